@@ -1,0 +1,3 @@
+from leafid.cli.main import entry_point
+
+entry_point()

@@ -1,0 +1,48 @@
+"""Arguments that several commands share."""
+
+from __future__ import annotations
+
+import argparse
+
+TYPES = ("scan", "scan-like", "photo")
+
+
+def positive_int(word: str) -> int:
+    """Read a whole number from 1 up."""
+    try:
+        number = int(word)
+    except ValueError:
+        number = 0
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"expected a whole number from 1 up, found {word!r}")
+    return number
+
+
+def add_type(parser: argparse.ArgumentParser, what: str) -> None:
+    """``--type``: an acquisition type."""
+    parser.add_argument("--type", choices=TYPES, help=what)
+
+
+def add_jobs(parser: argparse.ArgumentParser) -> None:
+    """``--jobs``: worker processes."""
+    parser.add_argument(
+        "--jobs",
+        type=int,
+        default=-1,
+        metavar="N",
+        help="worker processes (default: one a core); results don't depend on it",
+    )
+
+
+def add_seed(parser: argparse.ArgumentParser) -> None:
+    """``--seed``: of everything random."""
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed of everything random (default: 0)")
+
+
+def add_layout(parser: argparse.ArgumentParser) -> None:
+    """``--layout``: how a collection is laid out."""
+    parser.add_argument(
+        "--layout",
+        choices=("imageclef", "plantnet300k", "species-folders", "pictures"),
+        help="how the collection is laid out (default: found out)",
+    )

@@ -1,0 +1,99 @@
+"""The one place that writes files, and the one that joins a name from metadata to a folder."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+from leafid.errors import LeafidError
+
+
+@contextmanager
+def writing(path: str | os.PathLike[str], mode: str = "w") -> Iterator[IO]:
+    """Open a file for writing that appears under its name only when it is whole.
+
+    The content goes to a temporary file in the same folder, which is synced and renamed at the end of the
+    ``with`` block. When the block raises, the temporary file is removed and an older file of that name is untouched.
+
+    Parameters
+    ----------
+    path : path-like
+        The file to write; its folder is made where it is missing.
+    mode : {"w", "wb"}
+        Text is UTF-8 with ``\\n`` line ends.
+
+    Yields
+    ------
+    file object
+
+    Raises
+    ------
+    LeafidError
+        When the folder or the file can't be written (read-only, disk full).
+    """
+    target = Path(path)
+    temporary: str | None = None
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if target.is_dir():
+            raise LeafidError(f"{target}: expected a file to write, found a folder; name a file in it")
+        descriptor, temporary = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
+        text = {} if "b" in mode else {"encoding": "utf-8", "newline": "\n"}
+        with os.fdopen(descriptor, mode, **text) as stream:  # type: ignore[call-overload]
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+        # mkstemp makes files that only their owner may read; a result is as readable as any other new file.
+        Path(temporary).chmod(0o666 & ~_umask())
+        Path(temporary).replace(target)
+        temporary = None
+    except OSError as error:
+        # The block may have failed at reading some other file: that is not this file's fault.
+        if (
+            error.filename is not None
+            and Path(error.filename).parent != target.parent
+            and not _is_parent(error, target)
+        ):
+            raise
+        raise LeafidError(f"{target}: can't be written: {error.strerror or error}") from error
+    finally:
+        if temporary is not None:
+            Path(temporary).unlink(missing_ok=True)
+
+
+def safe_join(folder: str | os.PathLike[str], name: str) -> Path:
+    """Join a file name that came from metadata to a folder, never leaving the folder.
+
+    Parameters
+    ----------
+    folder : path-like
+        The folder that the name belongs to.
+    name : str
+        A plain file name.
+
+    Returns
+    -------
+    Path
+
+    Raises
+    ------
+    LeafidError
+        When the name is empty, absolute, has a folder in it, or is not a plain name.
+    """
+    if not name or name in {".", ".."} or any(c in name for c in "/\\\0"):
+        raise LeafidError(f"expected a plain file name, found {name!r}")
+    return Path(folder) / name
+
+
+def _is_parent(error: OSError, target: Path) -> bool:
+    return Path(error.filename) in target.parents
+
+
+def _umask() -> int:
+    current = os.umask(0)
+    os.umask(current)
+    return current
