@@ -24,7 +24,7 @@ def writing(path: str | os.PathLike[str], mode: str = "w") -> Iterator[IO]:
     path : path-like
         The file to write; its folder is made where it is missing.
     mode : {"w", "wb"}
-        Text is UTF-8 with ``\\n`` line ends.
+        Text is UTF-8 with line feeds as line ends.
 
     Yields
     ------

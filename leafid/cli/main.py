@@ -35,6 +35,7 @@ class Parser(argparse.ArgumentParser):
     """Reports wrong usage as one line, with the way to the help."""
 
     def error(self, message: str) -> NoReturn:
+        """Raise instead of printing the usage and leaving."""
         raise UsageError(f"{message}; see '{self.prog} --help'")
 
 
