@@ -6,8 +6,12 @@ An image is ``uint8 (H, W, 3)`` in OpenCV's BGR order; a mask is ``bool (H, W)``
 from __future__ import annotations
 
 import io
+import logging
 import os
+import threading
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
@@ -17,6 +21,8 @@ from leafid.errors import LeafidError
 if TYPE_CHECKING:
     import numpy as np
     from PIL import Image
+
+_log = logging.getLogger(__name__)
 
 #: Endings under which pictures are looked for in a folder; what a file is, its content decides.
 PICTURE_ENDINGS = frozenset({".jpg", ".jpeg", ".png", ".tif", ".tiff", ".bmp", ".webp"})
@@ -145,8 +151,7 @@ def _read_header(file: str | os.PathLike[str], stream: IO[bytes]) -> _Header:
             # Pillow's own size limits are other than ours, which follows at once.
             warnings.simplefilter("ignore")
             with Image.open(stream, formats=[kind]) as picture:
-                cols, rows = picture.size
-                orientation = _orientation(picture)
+                rows, cols, orientation = _stored_size(picture)
                 mode, transparent = picture.mode, _is_transparent(picture)
     except Image.DecompressionBombError:
         raise ImageError(f"{file}: {_too_large('far more')}") from None
@@ -189,6 +194,18 @@ _MARKS: dict[str, tuple[bytes, ...]] = {
     "BMP": (b"BM",),
     "WEBP": (b"RIFF",),
 }
+
+
+def _stored_size(picture: Image.Image) -> tuple[int, int, int]:
+    """Return rows and cols as they come from the decoder, and the orientation to apply to them then."""
+    orientation = _orientation(picture)
+    cols, rows = picture.size
+    if picture.format != "TIFF":
+        return rows, cols, orientation
+    # All decoders apply a TIFF's orientation by themselves, and Pillow's size may or may not show it.
+    tags = picture.tag_v2  # type: ignore[attr-defined]  # known of TIFF pictures only
+    cols, rows = int(tags.get(256, cols)), int(tags.get(257, rows))
+    return (cols, rows, 1) if orientation >= 5 else (rows, cols, 1)
 
 
 def _orientation(picture: Image.Image) -> int:
@@ -247,26 +264,37 @@ def _reduction(kind: str, longest: int, max_side: int | None) -> int:
 
 
 def _decode(file: str | os.PathLike[str], header: _Header, data: bytes, reduction: int) -> np.ndarray:
+    if header.mode == "F" or (header.mode == "I" and header.kind == "TIFF"):
+        raise ImageError(f"{file}: expected 8 or 16 bits a channel, found 32; their range is anything")
     # OpenCV ignores transparency that is not a channel, and knows CMYK in JPEG only.
-    if header.transparent or (header.mode == "CMYK" and header.kind != "JPEG"):
+    if header.transparent or not (header.mode in _OPENCV_MODES or header.kind == "JPEG"):
         return _decode_with_pillow(file, header, data)
     import cv2
     import numpy as np
 
-    _silence_opencv()
     flag = {
         1: cv2.IMREAD_COLOR,
         2: cv2.IMREAD_REDUCED_COLOR_2,
         4: cv2.IMREAD_REDUCED_COLOR_4,
         8: cv2.IMREAD_REDUCED_COLOR_8,
     }[reduction]
-    try:
-        image = cv2.imdecode(np.frombuffer(data, np.uint8), flag | cv2.IMREAD_IGNORE_ORIENTATION)
-    except cv2.error:
-        image = None
+    with _decoder_output() as complaints:
+        try:
+            image = cv2.imdecode(np.frombuffer(data, np.uint8), flag | cv2.IMREAD_IGNORE_ORIENTATION)
+        except cv2.error:
+            image = None
     if image is None:
-        raise ImageError(f"{file}: expected a whole picture, found a damaged {header.kind}")
+        raise ImageError(f"{file}: expected a whole picture, found a damaged {header.kind}{_brackets(complaints)}")
+    if complaints:
+        _log.warning("%s: damaged inside, used as it is%s", file, _brackets(complaints))
     return image
+
+
+_OPENCV_MODES = {"1", "L", "P", "RGB", "YCbCr", "I", "I;16", "I;16B", "I;16L", "I;16N"}
+
+
+def _brackets(complaints: list[str]) -> str:
+    return f" ({complaints[0]})" if complaints else ""
 
 
 def _decode_with_pillow(file: str | os.PathLike[str], header: _Header, data: bytes) -> np.ndarray:
@@ -288,12 +316,43 @@ def _decode_with_pillow(file: str | os.PathLike[str], header: _Header, data: byt
     return np.ascontiguousarray(stored[:, :, ::-1])
 
 
-def _silence_opencv() -> None:
-    """Turn off OpenCV's log lines on stderr: what they say ends in an `ImageError`, or doesn't matter."""
+@contextmanager
+def _decoder_output() -> Iterator[list[str]]:
+    """Catch what the decoders write: they print to the process's stderr, and only there tell of damage inside.
+
+    Yields
+    ------
+    list of str
+        Its lines, filled in at the end of the ``with`` block.
+    """
     import cv2
 
     if cv2.utils.logging.getLogLevel() != cv2.utils.logging.LOG_LEVEL_SILENT:
         cv2.utils.logging.setLogLevel(cv2.utils.logging.LOG_LEVEL_SILENT)
+    lines: list[str] = []
+    with _stderr_lock:
+        try:
+            original = os.dup(2)
+        except OSError:  # A process without a stderr: there is nothing to catch.
+            yield lines
+            return
+        reader, writer = os.pipe()
+        # A flood of complaints must not fill the pipe and wait for a reader forever.
+        os.set_blocking(writer, False)
+        os.set_blocking(reader, False)
+        os.dup2(writer, 2)
+        try:
+            yield lines
+        finally:
+            os.dup2(original, 2)
+            os.close(original)
+            os.close(writer)
+            with os.fdopen(reader, "rb") as caught:
+                lines.extend((caught.read() or b"").decode("utf-8", "replace").splitlines())
+
+
+# Two threads that swap the process's stderr at once would lose it.
+_stderr_lock = threading.Lock()
 
 
 def _upright(image: np.ndarray, orientation: int) -> np.ndarray:
