@@ -22,6 +22,10 @@ COMMANDS = {
     "crossval": "train and score by folds of plants",
     "evaluate": "score run files",
     "check": "check a run file, listing every problem",
+    "evaluate-irma": "score IRMA codes and labels (ImageCLEF 2005 to 2009)",
+    "evaluate-interpretation": "score localised and named objects by the interpretation metric",
+    "evaluate-annotation": "score run files of the ImageCLEF 2016 annotation task",
+    "check-annotation": "check run files of the ImageCLEF 2016 annotation task",
     "info": "tell what a collection holds",
     "segment": "cut leaves out of pictures",
     "describe": "write the descriptors of pictures as a table",
@@ -104,7 +108,7 @@ def _dispatch(words: list[str], environment: Environment) -> int:
         return 0
     if command not in COMMANDS:
         raise UsageError(f"unknown command {command!r}{_nearest(command)}; see 'leafid --help'")
-    module = importlib.import_module(f"leafid.cli.{command}")
+    module = importlib.import_module(f"leafid.cli.{command.replace('-', '_')}")
     parser = Parser(
         prog=f"leafid {command}",
         description=module.__doc__,

@@ -1,0 +1,30 @@
+"""What every metric says of itself, so that all of them can be listed in one table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """One way to judge a run.
+
+    Attributes
+    ----------
+    name : str
+        As tables and options write it.
+    higher_is_better : bool
+        True for a score, False for an error.
+    range : tuple of float
+        The least and the greatest value that it can take; an end may be infinite.
+    citation : str
+        Where it is defined.
+    summary : str
+        What it measures, in one line.
+    """
+
+    name: str
+    higher_is_better: bool
+    range: tuple[float, float]
+    citation: str
+    summary: str
