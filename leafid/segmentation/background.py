@@ -1,0 +1,101 @@
+"""The colour of the sheet behind a leaf, which drifts over the picture."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+# The surface is smooth: more samples a side than this change nothing but the time.
+SAMPLES = 72
+
+_NOISE_FLOOR = 1.5  # Lab units: JPEG and rounding alone scatter a plain sheet this much
+
+
+def sheet_surface(lab: NDArray[np.uint8]) -> tuple[NDArray[np.float32], float]:
+    """Fit the sheet's colour as a surface over the picture.
+
+    A plane is fitted to the picture's border with weights that ignore what is far off (a leaf cut by the edge, a
+    scanner's dark rim), and then a surface of third order to all that looks like that plane.
+
+    Parameters
+    ----------
+    lab : ndarray of uint8, shape (H, W, 3)
+        The picture in 8-bit Lab as OpenCV makes it: L scaled to 0..255, a and b shifted by 128.
+
+    Returns
+    -------
+    surface : ndarray of float32, shape (h, w, 3)
+        The sheet's Lab colour on a coarse grid that spans the picture; `h` and `w` at most `SAMPLES`.
+    spread : float
+        The sheet's own scatter around the surface, in the same 8-bit units; at least 1.5.
+
+    Notes
+    -----
+    Weights are Geman and McClure's, 1 / (1 + (r / s)²)², whose influence falls to nothing for far samples.
+
+    References
+    ----------
+    .. [1] P. W. Holland, R. E. Welsch, "Robust regression using iteratively reweighted least squares",
+       Communications in Statistics 6(9), 1977, doi:10.1080/03610927708827533.
+    """
+    reduction = max(1.0, max(lab.shape[:2]) / SAMPLES)
+    rows, cols = (max(1, round(side / reduction)) for side in lab.shape[:2])
+    samples = cv2.resize(lab, (cols, rows), interpolation=cv2.INTER_AREA).reshape(-1, 3).astype(np.float32)
+    basis = _basis(rows, cols)
+    border = _border(rows, cols)
+
+    plane, colours = basis[border, :3], samples[border]
+    fitted = np.broadcast_to(np.median(colours, axis=0), colours.shape)
+    for _ in range(6):
+        residual = _length(colours - fitted)
+        weights = _weights(residual, 1.5 * float(np.median(residual)))
+        coefficients = _solve(plane, colours, weights)
+        fitted = plane @ coefficients
+    surface = basis[:, :3] @ coefficients
+    for terms in (6, 6, 10, 10):
+        residual = _length(samples - surface)
+        spread = max(_NOISE_FLOOR, float(np.median(residual[border])))
+        weights = _weights(residual, 2 * spread) * (residual < min(4 * spread, 25.0))
+        surface = basis[:, :terms] @ _solve(basis[:, :terms], samples, weights)
+    spread = max(_NOISE_FLOOR, float(np.median(_length(samples - surface)[border])))
+    return surface.reshape(rows, cols, 3), spread
+
+
+def _length(differences: NDArray[np.float32]) -> NDArray[np.float32]:
+    return np.sqrt(np.einsum("ij,ij->i", differences, differences))
+
+
+def _weights(residual: NDArray[np.float32], scale: float) -> NDArray[np.float32]:
+    ratio = residual / max(scale, _NOISE_FLOOR)
+    return 1 / (1 + ratio * ratio) ** 2
+
+
+def _solve(
+    basis: NDArray[np.float32], values: NDArray[np.float32], weights: NDArray[np.float32]
+) -> NDArray[np.float32]:
+    weighted = basis * weights[:, None]
+    # The ridge, tiny beside the thousands of samples, keeps a picture of one pixel's width solvable.
+    ridge = 1e-2 * np.eye(basis.shape[1], dtype=np.float32)
+    ridge[0, 0] = 1e-6
+    return np.linalg.solve(weighted.T @ basis + ridge, weighted.T @ values)
+
+
+@lru_cache(maxsize=32)
+def _basis(rows: int, cols: int) -> NDArray[np.float32]:
+    """Monomials in row and column up to third order, both running from -1 to 1; shape (rows · cols, 10)."""
+    row, col = np.meshgrid(np.linspace(-1, 1, rows), np.linspace(-1, 1, cols), indexing="ij")
+    one = np.ones_like(row)
+    terms = [one, row, col, row**2, col**2, row * col, row**3, col**3, row**2 * col, row * col**2]
+    return np.stack(terms, axis=-1).reshape(-1, 10).astype(np.float32)
+
+
+@lru_cache(maxsize=32)
+def _border(rows: int, cols: int) -> NDArray[np.intp]:
+    """Indices of the samples in the outer 4 % of the grid."""
+    width = max(1, round(0.04 * max(rows, cols)))
+    inside = np.zeros((rows, cols), bool)
+    inside[width:-width, width:-width] = True
+    return np.flatnonzero(~inside)

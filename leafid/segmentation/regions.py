@@ -1,0 +1,100 @@
+"""Which of the regions that stand out from a sheet are the leaf."""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from leafid.segmentation.result import Mask
+
+# A petiole one pixel wide covers about a third of a reduced pixel.
+_COVERED = 50
+# Leaflets whose rachis was lost are still one leaf when the gap is below this part of √area.
+_GAP = 0.05
+_LEAST_GROUP = 0.05  # of the largest group's area
+_LEAST_SPECK = 0.0015  # of the leaf's area
+_PINHOLE = 0.002  # of the leaf's area
+# Contact with the picture's border over √area: a half disc cut by the edge has 1.6, a filled corner 2.8.
+_RIM_CONTACT, _RIM_SHARE = 2.4, 0.3
+
+
+def leaf_regions(above: NDArray[np.uint8], size: int) -> Mask:
+    """Keep the leaf of a thresholded picture.
+
+    Dust goes, rims and corners along the picture's border go, leaflets stay, pin-holes are filled.
+
+    Parameters
+    ----------
+    above : ndarray of uint8, shape (H, W)
+        255 where the colour is not the sheet's, else 0.
+    size : int
+        Regions are chosen in a copy reduced to at most about this many pixels a side.
+
+    Returns
+    -------
+    ndarray of bool, shape (H, W)
+    """
+    rows, cols = above.shape
+    factor = max(1, -(-max(rows, cols) // size))
+    small = _reduce(above, factor)
+    kept = _choose(small)
+    if not kept.any():
+        return np.zeros(above.shape, bool)
+    filled = _fill_pinholes(kept)
+    if factor == 1:
+        return filled.view(bool)
+    square = np.ones((3, 3), np.uint8)
+    near = _enlarge(cv2.dilate(filled, square), factor, above.shape)
+    core = _enlarge(cv2.erode(filled, square), factor, above.shape)
+    return ((above & near) | core) != 0
+
+
+def _reduce(above: NDArray[np.uint8], factor: int) -> NDArray[np.uint8]:
+    rows, cols = above.shape
+    below, right = -rows % factor, -cols % factor
+    if below or right:
+        above = cv2.copyMakeBorder(above, 0, below, 0, right, cv2.BORDER_REPLICATE)
+    if factor > 1:
+        above = cv2.resize(above, None, fx=1 / factor, fy=1 / factor, interpolation=cv2.INTER_AREA)
+    return (above > _COVERED).astype(np.uint8)
+
+
+def _enlarge(small: NDArray[np.uint8], factor: int, shape: tuple[int, ...]) -> NDArray[np.uint8]:
+    return cv2.resize(small, None, fx=factor, fy=factor, interpolation=cv2.INTER_NEAREST)[: shape[0], : shape[1]]
+
+
+def _choose(small: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    count, labels, stats, _ = cv2.connectedComponentsWithStats(small, connectivity=8)
+    if count == 1:
+        return small
+    area = stats[:, cv2.CC_STAT_AREA].astype(float)
+    area[0] = 0
+    contact = _border_contact(labels, count)
+    rim = (contact > _RIM_CONTACT * np.sqrt(area)) & (area < _RIM_SHARE * small.size)
+    area[rim] = 0
+    if not area.any():
+        return np.zeros_like(small)
+    good = (area > 0)[labels].astype(np.uint8) if rim.any() else small
+
+    reach = max(1, round(_GAP * np.sqrt(area.max())))
+    joined = cv2.dilate(good, cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (reach | 1, reach | 1)))
+    groups, group_labels = cv2.connectedComponents(joined, connectivity=8)
+    first = np.zeros(count, np.intp)
+    first[labels.ravel()] = group_labels.ravel()  # each region lies in one group
+    group_area = np.bincount(first, weights=area, minlength=groups)
+    keep = (area > 0) & (group_area[first] >= _LEAST_GROUP * group_area.max())
+    keep &= area >= _LEAST_SPECK * area[keep].sum()
+    return keep[labels].astype(np.uint8)
+
+
+def _border_contact(labels: NDArray[np.int32], count: int) -> NDArray[np.intp]:
+    edge = np.concatenate([labels[0], labels[-1], labels[:, 0], labels[:, -1]])
+    return np.bincount(edge, minlength=count)
+
+
+def _fill_pinholes(kept: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    _, labels, stats, _ = cv2.connectedComponentsWithStats(1 - kept, connectivity=4)
+    small = stats[:, cv2.CC_STAT_AREA] <= _PINHOLE * np.count_nonzero(kept)
+    small[0] = False
+    return kept | small[labels].astype(np.uint8) if small.any() else kept

@@ -1,0 +1,70 @@
+"""What a segmentation is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Mask = NDArray[np.bool_]
+Image = NDArray[np.uint8]
+
+
+@dataclass(frozen=True, slots=True)
+class Segmentation:
+    """The leaf of one picture.
+
+    Attributes
+    ----------
+    mask : ndarray of bool, shape (H, W)
+        The whole leaf with its petiole; all False where no leaf was found.
+    blade : ndarray of bool, shape (H, W)
+        The mask without the petiole; empty only where the mask is.
+    confidence : float
+        From 0 (no leaf found) to 1: how sure it is that this is a leaf, well cut out.
+    box : tuple of int
+        ``(row0, row1, col0, col1)`` of the mask, ends exclusive; all 0 for an empty mask.
+    """
+
+    mask: Mask
+    blade: Mask
+    confidence: float
+    box: tuple[int, int, int, int]
+
+    @property
+    def petiole(self) -> Mask:
+        """What of the mask is not blade; bool, shape (H, W)."""
+        return self.mask & ~self.blade
+
+    @property
+    def share(self) -> float:
+        """The part of the picture that the mask covers, from 0 to 1."""
+        return float(np.count_nonzero(self.mask)) / self.mask.size
+
+
+def bounding_box(mask: Mask) -> tuple[int, int, int, int]:
+    """Find the smallest box around a mask.
+
+    Parameters
+    ----------
+    mask : ndarray of bool, shape (H, W)
+
+    Returns
+    -------
+    tuple of int
+        ``(row0, row1, col0, col1)``, ends exclusive; all 0 for an empty mask.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> mask = np.zeros((4, 5), bool)
+    >>> mask[1:3, 2:5] = True
+    >>> bounding_box(mask)
+    (1, 3, 2, 5)
+    """
+    rows = np.flatnonzero(mask.any(axis=1))
+    if not rows.size:
+        return 0, 0, 0, 0
+    cols = np.flatnonzero(mask[rows[0] : rows[-1] + 1].any(axis=0))
+    return int(rows[0]), int(rows[-1]) + 1, int(cols[0]), int(cols[-1]) + 1

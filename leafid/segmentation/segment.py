@@ -1,0 +1,45 @@
+"""From a picture to its leaf, by the way that suits how it was taken."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from leafid.collection.picture import AcquisitionType
+from leafid.errors import UsageError
+from leafid.segmentation.natural import natural_mask
+from leafid.segmentation.petiole import remove_petiole
+from leafid.segmentation.result import Image, Segmentation, bounding_box
+from leafid.segmentation.uniform import uniform_mask
+
+
+def segment(image: Image, acquisition_type: AcquisitionType, *, petiole: bool = True) -> Segmentation:
+    """Cut the leaf out of a picture.
+
+    Parameters
+    ----------
+    image : ndarray of uint8, shape (H, W, 3)
+        BGR, of any size.
+    acquisition_type : AcquisitionType
+        Scans and scan-likes are cut from their sheet, photos from whatever is behind the leaf.
+    petiole : bool, default True
+        Look for the petiole; False leaves the blade equal to the mask.
+
+    Returns
+    -------
+    Segmentation
+        With an empty mask and confidence 0 where no leaf was found (an all-white scan).
+
+    Raises
+    ------
+    UsageError
+        When the image is not uint8 of shape (H, W, 3).
+    """
+    if not isinstance(image, np.ndarray) or image.dtype != np.uint8 or image.ndim != 3 or image.shape[2] != 3:
+        found = f"{image.dtype} {image.shape}" if isinstance(image, np.ndarray) else type(image).__name__
+        raise UsageError(f"expected an image, uint8 of shape (H, W, 3), found {found}")
+    if 0 in image.shape:
+        raise UsageError(f"expected an image of at least one pixel, found shape {image.shape}")
+    find = natural_mask if acquisition_type is AcquisitionType.PHOTO else uniform_mask
+    mask, confidence = find(image)
+    blade = remove_petiole(mask) if petiole else mask.copy()
+    return Segmentation(mask, blade, confidence, bounding_box(mask))
