@@ -1,0 +1,54 @@
+"""Lists folders, always in the same order."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from leafid.collection.names import natural_key
+from leafid.images import PICTURE_ENDINGS
+
+_PARTS = {"train": "train", "val": "val", "validation": "val", "test": "test"}
+
+
+def files_in(folder: Path, endings: Iterable[str]) -> list[Path]:
+    """List the files of a folder that have one of the endings (lower case), hidden ones left out."""
+    wanted = frozenset(endings)
+    with os.scandir(folder) as entries:
+        names = [entry.name for entry in entries if not entry.name.startswith(".") and not entry.is_dir()]
+    return [folder / name for name in sorted(names, key=natural_key) if _ending(name) in wanted]
+
+
+def pictures_in(folder: Path) -> list[Path]:
+    """List the picture files of a folder."""
+    return files_in(folder, PICTURE_ENDINGS)
+
+
+def has_file(folder: Path, endings: Iterable[str]) -> bool:
+    """Tell whether a folder has a file of one of the endings, reading no further than the first."""
+    wanted = frozenset(endings)
+    with os.scandir(folder) as entries:
+        return any(_ending(e.name) in wanted and not e.name.startswith(".") and not e.is_dir() for e in entries)
+
+
+def folders_in(folder: Path) -> list[Path]:
+    """List the folders of a folder, hidden ones left out."""
+    with os.scandir(folder) as entries:
+        names = [entry.name for entry in entries if entry.is_dir() and not entry.name.startswith(".")]
+    return [folder / name for name in sorted(names, key=natural_key)]
+
+
+def part_folders(folder: Path) -> dict[str, Path]:
+    """Find the folders named after a part (``train``, ``val``, ``test``, upper or lower case), in that order."""
+    found = {_PARTS[sub.name.lower()]: sub for sub in folders_in(folder) if sub.name.lower() in _PARTS}
+    return {part: found[part] for part in ("train", "val", "test") if part in found}
+
+
+def part_of(folder: Path) -> str | None:
+    """Tell which part a folder is by its name."""
+    return _PARTS.get(folder.resolve().name.lower())
+
+
+def _ending(name: str) -> str:
+    return os.path.splitext(name)[1].lower()  # noqa: PTH122  # a Path for each of 300,000 names takes seconds

@@ -1,0 +1,163 @@
+"""Reads the words that collections write in many ways: species names, dates, coordinates, contents."""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+
+from leafid.collection.picture import Content
+from leafid.errors import LeafidError
+
+_HYBRID = {"x", "×", "X"}
+
+
+def species_name(text: str) -> str:
+    """Reduce a name to ``Genus species``, without the author of the name and without lower ranks.
+
+    Parameters
+    ----------
+    text : str
+        For instance ``Quercus coccifera L.``; blanks or underscores between the words.
+
+    Returns
+    -------
+    str
+        Two tokens, or three for a hybrid, whose cross is written ``x``.
+
+    Raises
+    ------
+    LeafidError
+        When there is no epithet.
+
+    Examples
+    --------
+    >>> species_name("Quercus coccifera L.")
+    'Quercus coccifera'
+    >>> species_name("Platanus ×hispanica Mill. ex Münchh.")
+    'Platanus x hispanica'
+    >>> species_name("Acer_campestre")
+    'Acer campestre'
+    """
+    words = text.replace("_", " ").replace("×", " x ").split()
+    cross = 1 if len(words) > 1 and words[1] in _HYBRID else 0
+    if len(words) < 2 + cross:
+        raise LeafidError(f"expected a species name of two or three words, found {text.strip()!r}")
+    return " ".join([words[0], *["x"] * cross, words[1 + cross]])
+
+
+def first_word(text: str | None) -> str | None:
+    """Return a name of one word without the author that may follow it, or None.
+
+    Examples
+    --------
+    >>> first_word("Fagaceae Dumort.")
+    'Fagaceae'
+    """
+    words = (text or "").split()
+    return words[0] if words else None
+
+
+def iso_date(text: str) -> str:
+    """Rewrite a date as ISO 8601, as precise as it is given; the time of day is dropped.
+
+    Parameters
+    ----------
+    text : str
+        ``dd/mm/yy`` or ``dd/mm/yyyy``, ``yyyy/mm/dd``, ``yyyy/mm`` or ``yyyy``, with ``/``, ``-`` or ``.`` between,
+        maybe with ``hh:mm`` behind. Years of two digits are 1970 to 2069.
+
+    Returns
+    -------
+    str
+        ``2010-07-06``, ``2010-07`` or ``2010``.
+
+    Raises
+    ------
+    LeafidError
+        When it is no such date.
+
+    Examples
+    --------
+    >>> iso_date("06/07/10 14:30"), iso_date("2010/07"), iso_date("2010")
+    ('2010-07-06', '2010-07', '2010')
+    """
+    found = _DATE.fullmatch(text.strip())
+    if found is None:
+        raise LeafidError(f"expected a date like 06/07/10, 2010/07 or 2010, found {text.strip()!r}")
+    year = int(found["y"] or found["yy"])
+    if found["yy"] and len(found["yy"]) == 2:
+        year += 1900 if year >= 70 else 2000
+    parts = [int(part) for part in (found["m"] or found["m2"], found["d"] or found["d2"]) if part]
+    try:
+        # Parts that are not given are right with any date.
+        date(year, *parts, *[1] * (2 - len(parts)))
+    except ValueError as error:
+        raise LeafidError(f"expected a date, found {text.strip()!r}: {error}") from None
+    return "-".join([f"{year:04d}", *(f"{part:02d}" for part in parts)])
+
+
+_DATE = re.compile(
+    r"(?:(?P<d>\d{1,2})[/.-](?P<m>\d{1,2})[/.-](?P<yy>\d{4}|\d{2})"
+    r"|(?P<y>\d{4})(?:[/.-](?P<m2>\d{1,2})(?:[/.-](?P<d2>\d{1,2}))?)?)"
+    r"(?:[ T]\d{1,2}:\d{2}(?::\d{2})?)?",
+    re.ASCII,
+)
+
+
+def degrees(text: str, limit: float) -> float:
+    """Read a number between -limit and limit.
+
+    Raises
+    ------
+    LeafidError
+        When it is none.
+    """
+    try:
+        value = float(text)
+    except ValueError:
+        value = float("nan")
+    if not -limit <= value <= limit:
+        raise LeafidError(f"expected a number from {-limit:g} to {limit:g}, found {text!r}")
+    return value
+
+
+def content(text: str) -> Content | None:
+    """Read what a picture shows, in the words of any collection; None for Pl@ntNet's ``other``.
+
+    Raises
+    ------
+    LeafidError
+        When the word is not known.
+    """
+    word = text.strip().lower()
+    try:
+        return _CONTENTS[word]
+    except KeyError:
+        raise LeafidError(f"expected a content ({', '.join(_CONTENTS)}), found {text!r}") from None
+
+
+_CONTENTS: dict[str, Content | None] = {
+    **{content.value: content for content in Content},
+    "leafage": Content.FOLIAGE,
+    "bark": Content.STEM,
+    "habit": Content.ENTIRE,
+    "branch": Content.FOLIAGE,
+    "other": None,
+}
+
+
+def natural_key(name: str) -> list[tuple[int, str]]:
+    """Sort key by which ``9.jpg`` comes before ``10.jpg``.
+
+    Examples
+    --------
+    >>> sorted(["10.jpg", "9.jpg", "a.jpg"], key=natural_key)
+    ['9.jpg', '10.jpg', 'a.jpg']
+    """
+    # The name itself comes last, so that 01.jpg and 1.jpg always come in the same order.
+    parts = [(int(part), "") if part.isdecimal() else (_AFTER_NUMBERS, part) for part in _DIGITS.split(name) if part]
+    return [*parts, (-1, name)]
+
+
+_DIGITS = re.compile(r"(\d+)", re.ASCII)
+_AFTER_NUMBERS = 1 << 62

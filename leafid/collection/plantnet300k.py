@@ -1,0 +1,110 @@
+"""Reads Pl@ntNet-300K: a folder per species in each of train, val and test, and two JSON files.
+
+References
+----------
+.. [1] C. Garcin et al., "Pl@ntNet-300K: a plant image dataset with high label ambiguity and a long-tailed
+   distribution", NeurIPS Datasets and Benchmarks 2021, section 3. https://doi.org/10.5281/zenodo.4726653
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from leafid.collection import names
+from leafid.collection.collection import Collection
+from leafid.collection.folders import files_in, folders_in, part_folders, part_of, pictures_in
+from leafid.collection.picture import AcquisitionType, Content, Picture, Taxon
+from leafid.errors import LeafidError
+
+LAYOUT = "plantnet300k"
+_NAMES_FILE = "species_id_2_name.json"
+_METADATA_FILE = "_metadata.json"
+
+
+def detect(path: Path) -> bool:
+    """Tell whether a path is the data set, its ``images`` folder, or one of its parts."""
+    return path.is_dir() and _find(path, _NAMES_FILE) is not None
+
+
+def read(path: Path) -> Collection:
+    """Read the data set, its ``images`` folder, or one of its parts.
+
+    An observation is taken for the plant. All pictures count as photos; their content is the organ.
+    """
+    names_file = _find(path, _NAMES_FILE)
+    if names_file is None:
+        raise LeafidError(f"{path}: expected a file *{_NAMES_FILE} in it or up to two folders above, found none")
+    metadata_file = _find(path, _METADATA_FILE)
+    problems: list[str] = []
+    if metadata_file is None:
+        problems.append(f"{names_file.parent}: expected a file *{_METADATA_FILE}, found none; plants are not known")
+    species_names = _read_object(names_file)
+    metadata = _read_object(metadata_file) if metadata_file else {}
+    images = next((sub for sub in folders_in(path) if sub.name.lower().startswith("images")), path)
+    parts = part_folders(images)
+    sections: list[tuple[str | None, Path]] = list(parts.items()) if parts else [(part_of(images), images)]
+    pictures = [
+        _picture(file, part, taxon, metadata.get(file.stem), problems)
+        for part, folder in sections
+        for species_folder in folders_in(folder)
+        if (taxon := _taxon(species_folder, species_names, names_file, problems)) is not None
+        for file in pictures_in(species_folder)
+    ]
+    return Collection(path, LAYOUT, tuple(pictures), tuple(problems))
+
+
+def _find(path: Path, ending: str) -> Path | None:
+    folder = path.resolve()
+    for candidate in (folder, folder.parent, folder.parent.parent):
+        found = [file for file in files_in(candidate, {".json"}) if file.name.endswith(ending)]
+        if found:
+            return found[0]
+    return None
+
+
+def _read_object(file: Path) -> dict[str, object]:
+    try:
+        found = json.loads(file.read_bytes())
+    except json.JSONDecodeError as error:
+        raise LeafidError(f"{file}:{error.lineno}: expected JSON, found an error: {error.msg}") from None
+    except (UnicodeDecodeError, RecursionError) as error:
+        raise LeafidError(f"{file}: expected JSON, found an error: {error}") from None
+    except OSError as error:
+        raise LeafidError(f"{file}: can't be read: {error.strerror or error}") from error
+    if not isinstance(found, dict):
+        raise LeafidError(f"{file}: expected a JSON object, found a {type(found).__name__}")
+    return found
+
+
+def _taxon(folder: Path, species_names: dict[str, object], source: Path, problems: list[str]) -> Taxon | None:
+    name = species_names.get(folder.name)
+    try:
+        if not isinstance(name, str):
+            raise LeafidError(f"expected the name of species {folder.name}, found {name!r}")
+        species = names.species_name(name)
+    except LeafidError as error:
+        problems.append(f"{source}: {error}; the pictures in {folder} are left out")
+        return None
+    return Taxon(species, species.split()[0])
+
+
+def _picture(file: Path, part: str | None, taxon: Taxon, entry: object, problems: list[str]) -> Picture:
+    fields = entry if isinstance(entry, dict) else {}
+    content: Content | None = None
+    organ = fields.get("organ")
+    if isinstance(organ, str):
+        try:
+            content = names.content(organ)
+        except LeafidError as error:
+            problems.append(f"{file}: organ: {error}; the field is ignored")
+    observation, author = fields.get("obs_id"), fields.get("author")
+    return Picture(
+        file,
+        type=AcquisitionType.PHOTO,
+        content=content,
+        taxon=taxon,
+        plant=str(observation) if observation is not None else None,
+        author=str(author) if author is not None else None,
+        part=part,
+    )

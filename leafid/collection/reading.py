@@ -1,0 +1,100 @@
+"""Finds out which layout a collection has, and reads it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Protocol, cast
+
+from leafid.collection import imageclef, pictures, plantnet300k, species_folders
+from leafid.collection.collection import Collection
+from leafid.errors import LeafidError, ProblemsError, UsageError
+
+
+class Reader(Protocol):
+    """What a module of a layout offers."""
+
+    LAYOUT: str
+
+    def detect(self, path: Path) -> bool:
+        """Tell whether a path has this layout."""
+
+    def read(self, path: Path) -> Collection:
+        """Read a path as this layout."""
+
+
+#: By name; detection asks in this order, the most particular layout first.
+READERS: dict[str, Reader] = {
+    module.LAYOUT: cast(Reader, module) for module in (plantnet300k, imageclef, species_folders, pictures)
+}
+
+
+def read_collection(
+    path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]], layout: str | None = None
+) -> Collection:
+    """Read a collection: list its pictures with all that is known of them.
+
+    No picture is opened. What is wrong with single pictures goes to the collection's problems; they are left out.
+
+    Parameters
+    ----------
+    path : path-like or sequence of path-like
+        A folder, or a picture, or several of both, which are then read one by one and joined.
+    layout : {"imageclef", "plantnet300k", "species-folders", "pictures"}, optional
+        By default it is found out.
+
+    Returns
+    -------
+    Collection
+        Pictures in an order that doesn't depend on the file system.
+
+    Raises
+    ------
+    UsageError
+        When the layout isn't known.
+    LeafidError
+        When nothing is there, no layout fits, or no picture is left.
+    """
+    if layout is not None and layout not in READERS:
+        raise UsageError(f"expected a layout ({', '.join(READERS)}), found {layout!r}")
+    if isinstance(path, (str, os.PathLike)):
+        return _read_one(Path(path), layout)
+    found = [_read_one(Path(one), layout) for one in path]
+    if not found:
+        raise UsageError("expected at least one picture or collection, found none")
+    return found[0] if len(found) == 1 else _joined(found)
+
+
+def _read_one(path: Path, layout: str | None) -> Collection:
+    if not path.exists():
+        raise LeafidError(f"{path}: no such file or folder")
+    try:
+        collection = READERS[layout or _detected(path)].read(path)
+    except OSError as error:
+        raise LeafidError(f"{error.filename or path}: can't be read: {error.strerror or error}") from error
+    if not collection.pictures:
+        raise ProblemsError([f"{path}: expected pictures, found none that can be used", *collection.problems])
+    return collection
+
+
+def _detected(path: Path) -> str:
+    for name, reader in READERS.items():
+        if reader.detect(path):
+            return name
+    raise LeafidError(
+        f"{path}: expected a collection, found no pictures of any known layout ({', '.join(READERS)}); "
+        "name a folder that holds pictures itself, or folders of pictures named after species"
+    )
+
+
+def _joined(collections: Iterable[Collection]) -> Collection:
+    first, *others = collections
+    layouts = {first.layout, *(other.layout for other in others)}
+    seen = {picture.file: picture for one in (first, *others) for picture in one.pictures}
+    return Collection(
+        Path(os.path.commonpath([str(one.root.absolute()) for one in (first, *others)])),
+        first.layout if len(layouts) == 1 else "several",
+        tuple(seen.values()),
+        tuple(problem for one in (first, *others) for problem in one.problems),
+    )

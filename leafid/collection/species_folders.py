@@ -1,0 +1,57 @@
+"""Reads a folder per species, named ``Acer campestre`` or ``Acer_campestre``, maybe below train, val and test."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from leafid.collection.collection import Collection
+from leafid.collection.folders import folders_in, has_file, part_folders, part_of, pictures_in
+from leafid.collection.names import species_name
+from leafid.collection.picture import Picture, Taxon
+from leafid.errors import LeafidError
+from leafid.images import PICTURE_ENDINGS
+
+LAYOUT = "species-folders"
+
+
+def detect(path: Path) -> bool:
+    """Tell whether a path is a folder with at least one folder of pictures named like a species."""
+    return path.is_dir() and any(
+        _is_species(folder) and has_file(folder, PICTURE_ENDINGS)
+        for _, section in _sections(path)
+        for folder in folders_in(section)
+    )
+
+
+def read(path: Path) -> Collection:
+    """Read the folders; those that bear no species name become problems."""
+    pictures: list[Picture] = []
+    problems: list[str] = []
+    if not path.is_dir():
+        raise LeafidError(f"{path}: expected a folder of folders named after species, found a file")
+    for part, section in _sections(path):
+        for folder in folders_in(section):
+            files = pictures_in(folder)
+            if not files:
+                continue
+            try:
+                species = species_name(folder.name)
+            except LeafidError as error:
+                problems.append(f"{folder}: {error}; its {len(files)} pictures are left out")
+                continue
+            taxon = Taxon(species, species.split()[0])
+            pictures += (Picture(file, taxon=taxon, part=part) for file in files)
+    return Collection(path, LAYOUT, tuple(pictures), tuple(problems))
+
+
+def _sections(path: Path) -> list[tuple[str | None, Path]]:
+    parts = part_folders(path)
+    return list(parts.items()) if parts else [(part_of(path), path)]
+
+
+def _is_species(folder: Path) -> bool:
+    try:
+        species_name(folder.name)
+    except LeafidError:
+        return False
+    return True
