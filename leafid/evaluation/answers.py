@@ -1,0 +1,93 @@
+"""Lays a run beside the ground truth: for each picture, where the right species stands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from leafid.runs.run import Run
+from leafid.runs.truth import UNKNOWN, Truth
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """What a run says of each picture of the ground truth, in its order.
+
+    Attributes
+    ----------
+    name : str
+        The run's.
+    rank : int32 (n,)
+        The rank of the right species, from 1; 0 where the run doesn't name it.
+    covered : bool (n,)
+        Whether the run says anything of the picture.
+    first_genus, first_family : bool (n,)
+        Whether the species of rank 1 is of the right genus, family.
+    """
+
+    name: str
+    rank: NDArray[np.int32]
+    covered: NDArray[np.bool_]
+    first_genus: NDArray[np.bool_]
+    first_family: NDArray[np.bool_]
+
+    @property
+    def missing(self) -> int:
+        """How many pictures the run says nothing of."""
+        return int((~self.covered).sum())
+
+
+def answers(run: Run, truth: Truth) -> Answers:
+    """Lay a run beside the ground truth.
+
+    Parameters
+    ----------
+    run : Run
+        Predictions of pictures that the ground truth lacks are ignored.
+    truth : Truth
+
+    Returns
+    -------
+    Answers
+
+    Notes
+    -----
+    The genus of a predicted species is the first word of its name, its family is that of the genus in the ground
+    truth: a predicted species need not have a picture there.
+    """
+    place = {name: index for index, name in enumerate(truth.pictures)}
+    picture = np.array([place.get(name, -1) for name in run.pictures], np.intp)[run.picture_index]
+    names, right = truth.column("species")
+    code = {name: index for index, name in enumerate(names)}
+    species = np.array([code.get(name, -1) for name in run.species], np.intp)[run.species_index]
+    inside = picture >= 0
+    hit = np.flatnonzero(inside & (species == right[np.where(inside, picture, 0)]))
+    rank = np.zeros(len(truth), np.int32)
+    # Ranks rise within a picture: going backwards, the best of a repeated species is written last.
+    rank[picture[hit][::-1]] = run.rank[hit][::-1]
+    covered = np.zeros(len(truth), bool)
+    covered[picture[inside]] = True
+    first = np.flatnonzero(inside & (run.rank == 1))
+    genus = [name.split()[0] for name in run.species]
+    family = [truth.family_of.get(name, UNKNOWN) for name in genus]
+    return Answers(
+        run.name,
+        rank,
+        covered,
+        _agreeing(genus, truth.genus, run.species_index[first], picture[first]),
+        _agreeing(family, truth.family, run.species_index[first], picture[first]),
+    )
+
+
+def _agreeing(
+    said: list[str], right: tuple[str, ...], species: NDArray[np.int32], picture: NDArray[np.intp]
+) -> NDArray[np.bool_]:
+    """Compare what each first species belongs to with what its picture belongs to; unknown is never right."""
+    codes = {name: code for code, name in enumerate(sorted({*right} - {UNKNOWN}))}
+    said_codes = np.array([codes.get(name, -1) for name in said], np.intp)
+    right_codes = np.array([codes.get(name, -2) for name in right], np.intp)
+    agree = np.zeros(len(right), bool)
+    agree[picture] = said_codes[species] == right_codes[picture]
+    return agree

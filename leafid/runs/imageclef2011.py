@@ -1,0 +1,192 @@
+"""The run file of the ImageCLEF 2011 plant task: ``2107.jpg Platanus x hispanica 1 1.0``, a prediction a line.
+
+The species name is everything between the first token and the last two. Lines come in any order.
+
+References
+----------
+.. [1] H. Goëau et al., "The ImageCLEF 2011 plant images classification task", CLEF 2011; package README, section 3.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from leafid.errors import LeafidError, ProblemsError
+from leafid.files import writing
+from leafid.runs.checks import Known, problems_of
+from leafid.runs.lines import LINE, parse
+from leafid.runs.run import Prediction, Run
+
+logger = logging.getLogger(__name__)
+
+
+def read_run(path: str | os.PathLike[str], known: Known | None = None, *, official: bool = False) -> Run:
+    r"""Read a run file, refusing it when anything is wrong with it.
+
+    Parameters
+    ----------
+    path : path-like
+        UTF-8 text.
+    known : Known, optional
+        The pictures and species that the run may name. Without it only the file itself is checked.
+    official : bool, default False
+        Take what the official scorer takes: of several lines of one picture and rank the last one counts,
+        species may be unknown or repeated, ranks may have gaps. What makes the official scorer crash stays refused.
+
+    Returns
+    -------
+    Run
+
+    Raises
+    ------
+    ProblemsError
+        All that is wrong with the file, each problem as ``run.txt:17: expected …, found …``.
+    LeafidError
+        When the file can't be read.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "run.txt"
+    >>> _ = file.write_text("213.jpg Sorbus torminalis 1 0.7\n213.jpg Crataegus azarolus 2 0.3\n")
+    >>> list(read_run(file))[0]
+    Prediction(picture='213.jpg', species='Sorbus torminalis', rank=1, score=0.7)
+    """
+    run, problems = examine_run(path, known, official=official)
+    if problems:
+        raise ProblemsError(problems)
+    return run
+
+
+def examine_run(
+    path: str | os.PathLike[str], known: Known | None = None, *, official: bool = False
+) -> tuple[Run, list[str]]:
+    """Read a run file as far as it goes, and list everything that is wrong with it.
+
+    Parameters
+    ----------
+    path, known, official
+        As for `read_run`.
+
+    Returns
+    -------
+    run : Run
+        The lines that could be read.
+    problems : list of str
+        In the order of the lines; empty for a good file.
+
+    Raises
+    ------
+    LeafidError
+        When the file can't be read at all.
+    """
+    file = Path(path)
+    try:
+        # Wrong bytes become lone surrogates, which are then reported with their line.
+        with file.open(encoding="utf-8-sig", errors="surrogateescape") as stream:
+            run, broken = parse(stream, file.name)
+    except OSError as error:
+        raise LeafidError(f"{file}: can't be read: {error.strerror or error}") from error
+    if official:
+        run = _last_of_each_rank(run)
+    found = broken + problems_of(run, known, official=official)
+    if not len(run) and not broken:
+        found.append((1, f"expected lines {LINE}, found an empty file"))
+    return run, [f"{file}:{line}: {what}" for line, what in sorted(found)]
+
+
+def write_run(
+    file: str | os.PathLike[str], predictions: Mapping[str, Sequence[tuple[str, float]]] | Iterable[Prediction]
+) -> None:
+    """Write a run file, which appears only when it is whole.
+
+    Parameters
+    ----------
+    file : path-like
+    predictions : mapping of str to sequence of (str, float), or iterable of Prediction
+        For each picture its species with their scores, the best first: ranks are counted from 1.
+
+    Raises
+    ------
+    LeafidError
+        When a name can't be written in this format, a score is not finite, or the file can't be written.
+    """
+    with writing(file) as stream:
+        for picture, species, rank, score in _ranked(predictions):
+            stream.write(run_line(picture, species, rank, score))
+
+
+def run_line(picture: str, species: str, rank: int, score: float) -> str:
+    r"""Write one prediction as a line of a run file.
+
+    Parameters
+    ----------
+    picture : str
+        File name, without blanks.
+    species : str
+        ``Genus species``; one blank between the words.
+    rank : int
+        From 1 up.
+    score : float
+        Finite; written so that reading gives the same number.
+
+    Returns
+    -------
+    str
+        With its line end.
+
+    Raises
+    ------
+    LeafidError
+        When the line would not read back as what it was made of.
+
+    Examples
+    --------
+    >>> run_line("2107.jpg", "Platanus x hispanica", 1, 1)
+    '2107.jpg Platanus x hispanica 1 1.0\n'
+    """
+    if len(picture.split()) != 1 or picture != picture.strip():
+        raise LeafidError(f"picture {picture!r}: a run file can't hold a picture name with blanks; rename the file")
+    if not species or " ".join(species.split()) != species:
+        raise LeafidError(f"picture {picture!r}: expected a species name with single blanks, found {species!r}")
+    if not math.isfinite(score):
+        raise LeafidError(f"picture {picture!r}, species {species!r}: expected a finite score, found {score}")
+    return f"{picture} {species} {int(rank)} {float(score)!r}\n"
+
+
+def _ranked(
+    predictions: Mapping[str, Sequence[tuple[str, float]]] | Iterable[Prediction],
+) -> Iterable[tuple[str, str, int, float]]:
+    if not isinstance(predictions, Mapping):
+        yield from predictions
+        return
+    for picture, ranking in predictions.items():
+        for rank, (species, score) in enumerate(ranking, 1):
+            yield picture, species, rank, score
+
+
+def _last_of_each_rank(run: Run) -> Run:
+    if not len(run):
+        return run
+    # Sorted by picture, rank, line: the last of equal (picture, rank) stays.
+    same = (run.picture_index[1:] == run.picture_index[:-1]) & (run.rank[1:] == run.rank[:-1])
+    keep = np.append(~same, True)
+    if keep.all():
+        return run
+    logger.warning("%s: %d lines repeat a picture's rank; the last one of each counts", run.name, (~keep).sum())
+    return Run(
+        run.name,
+        run.pictures,
+        run.species,
+        run.picture_index[keep],
+        run.species_index[keep],
+        run.rank[keep],
+        run.score[keep],
+        run.line[keep],
+    )
