@@ -1,8 +1,10 @@
 """What pictures there are and what is known of them, whatever layout they come in."""
 
 from leafid.collection.collection import Collection, duplicate_names
+from leafid.collection.hashing import content_hash, fingerprint
 from leafid.collection.picture import AcquisitionType, Content, Picture, Place, Taxon
 from leafid.collection.reading import READERS, read_collection
+from leafid.collection.splits import plant_folds
 
 __all__ = [
     "READERS",
@@ -12,6 +14,9 @@ __all__ = [
     "Picture",
     "Place",
     "Taxon",
+    "content_hash",
     "duplicate_names",
+    "fingerprint",
+    "plant_folds",
     "read_collection",
 ]

@@ -1,0 +1,203 @@
+"""Counts what a collection holds, and how unevenly: pure functions on plain data."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from leafid.collection.picture import AcquisitionType, Picture
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import ArrayLike
+
+
+def lorenz_curve(counts: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+    """Tell which share of all pictures the species with the fewest pictures hold.
+
+    Parameters
+    ----------
+    counts : array-like of float, shape (n,)
+        Pictures of each species, none negative, in any order.
+
+    Returns
+    -------
+    species_share : ndarray of float64, shape (n + 1,)
+        0, 1/n, … 1: the share of species, those with the fewest pictures first.
+    picture_share : ndarray of float64, shape (n + 1,)
+        The share of pictures that they hold, 0 to 1; never above `species_share`, equal where all hold the same.
+
+    Raises
+    ------
+    ValueError
+        When there is no count, all are zero, or one is negative or not finite.
+
+    References
+    ----------
+    .. [1] M. O. Lorenz, "Methods of measuring the concentration of wealth", Publications of the American Statistical
+       Association 9(70), 1905. https://doi.org/10.2307/2276207
+    .. [2] C. Garcin et al., "Pl@ntNet-300K: a plant image dataset with high label ambiguity and a long-tailed
+       distribution", NeurIPS Datasets and Benchmarks 2021: the curve over species.
+
+    Examples
+    --------
+    >>> lorenz_curve([3, 1])
+    (array([0. , 0.5, 1. ]), array([0.  , 0.25, 1.  ]))
+    """
+    import numpy as np
+
+    values = np.sort(np.asarray(counts, dtype=np.float64).ravel())
+    if values.size == 0 or not np.isfinite(values).all() or values[0] < 0 or values[-1] == 0:
+        raise ValueError(f"counts: expected numbers from 0 up, not all 0, found {counts!r}")
+    held = np.concatenate([[0.0], np.cumsum(values)])
+    return np.linspace(0.0, 1.0, values.size + 1), held / held[-1]
+
+
+def gini_index(counts: ArrayLike) -> float:
+    """Tell how unevenly pictures are spread over species: twice the area between Lorenz curve and diagonal.
+
+    Parameters
+    ----------
+    counts : array-like of float, shape (n,)
+        As for `lorenz_curve`.
+
+    Returns
+    -------
+    float
+        From 0, all species hold the same, to (n - 1) / n, one holds all.
+
+    References
+    ----------
+    .. [1] C. Gini, "Variabilità e mutabilità", 1912.
+    .. [2] J. L. Gastwirth, "The estimation of the Lorenz curve and Gini index", Review of Economics and Statistics
+       54(3), 1972. https://doi.org/10.2307/1937992
+
+    Examples
+    --------
+    >>> gini_index([1, 1, 1, 1]), gini_index([0, 0, 0, 4]), gini_index([1, 3])
+    (0.0, 0.75, 0.25)
+    """
+    _, held = lorenz_curve(counts)
+    # The curve is made of straight pieces, so trapezia give its area exactly.
+    area = float((held[:-1] + held[1:]).sum()) / (2 * (held.size - 1))
+    return 1 - 2 * area
+
+
+def top_share(counts: Sequence[int], share: float) -> float:
+    """Tell which share of all pictures the species with the most pictures hold.
+
+    Parameters
+    ----------
+    counts : sequence of int
+        As for `lorenz_curve`.
+    share : float
+        Of the species, 0 to 1, those with the most pictures first; between two species it is interpolated.
+
+    Returns
+    -------
+    float
+        0 to 1.
+
+    Examples
+    --------
+    >>> top_share([3, 1], 0.5)
+    0.75
+    """
+    import numpy as np
+
+    species_share, held = lorenz_curve(counts)
+    return 1 - float(np.interp(1 - share, species_share, held))
+
+
+@dataclass(frozen=True)
+class Counts:
+    """How much there is of a set of pictures; species, plants and authors that are not known don't count."""
+
+    pictures: int
+    species: int
+    plants: int
+    authors: int
+
+
+def count(pictures: Iterable[Picture]) -> Counts:
+    """Count pictures, and the species, plants and authors among them."""
+    pictures = tuple(pictures)
+    return Counts(
+        len(pictures),
+        len({picture.species for picture in pictures} - {None}),
+        len({picture.plant for picture in pictures} - {None}),
+        len({picture.author for picture in pictures} - {None}),
+    )
+
+
+def count_by_type(pictures: Iterable[Picture]) -> dict[AcquisitionType | None, Counts]:
+    """Count per acquisition type, in the order scan, scan-like, photo, None; types without a picture left out."""
+    pictures = tuple(pictures)
+    by_type = {type_: [picture for picture in pictures if picture.type == type_] for type_ in (*AcquisitionType, None)}
+    return {type_: count(members) for type_, members in by_type.items() if members}
+
+
+@dataclass(frozen=True)
+class SpeciesCounts:
+    """How much there is of one species."""
+
+    species: str
+    pictures: int
+    plants: int
+    by_type: dict[str, int]
+
+
+def count_by_species(pictures: Iterable[Picture]) -> list[SpeciesCounts]:
+    """Count per species, the species with the fewest pictures first, then by name.
+
+    A picture of which the plant isn't known counts as a plant of its own, as it does in a split.
+    """
+    members: dict[str, list[Picture]] = {}
+    for picture in pictures:
+        if picture.species is not None:
+            members.setdefault(picture.species, []).append(picture)
+    counts = [
+        SpeciesCounts(
+            species,
+            len(own),
+            len({picture.group for picture in own}),
+            dict(sorted(Counter(picture.type.value if picture.type else "unknown" for picture in own).items())),
+        )
+        for species, own in members.items()
+    ]
+    return sorted(counts, key=lambda one: (one.pictures, one.species))
+
+
+@dataclass(frozen=True)
+class Twins:
+    """Pictures of the same file content."""
+
+    pictures: tuple[Picture, ...]
+
+    @property
+    def cross_species(self) -> bool:
+        """Whether they bear different species names, of which one must be wrong."""
+        return len({picture.species for picture in self.pictures}) > 1
+
+    @property
+    def cross_plants(self) -> bool:
+        """Whether they are said to be of different plants, so that a split may part them."""
+        return len({picture.group for picture in self.pictures}) > 1
+
+
+def find_twins(pictures: Sequence[Picture], hashes: Sequence[str | None]) -> list[Twins]:
+    """Find the pictures whose content hash is the same, in the pictures' order.
+
+    Parameters
+    ----------
+    pictures : sequence of Picture
+    hashes : sequence of str or None
+        One a picture; None where the file can't be read.
+    """
+    by_hash: dict[str, list[Picture]] = {}
+    for picture, digest in zip(pictures, hashes, strict=True):
+        if digest is not None:
+            by_hash.setdefault(digest, []).append(picture)
+    return [Twins(tuple(same)) for same in by_hash.values() if len(same) > 1]
