@@ -1,0 +1,71 @@
+"""The error of an answer that names a path down a hierarchy, the same for medical codes and for taxa."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+WILDCARD = "*"
+"""The answer "don't know", at one position of a path."""
+
+DONT_KNOW_ERROR, WRONG_ERROR = 0.5, 1.0
+
+
+def position_weights(branching: Sequence[int]) -> list[float]:
+    """Tell what a mistake at each position of a path costs.
+
+    Parameters
+    ----------
+    branching : sequence of int
+        Number of possible labels at each position, given that all before it are right; at least 1.
+
+    Returns
+    -------
+    list of float
+        1 / (b_i · i), positions counted from 1: an early or an easy decision costs more.
+    """
+    return [1 / (choices * position) for position, choices in enumerate(branching, start=1)]
+
+
+def path_error(
+    correct: Sequence[str], answer: Sequence[str], branching: Sequence[int], unspecified: str | None = None
+) -> float:
+    """Weigh the wrong and the undecided positions of an answer.
+
+    After a wrong position every later one is wrong, after a wildcard every later one is undecided; undecided costs
+    half of wrong.
+
+    Parameters
+    ----------
+    correct : sequence of str
+        The right labels, from the root down; at least one.
+    answer : sequence of str, of the same length
+        The labels answered, ``"*"`` for "don't know".
+    branching : sequence of int, of the same length
+        Number of possible labels at each position.
+    unspecified : str, optional
+        The label of a correct path's end; a wildcard in its place costs nothing.
+
+    Returns
+    -------
+    float
+        0 (all right) to 1 (wrong from the first position on); 0.5 for "don't know" from the first position on.
+
+    References
+    ----------
+    .. [1] ImageCLEF 2009, "Error evaluation for ImageCLEF 2009 IRMA Medical Image Annotation".
+
+    Examples
+    --------
+    Weights 1/2, 1/6 and 1/12; wrong from the second position on:
+
+    >>> path_error("abc", "axc", (2, 3, 4))
+    0.3333333333333333
+    """
+    weights = position_weights(branching)
+    state, error = 0.0, 0.0
+    for weight, right, given in zip(weights, correct, answer, strict=True):
+        if state == 0 and given != right:
+            state = DONT_KNOW_ERROR if given == WILDCARD else WRONG_ERROR
+        forgiven = state == DONT_KNOW_ERROR and right == unspecified
+        error += 0.0 if forgiven else weight * state
+    return error / sum(weights)
