@@ -1,0 +1,309 @@
+"""The leaf's outline: extraction, smoothing, resampling, and the normalised shape that all shape families share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from leafid.errors import LeafidError
+
+Mask = NDArray[np.bool_]
+"""A leaf's region, bool (H, W)."""
+Points = NDArray[np.float64]
+"""Contour points, float64 (n, 2), rows and cols."""
+
+SIDE = 160.0
+"""√area of a normalised shape, in pixels of the normalised mask."""
+CONTOUR_POINTS = 512
+"""Points of a normalised shape's contour."""
+PART_SHARE = 0.02
+"""A component smaller than this share of the largest one is dirt, not a leaflet."""
+_LONGEST = 1600
+"""Longest side of a normalised mask: a hair-thin region is shrunk to it, so that memory stays bounded."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Shape:
+    """A leaf's region brought to one size, so that each family measures the same thing once.
+
+    Attributes
+    ----------
+    grey : ndarray of uint8, shape (h, w)
+        Share of each pixel that the leaf covers, 0 to 255; scaled so that √area ≈ `SIDE`; with an empty border.
+    mask : ndarray of bool, shape (h, w)
+        ``grey >= 128``.
+    contours : tuple of ndarray of float64, shape (n, 2)
+        Outer contours (rows, cols) of the large components, largest first, counter-clockwise as seen on the picture,
+        at equal arc length; `CONTOUR_POINTS` of the first one, for each other as many as its length is due.
+    side : float
+        √area of `grey`, pixels.
+    """
+
+    grey: NDArray[np.uint8]
+    mask: Mask
+    contours: tuple[Points, ...]
+    side: float
+
+    @property
+    def contour(self) -> Points:
+        """The largest component's contour, float64 (`CONTOUR_POINTS`, 2)."""
+        return self.contours[0]
+
+    @property
+    def all_points(self) -> Points:
+        """The points of all contours together, float64 (n, 2)."""
+        return np.concatenate(self.contours)
+
+
+def shape_of(leaf: Mask | Shape) -> Shape:
+    """Normalise a mask; a shape comes back as it is, so that a caller of several families can share one.
+
+    Parameters
+    ----------
+    leaf : ndarray of bool, shape (H, W), or Shape
+        The leaf's region; components below `PART_SHARE` of the largest one are left out.
+
+    Returns
+    -------
+    Shape
+
+    Raises
+    ------
+    LeafidError
+        When the mask isn't two-dimensional or has no leaf in it.
+    """
+    if isinstance(leaf, Shape):
+        return leaf
+    grey = _normalised(large_components(leaf))
+    side = float(np.sqrt(grey.sum(dtype=np.float64) / 255))
+    contours = _trace(grey, PART_SHARE)
+    lengths = [contour_length(contour) for contour in contours]
+    points = [max(8, round(CONTOUR_POINTS * length / lengths[0])) for length in lengths]
+    resampled = (resample(contour, count) for contour, count in zip(contours, points, strict=True))
+    return Shape(grey, grey >= 128, tuple(resampled), side)
+
+
+def outer_contour(mask: Mask, n_points: int = CONTOUR_POINTS) -> Points:
+    """Outer contour of the largest component, smooth below a pixel.
+
+    Parameters
+    ----------
+    mask : ndarray of bool, shape (H, W)
+    n_points : int
+        Number of points, at least 3.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_points, 2)
+        Rows and cols in pixels of the mask (a pixel's centre is at its index), at equal arc length, counter-clockwise
+        as seen on the picture; the last point is not the first one again.
+
+    Raises
+    ------
+    LeafidError
+        When the mask isn't two-dimensional or has no leaf in it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> mask = np.zeros((60, 60), bool)
+    >>> mask[10:50, 20:40] = True
+    >>> contour = outer_contour(mask, 100)
+    >>> contour.shape
+    (100, 2)
+    >>> contour.mean(axis=0).round(1).tolist()
+    [29.5, 29.5]
+    """
+    return outer_contours(mask, n_points, share=1.0)[0]
+
+
+def outer_contours(mask: Mask, n_points: int = CONTOUR_POINTS, share: float = PART_SHARE) -> list[Points]:
+    """Outer contours of all large components, largest first: the leaflets of a compound leaf.
+
+    Parameters
+    ----------
+    mask : ndarray of bool, shape (H, W)
+    n_points : int
+        Number of points of each contour, at least 3.
+    share : float
+        Smallest area of a component, as a share of the largest one's.
+
+    Returns
+    -------
+    list of ndarray of float64, shape (n_points, 2)
+        As `outer_contour` returns them.
+
+    Raises
+    ------
+    LeafidError
+        When the mask isn't two-dimensional or has no leaf in it, or `n_points` is below 3.
+    """
+    if n_points < 3:
+        raise LeafidError(f"expected at least 3 contour points, found {n_points}")
+    mask = large_components(mask, share)
+    rows, cols = _box(mask)
+    grey = np.pad(mask[rows, cols].astype(np.uint8) * np.uint8(255), _BORDER)
+    origin = np.array([rows.start - _BORDER, cols.start - _BORDER], dtype=np.float64)
+    return [resample(contour, n_points) + origin for contour in _trace(grey, share)]
+
+
+def large_components(mask: Mask, share: float = PART_SHARE) -> Mask:
+    """Keep the components of at least `share` of the largest one's area (8-connected).
+
+    Returns
+    -------
+    ndarray of bool, shape (H, W)
+
+    Raises
+    ------
+    LeafidError
+        When the mask isn't two-dimensional or has no leaf in it.
+    """
+    mask = np.asarray(mask)
+    if mask.ndim != 2:
+        raise LeafidError(f"expected a mask of two dimensions (H, W), found shape {mask.shape}")
+    mask = mask.astype(bool)
+    if not mask.any():
+        raise LeafidError(
+            f"expected a leaf in the mask, found none of its {mask.shape[0]}×{mask.shape[1]} pixels set: "
+            "check the segmentation of this picture"
+        )
+    count, labels, stats, _ = cv2.connectedComponentsWithStats(mask.view(np.uint8), connectivity=8)
+    if count == 2:
+        return mask
+    areas = stats[:, cv2.CC_STAT_AREA].copy()
+    areas[0] = 0
+    if share >= 1:
+        kept = np.arange(count) == areas.argmax()
+    else:
+        kept = areas >= max(1.0, share * areas.max())
+    return kept[labels]
+
+
+def contour_length(contour: Points) -> float:
+    """Length of a closed contour, in its own unit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> contour_length(np.array([[0.0, 0.0], [3.0, 0.0], [3.0, 4.0]]))
+    12.0
+    """
+    steps = np.diff(contour, axis=0, append=contour[:1])
+    return float(np.hypot(steps[:, 0], steps[:, 1]).sum())
+
+
+def contour_area(contour: Points) -> float:
+    """Signed area inside a closed contour: positive where it runs counter-clockwise as seen on the picture."""
+    rows, cols = contour[:, 0], contour[:, 1]
+    return float(0.5 * (rows * np.roll(cols, -1) - cols * np.roll(rows, -1)).sum())
+
+
+def resample(contour: Points, n_points: int) -> Points:
+    """Points at equal arc length along a closed contour, from its first point on.
+
+    Parameters
+    ----------
+    contour : ndarray of float64, shape (m, 2)
+    n_points : int
+
+    Returns
+    -------
+    ndarray of float64, shape (n_points, 2)
+    """
+    closed = np.concatenate([contour, contour[:1]])
+    steps = np.diff(closed, axis=0)
+    along = np.concatenate([[0.0], np.hypot(steps[:, 0], steps[:, 1]).cumsum()])
+    wanted = np.arange(n_points) * (along[-1] / n_points)
+    return np.stack([np.interp(wanted, along, closed[:, 0]), np.interp(wanted, along, closed[:, 1])], axis=1)
+
+
+def smooth_closed(signal: NDArray[np.float64], sigma: float) -> NDArray[np.float64]:
+    """Gaussian smoothing along the first axis of a closed signal.
+
+    Parameters
+    ----------
+    signal : ndarray of float64, shape (n,) or (n, k)
+        Samples at equal arc length of a closed contour.
+    sigma : float
+        Standard deviation, as a share of the contour's length.
+
+    Returns
+    -------
+    ndarray of float64, the signal's shape
+    """
+    spectrum = np.fft.rfft(signal, axis=0)
+    gain = np.exp(-2 * (np.pi * sigma * np.arange(len(spectrum))) ** 2)
+    return np.fft.irfft(spectrum * gain.reshape(-1, *[1] * (signal.ndim - 1)), n=len(signal), axis=0)
+
+
+_BORDER = 3
+"""Empty pixels around a traced region, enough for the smoothing kernel."""
+
+
+def _box(mask: Mask) -> tuple[slice, slice]:
+    rows, cols = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
+    return slice(int(rows[0]), int(rows[-1]) + 1), slice(int(cols[0]), int(cols[-1]) + 1)
+
+
+def _normalised(mask: Mask) -> NDArray[np.uint8]:
+    """Crop to the leaf and scale to √area = `SIDE`; uint8 coverage with an empty border."""
+    rows, cols = _box(mask)
+    crop = mask[rows, cols].astype(np.uint8) * np.uint8(255)
+    scale = min(SIDE / np.sqrt(np.count_nonzero(crop)), _LONGEST / max(crop.shape))
+    factor = max(1, int(1 / scale))
+    if factor > 1:
+        # Whole blocks of pixels are averaged first: linear interpolation alone would skip pixels.
+        spare = [-length % factor for length in crop.shape]
+        crop = np.pad(crop, [(length // 2, length - length // 2) for length in spare])
+        crop = cv2.resize(crop, (crop.shape[1] // factor, crop.shape[0] // factor), interpolation=cv2.INTER_AREA)
+        scale *= factor
+    height, width = (int(np.ceil(length * scale)) + 2 * _BORDER for length in crop.shape)
+    centre_col, centre_row = (crop.shape[1] - 1) / 2, (crop.shape[0] - 1) / 2
+    move = np.array(
+        [
+            [scale, 0, (width - 1) / 2 - scale * centre_col],
+            [0, scale, (height - 1) / 2 - scale * centre_row],
+        ]
+    )
+    return cv2.warpAffine(crop, move, (width, height), flags=cv2.INTER_LINEAR)
+
+
+def _trace(grey: NDArray[np.uint8], share: float) -> list[Points]:
+    """Outer contours of the half-covered level, largest first, at the pixels' spacing."""
+    smooth = cv2.GaussianBlur(grey, (5, 5), 1.0)
+    pixel_contours = _pixel_contours(smooth >= 128)
+    if not pixel_contours:  # a hair thinner than the smoothing: its own pixels are all there is
+        smooth = grey
+        pixel_contours = _pixel_contours(grey >= min(128, int(grey.max())))
+    areas = np.array([cv2.contourArea(contour) + len(contour) for contour in pixel_contours])
+    order = [index for index in np.argsort(-areas, kind="stable") if areas[index] >= share * areas.max()]
+    return [_refined(pixel_contours[index][:, 0, :], smooth) for index in order]
+
+
+def _pixel_contours(mask: Mask) -> list[NDArray[np.int32]]:
+    found, _ = cv2.findContours(mask.view(np.uint8), cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
+    return list(found)
+
+
+def _refined(pixels: NDArray[np.int32], grey: NDArray[np.uint8]) -> Points:
+    """Move boundary pixels along the gradient onto the half-covered level (one Newton step), counter-clockwise."""
+    cols, rows = pixels[:, 0], pixels[:, 1]
+    padded = np.pad(grey, 1).astype(np.float64)
+    row, col = rows + 1, cols + 1
+    slope = (
+        np.stack([padded[row + 1, col] - padded[row - 1, col], padded[row, col + 1] - padded[row, col - 1]], axis=1)
+        * 0.5
+    )
+    step = (127.5 - padded[row, col])[:, None] * slope / np.maximum((slope**2).sum(axis=1), 1.0)[:, None]
+    # More than a pixel away the linear step means nothing (thin stalks, where the gradient vanishes).
+    step /= np.maximum(np.hypot(step[:, 0], step[:, 1]), 1.0)[:, None]
+    contour = np.stack([rows, cols], axis=1) + step
+    if len(contour) < 3:
+        # One or two pixels: the corners of their box stand for them.
+        low, high = contour.min(axis=0) - 0.5, contour.max(axis=0) + 0.5
+        contour = np.array([[low[0], low[1]], [high[0], low[1]], [high[0], high[1]], [low[0], high[1]]])
+    return contour if contour_area(contour) >= 0 else contour[::-1].copy()

@@ -1,0 +1,110 @@
+"""Fourier descriptions of a leaf's outline: elliptic Fourier harmonics and the centroid distance."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from leafid.descriptors.contour import Mask, Shape, contour_length, shape_of
+
+ELLIPTIC_HARMONICS = 24
+"""Harmonics of `elliptic_fourier`."""
+PAIRS = 12
+"""Phase invariants of `elliptic_fourier`, for m = 1 to this."""
+DISTANCE_HARMONICS = 30
+"""Harmonics of `centroid_distance`."""
+_FLOOR = 1e-4
+"""Magnitude, as a share of the first harmonic's, below which a logarithm would only show the pixel grid."""
+
+
+def elliptic_fourier(leaf: Mask | Shape) -> NDArray[np.float32]:
+    """Elliptic Fourier description of the largest component's outline, free of start point, turn, size and mirror.
+
+    Harmonic k of a closed contour draws an ellipse. With Z(k) the complex Fourier coefficients of col − i·row, its
+    semi-axes are |Z(k)| + |Z(−k)| and ||Z(k)| − |Z(−k)||, the invariants of Kuhl and Giardina's a, b, c, d. Their
+    relative phases survive in Z(1+m)·Z(1−m) / Z(1)², whose imaginary part changes its sign in the mirror.
+
+    Parameters
+    ----------
+    leaf : ndarray of bool, shape (H, W), or Shape
+
+    Returns
+    -------
+    ndarray of float32, shape (2 × ELLIPTIC_HARMONICS − 1 + 2 × PAIRS,)
+        Logarithms of the major semi-axes of harmonics 2 … and of the minor ones of harmonics 1 …, each relative to
+        the first major one; then signed square roots of the real parts and square roots of the imaginary parts'
+        magnitudes of the phase invariants.
+
+    Raises
+    ------
+    LeafidError
+        When the mask isn't two-dimensional or has no leaf in it.
+
+    References
+    ----------
+    F. P. Kuhl, C. R. Giardina, "Elliptic Fourier features of a closed contour", Computer Graphics and Image
+    Processing 18, 1982, doi:10.1016/0146-664X(82)90034-X.
+    G. H. Granlund, "Fourier preprocessing for hand print character recognition", IEEE Trans. Computers C-21, 1972,
+    doi:10.1109/TC.1972.5008926.
+    """
+    contour = shape_of(leaf).contour
+    spectrum = np.fft.fft(contour[:, 1] - 1j * contour[:, 0]) / len(contour)
+    k = np.arange(1, ELLIPTIC_HARMONICS + 1)
+    ahead, back = np.abs(spectrum[k]), np.abs(spectrum[-k])
+    major, minor = ahead + back, np.abs(ahead - back)
+    m = np.arange(2, PAIRS + 2)  # m = 1 would take in Z(0), the place
+    pairs = spectrum[1 + m] * spectrum[1 - m] / max(ahead[0] ** 2, 1e-12)
+    values = [
+        np.log(major[1:] / major[0] + _FLOOR),
+        np.log(minor / major[0] + _FLOOR),
+        np.sign(pairs.real) * np.sqrt(np.abs(pairs.real)),
+        np.sqrt(np.abs(pairs.imag)),
+    ]
+    return np.concatenate(values).astype(np.float32)
+
+
+def elliptic_fourier_names() -> list[str]:
+    """Name the values of `elliptic_fourier`, in order."""
+    names = [f"major_log_{k}" for k in range(2, ELLIPTIC_HARMONICS + 1)]
+    names += [f"minor_log_{k}" for k in range(1, ELLIPTIC_HARMONICS + 1)]
+    names += [f"phase_real_{m}" for m in range(2, PAIRS + 2)]
+    names += [f"phase_imaginary_{m}" for m in range(2, PAIRS + 2)]
+    return [f"elliptic_{name}" for name in names]
+
+
+def centroid_distance(leaf: Mask | Shape) -> NDArray[np.float32]:
+    """Fourier magnitudes of the distance from the outline's centroid, along the largest component's outline.
+
+    Parameters
+    ----------
+    leaf : ndarray of bool, shape (H, W), or Shape
+
+    Returns
+    -------
+    ndarray of float32, shape (DISTANCE_HARMONICS + 3,)
+        Logarithms of the magnitudes of harmonics 1 … relative to the mean distance; then the mean distance in contour
+        lengths (a circle: 1 / 2π), and the smallest and largest distance relative to the mean.
+
+    Raises
+    ------
+    LeafidError
+        When the mask isn't two-dimensional or has no leaf in it.
+
+    References
+    ----------
+    D. Zhang, G. Lu, "A comparative study of Fourier descriptors for shape representation and retrieval", ACCV 2002.
+    """
+    contour = shape_of(leaf).contour
+    offsets = contour - contour.mean(axis=0)
+    distance = np.hypot(offsets[:, 0], offsets[:, 1])
+    magnitudes = np.abs(np.fft.rfft(distance)) / len(distance)
+    mean = max(float(magnitudes[0]), 1e-9)
+    values = np.log(2 * magnitudes[1 : DISTANCE_HARMONICS + 1] / mean + 10 * _FLOOR)
+    extremes = [mean / contour_length(contour), distance.min() / mean, distance.max() / mean]
+    return np.concatenate([values, extremes]).astype(np.float32)
+
+
+def centroid_distance_names() -> list[str]:
+    """Name the values of `centroid_distance`, in order."""
+    names = [f"log_{k}" for k in range(1, DISTANCE_HARMONICS + 1)]
+    return [f"centroid_distance_{name}" for name in [*names, "mean", "smallest", "largest"]]

@@ -1,0 +1,187 @@
+"""Plain geometry of a leaf: proportions, convexity, width profile along the main axis."""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from leafid.descriptors.contour import Mask, Points, Shape, contour_area, contour_length, shape_of
+
+WIDTHS = 16
+"""Widths of the profile, at equal steps along the main axis."""
+RINGS = 12
+"""Rings of the radial profile, of equal width from the centroid to `RING_LIMIT`."""
+RING_LIMIT = 1.8
+"""Outer radius of the radial profile, in √area; what lies beyond counts into the last ring."""
+
+
+def geometry(leaf: Mask | Shape) -> NDArray[np.float32]:
+    """Measure proportions, convexity and profiles of a leaf's region.
+
+    Ratios lie in 0…1 unless said otherwise; a name that begins with ``log_`` is a natural logarithm (a ratio of
+    lengths is nearer to normal on that scale).
+
+    Parameters
+    ----------
+    leaf : ndarray of bool, shape (H, W), or Shape
+        The leaf's region.
+
+    Returns
+    -------
+    ndarray of float32, shape (n,)
+        As `geometry_names` names them.
+
+    Raises
+    ------
+    LeafidError
+        When the mask isn't two-dimensional or has no leaf in it.
+
+    Notes
+    -----
+    The main axis is that of the second moments, and points to the end with the longer tail (the sign of the third
+    moment); of each pair of opposite widths the profile holds the sum and the difference in that direction.
+    """
+    shape = shape_of(leaf)
+    points = shape.all_points
+    hull = cv2.convexHull(points[:, ::-1].astype(np.float32))[:, 0, ::-1].astype(np.float64)
+    area = shape.side**2
+    outer_areas = np.array([abs(contour_area(contour)) for contour in shape.contours])
+    perimeter = sum(contour_length(contour) for contour in shape.contours)
+    hull_area, hull_length = abs(contour_area(hull)), contour_length(hull)
+    box = sorted(cv2.minAreaRect(hull.astype(np.float32))[1])
+    box = [max(length, 1e-6) for length in box]
+    radius = cv2.minEnclosingCircle(hull.astype(np.float32))[1]
+    thickest = cv2.distanceTransform(shape.mask.view(np.uint8), cv2.DIST_L2, 3).max()
+    along, across, lengthwise, crosswise = _axes(shape)
+    proportions = [
+        np.log(box[1] / box[0]),
+        np.log(lengthwise / crosswise),
+        np.sqrt(max(0.0, 1 - (crosswise / lengthwise) ** 2)),
+        area / max(hull_area, area),
+        min(1.0, hull_length / perimeter),
+        min(1.0, 4 * np.pi * outer_areas.sum() / perimeter**2),
+        np.log(perimeter / shape.side),
+        min(1.0, area / (box[0] * box[1])),
+        min(1.0, hull_area / (box[0] * box[1])),
+        min(1.0, area / (np.pi * radius**2)),
+        np.log(2 * radius / shape.side),
+        np.log(max(thickest, 0.5) / shape.side),
+        thickest / radius,
+        min(1.0, 4 * np.pi * hull_area / hull_length**2),
+        np.log1p(len(shape.contours) - 1),
+        outer_areas[0] / max(outer_areas.sum(), 1e-9),
+        np.sqrt(max(0.0, 1 - area / max(outer_areas.sum(), area))),
+    ]
+    centre_gap = np.linalg.norm(_centroid(hull) - _mass_centre(shape)) / shape.side
+    values = [*proportions, centre_gap, *_profile(along, across, shape), *_radial(shape)]
+    return np.asarray(values, dtype=np.float32)
+
+
+def geometry_names() -> list[str]:
+    """Name the values of `geometry`, in order."""
+    names = [
+        "log_aspect_box",
+        "log_aspect_axes",
+        "eccentricity",
+        "solidity",
+        "convexity",
+        "circularity",
+        "log_perimeter",
+        "extent",
+        "rectangularity_hull",
+        "roundness",
+        "log_enclosing_diameter",
+        "log_thickness",
+        "sphericity",
+        "circularity_hull",
+        "log_parts",
+        "largest_part",
+        "holes_root",
+        "hull_centre_gap",
+        "log_length",
+        "log_width",
+        "tail_skewness",
+        "mirror_error_lengthwise",
+        "mirror_error_crosswise",
+    ]
+    half = WIDTHS // 2
+    names += [f"width_sum_{index + 1}" for index in range(half)]
+    names += [f"width_difference_{index + 1}" for index in range(half)]
+    names += [f"ring_{index + 1}" for index in range(RINGS)]
+    return [f"geometry_{name}" for name in names]
+
+
+def _mass_centre(shape: Shape) -> NDArray[np.float64]:
+    moments = cv2.moments(shape.grey)
+    return np.array([moments["m01"], moments["m10"]]) / moments["m00"]
+
+
+def _centroid(polygon: Points) -> NDArray[np.float64]:
+    """Centroid of a polygon's inside; of its points where it has no inside."""
+    following = np.roll(polygon, -1, axis=0)
+    cross = polygon[:, 0] * following[:, 1] - polygon[:, 1] * following[:, 0]
+    if abs(cross.sum()) < 1e-9:
+        return polygon.mean(axis=0)
+    return ((polygon + following) * cross[:, None]).sum(axis=0) / (3 * cross.sum())
+
+
+def _axes(shape: Shape) -> tuple[NDArray[np.float64], NDArray[np.float64], float, float]:
+    """Directions (row, col) along and across the main axis, and the standard deviations along them."""
+    moments = cv2.moments(shape.grey)
+    # A pixel has an extent of its own (variance 1/12), which keeps a one-pixel line from having no width.
+    spread = np.array([[moments["mu02"], moments["mu11"]], [moments["mu11"], moments["mu20"]]]) / moments["m00"]
+    variances, axes = np.linalg.eigh(spread + np.eye(2) / 12)
+    along, across = axes[:, 1], axes[:, 0]
+    third = np.array([moments["mu03"], moments["mu12"], moments["mu21"], moments["mu30"]])
+    row, col = along
+    tail = third @ np.array([row**3, 3 * row**2 * col, 3 * row * col**2, col**3])
+    if tail < 0:
+        along = -along
+    return along, across, float(np.sqrt(variances[1])), float(np.sqrt(variances[0]))
+
+
+def _profile(along: NDArray[np.float64], across: NDArray[np.float64], shape: Shape) -> list[float]:
+    """Length, width, skewness, mirror errors and widths in the frame of the main axis."""
+    points = shape.all_points
+    lows = np.array([(points @ along).min(), (points @ across).min()])
+    highs = np.array([(points @ along).max(), (points @ across).max()])
+    sizes = np.maximum(highs - lows, 1.0)
+    # Four rows of the upright picture a width, so that a width is an average and not one line's chance.
+    rows, cols = 4 * WIDTHS, 64
+    # Affine map from the upright picture's (col, row) to the shape's (col, row); pixel centres at half steps.
+    down = along * sizes[0] / rows
+    right = across * sizes[1] / cols
+    origin = along * lows[0] + across * lows[1] + 0.5 * (down + right)
+    back = np.array([[right[1], down[1], origin[1]], [right[0], down[0], origin[0]]])
+    upright = cv2.warpAffine(shape.grey, back, (cols, rows), flags=cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP)
+    cover = upright.astype(np.float64) / 255
+    total = max(cover.sum(), 1e-9)
+    mirror_lengthwise = np.abs(cover - cover[:, ::-1]).sum() / (2 * total)
+    mirror_crosswise = np.abs(cover - cover[::-1]).sum() / (2 * total)
+    widths = cover.mean(axis=1).reshape(WIDTHS, -1).mean(axis=1) * sizes[1] / shape.side
+    position = np.arange(rows) + 0.5
+    weight = cover.sum(axis=1) / total
+    offset = position - position @ weight
+    skewness = (weight @ offset**3) / max((weight @ offset**2) ** 1.5, 1e-9)
+    sums, differences = widths + widths[::-1], widths - widths[::-1]
+    half = WIDTHS // 2
+    return [
+        float(np.log(sizes[0] / shape.side)),
+        float(np.log(sizes[1] / shape.side)),
+        float(skewness),
+        float(mirror_lengthwise),
+        float(mirror_crosswise),
+        *sums[:half].tolist(),
+        *differences[:half].tolist(),
+    ]
+
+
+def _radial(shape: Shape) -> list[float]:
+    """Square root of the area's share in each ring around the centroid."""
+    rows, cols = np.nonzero(shape.mask)
+    centre = _mass_centre(shape)
+    distance = np.hypot(rows - centre[0], cols - centre[1])
+    ring = np.minimum(distance * (RINGS / (RING_LIMIT * shape.side)), RINGS - 1).astype(np.intp)
+    share = np.bincount(ring, minlength=RINGS) / max(len(rows), 1)
+    return np.sqrt(share).tolist()

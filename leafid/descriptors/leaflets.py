@@ -1,0 +1,88 @@
+"""Compound structure: what openings and closings at growing radii remove, fill and take apart."""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from leafid.descriptors.contour import Mask, Shape, shape_of
+
+RADII = (0.02, 0.035, 0.055, 0.08, 0.12, 0.17, 0.24, 0.34)
+"""Radii of the openings and closings, in √area."""
+SIDE = 80.0
+"""√area of the reduced mask that is worked on: openings of a few percent of √area need no more."""
+QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
+
+
+def leaflets(leaf: Mask | Shape) -> NDArray[np.float32]:
+    """Pattern spectrum of the region and of its surroundings, and the parts that openings leave.
+
+    Parameters
+    ----------
+    leaf : ndarray of bool, shape (H, W), or Shape
+
+    Returns
+    -------
+    ndarray of float32, shape (5 × len(RADII) + len(QUANTILES),)
+        Per radius: share of the area that the opening removes, and area that the closing adds, relative to the leaf
+        (square roots); number of parts that are left of the eroded region (log(1 + n)), the largest one's share, and
+        the evenness of their areas (entropy over its maximum). Then quantiles of the pixels' distance to the outline,
+        relative to √area.
+
+    Raises
+    ------
+    LeafidError
+        When the mask isn't two-dimensional or has no leaf in it.
+
+    References
+    ----------
+    P. Maragos, "Pattern spectrum and multiscale shape representation", IEEE Trans. PAMI 11, 1989,
+    doi:10.1109/34.192465.
+    """
+    shape = shape_of(leaf)
+    side, mask = _reduced(shape)
+    area = max(int(np.count_nonzero(mask)), 1)
+    inside, outside = _distance(mask), _distance(~mask)
+    removed, added, parts, largest, evenness = [], [], [], [], []
+    for radius in (relative * side for relative in RADII):
+        eroded, dilated = inside > radius, outside <= radius
+        removed.append(1 - np.count_nonzero(_distance(~eroded) <= radius) / area if eroded.any() else 1.0)
+        added.append(np.count_nonzero(_distance(dilated) > radius) / area - 1)
+        counts = _part_areas(eroded)
+        parts.append(np.log1p(len(counts)))
+        shares = counts / max(counts.sum(), 1)
+        largest.append(shares.max() if len(counts) else 0.0)
+        evenness.append(-(shares * np.log(shares)).sum() / np.log(len(counts)) if len(counts) > 1 else 0.0)
+    depth = np.sort(inside[mask]) / side
+    quantiles = depth[np.rint(np.asarray(QUANTILES) * (len(depth) - 1)).astype(np.intp)]
+    spectra = np.sqrt(np.maximum([removed, added], 0.0)).ravel()
+    return np.concatenate([spectra, parts, largest, evenness, quantiles]).astype(np.float32)
+
+
+def leaflets_names() -> list[str]:
+    """Name the values of `leaflets`, in order."""
+    kinds = ("removed_root", "added_root", "parts_log", "largest_share", "evenness")
+    names = [f"{kind}_{radius:g}" for kind in kinds for radius in RADII]
+    return [f"leaflets_{name}" for name in [*names, *(f"depth_quantile{quantile:g}" for quantile in QUANTILES)]]
+
+
+def _reduced(shape: Shape) -> tuple[float, Mask]:
+    """The shape at √area ≈ `SIDE`, with room around it for the largest closing."""
+    scale = SIDE / shape.side
+    height, width = (max(1, round(length * scale)) for length in shape.grey.shape)
+    small = cv2.resize(shape.grey, (width, height), interpolation=cv2.INTER_AREA)
+    mask = small >= min(128, int(small.max()))
+    border = int(np.ceil(max(RADII) * SIDE)) + 2
+    return SIDE, np.pad(mask, border)
+
+
+def _distance(mask: Mask) -> NDArray[np.float32]:
+    """Distance of each pixel that is set to the nearest one that is not."""
+    return cv2.distanceTransform(mask.view(np.uint8), cv2.DIST_L2, 5)
+
+
+def _part_areas(mask: Mask) -> NDArray[np.float64]:
+    _, _, stats, _ = cv2.connectedComponentsWithStats(mask.view(np.uint8), connectivity=8)
+    areas = stats[1:, cv2.CC_STAT_AREA].astype(np.float64)
+    return areas[areas >= 0.02 * areas.max()] if len(areas) else areas

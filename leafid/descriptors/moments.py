@@ -1,0 +1,90 @@
+"""Moments of a leaf's region: Hu's seven, and the generic Fourier descriptor (polar Fourier magnitudes)."""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from leafid.descriptors.contour import Mask, Shape, shape_of
+
+RADII = 8
+"""Rings of the generic Fourier descriptor."""
+HARMONICS = 10
+"""Angular harmonics of the generic Fourier descriptor, 1 to this."""
+_ANGLES = 128
+
+
+def hu_moments(leaf: Mask | Shape) -> NDArray[np.float32]:
+    """Hu's seven moment invariants, each as the logarithm of its magnitude.
+
+    Parameters
+    ----------
+    leaf : ndarray of bool, shape (H, W), or Shape
+
+    Returns
+    -------
+    ndarray of float32, shape (7,)
+        ``log10(|h| + 1e-12)``; a disc's first is log10(1 / 2π) ≈ −0.798. The seventh changes its sign in the mirror,
+        its magnitude doesn't.
+
+    Raises
+    ------
+    LeafidError
+        When the mask isn't two-dimensional or has no leaf in it.
+
+    References
+    ----------
+    M.-K. Hu, "Visual pattern recognition by moment invariants", IRE Trans. Information Theory 8, 1962,
+    doi:10.1109/TIT.1962.1057692.
+    """
+    shape = shape_of(leaf)
+    invariants = cv2.HuMoments(cv2.moments(shape.grey.astype(np.float32) / np.float32(255))).ravel()
+    return np.log10(np.abs(invariants) + 1e-12).astype(np.float32)
+
+
+def hu_moments_names() -> list[str]:
+    """Name the values of `hu_moments`, in order."""
+    return [f"hu_log_{index}" for index in range(1, 8)]
+
+
+def polar_fourier(leaf: Mask | Shape) -> NDArray[np.float32]:
+    """Generic Fourier descriptor: angular Fourier magnitudes of the region in rings around its centroid.
+
+    Parameters
+    ----------
+    leaf : ndarray of bool, shape (H, W), or Shape
+
+    Returns
+    -------
+    ndarray of float32, shape (RADII × (HARMONICS + 1),)
+        Ring by ring: the share of the ring that is leaf, then the square root of the magnitude of each harmonic of
+        that share around the ring; 0…1. The outermost ring ends at the region's farthest point.
+
+    Raises
+    ------
+    LeafidError
+        When the mask isn't two-dimensional or has no leaf in it.
+
+    References
+    ----------
+    D. Zhang, G. Lu, "Shape-based image retrieval using generic Fourier descriptor", Signal Processing: Image
+    Communication 17, 2002, doi:10.1016/S0923-5965(02)00084-X.
+    """
+    shape = shape_of(leaf)
+    moments = cv2.moments(shape.grey)
+    centre = np.array([moments["m01"], moments["m10"]]) / moments["m00"]
+    offsets = shape.all_points - centre
+    farthest = max(1.0, float(np.hypot(offsets[:, 0], offsets[:, 1]).max()))
+    polar = cv2.warpPolar(
+        shape.grey, (4 * RADII, _ANGLES), (centre[1], centre[0]), farthest, cv2.INTER_LINEAR | cv2.WARP_POLAR_LINEAR
+    )
+    rings = polar.reshape(_ANGLES, RADII, -1).mean(axis=2) / 255
+    magnitudes = np.abs(np.fft.rfft(rings, axis=0)[: HARMONICS + 1]) / _ANGLES
+    magnitudes[1:] = np.sqrt(magnitudes[1:])
+    return magnitudes.T.ravel().astype(np.float32)
+
+
+def polar_fourier_names() -> list[str]:
+    """Name the values of `polar_fourier`, in order."""
+    return [f"polar_ring{ring + 1}_harmonic{k}" for ring in range(RADII) for k in range(HARMONICS + 1)]

@@ -1,0 +1,135 @@
+"""Multi-scale triangles and arches along a leaf's outline: signed areas, side lengths, angles, arch heights."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from leafid.descriptors.contour import Mask, Points, Shape, contour_length, shape_of
+
+SPANS = (2, 4, 6, 10, 16, 24, 36, 52, 76, 104)
+"""Steps from a contour point to the other two points of its triangle, of `POINTS` steps around."""
+POINTS = 256
+HARMONICS = 12
+"""Fourier harmonics of each signal, 0 to this − 1."""
+QUANTILES = (0.02, 0.1, 0.25, 0.5, 0.75, 0.9, 0.98)
+
+
+def triangle_signals(contour: Points) -> dict[str, NDArray[np.float64]]:
+    """Triangle p(s−t), p(s), p(s+t) of each contour point s at each span t.
+
+    Parameters
+    ----------
+    contour : ndarray of float64, shape (n, 2)
+        Counter-clockwise, at equal arc length.
+
+    Returns
+    -------
+    dict of ndarray of float64, each of shape (len(SPANS), n)
+        ``area``: signed area over the square of the arc t (½ at most; positive where the contour is convex);
+        ``height``: distance of p(s) from the chord over t, with the same sign, −1…1 (the arch height of MARCH);
+        ``chord``: length of the chord over 2·t, 0…1; ``ratio``: the shorter of the two sides over the longer, 0…1;
+        ``angle``: at p(s), over π, 0…1.
+
+    References
+    ----------
+    N. Alajlan et al., "Shape retrieval using triangle-area representation and dynamic space warping", Pattern
+    Recognition 40, 2007, doi:10.1016/j.patcog.2006.12.005.
+    S. Mouine, I. Yahiaoui, A. Verroust-Blondet, "A shape-based approach for leaf classification using multiscale
+    triangular representation", ICMR 2013, doi:10.1145/2461466.2461489.
+    B. Wang et al., "MARCH: multiscale-arch-height description for mobile retrieval of leaf images", Information
+    Sciences 302, 2015; also doi:10.1109/TIP.2015.2432712.
+    """
+    count = len(contour)
+    spans = np.asarray(SPANS) * count // POINTS
+    index = np.arange(count)
+    before = contour[(index - spans[:, None]) % count] - contour
+    after = contour[(index + spans[:, None]) % count] - contour
+    arc = (spans * (contour_length(contour) / count))[:, None]
+    # Rows point down: this is twice the area, positive for a counter-clockwise turn as seen on the picture.
+    cross = before[..., 1] * after[..., 0] - before[..., 0] * after[..., 1]
+    chord = np.maximum(np.hypot(*np.moveaxis(after - before, -1, 0)), 1e-9)
+    first, second = np.hypot(*np.moveaxis(before, -1, 0)), np.hypot(*np.moveaxis(after, -1, 0))
+    angle = np.arctan2(np.abs(cross), (before * after).sum(axis=-1)) / np.pi
+    # A chord shorter than the height's own error (the two ends meet) says nothing: the height is bounded by the sides.
+    height = np.clip(cross / chord, -np.maximum(first, second), np.maximum(first, second))
+    return {
+        "area": cross / (2 * arc**2),
+        "height": height / arc,
+        "chord": chord / (2 * arc),
+        "ratio": np.minimum(first, second) / np.maximum(np.maximum(first, second), 1e-9),
+        "angle": angle,
+    }
+
+
+def triangle_fourier(leaf: Mask | Shape) -> NDArray[np.float32]:
+    """Fourier magnitudes of the arch heights and chords along the largest component's outline, per span.
+
+    Parameters
+    ----------
+    leaf : ndarray of bool, shape (H, W), or Shape
+
+    Returns
+    -------
+    ndarray of float32, shape (2 × len(SPANS) × HARMONICS,)
+        Square roots of magnitudes; independent of the start point. The first of each span is that of the mean.
+
+    Raises
+    ------
+    LeafidError
+        When the mask isn't two-dimensional or has no leaf in it.
+
+    See Also
+    --------
+    triangle_signals, triangle_quantiles
+    """
+    signals = triangle_signals(_points(leaf))
+    spectra = [np.abs(np.fft.rfft(signals[kind], axis=1)[:, :HARMONICS]) / POINTS for kind in ("height", "chord")]
+    return np.sqrt(np.concatenate(spectra)).ravel().astype(np.float32)
+
+
+def triangle_fourier_names() -> list[str]:
+    """Name the values of `triangle_fourier`, in order."""
+    return [f"arch_{kind}_span{t}_harmonic{k}" for kind in ("height", "chord") for t in SPANS for k in range(HARMONICS)]
+
+
+def triangle_quantiles(leaf: Mask | Shape) -> NDArray[np.float32]:
+    """Quantiles of areas, chords, side ratios and angles along the largest component's outline, per span.
+
+    Parameters
+    ----------
+    leaf : ndarray of bool, shape (H, W), or Shape
+
+    Returns
+    -------
+    ndarray of float32, shape (4 × len(SPANS) × len(QUANTILES),)
+
+    Raises
+    ------
+    LeafidError
+        When the mask isn't two-dimensional or has no leaf in it.
+
+    See Also
+    --------
+    triangle_signals, triangle_fourier
+    """
+    signals = triangle_signals(_points(leaf))
+    stacked = np.concatenate([signals[kind] for kind in ("area", "chord", "ratio", "angle")])
+    stacked.sort(axis=1)
+    picked = stacked[:, np.rint(np.asarray(QUANTILES) * (POINTS - 1)).astype(np.intp)]
+    return picked.ravel().astype(np.float32)
+
+
+def triangle_quantiles_names() -> list[str]:
+    """Name the values of `triangle_quantiles`, in order."""
+    return [
+        f"triangle_{kind}_span{t}_quantile{quantile:g}"
+        for kind in ("area", "chord", "ratio", "angle")
+        for t in SPANS
+        for quantile in QUANTILES
+    ]
+
+
+def _points(leaf: Mask | Shape) -> Points:
+    contour = shape_of(leaf).contour
+    return contour[:: len(contour) // POINTS]
