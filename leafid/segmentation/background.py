@@ -8,13 +8,15 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from leafid.segmentation.result import Image, shrink
+
 # The surface is smooth: more samples a side than this change nothing but the time.
 SAMPLES = 72
 
 _NOISE_FLOOR = 1.5  # Lab units: JPEG and rounding alone scatter a plain sheet this much
 
 
-def sheet_surface(lab: NDArray[np.uint8]) -> tuple[NDArray[np.float32], float]:
+def sheet_surface(image: Image) -> tuple[NDArray[np.float32], float]:
     """Fit the sheet's colour as a surface over the picture.
 
     A plane is fitted to the picture's border with weights that ignore what is far off (a leaf cut by the edge, a
@@ -22,13 +24,14 @@ def sheet_surface(lab: NDArray[np.uint8]) -> tuple[NDArray[np.float32], float]:
 
     Parameters
     ----------
-    lab : ndarray of uint8, shape (H, W, 3)
-        The picture in 8-bit Lab as OpenCV makes it: L scaled to 0..255, a and b shifted by 128.
+    image : ndarray of uint8, shape (H, W, 3)
+        BGR.
 
     Returns
     -------
     surface : ndarray of float32, shape (h, w, 3)
-        The sheet's Lab colour on a coarse grid that spans the picture; `h` and `w` at most `SAMPLES`.
+        The sheet's colour on a coarse grid that spans the picture, `h` and `w` at most `SAMPLES`, in 8-bit Lab as
+        OpenCV makes it: L scaled to 0..255, a and b shifted by 128.
     spread : float
         The sheet's own scatter around the surface, in the same 8-bit units; at least 1.5.
 
@@ -41,9 +44,9 @@ def sheet_surface(lab: NDArray[np.uint8]) -> tuple[NDArray[np.float32], float]:
     .. [1] P. W. Holland, R. E. Welsch, "Robust regression using iteratively reweighted least squares",
        Communications in Statistics 6(9), 1977, doi:10.1080/03610927708827533.
     """
-    reduction = max(1.0, max(lab.shape[:2]) / SAMPLES)
-    rows, cols = (max(1, round(side / reduction)) for side in lab.shape[:2])
-    samples = cv2.resize(lab, (cols, rows), interpolation=cv2.INTER_AREA).reshape(-1, 3).astype(np.float32)
+    coarse = cv2.cvtColor(shrink(image, SAMPLES), cv2.COLOR_BGR2LAB)
+    rows, cols = coarse.shape[:2]
+    samples = coarse.reshape(-1, 3).astype(np.float32)
     basis = _basis(rows, cols)
     border = _border(rows, cols)
 
@@ -80,12 +83,12 @@ def _solve(
     # The ridge, tiny beside the thousands of samples, keeps a picture of one pixel's width solvable.
     ridge = 1e-2 * np.eye(basis.shape[1], dtype=np.float32)
     ridge[0, 0] = 1e-6
-    return np.linalg.solve(weighted.T @ basis + ridge, weighted.T @ values)
+    return np.linalg.solve(weighted.T @ basis + ridge, weighted.T @ values).astype(np.float32)
 
 
 @lru_cache(maxsize=32)
 def _basis(rows: int, cols: int) -> NDArray[np.float32]:
-    """Monomials in row and column up to third order, both running from -1 to 1; shape (rows · cols, 10)."""
+    """List the monomials in row and column up to third order, both running from -1 to 1; shape (rows · cols, 10)."""
     row, col = np.meshgrid(np.linspace(-1, 1, rows), np.linspace(-1, 1, cols), indexing="ij")
     one = np.ones_like(row)
     terms = [one, row, col, row**2, col**2, row * col, row**3, col**3, row**2 * col, row * col**2]
@@ -94,7 +97,7 @@ def _basis(rows: int, cols: int) -> NDArray[np.float32]:
 
 @lru_cache(maxsize=32)
 def _border(rows: int, cols: int) -> NDArray[np.intp]:
-    """Indices of the samples in the outer 4 % of the grid."""
+    """Index the samples in the outer 4 % of the grid."""
     width = max(1, round(0.04 * max(rows, cols)))
     inside = np.zeros((rows, cols), bool)
     inside[width:-width, width:-width] = True

@@ -23,8 +23,7 @@ def guess_type(image: Image) -> AcquisitionType:
     AcquisitionType
     """
     small = cv2.resize(image, (96, 96), interpolation=cv2.INTER_AREA)
-    lab = cv2.cvtColor(small, cv2.COLOR_BGR2LAB)
-    surface, spread = sheet_surface(lab)
+    surface, spread = sheet_surface(small)
     if spread > 8:
         return AcquisitionType.PHOTO
     lightness = float(np.median(surface[..., 0]))

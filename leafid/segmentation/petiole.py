@@ -56,7 +56,7 @@ def remove_petiole(mask: Mask) -> Mask:
 
 
 def _find(small: NDArray[np.uint8]) -> NDArray[np.uint8] | None:
-    """The petiole's pixels, one pixel wider than the mask so that none of its rim stays; None where there is none."""
+    """Mark the petiole, one pixel wider than the mask so that none of its rim stays; None where there is none."""
     root_area = float(np.sqrt(np.count_nonzero(small)))
     inside = cv2.distanceTransform(small, cv2.DIST_L2, 5)
     radius = min(_DISC * root_area, _DISC_OF_WIDTH * float(inside.max()))

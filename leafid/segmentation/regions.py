@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from leafid.segmentation.result import Mask
+from leafid.segmentation.result import Mask, bounding_box
 
 # A petiole one pixel wide covers about a third of a reduced pixel.
 _COVERED = 50
@@ -35,33 +35,40 @@ def leaf_regions(above: NDArray[np.uint8], size: int) -> Mask:
     -------
     ndarray of bool, shape (H, W)
     """
-    rows, cols = above.shape
-    factor = max(1, -(-max(rows, cols) // size))
-    small = _reduce(above, factor)
-    kept = _choose(small)
-    if not kept.any():
-        return np.zeros(above.shape, bool)
-    filled = _fill_pinholes(kept)
+    factor = max(1, -(-max(above.shape) // size))
+    kept = _choose(_reduce(above, factor))
+    mask = np.zeros(above.shape, bool)
+    row0, row1, col0, col1 = bounding_box(kept.view(bool))
+    if row1 == 0:
+        return mask
+    # One pixel of margin, since the edge at full size may lie just outside the reduced region.
+    row0, row1, col0, col1 = max(row0 - 1, 0), row1 + 1, max(col0 - 1, 0), col1 + 1
+    filled = _fill_pinholes(kept)[row0:row1, col0:col1]
+    full = mask[row0 * factor : row1 * factor, col0 * factor : col1 * factor]
     if factor == 1:
-        return filled.view(bool)
+        full[:] = filled.view(bool)
+        return mask
     square = np.ones((3, 3), np.uint8)
-    near = _enlarge(cv2.dilate(filled, square), factor, above.shape)
-    core = _enlarge(cv2.erode(filled, square), factor, above.shape)
-    return ((above & near) | core) != 0
+    near = _enlarge(cv2.dilate(filled, square), factor)[: full.shape[0], : full.shape[1]]
+    core = _enlarge(cv2.erode(filled, square), factor)[: full.shape[0], : full.shape[1]]
+    edge = cv2.bitwise_and(above[row0 * factor : row1 * factor, col0 * factor : col1 * factor], near)
+    full[:] = cv2.bitwise_or(edge, core, dst=edge).view(bool)
+    return mask
 
 
 def _reduce(above: NDArray[np.uint8], factor: int) -> NDArray[np.uint8]:
-    rows, cols = above.shape
-    below, right = -rows % factor, -cols % factor
-    if below or right:
-        above = cv2.copyMakeBorder(above, 0, below, 0, right, cv2.BORDER_REPLICATE)
+    """Average blocks of `factor` pixels a side, the last ones repeated where the size is no multiple."""
     if factor > 1:
-        above = cv2.resize(above, None, fx=1 / factor, fy=1 / factor, interpolation=cv2.INTER_AREA)
-    return (above > _COVERED).astype(np.uint8)
+        below, right = -above.shape[0] % factor, -above.shape[1] % factor
+        if below or right:
+            above = cv2.copyMakeBorder(above, 0, below, 0, right, cv2.BORDER_REPLICATE)
+        shape = (above.shape[1] // factor, above.shape[0] // factor)
+        above = cv2.resize(above, shape, interpolation=cv2.INTER_AREA)
+    return (above > _COVERED).view(np.uint8)
 
 
-def _enlarge(small: NDArray[np.uint8], factor: int, shape: tuple[int, ...]) -> NDArray[np.uint8]:
-    return cv2.resize(small, None, fx=factor, fy=factor, interpolation=cv2.INTER_NEAREST)[: shape[0], : shape[1]]
+def _enlarge(small: NDArray[np.uint8], factor: int) -> NDArray[np.uint8]:
+    return cv2.resize(small, None, fx=factor, fy=factor, interpolation=cv2.INTER_NEAREST)
 
 
 def _choose(small: NDArray[np.uint8]) -> NDArray[np.uint8]:

@@ -13,11 +13,17 @@ from leafid.segmentation.result import Image, Mask
 # Regions are chosen at this size; only the edge is taken from the full one.
 REGION_SIZE = 320
 
-# Lightness counts half: a shadow changes it far more than it changes the chroma, a leaf changes both.
-_LIGHTNESS_SHARE = 0.2
-# A leaf's thin parts mix with the sheet: the cut lies nearer to the sheet than halfway.
-_CUT = 0.8
-_LEAST_CUT, _GREATEST_CUT = 8.0, 45.0
+# A shadow changes the lightness far more than the chroma; a leaf changes both.
+_LIGHTNESS_SHARE = 0.15
+# The edge lies where the distance is this part of its local maximum: near half for a sharp edge, and somewhat higher
+# because a leaf's own shadow makes the step look wider than it is.
+_LOCAL_CUT = 0.66
+_LOCAL_REACH = 0.012  # of the picture's longer side
+# The local cut stays between these parts of Otsu's global one, and above what the sheet itself scatters.
+_LEAST_OF_GLOBAL, _MOST_OF_GLOBAL = 0.55, 1.2
+_LEAST_CUT = 8.0
+
+_STRIP_PIXELS = 32768
 
 
 def uniform_mask(image: Image) -> tuple[Mask, float]:
@@ -35,44 +41,56 @@ def uniform_mask(image: Image) -> tuple[Mask, float]:
     confidence : float
         From 0 to 1.
     """
-    lab = cv2.cvtColor(image, cv2.COLOR_BGR2LAB)
-    surface, spread = sheet_surface(lab)
-    distance = sheet_distance(lab, surface)
-    cut, contrast = _threshold(distance, spread)
-    above = cv2.threshold(distance, cut, 255, cv2.THRESH_BINARY)[1]
+    surface, spread = sheet_surface(image)
+    distance = sheet_distance(image, surface)
+    cuts, contrast = _cuts(distance, spread)
+    above = cv2.resize(cuts, distance.shape[::-1])
+    cv2.compare(distance, above, cv2.CMP_GT, dst=above)
     mask = leaf_regions(above, REGION_SIZE)
     confidence = min(1.0, contrast / 3) if mask.any() else 0.0
     return mask, confidence
 
 
-def sheet_distance(lab: NDArray[np.uint8], surface: NDArray[np.float32]) -> NDArray[np.uint8]:
+def sheet_distance(image: Image, surface: NDArray[np.float32]) -> NDArray[np.uint8]:
     """Measure how far each pixel's colour is from the sheet's.
 
     Parameters
     ----------
-    lab : ndarray of uint8, shape (H, W, 3)
-        8-bit Lab.
+    image : ndarray of uint8, shape (H, W, 3)
+        BGR.
     surface : ndarray of float32, shape (h, w, 3)
-        The sheet's colour on a coarse grid.
+        The sheet's 8-bit Lab colour on a coarse grid.
 
     Returns
     -------
     ndarray of uint8, shape (H, W)
-        0.2 |ΔL| + the chroma distance √(Δa² + Δb²), in 8-bit Lab units. The root is replaced by the octagonal
+        0.15 |ΔL| + the chroma distance √(Δa² + Δb²), in 8-bit Lab units. The root is replaced by the octagonal
         norm max + 0.4 min, which is at most 8 % off and needs no floating point.
     """
-    sheet = cv2.resize(np.clip(surface + 0.5, 0, 255).astype(np.uint8), lab.shape[1::-1])
-    lightness, a, b = cv2.split(cv2.absdiff(lab, sheet))
-    chroma = cv2.addWeighted(cv2.max(a, b), 1.0, cv2.min(a, b), 0.4, 0)
-    return cv2.addWeighted(chroma, 1.0, lightness, _LIGHTNESS_SHARE, 0)
+    rows, cols = image.shape[:2]
+    sheet = cv2.resize(np.clip(surface + 0.5, 0, 255).astype(np.uint8), (cols, rows))
+    distance = np.empty((rows, cols), np.uint8)
+    # Strips that fit the processor's cache: whole-picture intermediates would take most of the time.
+    height = max(1, _STRIP_PIXELS // cols)
+    for row in range(0, rows, height):
+        strip = np.s_[row : row + height]
+        difference = cv2.absdiff(cv2.cvtColor(image[strip], cv2.COLOR_BGR2LAB), sheet[strip])
+        lightness, a, b = cv2.split(difference)
+        chroma = cv2.addWeighted(cv2.max(a, b), 1.0, cv2.min(a, b), 0.4, 0)
+        cv2.addWeighted(chroma, 1.0, lightness, _LIGHTNESS_SHARE, 0, dst=distance[strip])
+    return distance
 
 
-def _threshold(distance: NDArray[np.uint8], spread: float) -> tuple[float, float]:
-    """Choose where the leaf begins, and say how clearly it stands out (1: barely)."""
-    step = max(1, max(distance.shape) // 300)
-    sample = np.ascontiguousarray(distance[::step, ::step])
-    otsu, _ = cv2.threshold(sample, 0, 255, cv2.THRESH_OTSU)
-    cut = float(np.clip(_CUT * otsu, max(_LEAST_CUT, 3 * spread), _GREATEST_CUT))
-    leaf = sample[sample > cut]
-    contrast = float(np.median(leaf)) / cut if leaf.size else 0.0
-    return cut, contrast
+def _cuts(distance: NDArray[np.uint8], spread: float) -> tuple[NDArray[np.uint8], float]:
+    """Choose, place by place, where the leaf begins, and say how clearly it stands out (1: barely)."""
+    step = max(1, -(-max(distance.shape) // REGION_SIZE))
+    small = cv2.resize(distance, None, fx=1 / step, fy=1 / step, interpolation=cv2.INTER_AREA)
+    otsu, _ = cv2.threshold(small.reshape(-1, 1), 0, 255, cv2.THRESH_OTSU)
+    floor = max(_LEAST_CUT, 3 * spread)
+    side = 2 * max(1, round(_LOCAL_REACH * max(small.shape))) + 1
+    highest = cv2.blur(cv2.dilate(small, np.ones((side, side), np.uint8)), (side, side))
+    least, most = max(floor, _LEAST_OF_GLOBAL * otsu), max(floor, _MOST_OF_GLOBAL * otsu)
+    cuts = np.clip(cv2.convertScaleAbs(highest, alpha=_LOCAL_CUT), round(least), round(most)).astype(np.uint8)
+    leaf = small[small > max(floor, otsu)]
+    contrast = float(np.median(leaf)) / floor if leaf.size else 0.0
+    return cuts, contrast
