@@ -1,0 +1,283 @@
+import os
+import struct
+import subprocess
+import sys
+import zlib
+from pathlib import Path
+
+import cv2
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from PIL import Image, ImageOps
+
+from leafid.errors import LeafidError
+from leafid.images import MAX_PIXELS, ImageError, image_size, read_image
+
+KINDS = ["jpg", "png", "tif", "bmp", "webp"]
+
+
+@pytest.fixture(scope="module")
+def rgb() -> np.ndarray:
+    """A smooth picture (so that lossy kinds keep it) without any symmetry, 60 rows and 80 cols, R, G, B."""
+    rows, cols = np.mgrid[0:60, 0:80]
+    picture = np.stack([rows * 4, cols * 3, (rows + cols)], axis=-1).astype(np.uint8)
+    picture[:20, :32] = (250, 10, 10)
+    return picture
+
+
+def save(path: Path, rgb: np.ndarray, **options: object) -> Path:
+    Image.fromarray(rgb).save(path, **options)
+    return path
+
+
+def difference(image: np.ndarray, rgb: np.ndarray) -> int:
+    return int(np.abs(image.astype(int) - rgb[:, :, ::-1]).max())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_becomes_8_bit_bgr(tmp_path, rgb, kind):
+    lossy = {"jpg": {"quality": 95, "subsampling": 0}, "webp": {"lossless": True}}
+    file = save(tmp_path / f"leaf.{kind}", rgb, **lossy.get(kind, {}))
+    image = read_image(file)
+    assert image.dtype == np.uint8
+    assert image.flags.c_contiguous
+    # JPEG at this quality is off by a few grey values at the sharp edge; the others keep every value.
+    assert difference(image, rgb) <= (12 if kind == "jpg" else 0)
+    assert image_size(file) == (60, 80)
+
+
+@pytest.mark.parametrize("kind", ["jpg", "png", "tif", "webp"])
+@pytest.mark.parametrize("orientation", range(1, 9))
+def test_exif_orientation_is_applied(tmp_path, rgb, kind, orientation):
+    exif = Image.Exif()
+    exif[0x0112] = orientation
+    lossless = {"webp": {"lossless": True}, "jpg": {"quality": 95, "subsampling": 0}}
+    file = save(tmp_path / f"leaf.{kind}", rgb, exif=exif, **lossless.get(kind, {}))
+    with Image.open(file) as picture:
+        upright = np.asarray(ImageOps.exif_transpose(picture))
+    if orientation > 1:
+        assert upright.shape != rgb.shape or (upright != rgb).any()
+    image = read_image(file)
+    assert image.shape == upright.shape
+    assert image_size(file) == upright.shape[:2]
+    # Two JPEG decoders may round differently.
+    assert difference(image, upright) <= 3
+    assert read_image(file, 40).shape == ((30, 40, 3) if orientation < 5 else (40, 30, 3))
+
+
+def test_senseless_orientation_and_damaged_exif_are_ignored(tmp_path, rgb):
+    exif = Image.Exif()
+    exif[0x0112] = 77
+    assert read_image(save(tmp_path / "77.jpg", rgb, exif=exif)).shape == rgb.shape
+    file = save(tmp_path / "damaged.jpg", rgb, exif=b"Exif\0\0II*\0\xff\xff\xff\xff")
+    assert read_image(file).shape == rgb.shape
+
+
+@pytest.mark.parametrize(
+    ("kind", "mode"),
+    [("jpg", "L"), ("jpg", "CMYK"), *((kind, mode) for kind in ("png", "tif") for mode in "LP1"), ("tif", "CMYK")],
+)
+def test_other_colour_models(tmp_path, rgb, mode, kind):
+    file = tmp_path / f"leaf.{kind}"
+    converted = Image.fromarray(rgb).convert(mode)
+    converted.save(file)
+    with Image.open(file) as picture:
+        expected = np.asarray(picture.convert("RGB"))
+    # Decoders round the conversion from CMYK differently.
+    assert difference(read_image(file), expected) <= 2
+
+
+@pytest.mark.parametrize("kind", ["png", "tif"])
+def test_16_bits_keep_the_upper_8(tmp_path, rgb, kind):
+    noise = np.random.default_rng(0).integers(0, 256, rgb.shape, dtype=np.uint16)
+    deep = (rgb[:, :, ::-1].astype(np.uint16) << 8) + noise
+    colour, grey = tmp_path / f"colour.{kind}", tmp_path / f"grey.{kind}"
+    assert cv2.imwrite(str(colour), deep)
+    assert cv2.imwrite(str(grey), deep[:, :, 0])
+    # libtiff and libpng cut or round the lower byte.
+    assert difference(read_image(colour), rgb) <= 1
+    assert difference(read_image(grey), np.repeat(rgb[:, :, 2:], 3, axis=2)) <= 1
+
+
+def test_transparency_turns_white(tmp_path, rgb):
+    alpha = np.full((60, 80), 255, np.uint8)
+    alpha[:, :20] = 0
+    alpha[:, 20:40] = 128
+    expected = np.round(rgb * (alpha[..., None] / 255) + 255 * (1 - alpha[..., None] / 255)).astype(np.uint8)
+    for kind in ("png", "tif", "webp"):
+        options = {"lossless": True} if kind == "webp" else {}
+        file = save(tmp_path / f"leaf.{kind}", np.dstack([rgb, alpha]), **options)
+        assert difference(read_image(file), expected) <= 1, kind
+    palette = Image.fromarray(rgb).quantize(8)
+    palette.save(tmp_path / "palette.png", transparency=palette.getpixel((0, 0)))
+    image = read_image(tmp_path / "palette.png")
+    assert (image[0, 0] == 255).all()
+    assert (image[40, 70] < 255).any()
+
+
+@pytest.mark.parametrize("kind", ["jpg", "png"])
+@pytest.mark.parametrize("max_side", [400, 399, 200, 150, 100, 99, 50, 47])
+def test_max_side_is_met_exactly(tmp_path, rgb, kind, max_side):
+    large = cv2.resize(rgb, (400, 301), interpolation=cv2.INTER_CUBIC)
+    file = save(tmp_path / f"leaf.{kind}", large)
+    image = read_image(file, max_side)
+    assert image.shape == (round(301 * max_side / 400), max_side, 3)
+    if max_side < 400:
+        expected = cv2.resize(read_image(file), image.shape[1::-1], interpolation=cv2.INTER_AREA)
+        # Reduced JPEG decoding averages in frequency space: close to the average over areas, but not it.
+        assert np.abs(image.astype(int) - expected).mean() < (2 if kind == "jpg" else 1e-9)
+
+
+def test_small_pictures_are_not_enlarged(tmp_path, rgb):
+    file = save(tmp_path / "leaf.png", rgb)
+    assert (read_image(file, 1000) == read_image(file)).all()
+
+
+@settings(max_examples=30, deadline=None)
+@given(rows=st.integers(16, 300), cols=st.integers(16, 300), max_side=st.integers(1, 320))
+def test_size_is_the_rounded_proportion(tmp_path_factory, rows, cols, max_side):
+    file = tmp_path_factory.mktemp("sizes") / "leaf.jpg"
+    cv2.imwrite(str(file), np.full((rows, cols, 3), 90, np.uint8))
+    longest = max(rows, cols)
+    scale = min(1, max_side / longest)
+    assert read_image(file, max_side).shape[:2] == (max(1, round(rows * scale)), max(1, round(cols * scale)))
+
+
+def test_max_side_below_1(tmp_path, rgb):
+    with pytest.raises(ValueError, match="max_side"):
+        read_image(save(tmp_path / "leaf.png", rgb), 0)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("share", [0.02, 0.3, 0.9, 0.995])
+def test_truncated(tmp_path, rgb, kind, share):
+    file = save(tmp_path / f"leaf.{kind}", rgb)
+    data = file.read_bytes()
+    file.write_bytes(data[: int(len(data) * share)])
+    with pytest.raises(ImageError, match=rf"{file}: expected .*(whole|JPEG)"):
+        read_image(file)
+
+
+def test_truncated_jpeg_with_a_whole_thumbnail(tmp_path, rgb):
+    thumbnail = save(tmp_path / "thumbnail.jpg", rgb[::4, ::4]).read_bytes()
+    data = save(tmp_path / "leaf.jpg", rgb).read_bytes()
+    segment = b"Exif\0\0" + thumbnail
+    with_thumbnail = data[:2] + b"\xff\xe1" + struct.pack(">H", len(segment) + 2) + segment + data[2:]
+    whole, cut = tmp_path / "whole.jpg", tmp_path / "cut.jpg"
+    whole.write_bytes(with_thumbnail)
+    cut.write_bytes(with_thumbnail[:-20])
+    assert read_image(whole).shape == rgb.shape
+    with pytest.raises(ImageError, match="truncated JPEG"):
+        read_image(cut)
+
+
+def test_bytes_behind_the_end_are_allowed(tmp_path, rgb):
+    for kind in ("jpg", "png"):
+        file = save(tmp_path / f"leaf.{kind}", rgb)
+        file.write_bytes(file.read_bytes() + b"\0" * 100)
+        assert read_image(file).shape == rgb.shape
+
+
+def test_damage_inside_a_jpeg_is_told(tmp_path, rgb, caplog, capfd):
+    file = save(tmp_path / "leaf.jpg", rgb)
+    data = bytearray(file.read_bytes())
+    middle = len(data) - 300
+    data[middle : middle + 40] = b"\0" * 40
+    file.write_bytes(data)
+    assert read_image(file).shape == rgb.shape
+    assert str(file) in caplog.text
+    assert "damaged inside" in caplog.text
+    assert "Corrupt" not in capfd.readouterr().err
+
+
+def test_damage_inside_a_png(tmp_path, rgb, capfd):
+    file = save(tmp_path / "leaf.png", rgb)
+    data = bytearray(file.read_bytes())
+    data[len(data) // 2] ^= 0xFF
+    file.write_bytes(data)
+    with pytest.raises(ImageError, match="damaged PNG"):
+        read_image(file)
+    assert capfd.readouterr().err == ""
+
+
+def test_works_without_stderr(tmp_path, rgb):
+    file = save(tmp_path / "leaf.jpg", rgb)
+    code = f"import os; os.close(2); from leafid.images import read_image; print(read_image({str(file)!r}).shape)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "(60, 80, 3)"
+
+
+@pytest.mark.parametrize(
+    ("content", "found"),
+    [
+        (b"", r"an empty file \(0 bytes\)"),
+        (b"Acer campestre, Montpellier", "text"),
+        (b"GIF89a" + b"\0" * 20, "a GIF"),
+        (b"%PDF-1.7 and more of it", "a PDF"),
+        (b"\0\0\0\x20ftypheic\0\0\0\0", "a HEIF"),
+        (b"RIFF\x24\0\0\0WAVEfmt ", "something else"),
+        (b"\0" * 64, "something else"),
+        (b"\xff\xd8\xff", "a damaged JPEG header"),
+        (b"\x89PNG\r\n\x1a\n" + b"\0" * 40, "a damaged PNG header"),
+        (b"II*\0" + b"\xff" * 100, "a damaged TIFF header"),
+        (b"BM" + b"\xff" * 100, "a damaged BMP header"),
+    ],
+)
+def test_not_a_picture(tmp_path, content, found):
+    file = tmp_path / "leaf.jpg"
+    file.write_bytes(content)
+    for read in (read_image, image_size):
+        with pytest.raises(ImageError, match=found) as raised:
+            read(file)
+        assert str(raised.value).startswith(f"{file}: expected ")
+        assert "\n" not in str(raised.value)
+
+
+def test_no_file_and_folder(tmp_path):
+    with pytest.raises(ImageError, match="no such file"):
+        read_image(tmp_path / "none.jpg")
+    with pytest.raises(ImageError, match="found a folder"):
+        read_image(tmp_path)
+    os.mkfifo(tmp_path / "pipe.jpg")
+    with pytest.raises(ImageError, match="found no file"):
+        read_image(tmp_path / "pipe.jpg")
+    assert issubclass(ImageError, LeafidError)
+
+
+def png_header(rows: int, cols: int) -> bytes:
+    def chunk(name: bytes, content: bytes) -> bytes:
+        return struct.pack(">I", len(content)) + name + content + struct.pack(">I", zlib.crc32(name + content))
+
+    header = chunk(b"IHDR", struct.pack(">IIBBBBB", cols, rows, 8, 2, 0, 0, 0))
+    return b"\x89PNG\r\n\x1a\n" + header + chunk(b"IDAT", zlib.compress(b"\0" * 1000)) + chunk(b"IEND", b"")
+
+
+@pytest.mark.parametrize(("rows", "cols"), [(30_000, 30_000), (10_000, MAX_PIXELS // 10_000 + 1), (2**31 - 1, 20)])
+def test_huge_pictures_are_refused_before_decoding(tmp_path, monkeypatch, rows, cols):
+    monkeypatch.setattr(cv2, "imdecode", lambda *_: pytest.fail("was decoded"))
+    file = tmp_path / "huge.png"
+    file.write_bytes(png_header(rows, cols))
+    for read in (read_image, image_size):
+        with pytest.raises(ImageError, match="at most 100 megapixels"):
+            read(file)
+
+
+def test_narrow_pictures_are_refused(tmp_path):
+    file = save(tmp_path / "narrow.png", np.zeros((100, 8, 3), np.uint8))
+    with pytest.raises(ImageError, match="at least 16 × 16 pixels, found 8 × 100"):
+        read_image(file)
+    assert read_image(save(tmp_path / "enough.png", np.zeros((16, 16, 3), np.uint8))).shape == (16, 16, 3)
+
+
+def test_float_tiff_is_refused(tmp_path):
+    cv2.imwrite(str(tmp_path / "float.tif"), np.zeros((20, 20), np.float32))
+    with pytest.raises(ImageError, match="8 or 16 bits"):
+        read_image(tmp_path / "float.tif")
+
+
+def test_real_pictures_are_read_as_opencv_reads_them(real_data):
+    for file in sorted((real_data / "imageclef2011" / "Train").glob("*.jpg"))[:200:10]:
+        assert (read_image(file) == cv2.imread(str(file))).all()
+        assert max(read_image(file, 300).shape) == 300

@@ -1,0 +1,97 @@
+import pytest
+
+from leafid.errors import LeafidError
+from leafid.xmlfiles import MAX_BYTES, XmlError, read_xml
+
+
+def write(path, text, encoding="utf-8"):
+    path.write_bytes(text if isinstance(text, bytes) else text.encode(encoding))
+    return path
+
+
+def test_reads(tmp_path):
+    root = read_xml(write(tmp_path / "1.xml", "<Image><FileName>1.jpg</FileName></Image>"))
+    assert root.tag == "Image"
+    assert root.findtext("FileName") == "1.jpg"
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "iso-8859-1", "utf-16"])
+def test_encodings_as_declared(tmp_path, encoding):
+    text = f'<?xml version="1.0" encoding="{encoding}"?><Image><Locality>Hérault</Locality></Image>'
+    assert read_xml(write(tmp_path / "1.xml", text, encoding)).findtext("Locality") == "Hérault"
+
+
+def test_byte_order_mark_without_declaration(tmp_path):
+    assert read_xml(write(tmp_path / "1.xml", "<a>é</a>", "utf-8-sig")).text == "é"
+
+
+BOMB = (
+    '<?xml version="1.0"?>\n<!DOCTYPE lolz [\n<!ENTITY a "lol">\n'
+    + "".join(f'<!ENTITY {chr(98 + i)} "{f"&{chr(97 + i)};" * 10}">\n' for i in range(9))
+    + "]>\n<Image>&j;</Image>"
+)
+
+
+@pytest.mark.parametrize(
+    ("content", "line", "says"),
+    [
+        (BOMB, 2, "DOCTYPE"),
+        ('<!DOCTYPE a SYSTEM "file:///etc/passwd"><a/>', 1, "DOCTYPE"),
+        ('<?xml version="1.0"?>\n\n<!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/passwd">]>\n<a>&x;</a>', 3, "DOCTYPE"),
+        ("<!DOCTYPE html><html/>", 1, "DOCTYPE"),
+        ("<a>\n&x;</a>", 2, "undefined entity"),
+        ("<a>\n<b>\n</a>", 3, "mismatched tag"),
+        ("<a><b></b>", 1, "no element found"),
+        ("just text", 1, "syntax error"),
+        ("<a/><b/>", 1, "junk after document element"),
+        ("<a>\n\0</a>", 2, "invalid token"),
+    ],
+)
+def test_refused_with_file_and_line(tmp_path, content, line, says):
+    file = write(tmp_path / "1.xml", content)
+    with pytest.raises(XmlError, match=says) as raised:
+        read_xml(file)
+    assert str(raised.value).startswith(f"{file}:{line}: expected ")
+    assert "\n" not in str(raised.value)
+
+
+def test_latin_1_declared_as_utf_8(tmp_path):
+    text = '<?xml version="1.0" encoding="UTF-8"?>\n<Image>\n<Locality>Hérault</Locality></Image>'
+    file = write(tmp_path / "1.xml", text, "iso-8859-1")
+    with pytest.raises(XmlError, match=r":3: expected UTF-8 as declared, found the byte 0xe9"):
+        read_xml(file)
+
+
+@pytest.mark.parametrize("encoding", ["klingon", "utf-7", "rot13", "UTF-32"])
+def test_unknown_encoding(tmp_path, encoding):
+    file = write(tmp_path / "1.xml", f'<?xml version="1.0" encoding="{encoding}"?><a>b</a>')
+    with pytest.raises(XmlError, match=rf"{file}:1: expected "):
+        read_xml(file)
+
+
+@pytest.mark.parametrize("content", [b"", b" \n\n"])
+def test_empty(tmp_path, content):
+    with pytest.raises(XmlError, match="found an empty file"):
+        read_xml(write(tmp_path / "1.xml", content))
+
+
+def test_too_large(tmp_path):
+    with pytest.raises(XmlError, match="at most 1024 KiB"):
+        read_xml(write(tmp_path / "1.xml", b"<a>" + b"b" * MAX_BYTES + b"</a>"))
+
+
+def test_no_file_and_folder(tmp_path):
+    with pytest.raises(XmlError, match="no such file"):
+        read_xml(tmp_path / "none.xml")
+    with pytest.raises(LeafidError, match="can't be read"):
+        read_xml(tmp_path)
+
+
+def test_deep_nesting_is_no_crash(tmp_path):
+    depth = 100_000
+    file = write(tmp_path / "1.xml", "<a>" * depth + "</a>" * depth)
+    try:
+        root = read_xml(file)
+    except XmlError:
+        return
+    assert root.tag == "a"
