@@ -61,8 +61,8 @@ def sheet_surface(image: Image) -> tuple[NDArray[np.float32], float]:
     for terms in (6, 6, 10, 10):
         residual = _length(samples - surface)
         spread = max(_NOISE_FLOOR, float(np.median(residual[border])))
-        weights = _weights(residual, 2 * spread) * (residual < min(4 * spread, 25.0))
-        surface = basis[:, :terms] @ _solve(basis[:, :terms], samples, weights)
+        weights = _weights(residual, 2 * spread) * (residual < min(4 * spread, 25.0)).astype(np.float32)
+        surface = (basis[:, :terms] @ _solve(basis[:, :terms], samples, weights)).astype(np.float32)
     spread = max(_NOISE_FLOOR, float(np.median(_length(samples - surface)[border])))
     return surface.reshape(rows, cols, 3), spread
 

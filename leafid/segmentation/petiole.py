@@ -9,20 +9,26 @@ from numpy.typing import NDArray
 from leafid.segmentation.result import Mask, bounding_box
 
 # The work is done at this √area, where a disc of a few percent of it still is a disc.
-_WORKING_ROOT_AREA = 110.0
-_DISC = 0.04  # radius, part of √area
-_DISC_OF_WIDTH = 0.45  # radius, at most this part of the largest inscribed disc's (needle-shaped leaves)
-_LEAST_LENGTH = 0.10  # part of √area
+_WORKING_ROOT_AREA = 100.0
+# All below are parts of √area unless they say otherwise.
+_DISC = 0.04  # radius of the disc that a petiole is too narrow for
+_DISC_OF_WIDTH = 0.45  # at most this part of the largest inscribed disc's radius (needle-shaped leaves)
+_LEAST_LENGTH = 0.08
+_LEAST_LENGTH_COMPOUND = 0.15
 _LEAST_SLENDERNESS = 2.0  # length over width
-_WHOLE_BLADE = 0.75  # a simple leaf keeps this part of its opened area in one piece
+# A leaf is compound when no large disc fits into it and it leaves much of its convex hull free.
+_COMPOUND_DISC, _COMPOUND_SOLIDITY = 0.25, 0.65
+_LEAFLET_GAP = 0.12  # half of the widest gap that is closed between leaflets
+_CROWN_DISC = 0.09
+_LEAFLET_DISC_OF_WIDTH = 0.6
 
 
 def remove_petiole(mask: Mask) -> Mask:
     """Take the petiole from a leaf's mask.
 
     The mask is opened with a disc a few percent of √area wide. Of what the opening takes away, the longest slender
-    piece that hangs on the blade by one end is the petiole. Of a compound leaf, only what lies outside the convex
-    hull of its leaflets can be petiole, so that the rachis stays.
+    piece that hangs on the blade by one end and doesn't taper (as a leaf's tip does) is the petiole. Of a compound
+    leaf, the petiole is what lies outside the convex hull of the leaflets, so that the rachis stays.
 
     Parameters
     ----------
@@ -56,51 +62,75 @@ def remove_petiole(mask: Mask) -> Mask:
 
 
 def _find(small: NDArray[np.uint8]) -> NDArray[np.uint8] | None:
-    """Mark the petiole, one pixel wider than the mask so that none of its rim stays; None where there is none."""
+    """Mark the petiole, with its rim, in a mask that is 0 along its border; None where there is none."""
     root_area = float(np.sqrt(np.count_nonzero(small)))
-    inside = cv2.distanceTransform(small, cv2.DIST_L2, 5)
-    radius = min(_DISC * root_area, _DISC_OF_WIDTH * float(inside.max()))
-    if radius < 1:
+    inside = cv2.distanceTransform(small, cv2.DIST_L2, 3)
+    widest = float(inside.max())
+    if widest < _COMPOUND_DISC * root_area and _solidity(small) < _COMPOUND_SOLIDITY:
+        blade, least = _crown(small, inside, root_area), _LEAST_LENGTH_COMPOUND
+    else:
+        radius = min(_DISC * root_area, _DISC_OF_WIDTH * widest)
+        blade, least = _opened(inside, radius), _LEAST_LENGTH
+    if not blade.any():
         return None
-    core = (inside > radius).astype(np.uint8)
-    outside_core = cv2.distanceTransform(1 - core, cv2.DIST_L2, 5)
-    opened = ((outside_core <= radius + 0.5) & (small > 0)).astype(np.uint8)
-    residue = ((outside_core > radius + 1.5) & (small > 0)).astype(np.uint8)
-    if _is_compound(opened):
-        residue &= 1 - _hull(opened)
-    count, labels, stats, _ = cv2.connectedComponentsWithStats(residue, connectivity=8)
+    away = cv2.distanceTransform(1 - blade, cv2.DIST_L2, 3)
+    # The rim of the opened blade that the disc can't reach is not stalk.
+    label_map = _best_stalk(((away > 1.2) & (small > 0)).view(np.uint8), away, least * root_area)
+    if label_map is None:
+        return None
+    return cv2.dilate(label_map, np.ones((5, 5), np.uint8)) & (1 - blade)
+
+
+def _best_stalk(residue: NDArray[np.uint8], away: NDArray[np.float32], least: float) -> NDArray[np.uint8] | None:
+    """Choose the piece that is most like a stalk: long, slender, not tapering; `away` is the distance to the blade."""
+    _, labels, stats, _ = cv2.connectedComponentsWithStats(residue, connectivity=8)
     best, best_score = 0, 0.0
-    for label in range(1, count):
-        area = float(stats[label, cv2.CC_STAT_AREA])
-        left, top, width, height = stats[label, :4]
-        if np.hypot(width, height) < _LEAST_LENGTH * root_area:
+    for label in np.flatnonzero(np.hypot(stats[:, 2], stats[:, 3]) >= least):
+        if label == 0:
             continue
+        left, top, width, height, area = stats[label]
         window = np.s_[top : top + height, left : left + width]
-        piece = labels[window] == label
-        depth = float(outside_core[window][piece].max()) - radius
+        depths = away[window][labels[window] == label]
+        depth = float(depths.max())
         length = max(depth, float(np.hypot(width, height)))
-        thickness = area / length
-        if depth < _LEAST_LENGTH * root_area or length < _LEAST_SLENDERNESS * thickness:
+        if depth < least or length * length < _LEAST_SLENDERNESS * area:
             continue
-        if depth > best_score:
-            best, best_score = label, depth
-    if not best:
-        return None
-    petiole = (labels == best).astype(np.uint8)
-    # Take the stalk's rim too, but nothing of the opened blade.
-    grown = cv2.dilate(petiole, np.ones((5, 5), np.uint8))
-    return grown & (1 - opened)
+        outer = np.count_nonzero(depths > depth / 2)
+        # A stalk has as much area in its outer half as in its inner one, a pointed tip a third.
+        evenness = min(1.0, outer / max(area - outer, 1))
+        score = depth * evenness**2
+        if score > best_score and score >= 0.15 * least:
+            best, best_score = int(label), score
+    return (labels == best).view(np.uint8) if best else None
 
 
-def _is_compound(opened: NDArray[np.uint8]) -> bool:
-    _, _, stats, _ = cv2.connectedComponentsWithStats(opened, connectivity=8)
-    areas = stats[1:, cv2.CC_STAT_AREA]
-    return not areas.size or areas.max() < _WHOLE_BLADE * areas.sum()
+def _opened(inside: NDArray[np.float32], radius: float) -> NDArray[np.uint8]:
+    """Open a mask, given its distance transform, with a disc."""
+    core = (inside > radius).view(np.uint8)
+    return (cv2.distanceTransform(1 - core, cv2.DIST_L2, 3) <= radius + 0.3).view(np.uint8)
 
 
-def _hull(opened: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    points = cv2.findNonZero(opened)
-    hull = np.zeros_like(opened)
-    if points is not None:
-        cv2.fillConvexPoly(hull, cv2.convexHull(points), 1)
+def _crown(small: NDArray[np.uint8], inside: NDArray[np.float32], root_area: float) -> NDArray[np.uint8]:
+    """Fill the convex hull of a compound leaf's leaflets."""
+    gap = max(1.0, _LEAFLET_GAP * root_area)
+    pad = round(gap) + 2
+    framed = cv2.copyMakeBorder(small, pad, pad, pad, pad, cv2.BORDER_CONSTANT, value=0)
+    grown = (cv2.distanceTransform(1 - framed, cv2.DIST_L2, 3) <= gap).view(np.uint8)
+    deep = cv2.distanceTransform(grown, cv2.DIST_L2, 3)[pad:-pad, pad:-pad]
+    # Closed by `gap` and then eroded by the disc is grown and then eroded by both.
+    core = (deep > gap + _CROWN_DISC * root_area).view(np.uint8)
+    crown = (
+        (cv2.distanceTransform(1 - core, cv2.DIST_L2, 3) <= _CROWN_DISC * root_area).view(np.uint8)
+        if core.any()
+        else core
+    )
+    leaflets = _opened(inside, _LEAFLET_DISC_OF_WIDTH * float(inside.max()))
+    points = cv2.findNonZero(crown | leaflets)
+    hull = np.zeros_like(small)
+    cv2.fillConvexPoly(hull, cv2.convexHull(points), 1)
     return hull
+
+
+def _solidity(small: NDArray[np.uint8]) -> float:
+    points = cv2.findNonZero(small)
+    return len(points) / max(cv2.contourArea(cv2.convexHull(points)), 1.0)

@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from leafid.segmentation.result import Mask, bounding_box
+from leafid.segmentation.result import Mask, block_mean, bounding_box
 
 # A petiole one pixel wide covers about a third of a reduced pixel.
 _COVERED = 50
@@ -15,11 +15,13 @@ _GAP = 0.05
 _LEAST_GROUP = 0.05  # of the largest group's area
 _LEAST_SPECK = 0.0015  # of the leaf's area
 _PINHOLE = 0.002  # of the leaf's area
+# A region whose mean distance from the sheet is below this part of the largest one's is a shadow.
+_FAINT = 0.5
 # Contact with the picture's border over √area: a half disc cut by the edge has 1.6, a filled corner 2.8.
 _RIM_CONTACT, _RIM_SHARE = 2.4, 0.3
 
 
-def leaf_regions(above: NDArray[np.uint8], size: int) -> Mask:
+def leaf_regions(above: NDArray[np.uint8], distance: NDArray[np.uint8], factor: int) -> Mask:
     """Keep the leaf of a thresholded picture.
 
     Dust goes, rims and corners along the picture's border go, leaflets stay, pin-holes are filled.
@@ -28,15 +30,17 @@ def leaf_regions(above: NDArray[np.uint8], size: int) -> Mask:
     ----------
     above : ndarray of uint8, shape (H, W)
         255 where the colour is not the sheet's, else 0.
-    size : int
-        Regions are chosen in a copy reduced to at most about this many pixels a side.
+    distance : ndarray of uint8, shape (⌈H / factor⌉, ⌈W / factor⌉)
+        How far each reduced pixel's colour is from the sheet's.
+    factor : int
+        Regions are chosen in a copy reduced by this factor.
 
     Returns
     -------
     ndarray of bool, shape (H, W)
     """
-    factor = max(1, -(-max(above.shape) // size))
-    kept = _choose(_reduce(above, factor))
+    reduced = (block_mean(above, factor) > _COVERED).view(np.uint8)
+    kept = _choose(reduced, distance)
     mask = np.zeros(above.shape, bool)
     row0, row1, col0, col1 = bounding_box(kept.view(bool))
     if row1 == 0:
@@ -56,22 +60,11 @@ def leaf_regions(above: NDArray[np.uint8], size: int) -> Mask:
     return mask
 
 
-def _reduce(above: NDArray[np.uint8], factor: int) -> NDArray[np.uint8]:
-    """Average blocks of `factor` pixels a side, the last ones repeated where the size is no multiple."""
-    if factor > 1:
-        below, right = -above.shape[0] % factor, -above.shape[1] % factor
-        if below or right:
-            above = cv2.copyMakeBorder(above, 0, below, 0, right, cv2.BORDER_REPLICATE)
-        shape = (above.shape[1] // factor, above.shape[0] // factor)
-        above = cv2.resize(above, shape, interpolation=cv2.INTER_AREA)
-    return (above > _COVERED).view(np.uint8)
-
-
 def _enlarge(small: NDArray[np.uint8], factor: int) -> NDArray[np.uint8]:
     return cv2.resize(small, None, fx=factor, fy=factor, interpolation=cv2.INTER_NEAREST)
 
 
-def _choose(small: NDArray[np.uint8]) -> NDArray[np.uint8]:
+def _choose(small: NDArray[np.uint8], distance: NDArray[np.uint8]) -> NDArray[np.uint8]:
     count, labels, stats, _ = cv2.connectedComponentsWithStats(small, connectivity=8)
     if count == 1:
         return small
@@ -82,7 +75,11 @@ def _choose(small: NDArray[np.uint8]) -> NDArray[np.uint8]:
     area[rim] = 0
     if not area.any():
         return np.zeros_like(small)
-    good = (area > 0)[labels].astype(np.uint8) if rim.any() else small
+    if np.count_nonzero(area) == 1:
+        return (labels == area.argmax()).view(np.uint8)
+    strength = np.bincount(labels.ravel(), weights=distance.ravel(), minlength=count) / stats[:, cv2.CC_STAT_AREA]
+    area[strength < _FAINT * strength[area.argmax()]] = 0
+    good = (area > 0)[labels].view(np.uint8)
 
     reach = max(1, round(_GAP * np.sqrt(area.max())))
     joined = cv2.dilate(good, cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (reach | 1, reach | 1)))
@@ -92,7 +89,7 @@ def _choose(small: NDArray[np.uint8]) -> NDArray[np.uint8]:
     group_area = np.bincount(first, weights=area, minlength=groups)
     keep = (area > 0) & (group_area[first] >= _LEAST_GROUP * group_area.max())
     keep &= area >= _LEAST_SPECK * area[keep].sum()
-    return keep[labels].astype(np.uint8)
+    return keep[labels].view(np.uint8)
 
 
 def _border_contact(labels: NDArray[np.int32], count: int) -> NDArray[np.intp]:

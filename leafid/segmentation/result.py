@@ -94,3 +94,25 @@ def shrink(image: Image, size: int) -> Image:
         return image
     shape = (max(1, round(image.shape[1] * factor)), max(1, round(image.shape[0] * factor)))
     return cv2.resize(image, shape, interpolation=cv2.INTER_AREA)
+
+
+def block_mean(image: Image, factor: int) -> Image:
+    """Average blocks of `factor` pixels a side; the last rows and columns are repeated where they don't fill a block.
+
+    Parameters
+    ----------
+    image : ndarray of uint8, shape (H, W)
+    factor : int
+        From 1 up.
+
+    Returns
+    -------
+    ndarray of uint8, shape (⌈H / factor⌉, ⌈W / factor⌉)
+    """
+    if factor == 1:
+        return image
+    below, right = -image.shape[0] % factor, -image.shape[1] % factor
+    if below or right:
+        image = cv2.copyMakeBorder(image, 0, below, 0, right, cv2.BORDER_REPLICATE)
+    shape = (image.shape[1] // factor, image.shape[0] // factor)
+    return cv2.resize(image, shape, interpolation=cv2.INTER_AREA)
