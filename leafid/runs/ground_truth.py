@@ -11,6 +11,7 @@ from pathlib import Path
 
 from leafid.collection.picture import Picture
 from leafid.errors import LeafidError, ProblemsError
+from leafid.runs.checks import Known
 from leafid.runs.truth import Truth, make_truth
 
 logger = logging.getLogger(__name__)
@@ -72,6 +73,39 @@ def read_truth(
     truth = make_truth(pictures, species | set(names or ()), complete=whole or names is not None, source=str(place))
     families = {p.taxon.genus: p.taxon.family for p in pictures if p.taxon and p.taxon.genus and p.taxon.family}
     return replace(truth, family_of={**families, **truth.family_of})
+
+
+def read_known(path: str | os.PathLike[str], *, layout: str | None = None) -> Known:
+    """Read which pictures and species a run may name; the pictures need not be labelled.
+
+    Parameters
+    ----------
+    path, layout
+        As for `read_truth`; a text file needs no XML.
+
+    Returns
+    -------
+    Known
+        All pictures of the collection, whatever their part.
+
+    Raises
+    ------
+    LeafidError
+        When nothing can be read there.
+    """
+    from leafid.collection import read_collection
+
+    place = Path(path)
+    if place.is_file():
+        listed = read_ground_truth_file(place)
+        pictures = frozenset(name for names in listed.values() for name in names)
+        return Known(pictures, frozenset(listed) | frozenset(_species_list(place.parent) or ()))
+    collection = read_collection(place, layout=layout)
+    species = {picture.species for picture in collection.pictures if picture.species}
+    names = _species_list(place)
+    whole = names is not None or any(picture.part == "train" for picture in collection.pictures if picture.species)
+    known = frozenset(species) | frozenset(names or ())
+    return Known(frozenset(picture.name for picture in collection.pictures), known, whole)
 
 
 def read_ground_truth_file(path: str | os.PathLike[str]) -> dict[str, list[str]]:

@@ -117,7 +117,7 @@ def _parse_line(line: str) -> Prediction | str:
     words = line.split()
     if not words:
         return f"expected {LINE}, found a blank line; remove it"
-    if not line.rstrip("\r\n").isprintable() and not line.rstrip("\r\n").replace("\t", " ").isprintable():
+    if not line.strip().replace("\t", " ").isprintable():
         return f"expected UTF-8 text, found {shown}; save the file as UTF-8"
     if words[0].startswith("<") or words[-1].endswith(">"):
         return f"expected {LINE} without angle brackets, found {shown}"

@@ -1,0 +1,58 @@
+"""Check a run file and list everything that is wrong with it, each problem with its line.
+
+Without --against only the file itself is checked: its form, ranks, repeated species. With a collection or ground
+truth (a folder of XML, a …GroundTruth.txt) also whether its pictures and species are those of the collection.
+
+The exit status is 1 when anything is wrong.
+
+examples:
+  leafid check run.txt
+  leafid check run.txt --against imageclef2011/Test
+"""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from leafid.cli.arguments import add_layout
+from leafid.cli.environment import Environment
+
+if TYPE_CHECKING:
+    from leafid.runs import Known
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments."""
+    parser.add_argument("run", metavar="RUN", help="run file")
+    parser.add_argument("--against", metavar="COLLECTION", help="what the run's pictures and species should be from")
+    add_layout(parser)
+
+
+def run(arguments: argparse.Namespace, environment: Environment) -> int:
+    """Check the run."""
+    from leafid.runs import examine_run
+
+    known = _known(arguments) if arguments.against else None
+    found, problems = examine_run(arguments.run, known)
+    for problem in problems:
+        environment.print(problem)
+    if problems:
+        environment.note(f"leafid: {arguments.run}: {_counted(len(problems), 'problem')}")
+        return 1
+    if known is not None:
+        missing = len(known.pictures - set(found.pictures))
+        if missing:
+            environment.warn(f"{arguments.run}: {missing} of {len(known.pictures)} pictures are missing")
+    environment.print(f"ok: {_counted(len(found.pictures), 'picture')}, {_counted(len(found), 'prediction')}")
+    return 0
+
+
+def _known(arguments: argparse.Namespace) -> Known:
+    from leafid.runs.ground_truth import read_known
+
+    return read_known(arguments.against, layout=arguments.layout)
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"

@@ -1,0 +1,165 @@
+"""Score run files against a ground truth with the plant task's metrics.
+
+The ground truth is a folder of ImageCLEF XML, a collection in any layout, or a …GroundTruth.txt together with the
+XML of its pictures. A picture that a run lacks counts 0, with a warning; a run with anything wrong in it is refused.
+
+S is the official average classification score: the mean over authors of the mean over their plants of the mean over
+each plant's pictures. --output writes all the files that the official scorer writes, with the same numbers.
+
+examples:
+  leafid evaluate imageclef2011/TestXmlWithGroundTruth run.txt
+  leafid evaluate imageclef2011/testGroundTruth.txt a.txt b.txt --output scores
+  leafid evaluate collection run.txt --by species --format csv > species.csv
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from leafid.cli.arguments import add_layout, positive_int
+from leafid.cli.environment import Environment
+from leafid.errors import LeafidError, ProblemsError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from leafid.evaluation.answers import Answers
+    from leafid.evaluation.summary import Measure, Part
+    from leafid.report.tables import Table
+    from leafid.runs.truth import Truth
+
+_FORMATS = ("text", "csv", "json", "markdown", "latex")
+_GROUPS = ("species", "genus", "family", "author", "plant", "content")
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments."""
+    parser.add_argument("truth", metavar="GROUND-TRUTH", help="folder of XML, collection, or …GroundTruth.txt")
+    parser.add_argument("runs", metavar="RUN", nargs="+", help="run file")
+    parser.add_argument("--output", metavar="DIR", help="write the official scorer's files there")
+    parser.add_argument(
+        "--official",
+        action="store_true",
+        help="reproduce the official scorer: missing pictures are left out of the means, the last of several lines "
+        "of one rank counts, unknown species are wrong answers",
+    )
+    parser.add_argument(
+        "--top", metavar="K", nargs="+", type=positive_int, default=[1, 5], help="top-K accuracies (default: 1 5)"
+    )
+    parser.add_argument("--by", choices=_GROUPS, action="append", default=[], help="score groups of pictures as well")
+    parser.add_argument("--format", choices=_FORMATS, default="text", help="of the tables (default: text)")
+    add_truth(parser)
+
+
+def add_truth(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments that say how to read the ground truth."""
+    parser.add_argument("--xml", metavar="DIR", help="the XML that belongs to a …GroundTruth.txt (default: its folder)")
+    parser.add_argument(
+        "--part", choices=("train", "val", "test"), help="part to score (default: test where it is labelled, else all)"
+    )
+    add_layout(parser)
+
+
+def run(arguments: argparse.Namespace, environment: Environment) -> int:
+    """Score the runs."""
+    from leafid.evaluation.official import official_files
+    from leafid.evaluation.summary import measures
+    from leafid.report.tables import render
+
+    _differ(arguments.runs)
+    truth = truth_of(arguments)
+    answered = answers_of(arguments.runs, truth, environment, official=arguments.official)
+    chosen = measures(arguments.top)
+    tables = [_by_type(truth, answered, chosen, arguments.official)]
+    tables += [_by_group(truth, answered, chosen, group, arguments.official) for group in dict.fromkeys(arguments.by)]
+    environment.stdout.write(render(tables, arguments.format))
+    if arguments.output:
+        _write(
+            official_files(truth, answered, leave_out_missing=arguments.official), Path(arguments.output), environment
+        )
+    return 0
+
+
+def truth_of(arguments: argparse.Namespace) -> Truth:
+    """Read the ground truth that the arguments of `add_truth` name."""
+    from leafid.runs.ground_truth import read_truth
+
+    return read_truth(arguments.truth, xml=arguments.xml, layout=arguments.layout, part=arguments.part)
+
+
+def answers_of(
+    files: Sequence[str], truth: Truth, environment: Environment, *, official: bool = False
+) -> list[Answers]:
+    """Read all runs; where several are bad, the problems of all of them are reported."""
+    from leafid.evaluation.answers import answers
+    from leafid.runs import read_run
+
+    found: list[Answers] = []
+    problems: list[str] = []
+    for file in environment.progress(files, len(files), "runs"):
+        try:
+            found.append(answers(read_run(file, truth.known, official=official), truth))
+        except ProblemsError as error:
+            problems += error.problems
+        except LeafidError as error:
+            problems.append(str(error))
+    if problems:
+        raise ProblemsError(problems)
+    for answer in found:
+        if answer.missing:
+            what = "are left out of the means" if official else "count 0"
+            environment.warn(f"{answer.name}: {answer.missing} of {len(truth)} pictures are missing and {what}")
+    return found
+
+
+def _differ(files: Sequence[str]) -> None:
+    stems: dict[str, str] = {}
+    for file in files:
+        before = stems.setdefault(Path(file).stem, file)
+        if before is not file:
+            raise UsageError(f"expected run files with names that differ, found {before} and {file}; rename one")
+
+
+def _by_type(truth: Truth, answered: Sequence[Answers], chosen: Sequence[Measure], official: bool) -> Table:
+    from leafid.evaluation.summary import by_type
+    from leafid.report.tables import Table
+
+    rows = []
+    for answer in answered:
+        for part in by_type(truth, answer, chosen, leave_out_missing=official):
+            rows.append([answer.name, part.name, *_cells(part)])
+    return Table("Scores by acquisition type", ["run", "type", *_headings(chosen)], rows)
+
+
+def _by_group(
+    truth: Truth, answered: Sequence[Answers], chosen: Sequence[Measure], group: str, official: bool
+) -> Table:
+    from leafid.evaluation.summary import by_group, level_measure
+    from leafid.report.tables import Table
+
+    extra = level_measure(group)
+    used = [extra, *chosen] if extra else list(chosen)
+    rows = []
+    for answer in answered:
+        for part in by_group(truth, answer, used, group, leave_out_missing=official):
+            rows.append([answer.name, part.name, *_cells(part)])
+    return Table(f"Scores by {group}", ["run", group, *_headings(used)], rows)
+
+
+def _headings(chosen: Sequence[Measure]) -> list[str]:
+    return ["pictures", "missing", "plants", *(measure.name for measure in chosen)]
+
+
+def _cells(part: Part) -> list[int | float]:
+    return [part.pictures, part.missing, part.plants, *part.scores]
+
+
+def _write(files: dict[str, str], folder: Path, environment: Environment) -> None:
+    from leafid.files import writing
+
+    for name, text in files.items():
+        with writing(folder / name) as stream:
+            stream.write(text)
+    environment.note(f"{len(files)} files written to {folder}")

@@ -1,0 +1,109 @@
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "plant_task"
+TRUTH, GOOD, PARTIAL = GOLDEN / "truth", GOLDEN / "runs" / "good.txt", GOLDEN / "runs" / "partial.txt"
+
+
+def rows(outcome):
+    return list(csv.DictReader(io.StringIO(outcome.out)))
+
+
+def test_a_readable_table(cli):
+    outcome = cli("evaluate", TRUTH, GOOD)
+    assert (outcome.status, outcome.err) == (0, "")
+    lines = outcome.out.splitlines()
+    assert lines[0] == "Scores by acquisition type"
+    assert [line.split()[1] for line in lines[3:8]] == ["scan", "scan-like", "photo", "mean", "all"]
+    assert "0.8519" in lines[4]
+
+
+def test_missing_pictures_count_nothing_with_a_warning(cli):
+    outcome = cli("evaluate", TRUTH, PARTIAL, "--format", "csv")
+    assert outcome.err == "leafid: warning: partial.txt: 11 of 40 pictures are missing and count 0\n"
+    table = {row["type"]: row for row in rows(outcome)}
+    assert float(table["scan"]["S"]) == 0.4375
+    assert float(table["mean of types"]["S"]) == pytest.approx((0.4375 + 0.25925925925925924 + 0.4166666666666667) / 3)
+    assert sum(int(table[kind]["missing"]) for kind in ("scan", "scan-like", "photo")) == 11
+
+
+def test_the_official_number_leaves_them_out(cli):
+    outcome = cli("evaluate", TRUTH, PARTIAL, "--format", "csv", "--official")
+    table = {row["type"]: row for row in rows(outcome)}
+    assert float(table["scan"]["S"]) == 0.5
+    assert "left out of the means" in outcome.err
+
+
+@pytest.mark.parametrize(("mode", "folder"), [([], "leafid"), (["--official"], "official")])
+def test_all_files_are_written(cli, tmp_path, mode, folder):
+    outcome = cli("evaluate", TRUTH, GOOD, PARTIAL, "--output", tmp_path / "out", *mode)
+    assert outcome.status == 0
+    expected = {path.name for path in (GOLDEN / "expected" / folder).iterdir()}
+    assert {path.name for path in (tmp_path / "out").iterdir()} == expected
+    assert outcome.err.endswith(f"13 files written to {tmp_path / 'out'}\n")
+    scores = (tmp_path / "out" / "OfficialScores.csv").read_text()
+    assert sorted(scores.splitlines()) == sorted(
+        (GOLDEN / "expected" / folder / "OfficialScores.csv").read_text().splitlines()
+    )
+
+
+@pytest.mark.parametrize("group", ["species", "genus", "family", "author", "plant", "content"])
+def test_groups(cli, group):
+    outcome = cli("evaluate", TRUTH, GOOD, "--by", group, "--format", "json")
+    table = json.loads(outcome.out)[1]
+    assert table["title"] == f"Scores by {group}"
+    assert sum(row["pictures"] for row in table["rows"]) == 40
+    assert all(0 <= row["S"] <= 1 for row in table["rows"])
+    names = [row[group] for row in table["rows"]]
+    assert names == sorted(names)
+
+
+def test_genus_counts_the_right_genus(cli):
+    table = json.loads(cli("evaluate", TRUTH, GOOD, "--by", "genus", "--format", "json").out)[1]
+    assert all(row["S of genus"] >= row["S"] for row in table["rows"])
+    assert any(row["S of genus"] > row["S"] for row in table["rows"])
+
+
+def test_tops(cli):
+    row = rows(cli("evaluate", TRUTH, GOOD, "--top", "1", "2", "4", "--format", "csv"))[-1]
+    assert float(row["accuracy"]) < float(row["top-2"]) <= float(row["top-4"])
+    assert "top-5" not in row
+
+
+@pytest.mark.parametrize("form", ["markdown", "latex"])
+def test_formats_for_papers(cli, form):
+    outcome = cli("evaluate", TRUTH, GOOD, "--format", form)
+    assert ("|------" if form == "markdown" else "\\toprule") in outcome.out
+
+
+def test_all_problems_of_all_runs(cli, tmp_path):
+    for name in ("a.txt", "b.txt"):
+        (tmp_path / name).write_text("1.jpg Quercus ilex 1 1,0\n\n")
+    outcome = cli("evaluate", TRUTH, tmp_path / "a.txt", tmp_path / "b.txt", "--output", tmp_path / "out")
+    assert outcome.status == 1
+    assert outcome.out == ""
+    assert len(outcome.err.splitlines()) == 4
+    assert f"leafid: error: {tmp_path / 'b.txt'}:1: expected a score as a number, found '1,0'" in outcome.err
+    assert not (tmp_path / "out").exists()
+
+
+def test_runs_of_one_name_would_overwrite_each_other(cli, tmp_path):
+    outcome = cli("evaluate", TRUTH, GOOD, tmp_path / "good.csv")
+    assert outcome.status == 2
+    assert "names that differ" in outcome.err
+
+
+def test_wrong_usage(cli):
+    assert cli("evaluate", TRUTH).status == 2
+    assert cli("evaluate", TRUTH, GOOD, "--top", "0").status == 2
+    assert cli("evaluate", TRUTH, GOOD, "--by", "colour").status == 2
+
+
+def test_no_such_ground_truth(cli, tmp_path):
+    outcome = cli("evaluate", tmp_path / "nothing", GOOD)
+    assert (outcome.status, outcome.out) == (1, "")
+    assert "no such file" in outcome.err

@@ -1,0 +1,71 @@
+import csv
+import io
+import json
+
+import pytest
+
+from leafid.report.tables import FORMATS, Table, render
+
+TABLE = Table(
+    "Scores",
+    ["run", "S", "n"],
+    [["a_1.txt", 0.123456789, 3], ["1e5", float("nan"), None]],
+    notes=["seed 0, 5 % left out"],
+)
+
+
+def test_text():
+    assert render([TABLE]).splitlines() == [
+        "Scores",
+        "run           S    n",
+        "-------  ------  ---",
+        "a_1.txt  0.1235    3",
+        "1e5           –    –",
+        "seed 0, 5 % left out",
+    ]
+
+
+def test_csv_has_all_digits():
+    found = list(csv.reader(io.StringIO(render([TABLE], "csv"))))
+    assert found == [["run", "S", "n"], ["a_1.txt", "0.123456789", "3"], ["1e5", "", ""]]
+
+
+def test_json_is_whole_and_valid():
+    assert (
+        json.loads(render([TABLE, TABLE], "json"))
+        == [
+            {
+                "title": "Scores",
+                "rows": [{"run": "a_1.txt", "S": 0.123456789, "n": 3}, {"run": "1e5", "S": None, "n": None}],
+                "notes": ["seed 0, 5 % left out"],
+            }
+        ]
+        * 2
+    )
+
+
+def test_latex_escapes_text():
+    text = render([TABLE], "latex")
+    assert r"a\_1.txt" in text
+    assert text.startswith("% Scores\n% seed 0, 5 % left out\n")
+
+
+def test_markdown():
+    lines = render([TABLE], "markdown").splitlines()
+    assert lines[0] == "**Scores**"
+    assert lines[2].startswith("| run")
+    assert lines[-2:] == ["", "seed 0, 5 % left out"]
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_a_table_without_rows(form):
+    assert "run" in render([Table("", ["run"], [])], form) or form == "json"
+
+
+def test_misshapen_tables_are_refused():
+    with pytest.raises(ValueError, match="2 cells"):
+        Table("", ["a", "b"], [[1]])
+    with pytest.raises(ValueError, match="differ"):
+        Table("", ["a", "a"], [])
+    with pytest.raises(ValueError, match="table format"):
+        render([TABLE], "html")
