@@ -1,0 +1,262 @@
+"""The texture of a leaf's inside, of its edge and of its outline, by multi-scale local binary patterns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from leafid.descriptors.lbp import CodedLevel, Scale, fourier_features, pyramid, ring_scales
+from leafid.errors import LeafidError
+
+# The leaf's longer side after resizing: veins of third order still show, and all scales together cost milliseconds.
+EXTENT = 384
+LEVELS = 4
+_PARTS = ("sign", "magnitude")
+
+
+class LeafTexture(NamedTuple):
+    """Texture features of one leaf, all non-negative.
+
+    Attributes
+    ----------
+    interior : ndarray of float32, shape (S * 76,)
+        Of the places whose neighbourhood lies in the leaf, from the grey picture: veins, hairs, gloss.
+    border : ndarray of float32, shape (S * 76,)
+        Of the places whose neighbourhood crosses the edge, from the leaf before a white ground.
+    outline : ndarray of float32, shape (S * 76,)
+        Of the same places, from the mask alone: teeth and lobes, without any light or colour.
+    """
+
+    interior: NDArray[np.float32]
+    border: NDArray[np.float32]
+    outline: NDArray[np.float32]
+
+
+def lbp_hf(
+    grey: NDArray[np.uint8], region: NDArray[np.bool_], scales: Sequence[Scale] | None = None
+) -> NDArray[np.float32]:
+    """Multi-scale LBP histogram Fourier features of a region, of sign and of magnitude.
+
+    Parameters
+    ----------
+    grey : ndarray of uint8, shape (H, W)
+    region : ndarray of bool, shape (H, W)
+        The places that are counted; at a halved level a place counts when at least half of it is in the region.
+        Neighbours may lie outside the region; beyond the picture its edge is repeated.
+    scales : sequence of Scale, optional
+        By default those of `leaf_texture`.
+
+    Returns
+    -------
+    ndarray of float32, shape (S * 76,)
+        In 0 … 1, each scale and part normalised by its number of places; zeros at scales without a place.
+
+    Raises
+    ------
+    LeafidError
+        When the arrays don't fit together or the region is empty.
+
+    Notes
+    -----
+    Turning the picture by 90° changes nothing, provided that H and W are divisible by the coarsest level's step;
+    other sizes are padded below and to the right. Adding a constant changes nothing as long as no value is clipped.
+
+    References
+    ----------
+    .. [1] M. Šulc, J. Matas, "Texture-based leaf identification", ECCV 2014 workshops, section 3,
+       doi:10.1007/978-3-319-16220-1_14
+    .. [2] G. Zhao, T. Ahonen, J. Matas, M. Pietikäinen, "Rotation-invariant image and video description with local
+       binary pattern features", IEEE Transactions on Image Processing 21(4), 2012, doi:10.1109/TIP.2011.2175739
+    """
+    _check(grey, region, 2)
+    scales = _DEFAULT if scales is None else tuple(scales)
+    levels = 1 + max(scale.level for scale in scales)
+    grey, region = _divisible(grey, levels), np.asarray(_divisible(region.astype(np.uint8), levels, fill=0))
+    coded = [CodedLevel(level) for level in pyramid(grey, levels)]
+    shares = _halved(region.astype(np.float32), levels)
+    return _features(coded, scales, [shares[scale.level] >= 0.5 for scale in scales])
+
+
+def lbp_hf_names(scales: Sequence[Scale] | None = None) -> list[str]:
+    """Names of the features of `lbp_hf`: ``r03.0_sign_n2_h1`` is radius, part, ones in the code, harmonic."""
+    scales = _DEFAULT if scales is None else tuple(scales)
+    kinds = [f"n{ones}_h{harmonic}" for ones in range(1, 8) for harmonic in range(5)] + ["none", "all", "mixed"]
+    return [f"r{scale.radius:04.1f}_{part}_{kind}" for scale in scales for part in _PARTS for kind in kinds]
+
+
+def leaf_texture(
+    image: NDArray[np.uint8], mask: NDArray[np.bool_], *, extent: int = EXTENT, scales: Sequence[Scale] | None = None
+) -> LeafTexture:
+    """Texture of a leaf's interior, border and outline at once; they share the resized leaf and its distances.
+
+    The leaf is resized so that its box's longer side has `extent` pixels: all radii are relative to the leaf.
+    With the scale's radius R, a place is interior when it lies more than R inside the leaf, and on the border when it
+    lies at most R from the edge, on either side.
+
+    Parameters
+    ----------
+    image : ndarray of uint8, shape (H, W, 3)
+        BGR.
+    mask : ndarray of bool, shape (H, W)
+        The leaf, best without its stalk.
+    extent : int, default 384
+    scales : sequence of Scale, optional
+
+    Returns
+    -------
+    LeafTexture
+
+    Raises
+    ------
+    LeafidError
+        When the arrays don't fit together or the mask is empty.
+
+    See Also
+    --------
+    leafid.descriptors.lbp.ring_scales : the default scales.
+    chi2_map : what a linear classifier wants these features to go through.
+    """
+    _check(image, mask, 3)
+    scales = _DEFAULT if scales is None else tuple(scales)
+    levels = 1 + max(scale.level for scale in scales)
+    grey, coverage = _normalised(image, mask, extent, max(scale.radius for scale in scales))
+    grey, coverage = _divisible(grey, levels), _divisible(coverage, levels, fill=0)
+    leaf = coverage > 127
+    if not leaf.any():
+        raise LeafidError(
+            "expected a leaf with an area, found a mask so thin that nothing is left of it; check the mask"
+        )
+    white = cv2.add(cv2.multiply(grey, coverage, scale=1 / 255), cv2.bitwise_not(coverage))
+    distances = _halved(_signed_distance(leaf), levels)
+    interior = [distances[scale.level] > scale.radius for scale in scales]
+    border = [np.abs(distances[scale.level]) <= scale.radius for scale in scales]
+    inside, before_white, silhouette = (
+        [CodedLevel(level) for level in pyramid(plane, levels)] for plane in (grey, white, cv2.bitwise_not(coverage))
+    )
+    return LeafTexture(
+        _features(inside, scales, interior),
+        _features(before_white, scales, border),
+        _features(silhouette, scales, border),
+    )
+
+
+def interior_texture(image: NDArray[np.uint8], mask: NDArray[np.bool_]) -> NDArray[np.float32]:
+    """Compute `leaf_texture` and return its interior."""
+    return leaf_texture(image, mask).interior
+
+
+def border_texture(image: NDArray[np.uint8], mask: NDArray[np.bool_]) -> NDArray[np.float32]:
+    """Compute `leaf_texture` and return its border."""
+    return leaf_texture(image, mask).border
+
+
+def outline_texture(image: NDArray[np.uint8], mask: NDArray[np.bool_]) -> NDArray[np.float32]:
+    """Compute `leaf_texture` and return its outline."""
+    return leaf_texture(image, mask).outline
+
+
+def chi2_map(features: NDArray[np.floating], step: float = 0.5) -> NDArray[np.float32]:
+    """Explicit map under which dot products approximate the additive χ² kernel Σ 2xy / (x + y).
+
+    Parameters
+    ----------
+    features : ndarray of float, shape (..., D)
+        Non-negative.
+    step : float, default 0.5
+        Distance between the two samples of the kernel's spectrum.
+
+    Returns
+    -------
+    ndarray of float32, shape (..., 3 * D)
+
+    References
+    ----------
+    .. [1] A. Vedaldi, A. Zisserman, "Efficient additive kernels via explicit feature maps", IEEE TPAMI 34(3), 2012,
+       section 4, doi:10.1109/TPAMI.2011.153
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> x, y = chi2_map(np.array([[0.2], [0.6]]))
+    >>> round(float(x @ y), 1)  # 2 · 0.2 · 0.6 / 0.8 = 0.3
+    0.3
+    """
+    features = np.asarray(features, dtype=np.float64)
+    if (features < 0).any():
+        raise LeafidError(f"the χ² map needs features that are not negative, found {features.min():.4g}")
+    logarithm = np.log(np.where(features > 0, features, 1.0))
+    constant = np.sqrt(features * step)
+    wave = np.sqrt(2 * features * step / np.cosh(np.pi * step))
+    return np.concatenate([constant, wave * np.cos(step * logarithm), wave * np.sin(step * logarithm)], axis=-1).astype(
+        np.float32
+    )
+
+
+_DEFAULT = ring_scales(LEVELS)
+
+
+def _check(picture: NDArray[np.uint8], mask: NDArray[np.bool_], dimensions: int) -> None:
+    shape = "(H, W, 3)" if dimensions == 3 else "(H, W)"
+    if picture.dtype != np.uint8 or picture.ndim != dimensions or (dimensions == 3 and picture.shape[2] != 3):
+        raise LeafidError(f"expected a picture of uint8 {shape}, found {picture.dtype} {picture.shape}")
+    if mask.dtype != np.bool_ or mask.shape != picture.shape[:2]:
+        raise LeafidError(f"expected a mask of bool {picture.shape[:2]}, found {mask.dtype} {mask.shape}")
+    if not mask.any():
+        raise LeafidError("expected a mask with a leaf, found an empty one; segment the picture again or leave it out")
+
+
+def _normalised(
+    image: NDArray[np.uint8], mask: NDArray[np.bool_], extent: int, reach: float
+) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+    """Cut out the leaf's box with a margin, resized: grey, and how much of each pixel is leaf (0 … 255)."""
+    rows, cols = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
+    box = (slice(rows[0], rows[-1] + 1), slice(cols[0], cols[-1] + 1))
+    crop, coverage = cv2.cvtColor(image[box], cv2.COLOR_BGR2GRAY), mask[box].astype(np.uint8) * 255
+    factor = extent / max(crop.shape)
+    size = (max(1, round(crop.shape[1] * factor)), max(1, round(crop.shape[0] * factor)))
+    interpolation = cv2.INTER_AREA if factor < 1 else cv2.INTER_LINEAR
+    margin = int(np.ceil(reach))
+    pads = (margin, margin, margin, margin)
+    grey = cv2.resize(crop, size, interpolation=interpolation)
+    coverage = cv2.resize(coverage, size, interpolation=interpolation)
+    return (
+        cv2.copyMakeBorder(grey, *pads, cv2.BORDER_REPLICATE),
+        cv2.copyMakeBorder(coverage, *pads, cv2.BORDER_CONSTANT, value=0),
+    )
+
+
+def _divisible(plane: NDArray[np.uint8], levels: int, fill: int | None = None) -> NDArray[np.uint8]:
+    """Pad below and to the right until every level of the pyramid has whole pixels."""
+    step = 2 ** (levels - 1)
+    below, right = -plane.shape[0] % step, -plane.shape[1] % step
+    if not below and not right:
+        return plane
+    if fill is None:
+        return cv2.copyMakeBorder(plane, 0, below, 0, right, cv2.BORDER_REPLICATE)
+    return cv2.copyMakeBorder(plane, 0, below, 0, right, cv2.BORDER_CONSTANT, value=fill)
+
+
+def _halved(plane: NDArray[np.float32], levels: int) -> list[NDArray[np.float32]]:
+    """List the plane and its means over blocks of 2, 4, 8 … pixels."""
+    result = [plane]
+    for _ in range(levels - 1):
+        fine = result[-1]
+        result.append((fine[::2, ::2] + fine[1::2, ::2] + fine[::2, 1::2] + fine[1::2, 1::2]) * np.float32(0.25))
+    return result
+
+
+def _signed_distance(leaf: NDArray[np.bool_]) -> NDArray[np.float32]:
+    """Distance to the leaf's edge in pixels, positive inside."""
+    inside = cv2.distanceTransform(leaf.astype(np.uint8), cv2.DIST_L2, cv2.DIST_MASK_5)
+    return inside - cv2.distanceTransform((~leaf).astype(np.uint8), cv2.DIST_L2, cv2.DIST_MASK_5)
+
+
+def _features(
+    coded: Sequence[CodedLevel], scales: Sequence[Scale], places: Sequence[NDArray[np.bool_]]
+) -> NDArray[np.float32]:
+    counts = np.stack([coded[s.level].counts(where, s) for s, where in zip(scales, places, strict=True)])
+    return fourier_features(counts).ravel()
