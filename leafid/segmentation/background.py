@@ -73,7 +73,7 @@ def _length(differences: NDArray[np.float32]) -> NDArray[np.float32]:
 
 def _weights(residual: NDArray[np.float32], scale: float) -> NDArray[np.float32]:
     ratio = residual / max(scale, _NOISE_FLOOR)
-    return 1 / (1 + ratio * ratio) ** 2
+    return np.reciprocal(np.square(1 + ratio * ratio))
 
 
 def _solve(
@@ -83,7 +83,8 @@ def _solve(
     # The ridge, tiny beside the thousands of samples, keeps a picture of one pixel's width solvable.
     ridge = 1e-2 * np.eye(basis.shape[1], dtype=np.float32)
     ridge[0, 0] = 1e-6
-    return np.linalg.solve(weighted.T @ basis + ridge, weighted.T @ values).astype(np.float32)
+    solution: NDArray[np.float32] = np.linalg.solve(weighted.T @ basis + ridge, weighted.T @ values)
+    return solution
 
 
 @lru_cache(maxsize=32)

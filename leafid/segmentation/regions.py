@@ -15,8 +15,10 @@ _GAP = 0.05
 _LEAST_GROUP = 0.05  # of the largest group's area
 _LEAST_SPECK = 0.0015  # of the leaf's area
 _PINHOLE = 0.002  # of the leaf's area
+_REFLECTION = 0.2  # of the leaf's area
+_CLOSED_SOLIDITY = 0.8  # area over the convex hull's: a compound leaf has less
 # A region whose mean distance from the sheet is below this part of the largest one's is a shadow.
-_FAINT = 0.5
+_FAINT = 0.4
 # Contact with the picture's border over √area: a half disc cut by the edge has 1.6, a filled corner 2.8.
 _RIM_CONTACT, _RIM_SHARE = 2.4, 0.3
 
@@ -31,7 +33,7 @@ def leaf_regions(above: NDArray[np.uint8], distance: NDArray[np.uint8], factor: 
     above : ndarray of uint8, shape (H, W)
         255 where the colour is not the sheet's, else 0.
     distance : ndarray of uint8, shape (⌈H / factor⌉, ⌈W / factor⌉)
-        How far each reduced pixel's colour is from the sheet's.
+        How far each reduced pixel's colour is from the sheet's; faint regions are dropped by it.
     factor : int
         Regions are chosen in a copy reduced by this factor.
 
@@ -98,7 +100,14 @@ def _border_contact(labels: NDArray[np.int32], count: int) -> NDArray[np.intp]:
 
 
 def _fill_pinholes(kept: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Fill pin-holes; in a leaf with a closed outline also larger ones, which are reflections of light."""
     _, labels, stats, _ = cv2.connectedComponentsWithStats(1 - kept, connectivity=4)
-    small = stats[:, cv2.CC_STAT_AREA] <= _PINHOLE * np.count_nonzero(kept)
-    small[0] = False
-    return kept | small[labels].astype(np.uint8) if small.any() else kept
+    holes = stats[:, cv2.CC_STAT_AREA].copy()
+    left, top, width, height = stats[:, :4].T
+    outside = (left == 0) | (top == 0) | (left + width == kept.shape[1]) | (top + height == kept.shape[0])
+    holes[0], holes[outside] = 0, 0
+    area = np.count_nonzero(kept)
+    hull = cv2.contourArea(cv2.convexHull(cv2.findNonZero(kept)))
+    closed = area + holes.sum() > _CLOSED_SOLIDITY * hull
+    small = (holes > 0) & (holes <= (_REFLECTION if closed else _PINHOLE) * area)
+    return kept | small[labels].view(np.uint8) if small.any() else kept

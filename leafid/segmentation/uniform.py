@@ -24,6 +24,8 @@ _LOCAL_REACH = 0.012  # of the picture's longer side
 # The local cut stays between these parts of Otsu's global one, and above what the sheet itself scatters.
 _LEAST_OF_GLOBAL, _MOST_OF_GLOBAL = 0.55, 1.2
 _LEAST_CUT = 8.0
+# Lines up to twice this part of the picture's longer side wide (rachis, petiole) may be fainter than the rest.
+_LINE_REACH, _LEAST_LINE = 0.012, 0.25
 
 _STRIP_PIXELS = 32768
 
@@ -47,10 +49,11 @@ def uniform_mask(image: Image) -> tuple[Mask, float]:
     distance = sheet_distance(image, surface)
     factor = max(1, -(-max(distance.shape) // REGION_SIZE))
     reduced = block_mean(distance, factor)
-    cuts, contrast = _cuts(reduced, spread)
+    thin = _thin(reduced)
+    cuts, contrast = _cuts(reduced, thin, spread)
     above = cv2.resize(cuts, distance.shape[::-1])
     cv2.compare(distance, above, cv2.CMP_GT, dst=above)
-    mask = leaf_regions(above, reduced, factor)
+    mask = leaf_regions(above, cv2.add(reduced, thin), factor)
     confidence = min(1.0, contrast / 3) if mask.any() else 0.0
     return mask, confidence
 
@@ -86,14 +89,24 @@ def sheet_distance(image: Image, surface: NDArray[np.float32]) -> NDArray[np.uin
     return distance
 
 
-def _cuts(small: NDArray[np.uint8], spread: float) -> tuple[NDArray[np.uint8], float]:
+def _thin(small: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Bring out lines: the distance above that of its surroundings without anything narrow (a white top-hat)."""
+    side = 2 * max(1, round(_LINE_REACH * max(small.shape))) + 1
+    return cv2.morphologyEx(small, cv2.MORPH_TOPHAT, np.ones((side, side), np.uint8))
+
+
+def _cuts(small: NDArray[np.uint8], thin: NDArray[np.uint8], spread: float) -> tuple[NDArray[np.uint8], float]:
     """Choose, place by place, where the leaf begins, and say how clearly it stands out (1: barely)."""
     otsu, _ = cv2.threshold(small.reshape(-1, 1), 0, 255, cv2.THRESH_OTSU)
     floor = max(_LEAST_CUT, 3 * spread)
     side = 2 * max(1, round(_LOCAL_REACH * max(small.shape))) + 1
-    highest = cv2.blur(cv2.dilate(small, np.ones((side, side), np.uint8)), (side, side))
+    square = np.ones((side, side), np.uint8)
+    highest = cv2.blur(cv2.dilate(small, square), (side, side))
+    # A pale rachis is nearer to the sheet's colour than any shadow that one would want; only its narrowness tells it.
+    line = cv2.dilate(cv2.compare(thin, max(_LEAST_CUT, _LEAST_LINE * otsu), cv2.CMP_GT), square)
     least, most = max(floor, _LEAST_OF_GLOBAL * otsu), max(floor, _MOST_OF_GLOBAL * otsu)
-    cuts = np.clip(cv2.convertScaleAbs(highest, alpha=_LOCAL_CUT), round(least), round(most)).astype(np.uint8)
+    least_here = np.where(line, np.uint8(min(floor, 255)), np.uint8(min(round(least), 255)))
+    cuts = cv2.min(cv2.max(cv2.convertScaleAbs(highest, alpha=_LOCAL_CUT), least_here), round(most))
     leaf = small[small > max(floor, otsu)]
     contrast = float(np.median(leaf)) / floor if leaf.size else 0.0
     return cuts, contrast
