@@ -179,9 +179,10 @@ def _profile(along: NDArray[np.float64], across: NDArray[np.float64], shape: Sha
 
 def _radial(shape: Shape) -> list[float]:
     """Square root of the area's share in each ring around the centroid."""
-    rows, cols = np.nonzero(shape.mask)
     centre = _mass_centre(shape)
-    distance = np.hypot(rows - centre[0], cols - centre[1])
-    ring = np.minimum(distance * (RINGS / (RING_LIMIT * shape.side)), RINGS - 1).astype(np.intp)
-    share = np.bincount(ring, minlength=RINGS) / max(len(rows), 1)
+    rows = np.arange(shape.mask.shape[0], dtype=np.float32)[:, None] - np.float32(centre[0])
+    cols = np.arange(shape.mask.shape[1], dtype=np.float32) - np.float32(centre[1])
+    distance = np.sqrt((rows**2 + cols**2)[shape.mask])
+    ring = np.minimum(distance * np.float32(RINGS / (RING_LIMIT * shape.side)), RINGS - 1).astype(np.intp)
+    share = np.bincount(ring, minlength=RINGS) / max(len(ring), 1)
     return np.sqrt(share).tolist()

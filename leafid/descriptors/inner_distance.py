@@ -32,7 +32,8 @@ def inner_distance_context(leaf: Mask | Shape, n_points: int = POINTS) -> NDArra
     -------
     ndarray of float32, shape (n_points, DISTANCE_BINS × ANGLE_BINS)
         One histogram a point, a local feature for a bag of words: the square root of the share of the other points in
-        each bin of log distance (relative to the mean one; shortest first) and angle (counter-clockwise from the tangent).
+        each bin of log distance (relative to the mean one; shortest first) and angle (counter-clockwise from the
+        tangent).
 
     Raises
     ------

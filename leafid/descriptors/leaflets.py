@@ -10,8 +10,8 @@ from leafid.descriptors.contour import Mask, Shape, shape_of
 
 RADII = (0.02, 0.035, 0.055, 0.08, 0.12, 0.17, 0.24, 0.34)
 """Radii of the openings and closings, in √area."""
-SIDE = 80.0
-"""√area of the reduced mask that is worked on: openings of a few percent of √area need no more."""
+SIDES = (72.0, 36.0)
+"""√area of the reduced masks that are worked on, for the smaller and the larger half of the radii."""
 QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
 
 
@@ -41,23 +41,15 @@ def leaflets(leaf: Mask | Shape) -> NDArray[np.float32]:
     doi:10.1109/34.192465.
     """
     shape = shape_of(leaf)
-    side, mask = _reduced(shape)
-    area = max(int(np.count_nonzero(mask)), 1)
-    inside, outside = _distance(mask), _distance(~mask)
-    removed, added, parts, largest, evenness = [], [], [], [], []
-    for radius in (relative * side for relative in RADII):
-        eroded, dilated = inside > radius, outside <= radius
-        removed.append(1 - np.count_nonzero(_distance(~eroded) <= radius) / area if eroded.any() else 1.0)
-        added.append(np.count_nonzero(_distance(dilated) > radius) / area - 1)
-        counts = _part_areas(eroded)
-        parts.append(np.log1p(len(counts)))
-        shares = counts / max(counts.sum(), 1)
-        largest.append(shares.max() if len(counts) else 0.0)
-        evenness.append(-(shares * np.log(shares)).sum() / np.log(len(counts)) if len(counts) > 1 else 0.0)
-    depth = np.sort(inside[mask]) / side
+    half = len(RADII) // 2
+    fine, coarse = _reduced(shape, SIDES[0], RADII[half - 1]), _reduced(shape, SIDES[1], RADII[-1])
+    measured = [*_granulometry(fine, SIDES[0], RADII[:half]), *_granulometry(coarse, SIDES[1], RADII[half:])]
+    values = np.array(measured).T
+    values[:2] = np.sqrt(np.maximum(values[:2], 0.0))
+    inside = _distance(fine)
+    depth = np.sort(inside[fine]) / SIDES[0]
     quantiles = depth[np.rint(np.asarray(QUANTILES) * (len(depth) - 1)).astype(np.intp)]
-    spectra = np.sqrt(np.maximum([removed, added], 0.0)).ravel()
-    return np.concatenate([spectra, parts, largest, evenness, quantiles]).astype(np.float32)
+    return np.concatenate([values.ravel(), quantiles]).astype(np.float32)
 
 
 def leaflets_names() -> list[str]:
@@ -67,14 +59,29 @@ def leaflets_names() -> list[str]:
     return [f"leaflets_{name}" for name in [*names, *(f"depth_quantile{quantile:g}" for quantile in QUANTILES)]]
 
 
-def _reduced(shape: Shape) -> tuple[float, Mask]:
-    """The shape at √area ≈ `SIDE`, with room around it for the largest closing."""
-    scale = SIDE / shape.side
+def _granulometry(mask: Mask, side: float, radii: tuple[float, ...]) -> list[list[float]]:
+    """Per radius: area that opening removes and closing adds, parts (log), the largest one's share, evenness."""
+    area = np.count_nonzero(mask)
+    inside, outside = _distance(mask), _distance(~mask)
+    measured = []
+    for radius in (relative * side for relative in radii):
+        eroded, dilated = inside > radius, outside <= radius
+        removed = 1 - np.count_nonzero(_distance(~eroded) <= radius) / area if eroded.any() else 1.0
+        added = np.count_nonzero(_distance(dilated) > radius) / area - 1
+        parts = _part_areas(eroded)
+        shares = parts / max(parts.sum(), 1.0)
+        largest = float(shares.max()) if len(parts) else 0.0
+        evenness = float(-(shares * np.log(shares)).sum() / np.log(len(parts))) if len(parts) > 1 else 0.0
+        measured.append([removed, added, float(np.log1p(len(parts))), largest, evenness])
+    return measured
+
+
+def _reduced(shape: Shape, side: float, largest_radius: float) -> Mask:
+    """Shrink the shape to the given √area, with room around it for the largest closing."""
+    scale = side / shape.side
     height, width = (max(1, round(length * scale)) for length in shape.grey.shape)
     small = cv2.resize(shape.grey, (width, height), interpolation=cv2.INTER_AREA)
-    mask = small >= min(128, int(small.max()))
-    border = int(np.ceil(max(RADII) * SIDE)) + 2
-    return SIDE, np.pad(mask, border)
+    return np.pad(small >= min(128, int(small.max())), int(np.ceil(largest_radius * side)) + 2)
 
 
 def _distance(mask: Mask) -> NDArray[np.float32]:

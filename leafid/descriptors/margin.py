@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import cv2
 import numpy as np
 from numpy.typing import NDArray
@@ -41,8 +43,8 @@ def margin_teeth(leaf: Mask | Shape) -> NDArray[np.float32]:
     -------
     ndarray of float32, shape (len(SMOOTHINGS) × 11 + len(BANDS) − 1 + 3,)
         For each smoothing, of the signed distance outward from the smoothed outline: its root mean square (log, in
-        √area), skewness (positive: teeth stand out, negative: notches cut in) and kurtosis; number of teeth (log), their
-        mean height (log), the spread of heights and of spacings (relative to their means; small means regular), how
+        √area), skewness (positive: teeth stand out, negative: notches cut in) and kurtosis; number of teeth (log),
+        their mean height (log), the spread of heights and of spacings (relative to their means; small means regular), how
         much they lean to one side (0: symmetric), and its local root mean square's 10 %, 50 % and 90 % quantiles over
         the outline, relative to the whole. Then log power in bands of waves around the outline, and the spectrum's
         log centroid, flatness and highest share.
@@ -63,7 +65,7 @@ def margin_teeth(leaf: Mask | Shape) -> NDArray[np.float32]:
 def margin_teeth_names() -> list[str]:
     """Name the values of `margin_teeth`, in order."""
     names = [f"teeth_{sigma:g}_{kind}" for sigma in SMOOTHINGS for kind in _KINDS]
-    names += [f"spectrum_log_{low}_{high}" for low, high in zip(BANDS[:-1], BANDS[1:], strict=True)]
+    names += [f"spectrum_log_{low}_{high}" for low, high in itertools.pairwise(BANDS)]
     names += ["spectrum_log_centroid", "spectrum_flatness", "spectrum_peak"]
     return [f"margin_{name}" for name in names]
 

@@ -49,7 +49,7 @@ def hu_moments_names() -> list[str]:
 
 
 def polar_fourier(leaf: Mask | Shape) -> NDArray[np.float32]:
-    """Generic Fourier descriptor: angular Fourier magnitudes of the region in rings around its centroid.
+    """Take the generic Fourier descriptor: angular Fourier magnitudes of the region in rings around its centroid.
 
     Parameters
     ----------
