@@ -35,9 +35,14 @@ def test_appears_only_when_whole(tmp_path):
 def test_a_failing_block_leaves_the_old_file_and_nothing_else(tmp_path, error):
     target = tmp_path / "run.txt"
     target.write_text("old")
-    with pytest.raises(type(error)), writing(target) as stream:
-        stream.write("new")
-        raise error
+
+    def write_half() -> None:
+        with writing(target) as stream:
+            stream.write("new")
+            raise error
+
+    with pytest.raises(type(error)):
+        write_half()
     assert target.read_text() == "old"
     assert list(tmp_path.iterdir()) == [target]
 

@@ -1,0 +1,165 @@
+import json
+
+import pytest
+
+from leafid.collection.checking import check_file
+
+
+@pytest.fixture
+def collection(tmp_path, make_picture):
+    """Two species, a truncated picture, a picture that is text, twins, a missing one, and a bad XML."""
+    folder = tmp_path / "leaves"
+    make_picture(folder, 1, "campestre", plant="1")
+    make_picture(folder, 2, "campestre", plant="2")
+    make_picture(folder, 3, "opalus", plant="3")
+    make_picture(folder, 4, "opalus", plant="3")
+    make_picture(folder, 5, "opalus", plant="3")
+    make_picture(folder, 6, "opalus", plant="3", type_="photograph")
+    (folder / "3.jpg").write_bytes((folder / "2.jpg").read_bytes())
+    cut = (folder / "4.jpg").read_bytes()
+    (folder / "4.jpg").write_bytes(cut[:-4])
+    (folder / "5.jpg").write_text("Not a picture at all")
+    (folder / "6.jpg").unlink()
+    (folder / "7.xml").write_text("<!DOCTYPE Image><Image/>")
+    return folder
+
+
+@pytest.fixture
+def make_picture():
+    import cv2
+    import numpy as np
+
+    def write(folder, number, epithet, plant, type_="Scan"):
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"{number}.xml").write_text(
+            f"<Image><FileName>{number}.jpg</FileName><Type>{type_}</Type><Author>Jane</Author>"
+            f"<IndividualPlantId>{plant}</IndividualPlantId><Content>Leaf</Content><Date>2010/0{number}</Date>"
+            f"<Taxon><Genus>Acer</Genus><Species>{epithet}</Species></Taxon></Image>"
+        )
+        cv2.imwrite(str(folder / f"{number}.jpg"), np.full((30, 40, 3), number * 9, np.uint8))
+
+    return write
+
+
+def test_text(cli, collection):
+    outcome = cli("info", collection, "--jobs", 1)
+    assert (outcome.status, outcome.err) == (0, "")
+    lines = [" ".join(line.split()) for line in outcome.out.splitlines()]
+    assert lines[0] == f"{collection} (layout: imageclef)"
+    assert "scan 5 2 3 1" in lines
+    assert "photo 1 1 1 1" in lines
+    assert "all 6 2 3 1" in lines
+    assert "contents leaf 6" in lines
+    assert "taken 2010-01 to 2010-06" in lines
+    assert "Acer campestre 2 2 2 0" in lines
+    assert "Acer opalus 4 1 3 1" in lines
+    assert "unreadable 2 of 5 files (decoded)" in lines
+    assert any("4.jpg" in line and "truncated JPEG" in line for line in lines)
+    assert any("5.jpg" in line and "found text" in line for line in lines)
+    assert "missing 1 files of which there is metadata only" in lines
+    assert any("2.jpg" in line and "3.jpg (different species and plants)" in line for line in lines)
+    assert any("7.xml:1: expected XML without a DOCTYPE" in line for line in lines)
+    assert "same name none" in lines
+
+
+def test_json(cli, collection):
+    outcome = cli("info", collection, "--json", "--jobs", 1)
+    assert outcome.status == 0
+    found = json.loads(outcome.out)
+    assert found["total"] == {"pictures": 6, "species": 2, "plants": 3, "authors": 1}
+    assert found["types"]["scan"]["pictures"] == 5
+    assert found["species"][0] == {"species": "Acer campestre", "pictures": 2, "plants": 2, "by_type": {"scan": 2}}
+    # Counts 2 and 4: 1/2 - (area below (0, 0), (1/2, 1/3), (1, 1)) = 1/2 - 5/12, twice.
+    assert found["gini_index"] == pytest.approx(1 / 6, abs=1e-4)
+    assert found["top_shares"]["0.5"] == pytest.approx(2 / 3, abs=1e-4)
+    assert len(found["unreadable"]) == 2
+    assert found["missing"] == [str(collection / "6.jpg")]
+    assert found["twins"] == [
+        {
+            "files": [str(collection / "2.jpg"), str(collection / "3.jpg")],
+            "cross_species": True,
+            "cross_plants": True,
+        }
+    ]
+    assert len(found["problems"]) == 1
+
+
+def test_jobs_dont_change_anything(cli, collection):
+    assert cli("info", collection, "--jobs", 1).out == cli("info", collection, "--jobs", 2).out
+
+
+def test_quick_sees_headers_only(cli, collection):
+    found = json.loads(cli("info", collection, "--quick", "--json", "--jobs", 1).out)
+    (line,) = found["unreadable"]
+    assert "5.jpg" in line
+    assert found["decoded"] is False
+    assert len(found["twins"]) == 1
+
+
+def test_few(cli, collection):
+    assert "Acer opalus" in cli("info", collection, "--few", 1, "--jobs", 1).out
+    assert "Acer campestre" not in cli("info", collection, "--few", 1, "--jobs", 1).out
+
+
+def test_pictures_without_metadata(cli, collection, tmp_path):
+    outcome = cli("info", collection / "1.jpg", collection / "2.jpg", "--jobs", 1)
+    assert outcome.status == 0
+    assert "not known of any picture" in outcome.out
+    assert "unknown" in outcome.out
+
+
+def test_long_lists_are_cut(cli, tmp_path, make_picture):
+    for number in range(1, 30):
+        (tmp_path / f"{number}.xml").write_text("<Image/>")
+    make_picture(tmp_path, 9, "opalus", plant="1")
+    out = cli("info", tmp_path, "--jobs", 1).out
+    assert "… and 8 more; --json lists them all" in out
+
+
+def test_damage_inside_is_listed(collection):
+    import cv2
+    import numpy as np
+
+    file = collection / "1.jpg"
+    noise = np.random.default_rng(0).integers(0, 256, (64, 64, 3), dtype=np.uint8)
+    cv2.imwrite(str(file), noise)
+    data = bytearray(file.read_bytes())
+    data[-400:-340] = b"\0" * 60
+    file.write_bytes(data)
+    check = check_file(file)
+    assert check.error is None
+    (line,) = check.warnings
+    assert "damaged inside" in line
+
+
+def test_nothing_there(cli, tmp_path):
+    outcome = cli("info", tmp_path / "none")
+    assert (outcome.status, outcome.out) == (1, "")
+    assert outcome.err == f"leafid: error: {tmp_path / 'none'}: no such file or folder\n"
+    outcome = cli("info", tmp_path)
+    assert outcome.status == 1
+    assert "expected a collection" in outcome.err
+
+
+def test_wrong_usage(cli, tmp_path):
+    assert cli("info").status == 2
+    assert cli("info", tmp_path, "--layout", "other").status == 2
+    assert cli("info", tmp_path, "--few", 0).status == 2
+
+
+def test_help(cli):
+    outcome = cli("info", "--help")
+    assert outcome.status == 0
+    assert "examples:" in outcome.out
+
+
+def test_real_training_set(cli, real_data):
+    found = json.loads(cli("info", real_data / "imageclef2011", "--quick", "--json", "--jobs", 1).out)
+    assert found["total"] == {"pictures": 3254, "species": 71, "plants": 269, "authors": 17}
+    assert {type_: counts["pictures"] for type_, counts in found["types"].items()} == {
+        "scan": 1811,
+        "scan-like": 615,
+        "photo": 828,
+    }
+    assert found["unreadable"] == []
+    assert found["problems"] == []

@@ -1,0 +1,100 @@
+import doctest
+import random
+from datetime import date
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from leafid.collection import names
+from leafid.collection.picture import Content
+from leafid.errors import LeafidError
+
+
+def test_examples():
+    assert doctest.testmod(names).failed == 0
+    assert doctest.testmod(names).attempted > 0
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Quercus coccifera L.", "Quercus coccifera"),
+        ("Platanus x hispanica", "Platanus x hispanica"),
+        ("Platanus × hispanica Mill. ex Münchh.", "Platanus x hispanica"),
+        ("Platanus ×hispanica", "Platanus x hispanica"),
+        ("Platanus_x_hispanica", "Platanus x hispanica"),
+        ("  Acer   campestre ", "Acer campestre"),
+        ("Crataegus x-media", "Crataegus x-media"),
+        ("Pinus nigra subsp. salzmannii (Dunal) Franco", "Pinus nigra"),
+    ],
+)
+def test_species_names(text, expected):
+    assert names.species_name(text) == expected
+    assert names.species_name(expected) == expected
+
+
+@pytest.mark.parametrize("text", ["", "Acer", "Acer_", "Platanus x", "×"])
+def test_no_species_name(text):
+    with pytest.raises(LeafidError, match="two or three words"):
+        names.species_name(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("06/07/10", "2010-07-06"),
+        ("06/07/10 14:30", "2010-07-06"),
+        ("6/7/1998", "1998-07-06"),
+        ("01/01/89", "1989-01-01"),
+        ("2010/07", "2010-07"),
+        ("2010", "2010"),
+        ("2011-02-24T10:11:12", "2011-02-24"),
+        ("29/02/12", "2012-02-29"),
+    ],
+)
+def test_dates(text, expected):
+    assert names.iso_date(text) == expected
+
+
+@pytest.mark.parametrize("text", ["", "31/02/10", "00/01/10", "2010/13", "July 2010", "1/2", "6/7/10 noon", "20100706"])
+def test_no_dates(text):
+    with pytest.raises(LeafidError, match="expected a date"):
+        names.iso_date(text)
+
+
+@given(st.dates(min_value=date(1970, 1, 1), max_value=date(2069, 12, 31)))
+def test_every_date_of_100_years_comes_back(day):
+    assert names.iso_date(f"{day:%d/%m/%y}") == day.isoformat()
+
+
+@pytest.mark.parametrize("text", ["", "north", "91", "-90.1", "nan", "inf", "3,25"])
+def test_no_degrees(text):
+    with pytest.raises(LeafidError, match="from -90 to 90"):
+        names.degrees(text, 90)
+
+
+def test_degrees():
+    assert names.degrees("-43.6", 90) == -43.6
+
+
+def test_contents():
+    assert names.content("Leafage") is Content.FOLIAGE
+    assert names.content("Dead leaf") is Content.DEAD_LEAF
+    assert names.content("bark") is Content.STEM
+    assert names.content("other") is None
+    with pytest.raises(LeafidError, match="found 'Root'"):
+        names.content("Root")
+
+
+def test_natural_order():
+    expected = ["1.jpg", "2.jpg", "10.jpg", "10a.jpg", "a2.jpg", "a10.jpg", "a.jpg"]
+    shuffled = random.Random(0).sample(expected, len(expected))
+    assert sorted(shuffled, key=names.natural_key) == expected
+
+
+@given(st.lists(st.text("019a.٣²", max_size=6), unique=True), st.randoms())
+def test_natural_order_doesnt_depend_on_the_order_before(words, random):
+    ordered = sorted(words, key=names.natural_key)
+    random.shuffle(words)
+    assert sorted(words, key=names.natural_key) == ordered

@@ -1,0 +1,209 @@
+import dataclasses
+import json
+import os
+
+import pytest
+
+from leafid.collection import READERS, AcquisitionType, Content, Picture, duplicate_names, read_collection
+from leafid.errors import LeafidError, UsageError
+
+
+def species_folders(root, draw):
+    draw(root / "Acer_campestre" / "1.jpg")
+    draw(root / "Acer_campestre" / "2.PNG")
+    draw(root / "Platanus x hispanica" / "1.jpg")
+    return root
+
+
+def test_species_folders(tmp_path, draw):
+    collection = read_collection(species_folders(tmp_path, draw))
+    assert collection.layout == "species-folders"
+    assert collection.species == ("Acer campestre", "Platanus x hispanica")
+    assert [p.file.relative_to(tmp_path).as_posix() for p in collection.pictures] == [
+        "Acer_campestre/1.jpg",
+        "Acer_campestre/2.PNG",
+        "Platanus x hispanica/1.jpg",
+    ]
+    assert {p.part for p in collection.pictures} == {None}
+    assert {p.type for p in collection.pictures} == {None}
+
+
+def test_species_folders_below_parts(tmp_path, draw):
+    for part in ("test", "Train", "val"):
+        species_folders(tmp_path / part, draw)
+    collection = read_collection(tmp_path)
+    assert collection.layout == "species-folders"
+    assert [p.part for p in collection.pictures] == ["train"] * 3 + ["val"] * 3 + ["test"] * 3
+    assert {p.part for p in read_collection(tmp_path / "Train").pictures} == {"train"}
+
+
+def test_a_folder_of_one_word_is_left_out(tmp_path, draw):
+    species_folders(tmp_path, draw)
+    draw(tmp_path / "Oak" / "1.jpg")
+    (tmp_path / "empty").mkdir()
+    collection = read_collection(tmp_path)
+    assert len(collection) == 3
+    (problem,) = collection.problems
+    assert problem.startswith(f"{tmp_path / 'Oak'}: expected a species name of two or three words, found 'Oak'")
+
+
+def test_only_folders_of_one_word(tmp_path, draw):
+    draw(tmp_path / "Oak" / "1.jpg")
+    with pytest.raises(LeafidError, match="no pictures of any known layout"):
+        read_collection(tmp_path)
+    with pytest.raises(LeafidError, match=r"(?s)none that can be used.*Oak: expected a species name"):
+        read_collection(tmp_path, "species-folders")
+
+
+def plantnet(root, draw):
+    (root / "plantnet300K_species_id_2_name.json").write_text(
+        json.dumps({"1355868": "Lactuca virosa L.", "7": "Platanus × hispanica Mill. ex Münchh."}), encoding="utf-8"
+    )
+    entry = {"species_id": "1355868", "obs_id": 55, "organ": "leaf", "author": "Jane", "split": "train"}
+    (root / "plantnet300K_metadata.json").write_text(
+        json.dumps({"aa": entry, "bb": {**entry, "organ": "habit"}, "cc": {**entry, "obs_id": 56, "organ": "twig"}}),
+        encoding="utf-8",
+    )
+    draw(root / "images" / "train" / "1355868" / "aa.jpg")
+    draw(root / "images" / "val" / "1355868" / "bb.jpg")
+    draw(root / "images" / "test" / "1355868" / "cc.jpg")
+    draw(root / "images" / "test" / "7" / "dd.jpg")
+    draw(root / "images" / "test" / "8" / "ee.jpg")
+    return root
+
+
+def test_plantnet300k(tmp_path, draw):
+    collection = read_collection(plantnet(tmp_path, draw))
+    assert collection.layout == "plantnet300k"
+    assert [(p.name, p.part, p.species, p.plant, p.author, p.content) for p in collection.pictures] == [
+        ("aa.jpg", "train", "Lactuca virosa", "55", "Jane", Content.LEAF),
+        ("bb.jpg", "val", "Lactuca virosa", "55", "Jane", Content.ENTIRE),
+        ("dd.jpg", "test", "Platanus x hispanica", None, None, None),
+        ("cc.jpg", "test", "Lactuca virosa", "56", "Jane", None),
+    ]
+    assert {p.type for p in collection.pictures} == {AcquisitionType.PHOTO}
+    assert len(collection.problems) == 2
+    assert any("organ: expected a content" in problem and "cc.jpg" in problem for problem in collection.problems)
+    assert any("expected the name of species 8, found None" in problem for problem in collection.problems)
+
+
+def test_plantnet300k_parts(tmp_path, draw):
+    plantnet(tmp_path, draw)
+    assert len(read_collection(tmp_path / "images")) == 4
+    part = read_collection(tmp_path / "images" / "test")
+    assert (part.layout, [p.part for p in part.pictures]) == ("plantnet300k", ["test", "test"])
+
+
+def test_plantnet300k_without_metadata(tmp_path, draw):
+    plantnet(tmp_path, draw)
+    (tmp_path / "plantnet300K_metadata.json").unlink()
+    collection = read_collection(tmp_path)
+    assert {p.plant for p in collection.pictures} == {None}
+    assert "plants are not known" in collection.problems[0]
+
+
+@pytest.mark.parametrize("content", [b"{", b"[]", b'{"a": \xff}', b"[" * 100_000])
+def test_plantnet300k_with_damaged_json(tmp_path, draw, content):
+    plantnet(tmp_path, draw)
+    (tmp_path / "plantnet300K_metadata.json").write_bytes(content)
+    with pytest.raises(LeafidError, match=r"plantnet300K_metadata\.json:.* expected .*JSON"):
+        read_collection(tmp_path)
+
+
+def test_pictures(tmp_path, draw):
+    for name in ("10.jpg", "9.jpg", "b.webp", "a.TIF"):
+        draw(tmp_path / name)
+    (tmp_path / "notes.txt").write_text("no picture")
+    (tmp_path / "folder.jpg").mkdir()
+    collection = read_collection(tmp_path)
+    assert collection.layout == "pictures"
+    assert [p.name for p in collection.pictures] == ["9.jpg", "10.jpg", "a.TIF", "b.webp"]
+    assert collection.pictures[0] == Picture(tmp_path / "9.jpg")
+
+
+def test_one_picture_whatever_its_name(tmp_path, draw):
+    file = draw(tmp_path / "leaf.jpg").rename(tmp_path / "leaf")
+    assert [p.file for p in read_collection(file).pictures] == [file]
+
+
+def test_several(tmp_path, draw, add):
+    one, two = draw(tmp_path / "x" / "1.jpg"), draw(tmp_path / "y" / "1.jpg")
+    collection = read_collection([two, one, two])
+    assert [p.file for p in collection.pictures] == [two, one]
+    assert (collection.layout, collection.root) == ("pictures", tmp_path)
+    add(tmp_path / "z", 3)
+    mixed = read_collection([one, tmp_path / "z"])
+    assert (mixed.layout, len(mixed)) == ("several", 2)
+    with pytest.raises(UsageError):
+        read_collection([])
+
+
+def test_layout_can_be_said(tmp_path, add):
+    add(tmp_path, 1)
+    assert read_collection(tmp_path).pictures[0].species == "Celtis australis"
+    assert read_collection(tmp_path, "pictures").pictures == (Picture(tmp_path / "1.jpg"),)
+    with pytest.raises(UsageError, match="expected a layout"):
+        read_collection(tmp_path, "imageclef2014")
+    with pytest.raises(LeafidError):
+        read_collection(tmp_path, "plantnet300k")
+
+
+@pytest.mark.parametrize("layout", list(READERS))
+def test_a_layout_that_is_not_there(tmp_path, draw, layout):
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(LeafidError, match="empty: expected"):
+        read_collection(tmp_path / "empty", layout)
+    text = tmp_path / "notes.txt"
+    text.write_text("no collection")
+    if layout != "pictures":
+        with pytest.raises(LeafidError, match=r"notes\.txt"):
+            read_collection(text, layout)
+
+
+def test_nothing_there(tmp_path):
+    with pytest.raises(LeafidError, match="no such file or folder"):
+        read_collection(tmp_path / "none")
+    with pytest.raises(LeafidError, match="expected a collection, found no pictures of any known layout"):
+        read_collection(tmp_path)
+
+
+def test_order_doesnt_depend_on_the_file_system(tmp_path, add, monkeypatch):
+    for number in (3, 20, 1, 100):
+        add(tmp_path, number)
+    scandir = os.scandir
+
+    class Reversed:
+        def __init__(self, folder):
+            with scandir(folder) as entries:
+                self.entries = sorted(entries, key=lambda e: e.name, reverse=True)
+
+        def __enter__(self):
+            return iter(self.entries)
+
+        def __exit__(self, *_):
+            pass
+
+    expected = read_collection(tmp_path)
+    monkeypatch.setattr(os, "scandir", Reversed)
+    assert read_collection(tmp_path) == expected
+    assert [p.name for p in expected.pictures] == ["1.jpg", "3.jpg", "20.jpg", "100.jpg"]
+
+
+def test_choosing(tmp_path, add):
+    add(tmp_path, 1)
+    add(tmp_path, 2, Type="photograph")
+    add(tmp_path, 3, Type=None)
+    collection = read_collection(tmp_path)
+    assert collection.types == (AcquisitionType.SCAN, AcquisitionType.PHOTO)
+    assert [p.name for p in collection.of_type("photo").pictures] == ["2.jpg"]
+    assert [p.name for p in collection.of_type(None).pictures] == ["3.jpg"]
+    filled = collection.with_type("scan-like")
+    assert [str(p.type) for p in filled.pictures] == ["scan", "photo", "scan-like"]
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        collection.layout = "other"
+
+
+def test_duplicate_names(tmp_path, draw):
+    collection = read_collection(species_folders(tmp_path, draw))
+    assert {name: len(bearers) for name, bearers in duplicate_names(collection.pictures).items()} == {"1.jpg": 2}
+    assert duplicate_names(collection.pictures[:2]) == {}

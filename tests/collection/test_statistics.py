@@ -1,0 +1,105 @@
+import doctest
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from leafid.collection import AcquisitionType, Picture, Taxon, statistics
+from leafid.collection.statistics import (
+    count,
+    count_by_species,
+    count_by_type,
+    find_twins,
+    gini_index,
+    lorenz_curve,
+    top_share,
+)
+
+counts = st.lists(st.integers(0, 10_000), min_size=1, max_size=40).filter(any)
+# Sums of up to 40 doubles.
+EXACT = 1e-12
+
+
+def test_examples():
+    assert doctest.testmod(statistics).failed == 0
+    assert doctest.testmod(statistics).attempted > 0
+
+
+def slow_gini(values: list[int]) -> Fraction:
+    """Half the mean difference of all pairs, relative to the mean."""
+    pairs = sum(abs(a - b) for a in values for b in values)
+    return Fraction(pairs, 2 * len(values) * sum(values))
+
+
+@given(counts)
+def test_gini_is_half_the_relative_mean_difference(values):
+    assert gini_index(values) == pytest.approx(float(slow_gini(values)), abs=EXACT)
+
+
+@given(counts, st.integers(2, 9))
+def test_scale_and_copies_change_nothing(values, factor):
+    assert gini_index([value * factor for value in values]) == pytest.approx(gini_index(values), abs=EXACT)
+    assert gini_index(values * factor) == pytest.approx(gini_index(values), abs=EXACT)
+
+
+@given(counts)
+def test_curve_is_convex_and_below_the_diagonal(values):
+    species, held = lorenz_curve(values)
+    assert species.shape == held.shape == (len(values) + 1,)
+    assert (species[0], held[0], species[-1], held[-1]) == (0, 0, 1, 1)
+    assert (held <= species + EXACT).all()
+    assert (np.diff(held, 2) >= -EXACT).all()
+
+
+@given(counts)
+def test_top_share_counts_the_largest(values):
+    ordered = sorted(values, reverse=True)
+    for number in range(len(values) + 1):
+        expected = sum(ordered[:number]) / sum(values)
+        assert top_share(values, number / len(values)) == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize("bad", [[], [0, 0], [1, -1], [1, float("nan")], [float("inf")]])
+def test_senseless_counts(bad):
+    with pytest.raises(ValueError, match="counts: expected"):
+        lorenz_curve(bad)
+
+
+def picture(name: str, species: str | None = None, **fields: object) -> Picture:
+    return Picture(Path(name), taxon=Taxon(species) if species else None, **fields)
+
+
+SCAN, PHOTO = AcquisitionType.SCAN, AcquisitionType.PHOTO
+PICTURES = [
+    picture("1", "Acer a", plant="1", author="x", type=SCAN),
+    picture("2", "Acer a", plant="1", author="y", type=PHOTO),
+    picture("3", "Acer b", plant="2", author="x", type=SCAN),
+    picture("4", "Acer a"),
+    picture("5"),
+]
+
+
+def test_counts():
+    total = count(PICTURES)
+    assert (total.pictures, total.species, total.plants, total.authors) == (5, 2, 2, 2)
+    by_type = count_by_type(PICTURES)
+    assert list(by_type) == [SCAN, PHOTO, None]
+    assert (by_type[SCAN].pictures, by_type[SCAN].species, by_type[None].plants) == (2, 2, 0)
+
+
+def test_counts_by_species():
+    rare, common = count_by_species(PICTURES)
+    assert (rare.species, rare.pictures, rare.plants, rare.by_type) == ("Acer b", 1, 1, {"scan": 1})
+    assert (common.species, common.pictures, common.plants) == ("Acer a", 3, 2)
+    assert common.by_type == {"photo": 1, "scan": 1, "unknown": 1}
+
+
+def test_twins():
+    same_plant, other_species = find_twins(PICTURES, ["a", "a", "b", "b", None])
+    assert [p.name for p in same_plant.pictures] == ["1", "2"]
+    assert (same_plant.cross_species, same_plant.cross_plants) == (False, False)
+    assert (other_species.cross_species, other_species.cross_plants) == (True, True)
+    assert find_twins(PICTURES, [None] * 5) == []
