@@ -155,12 +155,32 @@ def pyramid(grey: NDArray[np.uint8], levels: int) -> list[NDArray[np.int16]]:
 _BINOMIAL = np.array([0.25, 0.5, 0.25], np.float32)
 
 
+def positions(places: NDArray[np.bool_]) -> NDArray[np.intp]:
+    """List places of a level as `CodedLevel` wants them; several of one size can share them.
+
+    Parameters
+    ----------
+    places : ndarray of bool, shape (H, W)
+        Which pixels are the middle of a ring; rings may reach beyond them.
+
+    Returns
+    -------
+    ndarray of int, shape (n,)
+        Their indices in the level with its margin.
+    """
+    rows, cols = places.shape
+    padded = np.zeros((rows + 2 * _REACH, cols + 2 * _REACH), bool)
+    padded[_REACH:-_REACH, _REACH:-_REACH] = places
+    return np.flatnonzero(padded)
+
+
 class CodedLevel:
     """One level of a pyramid, ready to be coded at any of its places.
 
     Parameters
     ----------
     level : ndarray of int16, shape (H, W)
+        Beyond its edge, the edge is repeated.
     """
 
     def __init__(self, level: NDArray[np.int16]) -> None:
@@ -168,13 +188,13 @@ class CodedLevel:
         self._stride = padded.shape[1]
         self._values = padded.ravel()
 
-    def counts(self, places: NDArray[np.bool_], scale: Scale) -> NDArray[np.intp]:
+    def counts(self, places: NDArray[np.intp], scale: Scale) -> NDArray[np.intp]:
         """Histograms of the codes at some places.
 
         Parameters
         ----------
-        places : ndarray of bool, shape (H, W)
-            Which pixels are the middle of a ring; rings may reach beyond them.
+        places : ndarray of int, shape (n,)
+            From `positions`.
         scale : Scale
 
         Returns
@@ -183,17 +203,16 @@ class CodedLevel:
             Codes of the sign (a neighbour is at least as bright as the middle) and of the magnitude
             (its difference to the middle is at least the mean difference over these places).
         """
-        rows, cols = np.nonzero(places)
-        if not rows.size:
+        if not places.size:
             return np.zeros((2, 2**POINTS), np.intp)
-        middle = (rows + _REACH) * self._stride + cols + _REACH
-        here = self._values[middle]
-        differences = np.empty((POINTS, rows.size), np.int16)
+        here = self._values.take(places)
+        differences = np.empty((POINTS, places.size), np.int16)
         for k, (down, right) in enumerate(scale.offsets):
-            np.subtract(self._values.take(middle + (down * self._stride + right)), here, out=differences[k])
+            np.subtract(self._values.take(places + (down * self._stride + right)), here, out=differences[k])
         signs = _pack(differences >= 0)
         np.abs(differences, out=differences)
-        # A whole number reaches the mean when it reaches the next whole number: no rounding, whatever the pixels' order.
+        # A whole number reaches the mean when it reaches the next whole number: nothing is rounded, so the order of
+        # the pixels, and with it a turn of the picture, has no influence.
         mean = -(-int(differences.sum(dtype=np.int64)) // differences.size)
         magnitudes = _pack(differences >= np.int16(mean))
         return np.stack([np.bincount(codes, minlength=2**POINTS) for codes in (signs, magnitudes)])

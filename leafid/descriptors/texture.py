@@ -9,7 +9,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from leafid.descriptors.lbp import CodedLevel, Scale, fourier_features, pyramid, ring_scales
+from leafid.descriptors.lbp import CodedLevel, Scale, fourier_features, positions, pyramid, ring_scales
 from leafid.errors import LeafidError
 
 # The leaf's longer side after resizing: veins of third order still show, and all scales together cost milliseconds.
@@ -78,7 +78,7 @@ def lbp_hf(
     grey, region = _divisible(grey, levels), np.asarray(_divisible(region.astype(np.uint8), levels, fill=0))
     coded = [CodedLevel(level) for level in pyramid(grey, levels)]
     shares = _halved(region.astype(np.float32), levels)
-    return _features(coded, scales, [shares[scale.level] >= 0.5 for scale in scales])
+    return _features(coded, scales, [positions(shares[scale.level] >= 0.5) for scale in scales])
 
 
 def lbp_hf_names(scales: Sequence[Scale] | None = None) -> list[str]:
@@ -132,8 +132,8 @@ def leaf_texture(
         )
     white = cv2.add(cv2.multiply(grey, coverage, scale=1 / 255), cv2.bitwise_not(coverage))
     distances = _halved(_signed_distance(leaf), levels)
-    interior = [distances[scale.level] > scale.radius for scale in scales]
-    border = [np.abs(distances[scale.level]) <= scale.radius for scale in scales]
+    interior = [positions(distances[scale.level] > scale.radius) for scale in scales]
+    border = [positions(np.abs(distances[scale.level]) <= scale.radius) for scale in scales]
     inside, before_white, silhouette = (
         [CodedLevel(level) for level in pyramid(plane, levels)] for plane in (grey, white, cv2.bitwise_not(coverage))
     )
@@ -256,7 +256,7 @@ def _signed_distance(leaf: NDArray[np.bool_]) -> NDArray[np.float32]:
 
 
 def _features(
-    coded: Sequence[CodedLevel], scales: Sequence[Scale], places: Sequence[NDArray[np.bool_]]
+    coded: Sequence[CodedLevel], scales: Sequence[Scale], places: Sequence[NDArray[np.intp]]
 ) -> NDArray[np.float32]:
     counts = np.stack([coded[s.level].counts(where, s) for s, where in zip(scales, places, strict=True)])
     return fourier_features(counts).ravel()
