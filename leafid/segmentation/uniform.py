@@ -50,12 +50,11 @@ def uniform_mask(image: Image) -> tuple[Mask, float]:
     factor = max(1, -(-max(distance.shape) // REGION_SIZE))
     reduced = block_mean(distance, factor)
     thin = _thin(reduced)
-    cuts, contrast = _cuts(reduced, thin, spread)
+    cuts = _cuts(reduced, thin, spread)
     above = cv2.resize(cuts, distance.shape[::-1])
     cv2.compare(distance, above, cv2.CMP_GT, dst=above)
     mask = leaf_regions(above, cv2.add(reduced, thin), factor)
-    confidence = min(1.0, contrast / 3) if mask.any() else 0.0
-    return mask, confidence
+    return mask, _confidence(mask[::factor, ::factor], reduced, spread)
 
 
 def sheet_distance(image: Image, surface: NDArray[np.float32]) -> NDArray[np.uint8]:
@@ -95,8 +94,8 @@ def _thin(small: NDArray[np.uint8]) -> NDArray[np.uint8]:
     return cv2.morphologyEx(small, cv2.MORPH_TOPHAT, np.ones((side, side), np.uint8))
 
 
-def _cuts(small: NDArray[np.uint8], thin: NDArray[np.uint8], spread: float) -> tuple[NDArray[np.uint8], float]:
-    """Choose, place by place, where the leaf begins, and say how clearly it stands out (1: barely)."""
+def _cuts(small: NDArray[np.uint8], thin: NDArray[np.uint8], spread: float) -> NDArray[np.uint8]:
+    """Choose, place by place, where the leaf begins."""
     otsu, _ = cv2.threshold(small.reshape(-1, 1), 0, 255, cv2.THRESH_OTSU)
     floor = max(_LEAST_CUT, 3 * spread)
     side = 2 * max(1, round(_LOCAL_REACH * max(small.shape))) + 1
@@ -107,6 +106,22 @@ def _cuts(small: NDArray[np.uint8], thin: NDArray[np.uint8], spread: float) -> t
     least, most = max(floor, _LEAST_OF_GLOBAL * otsu), max(floor, _MOST_OF_GLOBAL * otsu)
     least_here = np.where(line, np.uint8(min(floor, 255)), np.uint8(min(round(least), 255)))
     cuts = cv2.min(cv2.max(cv2.convertScaleAbs(highest, alpha=_LOCAL_CUT), least_here), round(most))
-    leaf = small[small > max(floor, otsu)]
-    contrast = float(np.median(leaf)) / floor if leaf.size else 0.0
-    return cuts, contrast
+    return cuts
+
+
+def _confidence(mask: Mask, distance: NDArray[np.uint8], spread: float) -> float:
+    """Say how sure it is that the mask is a whole leaf: it stands out, all of it does, and the edge doesn't cut it."""
+    area = np.count_nonzero(mask)
+    if area in (0, mask.size):
+        return 0.0
+    inside, outside = (
+        cv2.meanStdDev(distance, mask=mask.view(np.uint8)),
+        cv2.meanStdDev(distance, mask=(~mask).view(np.uint8)),
+    )
+    step = float(inside[0].item() - outside[0].item())
+    scatter = float(inside[1].item() + outside[1].item())
+    # Both are 1 for a leaf on a clean sheet: a step of several times the least cut, well above the scatter.
+    contrast = np.clip(step / (3 * max(_LEAST_CUT, 3 * spread)), 0, 1)
+    separation = np.clip(step / (1.5 * scatter + 1e-6), 0, 1)
+    border = np.concatenate([mask[0], mask[-1], mask[:, 0], mask[:, -1]])
+    return float(contrast * separation * (1 - border.mean()))

@@ -1,0 +1,154 @@
+"""Cut leaves out of pictures.
+
+Writes for every picture <name>_mask.png (255 is leaf, 0 is not; the picture's size) and <name>_overlay.jpg (the blade
+outlined in red, the petiole in magenta), and prints a line: the picture, its acquisition type, the part of the picture
+that is leaf, and from 0 to 1 how sure it is that a leaf was well cut out.
+
+Scans and scan-likes (a leaf on a plain sheet) are cut in another way than photos (a leaf on the tree). Which it is, the
+metadata say, or --type, or else it is guessed from the picture.
+
+examples:
+  leafid segment my-leaf.jpg --output cut
+  leafid segment --type photo --crop garden/*.jpg --output cut
+  leafid segment imageclef2011/Train --output cut --jobs 2
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from leafid.cli.arguments import add_jobs, add_layout, add_type
+from leafid.cli.environment import Environment
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from leafid.collection import AcquisitionType, Picture
+
+CROP_SIZE = 512
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of one picture: `problem` is set where it could not be read."""
+
+    type: str = ""
+    share: float = 0.0
+    confidence: float = 0.0
+    problem: str | None = None
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.add_argument("pictures", nargs="+", metavar="PICTURE", help="a picture, or a folder or collection of them")
+    parser.add_argument("--output", required=True, metavar="DIR", help="the folder to write to")
+    add_type(parser, "how all the pictures were taken (default: what the metadata say, else guessed)")
+    parser.add_argument(
+        "--crop", action="store_true", help=f"also write <name>_crop.png: upright, on white, {CROP_SIZE} pixels a side"
+    )
+    add_layout(parser)
+    add_jobs(parser)
+
+
+def run(arguments: argparse.Namespace, environment: Environment) -> int:
+    """Cut out every picture; 1 when any could not be read."""
+    from leafid.collection import AcquisitionType, read_collection
+    from leafid.errors import LeafidError
+    from leafid.parallel import ordered_map
+
+    output = Path(arguments.output)
+    if output.exists() and not output.is_dir():
+        raise LeafidError(f"{output}: expected a folder to write to, found a file; name another --output")
+    collection = read_collection(arguments.pictures, arguments.layout)
+    for problem in collection.problems:
+        environment.warn(problem)
+    pictures = collection.pictures
+    names = output_names([picture.file for picture in pictures], collection.root)
+    given = AcquisitionType(arguments.type) if arguments.type else None
+    task = partial(_cut_one, given=given, output=output, crop=arguments.crop)
+    outcomes = environment.progress(
+        ordered_map(task, zip(pictures, names, strict=True), arguments.jobs), len(pictures), "cutting"
+    )
+
+    width = max(len("picture"), *(len(picture.name) for picture in pictures))
+    environment.print(f"{'picture':<{width}}  {'type':<9}  {'leaf':>6}  confidence")
+    failed = 0
+    for picture, outcome in zip(pictures, outcomes, strict=True):
+        if outcome.problem is not None:
+            failed += 1
+            environment.note(f"leafid: error: {outcome.problem}")
+            continue
+        environment.print(
+            f"{picture.name:<{width}}  {outcome.type:<9}  {outcome.share:>6.1%}  {outcome.confidence:>10.2f}"
+        )
+        if not outcome.share:
+            environment.warn(f"{picture.file}: no leaf found; its mask is empty")
+    if failed:
+        environment.note(f"leafid: {failed} of {len(pictures)} pictures could not be read")
+    return 1 if failed else 0
+
+
+def output_names(files: Sequence[Path], root: Path) -> list[str]:
+    """Name what is written for each file, so that no two names are the same.
+
+    Parameters
+    ----------
+    files : sequence of Path
+    root : Path
+        The folder that they were found in.
+
+    Returns
+    -------
+    list of str
+        The file's name without ending where no other file has it; else its path below `root`, with ending and with
+        ``_`` for the separators.
+    """
+    base = root if root.is_dir() else root.parent
+    # Some file systems take upper and lower case for the same.
+    stems = Counter(file.stem.lower() for file in files)
+    taken: set[str] = set()
+    names = []
+    for file in files:
+        name = file.stem if stems[file.stem.lower()] == 1 else os.path.relpath(file, base).replace(os.sep, "_")
+        while name.lower() in taken:
+            name += "_"
+        taken.add(name.lower())
+        names.append(name)
+    return names
+
+
+def _cut_one(named: tuple[Picture, str], given: AcquisitionType | None, output: Path, crop: bool) -> Outcome:
+    import numpy as np
+
+    from leafid.images import ImageError, read_image
+    from leafid.segmentation import draw_overlay, guess_type, normalised_crop, segment
+
+    picture, name = named
+    try:
+        image = read_image(picture.file)
+    except ImageError as error:
+        return Outcome(problem=str(error))
+    acquisition_type = given or picture.type or guess_type(image)
+    found = segment(image, acquisition_type)
+    _write(output / f"{name}_mask.png", found.mask.view(np.uint8) * 255)
+    _write(output / f"{name}_overlay.jpg", draw_overlay(image, found))
+    if crop:
+        _write(output / f"{name}_crop.png", normalised_crop(image, found, CROP_SIZE)[0])
+    return Outcome(acquisition_type.value, found.share, found.confidence)
+
+
+def _write(path: Path, image: np.ndarray) -> None:
+    import cv2
+
+    from leafid.files import writing
+
+    _, encoded = cv2.imencode(path.suffix, image)
+    with writing(path, "wb") as stream:
+        stream.write(encoded.tobytes())
