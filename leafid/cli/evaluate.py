@@ -15,10 +15,11 @@ examples:
 from __future__ import annotations
 
 import argparse
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from leafid.cli.arguments import add_layout, positive_int
+from leafid.cli.arguments import add_jobs, add_layout, positive_int
 from leafid.cli.environment import Environment
 from leafid.errors import LeafidError, ProblemsError, UsageError
 
@@ -51,6 +52,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--by", choices=_GROUPS, action="append", default=[], help="score groups of pictures as well")
     parser.add_argument("--format", choices=_FORMATS, default="text", help="of the tables (default: text)")
     add_truth(parser)
+    add_jobs(parser)
 
 
 def add_truth(parser: argparse.ArgumentParser) -> None:
@@ -70,7 +72,7 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
 
     _differ(arguments.runs)
     truth = truth_of(arguments)
-    answered = answers_of(arguments.runs, truth, environment, official=arguments.official)
+    answered = answers_of(arguments.runs, truth, environment, official=arguments.official, jobs=arguments.jobs)
     chosen = measures(arguments.top)
     tables = [_by_type(truth, answered, chosen, arguments.official)]
     tables += [_by_group(truth, answered, chosen, group, arguments.official) for group in dict.fromkeys(arguments.by)]
@@ -90,28 +92,44 @@ def truth_of(arguments: argparse.Namespace) -> Truth:
 
 
 def answers_of(
-    files: Sequence[str], truth: Truth, environment: Environment, *, official: bool = False
+    files: Sequence[str], truth: Truth, environment: Environment, *, official: bool = False, jobs: int = 1
 ) -> list[Answers]:
     """Read all runs; where several are bad, the problems of all of them are reported."""
-    from leafid.evaluation.answers import answers
-    from leafid.runs import read_run
+    from leafid.parallel import ordered_map
 
+    # Below some ten million bytes the runs are read before the workers have started.
+    if sum(Path(file).stat().st_size for file in files if Path(file).is_file()) < 50e6:
+        jobs = 1
     found: list[Answers] = []
     problems: list[str] = []
-    for file in environment.progress(files, len(files), "runs"):
-        try:
-            found.append(answers(read_run(file, truth.known, official=official), truth))
-        except ProblemsError as error:
-            problems += error.problems
-        except LeafidError as error:
-            problems.append(str(error))
+    for read in environment.progress(
+        ordered_map(partial(_read, truth=truth, official=official), files, jobs), len(files), "runs"
+    ):
+        if isinstance(read, list):
+            problems += read
+        else:
+            found.append(read)
     if problems:
         raise ProblemsError(problems)
     for answer in found:
+        if answer.repeated:
+            environment.warn(f"{answer.name}: {answer.repeated} lines repeat a picture's rank; the last one counts")
         if answer.missing:
             what = "are left out of the means" if official else "count 0"
             environment.warn(f"{answer.name}: {answer.missing} of {len(truth)} pictures are missing and {what}")
     return found
+
+
+def _read(file: str, truth: Truth, official: bool) -> Answers | list[str]:
+    from leafid.evaluation.answers import answers
+    from leafid.runs import read_run
+
+    try:
+        return answers(read_run(file, truth.known, official=official), truth)
+    except ProblemsError as error:
+        return list(error.problems)
+    except LeafidError as error:
+        return [str(error)]
 
 
 def _differ(files: Sequence[str]) -> None:

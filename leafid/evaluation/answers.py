@@ -25,6 +25,8 @@ class Answers:
         Whether the run says anything of the picture.
     first_genus, first_family : bool (n,)
         Whether the species of rank 1 is of the right genus, family.
+    repeated : int
+        As the run's.
     """
 
     name: str
@@ -32,6 +34,7 @@ class Answers:
     covered: NDArray[np.bool_]
     first_genus: NDArray[np.bool_]
     first_family: NDArray[np.bool_]
+    repeated: int = 0
 
     @property
     def missing(self) -> int:
@@ -78,6 +81,7 @@ def answers(run: Run, truth: Truth) -> Answers:
         covered,
         _agreeing(genus, truth.genus, run.species_index[first], picture[first]),
         _agreeing(family, truth.family, run.species_index[first], picture[first]),
+        run.repeated,
     )
 
 

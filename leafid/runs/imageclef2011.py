@@ -9,7 +9,6 @@ References
 
 from __future__ import annotations
 
-import logging
 import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,8 +21,6 @@ from leafid.files import writing
 from leafid.runs.checks import Known, problems_of
 from leafid.runs.lines import LINE, parse
 from leafid.runs.run import Prediction, Run
-
-logger = logging.getLogger(__name__)
 
 
 def read_run(path: str | os.PathLike[str], known: Known | None = None, *, official: bool = False) -> Run:
@@ -179,7 +176,6 @@ def _last_of_each_rank(run: Run) -> Run:
     keep = np.append(~same, True)
     if keep.all():
         return run
-    logger.warning("%s: %d lines repeat a picture's rank; the last one of each counts", run.name, (~keep).sum())
     return Run(
         run.name,
         run.pictures,
@@ -189,4 +185,5 @@ def _last_of_each_rank(run: Run) -> Run:
         run.rank[keep],
         run.score[keep],
         run.line[keep],
+        int((~keep).sum()),
     )

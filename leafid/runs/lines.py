@@ -66,14 +66,18 @@ def parse(stream: IO[str], name: str) -> tuple[Run, list[tuple[int, str]]]:
 def _parse_plain(lines: list[str], first: int, pictures: _Codes, species: _Codes) -> tuple[NDArray, ...] | None:
     """Split good lines, a whole chunk a step; None where any line is not plainly good."""
     count = len(lines)
+    # One flat list and not a list of rows: with millions of small lists the garbage collector has the most to do.
+    words = [word for line in lines for word in line.rsplit(None, 2)]
+    names = [word for head in words[::3] for word in head.split(" ", 1)]
+    if len(words) != 3 * count or len(names) != 2 * count:
+        return None
+    names, kinds = names[::2], names[1::2]
     try:
-        heads, ranks, scores = zip(*[line.rsplit(None, 2) for line in lines], strict=True)
-        names, kinds = zip(*[head.split(" ", 1) for head in heads], strict=True)
-        rank = np.fromiter(map(_RANKS.__getitem__, ranks), np.int32, count)
-        score = np.fromiter(map(float, scores), np.float64, count)
+        rank = np.array([_RANKS[word] for word in words[1::3]], np.int32)
+        score = np.array([float(word) for word in words[2::3]])
     except (ValueError, KeyError):
         return None
-    if not np.isfinite(score).all() or "_" in "".join(scores):
+    if not np.isfinite(score).all() or "_" in "".join(words[2::3]):
         return None
     # Only new names can be new trouble: those that aren't plain are left to the slow way before they get a code.
     if not all(map(_is_plain_picture, set(names) - pictures.keys())):
@@ -81,8 +85,8 @@ def _parse_plain(lines: list[str], first: int, pictures: _Codes, species: _Codes
     if not all(map(_is_plain_species, set(kinds) - species.keys())):
         return None
     return (
-        np.fromiter(map(pictures.__getitem__, names), np.int32, count),
-        np.fromiter(map(species.__getitem__, kinds), np.int32, count),
+        np.array([pictures[name] for name in names], np.int32),
+        np.array([species[name] for name in kinds], np.int32),
         rank,
         score,
         np.arange(first, first + count, dtype=np.int32),

@@ -38,6 +38,8 @@ class Run:
         Finite; higher is surer.
     line : int32 (N,)
         The 1-based line in the file.
+    repeated : int
+        How many lines were left out because a later one has the same picture and rank; see `read_run`.
     """
 
     name: str
@@ -48,6 +50,7 @@ class Run:
     rank: NDArray[np.int32]
     score: NDArray[np.float64]
     line: NDArray[np.int32]
+    repeated: int = 0
 
     def __len__(self) -> int:
         """Count the predictions."""

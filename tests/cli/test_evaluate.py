@@ -107,3 +107,12 @@ def test_no_such_ground_truth(cli, tmp_path):
     outcome = cli("evaluate", tmp_path / "nothing", GOOD)
     assert (outcome.status, outcome.out) == (1, "")
     assert "no such file" in outcome.err
+
+
+def test_repeated_ranks_are_counted_in_official_mode(cli, tmp_path):
+    run = tmp_path / "run.txt"
+    run.write_text(GOOD.read_text() + "1.jpg Quercus ilex 1 0.5\n")
+    assert cli("evaluate", TRUTH, run).status == 1
+    outcome = cli("evaluate", TRUTH, run, "--official")
+    assert outcome.status == 0
+    assert outcome.err == "leafid: warning: run.txt: 1 lines repeat a picture's rank; the last one counts\n"
