@@ -4,9 +4,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from leafid.cli.environment import Environment
 from leafid.cli.main import main
+
+# A deadline would fail tests for how busy the machine is; the same examples every time make a failure one to trust.
+settings.register_profile("leafid", deadline=None, derandomize=True)
+settings.load_profile("leafid")
 
 
 @dataclass

@@ -1,0 +1,132 @@
+"""Score localised and named objects by the interpretation metric of Hemery et al.
+
+The truth and the result are both label masks (a PNG whose pixels hold 0 for the ground and a number for each object,
+or a folder of such PNGs under the same names), or both boxes (a JSON file in the COCO style). What the objects of label
+masks are stands in objects.csv beside them: mask,label,class,confidence; without it only detection and localisation are
+scored. A picture that the result lacks has all its objects missed.
+
+The error goes from 0 (all objects found in their place and rightly named) to 1. The localisation metrics are those of
+the matched pairs, averaged, each by itself.
+
+examples:
+  leafid evaluate-interpretation truth-masks my-masks
+  leafid evaluate-interpretation --matching one-to-one --alpha 0.5 truth.json result.json
+  leafid evaluate-interpretation --distances distances.csv --by-picture truth.json result.json
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from leafid.cli.environment import Environment
+from leafid.errors import UsageError
+
+if TYPE_CHECKING:
+    from leafid.evaluation.interpretation import Parameters
+    from leafid.evaluation.picture_errors import PictureError
+    from leafid.report.tables import Table
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.add_argument("truth", metavar="TRUTH", help="label masks or boxes of the ground truth")
+    parser.add_argument("result", metavar="RESULT", help="label masks or boxes of the result")
+    parser.add_argument("--matching", choices=("multiple", "one-to-one"), default="multiple", help="default: multiple")
+    parser.add_argument(
+        "--threshold", type=float, default=0.2, metavar="T", help="overlap above which objects match (default: 0.2)"
+    )
+    parser.add_argument(
+        "--alpha", type=float, default=0.8, metavar="A", help="weight of the localisation (default: 0.8)"
+    )
+    far = parser.add_mutually_exclusive_group()
+    far.add_argument("--distances", metavar="CSV", help="distances between classes, 0 to 1 (default: all 1)")
+    far.add_argument("--taxonomy", metavar="COLLECTION", help="distances between species by the taxa of a collection")
+    parser.add_argument("--by-picture", action="store_true", help="show every picture")
+    parser.add_argument("--format", choices=("text", "csv", "json", "markdown", "latex"), default="text")
+
+
+def run(arguments: argparse.Namespace, environment: Environment) -> int:
+    """Compare the result with the truth and print the errors."""
+    from leafid.evaluation.interpretation import Parameters
+    from leafid.report.tables import render
+
+    parameters = Parameters(arguments.matching, arguments.threshold, arguments.alpha, _distance(arguments))
+    errors = _errors(arguments, environment, parameters)
+    tables = [_summary(errors)]
+    if arguments.by_picture:
+        tables.append(_by_picture(errors))
+    environment.stdout.write(render(tables, arguments.format))
+    return 0
+
+
+def _errors(arguments: argparse.Namespace, environment: Environment, parameters: Parameters) -> list[PictureError]:
+    from pathlib import Path
+
+    from leafid.evaluation.picture_errors import score_boxes, score_masks
+    from leafid.runs.boxes import read_boxes
+    from leafid.runs.label_masks import mask_files, read_mask_pairs
+
+    boxed = [Path(source).suffix.lower() == ".json" for source in (arguments.truth, arguments.result)]
+    if boxed[0] != boxed[1]:
+        raise UsageError("expected boxes (.json) or label masks for both truth and result, found one of each")
+    if boxed[0]:
+        truth = read_boxes(arguments.truth)
+        found = read_boxes(arguments.result, truth).objects
+        return [score_boxes(name, things, found[name], parameters) for name, things in sorted(truth.objects.items())]
+    missing = sorted(set(mask_files(arguments.truth)) - set(mask_files(arguments.result)))
+    if missing and Path(arguments.truth).is_dir():
+        environment.warn(
+            f"{arguments.result}: lacks {len(missing)} masks ({missing[0]} …); their objects count as missed"
+        )
+    pairs = environment.progress(
+        read_mask_pairs(arguments.truth, arguments.result), len(mask_files(arguments.truth)), "scoring"
+    )
+    return [score_masks(*pair, parameters) for pair in pairs]
+
+
+def _distance(arguments: argparse.Namespace) -> Callable[[str, str], float] | None:
+    from leafid.runs.class_distances import distances_between, read_distances
+
+    if arguments.distances:
+        return read_distances(arguments.distances)
+    if arguments.taxonomy:
+        from leafid.collection import read_collection
+        from leafid.evaluation.taxonomy import Taxonomy
+
+        pictures = read_collection([arguments.taxonomy]).pictures
+        taxa = {picture.taxon.species: picture.taxon for picture in pictures if picture.taxon}
+        tree = Taxonomy(taxa.values())
+        return distances_between(tree.species, tree.distances(), arguments.taxonomy)
+    return None
+
+
+def _summary(errors: list[PictureError]) -> Table:
+    from leafid.evaluation.interpretation import METRICS as INTERPRETATION
+    from leafid.evaluation.localisation import METRICS as LOCALISATION
+    from leafid.evaluation.picture_errors import mean_errors
+    from leafid.report.tables import Table
+
+    metrics = {metric.name: metric for metric in (*INTERPRETATION, *LOCALISATION)}
+    rows = [
+        [name, value, "higher" if metrics[name].higher_is_better else "lower", metrics[name].summary]
+        for name, value in mean_errors(errors).items()
+    ]
+    total = {what: sum(getattr(error, what) for error in errors) for what in ("true_objects", "missed", "invented")}
+    note = (
+        f"{len(errors)} pictures, {total['true_objects']} objects: "
+        f"{total['missed']} missed, {total['invented']} invented; means over pictures"
+    )
+    return Table("", ["metric", "mean", "better", "what"], rows, [note])
+
+
+def _by_picture(errors: list[PictureError]) -> Table:
+    from leafid.report.tables import Cell, Table
+
+    columns = ["picture", "objects", "found", "matches", "missed", "invented", "error", *errors[0].measures]
+    rows: list[list[Cell]] = [
+        [e.picture, e.true_objects, e.objects, e.matches, e.missed, e.invented, e.error, *e.measures.values()]
+        for e in errors
+    ]
+    return Table("", columns, rows)
