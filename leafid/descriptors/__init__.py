@@ -1,0 +1,8 @@
+"""What a leaf measures: pure functions from a picture and its leaf to numbers, and a registry of them by name.
+
+Importing this package imports no family; each is imported when it is first computed or named.
+"""
+
+from leafid.descriptors.registry import FAMILIES, Family, columns, describe, known_families
+
+__all__ = ["FAMILIES", "Family", "columns", "describe", "known_families"]

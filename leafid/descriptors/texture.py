@@ -144,19 +144,34 @@ def leaf_texture(
     )
 
 
-def interior_texture(image: NDArray[np.uint8], mask: NDArray[np.bool_]) -> NDArray[np.float32]:
-    """Compute `leaf_texture` and return its interior."""
-    return leaf_texture(image, mask).interior
+def interior_texture(texture: LeafTexture) -> NDArray[np.float32]:
+    """Take the features of the interior."""
+    return texture.interior
 
 
-def border_texture(image: NDArray[np.uint8], mask: NDArray[np.bool_]) -> NDArray[np.float32]:
-    """Compute `leaf_texture` and return its border."""
-    return leaf_texture(image, mask).border
+def interior_texture_names() -> list[str]:
+    """Name the values of `interior_texture`, in order."""
+    return lbp_hf_names()
 
 
-def outline_texture(image: NDArray[np.uint8], mask: NDArray[np.bool_]) -> NDArray[np.float32]:
-    """Compute `leaf_texture` and return its outline."""
-    return leaf_texture(image, mask).outline
+def border_texture(texture: LeafTexture) -> NDArray[np.float32]:
+    """Take the features of the border."""
+    return texture.border
+
+
+def border_texture_names() -> list[str]:
+    """Name the values of `border_texture`, in order."""
+    return lbp_hf_names()
+
+
+def outline_texture(texture: LeafTexture) -> NDArray[np.float32]:
+    """Take the features of the outline."""
+    return texture.outline
+
+
+def outline_texture_names() -> list[str]:
+    """Name the values of `outline_texture`, in order."""
+    return lbp_hf_names()
 
 
 def chi2_map(features: NDArray[np.floating], step: float = 0.5) -> NDArray[np.float32]:

@@ -1,0 +1,113 @@
+"""Colour inside a leaf: as it is, and freed from the light's colour and brightness."""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from leafid.errors import LeafidError
+
+HUE_BINS = 18
+CHROMA_BINS = 8
+CHROMA_LIMIT = 0.4
+"""Beyond this distance from grey, log chromaticities fall into the outer bins."""
+_MOMENTS = ("mean", "deviation", "skewness")
+_SAMPLES = 10_000
+
+
+def leaf_colour(leaf: tuple[NDArray[np.uint8], NDArray[np.bool_]]) -> NDArray[np.float32]:
+    """Measure the colour inside a leaf.
+
+    A classifier that sees these values learns who took the picture, in what light and on which device, before it
+    learns the species; they are meant for tables, and for photos.
+
+    Parameters
+    ----------
+    leaf : tuple of ndarray
+        The picture, uint8 (H, W, 3), BGR, and the blade, bool (H, W).
+
+    Returns
+    -------
+    ndarray of float32, shape (54,)
+        - Moments (mean, deviation, skewness) of CIE L*, a*, b* (L* 0 … 100) and of the opponent channels red − green,
+          yellow − blue, brightness (sRGB values 0 … 1): as the camera saw it.
+        - Hue histogram in sRGB, weighted with saturation (18 bins, sum 1; all 0 for grey).
+        - Free of the light: histograms (8 bins each) of log(r/g) and log(b/g) less their medians over the leaf.
+          A light's colour and brightness multiply red, green and blue, and cancel.
+        - Share of the leaf's pixels that are clipped (0 or 255 in some channel), and the spread of brightness relative
+          to its mean.
+
+    Raises
+    ------
+    LeafidError
+        When the arrays don't fit together or the mask is empty.
+
+    References
+    ----------
+    .. [1] K. van de Sande, T. Gevers, C. Snoek, "Evaluating color descriptors for object and scene recognition",
+       IEEE TPAMI 32(9), 2010, section 3, doi:10.1109/TPAMI.2009.154
+    """
+    pixels = _inside(*leaf)
+    unit = pixels.astype(np.float32) / np.float32(255)
+    lab = cv2.cvtColor(unit[:, None], cv2.COLOR_BGR2LAB)[:, 0]
+    blue, green, red = unit.T
+    opponent = np.stack(
+        [(red - green) / np.sqrt(2), (red + green - 2 * blue) / np.sqrt(6), (red + green + blue) / np.sqrt(3)], axis=1
+    )
+    brightness = unit.mean(axis=1)
+    clipped = ((pixels == 0) | (pixels == 255)).any(axis=1).mean()
+    relative_spread = brightness.std() / max(float(brightness.mean()), 1 / 255)
+    return np.concatenate(
+        [_moments(lab), _moments(opponent), _hues(unit), _chromaticities(unit), [clipped, relative_spread]]
+    ).astype(np.float32)
+
+
+def leaf_colour_names() -> list[str]:
+    """Name the values of `leaf_colour`, in order."""
+    channels = ("l", "a", "b", "red_green", "yellow_blue", "brightness")
+    names = [f"{channel}_{moment}" for channel in channels for moment in _MOMENTS]
+    names += [f"hue_{round(360 * k / HUE_BINS)}" for k in range(HUE_BINS)]
+    names += [f"log_{ratio}_bin{k + 1}" for ratio in ("red_green", "blue_green") for k in range(CHROMA_BINS)]
+    return [*names, "clipped", "relative_spread"]
+
+
+def _inside(image: NDArray[np.uint8], mask: NDArray[np.bool_]) -> NDArray[np.uint8]:
+    """Take the leaf's pixels, uint8 (n, 3); of a large leaf a regular part, which changes no figure visibly."""
+    if image.dtype != np.uint8 or image.ndim != 3 or mask.dtype != np.bool_ or mask.shape != image.shape[:2]:
+        raise LeafidError(
+            "expected a picture of uint8 (H, W, 3) and a mask of bool (H, W), "
+            f"found {image.dtype} {image.shape} and {mask.dtype} {mask.shape}"
+        )
+    places = np.flatnonzero(mask)
+    if not places.size:
+        raise LeafidError("expected a mask with a leaf, found an empty one; segment the picture again or leave it out")
+    return image.reshape(-1, 3)[places[:: -(-places.size // _SAMPLES)]]
+
+
+def _moments(channels: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Mean, standard deviation and skewness of each column, channel by channel."""
+    channels = channels.astype(np.float64)
+    mean, deviation = channels.mean(axis=0), channels.std(axis=0)
+    cubes = ((channels - mean) ** 3).mean(axis=0)
+    skewness = np.where(deviation > 1e-6, cubes / np.maximum(deviation, 1e-6) ** 3, 0.0)
+    return np.stack([mean, deviation, skewness], axis=1).ravel()
+
+
+def _hues(unit: NDArray[np.float32]) -> NDArray[np.float64]:
+    hue, saturation, _ = cv2.cvtColor(unit[:, None], cv2.COLOR_BGR2HSV)[:, 0].T
+    bins = (hue * np.float32(HUE_BINS / 360)).astype(np.intp) % HUE_BINS
+    counts = np.bincount(bins, weights=saturation, minlength=HUE_BINS)
+    return counts / max(counts.sum(), 1e-12)
+
+
+def _chromaticities(unit: NDArray[np.float32]) -> NDArray[np.float64]:
+    # Half a grey level keeps the logarithm finite in black.
+    logs = np.log(unit + np.float32(0.5 / 255))
+    histograms = []
+    for channel in (2, 0):
+        ratio = logs[:, channel] - logs[:, 1]
+        place = (ratio - np.median(ratio)) / (2 * CHROMA_LIMIT) + 0.5
+        bins = np.clip((place * CHROMA_BINS).astype(np.intp), 0, CHROMA_BINS - 1)
+        histograms.append(np.bincount(bins, minlength=CHROMA_BINS) / bins.size)
+    return np.concatenate(histograms)
