@@ -149,6 +149,8 @@ def _write(path: Path, image: np.ndarray) -> None:
 
     from leafid.files import writing
 
-    _, encoded = cv2.imencode(path.suffix, image)
+    # Outlines a pixel wide would fade if the colours were stored at half the resolution.
+    sharp = [cv2.IMWRITE_JPEG_QUALITY, 92, cv2.IMWRITE_JPEG_SAMPLING_FACTOR, cv2.IMWRITE_JPEG_SAMPLING_FACTOR_444]
+    _, encoded = cv2.imencode(path.suffix, image, sharp if path.suffix == ".jpg" else [])
     with writing(path, "wb") as stream:
         stream.write(encoded.tobytes())

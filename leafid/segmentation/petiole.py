@@ -16,6 +16,9 @@ _DISC_OF_WIDTH = 0.45  # at most this part of the largest inscribed disc's radiu
 _LEAST_LENGTH = 0.08
 _LEAST_LENGTH_COMPOUND = 0.15
 _LEAST_SLENDERNESS = 2.0  # length over width
+# Area of the outer half over that of the inner one: 1 for a stalk, a third for a pointed tip.
+_LEAST_EVENNESS = 0.6
+_RIM = 1.2  # working pixels around the opened blade that are not stalk: what the disc can't reach of the blade's rim
 # A leaf is compound when no large disc fits into it and it leaves much of its convex hull free.
 _COMPOUND_DISC, _COMPOUND_SOLIDITY = 0.25, 0.65
 _LEAFLET_GAP = 0.12  # half of the widest gap that is closed between leaflets
@@ -64,7 +67,7 @@ def remove_petiole(mask: Mask) -> Mask:
 def _find(small: NDArray[np.uint8]) -> NDArray[np.uint8] | None:
     """Mark the petiole, with its rim, in a mask that is 0 along its border; None where there is none."""
     root_area = float(np.sqrt(np.count_nonzero(small)))
-    inside = cv2.distanceTransform(small, cv2.DIST_L2, 3)
+    inside = cv2.distanceTransform(small, cv2.DIST_L2, 5)
     widest = float(inside.max())
     if widest < _COMPOUND_DISC * root_area and _solidity(small) < _COMPOUND_SOLIDITY:
         blade, least = _crown(small, inside, root_area), _LEAST_LENGTH_COMPOUND
@@ -73,9 +76,8 @@ def _find(small: NDArray[np.uint8]) -> NDArray[np.uint8] | None:
         blade, least = _opened(inside, radius), _LEAST_LENGTH
     if not blade.any():
         return None
-    away = cv2.distanceTransform(1 - blade, cv2.DIST_L2, 3)
-    # The rim of the opened blade that the disc can't reach is not stalk.
-    label_map = _best_stalk(((away > 1.2) & (small > 0)).view(np.uint8), away, least * root_area)
+    away = cv2.distanceTransform(1 - blade, cv2.DIST_L2, 5)
+    label_map = _best_stalk(((away > _RIM) & (small > 0)).view(np.uint8), away, least * root_area)
     if label_map is None:
         return None
     return cv2.dilate(label_map, np.ones((5, 5), np.uint8)) & (1 - blade)
@@ -95,11 +97,10 @@ def _best_stalk(residue: NDArray[np.uint8], away: NDArray[np.float32], least: fl
         length = max(depth, float(np.hypot(width, height)))
         if depth < least or length * length < _LEAST_SLENDERNESS * area:
             continue
-        outer = np.count_nonzero(depths > depth / 2)
-        # A stalk has as much area in its outer half as in its inner one, a pointed tip a third.
+        outer = np.count_nonzero(depths > (depth + _RIM) / 2)
         evenness = min(1.0, outer / max(area - outer, 1))
         score = depth * evenness**2
-        if score > best_score and score >= 0.15 * least:
+        if score > best_score and evenness >= _LEAST_EVENNESS:
             best, best_score = int(label), score
     return (labels == best).view(np.uint8) if best else None
 
@@ -107,7 +108,7 @@ def _best_stalk(residue: NDArray[np.uint8], away: NDArray[np.float32], least: fl
 def _opened(inside: NDArray[np.float32], radius: float) -> NDArray[np.uint8]:
     """Open a mask, given its distance transform, with a disc."""
     core = (inside > radius).view(np.uint8)
-    return (cv2.distanceTransform(1 - core, cv2.DIST_L2, 3) <= radius + 0.3).view(np.uint8)
+    return (cv2.distanceTransform(1 - core, cv2.DIST_L2, 5) <= radius + 0.3).view(np.uint8)
 
 
 def _crown(small: NDArray[np.uint8], inside: NDArray[np.float32], root_area: float) -> NDArray[np.uint8]:
@@ -115,12 +116,12 @@ def _crown(small: NDArray[np.uint8], inside: NDArray[np.float32], root_area: flo
     gap = max(1.0, _LEAFLET_GAP * root_area)
     pad = round(gap) + 2
     framed = cv2.copyMakeBorder(small, pad, pad, pad, pad, cv2.BORDER_CONSTANT, value=0)
-    grown = (cv2.distanceTransform(1 - framed, cv2.DIST_L2, 3) <= gap).view(np.uint8)
-    deep = cv2.distanceTransform(grown, cv2.DIST_L2, 3)[pad:-pad, pad:-pad]
+    grown = (cv2.distanceTransform(1 - framed, cv2.DIST_L2, 5) <= gap).view(np.uint8)
+    deep = cv2.distanceTransform(grown, cv2.DIST_L2, 5)[pad:-pad, pad:-pad]
     # Closed by `gap` and then eroded by the disc is grown and then eroded by both.
     core = (deep > gap + _CROWN_DISC * root_area).view(np.uint8)
     crown = (
-        (cv2.distanceTransform(1 - core, cv2.DIST_L2, 3) <= _CROWN_DISC * root_area).view(np.uint8)
+        (cv2.distanceTransform(1 - core, cv2.DIST_L2, 5) <= _CROWN_DISC * root_area).view(np.uint8)
         if core.any()
         else core
     )

@@ -102,10 +102,12 @@ def _cuts(small: NDArray[np.uint8], thin: NDArray[np.uint8], spread: float) -> N
     square = np.ones((side, side), np.uint8)
     highest = cv2.blur(cv2.dilate(small, square), (side, side))
     # A pale rachis is nearer to the sheet's colour than any shadow that one would want; only its narrowness tells it.
-    line = cv2.dilate(cv2.compare(thin, max(_LEAST_CUT, _LEAST_LINE * otsu), cv2.CMP_GT), square)
+    line = cv2.dilate(cv2.threshold(thin, max(_LEAST_CUT, _LEAST_LINE * otsu), 255, cv2.THRESH_BINARY)[1], square)
     least, most = max(floor, _LEAST_OF_GLOBAL * otsu), max(floor, _MOST_OF_GLOBAL * otsu)
     least_here = np.where(line, np.uint8(min(floor, 255)), np.uint8(min(round(least), 255)))
-    cuts = cv2.min(cv2.max(cv2.convertScaleAbs(highest, alpha=_LOCAL_CUT), least_here), round(most))
+    cuts = np.minimum(
+        cv2.max(cv2.convertScaleAbs(highest, alpha=_LOCAL_CUT), least_here), np.uint8(min(round(most), 255))
+    )
     return cuts
 
 

@@ -1,0 +1,118 @@
+"""`leafid segment`, end to end, and what it does with bad input."""
+
+import cv2
+import numpy as np
+import pytest
+
+from leafid.cli.segment import output_names
+
+
+@pytest.fixture
+def leaf_file(tmp_path):
+    image = np.full((300, 240, 3), 248, np.uint8)
+    cv2.ellipse(image, (120, 130), (60, 90), 0, 0, 360, (40, 110, 60), -1)
+    cv2.line(image, (120, 215), (120, 280), (40, 110, 60), 5)
+    path = tmp_path / "pictures" / "leaf.png"
+    path.parent.mkdir()
+    cv2.imwrite(str(path), image)
+    return path
+
+
+def test_writes_mask_overlay_and_crop(cli, leaf_file, tmp_path):
+    outcome = cli("segment", leaf_file, "--type", "scan", "--output", tmp_path / "cut", "--crop", "--jobs", 1)
+    assert outcome.status == 0, outcome.err
+    assert outcome.err == ""
+    header, line = outcome.out.splitlines()
+    assert header.split() == ["picture", "type", "leaf", "confidence"]
+    name, kind, share, confidence = line.split()
+    assert (name, kind) == ("leaf.png", "scan")
+    assert 0.8 <= float(confidence) <= 1
+
+    mask = cv2.imread(str(tmp_path / "cut" / "leaf_mask.png"), cv2.IMREAD_UNCHANGED)
+    assert mask.shape == (300, 240)
+    assert set(np.unique(mask)) == {0, 255}
+    assert mask[130, 120] == mask[270, 120] == 255
+    assert mask[10, 10] == 0
+    assert float(share.rstrip("%")) == pytest.approx(100 * (mask > 0).mean(), abs=0.06)  # one decimal is printed
+
+    overlay = cv2.imread(str(tmp_path / "cut" / "leaf_overlay.jpg")).astype(int)
+    assert overlay.shape == (300, 240, 3)
+    blue, green, red = np.moveaxis(overlay, -1, 0)
+    assert ((red > 150) & (blue < 100) & (green < 100)).sum() > 200  # the blade's outline
+    assert ((red > 150) & (blue > 150) & (green < 120))[230:].any()  # the petiole's
+    assert cv2.imread(str(tmp_path / "cut" / "leaf_crop.png")).shape == (512, 512, 3)
+    assert len(list((tmp_path / "cut").iterdir())) == 3
+
+
+def test_the_type_is_guessed_without_metadata(cli, leaf_file, tmp_path):
+    outcome = cli("segment", leaf_file, "--output", tmp_path / "cut", "--jobs", 1)
+    assert outcome.status == 0
+    assert outcome.out.splitlines()[1].split()[1] == "scan"
+
+
+def test_unreadable_pictures_are_reported_and_the_others_done(cli, leaf_file, tmp_path):
+    (leaf_file.parent / "empty.jpg").write_bytes(b"")
+    (leaf_file.parent / "text.jpg").write_text("not a picture")
+    (leaf_file.parent / "half.png").write_bytes(leaf_file.read_bytes()[:500])
+    cv2.imwrite(str(leaf_file.parent / "narrow.png"), np.full((40, 8, 3), 255, np.uint8))
+    outcome = cli("segment", leaf_file.parent, "--output", tmp_path / "cut", "--jobs", 1)
+    assert outcome.status == 1
+    assert [line.split()[0] for line in outcome.out.splitlines()] == ["picture", "leaf.png"]
+    for name in ("empty.jpg", "text.jpg", "half.png", "narrow.png"):
+        assert sum(name in line for line in outcome.err.splitlines()) == 1
+    assert "4 of 5 pictures could not be read" in outcome.err
+    assert {file.name for file in (tmp_path / "cut").iterdir()} == {"leaf_mask.png", "leaf_overlay.jpg"}
+
+
+def test_an_all_white_scan_gives_an_empty_mask_and_a_warning(cli, tmp_path):
+    cv2.imwrite(str(tmp_path / "white.png"), np.full((60, 50, 3), 255, np.uint8))
+    outcome = cli("segment", tmp_path / "white.png", "--type", "scan", "--output", tmp_path / "cut", "--jobs", 1)
+    assert outcome.status == 0
+    assert outcome.out.splitlines()[1].split() == ["white.png", "scan", "0.0%", "0.00"]
+    assert "no leaf found" in outcome.err
+    assert not cv2.imread(str(tmp_path / "cut" / "white_mask.png"), cv2.IMREAD_UNCHANGED).any()
+
+
+def test_jobs_do_not_change_the_bytes(cli, leaf_file, tmp_path):
+    grey = cv2.imread(str(leaf_file), cv2.IMREAD_GRAYSCALE)
+    cv2.imwrite(str(leaf_file.parent / "grey.png"), grey)
+    one = cli("segment", leaf_file.parent, "--output", tmp_path / "one", "--jobs", 1)
+    two = cli("segment", leaf_file.parent, "--output", tmp_path / "two", "--jobs", 2)
+    assert one == two
+    for file in (tmp_path / "one").iterdir():
+        assert file.read_bytes() == (tmp_path / "two" / file.name).read_bytes()
+
+
+def test_pictures_of_one_name_do_not_overwrite_each_other(cli, leaf_file, tmp_path):
+    for folder in ("a", "b"):
+        (tmp_path / "pictures" / folder).mkdir()
+        (tmp_path / "pictures" / folder / "leaf.png").write_bytes(leaf_file.read_bytes())
+    outcome = cli(
+        "segment", leaf_file.parent / "a" / "leaf.png", leaf_file.parent / "b" / "leaf.png",
+        "--output", tmp_path / "cut", "--jobs", 1,
+    )  # fmt: skip
+    assert outcome.status == 0
+    assert {file.name for file in (tmp_path / "cut").glob("*_mask.png")} == {
+        "a_leaf.png_mask.png",
+        "b_leaf.png_mask.png",
+    }
+
+
+def test_output_names_are_unique(tmp_path):
+    files = [tmp_path / name for name in ("1.jpg", "1.png", "a/1.jpg", "a_1.jpg.png", "2.jpg", "LEAF.jpg", "leaf.png")]
+    names = output_names(files, tmp_path)
+    assert len({name.lower() for name in names}) == len(files)
+    assert names[4] == "2"
+    assert not any("/" in name for name in names)
+
+
+def test_wrong_usage(cli, leaf_file, tmp_path):
+    assert cli("segment", leaf_file).status == 2
+    assert cli("segment", "--output", tmp_path).status == 2
+    assert cli("segment", leaf_file, "--output", tmp_path, "--type", "x-ray").status == 2
+    outcome = cli("segment", tmp_path / "nowhere.jpg", "--output", tmp_path / "cut")
+    assert outcome.status == 1
+    assert "nowhere.jpg" in outcome.err
+    outcome = cli("segment", leaf_file, "--output", leaf_file)
+    assert outcome.status == 1
+    assert "expected a folder" in outcome.err
