@@ -108,7 +108,8 @@ def _sections(path: Path) -> Iterator[tuple[Path, str | None]]:
 
 
 def _sibling(folder: Path, name: str) -> Path | None:
-    parent = folder.resolve().parent
+    # Resolved only where the name says nothing: a picture must have one path, relative if the collection's is.
+    parent = folder.parent if folder.name not in {"", ".."} else folder.resolve().parent
     return next((sub for sub in folders_in(parent) if sub.name.lower() == name), None)
 
 
