@@ -1,0 +1,123 @@
+"""Write the descriptors of pictures as a table.
+
+One row a picture: the picture, its acquisition type, its species where that is known, then the values of the
+descriptor families, in columns like geometry.log_aspect_box. Which type a picture has, the metadata say, or --type, or
+else it is guessed from the picture.
+
+The table is CSV; with an --output that ends in .parquet it is Parquet (needs: pip install leafid[parquet]).
+A picture that can't be read, or has no leaf that can be found, is named on stderr and left out; the exit status is
+then 1.
+
+examples:
+  leafid describe my-leaf.jpg --families geometry,teeth
+  leafid describe my-leaves --type scan --output leaves.csv
+  leafid describe imageclef2011 --output leaves.parquet
+  leafid describe --list
+"""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from leafid.cli.arguments import add_jobs, add_layout, add_type
+from leafid.cli.environment import Environment
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from leafid.collection import AcquisitionType, Picture
+    from leafid.descriptors.table import Row
+
+# Longer pictures are shrunk: descriptors work on leaves of a few hundred pixels.
+_MAX_SIDE = 1200
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.add_argument("pictures", nargs="*", metavar="PICTURE", help="pictures, folders of them, or collections")
+    add_type(parser, "how all the pictures were taken (default: what the metadata say, else guessed)")
+    add_layout(parser)
+    parser.add_argument(
+        "--families", metavar="A,B,…", help="only these descriptor families, in this order (default: all)"
+    )
+    parser.add_argument("--list", action="store_true", help="list the families, and end")
+    parser.add_argument(
+        "--output", default="-", metavar="FILE", help="the table, .csv or .parquet (default: -, CSV to stdout)"
+    )
+    add_jobs(parser)
+
+
+def run(arguments: argparse.Namespace, environment: Environment) -> int:
+    """Describe the pictures."""
+    from functools import partial
+
+    from leafid.collection import AcquisitionType, read_collection
+    from leafid.descriptors import columns, known_families
+    from leafid.descriptors.table import writer
+    from leafid.errors import UsageError
+    from leafid.parallel import ordered_map
+
+    if arguments.list:
+        _list(environment)
+        return 0
+    families = [family.name for family in known_families(_split(arguments.families))]
+    if not arguments.pictures:
+        raise UsageError("expected at least one picture, folder or collection; see 'leafid describe --help'")
+    write = writer(arguments.output)
+    collection = read_collection(arguments.pictures, arguments.layout)
+    for problem in collection.problems:
+        environment.warn(problem)
+    given = AcquisitionType(arguments.type) if arguments.type else None
+    task = partial(_described, families=families, given=given)
+    outcomes = environment.progress(
+        ordered_map(task, collection.pictures, arguments.jobs), len(collection), "describing"
+    )
+    problems: list[str] = []
+
+    def rows() -> Iterator[Row]:
+        for outcome in outcomes:
+            if isinstance(outcome, str):
+                problems.append(outcome)
+                environment.note(f"leafid: error: {outcome}")
+            else:
+                yield outcome
+
+    write(environment.stdout, columns(families), rows())
+    if problems:
+        environment.note(f"leafid: {len(problems)} of {len(collection)} pictures left out")
+    return 1 if problems else 0
+
+
+def _described(picture: Picture, families: Sequence[str], given: AcquisitionType | None) -> Row | str:
+    """Measure one picture; a problem comes back as its line."""
+    import numpy as np
+
+    from leafid.descriptors import describe
+    from leafid.descriptors.table import Row
+    from leafid.errors import LeafidError
+    from leafid.images import ImageError, read_image
+    from leafid.segmentation import guess_type, segment
+
+    try:
+        image = read_image(picture.file, _MAX_SIDE)
+        type_ = given or picture.type or guess_type(image)
+        values = describe(image, segment(image, type_), families)
+    except ImageError as error:
+        return str(error)
+    except LeafidError as error:
+        return f"{picture.file}: {error}"
+    return Row(str(picture.file), type_.value, picture.species, np.concatenate(list(values.values())))
+
+
+def _split(words: str | None) -> list[str] | None:
+    return None if words is None else [word.strip() for word in words.split(",") if word.strip()]
+
+
+def _list(environment: Environment) -> None:
+    from leafid.descriptors import FAMILIES
+
+    width = max(map(len, FAMILIES)) + 2
+    for family in FAMILIES.values():
+        citation = f" ({family.citation})" if family.citation else ""
+        environment.print(f"{family.name:<{width}}{len(family.names()):>4} values  {family.summary}{citation}")

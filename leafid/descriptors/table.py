@@ -1,0 +1,116 @@
+"""Writes what was measured as a table, one row a picture: CSV, or Parquet where pyarrow is installed."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from itertools import islice
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from leafid.errors import UsageError
+from leafid.files import writing
+
+METADATA = ("picture", "type", "species")
+_GROUP = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One picture of the table.
+
+    Attributes
+    ----------
+    picture : str
+        The file, as it was given or found.
+    type : str
+        The acquisition type that its leaf was cut out by.
+    species : str or None
+        None where it is not known.
+    values : ndarray of float32, shape (D,)
+    """
+
+    picture: str
+    type: str
+    species: str | None
+    values: NDArray[np.float32]
+
+
+Write = Callable[[IO[str], Sequence[str], Iterable[Row]], None]
+
+
+def writer(output: str) -> Write:
+    """Choose how to write by the output's name, before any work is done.
+
+    Parameters
+    ----------
+    output : str
+        A file that ends in ``.csv`` or ``.parquet``, or ``-`` for CSV to the stream that the writer is given.
+
+    Returns
+    -------
+    callable
+        ``write(stdout, columns, rows)`` writes each row as it comes; a file appears only when it is whole.
+
+    Raises
+    ------
+    UsageError
+        When the ending is another one, or pyarrow is missing for Parquet.
+    """
+    if output == "-":
+        return _csv
+    ending = Path(output).suffix.lower()
+    if ending == ".csv":
+
+        def write_csv(_: IO[str], columns: Sequence[str], rows: Iterable[Row]) -> None:
+            with writing(output) as stream:
+                _csv(stream, columns, rows)
+
+        return write_csv
+    if ending != ".parquet":
+        raise UsageError(f"--output {output}: expected a name that ends in .csv or .parquet, or -")
+    if find_spec("pyarrow") is None:
+        raise UsageError(
+            f"--output {output}: Parquet needs pyarrow, which is not installed; "
+            "run 'pip install leafid[parquet]', or name a .csv"
+        )
+
+    def write_parquet(_: IO[str], columns: Sequence[str], rows: Iterable[Row]) -> None:
+        with writing(output, "wb") as stream:
+            _parquet(stream, columns, rows)
+
+    return write_parquet
+
+
+def _csv(stream: IO[str], columns: Sequence[str], rows: Iterable[Row]) -> None:
+    table = csv.writer(stream, lineterminator="\n")
+    table.writerow([*METADATA, *columns])
+    for row in rows:
+        # NumPy writes the fewest digits that read back as the same float32.
+        table.writerow([row.picture, row.type, row.species or "", *row.values.astype(str).tolist()])
+
+
+def _parquet(stream: IO[bytes], columns: Sequence[str], rows: Iterable[Row]) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    fields = [(name, pa.string()) for name in METADATA] + [(name, pa.float32()) for name in columns]
+    schema = pa.schema(fields)
+    with pq.ParquetWriter(stream, schema) as table:
+        for group in _groups(rows):
+            texts = [[row.picture for row in group], [row.type for row in group], [row.species for row in group]]
+            values = np.stack([row.values for row in group], axis=1)
+            arrays = [pa.array(text, pa.string()) for text in texts] + [pa.array(column) for column in values]
+            table.write_table(pa.table(arrays, schema=schema))
+
+
+def _groups(rows: Iterable[Row]) -> Iterator[list[Row]]:
+    """Cut the rows into groups: a Parquet file of single rows would be many times as large."""
+    iterator = iter(rows)
+    while group := list(islice(iterator, _GROUP)):
+        yield group
