@@ -21,6 +21,7 @@ COMMANDS = {
     "train": "train a model on a collection",
     "crossval": "train and score by folds of plants",
     "evaluate": "score run files",
+    "compare": "test whether runs differ",
     "check": "check a run file, listing every problem",
     "evaluate-irma": "score IRMA codes and labels (ImageCLEF 2005 to 2009)",
     "evaluate-interpretation": "score localised and named objects by the interpretation metric",
