@@ -18,6 +18,17 @@ def positive_int(word: str) -> int:
     return number
 
 
+def job_count(word: str) -> int:
+    """Read a number of worker processes: from 1 up, or -1 for one a core (-2 for one less, and so on)."""
+    try:
+        number = int(word)
+    except ValueError:
+        number = 0
+    if number == 0:
+        raise argparse.ArgumentTypeError(f"expected a number of processes, or -1 for one a core, found {word!r}")
+    return number
+
+
 def add_type(parser: argparse.ArgumentParser, what: str) -> None:
     """``--type``: an acquisition type."""
     parser.add_argument("--type", choices=TYPES, help=what)
@@ -27,7 +38,7 @@ def add_jobs(parser: argparse.ArgumentParser) -> None:
     """``--jobs``: worker processes."""
     parser.add_argument(
         "--jobs",
-        type=int,
+        type=job_count,
         default=-1,
         metavar="N",
         help="worker processes (default: one a core); results don't depend on it",
