@@ -17,7 +17,7 @@ SPECIES: tuple[LeafSpecies, ...] = (
         _ROSIDS,
         "Norway Maple",
         Outline(
-            0.3, 0.95, 1.0, lobing=Lobing.PALMATE, lobes=5, lobe_spread=50, lobe_falloff=0.12, lobe_teeth=14, web=0.45
+            0.27, 0.95, 1.05, lobing=Lobing.PALMATE, lobes=5, lobe_spread=50, lobe_falloff=0.12, lobe_teeth=17, web=0.45
         ),
         Venation(5, 42, 0.55, 0.5),
         petiole_length=0.9,

@@ -186,9 +186,11 @@ def _scan_like(
     rows, cols = _frame(size, rng, landscape=0.15)
     angle = _turn(rng)
     low, high = _turned_extent(leaf, angle)
-    scale = rng.uniform(0.6, 0.92) * float(np.min([cols, rows] / (high - low)))
-    room = [cols, rows] - scale * (high - low)
-    centre = room * rng.uniform(0.35, 0.65, 2) - scale * low
+    # The leaf's outermost pixels are drawn half: keep them inside.
+    frame = np.array([cols - 5, rows - 5])
+    scale = rng.uniform(0.6, 0.92) * float(np.min(frame / (high - low)))
+    room = frame - scale * (high - low)
+    centre = room * rng.uniform(0.35, 0.65, 2) - scale * low + 2
     hardness = float(np.clip(camera.hardness * rng.uniform(0.7, 1.3), 0, 1))
     matrix = similarity(scale, angle, (float(centre[0]), float(centre[1])))
     layer = _painted(leaf, matrix, one, (rows, cols), rng, camera.light, hardness, _side(autumn, rng))

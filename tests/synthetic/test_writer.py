@@ -1,0 +1,256 @@
+import json
+import xml.etree.ElementTree as ET
+from collections import defaultdict
+
+import cv2
+import pytest
+
+from leafid.collection import AcquisitionType, Content, read_collection
+from leafid.errors import LeafidError, UsageError
+from leafid.synthetic.catalogue import SPECIES
+from leafid.synthetic.plan import Settings, plan_collection
+from leafid.synthetic.writer import MARK, write_collection
+
+SETTINGS = Settings(
+    n_species=5, plants_per_species=3, test_plants=1, pictures_per_plant_and_type=1, max_side=48, seed=11
+)
+NAMES = [species.name for species in SPECIES[:5]]
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("written") / "leaves"
+    return write_collection(folder, SETTINGS)
+
+
+def contents(folder):
+    return {str(file.relative_to(folder)): file.read_bytes() for file in sorted(folder.rglob("*")) if file.is_file()}
+
+
+def elements(file):
+    return {element.tag: (element.text or "").strip() for element in ET.parse(file).getroot().iter()}
+
+
+def test_layout_is_that_of_the_package(written):
+    folder = written.folder
+    assert sorted(entry.name for entry in folder.iterdir()) == sorted(
+        [
+            "Detail.txt",
+            MARK,
+            "SpeciesIDList",
+            "Test",
+            "TestXmlWithGroundTruth",
+            "Train",
+            "allGroundTruth.txt",
+            "testGroundTruth.txt",
+            "trainGroundTruth.txt",
+        ]
+    )
+    train = {file.stem for file in (folder / "Train").glob("*.jpg")}
+    test = {file.stem for file in (folder / "Test").glob("*.jpg")}
+    assert len(train) == 30
+    assert len(test) == 15
+    assert {int(stem) for stem in train | test} == set(range(1, 46))
+    assert {file.stem for file in (folder / "Train").glob("*.xml")} == train
+    assert {file.stem for file in (folder / "Test").glob("*.xml")} == test
+    assert {file.name for file in (folder / "TestXmlWithGroundTruth").iterdir()} == {f"{stem}.xml" for stem in test}
+    assert (folder / "SpeciesIDList").read_text().splitlines() == NAMES
+
+
+def test_training_metadata_has_the_fields_of_the_package(written):
+    file = next((written.folder / "Train").glob("*.xml"))
+    root = ET.parse(file).getroot()
+    assert root.tag == "Image"
+    assert [child.tag for child in root] == [
+        "FileName",
+        "Date",
+        "Type",
+        "Organization",
+        "Author",
+        "IndividualPlantId",
+        "Taxon",
+        "VernacularNames",
+        "Locality",
+        "Content",
+        "GPSLocality",
+    ]
+    assert [child.tag for child in root.find("Taxon")] == [
+        "Clade3",
+        "Clade2",
+        "Clade1",
+        "Regnum",
+        "Order",
+        "Family",
+        "Species",
+        "Genus",
+    ]
+    assert [child.tag for child in root.find("GPSLocality")] == ["Longitude", "Latitude", "Altitude"]
+    assert root.findtext("Type") in {"Scan", "pseudoscan", "photograph"}
+
+
+def test_test_metadata_hides_the_answer(written):
+    for file in (written.folder / "Test").glob("*.xml"):
+        partial = elements(file)
+        whole = elements(written.folder / "TestXmlWithGroundTruth" / file.name)
+        assert not {"IndividualPlantId", "Taxon", "VernacularNames", "Genus"} & set(partial)
+        assert {tag: text for tag, text in whole.items() if tag in partial and tag != "Image"} == {
+            tag: text for tag, text in partial.items() if tag != "Image"
+        }
+        assert whole["IndividualPlantId"]
+
+
+def test_ground_truth_agrees_with_the_metadata(written):
+    listed = {}
+    for part in ("train", "test", "all"):
+        listed[part] = {}
+        for line in (written.folder / f"{part}GroundTruth.txt").read_text().splitlines():
+            assert line.endswith(" ")
+            words = line.split()
+            species = " ".join(word for word in words if not word.endswith(".jpg"))
+            listed[part].update({word: species for word in words if word.endswith(".jpg")})
+    assert listed["all"] == listed["train"] | listed["test"]
+    for part, folder in (("train", "Train"), ("test", "TestXmlWithGroundTruth")):
+        for file in (written.folder / folder).glob("*.xml"):
+            known = elements(file)
+            assert listed[part][f"{file.stem}.jpg"] == f"{known['Genus']} {known['Species']}"
+
+
+def test_detail_counts_plants(written):
+    lines = (written.folder / "Detail.txt").read_text().splitlines()
+    assert lines[1:] == [f"{name}    2 1  3" for name in NAMES]
+
+
+def test_reads_back_as_a_collection(written):
+    pictures = read_collection(written.folder).pictures
+    assert len(pictures) == 45
+    planned = {f"{picture.number}.jpg": picture for picture in written.pictures}
+    for picture in pictures:
+        plan = planned[picture.name]
+        assert picture.part == plan.part
+        assert picture.type is plan.type
+        assert picture.species == NAMES[plan.species]
+        assert picture.plant == str(plan.plant)
+        assert picture.author == plan.author_name
+        assert picture.place.latitude == plan.latitude
+        assert picture.date.startswith(f"{plan.year}-{plan.month:02d}-{plan.day:02d}")
+        assert picture.content in set(Content)
+        image = cv2.imread(str(picture.file))
+        assert max(image.shape[:2]) == 48
+    assert {picture.type for picture in pictures} == set(AcquisitionType)
+
+
+def test_reads_back_by_a_relative_path(written, monkeypatch):
+    monkeypatch.chdir(written.folder.parent)
+    assert len(read_collection("leaves").pictures) == 45
+    monkeypatch.chdir(written.folder)
+    assert len(read_collection(".").pictures) == 45
+
+
+def test_plants_keep_to_one_part_species_and_author(written):
+    of_plant = defaultdict(set)
+    for picture in written.pictures:
+        of_plant[picture.plant].add((picture.part, picture.species, picture.author, picture.locality))
+    assert len(of_plant) == 15
+    assert all(len(seen) == 1 for seen in of_plant.values())
+
+
+def test_species_have_several_authors():
+    authors = defaultdict(set)
+    for picture in plan_collection(Settings(plants_per_species=5, seed=3)):
+        authors[picture.species].add(picture.author)
+    assert min(map(len, authors.values())) >= 3
+
+
+def test_same_seed_same_bytes_whatever_the_jobs(written, tmp_path):
+    write_collection(tmp_path / "again", SETTINGS, jobs=2)
+    assert contents(tmp_path / "again") == contents(written.folder)
+
+
+def test_interrupted_work_goes_on(written, tmp_path):
+    folder = tmp_path / "leaves"
+
+    def stop(items, total):
+        for number, item in enumerate(items):
+            if number == 20:
+                raise KeyboardInterrupt
+            yield item
+
+    with pytest.raises(KeyboardInterrupt):
+        write_collection(folder, SETTINGS, watch=stop)
+    assert not list(folder.rglob("*.part"))
+    # A picture whose metadata is missing was interrupted: it is drawn again.
+    first = min((folder / "Train").glob("*.xml"))
+    first.unlink()
+    first.with_suffix(".jpg").write_bytes(b"half")
+    resumed = write_collection(folder, SETTINGS)
+    assert resumed.kept == 20
+    assert resumed.n_bytes == written.n_bytes
+    assert contents(folder) == contents(written.folder)
+
+
+def test_interrupted_work_with_other_settings_is_refused(tmp_path):
+    folder = tmp_path / "leaves"
+
+    def stop(items, total):
+        raise KeyboardInterrupt
+        yield
+
+    with pytest.raises(KeyboardInterrupt):
+        write_collection(folder, SETTINGS, watch=stop)
+    with pytest.raises(LeafidError, match="expected a new or empty folder"):
+        write_collection(folder, Settings(n_species=1, plants_per_species=1, test_plants=0, max_side=40))
+
+
+def test_force_replaces_a_drawn_collection_wholly(tmp_path):
+    folder = tmp_path / "leaves"
+    large = Settings(n_species=2, plants_per_species=2, pictures_per_plant_and_type=1, max_side=32)
+    small = Settings(n_species=1, plants_per_species=1, test_plants=0, pictures_per_plant_and_type=1, max_side=32)
+    write_collection(folder, large)
+    with pytest.raises(LeafidError, match="--force"):
+        write_collection(folder, small)
+    write_collection(folder, small, force=True)
+    write_collection(tmp_path / "fresh", small)
+    left = {name for name, _ in contents(folder).items()}
+    assert left == set(contents(tmp_path / "fresh"))
+
+
+def test_force_never_touches_a_real_collection(tmp_path):
+    picture = tmp_path / "Train" / "1.jpg"
+    picture.parent.mkdir()
+    picture.write_bytes(b"precious")
+    with pytest.raises(LeafidError, match="not drawn by leafid"):
+        write_collection(tmp_path, SETTINGS, force=True)
+    assert picture.read_bytes() == b"precious"
+
+
+def test_a_file_is_no_folder(tmp_path):
+    file = tmp_path / "leaves"
+    file.write_text("")
+    with pytest.raises(LeafidError, match="expected a folder, found a file"):
+        write_collection(file, SETTINGS)
+
+
+def test_mark_tells_how_the_collection_was_made(written):
+    mark = json.loads((written.folder / MARK).read_text())
+    assert mark["complete"] is True
+    assert mark["settings"]["seed"] == 11
+    assert mark["settings"]["types"] == ["scan", "scan-like", "photo"]
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"n_species": 29}, "species: expected a number from 1 to 28, found 29"),
+        ({"n_species": 0}, "species: expected"),
+        ({"plants_per_species": 0}, "plants: expected"),
+        ({"test_plants": 6}, "test plants: expected a number from 0 to 5, found 6"),
+        ({"pictures_per_plant_and_type": 0}, "pictures: expected"),
+        ({"max_side": 31}, "size: expected a number from 32"),
+        ({"max_side": 100_000}, "size: expected"),
+        ({"seed": -1}, "seed: expected"),
+        ({"types": ()}, "types: expected at least one"),
+    ],
+)
+def test_wrong_settings_are_refused(changed, message):
+    with pytest.raises(UsageError, match=message):
+        Settings(**changed)
