@@ -48,7 +48,7 @@ def sheet_surface(image: Image) -> tuple[NDArray[np.float32], float]:
     rows, cols = coarse.shape[:2]
     samples = coarse.reshape(-1, 3).astype(np.float32)
     basis = _basis(rows, cols)
-    border = _border(rows, cols)
+    border = border_samples(rows, cols)
 
     plane, colours = basis[border, :3], samples[border]
     fitted = np.broadcast_to(np.median(colours, axis=0), colours.shape)
@@ -97,7 +97,7 @@ def _basis(rows: int, cols: int) -> NDArray[np.float32]:
 
 
 @lru_cache(maxsize=32)
-def _border(rows: int, cols: int) -> NDArray[np.intp]:
+def border_samples(rows: int, cols: int) -> NDArray[np.intp]:
     """Index the samples in the outer 4 % of the grid."""
     width = max(1, round(0.04 * max(rows, cols)))
     inside = np.zeros((rows, cols), bool)
