@@ -1,0 +1,86 @@
+import json
+
+import pytest
+
+TRUTH = "1 a dog 10x10+0+0\n1 b dog 10x10+0+0 cat 5x5+0+0\n"
+RUN = "1 a dog 0.9:10x10+0+0,0.2:3x3+20+20\n1 b dog 0.8:10x10+5+0 cat 0.7:5x5+0+0\n"
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    files = {
+        "truth.txt": TRUTH,
+        "run.txt": RUN,
+        "partial.txt": "1 a dog 0.9:10x10+0+0\n",
+        "unknown.txt": RUN + "1 zzz dog 0.9:10x10+0+0\n",
+        "ids.txt": "a\nb\nzzz\n",
+        "bad.txt": "1 a dog 0x10+0+0\n1 b dog nan:1x1+0+0\n1 b cat 1x1+0+0\n",
+        "places.txt": "5 a 51.5 -6.2\n5 b 91 0\n",
+        "chosen.txt": "3 a 0,9\n",
+        "boxes.txt": "3 a 0,1,2\n",
+        "selections.txt": "3 a 0\n3 a 0,1\n",
+    }
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+def rows(outcome, table=0):
+    assert outcome.status == 0, outcome.err
+    return json.loads(outcome.out)[table]["rows"]
+
+
+def test_scores(cli, folder):
+    outcome = cli("evaluate-annotation", "truth.txt", "run.txt", "--by-concept", "--format", "json")
+    (scores,) = rows(outcome)
+    assert scores["run"] == "run.txt"
+    assert scores["map-0"] == 1
+    assert scores["map-0.5"] == pytest.approx((0.5 + 1) / 2)
+    assert [row["concept"] for row in rows(outcome, 1)] == ["cat", "dog"]
+    assert outcome.err == ""
+
+
+def test_a_run_that_lacks_pictures(cli, folder):
+    outcome = cli("evaluate-annotation", "truth.txt", "run.txt", "partial.txt")
+    assert outcome.status == 0
+    assert "partial.txt: lacks 1 of 2 pictures or documents; each counts as the worst answer" in outcome.err
+    assert [line.split()[0] for line in outcome.out.splitlines()[2:4]] == ["run.txt", "partial.txt"]
+
+
+def test_pictures_beyond_the_ground_truth_need_a_list(cli, folder):
+    outcome = cli("evaluate-annotation", "truth.txt", "unknown.txt")
+    assert outcome.status == 1
+    assert "unknown.txt:3: expected an id of the collection, found 'zzz'" in outcome.err
+    both = cli(
+        "evaluate-annotation", "--pictures", "ids.txt", "--format", "json", "truth.txt", "unknown.txt", "run.txt"
+    )
+    first, second = rows(both)
+    assert {**first, "run": ""} == {**second, "run": ""}
+
+
+def test_selections(cli, folder):
+    outcome = cli("evaluate-annotation", "selections.txt", "chosen.txt", "--format", "json")
+    assert rows(outcome)[0]["selection-recall"] == pytest.approx(0.75)
+    outcome = cli("evaluate-annotation", "selections.txt", "chosen.txt", "--boxes", "boxes.txt")
+    assert "chosen.txt:1: expected a box that is given for a, found 9" in outcome.err
+
+
+def test_a_run_of_another_subtask(cli, folder):
+    outcome = cli("evaluate-annotation", "truth.txt", "selections.txt")
+    assert outcome.status == 1
+    assert "selections.txt:1: expected subtask 1, found subtask 3" in outcome.err
+
+
+def test_check(cli, folder):
+    outcome = cli("check-annotation", "run.txt", "bad.txt", "places.txt")
+    assert outcome.status == 1
+    assert outcome.out.splitlines() == [
+        "run.txt: good: subtask 1, 2 lines",
+        "bad.txt:1: expected a box of some area, found 0x10+0+0",
+        "bad.txt:2: expected a confidence as a finite number, found 'nan'",
+        "places.txt:2: expected a latitude from -90 to 90, found 91",
+    ]
+    assert cli("check-annotation", "run.txt").status == 0
+    assert cli("check-annotation", "--subtask", 3, "run.txt").status == 1
+    assert cli("check-annotation", "nowhere.txt").status == 1
