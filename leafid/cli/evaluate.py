@@ -4,12 +4,17 @@ The ground truth is a folder of ImageCLEF XML, a collection in any layout, or a 
 XML of its pictures. A picture that a run lacks counts 0, with a warning; a run with anything wrong in it is refused.
 
 S is the official average classification score: the mean over authors of the mean over their plants of the mean over
-each plant's pictures. --output writes all the files that the official scorer writes, with the same numbers.
+each plant's pictures. inverse-rank is the same with 1 / rank of the right species for each picture. Their intervals
+are bootstrapped over the plants within each author. --output writes all the files that the official scorer writes,
+with the same numbers. --list names every metric of the program.
+
+A set-valued run names only the species of each picture's set, of any number: --sets scores it as such.
 
 examples:
   leafid evaluate imageclef2011/TestXmlWithGroundTruth run.txt
   leafid evaluate imageclef2011/testGroundTruth.txt a.txt b.txt --output scores
   leafid evaluate collection run.txt --by species --format csv > species.csv
+  leafid evaluate --list
 """
 
 from __future__ import annotations
@@ -19,7 +24,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from leafid.cli.arguments import add_jobs, add_layout, positive_int
+from leafid.cli.arguments import add_jobs, add_layout, add_seed, positive_int
 from leafid.cli.environment import Environment
 from leafid.errors import LeafidError, ProblemsError, UsageError
 
@@ -27,8 +32,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from leafid.evaluation.answers import Answers
-    from leafid.evaluation.summary import Measure, Part
-    from leafid.report.tables import Table
     from leafid.runs.truth import Truth
 
 _FORMATS = ("text", "csv", "json", "markdown", "latex")
@@ -37,8 +40,11 @@ _GROUPS = ("species", "genus", "family", "author", "plant", "content")
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
-    parser.add_argument("truth", metavar="GROUND-TRUTH", help="folder of XML, collection, or …GroundTruth.txt")
-    parser.add_argument("runs", metavar="RUN", nargs="+", help="run file")
+    parser.add_argument(
+        "truth", metavar="GROUND-TRUTH", nargs="?", help="folder of XML, collection, or …GroundTruth.txt"
+    )
+    parser.add_argument("runs", metavar="RUN", nargs="*", help="run file")
+    parser.add_argument("--list", action="store_true", help="list every metric: name, direction, range, citation")
     parser.add_argument("--output", metavar="DIR", help="write the official scorer's files there")
     parser.add_argument(
         "--official",
@@ -50,6 +56,22 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--top", metavar="K", nargs="+", type=positive_int, default=[1, 5], help="top-K accuracies (default: 1 5)"
     )
     parser.add_argument("--by", choices=_GROUPS, action="append", default=[], help="score groups of pictures as well")
+    parser.add_argument("--sets", action="store_true", help="score the runs as set-valued predictions as well")
+    parser.add_argument(
+        "--training",
+        metavar="COLLECTION",
+        help="with --sets: count each species' training pictures there, for the bins",
+    )
+    parser.add_argument(
+        "--intervals", choices=("S", "all", "none"), default="S", help="of which scores to give intervals (default: S)"
+    )
+    parser.add_argument(
+        "--confidence", type=share, default=0.95, metavar="SHARE", help="of the intervals (default: 0.95)"
+    )
+    parser.add_argument(
+        "--resamples", type=positive_int, default=1000, metavar="N", help="for the intervals (default: 1000)"
+    )
+    add_seed(parser)
     parser.add_argument("--format", choices=_FORMATS, default="text", help="of the tables (default: text)")
     add_truth(parser)
     add_jobs(parser)
@@ -64,23 +86,49 @@ def add_truth(parser: argparse.ArgumentParser) -> None:
     add_layout(parser)
 
 
+def share(word: str) -> float:
+    """Read a number between 0 and 1."""
+    try:
+        number = float(word)
+    except ValueError:
+        number = 0.0
+    if not 0 < number < 1:
+        raise argparse.ArgumentTypeError(f"expected a number between 0 and 1, found {word!r}")
+    return number
+
+
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
     """Score the runs."""
     from leafid.evaluation.official import official_files
+    from leafid.evaluation.resampling import Bootstrap
     from leafid.evaluation.summary import measures
+    from leafid.report import scores
     from leafid.report.tables import render
 
-    _differ(arguments.runs)
+    if arguments.list:
+        environment.stdout.write(render([scores.metrics_table()], arguments.format))
+        return 0
+    if not arguments.runs:
+        raise UsageError("expected a ground truth and at least one run; see 'leafid evaluate --help'")
+    if arguments.training and not arguments.sets:
+        raise UsageError("expected --sets with --training")
+    differ(arguments.runs)
     truth = truth_of(arguments)
     answered = answers_of(arguments.runs, truth, environment, official=arguments.official, jobs=arguments.jobs)
-    chosen = measures(arguments.top)
-    tables = [_by_type(truth, answered, chosen, arguments.official)]
-    tables += [_by_group(truth, answered, chosen, group, arguments.official) for group in dict.fromkeys(arguments.by)]
+    options = scores.Options(
+        chosen=measures(arguments.top),
+        leave_out_missing=arguments.official,
+        bootstrap=Bootstrap(arguments.resamples, arguments.confidence, arguments.seed),
+        intervals=arguments.intervals,
+    )
+    tables = [scores.type_table(truth, answered, options)]
+    tables += [scores.group_table(truth, answered, group, options) for group in dict.fromkeys(arguments.by)]
+    if arguments.sets:
+        tables += scores.set_tables(truth, answered, _training_pictures(arguments.training))
     environment.stdout.write(render(tables, arguments.format))
     if arguments.output:
-        _write(
-            official_files(truth, answered, leave_out_missing=arguments.official), Path(arguments.output), environment
-        )
+        files = official_files(truth, answered, leave_out_missing=arguments.official)
+        _write(files, Path(arguments.output), environment)
     return 0
 
 
@@ -132,7 +180,8 @@ def _read(file: str, truth: Truth, official: bool) -> Answers | list[str]:
         return [str(error)]
 
 
-def _differ(files: Sequence[str]) -> None:
+def differ(files: Sequence[str]) -> None:
+    """Refuse runs of one name: they could not be told apart in tables, and their files would overwrite each other."""
     stems: dict[str, str] = {}
     for file in files:
         before = stems.setdefault(Path(file).stem, file)
@@ -140,38 +189,16 @@ def _differ(files: Sequence[str]) -> None:
             raise UsageError(f"expected run files with names that differ, found {before} and {file}; rename one")
 
 
-def _by_type(truth: Truth, answered: Sequence[Answers], chosen: Sequence[Measure], official: bool) -> Table:
-    from leafid.evaluation.summary import by_type
-    from leafid.report.tables import Table
+def _training_pictures(collection: str | None) -> dict[str, int] | None:
+    if collection is None:
+        return None
+    from collections import Counter
 
-    rows = []
-    for answer in answered:
-        for part in by_type(truth, answer, chosen, leave_out_missing=official):
-            rows.append([answer.name, part.name, *_cells(part)])
-    return Table("Scores by acquisition type", ["run", "type", *_headings(chosen)], rows)
+    from leafid.collection import read_collection
 
-
-def _by_group(
-    truth: Truth, answered: Sequence[Answers], chosen: Sequence[Measure], group: str, official: bool
-) -> Table:
-    from leafid.evaluation.summary import by_group, level_measure
-    from leafid.report.tables import Table
-
-    extra = level_measure(group)
-    used = [extra, *chosen] if extra else list(chosen)
-    rows = []
-    for answer in answered:
-        for part in by_group(truth, answer, used, group, leave_out_missing=official):
-            rows.append([answer.name, part.name, *_cells(part)])
-    return Table(f"Scores by {group}", ["run", group, *_headings(used)], rows)
-
-
-def _headings(chosen: Sequence[Measure]) -> list[str]:
-    return ["pictures", "missing", "plants", *(measure.name for measure in chosen)]
-
-
-def _cells(part: Part) -> list[int | float]:
-    return [part.pictures, part.missing, part.plants, *part.scores]
+    pictures = read_collection(collection).pictures
+    trained = [picture for picture in pictures if picture.part == "train"] or pictures
+    return dict(Counter(picture.species for picture in trained if picture.species))
 
 
 def _write(files: dict[str, str], folder: Path, environment: Environment) -> None:

@@ -21,6 +21,8 @@ class Answers:
         The run's.
     rank : int32 (n,)
         The rank of the right species, from 1; 0 where the run doesn't name it.
+    size : int64 (n,)
+        How many species the run names.
     covered : bool (n,)
         Whether the run says anything of the picture.
     first_genus, first_family : bool (n,)
@@ -31,6 +33,7 @@ class Answers:
 
     name: str
     rank: NDArray[np.int32]
+    size: NDArray[np.int64]
     covered: NDArray[np.bool_]
     first_genus: NDArray[np.bool_]
     first_family: NDArray[np.bool_]
@@ -70,15 +73,15 @@ def answers(run: Run, truth: Truth) -> Answers:
     rank = np.zeros(len(truth), np.int32)
     # Ranks rise within a picture: going backwards, the best of a repeated species is written last.
     rank[picture[hit][::-1]] = run.rank[hit][::-1]
-    covered = np.zeros(len(truth), bool)
-    covered[picture[inside]] = True
+    size = np.bincount(picture[inside], minlength=len(truth))
     first = np.flatnonzero(inside & (run.rank == 1))
     genus = [name.split()[0] for name in run.species]
     family = [truth.family_of.get(name, UNKNOWN) for name in genus]
     return Answers(
         run.name,
         rank,
-        covered,
+        size,
+        size > 0,
         _agreeing(genus, truth.genus, run.species_index[first], picture[first]),
         _agreeing(family, truth.family, run.species_index[first], picture[first]),
         run.repeated,

@@ -11,6 +11,27 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from leafid.evaluation.registry import Metric
+
+_TASK_2011 = "Goëau et al., ImageCLEF 2011 plant task"
+METRICS = (
+    Metric("S", True, (0.0, 1.0), _TASK_2011, "average classification score: mean over authors, plants, pictures"),
+    Metric(
+        "inverse-rank",
+        True,
+        (0.0, 1.0),
+        "Goëau et al., ImageCLEF 2012 plant task",
+        "as S, a picture counts 1 / rank of the right species",
+    ),
+    Metric("accuracy", True, (0.0, 1.0), _TASK_2011, "share of pictures whose first species is right"),
+    Metric(
+        "top-K", True, (0.0, 1.0), "Lapin et al., PAMI 2018", "share of pictures with the right species in the first K"
+    ),
+    Metric("per-plant", True, (0.0, 1.0), _TASK_2011, "mean over plants of the share of right pictures"),
+    Metric("genus", True, (0.0, 1.0), _TASK_2011, "as S, the first species need only be of the right genus"),
+    Metric("family", True, (0.0, 1.0), _TASK_2011, "as S, the first species need only be of the right family"),
+)
+
 
 def success(rank: ArrayLike, k: int = 1) -> NDArray[np.float64]:
     """Count a picture 1 where the right species is among the first k.
@@ -178,6 +199,76 @@ def by_group(values: ArrayLike, authors: ArrayLike, plants: ArrayLike, groups: A
     owners = np.unique(group_index * authors_in_all + author_index)
     author_values = _means(plant_values, plant_owners)
     return _means(author_values, owners // authors_in_all, size=group_index.max(initial=-1) + 1)
+
+
+def averaged(average: str, values: ArrayLike, authors: ArrayLike, plants: ArrayLike) -> float:
+    """Average pictures in one of three ways.
+
+    Parameters
+    ----------
+    average : {"S", "plants", "pictures"}
+        `average_score`, `plant_accuracy`, `accuracy`.
+    values, authors, plants
+        As for `average_score`.
+
+    Returns
+    -------
+    float
+        In [0, 1]; NaN without pictures.
+
+    Raises
+    ------
+    ValueError
+        When there is no such average.
+    """
+    if average == "S":
+        return average_score(values, authors, plants)
+    if average == "plants":
+        return plant_accuracy(values, authors, plants)
+    if average == "pictures":
+        return accuracy(values)
+    raise ValueError(f"expected an average (S, plants, pictures), found {average!r}")
+
+
+def picture_weights(average: str, authors: ArrayLike, plants: ArrayLike) -> NDArray[np.float64]:
+    """Tell how much each picture weighs in an average.
+
+    All averages are linear: the score is the sum of the pictures' values, each times its weight.
+
+    Parameters
+    ----------
+    average : {"S", "plants", "pictures"}
+        `average_score`, `plant_accuracy`, `accuracy`.
+    authors, plants : int or str array (n,)
+
+    Returns
+    -------
+    float64 (n,)
+        Summing to 1.
+
+    Raises
+    ------
+    ValueError
+        When there is no such average.
+
+    Examples
+    --------
+    >>> picture_weights("S", ["ann", "ann", "bob"], ["a", "a", "b"])
+    array([0.25, 0.25, 0.5 ])
+    """
+    author_index = _numbers(authors)
+    if average == "pictures":
+        return np.full(len(author_index), 1 / max(len(author_index), 1))
+    plant_index = _numbers(plants)
+    pairs, unit = np.unique(author_index * (plant_index.max(initial=0) + 1) + plant_index, return_inverse=True)
+    owners = pairs // (plant_index.max(initial=0) + 1)
+    pictures_of = np.bincount(unit)
+    if average == "plants":
+        return 1 / (len(pairs) * pictures_of[unit])
+    if average == "S":
+        plants_of = np.bincount(owners)
+        return 1 / (len(plants_of) * plants_of[owners][unit] * pictures_of[unit])
+    raise ValueError(f"expected an average (S, plants, pictures), found {average!r}")
 
 
 def mean_of_types(scores: ArrayLike) -> float:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 
@@ -28,3 +31,17 @@ class Metric:
     range: tuple[float, float]
     citation: str
     summary: str
+
+
+def every_metric() -> Iterator[Metric]:
+    """Pass over the metrics that the modules of this package offer as ``METRICS``.
+
+    Yields
+    ------
+    Metric
+        Module by module, in the modules' alphabetical order.
+    """
+    import leafid.evaluation
+
+    for module in sorted(module.name for module in pkgutil.iter_modules(leafid.evaluation.__path__)):
+        yield from getattr(importlib.import_module(f"leafid.evaluation.{module}"), "METRICS", ())

@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
+from leafid.collection.picture import AcquisitionType
 from leafid.evaluation.answers import Answers
-from leafid.evaluation.plant_task import (
-    accuracy,
-    average_score,
-    inverse_rank,
-    mean_of_types,
-    plant_accuracy,
-    success,
-)
+from leafid.evaluation.plant_task import averaged, inverse_rank, mean_of_types, success
+from leafid.evaluation.resampling import Bootstrap, resampled
 from leafid.runs.truth import Truth
 
 #: What pictures can be grouped by.
 GROUPS = ("species", "genus", "family", "author", "plant", "content")
 
 MEAN_OF_TYPES, ALL = "mean of types", "all pictures"
+
+_TYPES = tuple(map(str, AcquisitionType))
+_NO_INTERVAL = (float("nan"), float("nan"))
 
 
 @dataclass(frozen=True)
@@ -36,13 +34,13 @@ class Measure:
         As the tables head it.
     score : callable
         Answers to float64 (n,) in [0, 1].
-    average : callable
-        ``(values, authors, plants) -> float``.
+    average : {"S", "plants", "pictures"}
+        See `averaged`.
     """
 
     name: str
     score: Callable[[Answers], NDArray[np.float64]]
-    average: Callable[[NDArray, NDArray, NDArray], float]
+    average: str
 
 
 @dataclass(frozen=True)
@@ -56,7 +54,9 @@ class Part:
     pictures, plants, missing : int
         How many count, of how many plants, and how many of them the run says nothing of.
     scores : tuple of float
-        One a measure.
+        One a measure; NaN where no picture counts.
+    intervals : tuple of (float, float)
+        The confidence interval of each score; NaN where there is none: not asked for, or no author has two plants.
     """
 
     name: str
@@ -64,6 +64,7 @@ class Part:
     plants: int
     missing: int
     scores: tuple[float, ...]
+    intervals: tuple[tuple[float, float], ...]
 
 
 def measures(tops: Sequence[int] = (1, 5)) -> list[Measure]:
@@ -80,14 +81,12 @@ def measures(tops: Sequence[int] = (1, 5)) -> list[Measure]:
         S first.
     """
     found = [
-        Measure("S", lambda answers: success(answers.rank), average_score),
-        Measure("S 1/rank", lambda answers: inverse_rank(answers.rank), average_score),
-        Measure("per plant", lambda answers: success(answers.rank), plant_accuracy),
-        Measure("accuracy", lambda answers: success(answers.rank), _over_pictures),
+        Measure("S", partial(_top, 1), "S"),
+        Measure("inverse-rank", lambda answers: inverse_rank(answers.rank), "S"),
+        Measure("per-plant", partial(_top, 1), "plants"),
+        Measure("accuracy", partial(_top, 1), "pictures"),
     ]
-    for k in sorted(set(tops) - {1}):
-        found.append(Measure(f"top-{k}", partial(_top, k), _over_pictures))
-    return found
+    return found + [Measure(f"top-{k}", partial(_top, k), "pictures") for k in sorted(set(tops) - {1})]
 
 
 def level_measure(group: str) -> Measure | None:
@@ -103,14 +102,19 @@ def level_measure(group: str) -> Measure | None:
     Measure or None
     """
     if group == "genus":
-        return Measure("S of genus", lambda answers: success(answers.first_genus), average_score)
+        return Measure("S of genus", lambda answers: success(answers.first_genus), "S")
     if group == "family":
-        return Measure("S of family", lambda answers: success(answers.first_family), average_score)
+        return Measure("S of family", lambda answers: success(answers.first_family), "S")
     return None
 
 
 def by_type(
-    truth: Truth, answers: Answers, chosen: Sequence[Measure], *, leave_out_missing: bool = False
+    truth: Truth,
+    answers: Answers,
+    chosen: Sequence[Measure],
+    *,
+    leave_out_missing: bool = False,
+    bootstrap: Bootstrap | None = None,
 ) -> list[Part]:
     """Score each acquisition type, then their mean and all pictures together.
 
@@ -121,29 +125,43 @@ def by_type(
     chosen : sequence of Measure
     leave_out_missing : bool, default False
         Leave out the pictures that the run lacks, as the official scorer does; by default they count 0.
+    bootstrap : Bootstrap, optional
+        Add confidence intervals. In the mean of types each type is resampled by itself.
 
     Returns
     -------
     list of Part
         The types that have pictures, sorted as scan, scan-like, photo; `MEAN_OF_TYPES`; `ALL`.
     """
-    types = by_group(truth, answers, chosen, "type", leave_out_missing=leave_out_missing)
-    (everything,) = _parts(truth, answers, chosen, {ALL: np.arange(len(truth))}, leave_out_missing)
-    means = tuple(mean_of_types(column) for column in zip(*(part.scores for part in types), strict=True))
-    order = ("scan", "scan-like", "photo")
-    types.sort(key=lambda part: order.index(part.name) if part.name in order else len(order))
-    mean = Part(MEAN_OF_TYPES, everything.pictures, everything.plants, everything.missing, means)
-    return [*types, mean, everything]
+    scorer = _Scorer(truth, answers, chosen, leave_out_missing, bootstrap)
+    names, index = truth.column("type")
+    order = sorted(names, key=lambda name: _TYPES.index(name) if name in _TYPES else len(_TYPES))
+    types = [scorer.part(name, np.flatnonzero(index == names.index(name))) for name in order]
+    everything = scorer.part(ALL, np.arange(len(truth)))
+    scores = tuple(mean_of_types(column) for column in zip(*(part.scores for part, _ in types), strict=True))
+    intervals = [_NO_INTERVAL] * len(chosen)
+    samples = [sample for _, sample in types if sample is not None]
+    if bootstrap and len(samples) == len(types):
+        intervals = [bootstrap.interval(column) for column in np.mean(samples, axis=0)]
+    whole = everything[0]
+    mean = Part(MEAN_OF_TYPES, whole.pictures, whole.plants, whole.missing, scores, tuple(intervals))
+    return [*(part for part, _ in types), mean, whole]
 
 
 def by_group(
-    truth: Truth, answers: Answers, chosen: Sequence[Measure], group: str, *, leave_out_missing: bool = False
+    truth: Truth,
+    answers: Answers,
+    chosen: Sequence[Measure],
+    group: str,
+    *,
+    leave_out_missing: bool = False,
+    bootstrap: Bootstrap | None = None,
 ) -> list[Part]:
     """Score each species, genus, family, author, plant, content or type by itself.
 
     Parameters
     ----------
-    truth, answers, chosen, leave_out_missing
+    truth, answers, chosen, leave_out_missing, bootstrap
         As for `by_type`.
     group : str
         One of `GROUPS`, or ``type``.
@@ -153,37 +171,50 @@ def by_group(
     list of Part
         Sorted by name.
     """
+    scorer = _Scorer(truth, answers, chosen, leave_out_missing, bootstrap)
     names, index = truth.column(group)
     order = np.argsort(index, kind="stable")
     bounds = np.searchsorted(index[order], np.arange(len(names) + 1)).tolist()
-    members = {name: order[bounds[place] : bounds[place + 1]] for place, name in enumerate(names)}
-    return _parts(truth, answers, chosen, members, leave_out_missing)
+    return [scorer.part(name, order[bounds[place] : bounds[place + 1]])[0] for place, name in enumerate(names)]
 
 
-def _parts(
-    truth: Truth,
-    answers: Answers,
-    chosen: Sequence[Measure],
-    members: Mapping[str, NDArray[np.intp]],
-    leave_out_missing: bool,
-) -> list[Part]:
-    authors, plants = truth.column("author")[1], truth.column("plant")[1]
-    values = [measure.score(answers) for measure in chosen]
-    parts = []
-    for name, here in members.items():
-        missing = int((~answers.covered[here]).sum())
-        counted = here[answers.covered[here]] if leave_out_missing else here
-        scores = tuple(
-            measure.average(score[counted], authors[counted], plants[counted])
-            for measure, score in zip(chosen, values, strict=True)
-        )
-        parts.append(Part(name, len(counted), len(np.unique(plants[counted])), missing, scores))
-    return parts
+class _Scorer:
+    """Scores parts of one run; what all parts share is computed once."""
+
+    def __init__(
+        self,
+        truth: Truth,
+        answers: Answers,
+        chosen: Sequence[Measure],
+        leave_out_missing: bool,
+        bootstrap: Bootstrap | None,
+    ) -> None:
+        self.chosen = chosen
+        self.values = [measure.score(answers) for measure in chosen]
+        self.covered = answers.covered
+        self.leave_out_missing = leave_out_missing
+        self.bootstrap = bootstrap
+        self.authors, self.plants = truth.column("author")[1], truth.column("plant")[1]
+
+    def part(self, name: str, here: NDArray[np.intp]) -> tuple[Part, NDArray[np.float64] | None]:
+        """Score the pictures `here`, and give the resampled scores (measures, resamples) where there are some."""
+        missing = int((~self.covered[here]).sum())
+        counted = here[self.covered[here]] if self.leave_out_missing else here
+        authors, plants = self.authors[counted], self.plants[counted]
+        values = [value[counted] for value in self.values]
+        scores = [
+            averaged(measure.average, value, authors, plants)
+            for measure, value in zip(self.chosen, values, strict=True)
+        ]
+        samples, intervals = None, [_NO_INTERVAL] * len(values)
+        if self.bootstrap:
+            averages = [measure.average for measure in self.chosen]
+            samples = resampled(values, averages, authors, plants, self.bootstrap)
+        if self.bootstrap and samples is not None:
+            intervals = [self.bootstrap.interval(column) for column in samples]
+        part = Part(name, len(counted), len(np.unique(plants)), missing, tuple(scores), tuple(intervals))
+        return part, samples
 
 
 def _top(k: int, answers: Answers) -> NDArray[np.float64]:
     return success(answers.rank, k)
-
-
-def _over_pictures(values: NDArray, _authors: NDArray, _plants: NDArray) -> float:
-    return accuracy(values)

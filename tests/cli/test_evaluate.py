@@ -116,3 +116,34 @@ def test_repeated_ranks_are_counted_in_official_mode(cli, tmp_path):
     outcome = cli("evaluate", TRUTH, run, "--official")
     assert outcome.status == 0
     assert outcome.err == "leafid: warning: run.txt: 1 lines repeat a picture's rank; the last one counts\n"
+
+
+def test_intervals(cli):
+    row = rows(cli("evaluate", TRUTH, GOOD, "--format", "csv"))[-1]
+    assert float(row["S low"]) < float(row["S"]) < float(row["S high"])
+    assert "accuracy low" not in row
+    row = rows(cli("evaluate", TRUTH, GOOD, "--format", "csv", "--intervals", "all"))[-1]
+    assert float(row["accuracy low"]) < float(row["accuracy"]) < float(row["accuracy high"])
+    assert "S low" not in rows(cli("evaluate", TRUTH, GOOD, "--format", "csv", "--intervals", "none"))[-1]
+    outcome = cli("evaluate", TRUTH, GOOD, "--confidence", "0.9", "--resamples", 50, "--seed", 3)
+    assert "90% interval, bootstrap over plants within authors, 50 resamples, seed 3" in outcome.out
+    assert cli("evaluate", TRUTH, GOOD, "--confidence", "95").status == 2
+
+
+def test_sets(cli):
+    outcome = cli("evaluate", TRUTH, PARTIAL, "--sets", "--training", TRUTH, "--format", "json")
+    _, sets, contents, bins = json.loads(outcome.out)
+    (row,) = sets["rows"]
+    assert row["empty sets"] == pytest.approx(11 / 40)
+    assert row["mean size"] == pytest.approx(sum(1 for _ in PARTIAL.open()) / 40)
+    assert [entry["content"] for entry in contents["rows"]] == ["leaf"]
+    assert sum(entry["species"] for entry in bins["rows"]) == 6
+    assert cli("evaluate", TRUTH, PARTIAL, "--training", TRUTH).status == 2
+
+
+def test_every_metric_in_a_line(cli):
+    outcome = cli("evaluate", "--list")
+    assert outcome.status == 0
+    names = [line.split()[0] for line in outcome.out.splitlines()[2:]]
+    assert {"S", "inverse-rank", "top-K", "average-K"} <= set(names)
+    assert len(names) == len(set(names))

@@ -129,6 +129,7 @@ pictures = st.lists(
 )
 
 
+@settings(deadline=None, max_examples=50)
 @given(pictures)
 def test_s_is_the_literal_formula(rows):
     records = [{"author": a, "plant": p, "value": v} for a, p, _, v in rows]
@@ -138,6 +139,7 @@ def test_s_is_the_literal_formula(rows):
     assert 0 <= average_score(values, authors, plants) <= 1
 
 
+@settings(deadline=None, max_examples=50)
 @given(pictures)
 def test_groups_are_the_literal_formula_on_each_group(rows):
     names = sorted({r[2] for r in rows})
@@ -149,6 +151,7 @@ def test_groups_are_the_literal_formula_on_each_group(rows):
         assert score == pytest.approx(literal_s(mine, lambda record: record["value"]), abs=1e-12)
 
 
+@settings(deadline=None, max_examples=50)
 @given(pictures, st.randoms(use_true_random=False))
 def test_s_does_not_depend_on_the_order_of_pictures(rows, rng):
     shuffled = rng.sample(rows, len(rows))
@@ -156,6 +159,7 @@ def test_s_does_not_depend_on_the_order_of_pictures(rows, rng):
     assert scores[0] == pytest.approx(scores[1], abs=1e-12)
 
 
+@settings(deadline=None, max_examples=50)
 @given(pictures, st.data())
 def test_s_rises_with_each_picture_put_right(rows, data):
     place = data.draw(st.integers(0, len(rows) - 1))

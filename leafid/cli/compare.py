@@ -1,0 +1,63 @@
+"""Test whether runs differ, each with every other.
+
+Were two runs equally good, either could have given the other's answers for a plant: the p value is the share of
+random swaps, plant by plant, that make a difference as large as the one seen. With several pairs it is corrected by
+Holm's method. A picture that a run lacks counts 0.
+
+examples:
+  leafid compare imageclef2011/TestXmlWithGroundTruth a.txt b.txt
+  leafid compare collection a.txt b.txt c.txt --metric accuracy --type photo --species
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from leafid.cli.arguments import add_jobs, add_seed, add_type, positive_int
+from leafid.cli.environment import Environment
+from leafid.cli.evaluate import add_truth, answers_of, differ, truth_of
+from leafid.errors import LeafidError, UsageError
+
+_FORMATS = ("text", "csv", "json", "markdown", "latex")
+_METRICS = ("S", "inverse-rank", "per-plant", "accuracy")
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments."""
+    parser.add_argument("truth", metavar="GROUND-TRUTH", help="folder of XML, collection, or …GroundTruth.txt")
+    parser.add_argument("runs", metavar="RUN", nargs="+", help="run file; at least two")
+    parser.add_argument("--metric", choices=_METRICS, default="S", help="what to compare (default: S)")
+    add_type(parser, "compare on pictures of this type (default: mean of the types)")
+    parser.add_argument("--species", action="store_true", help="show each run's score on every species as well")
+    parser.add_argument(
+        "--resamples", type=positive_int, default=10_000, metavar="N", help="random swaps a pair (default: 10000)"
+    )
+    add_seed(parser)
+    parser.add_argument("--format", choices=_FORMATS, default="text", help="of the tables (default: text)")
+    add_truth(parser)
+    add_jobs(parser)
+
+
+def run(arguments: argparse.Namespace, environment: Environment) -> int:
+    """Compare the runs."""
+    from leafid.evaluation.comparison import compare
+    from leafid.evaluation.summary import measures
+    from leafid.report.scores import comparison_table, species_table
+    from leafid.report.tables import render
+
+    if len(arguments.runs) < 2:
+        raise UsageError("expected at least two runs to compare; see 'leafid compare --help'")
+    differ(arguments.runs)
+    truth = truth_of(arguments)
+    if arguments.type and arguments.type not in truth.type:
+        raise LeafidError(f"{arguments.truth}: expected pictures of type {arguments.type}, found none")
+    answered = answers_of(arguments.runs, truth, environment, jobs=arguments.jobs)
+    measure = next(measure for measure in measures() if measure.name == arguments.metric)
+    pairs = compare(truth, answered, measure, kind=arguments.type, resamples=arguments.resamples, seed=arguments.seed)
+    tables = [
+        comparison_table(pairs, measure.name, arguments.type or "mean of types", arguments.resamples, arguments.seed)
+    ]
+    if arguments.species:
+        tables.append(species_table(truth, answered, measure, arguments.type))
+    environment.stdout.write(render(tables, arguments.format))
+    return 0

@@ -1,0 +1,53 @@
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "plant_task"
+TRUTH, GOOD, PARTIAL = GOLDEN / "truth", GOLDEN / "runs" / "good.txt", GOLDEN / "runs" / "partial.txt"
+
+
+def test_a_table_that_says_how_it_was_made(cli):
+    outcome = cli("compare", TRUTH, GOOD, PARTIAL, "--resamples", 500, "--seed", 7)
+    assert outcome.status == 0
+    assert outcome.out.splitlines()[0] == "Comparison, S, mean of types"
+    assert "500 resamples, seed 7" in outcome.out
+    assert "11 of 40 pictures are missing and count 0" in outcome.err
+    assert cli("compare", TRUTH, GOOD, PARTIAL, "--resamples", 500, "--seed", 7).out == outcome.out
+
+
+def test_scores_are_those_of_evaluate(cli):
+    (row,) = csv.DictReader(io.StringIO(cli("compare", TRUTH, GOOD, PARTIAL, "--type", "scan", "--format", "csv").out))
+    assert float(row["S of A"]) == pytest.approx(0.7083333333333333)
+    assert float(row["S of B"]) == pytest.approx(0.4375)
+    assert 0 < float(row["p"]) <= 1
+
+
+@pytest.mark.parametrize("metric", ["inverse-rank", "per-plant", "accuracy"])
+def test_other_metrics_and_species(cli, metric):
+    outcome = cli("compare", TRUTH, GOOD, PARTIAL, "--metric", metric, "--species", "--format", "json")
+    comparison, species = json.loads(outcome.out)
+    (row,) = comparison["rows"]
+    assert row["A wins"] + row["ties"] + row["B wins"] == len(species["rows"]) == 6
+    wins = sum(entry["good.txt"] > entry["partial.txt"] + 1e-12 for entry in species["rows"])
+    assert wins == row["A wins"]
+
+
+def test_wrong_usage(cli):
+    assert cli("compare", TRUTH, GOOD).status == 2
+    assert cli("compare", TRUTH, GOOD, GOOD.with_suffix(".csv")).status == 2
+    assert cli("compare", TRUTH, GOOD, PARTIAL, "--resamples", 0).status == 2
+
+
+def test_a_type_that_is_not_there(cli, tmp_path):
+    for file in list(TRUTH.iterdir())[:12]:
+        text = file.read_text().replace("photograph", "Scan").replace("pseudoscan", "Scan")
+        (tmp_path / file.name).write_text(text)
+    names = [path.stem for path in tmp_path.iterdir()]
+    for name in ("a.txt", "b.txt"):
+        (tmp_path / name).write_text("".join(f"{picture}.jpg Quercus ilex 1 1\n" for picture in names))
+    outcome = cli("compare", tmp_path, tmp_path / "a.txt", tmp_path / "b.txt", "--type", "photo")
+    assert outcome.status == 1
+    assert "expected pictures of type photo, found none" in outcome.err
