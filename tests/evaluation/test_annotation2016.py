@@ -276,17 +276,25 @@ def test_meteor_says_what_it_lacks(monkeypatch):
         meteor_scores({"a": "A dog."}, {"a": ["A dog."]})
 
 
+def test_summary_of_captions(monkeypatch):
+    def words_in_common(captions, references):
+        return {p: len(set(text.split()) & set(references[p][0].split())) / 4 for p, text in captions.items()}
+
+    monkeypatch.setattr("leafid.evaluation.annotation_summary.meteor_scores", words_in_common)
+    truth = AnnotationTruth(Subtask.CAPTION, dict.fromkeys("abcd", ("a red old car", "a car")))
+    run = run_of(Subtask.CAPTION, {"c": "a red old car", "a": "a car", "b": "red", "unknown": "a"})
+    summary = summarise_annotation(truth, run)
+    assert summary.missing == 1
+    expected = {"meteor mean": 1.75 / 4, "meteor median": 0.375, "meteor min": 0, "meteor max": 1}
+    assert summary.scores == pytest.approx(expected)
+
+
 def test_meteor():
+    # Just one call: every start of the program takes many seconds.
     if missing := missing_for_meteor():
         pytest.skip(missing)
-    references = {"a": ["Two boys play with a dog.", "Boys and a dog"], "b": ["A red car."], "c": ["A | bar ||| in it"]}
-    captions = {"a": "Two boys are playing with a dog.", "b": "A tree.", "c": "x"}
+    references = {p: ["Two boys play with a dog.", "Boys ||| and a dog"] for p in "abc"}
+    captions = {"b": "Two boys are playing with a dog.", "c": "A tree.", "a": "Two boys play with a dog."}
     scores = meteor_scores(captions, references)
-    assert list(scores) == ["a", "b", "c"]
-    assert scores["a"] > scores["b"] >= scores["c"] >= 0
-    truth = AnnotationTruth(Subtask.CAPTION, {p: tuple(texts) for p, texts in {**references, "d": ["Rain."]}.items()})
-    summary = summarise_annotation(truth, run_of(Subtask.CAPTION, dict(reversed(captions.items()))))
-    assert summary.scores["meteor mean"] == pytest.approx(sum(scores.values()) / 4)
-    assert (summary.missing, summary.scores["meteor min"]) == (1, 0)
-    perfect = meteor_scores({"a": references["a"][0]}, references)
-    assert 1 >= perfect["a"] > scores["a"]
+    assert list(scores) == ["b", "c", "a"]
+    assert 1 >= scores["a"] > scores["b"] > scores["c"] >= 0
