@@ -32,7 +32,7 @@ def leaf_colour(leaf: tuple[NDArray[np.uint8], NDArray[np.bool_]]) -> NDArray[np
     ndarray of float32, shape (54,)
         - Moments (mean, deviation, skewness) of CIE L*, a*, b* (L* 0 … 100) and of the opponent channels red − green,
           yellow − blue, brightness (sRGB values 0 … 1): as the camera saw it.
-        - Hue histogram in sRGB, weighted with saturation (18 bins, sum 1; all 0 for grey).
+        - Hue histogram in sRGB, weighted with saturation (18 bins around 0°, 20°, …; sum 1; all 0 for grey).
         - Free of the light: histograms (8 bins each) of log(r/g) and log(b/g) less their medians over the leaf.
           A light's colour and brightness multiply red, green and blue, and cancel.
         - Share of the leaf's pixels that are clipped (0 or 255 in some channel), and the spread of brightness relative
@@ -96,7 +96,8 @@ def _moments(channels: NDArray[np.float32]) -> NDArray[np.float64]:
 
 def _hues(unit: NDArray[np.float32]) -> NDArray[np.float64]:
     hue, saturation, _ = cv2.cvtColor(unit[:, None], cv2.COLOR_BGR2HSV)[:, 0].T
-    bins = (hue * np.float32(HUE_BINS / 360)).astype(np.intp) % HUE_BINS
+    # Pure colours are in the middle of a bin, so that rounding can't push them out of it.
+    bins = np.rint(hue * np.float32(HUE_BINS / 360)).astype(np.intp) % HUE_BINS
     counts = np.bincount(bins, weights=saturation, minlength=HUE_BINS)
     return counts / max(counts.sum(), 1e-12)
 

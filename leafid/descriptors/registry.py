@@ -137,11 +137,13 @@ def known_families(names: Iterable[str] | None = None) -> list[Family]:
     Raises
     ------
     UsageError
-        When there is no family of a name, or one is named twice.
+        When none is asked for, there is no family of a name, or one is named twice.
     """
     if names is None:
         return list(FAMILIES.values())
     names = list(names)
+    if not names:
+        raise UsageError(f"expected at least one descriptor family ({', '.join(FAMILIES)}), found none")
     for index, name in enumerate(names):
         if name not in FAMILIES:
             close = difflib.get_close_matches(name, FAMILIES, n=1)

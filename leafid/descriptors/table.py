@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
+from importlib import import_module
 from itertools import islice
 from pathlib import Path
 from typing import IO
@@ -74,11 +74,14 @@ def writer(output: str) -> Write:
         return write_csv
     if ending != ".parquet":
         raise UsageError(f"--output {output}: expected a name that ends in .csv or .parquet, or -")
-    if find_spec("pyarrow") is None:
+    try:
+        for module in ("pyarrow", "pyarrow.parquet"):  # some builds of pyarrow leave Parquet out
+            import_module(module)
+    except ImportError:
         raise UsageError(
             f"--output {output}: Parquet needs pyarrow, which is not installed; "
             "run 'pip install leafid[parquet]', or name a .csv"
-        )
+        ) from None
 
     def write_parquet(_: IO[str], columns: Sequence[str], rows: Iterable[Row]) -> None:
         with writing(output, "wb") as stream:

@@ -12,9 +12,11 @@ from numpy.typing import NDArray
 from leafid.descriptors.lbp import CodedLevel, Scale, fourier_features, positions, pyramid, ring_scales
 from leafid.errors import LeafidError
 
-# The leaf's longer side after resizing: veins of third order still show, and all scales together cost milliseconds.
-EXTENT = 384
-LEVELS = 4
+SIDE = 226.0
+"""√area of the leaf after resizing, in pixels: fine veins still show, and all scales together cost milliseconds."""
+LONGEST = 1100
+"""Longest side after resizing: a hair-thin region is shrunk to it, so that memory stays bounded."""
+LEVELS = 5
 _PARTS = ("sign", "magnitude")
 
 
@@ -75,7 +77,8 @@ def lbp_hf(
     _check(grey, region, 2)
     scales = _DEFAULT if scales is None else tuple(scales)
     levels = 1 + max(scale.level for scale in scales)
-    grey, region = _divisible(grey, levels), np.asarray(_divisible(region.astype(np.uint8), levels, fill=0))
+    room = [(0, -length % 2 ** (levels - 1)) for length in grey.shape]
+    grey, region = np.pad(grey, room, mode="edge"), np.pad(region, room)
     coded = [CodedLevel(level) for level in pyramid(grey, levels)]
     shares = _halved(region.astype(np.float32), levels)
     return _features(coded, scales, [positions(shares[scale.level] >= 0.5) for scale in scales])
@@ -89,13 +92,12 @@ def lbp_hf_names(scales: Sequence[Scale] | None = None) -> list[str]:
 
 
 def leaf_texture(
-    image: NDArray[np.uint8], mask: NDArray[np.bool_], *, extent: int = EXTENT, scales: Sequence[Scale] | None = None
+    image: NDArray[np.uint8], mask: NDArray[np.bool_], *, side: float = SIDE, scales: Sequence[Scale] | None = None
 ) -> LeafTexture:
     """Texture of a leaf's interior, border and outline at once; they share the resized leaf and its distances.
 
-    The leaf is resized so that its box's longer side has `extent` pixels: all radii are relative to the leaf.
-    With the scale's radius R, a place is interior when it lies more than R inside the leaf, and on the border when it
-    lies at most R from the edge, on either side.
+    The leaf is resized to one area, so that all radii are relative to √area. With the scale's radius R, a place in the
+    leaf is interior when it lies more than R from the edge, so that its whole ring is leaf, and border otherwise.
 
     Parameters
     ----------
@@ -103,7 +105,8 @@ def leaf_texture(
         BGR.
     mask : ndarray of bool, shape (H, W)
         The leaf, best without its stalk.
-    extent : int, default 384
+    side : float, default 226
+        √area of the resized leaf, in pixels.
     scales : sequence of Scale, optional
 
     Returns
@@ -123,17 +126,14 @@ def leaf_texture(
     _check(image, mask, 3)
     scales = _DEFAULT if scales is None else tuple(scales)
     levels = 1 + max(scale.level for scale in scales)
-    grey, coverage = _normalised(image, mask, extent, max(scale.radius for scale in scales))
-    grey, coverage = _divisible(grey, levels), _divisible(coverage, levels, fill=0)
-    leaf = coverage > 127
-    if not leaf.any():
-        raise LeafidError(
-            "expected a leaf with an area, found a mask so thin that nothing is left of it; check the mask"
-        )
+    grey, coverage = _normalised(image, mask, side, levels)
+    # Of a hair thinner than a pixel, what covers most is all there is.
+    leaf = coverage >= np.clip(coverage.max(), 1, 128)
     white = cv2.add(cv2.multiply(grey, coverage, scale=1 / 255), cv2.bitwise_not(coverage))
-    distances = _halved(_signed_distance(leaf), levels)
+    distances = _halved(cv2.distanceTransform(leaf.view(np.uint8), cv2.DIST_L2, cv2.DIST_MASK_5), levels)
+    shares = _halved(leaf.astype(np.float32), levels)
     interior = [positions(distances[scale.level] > scale.radius) for scale in scales]
-    border = [positions(np.abs(distances[scale.level]) <= scale.radius) for scale in scales]
+    border = [positions((shares[scale.level] >= 0.5) & (distances[scale.level] <= scale.radius)) for scale in scales]
     inside, before_white, silhouette = (
         [CodedLevel(level) for level in pyramid(plane, levels)] for plane in (grey, white, cv2.bitwise_not(coverage))
     )
@@ -225,34 +225,29 @@ def _check(picture: NDArray[np.uint8], mask: NDArray[np.bool_], dimensions: int)
 
 
 def _normalised(
-    image: NDArray[np.uint8], mask: NDArray[np.bool_], extent: int, reach: float
+    image: NDArray[np.uint8], mask: NDArray[np.bool_], side: float, levels: int
 ) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-    """Cut out the leaf's box with a margin, resized: grey, and how much of each pixel is leaf (0 … 255)."""
+    """Cut out the leaf's box, resized, with a margin: grey, and how much of each pixel is leaf (0 … 255)."""
     rows, cols = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
     box = (slice(rows[0], rows[-1] + 1), slice(cols[0], cols[-1] + 1))
     crop, coverage = cv2.cvtColor(image[box], cv2.COLOR_BGR2GRAY), mask[box].astype(np.uint8) * 255
-    factor = extent / max(crop.shape)
+    factor = min(side / np.sqrt(cv2.countNonZero(coverage)), LONGEST / max(crop.shape))
     size = (max(1, round(crop.shape[1] * factor)), max(1, round(crop.shape[0] * factor)))
     interpolation = cv2.INTER_AREA if factor < 1 else cv2.INTER_LINEAR
-    margin = int(np.ceil(reach))
-    pads = (margin, margin, margin, margin)
     grey = cv2.resize(crop, size, interpolation=interpolation)
     coverage = cv2.resize(coverage, size, interpolation=interpolation)
+    (above, below), (left, right) = _margins(size[1], levels), _margins(size[0], levels)
     return (
-        cv2.copyMakeBorder(grey, *pads, cv2.BORDER_REPLICATE),
-        cv2.copyMakeBorder(coverage, *pads, cv2.BORDER_CONSTANT, value=0),
+        cv2.copyMakeBorder(grey, above, below, left, right, cv2.BORDER_REPLICATE),
+        cv2.copyMakeBorder(coverage, above, below, left, right, cv2.BORDER_CONSTANT, value=0),
     )
 
 
-def _divisible(plane: NDArray[np.uint8], levels: int, fill: int | None = None) -> NDArray[np.uint8]:
-    """Pad below and to the right until every level of the pyramid has whole pixels."""
+def _margins(length: int, levels: int) -> tuple[int, int]:
+    """Room before and behind: the coarsest level ends with a pixel that is ground, and has whole pixels only."""
     step = 2 ** (levels - 1)
-    below, right = -plane.shape[0] % step, -plane.shape[1] % step
-    if not below and not right:
-        return plane
-    if fill is None:
-        return cv2.copyMakeBorder(plane, 0, below, 0, right, cv2.BORDER_REPLICATE)
-    return cv2.copyMakeBorder(plane, 0, below, 0, right, cv2.BORDER_CONSTANT, value=fill)
+    room = 3 * step + -(length + 3 * step) % step
+    return room // 2, room - room // 2
 
 
 def _halved(plane: NDArray[np.float32], levels: int) -> list[NDArray[np.float32]]:
@@ -262,12 +257,6 @@ def _halved(plane: NDArray[np.float32], levels: int) -> list[NDArray[np.float32]
         fine = result[-1]
         result.append((fine[::2, ::2] + fine[1::2, ::2] + fine[::2, 1::2] + fine[1::2, 1::2]) * np.float32(0.25))
     return result
-
-
-def _signed_distance(leaf: NDArray[np.bool_]) -> NDArray[np.float32]:
-    """Distance to the leaf's edge in pixels, positive inside."""
-    inside = cv2.distanceTransform(leaf.astype(np.uint8), cv2.DIST_L2, cv2.DIST_MASK_5)
-    return inside - cv2.distanceTransform((~leaf).astype(np.uint8), cv2.DIST_L2, cv2.DIST_MASK_5)
 
 
 def _features(

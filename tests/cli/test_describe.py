@@ -1,0 +1,146 @@
+import csv
+import io
+import sys
+
+import cv2
+import numpy as np
+import pytest
+
+from leafid.descriptors import FAMILIES, columns
+
+
+def draw(path, rows=240, cols=200, leaf=True):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    image = np.full((rows, cols, 3), 252, np.uint8)
+    if leaf:
+        cv2.ellipse(image, (cols // 2, rows // 2), (cols // 4, rows // 3), 0, 0, 360, (50, 120, 70), -1)
+    cv2.imwrite(str(path), image)
+    return path
+
+
+def table(text):
+    rows = list(csv.DictReader(io.StringIO(text)))
+    return rows
+
+
+def test_a_picture_becomes_a_row(cli, tmp_path):
+    picture = draw(tmp_path / "leaf.png")
+    outcome = cli("describe", picture, "--families", "geometry,hu", "--jobs", "1")
+    assert (outcome.status, outcome.err) == (0, "")
+    (row,) = table(outcome.out)
+    assert list(row) == ["picture", "type", "species", *columns(["geometry", "hu"])]
+    assert (row["picture"], row["type"], row["species"]) == (str(picture), "scan", "")
+    # Axes of 80 and 50: the logarithm of 1.6, but for a pixel.
+    assert float(row["geometry.log_aspect_axes"]) == pytest.approx(np.log(1.6), abs=0.03)
+
+
+def test_species_of_a_collection_come_along(cli, tmp_path):
+    for species in ("Acer campestre", "Quercus ilex"):
+        draw(tmp_path / "leaves" / species / f"{species[0]}.png")
+    outcome = cli("describe", tmp_path / "leaves", "--families", "hu", "--type", "scan-like", "--jobs", "1")
+    assert outcome.status == 0
+    assert [(row["species"], row["type"]) for row in table(outcome.out)] == [
+        ("Acer campestre", "scan-like"),
+        ("Quercus ilex", "scan-like"),
+    ]
+
+
+def test_bad_pictures_are_named_and_the_others_done(cli, tmp_path):
+    draw(tmp_path / "a.png")
+    (tmp_path / "b.jpg").write_text("not a picture")
+    (tmp_path / "c.jpg").touch()
+    draw(tmp_path / "d.png", leaf=False)
+    draw(tmp_path / "e.png")
+    outcome = cli("describe", tmp_path, "--families", "hu", "--type", "scan", "--jobs", "1")
+    assert outcome.status == 1
+    assert [row["picture"][-5:] for row in table(outcome.out)] == ["a.png", "e.png"]
+    lines = outcome.err.splitlines()
+    assert [name for name in "bcd" if any(f"/{name}." in line for line in lines)] == ["b", "c", "d"]
+    assert "no leaf was found" in outcome.err
+    assert lines[-1] == "leafid: 3 of 5 pictures left out"
+
+
+def test_csv_files_hold_what_stdout_shows(cli, tmp_path):
+    picture = draw(tmp_path / "leaf.png")
+    words = ("describe", picture, "--families", "geometry", "--jobs", "1")
+    outcome = cli(*words, "--output", tmp_path / "new" / "table.csv")
+    assert (outcome.status, outcome.out) == (0, "")
+    assert (tmp_path / "new" / "table.csv").read_text() == cli(*words).out
+
+
+def test_parquet_holds_the_same_numbers_as_csv(cli, tmp_path):
+    parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
+    picture = draw(tmp_path / "leaf.png")
+    words = ("describe", picture, "--families", "geometry,veins", "--jobs", "1")
+    assert cli(*words, "--output", tmp_path / "table.parquet").status == 0
+    stored = parquet.read_table(tmp_path / "table.parquet").to_pylist()
+    (row,) = table(cli(*words).out)
+    assert list(stored[0]) == list(row)
+    assert stored[0]["species"] is None
+    for name in columns(["geometry", "veins"]):
+        # Nine digits are enough for any float32: the text reads back exactly.
+        assert np.float32(row[name]) == np.float32(stored[0][name])
+
+
+def test_workers_change_nothing(cli, tmp_path):
+    for name in ("a", "b", "c"):
+        draw(tmp_path / f"{name}.png", rows=240 + 10 * ord(name) % 7)
+    words = ("describe", tmp_path, "--families", "hu,veins")
+    assert cli(*words, "--jobs", "1").out == cli(*words, "--jobs", "2").out
+
+
+def test_list_has_a_line_a_family(cli):
+    outcome = cli("describe", "--list")
+    assert outcome.status == 0
+    assert [line.split()[0] for line in outcome.out.splitlines()] == list(FAMILIES)
+
+
+def test_parquet_without_pyarrow_says_what_to_install(cli, tmp_path, monkeypatch):
+    # An entry of None is how the import system marks a module that can't be imported.
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    outcome = cli("describe", draw(tmp_path / "leaf.png"), "--output", tmp_path / "table.parquet")
+    assert outcome.status == 2
+    assert "pip install leafid[parquet]" in outcome.err
+    assert not (tmp_path / "table.parquet").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "message"),
+    [
+        ((), 2, "expected at least one picture"),
+        (("missing.jpg",), 1, "missing.jpg: no such file or folder"),
+        (("leaf.png", "--families", "hue"), 2, "unknown descriptor family 'hue'; did you mean 'hu'?"),
+        (("leaf.png", "--families", ","), 2, "expected at least one descriptor family"),
+        (("leaf.png", "--output", "table.xlsx"), 2, "ends in .csv or .parquet"),
+        (("leaf.png", "--output", "folder.csv"), 1, "found a folder"),
+        (("leaf.png", "--type", "xray"), 2, "invalid choice: 'xray'"),
+    ],
+)
+def test_wrong_words_are_named(cli, tmp_path, monkeypatch, words, status, message):
+    monkeypatch.chdir(tmp_path)
+    draw(tmp_path / "leaf.png")
+    (tmp_path / "folder.csv").mkdir()
+    outcome = cli("describe", *words, "--jobs", "1")
+    assert outcome.status == status
+    assert message in outcome.err
+    assert "Traceback" not in outcome.err
+    assert outcome.out == ""
+
+
+def test_nothing_half_written_where_the_folder_is_read_only(cli, tmp_path):
+    picture = draw(tmp_path / "leaf.png")
+    blocked = tmp_path / "file"
+    blocked.touch()
+    outcome = cli("describe", picture, "--families", "hu", "--jobs", "1", "--output", blocked / "table.csv")
+    assert outcome.status == 1
+    assert "can't be written" in outcome.err
+    assert blocked.read_bytes() == b""
+
+
+def test_real_leaves(cli, real_data, tmp_path):
+    pictures = sorted((real_data / "imageclef2011" / "Train").glob("100*.jpg"))[:3]
+    outcome = cli("describe", *pictures, "--families", "geometry,interior,border,outline,colour", "--jobs", "1")
+    assert outcome.status == 0
+    values = np.array([list(row.values())[3:] for row in table(outcome.out)], dtype=float)
+    assert values.shape[0] == len(pictures)
+    assert np.isfinite(values).all()

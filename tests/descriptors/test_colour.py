@@ -1,0 +1,95 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from leafid.descriptors.colour import leaf_colour, leaf_colour_names
+from leafid.errors import LeafidError
+
+FULL = np.ones((40, 50), bool)
+
+
+def speckled(seed=0):
+    rng = np.random.default_rng(seed)
+    return np.clip(rng.normal((50, 120, 70), 12, (40, 50, 3)), 20, 160)
+
+
+def named(image, mask=FULL):
+    values = leaf_colour((np.rint(image).astype(np.uint8), mask))
+    return dict(zip(leaf_colour_names(), values.tolist(), strict=True))
+
+
+def even(blue, green, red):
+    return np.full((40, 50, 3), (blue, green, red))
+
+
+def test_moments_of_known_colours():
+    white = named(even(255, 255, 255))
+    assert white["l_mean"] == pytest.approx(100, abs=0.1)
+    assert white["a_mean"] == pytest.approx(0, abs=0.1)
+    assert white["brightness_mean"] == pytest.approx(3**0.5, abs=1e-5)
+    assert white["clipped"] == 1
+    red = named(even(0, 0, 255))
+    # CIE L*a*b* of sRGB red under D65.
+    assert (red["l_mean"], red["a_mean"], red["b_mean"]) == pytest.approx((53.24, 80.09, 67.20), abs=0.5)
+    assert red["red_green_mean"] == pytest.approx(2**-0.5, abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("colour", "hue"), [((0, 0, 200), 0), ((0, 200, 0), 120), ((200, 0, 0), 240), ((0, 200, 200), 60)]
+)
+def test_hue_of_pure_colours(colour, hue):
+    assert named(even(*colour))[f"hue_{hue}"] == pytest.approx(1)
+
+
+def test_grey_has_no_hue():
+    assert not any(value for name, value in named(even(90, 90, 90)).items() if name.startswith("hue"))
+
+
+def test_deviation_and_skewness_follow_the_formula():
+    image = np.rint(speckled())
+    values = image[..., 2] - image[..., 1]
+    values = values.ravel() / 255 / 2**0.5
+    got = named(image)
+    assert got["red_green_deviation"] == pytest.approx(values.std(), rel=1e-4)
+    expected = ((values - values.mean()) ** 3).mean() / values.std() ** 3
+    assert got["red_green_skewness"] == pytest.approx(expected, abs=1e-3)
+
+
+@given(st.tuples(st.floats(0.7, 1.5), st.floats(0.7, 1.5), st.floats(0.7, 1.5)))
+@settings(max_examples=25, deadline=None)
+def test_log_ratios_ignore_the_lights_colour(cast):
+    one, other = named(speckled()), named(speckled() * cast)
+    # Rounding to grey levels moves some pixels across a bin's edge.
+    for name in one:
+        if name.startswith("log"):
+            assert other[name] == pytest.approx(one[name], abs=0.08)
+
+
+def test_only_the_leaf_counts():
+    image, mask = speckled(), FULL.copy()
+    mask[:, 25:] = False
+    other = image.copy()
+    other[:, 25:] = 255
+    assert named(image, mask) == named(other, mask)
+
+
+def test_the_order_of_pixels_does_not_matter():
+    image = speckled()
+    one, turned = named(image), named(np.rot90(image), np.rot90(FULL))
+    assert turned == pytest.approx(one, abs=1e-4)
+
+
+@pytest.mark.parametrize("level", [0, 255])
+def test_constant_pictures_give_finite_numbers(level):
+    values = leaf_colour((np.full((40, 50, 3), level, np.uint8), FULL))
+    assert values.dtype == np.float32
+    assert np.isfinite(values).all()
+    assert len(values) == len(leaf_colour_names()) == len(set(leaf_colour_names()))
+
+
+def test_wrong_arrays_are_named():
+    with pytest.raises(LeafidError, match="found an empty one"):
+        leaf_colour((np.zeros((9, 9, 3), np.uint8), np.zeros((9, 9), bool)))
+    with pytest.raises(LeafidError, match=r"found uint8 \(9, 9\)"):
+        leaf_colour((np.zeros((9, 9), np.uint8), np.ones((9, 9), bool)))

@@ -1,0 +1,162 @@
+import cmath
+
+import cv2
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from leafid.descriptors.lbp import (
+    PRECISION,
+    CodedLevel,
+    Scale,
+    fourier_features,
+    positions,
+    pyramid,
+    ring_scales,
+    uniform_labels,
+)
+
+SMALL = Scale(0, 1, 1)
+CLOCKWISE = [(0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1), (-1, 0), (-1, 1)]
+
+
+def slow_counts(level, places, scale):
+    """The formulas, pixel by pixel: sign and magnitude patterns of every place."""
+    rows, cols = level.shape
+
+    def value(row, col):
+        return int(level[min(max(row, 0), rows - 1), min(max(col, 0), cols - 1)])
+
+    differences = []
+    for row, col in zip(*np.nonzero(places), strict=True):
+        ring = []
+        for k, (down, right) in enumerate(CLOCKWISE):
+            step = scale.diagonal if k % 2 else scale.straight
+            ring.append(value(row + down * step, col + right * step) - value(row, col))
+        differences.append(ring)
+    counts = np.zeros((2, 256), int)
+    if differences:
+        mean = sum(abs(d) for ring in differences for d in ring) / (8 * len(differences))
+        for ring in differences:
+            counts[0, sum(2**k for k, d in enumerate(ring) if d >= 0)] += 1
+            counts[1, sum(2**k for k, d in enumerate(ring) if abs(d) >= mean)] += 1
+    return counts
+
+
+def changes(code):
+    bits = [code >> k & 1 for k in range(8)]
+    return sum(bits[k] != bits[k - 1] for k in range(8))
+
+
+@pytest.mark.parametrize("scale", [SMALL, Scale(0, 2, 2), Scale(0, 3, 2), Scale(0, 4, 3)])
+def test_counts_follow_the_formula(scale):
+    rng = np.random.default_rng(1)
+    level = rng.integers(0, 30, (13, 17)).astype(np.int16) * 500
+    places = rng.random(level.shape) < 0.6
+    np.testing.assert_array_equal(CodedLevel(level).counts(positions(places), scale), slow_counts(level, places, scale))
+
+
+def test_no_places_have_no_codes():
+    nothing = positions(np.zeros((5, 5), bool))
+    assert CodedLevel(np.ones((5, 5), np.int16)).counts(nothing, SMALL).sum() == 0
+
+
+def test_a_flat_level_has_ones_only():
+    level = np.full((6, 6), 77, np.int16)
+    counts = CodedLevel(level).counts(positions(np.ones((6, 6), bool)), SMALL)
+    assert counts[:, 255].tolist() == [36, 36]
+
+
+def test_labels_by_hand():
+    labels = uniform_labels()
+    assert labels[0b00000001] == 0
+    assert labels[0b10000000] == 7
+    assert labels[0b10000001] == 8 + 7  # two ones that begin at bit 7 and go on at bit 0
+    assert labels[0b01111111] == 6 * 8
+    assert (labels[0], labels[255], labels[0b101]) == (56, 57, 58)
+
+
+def test_labels_are_uniform_exactly_where_the_code_changes_at_most_twice():
+    labels = uniform_labels()
+    uniform = [code for code in range(256) if changes(code) <= 2]
+    assert len(uniform) == 58
+    assert sorted(labels[uniform]) == list(range(58))
+    assert (np.delete(labels, uniform) == 58).all()
+
+
+def test_features_follow_the_formula():
+    counts = np.random.default_rng(2).integers(0, 50, 256)
+    labels, total = uniform_labels(), counts.sum()
+    expected = []
+    for ones in range(1, 8):
+        row = [counts[labels == (ones - 1) * 8 + r].sum() / total for r in range(8)]
+        for u in range(5):
+            expected.append(abs(sum(h * cmath.exp(-2j * cmath.pi * u * r / 8) for r, h in enumerate(row))))
+    expected += [counts[labels == label].sum() / total for label in (56, 57, 58)]
+    # Computed in float64 and stored in float32, whose relative precision is 6e-8.
+    np.testing.assert_allclose(fourier_features(counts), expected, rtol=1e-6, atol=1e-9)
+
+
+@given(arrays(np.int64, 256, elements=st.integers(0, 1000)), st.integers(0, 7), st.booleans())
+@settings(max_examples=50, deadline=None)
+def test_features_ignore_turns_by_45_degrees_and_mirrors(counts, turn, mirror):
+    moved = np.zeros(256, int)
+    for code in range(256):
+        bits = [code >> k & 1 for k in range(8)]
+        bits = bits[::-1] if mirror else bits
+        moved[sum(bits[(k - turn) % 8] << k for k in range(8))] = counts[code]
+    # Only the order of summation differs.
+    np.testing.assert_allclose(fourier_features(moved), fourier_features(counts), atol=1e-6)
+
+
+def test_features_lie_between_0_and_1_and_rows_sum_to_1():
+    features = fourier_features(np.random.default_rng(3).integers(0, 9, (4, 2, 256)))
+    assert features.shape == (4, 2, 38)
+    assert features.min() >= 0
+    # Harmonic 0 of each row is the row's share; with the last three they are all codes.
+    shares = features[..., [*range(0, 35, 5), 35, 36, 37]].sum(axis=-1)
+    np.testing.assert_allclose(shares, 1, atol=1e-6)
+
+
+def test_no_codes_give_zeros():
+    assert not fourier_features(np.zeros(256, int)).any()
+
+
+def test_pyramid_of_a_constant_is_constant():
+    levels = pyramid(np.full((32, 16), 100, np.uint8), 4)
+    assert [level.shape for level in levels] == [(32, 16), (16, 8), (8, 4), (4, 2)]
+    assert all((level == 100 * PRECISION).all() for level in levels)
+
+
+def test_pyramid_follows_the_formula():
+    grey = np.random.default_rng(4).integers(0, 256, (8, 12)).astype(np.uint8)
+    padded = np.pad(grey.astype(float) * PRECISION, 1, mode="edge")
+    kernel = np.array([1, 3, 3, 1]) / 8
+    expected = [[kernel @ padded[r : r + 4, c : c + 4] @ kernel for c in range(0, 12, 2)] for r in range(0, 8, 2)]
+    np.testing.assert_array_equal(pyramid(grey, 2)[1], np.rint(expected))
+
+
+def test_pyramid_turns_with_the_picture():
+    grey = np.random.default_rng(5).integers(0, 256, (48, 32)).astype(np.uint8)
+    for level, turned in zip(pyramid(grey, 4), pyramid(np.ascontiguousarray(np.rot90(grey)), 4), strict=True):
+        np.testing.assert_array_equal(np.rot90(level), turned)
+
+
+def test_pyramid_keeps_black_and_white_apart():
+    grey = np.full((16, 16), 255, np.uint8)
+    cv2.rectangle(grey, (0, 0), (7, 15), 0, -1)
+    last = pyramid(grey, 4)[-1]
+    assert last.dtype == np.int16
+    assert 0 <= last.min() < last.max() <= 255 * PRECISION
+
+
+def test_radii_grow_by_about_the_square_root_of_two():
+    radii = np.array([scale.radius for scale in ring_scales(4)])
+    assert len(radii) == 10
+    ratios = radii[1:] / radii[:-1]
+    # Whole steps can't grow evenly; none stands still or leaps.
+    assert ratios.min() > 1.15
+    assert ratios.max() < 2.05
+    assert ring_scales(4, fine=False) == ring_scales(4)[2:]

@@ -1,0 +1,93 @@
+import pickle
+import subprocess
+import sys
+
+import cv2
+import numpy as np
+import pytest
+
+from leafid.descriptors import FAMILIES, columns, describe, known_families
+from leafid.errors import LeafidError, UsageError
+from leafid.segmentation import Segmentation
+
+
+@pytest.fixture(scope="module")
+def leaf():
+    mask = np.zeros((260, 200), np.uint8)
+    cv2.ellipse(mask, (100, 120), (60, 100), 0, 0, 360, 1, -1)
+    blade = mask > 0
+    mask[215:250, 98:103] = 1
+    image = np.full((*mask.shape, 3), 245, np.uint8)
+    noise = np.random.default_rng(0).normal(0, 12, image.shape)
+    image[mask > 0] = np.clip(noise + np.array([50, 120, 70]), 0, 255).astype(np.uint8)[mask > 0]
+    return image, Segmentation(mask > 0, blade, 1.0, (20, 250, 40, 161))
+
+
+@pytest.fixture(scope="module")
+def described(leaf):
+    return describe(*leaf)
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_every_family_measures_as_many_finite_numbers_as_it_names(name, described):
+    values, names = described[name], FAMILIES[name].names()
+    assert values.dtype == np.float32
+    assert values.shape == (len(names),)
+    assert np.isfinite(values).all()
+    assert len(set(names)) == len(names)
+
+
+@pytest.mark.parametrize("name", ["geometry", "outline", "colour"])
+def test_a_family_alone_measures_the_same(name, leaf, described):
+    np.testing.assert_array_equal(FAMILIES[name].compute(*leaf), described[name])
+
+
+def test_the_petiole_shows_only_where_it_belongs(leaf, described):
+    image, segmentation = leaf
+    bare = Segmentation(segmentation.blade, segmentation.blade, 1.0, segmentation.box)
+    without = describe(image, bare, ["geometry", "geometry_whole"])
+    np.testing.assert_array_equal(without["geometry"], described["geometry"])
+    assert not np.array_equal(without["geometry_whole"], described["geometry_whole"])
+
+
+def test_columns_are_unique_and_as_many_as_values(described):
+    names = columns()
+    assert len(names) == len(set(names)) == sum(map(len, described.values()))
+    assert "geometry.log_aspect_box" in names
+    assert columns(["hu"]) == [f"hu.log_{k}" for k in range(1, 8)]
+
+
+def test_families_come_in_the_order_asked_for(leaf):
+    assert list(describe(*leaf, ["hu", "geometry"])) == ["hu", "geometry"]
+    assert [family.name for family in known_families(["hu", "geometry"])] == ["hu", "geometry"]
+
+
+def test_every_family_says_what_it_is():
+    for name, family in FAMILIES.items():
+        assert family.name == name
+        assert family.summary
+
+
+def test_unknown_and_repeated_families_are_named():
+    with pytest.raises(UsageError, match="'geometri'; did you mean 'geometry'"):
+        columns(["geometri"])
+    with pytest.raises(UsageError, match="'zzz'; there are geometry, "):
+        columns(["zzz"])
+    with pytest.raises(UsageError, match="'hu' is named twice"):
+        columns(["hu", "geometry", "hu"])
+
+
+def test_a_picture_without_a_leaf_is_an_error():
+    nothing = np.zeros((50, 50), bool)
+    with pytest.raises(LeafidError, match="no leaf was found"):
+        describe(np.zeros((50, 50, 3), np.uint8), Segmentation(nothing, nothing, 0.0, (0, 0, 0, 0)), ["hu"])
+
+
+def test_families_travel_to_worker_processes():
+    assert pickle.loads(pickle.dumps(FAMILIES["veins"])) == FAMILIES["veins"]
+
+
+def test_the_registry_imports_no_family():
+    code = "import sys, leafid.descriptors; print([m for m in sys.modules if m in ('numpy', 'cv2')])"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "[]"
