@@ -18,6 +18,11 @@ def positive_int(word: str) -> int:
     return number
 
 
+def positive_ints(word: str) -> list[int]:
+    """Read whole numbers from 1 up, separated by commas: an option that takes several can stand before anything."""
+    return [positive_int(number) for number in word.split(",")]
+
+
 def job_count(word: str) -> int:
     """Read a number of worker processes: from 1 up, or -1 for one a core (-2 for one less, and so on)."""
     try:
