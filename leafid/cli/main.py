@@ -23,6 +23,7 @@ COMMANDS = {
     "evaluate": "score run files",
     "compare": "test whether runs differ",
     "check": "check a run file, listing every problem",
+    "evaluate-hierarchy": "score plant runs that may answer with a genus, a family or an order",
     "evaluate-irma": "score IRMA codes and labels (ImageCLEF 2005 to 2009)",
     "evaluate-interpretation": "score localised and named objects by the interpretation metric",
     "evaluate-annotation": "score run files of the ImageCLEF 2016 annotation task",
