@@ -17,7 +17,7 @@ import argparse
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from leafid.cli.arguments import positive_int
+from leafid.cli.arguments import positive_ints
 from leafid.cli.check_annotation import add_known, read_known
 from leafid.cli.environment import Environment
 
@@ -32,7 +32,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("runs", nargs="+", metavar="RUN", help="run files")
     parser.add_argument("--by-concept", action="store_true", help="subtask 1: show every concept")
     parser.add_argument(
-        "--k", type=positive_int, nargs="+", metavar="K", help="subtask 4: ranks (default: 1 5 10 … 100)"
+        "--k", type=positive_ints, metavar="K,…", help="subtask 4: ranks (default: 1,5,10,25,50,75,100)"
     )
     parser.add_argument(
         "--radius", type=float, default=6137.0, metavar="KM", help="subtask 5: of the earth (default: the task's 6137)"

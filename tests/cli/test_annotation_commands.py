@@ -66,6 +66,13 @@ def test_selections(cli, folder):
     assert "chosen.txt:1: expected a box that is given for a, found 9" in outcome.err
 
 
+def test_recall(cli, folder):
+    (folder / "docs.txt").write_text("4 x p\n4 y q\n")
+    (folder / "ranked.txt").write_text("4 y a,q\n4 x p,q\n")
+    (scores,) = rows(cli("evaluate-annotation", "--format", "json", "--k", "1,2", "docs.txt", "ranked.txt"))
+    assert scores == {"run": "ranked.txt", "recall-at-1": 0.5, "recall-at-2": 1}
+
+
 def test_a_run_of_another_subtask(cli, folder):
     outcome = cli("evaluate-annotation", "truth.txt", "selections.txt")
     assert outcome.status == 1

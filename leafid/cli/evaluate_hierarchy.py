@@ -1,0 +1,102 @@
+"""Score plant runs that may answer above the species: 'Quercus *' for "an oak, don't know which".
+
+The answer to a picture is its line of rank 1: a species, a genus, family or order followed by '*', or just '*'. Its
+error is that of an IRMA code over order, family, genus and species: 0 for the right species, half as much for "don't know" as
+for a wrong name, more for a mistake at a high rank or where there is little to choose from, 1 for another order or a
+picture that the run lacks. 'by plant' averages as the official plant score does: over pictures, plants, authors.
+
+To see whether backing off pays, score the run with it and the run without it side by side.
+
+examples:
+  leafid evaluate-hierarchy imageclef2011 species.txt backed-off.txt
+  leafid evaluate-hierarchy --taxonomy imageclef2011/Train imageclef2011/TestXmlWithGroundTruth run.txt
+"""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from leafid.cli.arguments import add_layout
+from leafid.cli.environment import Environment
+from leafid.errors import LeafidError, ProblemsError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from leafid.collection.picture import Picture
+    from leafid.evaluation.taxonomy import Taxonomy
+    from leafid.report.tables import Cell
+    from leafid.runs.run import Run
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.add_argument("truth", metavar="COLLECTION", help="labelled pictures; its test part where it has one")
+    parser.add_argument("runs", nargs="+", metavar="RUN", help="run files in the 2011 format")
+    parser.add_argument("--taxonomy", metavar="COLLECTION", help="more species for the tree (default: the truth's)")
+    parser.add_argument("--format", choices=("text", "csv", "json", "markdown", "latex"), default="text")
+    add_layout(parser)
+
+
+def run(arguments: argparse.Namespace, environment: Environment) -> int:
+    """Score every run and print a table."""
+    from leafid.collection import read_collection
+    from leafid.evaluation.hierarchy_summary import summarise_hierarchy
+    from leafid.report.tables import Table, render
+    from leafid.runs.imageclef2011 import read_run
+
+    collection = read_collection(arguments.truth, arguments.layout)
+    labelled = collection.labelled()
+    pictures = labelled.of_part("test").pictures or labelled.pictures
+    if not pictures:
+        raise LeafidError(f"{arguments.truth}: expected labelled pictures, found none")
+    more = read_collection(arguments.taxonomy).pictures if arguments.taxonomy else ()
+    taxonomy = _taxonomy([*labelled.pictures, *more])
+    truth = {picture.name: str(picture.species) for picture in pictures}
+    rows: list[list[Cell]] = []
+    for path in arguments.runs:
+        answers = _answers(read_run(path), path, truth, taxonomy)
+        summary = summarise_hierarchy(truth, answers, taxonomy)
+        if summary.missing:
+            environment.warn(f"{path}: lacks {summary.missing} of {len(truth)} pictures; each counts 1")
+        shares = [f"{summary.right[rank]}/{count}" for rank, count in summary.answered.items()]
+        means = _means([summary.errors[picture.name] for picture in pictures], pictures)
+        rows.append([str(path), *means, *shares])
+    columns = ["run", "error", "by plant", *reversed(taxonomy.ranks), "*"]
+    notes = [f"{len(truth)} pictures, {len(taxonomy.species)} species; right/answered at each rank"]
+    environment.stdout.write(render([Table("", columns, rows, notes)], arguments.format))
+    return 0
+
+
+def _taxonomy(pictures: Iterable[Picture]) -> Taxonomy:
+    from leafid.evaluation.taxonomy import Taxonomy
+
+    return Taxonomy({picture.taxon.species: picture.taxon for picture in pictures if picture.taxon}.values())
+
+
+def _answers(run: Run, path: str, truth: dict[str, str], taxonomy: Taxonomy) -> dict[str, str]:
+    """Take the lines of rank 1, refusing pictures and answers that aren't known."""
+    answers, problems = {}, []
+    for prediction, line in zip(run, run.line.tolist(), strict=True):
+        if prediction.rank != 1:
+            continue
+        answers[prediction.picture] = prediction.species
+        if prediction.picture not in truth:
+            problems.append((line, f"expected a picture of the collection, found {prediction.picture!r}"))
+        try:
+            taxonomy.path(prediction.species)
+        except LeafidError as error:
+            problems.append((line, str(error)))
+    if problems:
+        raise ProblemsError(f"{path}:{line}: {problem}" for line, problem in sorted(problems))
+    return answers
+
+
+def _means(errors: Sequence[float], pictures: Sequence[Picture]) -> tuple[float, float]:
+    from statistics import fmean
+
+    from leafid.evaluation.plant_task import average_score
+
+    by_plant = average_score(errors, [str(p.author) for p in pictures], [p.group for p in pictures])
+    return fmean(errors), by_plant

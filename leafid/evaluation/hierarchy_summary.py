@@ -1,0 +1,75 @@
+"""A plant run whose answers may stop at genus, family or order, in a few numbers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from leafid.evaluation.hierarchy import hierarchical_error
+from leafid.evaluation.path_error import WILDCARD, WRONG_ERROR
+from leafid.evaluation.taxonomy import Taxonomy
+
+
+@dataclass(frozen=True)
+class HierarchySummary:
+    """How a run did, answer by answer.
+
+    Attributes
+    ----------
+    errors : dict of str to float
+        Hierarchical error of each picture of the ground truth, sorted by picture; 1 where the run lacks it.
+    answered : dict of str to int
+        How many answers stop at each rank of the taxonomy, from the species up; last ``"*"``.
+    right : dict of str to int
+        How many of those are right as far as they go.
+    missing : int
+        Pictures that the run lacks.
+    """
+
+    errors: dict[str, float]
+    answered: dict[str, int]
+    right: dict[str, int]
+    missing: int
+
+
+def summarise_hierarchy(truth: Mapping[str, str], answers: Mapping[str, str], taxonomy: Taxonomy) -> HierarchySummary:
+    """Score one answer a picture.
+
+    Parameters
+    ----------
+    truth : mapping of str to str
+        The species of each picture, all of the taxonomy.
+    answers : mapping of str to str
+        By picture: a species or a back-off such as ``Quercus *``. Pictures that the truth lacks don't count.
+    taxonomy : Taxonomy
+
+    Returns
+    -------
+    HierarchySummary
+
+    Raises
+    ------
+    LeafidError
+        When the taxonomy lacks a species or an answer.
+    """
+    errors: dict[str, float] = {}
+    answered: Counter[str] = Counter()
+    right: Counter[str] = Counter()
+    for picture in sorted(truth):
+        if picture not in answers:
+            errors[picture] = WRONG_ERROR
+            continue
+        path, correct = taxonomy.path(answers[picture]), taxonomy.paths[truth[picture]]
+        depth = len(path) - path.count(WILDCARD)
+        rank = taxonomy.ranks[depth - 1] if depth else WILDCARD
+        answered[rank] += 1
+        right[rank] += path[:depth] == correct[:depth]
+        errors[picture] = hierarchical_error(truth[picture], answers[picture], taxonomy)
+    ranks = [*reversed(taxonomy.ranks), WILDCARD]
+    return HierarchySummary(
+        errors,
+        {rank: answered[rank] for rank in ranks},
+        {rank: right[rank] for rank in ranks},
+        len(truth.keys() - answers.keys()),
+    )

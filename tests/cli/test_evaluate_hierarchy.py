@@ -1,0 +1,70 @@
+import cv2
+import numpy as np
+import pytest
+
+XML = """<?xml version="1.0" encoding="UTF-8"?>
+<Image><FileName>{name}</FileName><Type>Scan</Type><Author>{author}</Author>
+<IndividualPlantId>{plant}</IndividualPlantId>
+<Taxon><Order>{order}</Order><Family>{family}</Family><Species>{species}</Species><Genus>{genus}</Genus></Taxon>
+<Content>Leaf</Content></Image>
+"""
+OAKS = {"order": "Fagales", "family": "Fagaceae", "genus": "Quercus"}
+PICTURES = [
+    {"name": "1.jpg", "author": "Ann", "plant": 1, "species": "robur", **OAKS},
+    {"name": "2.jpg", "author": "Ann", "plant": 1, "species": "robur", **OAKS},
+    {"name": "3.jpg", "author": "Ann", "plant": 2, "species": "ilex", **OAKS},
+    {"name": "4.jpg", "author": "Bob", "plant": 3, "order": "Sapindales", "family": "Sapindaceae", "genus": "Acer",
+     "species": "campestre"},
+]  # fmt: skip
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "Train").mkdir()
+    for picture in PICTURES:
+        cv2.imwrite(f"Train/{picture['name']}", np.zeros((20, 20, 3), np.uint8))
+        (tmp_path / "Train" / picture["name"]).with_suffix(".xml").write_text(XML.format(**picture))
+    return tmp_path
+
+
+def test_back_off_beside_species(cli, folder):
+    (folder / "species.txt").write_text(
+        "1.jpg Quercus robur 1 0.9\n2.jpg Quercus ilex 1 0.5\n2.jpg Quercus robur 2 0.4\n"
+        "3.jpg Quercus robur 1 0.6\n4.jpg Quercus robur 1 0.4\n"
+    )
+    (folder / "back.txt").write_text(
+        "1.jpg Quercus robur 1 0.9\n2.jpg Quercus * 1 0.9\n3.jpg Quercus * 1 0.9\n4.jpg * 1 1.0\n"
+    )
+    outcome = cli("evaluate-hierarchy", "Train", "species.txt", "back.txt", "--format", "csv")
+    assert outcome.status == 0, outcome.err
+    species, back = (line.split(",") for line in outcome.out.splitlines()[1:])
+    # Oaks: weights 1/2, 1/2, 1/3, 1/8 (2 orders, 1 family, 1 genus, 2 species): a wrong species costs 3/35.
+    wrong = (1 / 8) / (1 / 2 + 1 / 2 + 1 / 3 + 1 / 8)
+    assert float(species[1]) == pytest.approx((2 * wrong + 1) / 4)
+    assert float(species[2]) == pytest.approx(((wrong / 2 + wrong) / 2 + 1) / 2)
+    assert float(back[1]) == pytest.approx((wrong + 0.5) / 4)
+    assert species[3:] == ["1/4", "0/0", "0/0", "0/0", "0/0"]
+    assert back[3:] == ["1/1", "2/2", "0/0", "0/0", "1/1"]
+
+
+def test_a_missing_picture_counts_1(cli, folder):
+    (folder / "run.txt").write_text("1.jpg Quercus robur 1 0.9\n2.jpg Quercus robur 1 0.9\n3.jpg Quercus ilex 1 0.9\n")
+    outcome = cli("evaluate-hierarchy", "Train", "run.txt")
+    assert "run.txt: lacks 1 of 4 pictures; each counts 1" in outcome.err
+    assert outcome.out.splitlines()[2].split()[1:3] == ["0.2500", "0.5000"]
+
+
+def test_unknown_answers_and_pictures_are_named_by_their_line(cli, folder):
+    (folder / "run.txt").write_text("1.jpg Rosa * 1 0.9\n9.jpg * 1 0.9\n")
+    outcome = cli("evaluate-hierarchy", "Train", "run.txt")
+    assert outcome.status == 1
+    assert "run.txt:1: expected a species of the taxonomy, or a higher taxon and '*', found 'Rosa *'" in outcome.err
+    assert "run.txt:2: expected a picture of the collection, found '9.jpg'" in outcome.err
+
+
+def test_the_golden_run(cli, real_data):
+    run = real_data / "golden" / "imageclef2011" / "runs" / "alpha.txt"
+    outcome = cli("evaluate-hierarchy", real_data / "imageclef2011" / "Train", run, "--format", "csv")
+    assert outcome.status == 0, outcome.err
+    assert 0 < float(outcome.out.splitlines()[1].split(",")[1]) < 1
