@@ -1,9 +1,10 @@
 """Score plant runs that may answer above the species: 'Quercus *' for "an oak, don't know which".
 
 The answer to a picture is its line of rank 1: a species, a genus, family or order followed by '*', or just '*'. Its
-error is that of an IRMA code over order, family, genus and species: 0 for the right species, half as much for "don't know" as
-for a wrong name, more for a mistake at a high rank or where there is little to choose from, 1 for another order or a
-picture that the run lacks. 'by plant' averages as the official plant score does: over pictures, plants, authors.
+error is that of an IRMA code over order, family, genus and species: 0 for the right species, half as much for "don't
+know" as for a wrong name, more for a mistake at a high rank or where there is little to choose from, 1 for another
+order or a picture that the run lacks. 'by plant' averages as the official plant score does: over pictures, plants,
+authors.
 
 To see whether backing off pays, score the run with it and the run without it side by side.
 
