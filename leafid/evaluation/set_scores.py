@@ -153,30 +153,11 @@ def macro_average_accuracy(sets: ArrayLike, labels: ArrayLike) -> float:
     found = hits(sets, labels)
     if not len(found):
         return float("nan")
-    return float(np.nanmean(by_class(found, np.asarray(labels, np.intp), np.shape(sets)[1])))
+    return float(np.nanmean(group_means(found, labels, np.shape(sets)[1])))
 
 
-def by_class(found: ArrayLike, labels: ArrayLike, classes: int) -> NDArray[np.float64]:
-    """Average over the pictures of each class.
-
-    Parameters
-    ----------
-    found : bool array (n,)
-        See `hits`.
-    labels : int array (n,)
-    classes : int
-        C.
-
-    Returns
-    -------
-    float64 (C,)
-        NaN for a class without pictures.
-    """
-    return by_group_accuracy(found, labels, classes)
-
-
-def by_group_accuracy(values: ArrayLike, groups: ArrayLike, number: int) -> NDArray[np.float64]:
-    """Average over the pictures of each group, such as the organ shown.
+def group_means(values: ArrayLike, groups: ArrayLike, number: int) -> NDArray[np.float64]:
+    """Average over the pictures of each group, such as a class or the organ shown.
 
     Parameters
     ----------
@@ -204,7 +185,7 @@ def bin_accuracy(
     Parameters
     ----------
     class_accuracy : float array (C,)
-        See `by_class`; a class of NaN is left out.
+        From `group_means`; a class of NaN is left out.
     training_pictures : int array (C,)
 
     Returns
@@ -227,7 +208,7 @@ def bin_accuracy(
     place = np.searchsorted(_UPPER_ENDS, np.asarray(training_pictures), side="left")
     present = ~np.isnan(accuracy)
     counts = np.bincount(place[present], minlength=len(BINS))
-    return by_group_accuracy(accuracy[present], place[present], len(BINS)), counts
+    return group_means(accuracy[present], place[present], len(BINS)), counts
 
 
 def mean_size(sets: ArrayLike) -> float:

@@ -11,7 +11,7 @@ from leafid.evaluation.answers import Answers
 from leafid.evaluation.comparison import Pair, species_scores
 from leafid.evaluation.registry import every_metric
 from leafid.evaluation.resampling import Bootstrap
-from leafid.evaluation.set_scores import BINS, bin_accuracy, by_class, by_group_accuracy
+from leafid.evaluation.set_scores import BINS, bin_accuracy, group_means
 from leafid.evaluation.summary import Measure, Part, by_group, by_type, level_measure
 from leafid.report.tables import Cell, Table
 from leafid.runs.truth import Truth
@@ -142,15 +142,15 @@ def set_tables(
     bins: list[list[Cell]] = []
     for run in runs:
         hit = run.rank > 0
-        per_class = by_class(hit, species, len(names))
+        per_class = group_means(hit, species, len(names))
         sizes = run.size
         rows.append(
             [run.name, float(hit.mean()), float(np.nanmean(per_class)), float(sizes.mean()), float((sizes == 0).mean())]
         )
         for organ, accuracy, mean_size, count in zip(
             contents,
-            by_group_accuracy(hit, content, len(contents)),
-            by_group_accuracy(sizes, content, len(contents)),
+            group_means(hit, content, len(contents)),
+            group_means(sizes, content, len(contents)),
             np.bincount(content, minlength=len(contents)),
             strict=True,
         ):

@@ -8,8 +8,8 @@ from leafid.evaluation.set_scores import (
     BINS,
     average_k_scores,
     bin_accuracy,
-    by_class,
     empty_share,
+    group_means,
     hits,
     macro_average_accuracy,
     mean_size,
@@ -175,7 +175,7 @@ def test_bins_are_those_of_table_1():
 
 
 def test_classes_without_pictures_are_left_out():
-    assert by_class([True, False], [1, 1], 3).tolist() == pytest.approx([np.nan, 0.5, np.nan], nan_ok=True)
+    assert group_means([True, False], [1, 1], 3).tolist() == pytest.approx([np.nan, 0.5, np.nan], nan_ok=True)
     accuracy, classes = bin_accuracy([np.nan, 0.5, np.nan], [5, 5, 100])
     assert classes.tolist() == [1, 0, 0, 0, 0]
     assert accuracy[0] == 0.5

@@ -1,0 +1,57 @@
+from pathlib import Path
+
+import pytest
+
+from leafid.collection.picture import Picture, Taxon
+from leafid.evaluation.answers import answers
+from leafid.runs import read_run
+from leafid.runs.truth import make_truth
+
+TAXA = {
+    "1.jpg": Taxon("Quercus ilex", "Quercus", "Fagaceae"),
+    "2.jpg": Taxon("Fagus sylvatica", "Fagus", "Fagaceae"),
+    "3.jpg": Taxon("Ginkgo biloba", "Ginkgo", None),
+}
+
+
+@pytest.fixture
+def answered(tmp_path):
+    truth = make_truth(Picture(Path(name), taxon=taxon) for name, taxon in TAXA.items())
+
+    def read(text):
+        (tmp_path / "run.txt").write_text(text)
+        return answers(read_run(tmp_path / "run.txt", official=True), truth)
+
+    return read
+
+
+def test_where_the_right_species_stands(answered):
+    found = answered("1.jpg Quercus rubra 1 0.6\n1.jpg Quercus ilex 2 0.4\n2.jpg Quercus ilex 1 1\n")
+    assert found.rank.tolist() == [2, 0, 0]
+    assert found.size.tolist() == [2, 1, 0]
+    assert found.covered.tolist() == [True, True, False]
+    assert found.missing == 1
+
+
+def test_genus_and_family_of_the_first_species(answered):
+    # Quercus rubra has no picture: its genus is in its name, its family is that of the other oak.
+    found = answered("1.jpg Quercus rubra 1 0.6\n2.jpg Quercus rubra 1 1\n")
+    assert found.first_genus.tolist() == [True, False, False]
+    assert found.first_family.tolist() == [True, True, False]
+
+
+def test_an_unknown_family_is_never_right(answered):
+    found = answered("3.jpg Ginkgo biloba 1 1\n1.jpg Nothofagus alpina 1 1\n")
+    assert found.rank.tolist() == [0, 0, 1]
+    assert found.first_genus.tolist() == [False, False, True]
+    assert not found.first_family.any()
+
+
+def test_the_best_rank_of_a_repeated_species_counts(answered):
+    assert answered("1.jpg Quercus ilex 3 0.1\n1.jpg Fagus sylvatica 1 1\n1.jpg Quercus ilex 2 0.5\n").rank[0] == 2
+
+
+def test_pictures_of_elsewhere_are_ignored(answered):
+    found = answered("9.jpg Quercus ilex 1 1\n1.jpg Quercus ilex 1 1\n")
+    assert found.rank.tolist() == [1, 0, 0]
+    assert found.first_genus.tolist() == [True, False, False]
