@@ -72,6 +72,7 @@ def problems_of(run: Run, known: Known | None = None, *, official: bool = False)
 
 
 def _picture_names(run: Run, known: Known | None) -> Iterator[Problem]:
+    places = _Places(run, run.picture_index, len(run.pictures))
     for index, name in enumerate(run.pictures):
         if known is None:
             complaint = (
@@ -86,7 +87,7 @@ def _picture_names(run: Run, known: Known | None) -> Iterator[Problem]:
             complaint = f"expected a picture of the ground truth, found {name!r}"
             complaint += f"; did you mean {similar!r}?" if similar else ""
         if complaint:
-            yield _at(run, run.picture_index == index, complaint)
+            yield places.problem(index, complaint)
 
 
 def _species_names(run: Run, known: Known | None) -> Iterator[Problem]:
@@ -95,6 +96,7 @@ def _species_names(run: Run, known: Known | None) -> Iterator[Problem]:
     names = sorted(known.species)
     folded = {_folded(name): name for name in names}
     suggestions = _SUGGESTIONS
+    places = _Places(run, run.species_index, len(run.species))
     for index, name in enumerate(run.species):
         if name in known.species:
             continue
@@ -108,7 +110,7 @@ def _species_names(run: Run, known: Known | None) -> Iterator[Problem]:
             continue
         complaint = f"expected a known species, found {name!r}"
         complaint += f"; the nearest known name is {nearest!r}" if nearest else ""
-        yield _at(run, run.species_index == index, complaint)
+        yield places.problem(index, complaint)
 
 
 def _folded(name: str) -> str:
@@ -120,10 +122,19 @@ def _is_binomial(name: str) -> bool:
     return len(words) >= 2 and words[0][:1].isupper() and all(word[:1].islower() for word in words[1:])
 
 
-def _at(run: Run, where: NDArray[np.bool_], complaint: str) -> Problem:
-    lines = run.line[where]
-    more = f" (and in {len(lines) - 1} more lines)" if len(lines) > 1 else ""
-    return int(lines.min()), f"{complaint}{more}"
+class _Places:
+    """Where each name of a run is: its first line, and in how many."""
+
+    def __init__(self, run: Run, index: NDArray[np.int32], names: int) -> None:
+        self.first = np.full(names, np.iinfo(np.int32).max, np.int32)
+        np.minimum.at(self.first, index, run.line)
+        self.counts = np.bincount(index, minlength=names)
+
+    def problem(self, name: int, complaint: str) -> Problem:
+        """Make one problem of all lines of a name."""
+        others = int(self.counts[name]) - 1
+        more = f" (and in {others} more line{'s' if others > 1 else ''})" if others else ""
+        return int(self.first[name]), f"{complaint}{more}"
 
 
 def _ranks(run: Run, *, only_first: bool) -> Iterator[Problem]:

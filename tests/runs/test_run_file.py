@@ -123,7 +123,7 @@ def test_all_problems_are_found_at_once_and_in_order(file):
     path = file(text)
     found = problems(path)
     assert [problem[: problem.index(" ")] for problem in found] == [":4:", ":5:", ":6:", ":6:", ":7:"]
-    assert "(and in 1 more lines)" in "".join(found)
+    assert "(and in 1 more line)" in "".join(found)
     with pytest.raises(ProblemsError) as error:
         read_run(path, KNOWN)
     assert len(error.value.problems) == 5
