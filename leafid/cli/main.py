@@ -64,35 +64,33 @@ def main(argv: Sequence[str] | None = None, environment: Environment | None = No
     debug = "--debug" in words
     try:
         return _dispatch([word for word in words if word != "--debug"], environment)
-    except UsageError as error:
-        status, message = EXIT_WRONG_USAGE, str(error)
-    except LeafidError as error:
-        status, message = EXIT_BAD_DATA, str(error)
     except BrokenPipeError:
         # The reader of our output has seen enough (`leafid … | head`).
         return _close_quietly()
-    except OSError as error:
-        named = f"{error.filename}: " if error.filename else ""
-        status, message = EXIT_BAD_DATA, f"{named}{error.strerror or error}"
-    except MemoryError:
-        status, message = EXIT_BAD_DATA, "out of memory; use fewer --jobs, or smaller pictures"
     except KeyboardInterrupt:
-        status, message = EXIT_INTERRUPTED, "interrupted"
+        environment.note("leafid: interrupted")
+        return EXIT_INTERRUPTED
     except Exception as error:
         if debug:
-            raise
-        place = f"{type(error).__name__}: {error}"
-        status, message = EXIT_BAD_DATA, f"unexpected {place}; this is a bug, please report it with --debug's output"
-    if debug:
-        traceback.print_exc(file=environment.stderr)
-    for line in message.splitlines():
-        environment.note(f"leafid: error: {line}" if status != EXIT_INTERRUPTED else f"leafid: {line}")
-    return status
+            traceback.print_exception(error, file=environment.stderr)
+        for line in _explained(error).splitlines():
+            environment.note(f"leafid: error: {line}")
+        return EXIT_WRONG_USAGE if isinstance(error, UsageError) else EXIT_BAD_DATA
 
 
 def entry_point() -> NoReturn:
     """Run the command of this process and end it."""
     sys.exit(main())
+
+
+def _explained(error: Exception) -> str:
+    if isinstance(error, LeafidError):
+        return str(error)
+    if isinstance(error, OSError):
+        return f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror or error)
+    if isinstance(error, MemoryError):
+        return "out of memory; use fewer --jobs, or smaller pictures"
+    return f"unexpected {type(error).__name__}: {error}; this is a bug, please report it with --debug's output"
 
 
 def _dispatch(words: list[str], environment: Environment) -> int:

@@ -1,0 +1,99 @@
+"""Train and score by folds of plants.
+
+Every picture is named by a model that saw no picture of its plant. Pictures of species that a fold's training part
+lacks can't be right: they are left out of the figures and counted apart. This is repeated with several seeds, which
+deal the plants out anew; figures are the means over the seeds, and ± the standard deviation over all folds.
+
+examples:
+  leafid crossval imageclef2011
+  leafid crossval imageclef2011 --type scan --recipe fast --repeats 1
+"""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from leafid.cli.arguments import add_jobs, add_layout, add_seed, add_type, positive_int
+from leafid.cli.environment import Environment
+from leafid.cli.learning import add_recipe, add_store, chosen_recipes, open_descriptions, training_pictures
+
+if TYPE_CHECKING:
+    from leafid.learning.crossvalidation import FoldAnswers
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments."""
+    parser.add_argument("collection", metavar="COLLECTION", help="a folder of labelled pictures")
+    parser.add_argument("--folds", metavar="N", type=positive_int, default=5, help="number of folds (default: 5)")
+    parser.add_argument("--repeats", metavar="N", type=positive_int, default=3, help="number of seeds (default: 3)")
+    parser.add_argument("--json", action="store_true", help="print every fold's figures as JSON")
+    add_type(parser, "this acquisition type only (default: all that the collection has)")
+    add_recipe(parser)
+    add_layout(parser)
+    add_store(parser)
+    add_seed(parser)
+    add_jobs(parser)
+
+
+def run(arguments: argparse.Namespace, environment: Environment) -> int:
+    """Cross-validate; 1 when any picture could not be read."""
+    import json
+
+    from leafid.errors import UsageError
+    from leafid.learning.crossvalidation import cross_validate
+
+    if arguments.folds < 2:
+        raise UsageError(f"--folds: expected at least 2, found {arguments.folds}; see 'leafid crossval --help'")
+    pictures = training_pictures(arguments, environment)
+    recipes = chosen_recipes(arguments, pictures)
+    seeds = range(arguments.seed, arguments.seed + arguments.repeats)
+    with open_descriptions(arguments, environment) as descriptions:
+        answers = []
+        for answer in cross_validate(pictures, recipes, descriptions, arguments.folds, seeds):
+            environment.note(f"seed {answer.seed}, fold {answer.fold + 1}: {answer.type} done")
+            answers.append(answer)
+    by_type = {str(type_): _figures([one for one in answers if one.type == type_]) for type_ in recipes}
+    if arguments.json:
+        environment.print(json.dumps(by_type, indent=1))
+    else:
+        _print_table(by_type, environment)
+    return 1 if descriptions.unreadable else 0
+
+
+_FIGURES = ("S", "top1", "top5", "per_plant")
+
+
+def _figures(answers: list[FoldAnswers]) -> dict:
+    """Score one type: by seed over all its folds together, and every fold by itself for the spread."""
+    import numpy as np
+
+    from leafid.evaluation.held_out import held_out_scores
+
+    folds = [{"seed": one.seed, "fold": one.fold, **held_out_scores([one.held_out])} for one in answers]
+    seeds = sorted({one.seed for one in answers})
+    repeats = [
+        {"seed": seed, **held_out_scores([one.held_out for one in answers if one.seed == seed])} for seed in seeds
+    ]
+    figures: dict = {"repeats": repeats, "folds": folds}
+    for name in _FIGURES:
+        values = [one[name] for one in repeats if name in one]
+        spread = [one[name] for one in folds if name in one]
+        if values:
+            figures[name] = {"mean": float(np.mean(values)), "fold_sd": float(np.std(spread))}
+    return figures
+
+
+def _print_table(by_type: dict[str, dict], environment: Environment) -> None:
+    import numpy as np
+
+    environment.print(f"{'type':<10}" + "".join(f"  {name:>14}" for name in _FIGURES) + "   pictures   left out")
+    for type_, figures in by_type.items():
+        cells = [
+            f"{figures[name]['mean']:.3f} ± {figures[name]['fold_sd']:.3f}" if name in figures else "-"
+            for name in _FIGURES
+        ]
+        counts = [(one["pictures"], one["unseen"]) for one in figures["repeats"]]
+        pictures, unseen = np.mean(counts, axis=0) if counts else (0, 0)
+        line = f"{type_:<10}" + "".join(f"  {cell:>14}" for cell in cells)
+        environment.print(line + f"{pictures:>11.0f}{unseen:>11.0f}")

@@ -1,0 +1,93 @@
+"""What train, crossval and predict have in common."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from leafid.cli.environment import Environment
+
+if TYPE_CHECKING:
+    from leafid.collection import Picture
+    from leafid.collection.picture import AcquisitionType
+    from leafid.learning.descriptions import Descriptions
+    from leafid.learning.recipe import Recipe
+
+
+def add_recipe(parser: argparse.ArgumentParser) -> None:
+    """``--recipe``: how pictures are described and classified."""
+    parser.add_argument(
+        "--recipe",
+        default="default",
+        metavar="R",
+        help="a recipe that comes along (default, fast, baseline-bow), a folder with a TYPE.toml for each type, "
+        "or a .toml file (default: %(default)s)",
+    )
+
+
+def add_store(parser: argparse.ArgumentParser) -> None:
+    """``--cache``, ``--no-cache``: the descriptor store."""
+    parser.add_argument(
+        "--cache", metavar="DIR", help="where descriptors are kept (default: $LEAFID_CACHE, or ~/.cache/leafid)"
+    )
+    parser.add_argument("--no-cache", action="store_true", help="keep no descriptors, and use none that were kept")
+
+
+@contextmanager
+def open_descriptions(arguments: argparse.Namespace, environment: Environment) -> Iterator[Descriptions]:
+    """Open the descriptor store that the arguments ask for, and what describes pictures with it."""
+    from leafid.learning.descriptions import Descriptions
+    from leafid.learning.store import Store, default_folder
+
+    store = None if arguments.no_cache else Store(arguments.cache or default_folder())
+    try:
+        yield Descriptions(store, arguments.jobs, environment.progress)
+    finally:
+        if store is not None:
+            store.close()
+
+
+def training_pictures(arguments: argparse.Namespace, environment: Environment) -> list[Picture]:
+    """Read the labelled pictures of a collection's training part, each with its acquisition type."""
+    from dataclasses import replace
+
+    from leafid.collection import AcquisitionType, read_collection
+    from leafid.errors import LeafidError
+
+    collection = read_collection(arguments.collection, arguments.layout)
+    for problem in collection.problems:
+        environment.warn(problem)
+    parts = {picture.part for picture in collection.pictures}
+    pictures = [p for p in collection.pictures if p.species is not None and (p.part == "train" or "train" not in parts)]
+    if not pictures:
+        raise LeafidError(f"{arguments.collection}: expected pictures of known species, found none")
+    if all(picture.type is None for picture in pictures) and arguments.type:
+        # A collection that doesn't tell types apart is of the type that is asked for.
+        return [replace(picture, type=AcquisitionType(arguments.type)) for picture in pictures]
+    typed = [picture for picture in pictures if picture.type is not None]
+    if not typed:
+        raise LeafidError(f"{arguments.collection}: the acquisition type of its pictures is not known; say --type")
+    if len(typed) < len(pictures):
+        environment.warn(f"{len(pictures) - len(typed)} pictures of unknown acquisition type are left out")
+    return typed
+
+
+def chosen_recipes(arguments: argparse.Namespace, pictures: list[Picture]) -> dict[AcquisitionType, Recipe]:
+    """Load the recipes for the types that are asked for and present."""
+    from leafid.collection import AcquisitionType
+    from leafid.learning.recipe import load_recipe, types_to_train
+
+    only = AcquisitionType(arguments.type) if arguments.type else None
+    return {type_: load_recipe(arguments.recipe, type_) for type_ in types_to_train(pictures, only)}
+
+
+def score_line(name: str, scores: dict[str, float]) -> str:
+    """Write the scores of one type on a line."""
+    if "S" not in scores:
+        return f"{name:<10} no picture of a species with another plant to learn from"
+    return (
+        f"{name:<10} S {scores['S']:.3f}   top-1 {scores['top1']:.3f}   top-5 {scores['top5']:.3f}   "
+        f"per plant {scores['per_plant']:.3f}   ({scores['pictures']:.0f} pictures, {scores['unseen']:.0f} left out)"
+    )

@@ -1,0 +1,64 @@
+"""Train a model on a collection: one classifier for each acquisition type.
+
+Of a collection with a training part only that part is used. What is learned of held-out plants while training is
+printed and kept in the model. Descriptors are kept on disk: a training that was interrupted goes on where it stopped,
+and one on the same pictures again is quick.
+
+examples:
+  leafid train imageclef2011 --output clef11.leafid
+  leafid train imageclef2011 --type scan --recipe baseline-bow --output bow.leafid
+  leafid train garden --layout species-folders --type photo --output garden.leafid
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from leafid.cli.arguments import add_jobs, add_layout, add_seed, add_type
+from leafid.cli.environment import Environment
+from leafid.cli.learning import add_recipe, add_store, chosen_recipes, open_descriptions, score_line, training_pictures
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments."""
+    parser.add_argument("collection", metavar="COLLECTION", help="a folder of labelled pictures")
+    parser.add_argument("--output", required=True, metavar="MODEL", help="the model file to write")
+    add_type(parser, "train for this acquisition type only (default: all that the collection has)")
+    add_recipe(parser)
+    add_layout(parser)
+    add_store(parser)
+    add_seed(parser)
+    add_jobs(parser)
+
+
+def run(arguments: argparse.Namespace, environment: Environment) -> int:
+    """Train; 1 when any picture could not be read."""
+    from pathlib import Path
+
+    from leafid.errors import LeafidError
+
+    if Path(arguments.output).is_dir():
+        # Found out now rather than after the training.
+        raise LeafidError(f"{arguments.output}: expected a model file to write, found a folder; name a file in it")
+
+    from leafid.evaluation.held_out import held_out_scores
+    from leafid.learning.modelfile import write_model
+    from leafid.learning.training import train
+
+    pictures = training_pictures(arguments, environment)
+    recipes = chosen_recipes(arguments, pictures)
+    with open_descriptions(arguments, environment) as descriptions:
+        model = train(pictures, recipes, descriptions, arguments.seed)
+    for type_, identifier in model.identifiers.items():
+        if identifier.held_out_ is not None:
+            model.scores[str(type_)] = held_out_scores([identifier.held_out_])
+    write_model(model, arguments.output)
+    environment.print(f"{arguments.output}: trained on {len(pictures) - len(descriptions.unreadable)} pictures")
+    environment.print("on plants held out while training:")
+    for type_ in model.identifiers:
+        environment.print("  " + score_line(str(type_), model.scores.get(str(type_), {"pictures": 0, "unseen": 0})))
+    if "type_recognition" in model.scores:
+        environment.print(f"  acquisition type recognised: {model.scores['type_recognition']:.3f} of the pictures")
+    if descriptions.unreadable:
+        environment.note(f"leafid: {len(descriptions.unreadable)} pictures could not be read and were left out")
+    return 1 if descriptions.unreadable else 0

@@ -1,0 +1,72 @@
+"""Local features as short uncorrelated rows, with their place beside them where wanted."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from leafid.descriptors.local import LocalFeatures
+
+_STATE = ("mean", "axes", "spread", "place_mean", "place_spread")
+
+
+class Projection:
+    """Principal components of the descriptors, and row, column and scale of the patch appended.
+
+    Parameters
+    ----------
+    n_components : int
+        Principal components kept; at most as many as the descriptor has values.
+    position_weight : float, default 0
+        0 leaves the place out.
+
+    Attributes
+    ----------
+    mean_ : float32 (d,)
+    axes_ : float32 (d, n_components)
+    spread_ : float32 scalar array
+        Standard deviation of the first component, which the rows are divided by: the covariance keeps its shape, and
+        thresholds of the mixture (regularisation, tolerance) mean the same for every kind of descriptor.
+    place_mean_, place_spread_ : float32 (3,)
+    """
+
+    def __init__(self, n_components: int, position_weight: float = 0.0) -> None:
+        self.n_components = n_components
+        self.position_weight = position_weight
+
+    def fit(self, features: LocalFeatures) -> Projection:
+        """Learn the axes from the pooled local features of many pictures."""
+        descriptors = features.descriptors.astype(np.float64)
+        self.mean_ = descriptors.mean(axis=0).astype(np.float32)
+        values, vectors = np.linalg.eigh(np.cov(descriptors, rowvar=False))
+        order = np.argsort(values)[::-1][: self.n_components]
+        axes = vectors[:, order]
+        # The sign of an eigenvector is free: fix it, so that every machine learns the same codebook.
+        axes = axes * np.sign(axes[np.abs(axes).argmax(axis=0), np.arange(axes.shape[1])])
+        self.axes_ = axes.astype(np.float32)
+        self.spread_ = np.sqrt(np.float32(max(values[order[0]], 1e-12)))
+        places = _places(features)
+        self.place_mean_ = places.mean(axis=0)
+        self.place_spread_ = np.maximum(places.std(axis=0), 1e-3)
+        return self
+
+    def transform(self, features: LocalFeatures) -> np.ndarray:
+        """Give a float32 row for each local feature, of ``n_components`` (+ 3) values."""
+        rows = (features.descriptors @ self.axes_ - self.mean_ @ self.axes_) / self.spread_
+        if self.position_weight:
+            places = (_places(features) - self.place_mean_) / self.place_spread_
+            rows = np.hstack([rows, np.float32(self.position_weight) * places])
+        return rows
+
+    def state(self) -> dict[str, np.ndarray]:
+        """Give the learned arrays, as `restore` takes them."""
+        return {name: np.asarray(getattr(self, f"{name}_")) for name in _STATE}
+
+    def restore(self, state: dict[str, np.ndarray]) -> Projection:
+        """Take learned arrays instead of learning."""
+        for name in _STATE:
+            setattr(self, f"{name}_", state[name])
+        return self
+
+
+def _places(features: LocalFeatures) -> np.ndarray:
+    return np.column_stack([features.positions, features.scales])

@@ -1,0 +1,28 @@
+"""Finds the model that comes along."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from leafid.errors import LeafidError
+
+DEFAULT_NAME = "imageclef2011.leafid"
+
+
+def default_model() -> Path:
+    """Give the model that is used where none is named.
+
+    Raises
+    ------
+    LeafidError
+        When it is missing from the installation.
+    """
+    package = Path(__file__).resolve().parents[1]
+    # Installed, models/ lies inside the package; in a checkout, beside it.
+    for folder in (package / "models", package.parent / "models"):
+        if (folder / DEFAULT_NAME).is_file():
+            return folder / DEFAULT_NAME
+    raise LeafidError(
+        f"the model that comes along ({DEFAULT_NAME}) is missing from this installation; "
+        "name one with --model, or train one with 'leafid train'"
+    )

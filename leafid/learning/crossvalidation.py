@@ -1,0 +1,91 @@
+"""Trains and answers by folds of plants."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from leafid.collection import plant_folds
+from leafid.collection.picture import AcquisitionType, Picture
+from leafid.learning.descriptions import Descriptions
+from leafid.learning.identifier import HeldOut, Identifier
+from leafid.learning.recipe import Recipe
+
+
+@dataclass(frozen=True)
+class FoldAnswers:
+    """What was said of one fold's test pictures of one type.
+
+    Attributes
+    ----------
+    type : AcquisitionType
+    seed, fold : int
+    held_out : HeldOut
+    """
+
+    type: AcquisitionType
+    seed: int
+    fold: int
+    held_out: HeldOut
+
+
+def cross_validate(
+    pictures: Sequence[Picture],
+    recipes: Mapping[AcquisitionType, Recipe],
+    descriptions: Descriptions,
+    n_folds: int = 5,
+    seeds: Sequence[int] = (0, 1, 2),
+) -> Iterator[FoldAnswers]:
+    """Answer every picture by a model that saw no picture of its plant, of whatever type.
+
+    Codebooks, calibration and fusion are learned anew in every fold, from its training part alone.
+
+    Parameters
+    ----------
+    pictures : sequence of Picture
+        Labelled, each of a known type.
+    recipes : mapping of AcquisitionType to Recipe
+    descriptions : Descriptions
+    n_folds : int, default 5
+    seeds : sequence of int, default (0, 1, 2)
+        The plants are dealt out anew with each.
+
+    Yields
+    ------
+    FoldAnswers
+        For every seed, fold and type that has test and training pictures there.
+
+    Raises
+    ------
+    LeafidError
+        When there are fewer plants than folds.
+    """
+    for seed in seeds:
+        for fold, test in enumerate(plant_folds(pictures, n_folds, seed)):
+            in_test = np.zeros(len(pictures), bool)
+            in_test[test] = True
+            training = [picture for picture, held in zip(pictures, in_test, strict=True) if not held]
+            for type_, recipe in recipes.items():
+                asked = [pictures[index] for index in test if pictures[index].type == type_]
+                if asked and any(picture.type == type_ for picture in training):
+                    yield _answered(asked, training, recipe, descriptions, seed, fold)
+
+
+def _answered(
+    asked: list[Picture],
+    training: list[Picture],
+    recipe: Recipe,
+    descriptions: Descriptions,
+    seed: int,
+    fold: int,
+) -> FoldAnswers:
+    identifier = Identifier(recipe, seed).fit(training, descriptions)
+    found = descriptions.describe(asked, identifier.describer_)
+    answered = [(picture, one) for picture, one in zip(asked, found, strict=True) if one is not None]
+    species = identifier.species_
+    probabilities = identifier.predict_proba([one for _, one in answered]) if answered else np.empty((0, len(species)))
+    pictures = [picture for picture, _ in answered]
+    seen = np.array([picture.species in set(species) for picture in pictures], bool)
+    return FoldAnswers(recipe.type, seed, fold, HeldOut(pictures, probabilities, species, seen))

@@ -1,0 +1,188 @@
+"""From a picture to the vectors that the experts of a recipe ask for."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import zlib
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import cv2
+import numpy as np
+
+from leafid.collection.picture import AcquisitionType
+from leafid.descriptors import registry
+from leafid.descriptors.local import LocalFeatures, dense_colour, dense_sift, detected_sift, pooled
+from leafid.encoding import Encoder
+from leafid.images import read_image
+from leafid.learning.recipe import Expert
+from leafid.segmentation import Segmentation, normalised_crop, segment
+
+#: Goes up with every change to segmentation, descriptors or encoders that changes a vector: the store then starts anew.
+DESCRIPTION_VERSION = 1
+LONGEST_SIDE = 800
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """What the experts see of one picture.
+
+    Attributes
+    ----------
+    vectors : dict of str to float32 (d,)
+        By the expert's name.
+    confidence : float
+        How sure the segmentation is of itself, from 0 to 1.
+    """
+
+    vectors: dict[str, np.ndarray]
+    confidence: float
+
+
+@dataclass(frozen=True)
+class Describer:
+    """Describes pictures for the experts of a recipe; small enough to be sent to worker processes.
+
+    Attributes
+    ----------
+    experts : dict of str to Expert
+    encoders : dict of str to Encoder
+        Of the experts on local features.
+    """
+
+    experts: dict[str, Expert]
+    encoders: dict[str, Encoder] = field(default_factory=dict)
+
+    def key(self) -> str:
+        """All that decides about a picture's vectors, as a short text."""
+        digest = hashlib.sha256(str(DESCRIPTION_VERSION).encode())
+        for name, expert in self.experts.items():
+            digest.update(f"{name}:{expert.description_key()}".encode())
+            if expert.is_local:
+                for array_name, array in sorted(self.encoders[name].state().items()):
+                    digest.update(array_name.encode() + np.ascontiguousarray(array).tobytes())
+        return digest.hexdigest()
+
+    def describe(self, image: np.ndarray, acquisition_type: AcquisitionType) -> Described:
+        """Describe one picture.
+
+        Parameters
+        ----------
+        image : uint8 (H, W, 3)
+            BGR, as `read_picture` gives it.
+        acquisition_type : AcquisitionType
+            Of the picture: it decides how the leaf is found.
+
+        Returns
+        -------
+        Described
+        """
+        views = Views(image, segment(image, acquisition_type))
+        families = [family for expert in self.experts.values() for family in expert.families]
+        measured = views.measures(families) if families else {}
+        vectors = {}
+        for name, expert in self.experts.items():
+            if expert.is_local:
+                vectors[name] = self.encoders[name].transform(local_features(views, expert))
+            else:
+                vectors[name] = np.concatenate([measured[family] for family in expert.families])
+        return Described(vectors, views.segmentation.confidence)
+
+
+class Views:
+    """What is derived from one picture and used by several experts, made when first asked for.
+
+    Parameters
+    ----------
+    image : uint8 (H, W, 3)
+    segmentation : Segmentation
+        Of that image. Where no leaf was found, the whole picture stands for it.
+    """
+
+    def __init__(self, image: np.ndarray, segmentation: Segmentation) -> None:
+        if not segmentation.blade.any():
+            whole = np.ones(image.shape[:2], bool)
+            segmentation = Segmentation(whole, whole, 0.0, (0, image.shape[0], 0, image.shape[1]))
+        self.image = image
+        self.segmentation = segmentation
+        self._crops: dict[tuple[str, int], tuple[np.ndarray, np.ndarray | None]] = {}
+
+    def measures(self, families: list[str]) -> dict[str, np.ndarray]:
+        """Measure descriptor families, each once."""
+        return registry.describe(self.image, self.segmentation, dict.fromkeys(families))
+
+    def crop(self, view: str, size: int) -> tuple[np.ndarray, np.ndarray | None]:
+        """Give a view of the picture at a size, with its leaf region (None: all of it)."""
+        if (view, size) not in self._crops:
+            self._crops[view, size] = self._cropped(view, size)
+        return self._crops[view, size]
+
+    def _cropped(self, view: str, size: int) -> tuple[np.ndarray, np.ndarray | None]:
+        if view == "picture":
+            shrink = size / max(self.image.shape[:2])
+            if shrink >= 1:
+                return self.image, None
+            return cv2.resize(self.image, None, fx=shrink, fy=shrink, interpolation=cv2.INTER_AREA), None
+        return normalised_crop(self.image, self.segmentation, size, upright=view == "upright")
+
+
+def local_features(views: Views, expert: Expert) -> LocalFeatures:
+    """Find the local features of a picture that an expert looks at."""
+    image, region = views.crop(expert.view, expert.size)
+    found = [_features_of(image, region, expert)]
+    if expert.mirrored:
+        flipped = None if region is None else np.ascontiguousarray(region[:, ::-1])
+        found.append(_features_of(np.ascontiguousarray(image[:, ::-1]), flipped, expert))
+    return pooled(found)
+
+
+def _features_of(image: np.ndarray, region: np.ndarray | None, expert: Expert) -> LocalFeatures:
+    if expert.descriptor == "dense-colour":
+        lab = cv2.cvtColor(image, cv2.COLOR_BGR2LAB)
+        return dense_colour(lab, region, cell=expert.cell, n_scales=expert.scales)
+    grey = cv2.cvtColor(image, cv2.COLOR_BGR2GRAY)
+    if expert.descriptor == "detected-sift":
+        return detected_sift(grey, region)
+    return dense_sift(grey, region, cell=expert.cell, n_scales=expert.scales)
+
+
+def sample_features(
+    image: np.ndarray, acquisition_type: AcquisitionType, experts: dict[str, Expert], per_picture: int, seed: int
+) -> dict[str, LocalFeatures]:
+    """Draw some local features of a picture for each expert that needs an encoder.
+
+    Parameters
+    ----------
+    image : uint8 (H, W, 3)
+    acquisition_type : AcquisitionType
+    experts : dict of str to Expert
+    per_picture : int
+        At most this many.
+    seed : int
+        The draw depends on it, and on nothing else.
+
+    Returns
+    -------
+    dict of str to LocalFeatures
+        By the expert's name.
+    """
+    views = Views(image, segment(image, acquisition_type))
+    drawn = {}
+    for name, expert in experts.items():
+        if expert.is_local:
+            found = local_features(views, expert)
+            random = np.random.default_rng([seed, zlib.crc32(name.encode())])
+            chosen = np.sort(random.permutation(len(found))[:per_picture])
+            drawn[name] = found.at(chosen)
+    return drawn
+
+
+def read_picture(file: Path) -> np.ndarray:
+    """Read a picture at the size that descriptors are computed at."""
+    return read_image(file, max_side=LONGEST_SIDE)
+
+
+def experts_key(experts: dict[str, Expert]) -> str:
+    """Give the descriptions of several experts as one text."""
+    return json.dumps({name: expert.description_key() for name, expert in experts.items()}, sort_keys=True)

@@ -1,0 +1,122 @@
+"""Answers for pictures: read, describe, classify, rank."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from leafid.collection.picture import AcquisitionType, Picture
+from leafid.learning.descriptions import Descriptions
+from leafid.learning.model import Model
+
+# Descriptions of so many pictures are held at once, however large the collection is.
+_BATCH = 256
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The ranking of one picture.
+
+    Attributes
+    ----------
+    picture : Picture
+        Its type is the one that it was treated as.
+    ranking : list of (str, float)
+        Species names and probabilities, the likeliest first; species of equal probability in alphabetical order.
+    """
+
+    picture: Picture
+    ranking: list[tuple[str, float]]
+
+
+def predict(
+    model: Model, pictures: Sequence[Picture], descriptions: Descriptions, top: int | None = None
+) -> Iterator[Answer]:
+    """Rank the species for pictures.
+
+    Parameters
+    ----------
+    model : Model
+    pictures : sequence of Picture
+        A picture of unknown type gets the type that the model recognises.
+    descriptions : Descriptions
+        A picture that can't be read is noted there and gets no answer.
+    top : int, optional
+        Only so many species a picture; all by default.
+
+    Yields
+    ------
+    Answer
+        In the pictures' order.
+
+    Raises
+    ------
+    LeafidError
+        When the model was not trained for a picture's type.
+    """
+    for start in range(0, len(pictures), _BATCH):
+        batch = _typed(model, pictures[start : start + _BATCH], descriptions)
+        answers: dict[int, Answer] = {}
+        for type_ in dict.fromkeys(picture.type for picture in batch if picture is not None and picture.type):
+            places = [i for i, picture in enumerate(batch) if picture is not None and picture.type == type_]
+            answers.update(_answers_of_type(model, type_, batch, places, descriptions, top))
+        yield from (answers[place] for place in sorted(answers))
+
+
+def _answers_of_type(
+    model: Model,
+    type_: AcquisitionType,
+    batch: list[Picture | None],
+    places: list[int],
+    descriptions: Descriptions,
+    top: int | None,
+) -> Iterator[tuple[int, Answer]]:
+    identifier = model.identifier(type_)
+    asked = [(place, picture) for place in places if (picture := batch[place]) is not None]
+    found = descriptions.describe([picture for _, picture in asked], identifier.describer_)
+    known = [(place, picture, one) for (place, picture), one in zip(asked, found, strict=True) if one is not None]
+    if not known:
+        return
+    probabilities = identifier.predict_proba([one for _, _, one in known])
+    for (place, picture, _), row in zip(known, probabilities, strict=True):
+        yield place, Answer(picture, ranked(row, identifier.species_, top))
+
+
+def ranked(probabilities: np.ndarray, species: Sequence[str], top: int | None = None) -> list[tuple[str, float]]:
+    """Sort species by falling probability, equal ones by name.
+
+    Parameters
+    ----------
+    probabilities : float (n_species,)
+    species : sequence of str
+        In alphabetical order.
+    top : int, optional
+        Only so many.
+
+    Examples
+    --------
+    >>> ranked(np.array([0.25, 0.5, 0.25]), ["Acer campestre", "Olea europaea", "Salix alba"], top=2)
+    [('Olea europaea', 0.5), ('Acer campestre', 0.25)]
+    """
+    order = np.argsort(-probabilities, kind="stable")[:top]
+    return [(species[column], float(probabilities[column])) for column in order]
+
+
+def _typed(model: Model, pictures: Sequence[Picture], descriptions: Descriptions) -> list[Picture | None]:
+    """Give every picture a type; None for one that can't be read."""
+    unknown = [picture for picture in pictures if picture.type is None]
+    if not unknown:
+        return list(pictures)
+    recognised = dict(zip([p.file for p in unknown], descriptions.type_features(unknown), strict=True))
+    typed: list[Picture | None] = []
+    for picture in pictures:
+        features = recognised.get(picture.file)
+        if picture.type is not None:
+            typed.append(picture)
+        elif features is None:
+            typed.append(None)
+        else:
+            typed.append(replace(picture, type=model.recognise_type(features)))
+    return typed

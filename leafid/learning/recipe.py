@@ -1,0 +1,303 @@
+"""The recipe: a declarative file that says how pictures of one acquisition type are described and classified."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import tomllib
+from collections.abc import Callable, Sequence
+from dataclasses import MISSING, asdict, dataclass, fields
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from leafid.collection.picture import AcquisitionType, Picture
+from leafid.errors import LeafidError
+
+VIEWS = ("leaf", "upright", "picture")
+LOCAL_DESCRIPTORS = ("dense-sift", "detected-sift", "dense-colour")
+ENCODERS = ("fisher", "words")
+CLASSIFIERS = ("ridge", "linear-svm", "lda", "logistic")
+MAPS = ("none", "chi2")
+
+
+@dataclass(frozen=True, slots=True)
+class Expert:
+    """One way to look at a leaf: a descriptor, its encoding, and a classifier of its own.
+
+    Attributes
+    ----------
+    descriptor : str
+        ``measures`` (the families named in `families`) or one of `LOCAL_DESCRIPTORS`.
+    families : tuple of str
+        Descriptor families, for ``measures``.
+    view : {"leaf", "upright", "picture"}
+        What local features are read from: the leaf cut out on white, the same turned upright, the whole picture.
+    size : int
+        Longest side of that view, in pixels.
+    cell : int
+        Side of a SIFT cell in pixels; a patch is four cells wide.
+    scales : int
+        Number of patch sizes, each √2 times the one before.
+    mirrored : bool
+        Whether the view's mirror image counts too.
+    encoder : {"fisher", "words"}
+    modes : int
+        Gaussians of the Fisher vector, or visual words.
+    components : int
+        Principal components kept of a local descriptor.
+    position : float
+        Weight of the place of a patch beside its look; 0 leaves it out.
+    map : {"none", "chi2"}
+        Explicit feature map in front of the classifier.
+    classifier : {"ridge", "linear-svm", "lda", "logistic"}
+    regularisation : float
+        Strength, above 0: ridge's penalty, the inverse of the SVM's and logistic regression's C, LDA's shrinkage.
+    balance : float
+        From 0 (every picture counts the same) to 1 (every species counts the same).
+    centre_types : bool
+        Whether the mean of each acquisition type is taken off, where several types are trained on.
+    trust : {"always", "segmentation"}
+        Whether the opinion counts in full, or as far as the segmentation is sure of itself.
+    """
+
+    descriptor: str
+    families: tuple[str, ...] = ()
+    view: str = "leaf"
+    size: int = 400
+    cell: int = 4
+    scales: int = 5
+    mirrored: bool = False
+    encoder: str = "fisher"
+    modes: int = 64
+    components: int = 62
+    position: float = 0.0
+    map: str = "none"
+    classifier: str = "ridge"
+    regularisation: float = 0.1
+    balance: float = 0.5
+    centre_types: bool = False
+    trust: str = "always"
+
+    @property
+    def is_local(self) -> bool:
+        """Whether it needs an encoder."""
+        return self.descriptor != "measures"
+
+    def description_key(self) -> str:
+        """All that decides about the vector of a picture, but for what an encoder learned; JSON."""
+        learner = {"map", "classifier", "regularisation", "balance", "centre_types", "trust"}
+        unused = {"families"} if self.is_local else set(_LOCAL_ONLY)
+        return json.dumps({k: v for k, v in asdict(self).items() if k not in learner | unused}, sort_keys=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """How pictures of one acquisition type are described and classified.
+
+    Attributes
+    ----------
+    type : AcquisitionType
+        What it is for.
+    experts : dict of str to Expert
+        By name; their opinions are fused with weights learned on plants that they were not trained on.
+    training_types : tuple of AcquisitionType
+        What it learns from; its own type among them.
+    summary : str
+    codebook_pictures : int
+        How many pictures an encoder is learned from at the most.
+    """
+
+    type: AcquisitionType
+    experts: dict[str, Expert]
+    training_types: tuple[AcquisitionType, ...]
+    summary: str = ""
+    codebook_pictures: int = 600
+
+    def as_json(self) -> dict[str, Any]:
+        """Give plain data that `from_plain` reads back."""
+        return {
+            "summary": self.summary,
+            "training_types": [str(type_) for type_ in self.training_types],
+            "codebook_pictures": self.codebook_pictures,
+            "experts": {name: asdict(expert) for name, expert in self.experts.items()},
+        }
+
+
+def load_recipe(name: str, acquisition_type: AcquisitionType) -> Recipe:
+    """Read the recipe of an acquisition type.
+
+    Parameters
+    ----------
+    name : str
+        A recipe that comes along (`recipe_names`), a folder with a ``<type>.toml`` in it, or a ``.toml`` file.
+    acquisition_type : AcquisitionType
+
+    Returns
+    -------
+    Recipe
+
+    Raises
+    ------
+    LeafidError
+        When there is none, or it isn't valid: the file, the key, what was expected and what was found.
+    """
+    file_name = f"{acquisition_type}.toml"
+    if name in recipe_names():
+        text = (resources.files("leafid.learning") / "recipes" / name / file_name).read_text(encoding="utf-8")
+        place = f"recipe {name}/{file_name}"
+    else:
+        path = Path(name)
+        if path.is_dir():
+            path = path / file_name
+        if not path.is_file():
+            known = ", ".join(recipe_names())
+            raise LeafidError(f"{path}: no such recipe; expected one of {known}, a folder with {file_name}, or a file")
+        try:
+            text = path.read_text(encoding="utf-8")
+        except UnicodeDecodeError as error:
+            raise LeafidError(f"{path}: expected a text file in UTF-8, found {error.reason}") from error
+        place = str(path)
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise LeafidError(f"{place}: not valid TOML: {error}") from error
+    return from_plain(data, acquisition_type, place)
+
+
+def types_to_train(pictures: Sequence[Picture], only: AcquisitionType | None = None) -> list[AcquisitionType]:
+    """Choose the types to train for: those that the pictures have, or the one asked for.
+
+    Raises
+    ------
+    LeafidError
+        When no picture is of the type asked for.
+    """
+    present = {picture.type for picture in pictures}
+    if only is not None and only not in present:
+        found = ", ".join(sorted(str(type_) for type_ in present if type_ is not None)) or "none of a known type"
+        raise LeafidError(f"expected pictures of type {only} to train on, found {found}")
+    return [type_ for type_ in AcquisitionType if type_ in present and only in (None, type_)]
+
+
+def recipe_names() -> list[str]:
+    """Name the recipes that come along."""
+    folder = resources.files("leafid.learning") / "recipes"
+    return sorted(entry.name for entry in folder.iterdir() if entry.is_dir() and not entry.name.startswith("_"))
+
+
+def from_plain(data: dict[str, Any], acquisition_type: AcquisitionType, place: str) -> Recipe:
+    """Make a recipe of plain data, as TOML or JSON gives it, checking every value.
+
+    Raises
+    ------
+    LeafidError
+        At the first value that is not as expected.
+    """
+    _known_keys(data, {"summary", "training_types", "codebook_pictures", "experts"}, place)
+    words = data.get("training_types", [str(acquisition_type)])
+    if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+        raise LeafidError(f"{place}: training_types: expected a list of acquisition types, found {words!r}")
+    try:
+        types = tuple(AcquisitionType.parse(word) for word in words)
+    except LeafidError as error:
+        raise LeafidError(f"{place}: training_types: {error}") from error
+    if acquisition_type not in types:
+        raise LeafidError(f"{place}: training_types: expected {str(acquisition_type)!r} among them, found {words}")
+    experts = data.get("experts")
+    if not isinstance(experts, dict) or not experts:
+        raise LeafidError(f"{place}: expected at least one table [experts.NAME], found none")
+    pictures = _checked(
+        data.get("codebook_pictures", 600), int, lambda n: n >= 1, "1 or more", place, "codebook_pictures"
+    )
+    return Recipe(
+        acquisition_type,
+        {name: _expert(name, table, place) for name, table in experts.items()},
+        types,
+        str(data.get("summary", "")),
+        pictures,
+    )
+
+
+# For every value that is a word: the words it may be; for every number: a condition and how to say it.
+_CHOICES = {
+    "descriptor": ("measures", *LOCAL_DESCRIPTORS),
+    "view": VIEWS,
+    "encoder": ENCODERS,
+    "map": MAPS,
+    "classifier": CLASSIFIERS,
+    "trust": ("always", "segmentation"),
+}
+_RANGES: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "size": (lambda n: 32 <= n <= 4096, "a whole number from 32 to 4096"),
+    "cell": (lambda n: 2 <= n <= 64, "a whole number from 2 to 64"),
+    "scales": (lambda n: 1 <= n <= 16, "a whole number from 1 to 16"),
+    "modes": (lambda n: 1 <= n <= 65536, "a whole number from 1 to 65536"),
+    "components": (lambda n: 1 <= n <= 128, "a whole number from 1 to 128"),
+    "position": (lambda n: n >= 0, "a number from 0 up"),
+    "regularisation": (lambda n: n > 0, "a number above 0"),
+    "balance": (lambda n: 0 <= n <= 1, "a number from 0 to 1"),
+}
+_LOCAL_ONLY = ("view", "size", "cell", "scales", "mirrored", "encoder", "modes", "components", "position")
+
+
+def _expert(name: str, table: Any, place: str) -> Expert:
+    place = f"{place}: [experts.{name}]"
+    if not isinstance(table, dict):
+        raise LeafidError(f"{place}: expected a table, found {table!r}")
+    _known_keys(table, {entry.name for entry in fields(Expert)}, place)
+    values = {}
+    for entry in fields(Expert):
+        if entry.name not in table:
+            if entry.default is MISSING:
+                raise LeafidError(
+                    f"{place}: {entry.name} is missing; expected one of {', '.join(_CHOICES[entry.name])}"
+                )
+            continue
+        values[entry.name] = _expert_value(entry.name, entry.default, table[entry.name], place)
+    expert = Expert(**values)
+    if expert.is_local:
+        if expert.families:
+            raise LeafidError(
+                f"{place}: families: only 'measures' has families, found descriptor {expert.descriptor!r}"
+            )
+    elif not expert.families:
+        raise LeafidError(f"{place}: families is missing; expected a list of descriptor families")
+    return expert
+
+
+def _expert_value(key: str, default: Any, value: Any, place: str) -> Any:
+    if key in _CHOICES:
+        if value not in _CHOICES[key]:
+            raise LeafidError(f"{place}: {key}: expected one of {', '.join(_CHOICES[key])}, found {value!r}")
+        return value
+    if key == "families":
+        from leafid.descriptors.registry import known_families
+
+        if not isinstance(value, list | tuple) or not value:
+            raise LeafidError(f"{place}: families: expected a list of descriptor families, found {value!r}")
+        try:
+            known_families([str(word) for word in value])
+        except LeafidError as error:
+            raise LeafidError(f"{place}: families: {error}") from error
+        return tuple(value)
+    if isinstance(default, bool):
+        return _checked(value, bool, lambda _: True, "true or false", place, key)
+    condition, wording = _RANGES[key]
+    return _checked(value, type(default), condition, wording, place, key)
+
+
+def _checked(value: Any, kind: type, condition: Callable[[Any], bool], wording: str, place: str, key: str) -> Any:
+    # TOML writes 1 for 1.0; a truth value is a number to Python but not to the writer of a recipe.
+    fits = isinstance(value, int | float) if kind is float else isinstance(value, kind)
+    if not fits or (isinstance(value, bool) and kind is not bool) or not condition(value):
+        raise LeafidError(f"{place}: {key}: expected {wording}, found {value!r}")
+    return kind(value)
+
+
+def _known_keys(table: dict[str, Any], known: set[str], place: str) -> None:
+    for key in table:
+        if key not in known:
+            close = difflib.get_close_matches(key, known, n=1)
+            hint = f"did you mean {close[0]!r}?" if close else f"expected {', '.join(sorted(known))}"
+            raise LeafidError(f"{place}: unknown key {key!r}; {hint}")

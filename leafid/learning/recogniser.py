@@ -1,0 +1,84 @@
+"""Tells the acquisition type of a picture from the picture itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import cv2
+import numpy as np
+
+from leafid.collection.picture import AcquisitionType
+from leafid.learning.linear import Rows, fit_linear
+
+_SIDE = 48
+_RIM = 3
+
+
+def type_features(image: np.ndarray) -> np.ndarray:
+    """Measure what tells a scanner, a sheet and the open air apart.
+
+    Parameters
+    ----------
+    image : uint8 (H, W, 3)
+        BGR.
+
+    Returns
+    -------
+    float32 (39,)
+        Of a thumbnail in Lab, each channel in [0, 1]: mean, spread and percentiles of the rim and of the whole, how
+        rough each is, and how the light drifts across the rim.
+    """
+    small = cv2.resize(image, (_SIDE, _SIDE), interpolation=cv2.INTER_AREA)
+    lab = cv2.cvtColor(small, cv2.COLOR_BGR2LAB).astype(np.float32) / 255
+    inner = np.zeros((_SIDE, _SIDE), bool)
+    inner[_RIM:-_RIM, _RIM:-_RIM] = True
+    rim = lab[~inner]
+    rough = [np.abs(np.diff(lab, axis=axis)).mean(axis=2) for axis in (0, 1)]
+    rim_rough = np.concatenate([rough[0][:, ~inner[0]].ravel(), rough[1][~inner[:, 0]].ravel()])
+    corners = [lab[rows, cols].mean(axis=(0, 1)) for rows in _ENDS for cols in _ENDS]
+    return np.concatenate(
+        [
+            rim.mean(axis=0),
+            rim.std(axis=0),
+            *np.percentile(rim, (5, 25, 75, 95), axis=0),
+            lab.mean(axis=(0, 1)),
+            lab.std(axis=(0, 1)),
+            np.percentile(lab, 95, axis=(0, 1)),
+            np.percentile(lab, 5, axis=(0, 1)),
+            np.ptp(corners, axis=0),
+            np.log1p(100 * np.percentile(rim_rough, (25, 50, 75, 95))),
+            np.log1p(100 * np.array([rough[0].mean(), rough[1].mean()])),
+        ]
+    ).astype(np.float32)
+
+
+_ENDS = (slice(0, _SIDE // 6), slice(-(_SIDE // 6), None))
+
+
+class TypeRecogniser:
+    """Recognises acquisition types by logistic regression on `type_features`.
+
+    Attributes
+    ----------
+    types_ : tuple of AcquisitionType
+    scorer_ : LinearScorer
+    """
+
+    def fit(self, features: np.ndarray, types: Sequence[AcquisitionType]) -> TypeRecogniser:
+        """Learn from the features (n, 39) of pictures of known type."""
+        words = np.array([str(type_) for type_ in types])
+        names, labels = np.unique(words, return_inverse=True)
+        self.types_ = tuple(AcquisitionType(str(name)) for name in names)
+        rows = Rows(_expanded(features), "none", standardise=True)
+        self.scorer_ = rows.scorer(*fit_linear("logistic", rows.rows, labels, 1e-3, 1.0))
+        return self
+
+    def recognise_features(self, features: np.ndarray) -> list[AcquisitionType]:
+        """Tell the types of pictures by their features (n, 39)."""
+        scores = self.scorer_.scores(_expanded(features))
+        return [self.types_[best] for best in scores.argmax(axis=1)]
+
+
+def _expanded(features: np.ndarray) -> np.ndarray:
+    # Squares let a linear classifier single out a middle range: a sheet is neither pure white nor dark.
+    return np.hstack([features, features**2])

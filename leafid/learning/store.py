@@ -1,0 +1,176 @@
+"""The descriptor store: vectors that were computed once are kept on disk and never computed again."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import logging
+import os
+import sqlite3
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from leafid.errors import LeafidError
+
+DEFAULT_LIMIT = 4 * 2**30
+_LARGEST_HALF = float(np.finfo(np.float16).max)
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, value BLOB NOT NULL, used INTEGER NOT NULL) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS vectors_used ON vectors (used);
+"""
+_log = logging.getLogger(__name__)
+
+
+class Store:
+    """Keeps arrays by key, shared between commands and processes.
+
+    It is an SQLite database with a write-ahead log: a process that is killed, or two that write at once, leave it
+    whole. A key says everything that decides about a value (content of the picture, code version, parameters), so
+    that a value is never stale.
+
+    Parameters
+    ----------
+    folder : path-like
+        Where the database lives; made where it is missing.
+    limit : int, default 4 GiB
+        Bytes of values kept; beyond it the least recently used go.
+
+    Raises
+    ------
+    LeafidError
+        When the folder can't be used.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str], limit: int = DEFAULT_LIMIT) -> None:
+        self.folder = Path(folder)
+        self.limit = limit
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            self._connection = self._open()
+        except (OSError, sqlite3.Error) as error:
+            raise LeafidError(
+                f"{self.folder}: the descriptor store can't be used: {error}; "
+                "name another with --cache, or use --no-cache"
+            ) from error
+
+    def _open(self) -> sqlite3.Connection:
+        file = self.folder / "descriptors.sqlite"
+        try:
+            return self._connect(file)
+        except sqlite3.DatabaseError as error:
+            if isinstance(error, sqlite3.OperationalError):
+                raise
+            # A damaged store holds nothing that can't be computed again.
+            _log.warning("%s: the descriptor store is damaged (%s); it starts anew", file, error)
+            for suffix in ("", "-wal", "-shm"):
+                file.with_name(file.name + suffix).unlink(missing_ok=True)
+            return self._connect(file)
+
+    def _connect(self, file: Path) -> sqlite3.Connection:
+        connection = sqlite3.connect(file, timeout=60)
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+            connection.execute("PRAGMA synchronous=NORMAL")
+            connection.executescript(_SCHEMA)
+        except sqlite3.Error:
+            connection.close()
+            raise
+        return connection
+
+    def get(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
+        """Look several keys up; what isn't there is left out."""
+        found: dict[bytes, bytes] = {}
+        now = int(time.time())
+        for chunk in _chunks(keys, 500):
+            marks = ",".join("?" * len(chunk))
+            found.update(self._connection.execute(f"SELECT key, value FROM vectors WHERE key IN ({marks})", chunk))
+        if found:
+            with self._writing() as connection:
+                connection.executemany("UPDATE vectors SET used = ? WHERE key = ?", [(now, key) for key in found])
+        return found
+
+    def put(self, items: Iterable[tuple[bytes, bytes]]) -> None:
+        """Keep several values; all of them or none."""
+        now = int(time.time())
+        with self._writing() as connection:
+            connection.executemany(
+                "INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)", [(key, value, now) for key, value in items]
+            )
+
+    def size(self) -> int:
+        """Bytes of the values kept."""
+        return self._connection.execute("SELECT COALESCE(SUM(LENGTH(value)), 0) FROM vectors").fetchone()[0]
+
+    def shrink(self) -> int:
+        """Forget the least recently used values until the limit is kept; returns how many."""
+        excess = self.size() - self.limit
+        forgotten: list[tuple[bytes]] = []
+        if excess > 0:
+            for key, length in self._connection.execute("SELECT key, LENGTH(value) FROM vectors ORDER BY used, key"):
+                forgotten.append((key,))
+                excess -= length
+                if excess <= 0:
+                    break
+            with self._writing() as connection:
+                connection.executemany("DELETE FROM vectors WHERE key = ?", forgotten)
+        return len(forgotten)
+
+    def close(self) -> None:
+        """Keep the limit and close the database."""
+        with contextlib.suppress(sqlite3.Error):
+            self.shrink()
+        self._connection.close()
+
+    @contextlib.contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        try:
+            with self._connection as connection:
+                yield connection
+        except sqlite3.OperationalError as error:
+            # A full disk costs the cache, not the work.
+            _log.warning("%s: the descriptor store can't be written: %s", self.folder, error)
+
+
+def default_folder() -> Path:
+    """Where the store is unless said otherwise: ``$LEAFID_CACHE``, else ``leafid`` in the user's cache folder."""
+    named = os.environ.get("LEAFID_CACHE")
+    if named:
+        return Path(named)
+    base = os.environ.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path.home() / ".cache") / "leafid"
+
+
+def packed(arrays: Sequence[np.ndarray]) -> bytes:
+    """Put arrays of numbers into bytes, as `unpacked` reads them; values are kept in half precision."""
+    lengths = np.array([len(arrays), *(array.size for array in arrays)], np.int64)
+    halves = (np.clip(array, -_LARGEST_HALF, _LARGEST_HALF).astype(np.float16) for array in arrays)
+    return lengths.tobytes() + b"".join(array.tobytes() for array in halves)
+
+
+def unpacked(value: bytes) -> list[np.ndarray]:
+    """Read what `packed` wrote, as float32 arrays of one axis."""
+    count = int(np.frombuffer(value, np.int64, 1)[0])
+    lengths = np.frombuffer(value, np.int64, count, offset=8)
+    numbers = np.frombuffer(value, np.float16, offset=8 * (count + 1)).astype(np.float32)
+    return np.split(numbers, np.cumsum(lengths)[:-1])
+
+
+def written_arrays(arrays: Mapping[str, np.ndarray]) -> bytes:
+    """Put named arrays into bytes, in full precision."""
+    stream = io.BytesIO()
+    np.savez(stream, allow_pickle=False, **arrays)
+    return stream.getvalue()
+
+
+def read_arrays(value: bytes) -> dict[str, np.ndarray]:
+    """Read what `written_arrays` wrote."""
+    with np.load(io.BytesIO(value), allow_pickle=False) as archive:
+        return dict(archive)
+
+
+def _chunks(keys: Sequence[bytes], size: int) -> Iterator[Sequence[bytes]]:
+    for start in range(0, len(keys), size):
+        yield keys[start : start + size]

@@ -1,0 +1,84 @@
+"""Trains a model: one identifier for each acquisition type, and what tells the types apart."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from leafid.collection import fingerprint, plant_folds
+from leafid.collection.picture import AcquisitionType, Picture
+from leafid.learning.descriptions import Descriptions
+from leafid.learning.identifier import Identifier
+from leafid.learning.model import Model, known_species
+from leafid.learning.recipe import Recipe
+from leafid.learning.recogniser import TypeRecogniser
+
+_log = logging.getLogger(__name__)
+
+
+def train(
+    pictures: Sequence[Picture], recipes: Mapping[AcquisitionType, Recipe], descriptions: Descriptions, seed: int = 0
+) -> Model:
+    """Train a model.
+
+    Parameters
+    ----------
+    pictures : sequence of Picture
+        Labelled, each of a known acquisition type.
+    recipes : mapping of AcquisitionType to Recipe
+        One identifier is trained for each.
+    descriptions : Descriptions
+    seed : int, default 0
+
+    Returns
+    -------
+    Model
+        Of its `scores`, only how often the type is recognised on held-out plants is there yet.
+
+    Raises
+    ------
+    LeafidError
+        When there is nothing to train on.
+    """
+    identifiers = {}
+    for type_, recipe in recipes.items():
+        identifier = Identifier(recipe, seed).fit(pictures, descriptions)
+        identifiers[type_] = identifier
+        if len(identifier.species_) == 1:
+            _log.warning("type %s: all pictures are of one species; it will be the answer to every picture", type_)
+    used = {type_ for recipe in recipes.values() for type_ in recipe.training_types}
+    readable = [p for p in pictures if p.file not in descriptions.unreadable and p.type in used]
+    recogniser, share = train_recogniser(readable, descriptions, seed)
+    scores = {} if share is None else {"type_recognition": share}
+    return Model(identifiers, recogniser, known_species(readable), fingerprint(readable), scores)
+
+
+def train_recogniser(
+    pictures: Sequence[Picture], descriptions: Descriptions, seed: int
+) -> tuple[TypeRecogniser | None, float | None]:
+    """Train the recogniser of types; also tell how often it is right on plants that it did not see.
+
+    Returns
+    -------
+    recogniser : TypeRecogniser or None
+        None where there is one type only.
+    share : float or None
+        None where it can't be told.
+    """
+    features = descriptions.type_features(pictures)
+    known = [(p, f) for p, f in zip(pictures, features, strict=True) if f is not None and p.type is not None]
+    types = [picture.type for picture, _ in known if picture.type is not None]
+    if len(set(types)) < 2:
+        return None, None
+    rows = np.stack([row for _, row in known])
+    n_plants = len({picture.group for picture, _ in known})
+    right = []
+    for test in plant_folds([picture for picture, _ in known], min(5, n_plants), seed) if n_plants > 1 else []:
+        train_rows = np.setdiff1d(np.arange(len(rows)), test)
+        chosen = [types[index] for index in train_rows]
+        if len(set(chosen)) > 1:
+            said = TypeRecogniser().fit(rows[train_rows], chosen).recognise_features(rows[test])
+            right += [answer == types[index] for answer, index in zip(said, test, strict=True)]
+    return TypeRecogniser().fit(rows, types), float(np.mean(right)) if right else None
