@@ -95,8 +95,9 @@ class Rows:
         if standardise:
             spread = values.std(axis=0)
             # A column that hardly varies says nothing; dividing by its spread would only make noise of it.
-            self._scale = np.where(spread > 1e-6, 1 / np.maximum(spread, 1e-6), 0).astype(np.float32)
-            self._scale /= np.sqrt(max(np.count_nonzero(self._scale), 1))
+            varied = spread > 1e-6
+            self._scale = np.where(varied, 1 / np.maximum(spread, 1e-6), 0).astype(np.float32)
+            self._scale /= np.sqrt(np.float32(max(int(np.count_nonzero(varied)), 1)))
         values *= self._scale
         self._back: np.ndarray | None = None
         if values.shape[1] > values.shape[0]:

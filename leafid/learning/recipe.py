@@ -120,7 +120,10 @@ class Recipe:
             "summary": self.summary,
             "training_types": [str(type_) for type_ in self.training_types],
             "codebook_pictures": self.codebook_pictures,
-            "experts": {name: asdict(expert) for name, expert in self.experts.items()},
+            "experts": {
+                name: {key: value for key, value in asdict(expert).items() if value != ()}
+                for name, expert in self.experts.items()
+            },
         }
 
 
