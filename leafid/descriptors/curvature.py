@@ -8,12 +8,12 @@ from numpy.typing import NDArray
 
 from leafid.descriptors.contour import Mask, Points, Shape, shape_of
 
-SCALES = tuple(float(radius) for radius in np.geomspace(0.03, 0.6, 10).round(4))
+SCALES = tuple(float(radius) for radius in np.geomspace(0.02, 0.6, 10).round(4))
 """Radii of the discs and circles, in √area."""
 BINS = 12
 """Bins of each histogram, over shares of 0 to 1."""
 _ANGLES = 32
-_STEP = 2
+_STEP = 4
 """Every so-maniest contour point is the centre of discs: neighbours nearly agree."""
 
 

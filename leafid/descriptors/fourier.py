@@ -13,7 +13,7 @@ PAIRS = 12
 """Phase invariants of `elliptic_fourier`, for m = 1 to this."""
 DISTANCE_HARMONICS = 30
 """Harmonics of `centroid_distance`."""
-_FLOOR = 1e-4
+_FLOOR = 1e-3
 """Magnitude, as a share of the first harmonic's, below which a logarithm would only show the pixel grid."""
 
 
@@ -53,7 +53,9 @@ def elliptic_fourier(leaf: Mask | Shape) -> NDArray[np.float32]:
     ahead, back = np.abs(spectrum[k]), np.abs(spectrum[-k])
     major, minor = ahead + back, np.abs(ahead - back)
     m = np.arange(2, PAIRS + 2)  # m = 1 would take in Z(0), the place
-    pairs = spectrum[1 + m] * spectrum[1 - m] / max(ahead[0] ** 2, 1e-12)
+    # Z(1) is the contour's one way around its inside: it is small only where there is hardly an inside.
+    first = spectrum[1] if ahead[0] > 1e-6 * major[0] else major[0]
+    pairs = spectrum[1 + m] * spectrum[1 - m] / first**2
     values = [
         np.log(major[1:] / major[0] + _FLOOR),
         np.log(minor / major[0] + _FLOOR),
@@ -99,7 +101,7 @@ def centroid_distance(leaf: Mask | Shape) -> NDArray[np.float32]:
     distance = np.hypot(offsets[:, 0], offsets[:, 1])
     magnitudes = np.abs(np.fft.rfft(distance)) / len(distance)
     mean = max(float(magnitudes[0]), 1e-9)
-    values = np.log(2 * magnitudes[1 : DISTANCE_HARMONICS + 1] / mean + 10 * _FLOOR)
+    values = np.log(2 * magnitudes[1 : DISTANCE_HARMONICS + 1] / mean + _FLOOR)
     extremes = [mean / contour_length(contour), distance.min() / mean, distance.max() / mean]
     return np.concatenate([values, extremes]).astype(np.float32)
 

@@ -52,7 +52,7 @@ def geometry(leaf: Mask | Shape) -> NDArray[np.float32]:
     box = sorted(cv2.minAreaRect(hull.astype(np.float32))[1])
     box = [max(length, 1e-6) for length in box]
     radius = cv2.minEnclosingCircle(hull.astype(np.float32))[1]
-    thickest = cv2.distanceTransform(shape.mask.view(np.uint8), cv2.DIST_L2, 3).max()
+    thickest = cv2.distanceTransform(np.pad(shape.mask[::2, ::2], 1).view(np.uint8), cv2.DIST_L2, 5).max() * 2.0
     along, across, lengthwise, crosswise = _axes(shape)
     proportions = [
         np.log(box[1] / box[0]),
@@ -180,9 +180,9 @@ def _profile(along: NDArray[np.float64], across: NDArray[np.float64], shape: Sha
 def _radial(shape: Shape) -> list[float]:
     """Square root of the area's share in each ring around the centroid."""
     centre = _mass_centre(shape)
-    rows = np.arange(shape.mask.shape[0], dtype=np.float32)[:, None] - np.float32(centre[0])
-    cols = np.arange(shape.mask.shape[1], dtype=np.float32) - np.float32(centre[1])
-    distance = np.sqrt((rows**2 + cols**2)[shape.mask])
+    rows = np.arange(0, shape.mask.shape[0], 2, dtype=np.float32)[:, None] - np.float32(centre[0])
+    cols = np.arange(0, shape.mask.shape[1], 2, dtype=np.float32) - np.float32(centre[1])
+    distance = np.sqrt((rows**2 + cols**2)[shape.mask[::2, ::2]])
     ring = np.minimum(distance * np.float32(RINGS / (RING_LIMIT * shape.side)), RINGS - 1).astype(np.intp)
     share = np.bincount(ring, minlength=RINGS) / max(len(ring), 1)
     return np.sqrt(share).tolist()

@@ -10,10 +10,16 @@ from numpy.typing import NDArray
 
 from leafid.descriptors.contour import Mask, Points, Shape, contour_length, shape_of, smooth_closed
 
-SMOOTHINGS = (0.003, 0.006, 0.012, 0.025, 0.05)
+SMOOTHINGS = (0.0015, 0.003, 0.006, 0.012, 0.025, 0.05)
 """Standard deviations of the smoothed outlines, as shares of the contour's length."""
-BANDS = tuple(int(edge) for edge in np.unique(np.geomspace(2, 256, 22).round()))
+_FLOOR = 1e-3
+"""Depth in √area (a quarter of a pixel of the normalised shape) below which an edge counts as smooth."""
+_GRAIN = 0.1
+"""What is finer than this share of a smoothing is the pixel grid's; it would split a tooth's top into several."""
+BANDS = tuple(int(edge) for edge in np.unique(np.geomspace(2, 512, 26).round()))
 """Edges of the spectrum's bands, in waves around the outline."""
+_SHALLOWEST = 0.005
+"""Depth in √area below which a sinus isn't listed: the pixel grid makes such dents, with mouths of any width."""
 LOBES = 8
 """Deepest sinuses that are listed."""
 _KINDS = (
@@ -44,8 +50,8 @@ def margin_teeth(leaf: Mask | Shape) -> NDArray[np.float32]:
     ndarray of float32, shape (len(SMOOTHINGS) × 11 + len(BANDS) − 1 + 3,)
         For each smoothing, of the signed distance outward from the smoothed outline: its root mean square (log, in
         √area), skewness (positive: teeth stand out, negative: notches cut in) and kurtosis; number of teeth (log),
-        their mean height (log), the spread of heights and of spacings (relative to their means; small means regular), how
-        much they lean to one side (0: symmetric), and its local root mean square's 10 %, 50 % and 90 % quantiles over
+        their mean height (log), the spread of heights and of spacings (relative to their means; small means regular),
+        how much they lean to one side (0: symmetric), and its local root mean square's 10 %, 50 % and 90 % quantiles over
         the outline, relative to the whole. Then log power in bands of waves around the outline, and the spectrum's
         log centroid, flatness and highest share.
 
@@ -58,7 +64,7 @@ def margin_teeth(leaf: Mask | Shape) -> NDArray[np.float32]:
     contour = shape.contour
     values: list[float] = []
     for sigma in SMOOTHINGS:
-        values += _teeth(margin_signal(contour, sigma) / shape.side, sigma)
+        values += _teeth(smooth_closed(margin_signal(contour, sigma), sigma * _GRAIN) / shape.side, sigma)
     return np.asarray(values + _spectrum(margin_signal(contour, SMOOTHINGS[-1]) / shape.side), dtype=np.float32)
 
 
@@ -116,6 +122,7 @@ def margin_lobes(leaf: Mask | Shape) -> NDArray[np.float32]:
     depths, mouths, on_hull = _sinuses(shape.contour)
     depths, mouths = depths / shape.side, mouths / shape.side
     order = np.argsort(-depths, kind="stable")[:LOBES]
+    order = order[depths[order] > _SHALLOWEST]
     listed = np.zeros((2, LOBES))
     listed[0, : len(order)] = np.sqrt(depths[order])
     listed[1, : len(order)] = np.sqrt(mouths[order])
@@ -132,10 +139,11 @@ def margin_lobes_names() -> list[str]:
 
 def _teeth(signal: NDArray[np.float64], sigma: float) -> list[float]:
     count = len(signal)
+    signal = signal - signal.mean()  # smoothing draws the whole outline inward
     power = float(np.mean(signal**2))
-    rms = np.sqrt(power) + 1e-6
+    rms = np.sqrt(power) + _FLOOR
     unit = signal / rms
-    # A tooth is a stretch on the outer side; one much lower than the usual is the pixel grid's.
+    # A tooth is a stretch on the outer side; one much lower than the usual doesn't count.
     peaks = (unit > np.roll(unit, 1)) & (unit >= np.roll(unit, -1)) & (unit > 0.5)
     where = np.flatnonzero(peaks)
     heights = signal[where]
@@ -151,7 +159,7 @@ def _teeth(signal: NDArray[np.float64], sigma: float) -> list[float]:
         float(np.mean(unit**3)),
         float(np.log(np.mean(unit**4) + 0.1)),
         float(np.log1p(len(where))),
-        float(np.log(heights.mean() + 1e-6)) if len(where) else float(np.log(1e-6)),
+        float(np.log(heights.mean() + _FLOOR)) if len(where) else float(np.log(_FLOOR)),
         float(heights.std() / heights.mean()) if len(where) else 0.0,
         float(spacings.std() / spacings.mean()) if len(where) else 0.0,
         float(lean),
@@ -166,7 +174,7 @@ def _spectrum(signal: NDArray[np.float64]) -> list[float]:
     centroid = share @ np.log(np.sqrt(np.multiply(BANDS[:-1], BANDS[1:])))
     fine = power[8 : BANDS[-1]] + 1e-12
     flatness = np.exp(np.log(fine).mean()) / fine.mean()
-    return [*np.log(sums + 1e-10).tolist(), float(centroid), float(np.sqrt(flatness)), float(share.max())]
+    return [*np.log(sums + 1e-8).tolist(), float(centroid), float(np.sqrt(flatness)), float(share.max())]
 
 
 def _sinuses(contour: Points) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:

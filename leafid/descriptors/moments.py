@@ -76,9 +76,9 @@ def polar_fourier(leaf: Mask | Shape) -> NDArray[np.float32]:
     centre = np.array([moments["m01"], moments["m10"]]) / moments["m00"]
     offsets = shape.all_points - centre
     farthest = max(1.0, float(np.hypot(offsets[:, 0], offsets[:, 1]).max()))
-    polar = cv2.warpPolar(
-        shape.grey, (4 * RADII, _ANGLES), (centre[1], centre[0]), farthest, cv2.INTER_LINEAR | cv2.WARP_POLAR_LINEAR
-    )
+    # Rows of the polar picture are angles; what lies outside of the mask is background.
+    flags = cv2.INTER_LINEAR | cv2.WARP_POLAR_LINEAR | cv2.WARP_FILL_OUTLIERS
+    polar = cv2.warpPolar(shape.grey, (4 * RADII, _ANGLES), (centre[1], centre[0]), farthest, flags)
     rings = polar.reshape(_ANGLES, RADII, -1).mean(axis=2) / 255
     magnitudes = np.abs(np.fft.rfft(rings, axis=0)[: HARMONICS + 1]) / _ANGLES
     magnitudes[1:] = np.sqrt(magnitudes[1:])

@@ -1,0 +1,177 @@
+import cv2
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from leafid.descriptors.contour import (
+    SIDE,
+    contour_area,
+    contour_length,
+    large_components,
+    outer_contour,
+    outer_contours,
+    resample,
+    shape_of,
+    smooth_closed,
+)
+from leafid.errors import LeafidError
+
+
+def disc(radius, centre=(250, 240), size=(500, 480)):
+    rows, cols = np.ogrid[: size[0], : size[1]]
+    return (rows - centre[0]) ** 2 + (cols - centre[1]) ** 2 <= radius**2
+
+
+def test_a_discs_contour_is_a_circle():
+    contour = outer_contour(disc(150), 360)
+    radii = np.hypot(*(contour - [250, 240]).T)
+    # The set of pixels within 150 of the centre has an edge that is uncertain by half a pixel.
+    np.testing.assert_allclose(radii, 150, atol=0.6)
+    assert radii.mean() == pytest.approx(150, abs=0.2)
+    # A smooth circle's length and area; a chain code would be 5 % too long.
+    assert contour_length(contour) == pytest.approx(2 * np.pi * 150, rel=0.004)
+    assert contour_area(contour) == pytest.approx(np.pi * 150**2, rel=0.004)
+
+
+def test_a_contour_is_counter_clockwise_and_evenly_spaced():
+    mask = np.zeros((120, 200), bool)
+    mask[20:90, 30:170] = True
+    contour = outer_contour(mask, 200)
+    assert contour.shape == (200, 2)
+    assert contour_area(contour) > 0
+    top = contour[np.abs(contour[:, 0] - 19.5) < 0.5]
+    assert len(top) > 50
+    at = np.argmin(np.abs(contour - [19.5, 100]).sum(axis=1))
+    assert contour[(at + 1) % 200, 1] < contour[at, 1]  # along the top edge it runs to the left
+    steps = np.hypot(*(np.roll(contour, -1, axis=0) - contour).T)
+    # Equal arcs; only where an arc rounds a corner is its chord shorter.
+    assert np.median(steps) == pytest.approx(420 / 200, rel=0.02)
+    assert steps.max() == pytest.approx(np.median(steps), rel=0.02)
+
+
+def test_the_contour_lies_between_leaf_and_background():
+    mask = np.zeros((60, 60), bool)
+    mask[10:50, 20:40] = True
+    contour = outer_contour(mask, 400)
+    # One Newton step over a step edge smoothed by one pixel ends up to 0.13 pixels from it.
+    assert contour.min(axis=0) == pytest.approx([9.5, 19.5], abs=0.2)
+    assert contour.max(axis=0) == pytest.approx([49.5, 39.5], abs=0.2)
+
+
+def test_the_largest_component_is_followed_and_dirt_left_out():
+    mask = disc(60, (100, 100), (300, 300)) | disc(40, (220, 220), (300, 300))
+    mask[5, 5] = True
+    assert outer_contour(mask, 64).mean(axis=0) == pytest.approx([100, 100], abs=0.5)
+    centres = [contour.mean(axis=0) for contour in outer_contours(mask, 64)]
+    np.testing.assert_allclose(centres, [[100, 100], [220, 220]], atol=0.5)
+    assert not large_components(mask)[5, 5]
+    assert np.count_nonzero(large_components(mask, share=1.0)) == np.count_nonzero(disc(60, (100, 100), (300, 300)))
+
+
+def test_of_two_equal_components_one_is_the_largest():
+    mask = np.zeros((30, 30), bool)
+    mask[2:8, 2:8] = mask[20:26, 20:26] = True
+    assert np.count_nonzero(large_components(mask, share=1.0)) == 36
+    assert len(outer_contours(mask, 8)) == 2
+
+
+@pytest.mark.parametrize(
+    "bad, message",
+    [
+        (np.zeros((30, 20), bool), "30×20 pixels set"),
+        (np.zeros((0, 5), bool), "expected a leaf"),
+        (np.ones((4, 4, 3), bool), r"two dimensions \(H, W\), found shape \(4, 4, 3\)"),
+    ],
+)
+def test_bad_masks_are_named(bad, message):
+    for work in (outer_contour, outer_contours, shape_of, large_components):
+        with pytest.raises(LeafidError, match=message):
+            work(bad)
+
+
+def test_too_few_points_are_an_error():
+    with pytest.raises(LeafidError, match="at least 3 contour points, found 2"):
+        outer_contour(disc(20), 2)
+
+
+@pytest.mark.parametrize("size", [(1, 1), (1, 2), (2, 1), (2, 2), (1, 50), (9, 1)])
+def test_the_smallest_masks_have_a_contour(size):
+    contour = outer_contour(np.pad(np.ones(size, bool), 4), 16)
+    assert contour.shape == (16, 2)
+    assert np.isfinite(contour).all()
+    centre = 4 + (np.array(size) - 1) / 2
+    assert np.abs(contour - centre).max() <= max(size) / 2 + 1
+
+
+def test_a_mask_that_fills_the_picture_has_its_frame_as_contour():
+    contour = outer_contour(np.ones((50, 80), bool), 256)
+    assert contour.min(axis=0) == pytest.approx([-0.5, -0.5], abs=0.2)
+    assert contour.max(axis=0) == pytest.approx([49.5, 79.5], abs=0.2)
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    corners=st.lists(st.tuples(st.floats(-9, 9), st.floats(-9, 9)), min_size=3, max_size=8, unique=True),
+    count=st.integers(3, 20),
+)
+def test_resampling_walks_the_polygon(corners, count):
+    polygon = np.array(corners)
+    length = contour_length(polygon)
+    expected = []
+    for index in range(count):
+        left = index * length / count
+        for here, there in zip(corners, corners[1:] + corners[:1], strict=True):
+            side = float(np.hypot(there[0] - here[0], there[1] - here[1]))
+            if left <= side:
+                part = left / side if side else 0.0
+                expected.append([here[0] + part * (there[0] - here[0]), here[1] + part * (there[1] - here[1])])
+                break
+            left -= side
+        else:
+            expected.append(list(corners[0]))
+    np.testing.assert_allclose(resample(polygon, count), expected, atol=1e-6)  # rounding of the summed lengths
+
+
+def test_smoothing_is_a_circular_gaussian():
+    signal = np.random.default_rng(3).normal(size=(64, 2))
+    sigma = 0.05
+    expected = np.zeros_like(signal)
+    for place in range(64):
+        total = 0.0
+        for other in range(-256, 257):
+            weight = np.exp(-0.5 * (other / (sigma * 64)) ** 2)
+            expected[place] += weight * signal[(place + other) % 64]
+            total += weight
+        expected[place] /= total
+    # The Gaussian's own tail beyond the Nyquist frequency: exp(-2 (π · 0.05 · 32)²), far below the tolerance.
+    np.testing.assert_allclose(smooth_closed(signal, sigma), expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("radius", [9, 40, 160, 700])
+def test_a_shape_has_one_size_whatever_the_masks(radius):
+    size = (2 * radius + 9, 2 * radius + 9)
+    shape = shape_of(disc(radius, (radius + 4, radius + 4), size))
+    assert shape.side == pytest.approx(SIDE, rel=0.01)
+    assert contour_length(shape.contour) / shape.side == pytest.approx(2 * np.sqrt(np.pi), rel=0.03)
+    assert not shape.mask[[0, -1]].any()
+    assert not shape.mask[:, [0, -1]].any()
+
+
+def test_a_hair_doesnt_fill_the_memory():
+    shape = shape_of(np.ones((1, 30_000), bool))
+    assert max(shape.grey.shape) < 2000
+
+
+def test_leaflets_have_points_in_proportion_to_their_length():
+    mask = disc(80, (100, 100), (300, 300)) | disc(40, (220, 220), (300, 300))
+    first, second = shape_of(mask).contours
+    assert len(second) / len(first) == pytest.approx(0.5, abs=0.01)
+
+
+def test_the_shape_holds_what_the_contour_encloses():
+    shape = shape_of(disc(120))
+    drawn = np.zeros(shape.grey.shape, np.uint8)
+    cv2.fillPoly(drawn, [np.rint(shape.contour[:, ::-1] * 16).astype(np.int32)], 1, shift=4)
+    # The drawn polygon covers its rim of half a pixel: at most one pixel of the contour's length is in doubt.
+    assert np.count_nonzero((drawn > 0) != shape.mask) < contour_length(shape.contour)

@@ -1,0 +1,90 @@
+import numpy as np
+import pytest
+
+from leafid.descriptors.contour import shape_of
+from leafid.descriptors.curvature import BINS, SCALES, curvature_histograms, disc_shares, soft_histograms
+
+
+def leaf(size=360):
+    rows, cols = np.indices((size, size)) - size / 2
+    angle = np.arctan2(rows, cols)
+    return np.hypot(rows, 1.3 * cols) <= 120 * (1 + 0.25 * np.cos(5 * angle))
+
+
+def test_disc_shares_are_those_of_drawn_discs():
+    shape = shape_of(leaf())
+    centres = shape.contour[::79]
+    areas, arcs = disc_shares(shape, centres)
+    rows, cols = np.indices(shape.grey.shape)
+    cover = shape.grey / 255.0
+    for centre, area, arc in zip(centres, areas, arcs, strict=True):
+        for index, radius in enumerate(np.array(SCALES) * shape.side):
+            distance = np.hypot(rows - centre[0], cols - centre[1])
+            # A drawn disc with a soft rim of one pixel; what of it lies outside of the array is background.
+            disc = np.clip(radius + 0.5 - distance, 0, 1)
+            drawn = (disc * cover).sum() / (np.pi * radius**2)
+            # A radius of 5 pixels on a pixel grid, and 32 directions a ring: 4 % of a disc.
+            assert area[index] == pytest.approx(drawn, abs=0.04)
+            around = np.arange(720) * 2 * np.pi / 720
+            at_rows = np.rint(centre[0] + radius * np.sin(around)).astype(int)
+            at_cols = np.rint(centre[1] + radius * np.cos(around)).astype(int)
+            inside = (at_rows >= 0) & (at_rows < cover.shape[0]) & (at_cols >= 0) & (at_cols < cover.shape[1])
+            on_circle = cover[at_rows[inside], at_cols[inside]].sum() / 720
+            assert arc[index] == pytest.approx(on_circle, abs=1.5 / 32)  # a sample and a half of 32
+
+
+def test_a_circle_has_the_shares_of_a_lens():
+    rows, cols = np.indices((401, 401)) - 200
+    shape = shape_of(rows**2 + cols**2 <= 180**2)
+    areas, arcs = disc_shares(shape, shape.contour[::32])
+    big = shape.side / np.sqrt(np.pi)
+    for index, radius in enumerate(np.array(SCALES) * shape.side):
+        half_angle = np.arccos(radius / (2 * big))
+        lens = (
+            radius**2 * half_angle
+            + big**2 * np.arccos(1 - radius**2 / (2 * big**2))
+            - 0.5 * radius * np.sqrt(4 * big**2 - radius**2)
+        ) / (np.pi * radius**2)
+        np.testing.assert_allclose(areas[:, index], lens, atol=0.04)
+        np.testing.assert_allclose(arcs[:, index], half_angle / np.pi, atol=1.5 / 32)
+        assert arcs[:, index].mean() == pytest.approx(half_angle / np.pi, abs=0.02)
+
+
+def test_a_straight_edge_halves_discs_and_a_right_corner_quarters_them():
+    mask = np.zeros((300, 300), bool)
+    mask[50:250, 50:250] = True
+    shape = shape_of(mask)
+    middle = np.array(shape.grey.shape) / 2 - 0.5
+    low = middle - shape.side / 2
+    areas, arcs = disc_shares(shape, np.array([[low[0], middle[1]], low]))
+    near = np.array(SCALES) < 0.45
+    np.testing.assert_allclose(areas[0, near], 0.5, atol=0.04)
+    np.testing.assert_allclose(arcs[0, near], 0.5, atol=1.5 / 32)
+    np.testing.assert_allclose(areas[1, near], 0.25, atol=0.04)
+    np.testing.assert_allclose(arcs[1, near], 0.25, atol=1.5 / 32)
+
+
+def test_soft_histograms_are_the_slow_ones():
+    values = np.random.default_rng(5).random((40, 3))
+    values[:3, 0] = [0.0, 1.0, 0.5]
+    expected = np.zeros((3, 6))
+    middles = (np.arange(6) + 0.5) / 6
+    for column in range(3):
+        for value in np.clip(values[:, column], middles[0], middles[-1]):
+            expected[column] += np.maximum(0, 1 - np.abs(value - middles) * 6)
+    np.testing.assert_allclose(soft_histograms(values, 6), expected / 40, atol=1e-12)
+
+
+def test_each_scales_histogram_is_a_whole():
+    values = curvature_histograms(leaf()).reshape(-1, BINS)
+    assert values.shape[0] == 2 * len(SCALES)
+    np.testing.assert_allclose((values**2).sum(axis=1), 1, rtol=1e-5)
+
+
+def test_every_leaflet_counts():
+    one, two = np.zeros((300, 600), bool), np.zeros((300, 600), bool)
+    rows, cols = np.indices((300, 600))
+    one[(rows - 150) ** 2 + (cols - 150) ** 2 <= 90**2] = True
+    two[20:280, 400:590] = True
+    alone, together = curvature_histograms(two), curvature_histograms(one | two)
+    assert np.abs(alone - together).max() > 0.2

@@ -1,0 +1,109 @@
+import numpy as np
+import pytest
+
+from leafid.descriptors.geometry import RING_LIMIT, RINGS, WIDTHS, geometry, geometry_names
+
+
+def measure(mask):
+    return dict(zip(geometry_names(), geometry(mask).tolist(), strict=True))
+
+
+def ellipse(long, short, turn=0.0, size=500):
+    rows, cols = np.indices((size, size)) - (size - 1) / 2
+    along = rows * np.cos(turn) + cols * np.sin(turn)
+    across = cols * np.cos(turn) - rows * np.sin(turn)
+    return (along / long) ** 2 + (across / short) ** 2 <= 1
+
+
+# Edges of a pixel mask are uncertain by about half of a pixel in 160 (√area of the normalised shape): 1 % of a length.
+CLOSE = 0.015
+
+
+def test_a_disc_has_the_values_of_a_circle():
+    values = measure(ellipse(180, 180))
+    expected = {
+        "log_aspect_box": 0,
+        "log_aspect_axes": 0,
+        "solidity": 1,
+        "convexity": 1,
+        "circularity": 1,
+        "log_perimeter": np.log(2 * np.sqrt(np.pi)),
+        "extent": np.pi / 4,
+        "rectangularity_hull": np.pi / 4,
+        "roundness": 1,
+        "log_enclosing_diameter": np.log(2 / np.sqrt(np.pi)),
+        "log_thickness": np.log(1 / np.sqrt(np.pi)),
+        "sphericity": 1,
+        "log_parts": 0,
+        "largest_part": 1,
+        "hull_centre_gap": 0,
+        "mirror_error_lengthwise": 0,
+        "mirror_error_crosswise": 0,
+        "tail_skewness": 0,
+    }
+    for name, value in expected.items():
+        assert values[f"geometry_{name}"] == pytest.approx(value, abs=2 * CLOSE), name
+
+
+@pytest.mark.parametrize("turn", [0.0, 0.5, 1.2, np.pi / 2])
+def test_an_ellipse_has_the_values_of_its_axes(turn):
+    values = measure(ellipse(200, 80, turn))
+    assert values["geometry_log_aspect_box"] == pytest.approx(np.log(2.5), abs=CLOSE)
+    assert values["geometry_log_aspect_axes"] == pytest.approx(np.log(2.5), abs=CLOSE)
+    assert values["geometry_eccentricity"] == pytest.approx(np.sqrt(1 - 0.16), abs=CLOSE)
+    assert values["geometry_extent"] == pytest.approx(np.pi / 4, abs=CLOSE)
+    assert values["geometry_roundness"] == pytest.approx(0.4, abs=CLOSE)
+    assert values["geometry_log_length"] == pytest.approx(np.log(400 / np.sqrt(np.pi * 200 * 80)), abs=CLOSE)
+    assert values["geometry_log_width"] == pytest.approx(np.log(160 / np.sqrt(np.pi * 200 * 80)), abs=CLOSE)
+    assert values["geometry_mirror_error_lengthwise"] == pytest.approx(0, abs=CLOSE)
+
+
+def test_widths_are_row_sums_of_an_upright_leaf():
+    rows, cols = np.indices((400, 300))
+    half = np.where((rows >= 20) & (rows < 380), 15 + 70 * ((rows - 20) / 360) ** 2, 0)
+    mask = np.abs(cols - 149.5) < half
+    values = measure(mask)
+    expected = [
+        np.count_nonzero(mask[20 + 360 * index // WIDTHS : 20 + 360 * (index + 1) // WIDTHS]) / (360 / WIDTHS)
+        for index in range(WIDTHS)
+    ]
+    expected = np.array(expected) / np.sqrt(np.count_nonzero(mask))
+    sums = expected + expected[::-1]
+    # The tail (longer end) is the narrow one, at the top: the axis points there.
+    differences = expected[::-1] - expected
+    for index in range(WIDTHS // 2):
+        assert values[f"geometry_width_sum_{index + 1}"] == pytest.approx(sums[index], abs=2 * CLOSE)
+        assert abs(values[f"geometry_width_difference_{index + 1}"]) == pytest.approx(
+            abs(differences[index]), abs=2 * CLOSE
+        )
+
+
+def test_rings_hold_the_shares_of_the_area():
+    mask = ellipse(200, 80)
+    values = geometry(mask)[-RINGS:]
+    rows, cols = np.nonzero(mask)
+    distance = np.hypot(rows - rows.mean(), cols - cols.mean()) / np.sqrt(len(rows))
+    expected = [
+        np.count_nonzero((distance >= ring * RING_LIMIT / RINGS) & (distance < (ring + 1) * RING_LIMIT / RINGS))
+        for ring in range(RINGS)
+    ]
+    np.testing.assert_allclose(values, np.sqrt(np.array(expected) / len(rows)), atol=2 * CLOSE)
+
+
+def test_parts_and_holes_are_seen():
+    mask = np.zeros((300, 300), bool)
+    mask[20:120, 20:120] = True
+    mask[150:200, 150:250] = True
+    values = measure(mask)
+    assert values["geometry_log_parts"] == pytest.approx(np.log(2))
+    assert values["geometry_largest_part"] == pytest.approx(2 / 3, abs=CLOSE)
+    assert values["geometry_holes_root"] == pytest.approx(0, abs=0.1)  # √ of a rim's uncertainty of 1 %
+    mask[40:90, 40:90] = False
+    assert measure(mask)["geometry_holes_root"] == pytest.approx(np.sqrt(2500 / 15000), abs=0.03)
+
+
+def test_a_cross_has_the_solidity_of_its_arms():
+    mask = np.zeros((300, 300), bool)
+    mask[120:180, 30:270] = mask[30:270, 120:180] = True
+    hull = 240**2 - 2 * 90**2  # the square without its four corner triangles
+    assert measure(mask)["geometry_solidity"] == pytest.approx((2 * 240 * 60 - 60**2) / hull, abs=CLOSE)

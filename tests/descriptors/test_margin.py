@@ -1,0 +1,103 @@
+import numpy as np
+import pytest
+
+from leafid.descriptors.contour import resample, smooth_closed
+from leafid.descriptors.margin import SMOOTHINGS, margin_lobes, margin_lobes_names, margin_signal, margin_teeth
+from leafid.descriptors.margin import margin_teeth_names as names
+
+
+def wheel(teeth, height, lean=0.0, size=600, lobes=0, depth=0.0):
+    """Draw a round leaf with sine teeth (`lean` bends them all one way round) and lobes."""
+    rows, cols = np.indices((size, size)) - (size - 1) / 2
+    angle = np.arctan2(rows, cols)
+    phase = teeth * angle
+    waves = np.cos(phase + lean * np.sin(phase)) * height + np.cos(lobes * angle) * depth
+    return np.hypot(rows, cols) <= 200 * (1 + waves)
+
+
+def teeth(mask):
+    return dict(zip(names(), margin_teeth(mask).tolist(), strict=True))
+
+
+def lobes(mask):
+    return dict(zip(margin_lobes_names(), margin_lobes(mask).tolist(), strict=True))
+
+
+def test_the_signal_is_the_distance_outward_from_the_smoothed_outline():
+    angle = np.arange(512) * 2 * np.pi / 512
+    radius = 100 + 2 * np.cos(20 * angle)
+    contour = resample(np.stack([-radius * np.sin(angle), radius * np.cos(angle)], axis=1), 512)
+    signal = margin_signal(contour, 0.025)
+    smooth = smooth_closed(contour, 0.025)
+    # On a circle the way outward is the way from the centre.
+    expected = np.hypot(*contour.T) - np.hypot(*smooth.T)
+    np.testing.assert_allclose(signal, expected, atol=0.01)
+    assert signal.max() == pytest.approx(2, abs=0.1 + (100 - np.hypot(*smooth.T).mean()))
+
+
+@pytest.mark.parametrize("number", [14, 24, 36])
+def test_teeth_are_counted_and_measured(number):
+    values = teeth(wheel(number, 0.03))
+    sigma = 0.025
+    assert values[f"margin_teeth_{sigma:g}_log_number"] == pytest.approx(np.log1p(number), abs=0.02)
+    # 0.03 of the radius; the finest smoothing takes up to a quarter of a narrow tooth's top.
+    assert 0.022 < np.exp(values[f"margin_teeth_{sigma:g}_log_height"]) * np.sqrt(np.pi) < 0.036
+    assert values[f"margin_teeth_{sigma:g}_spacing_spread"] < 0.06
+    assert values[f"margin_teeth_{sigma:g}_height_spread"] < 0.15
+    inside = [name for name in names() if name.startswith("margin_spectrum_log_") and name[-1].isdigit()]
+    bands = {name: tuple(map(int, name.rsplit("_", 2)[1:])) for name in inside}
+    strongest = max(bands, key=lambda name: values[name])
+    assert bands[strongest][0] <= number < bands[strongest][1]
+
+
+def test_higher_teeth_are_higher_and_an_entire_margin_has_none():
+    entire, low, high = (teeth(wheel(24, height)) for height in (0.0, 0.01, 0.04))
+    for sigma in SMOOTHINGS[3:]:
+        name = f"margin_teeth_{sigma:g}_log_depth"
+        assert entire[name] < low[name] - 0.5 < high[name] - 1
+
+
+def test_leaning_teeth_are_told_from_upright_ones():
+    # sin inside cos bends the wave: cos(p + sin p · lean) has steep and slow sides only together with a shift.
+    rows, cols = np.indices((600, 600)) - 299.5
+    angle = np.arctan2(rows, cols)
+    saw = (16 * angle / (2 * np.pi)) % 1.0
+    leaning = np.hypot(rows, cols) <= 200 * (1 + 0.06 * np.where(saw < 0.85, saw / 0.85, (1 - saw) / 0.15))
+    upright = np.hypot(rows, cols) <= 200 * (1 + 0.06 * (1 - np.abs(2 * saw - 1)))
+    for sigma in (0.012, 0.025):
+        name = f"margin_teeth_{sigma:g}_direction"
+        assert teeth(leaning)[name] > 3 * teeth(upright)[name]
+        # Its mirror image leans as much.
+        assert teeth(leaning[:, ::-1])[name] == pytest.approx(teeth(leaning)[name], rel=0.1)
+
+
+def test_regular_teeth_have_a_peaked_spectrum():
+    regular = teeth(wheel(24, 0.03))
+    mixed = teeth(wheel(24, 0.015) & wheel(13, 0.02) & wheel(41, 0.01))
+    assert regular["margin_spectrum_peak"] > 0.9 > mixed["margin_spectrum_peak"]
+    assert regular["margin_spectrum_flatness"] < mixed["margin_spectrum_flatness"]
+
+
+@pytest.mark.parametrize("number", [3, 5, 7])
+def test_lobes_and_the_depth_of_their_sinuses(number):
+    values = lobes(wheel(1, 0.0, lobes=number, depth=0.25))
+    for limit in ("0.02", "0.05"):
+        assert values[f"margin_sinuses_log_{limit}"] == pytest.approx(np.log1p(number))
+    listed = [values[f"margin_sinus_depth_{index + 1}"] for index in range(8)]
+    assert listed == sorted(listed, reverse=True)
+    assert np.count_nonzero(np.array(listed) > 0.1) == number
+    assert max(listed[:number]) - min(listed[:number]) < 0.03
+
+
+def test_the_sinus_of_a_slotted_disc_is_its_slot():
+    rows, cols = np.indices((450, 450)) - 224.5
+    mask = np.hypot(rows, cols) <= 200
+    mask[(rows > 80) & (np.abs(cols) < 40)] = False
+    side = np.sqrt(np.count_nonzero(mask))
+    values = lobes(mask)
+    chord = np.sqrt(200**2 - 40**2)
+    assert values["margin_sinus_depth_1"] ** 2 == pytest.approx((chord - 80) / side, rel=0.03)
+    assert values["margin_sinus_mouth_1"] ** 2 == pytest.approx(80 / side, rel=0.1)  # the rim's corners are rounded
+    assert values["margin_sinuses_log_0.05"] == pytest.approx(np.log(2))
+    rim = 2 * 200 * (np.pi - np.arcsin(0.2))
+    assert values["margin_hull_share"] == pytest.approx(rim / (rim + 2 * (chord - 80) + 80), abs=0.03)

@@ -1,0 +1,99 @@
+import cmath
+
+import numpy as np
+import pytest
+
+from leafid.descriptors.contour import resample, shape_of
+from leafid.descriptors.triangle import (
+    HARMONICS,
+    POINTS,
+    QUANTILES,
+    SPANS,
+    triangle_fourier,
+    triangle_quantiles,
+    triangle_signals,
+)
+
+
+def leaf(size=360):
+    rows, cols = np.indices((size, size)) - size / 2
+    angle = np.arctan2(rows, cols)
+    return np.hypot(rows, 1.4 * cols) <= 120 * (1 + 0.3 * np.cos(3 * angle))
+
+
+def slow_signals(contour):
+    """Each triangle by itself, in x right and y up."""
+    points = [(float(col), -float(row)) for row, col in contour]
+    count = len(points)
+    length = sum(np.hypot(points[i][0] - points[i - 1][0], points[i][1] - points[i - 1][1]) for i in range(count))
+    signals = {kind: np.zeros((len(SPANS), count)) for kind in ("area", "height", "chord", "ratio", "angle")}
+    for row, span in enumerate(SPANS):
+        arc = span * length / count
+        for s in range(count):
+            (x1, y1), (x2, y2), (x3, y3) = points[(s - span) % count], points[s], points[(s + span) % count]
+            area = 0.5 * (x1 * (y2 - y3) + x2 * (y3 - y1) + x3 * (y1 - y2))
+            chord = np.hypot(x3 - x1, y3 - y1)
+            first, second = np.hypot(x1 - x2, y1 - y2), np.hypot(x3 - x2, y3 - y2)
+            cosine = ((x1 - x2) * (x3 - x2) + (y1 - y2) * (y3 - y2)) / (first * second)
+            signals["area"][row, s] = area / arc**2
+            signals["height"][row, s] = 2 * area / chord / arc
+            signals["chord"][row, s] = chord / (2 * arc)
+            signals["ratio"][row, s] = min(first, second) / max(first, second)
+            signals["angle"][row, s] = np.arccos(np.clip(cosine, -1, 1)) / np.pi
+    return signals
+
+
+def test_signals_are_those_of_each_triangle():
+    contour = resample(shape_of(leaf()).contour, POINTS)
+    fast, slow = triangle_signals(contour), slow_signals(contour)
+    for kind, expected in slow.items():
+        # arccos near 1 loses half of the digits.
+        np.testing.assert_allclose(fast[kind], expected, atol=1e-6 if kind == "angle" else 1e-9, err_msg=kind)
+
+
+def test_a_circle_has_the_triangles_of_its_chords():
+    angle = np.arange(POINTS) * 2 * np.pi / POINTS
+    circle = np.stack([-np.sin(angle), np.cos(angle)], axis=1)  # counter-clockwise as seen
+    signals = triangle_signals(circle)
+    for row, span in enumerate(SPANS):
+        step = 2 * np.pi * span / POINTS
+        arc = span * 2 * np.sin(np.pi / POINTS)
+        np.testing.assert_allclose(signals["height"][row], (1 - np.cos(step)) / arc, rtol=1e-9)
+        np.testing.assert_allclose(signals["chord"][row], abs(np.sin(step)) / arc, rtol=1e-9)
+        np.testing.assert_allclose(signals["area"][row], np.sin(step) * (1 - np.cos(step)) / arc**2, rtol=1e-9)
+        np.testing.assert_allclose(signals["ratio"][row], 1, rtol=1e-9)
+        np.testing.assert_allclose(signals["angle"][row], 1 - step / np.pi, rtol=1e-9)
+
+
+def test_notches_are_negative_and_straight_stretches_nothing():
+    notched = np.array([[0, 0], [40, 0], [40, 20], [20, 30], [40, 40], [40, 60], [0, 60]], dtype=float)
+    contour = resample(notched, POINTS)
+    signals = triangle_signals(contour)
+    apex = np.argmin(np.abs(contour - [20, 30]).sum(axis=1))
+    edge = np.argmin(np.abs(contour - [0, 30]).sum(axis=1))
+    assert signals["area"][1, apex] < -0.1
+    assert signals["height"][1, apex] < -0.1
+    assert abs(signals["area"][3, edge]) < 1e-9
+    assert signals["angle"][3, edge] == pytest.approx(1)
+
+
+def test_fourier_values_are_literal_magnitudes():
+    shape = shape_of(leaf())
+    signals = slow_signals(shape.contour[::4])
+    values = triangle_fourier(shape).reshape(2, len(SPANS), HARMONICS)
+    for index, kind in enumerate(("height", "chord")):
+        for row in (0, 4, 9):
+            for k in (0, 1, HARMONICS - 1):
+                total = sum(v * cmath.exp(-2j * np.pi * k * s / POINTS) for s, v in enumerate(signals[kind][row]))
+                assert values[index, row, k] == pytest.approx(np.sqrt(abs(total) / POINTS), abs=1e-5)
+
+
+def test_quantiles_are_places_in_the_sorted_signal():
+    shape = shape_of(leaf())
+    signals = slow_signals(shape.contour[::4])
+    values = triangle_quantiles(shape).reshape(4, len(SPANS), len(QUANTILES))
+    for index, kind in enumerate(("area", "chord", "ratio", "angle")):
+        for row in range(len(SPANS)):
+            ordered = sorted(signals[kind][row])
+            expected = [ordered[round(quantile * (POINTS - 1))] for quantile in QUANTILES]
+            np.testing.assert_allclose(values[index, row], expected, atol=1e-5)
