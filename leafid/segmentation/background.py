@@ -13,6 +13,7 @@ from leafid.segmentation.result import Image, shrink
 # The surface is smooth: more samples a side than this change nothing but the time.
 SAMPLES = 72
 
+_FAR = 25.0  # 8-bit Lab units: further off than any shade of the sheet
 _NOISE_FLOOR = 1.5  # Lab units: JPEG and rounding alone scatter a plain sheet this much
 
 
@@ -50,14 +51,11 @@ def sheet_surface(image: Image) -> tuple[NDArray[np.float32], float]:
     basis = _basis(rows, cols)
     border = border_samples(rows, cols)
 
-    plane, colours = basis[border, :3], samples[border]
-    fitted = np.broadcast_to(np.median(colours, axis=0), colours.shape)
-    for _ in range(6):
-        residual = _length(colours - fitted)
-        weights = _weights(residual, 1.5 * float(np.median(residual)))
-        coefficients = _solve(plane, colours, weights)
-        fitted = plane @ coefficients
-    surface = basis[:, :3] @ coefficients
+    plane = _robust_plane(basis[border, :3], samples[border])
+    if _is_leaf(plane, basis, samples, rows, cols):
+        far = border[_length(samples[border] - basis[border, :3] @ plane) > _FAR]
+        plane = _robust_plane(basis[far, :3], samples[far])
+    surface = basis[:, :3] @ plane
     for terms in (6, 6, 10, 10):
         residual = _length(samples - surface)
         spread = max(_NOISE_FLOOR, float(np.median(residual[border])))
@@ -65,6 +63,25 @@ def sheet_surface(image: Image) -> tuple[NDArray[np.float32], float]:
         surface = (basis[:, :terms] @ _solve(basis[:, :terms], samples, weights)).astype(np.float32)
     spread = max(_NOISE_FLOOR, float(np.median(_length(samples - surface)[border])))
     return surface.reshape(rows, cols, 3), spread
+
+
+def _robust_plane(basis: NDArray[np.float32], colours: NDArray[np.float32]) -> NDArray[np.float32]:
+    fitted = np.broadcast_to(np.median(colours, axis=0), colours.shape)
+    for _ in range(6):
+        residual = _length(colours - fitted)
+        plane = _solve(basis, colours, _weights(residual, 1.5 * float(np.median(residual))))
+        fitted = basis @ plane
+    return plane
+
+
+def _is_leaf(
+    plane: NDArray[np.float32], basis: NDArray[np.float32], samples: NDArray[np.float32], rows: int, cols: int
+) -> bool:
+    """Tell whether most of the border is leaf: then two corners or more are something else, and lighter."""
+    corners = np.array([0, cols - 1, (rows - 1) * cols, rows * cols - 1])
+    difference = samples[corners] - basis[corners, :3] @ plane
+    far = _length(difference) > _FAR
+    return bool(np.count_nonzero(far) >= 2 and np.all(difference[far, 0] > 0))
 
 
 def _length(differences: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -98,8 +115,8 @@ def _basis(rows: int, cols: int) -> NDArray[np.float32]:
 
 @lru_cache(maxsize=32)
 def border_samples(rows: int, cols: int) -> NDArray[np.intp]:
-    """Index the samples in the outer 4 % of the grid."""
-    width = max(1, round(0.04 * max(rows, cols)))
+    """Index the samples in the outer 5 % of the grid's shorter side."""
+    width = max(1, round(0.05 * min(rows, cols)))
     inside = np.zeros((rows, cols), bool)
     inside[width:-width, width:-width] = True
     return np.flatnonzero(~inside)
