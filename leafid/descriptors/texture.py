@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import cv2
@@ -12,12 +13,35 @@ from numpy.typing import NDArray
 from leafid.descriptors.lbp import CodedLevel, Scale, fourier_features, positions, pyramid, ring_scales
 from leafid.errors import LeafidError
 
-SIDE = 226.0
-"""√area of the leaf after resizing, in pixels: fine veins still show, and all scales together cost milliseconds."""
-LONGEST = 1100
-"""Longest side after resizing: a hair-thin region is shrunk to it, so that memory stays bounded."""
-LEVELS = 5
+LONGEST = 800
+"""Longest side of a resized leaf: a hair-thin region is shrunk to it, so that memory stays bounded."""
 _PARTS = ("sign", "magnitude")
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """How large a leaf is looked at, and by which rings.
+
+    Attributes
+    ----------
+    side : float
+        √area of the resized leaf, in pixels.
+    scales : tuple of Scale
+    """
+
+    side: float
+    scales: tuple[Scale, ...]
+
+    @property
+    def levels(self) -> int:
+        """Levels of the pyramid that the scales need."""
+        return 1 + max(scale.level for scale in self.scales)
+
+
+# Species differ in their fine veins and in the coarse course of their edge: on leaves of plants that were not trained
+# on, finer rings help the interior (coarse ones harm it), coarser ones help the border.
+INTERIOR = Sampling(226.0, ring_scales(2))
+EDGE = Sampling(160.0, ring_scales(5))
 
 
 class LeafTexture(NamedTuple):
@@ -25,11 +49,11 @@ class LeafTexture(NamedTuple):
 
     Attributes
     ----------
-    interior : ndarray of float32, shape (S * 76,)
+    interior : ndarray of float32, shape (456,)
         Of the places whose neighbourhood lies in the leaf, from the grey picture: veins, hairs, gloss.
-    border : ndarray of float32, shape (S * 76,)
+    border : ndarray of float32, shape (912,)
         Of the places whose neighbourhood crosses the edge, from the leaf before a white ground.
-    outline : ndarray of float32, shape (S * 76,)
+    outline : ndarray of float32, shape (912,)
         Of the same places, from the mask alone: teeth and lobes, without any light or colour.
     """
 
@@ -50,7 +74,7 @@ def lbp_hf(
         The places that are counted; at a halved level a place counts when at least half of it is in the region.
         Neighbours may lie outside the region; beyond the picture its edge is repeated.
     scales : sequence of Scale, optional
-        By default those of `leaf_texture`.
+        By default those of `EDGE`.
 
     Returns
     -------
@@ -75,26 +99,24 @@ def lbp_hf(
        binary pattern features", IEEE Transactions on Image Processing 21(4), 2012, doi:10.1109/TIP.2011.2175739
     """
     _check(grey, region, 2)
-    scales = _DEFAULT if scales is None else tuple(scales)
-    levels = 1 + max(scale.level for scale in scales)
-    room = [(0, -length % 2 ** (levels - 1)) for length in grey.shape]
-    grey, region = np.pad(grey, room, mode="edge"), np.pad(region, room)
-    coded = [CodedLevel(level) for level in pyramid(grey, levels)]
-    shares = _halved(region.astype(np.float32), levels)
-    return _features(coded, scales, [positions(shares[scale.level] >= 0.5) for scale in scales])
+    sampling = EDGE if scales is None else Sampling(EDGE.side, tuple(scales))
+    room = [(0, -length % 2 ** (sampling.levels - 1)) for length in grey.shape]
+    shares = _halved(np.pad(region, room).astype(np.float32), sampling.levels)
+    places = [positions(shares[scale.level] >= 0.5) for scale in sampling.scales]
+    return _features(np.pad(grey, room, mode="edge"), sampling, places)
 
 
 def lbp_hf_names(scales: Sequence[Scale] | None = None) -> list[str]:
     """Names of the features of `lbp_hf`: ``r03.0_sign_n2_h1`` is radius, part, ones in the code, harmonic."""
-    scales = _DEFAULT if scales is None else tuple(scales)
+    scales = EDGE.scales if scales is None else tuple(scales)
     kinds = [f"n{ones}_h{harmonic}" for ones in range(1, 8) for harmonic in range(5)] + ["none", "all", "mixed"]
     return [f"r{scale.radius:04.1f}_{part}_{kind}" for scale in scales for part in _PARTS for kind in kinds]
 
 
 def leaf_texture(
-    image: NDArray[np.uint8], mask: NDArray[np.bool_], *, side: float = SIDE, scales: Sequence[Scale] | None = None
+    image: NDArray[np.uint8], mask: NDArray[np.bool_], *, interior: Sampling = INTERIOR, edge: Sampling = EDGE
 ) -> LeafTexture:
-    """Texture of a leaf's interior, border and outline at once; they share the resized leaf and its distances.
+    """Texture of a leaf's interior, border and outline at once; they share what can be shared.
 
     The leaf is resized to one area, so that all radii are relative to √area. With the scale's radius R, a place in the
     leaf is interior when it lies more than R from the edge, so that its whole ring is leaf, and border otherwise.
@@ -105,9 +127,8 @@ def leaf_texture(
         BGR.
     mask : ndarray of bool, shape (H, W)
         The leaf, best without its stalk.
-    side : float, default 226
-        √area of the resized leaf, in pixels.
-    scales : sequence of Scale, optional
+    interior, edge : Sampling
+        Of the interior, and of border and outline; a part has 76 values a scale.
 
     Returns
     -------
@@ -124,24 +145,23 @@ def leaf_texture(
     chi2_map : what a linear classifier wants these features to go through.
     """
     _check(image, mask, 3)
-    scales = _DEFAULT if scales is None else tuple(scales)
-    levels = 1 + max(scale.level for scale in scales)
-    grey, coverage = _normalised(image, mask, side, levels)
-    # Of a hair thinner than a pixel, what covers most is all there is.
-    leaf = coverage >= np.clip(coverage.max(), 1, 128)
-    white = cv2.add(cv2.multiply(grey, coverage, scale=1 / 255), cv2.bitwise_not(coverage))
-    distances = _halved(cv2.distanceTransform(leaf.view(np.uint8), cv2.DIST_L2, cv2.DIST_MASK_5), levels)
-    shares = _halved(leaf.astype(np.float32), levels)
-    interior = [positions(distances[scale.level] > scale.radius) for scale in scales]
-    border = [positions((shares[scale.level] >= 0.5) & (distances[scale.level] <= scale.radius)) for scale in scales]
-    inside, before_white, silhouette = (
-        [CodedLevel(level) for level in pyramid(plane, levels)] for plane in (grey, white, cv2.bitwise_not(coverage))
-    )
-    return LeafTexture(
-        _features(inside, scales, interior),
-        _features(before_white, scales, border),
-        _features(silhouette, scales, border),
-    )
+    rows, cols = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
+    box = (slice(rows[0], rows[-1] + 1), slice(cols[0], cols[-1] + 1))
+    crop, whole = cv2.cvtColor(image[box], cv2.COLOR_BGR2GRAY), mask[box].astype(np.uint8) * 255
+
+    grey, coverage = _resized(crop, whole, interior)
+    _, distances = _shares_and_distances(coverage, interior.levels)
+    inside = [positions(distances[scale.level] > scale.radius) for scale in interior.scales]
+    interior_features = _features(grey, interior, inside)
+
+    grey, coverage = _resized(crop, whole, edge)
+    shares, distances = _shares_and_distances(coverage, edge.levels)
+    along = [
+        positions((shares[scale.level] >= 0.5) & (distances[scale.level] <= scale.radius)) for scale in edge.scales
+    ]
+    ground = cv2.bitwise_not(coverage)
+    before_white = cv2.add(cv2.multiply(grey, coverage, scale=1 / 255), ground)
+    return LeafTexture(interior_features, _features(before_white, edge, along), _features(ground, edge, along))
 
 
 def interior_texture(texture: LeafTexture) -> NDArray[np.float32]:
@@ -151,7 +171,7 @@ def interior_texture(texture: LeafTexture) -> NDArray[np.float32]:
 
 def interior_texture_names() -> list[str]:
     """Name the values of `interior_texture`, in order."""
-    return lbp_hf_names()
+    return lbp_hf_names(INTERIOR.scales)
 
 
 def border_texture(texture: LeafTexture) -> NDArray[np.float32]:
@@ -211,9 +231,6 @@ def chi2_map(features: NDArray[np.floating], step: float = 0.5) -> NDArray[np.fl
     )
 
 
-_DEFAULT = ring_scales(LEVELS)
-
-
 def _check(picture: NDArray[np.uint8], mask: NDArray[np.bool_], dimensions: int) -> None:
     shape = "(H, W, 3)" if dimensions == 3 else "(H, W)"
     if picture.dtype != np.uint8 or picture.ndim != dimensions or (dimensions == 3 and picture.shape[2] != 3):
@@ -224,19 +241,16 @@ def _check(picture: NDArray[np.uint8], mask: NDArray[np.bool_], dimensions: int)
         raise LeafidError("expected a mask with a leaf, found an empty one; segment the picture again or leave it out")
 
 
-def _normalised(
-    image: NDArray[np.uint8], mask: NDArray[np.bool_], side: float, levels: int
+def _resized(
+    crop: NDArray[np.uint8], coverage: NDArray[np.uint8], sampling: Sampling
 ) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-    """Cut out the leaf's box, resized, with a margin: grey, and how much of each pixel is leaf (0 … 255)."""
-    rows, cols = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
-    box = (slice(rows[0], rows[-1] + 1), slice(cols[0], cols[-1] + 1))
-    crop, coverage = cv2.cvtColor(image[box], cv2.COLOR_BGR2GRAY), mask[box].astype(np.uint8) * 255
-    factor = min(side / np.sqrt(cv2.countNonZero(coverage)), LONGEST / max(crop.shape))
+    """Resize a leaf's box, with a margin: grey, and how much of each pixel is leaf (0 … 255)."""
+    factor = min(sampling.side / np.sqrt(cv2.countNonZero(coverage)), LONGEST / max(crop.shape))
     size = (max(1, round(crop.shape[1] * factor)), max(1, round(crop.shape[0] * factor)))
     interpolation = cv2.INTER_AREA if factor < 1 else cv2.INTER_LINEAR
     grey = cv2.resize(crop, size, interpolation=interpolation)
     coverage = cv2.resize(coverage, size, interpolation=interpolation)
-    (above, below), (left, right) = _margins(size[1], levels), _margins(size[0], levels)
+    (above, below), (left, right) = _margins(size[1], sampling.levels), _margins(size[0], sampling.levels)
     return (
         cv2.copyMakeBorder(grey, above, below, left, right, cv2.BORDER_REPLICATE),
         cv2.copyMakeBorder(coverage, above, below, left, right, cv2.BORDER_CONSTANT, value=0),
@@ -250,6 +264,16 @@ def _margins(length: int, levels: int) -> tuple[int, int]:
     return room // 2, room - room // 2
 
 
+def _shares_and_distances(
+    coverage: NDArray[np.uint8], levels: int
+) -> tuple[list[NDArray[np.float32]], list[NDArray[np.float32]]]:
+    """Per level, how much of each pixel is leaf (0 … 1), and its mean distance to the edge in finest pixels."""
+    # Of a hair thinner than a pixel, what covers most is all there is.
+    leaf = coverage >= np.clip(coverage.max(), 1, 128)
+    distance = cv2.distanceTransform(leaf.view(np.uint8), cv2.DIST_L2, cv2.DIST_MASK_5)
+    return _halved(leaf.astype(np.float32), levels), _halved(distance, levels)
+
+
 def _halved(plane: NDArray[np.float32], levels: int) -> list[NDArray[np.float32]]:
     """List the plane and its means over blocks of 2, 4, 8 … pixels."""
     result = [plane]
@@ -259,8 +283,7 @@ def _halved(plane: NDArray[np.float32], levels: int) -> list[NDArray[np.float32]
     return result
 
 
-def _features(
-    coded: Sequence[CodedLevel], scales: Sequence[Scale], places: Sequence[NDArray[np.intp]]
-) -> NDArray[np.float32]:
-    counts = np.stack([coded[s.level].counts(where, s) for s, where in zip(scales, places, strict=True)])
-    return fourier_features(counts).ravel()
+def _features(grey: NDArray[np.uint8], sampling: Sampling, places: Sequence[NDArray[np.intp]]) -> NDArray[np.float32]:
+    coded = [CodedLevel(level) for level in pyramid(grey, sampling.levels)]
+    counts = [coded[scale.level].counts(where, scale) for scale, where in zip(sampling.scales, places, strict=True)]
+    return fourier_features(np.stack(counts)).ravel()
