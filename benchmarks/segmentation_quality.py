@@ -1,0 +1,58 @@
+"""Measures segmentation against the masks of real leaves on coloured card (UCI "Leaf", Silva, Marçal, da Silva 2013).
+
+The masks leave the petiole out, so the blade is compared with them. Time is of one core, reading not counted.
+
+    LEAFID_REAL_DATA=path/to/data python benchmarks/segmentation_quality.py [--worst N]
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from pathlib import Path
+
+import cv2
+import numpy as np
+
+from leafid.collection.picture import AcquisitionType
+from leafid.segmentation import segment
+
+
+def measure(folder: Path) -> dict[str, tuple[float, float]]:
+    """Intersection over union, and processor time in milliseconds, of every picture."""
+    found = {}
+    for file in sorted((folder / "RGB").glob("*.JPG")):
+        true = cv2.imread(str(folder / "masks" / f"{file.stem}.png"), cv2.IMREAD_GRAYSCALE) > 127
+        image = cv2.imread(str(file))
+        start = time.thread_time()
+        blade = segment(image, AcquisitionType.SCAN_LIKE).blade
+        spent = time.thread_time() - start
+        found[file.stem] = (np.count_nonzero(blade & true) / np.count_nonzero(blade | true), 1000 * spent)
+    return found
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--worst", type=int, default=5, metavar="N", help="list this many of the worst (default: 5)")
+    arguments = parser.parse_args()
+    data = os.environ.get("LEAFID_REAL_DATA")
+    if not data or not (Path(data) / "uci-leaf").is_dir():
+        print("set LEAFID_REAL_DATA to the folder that holds uci-leaf/", file=sys.stderr)
+        return 2
+    cv2.setNumThreads(1)
+    found = measure(Path(data) / "uci-leaf")
+    overlap, spent = np.array(list(found.values())).T
+    print(f"pictures         {len(found)}")
+    print(f"mean IoU         {overlap.mean():.4f}")
+    print(f"median IoU       {np.median(overlap):.4f}")
+    print(f"least IoU        {overlap.min():.4f}")
+    print(f"time, median     {np.median(spent):.1f} ms")
+    for name in sorted(found, key=lambda name: found[name])[: arguments.worst]:
+        print(f"  {name}  {found[name][0]:.4f}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
