@@ -65,6 +65,29 @@ def writing(path: str | os.PathLike[str], mode: str = "w") -> Iterator[IO]:
             Path(temporary).unlink(missing_ok=True)
 
 
+def check_writable(path: str | os.PathLike[str]) -> None:
+    """Find out before long work whether `writing` will be able to write a file; leaves nothing behind.
+
+    Raises
+    ------
+    LeafidError
+        When there is a folder of that name, or no file can be made in the place.
+    """
+    target = Path(path)
+    if target.is_dir():
+        raise LeafidError(f"{target}: expected a file to write, found a folder; name a file in it")
+    folder = target.parent
+    while not folder.exists() and folder != folder.parent:
+        folder = folder.parent
+    if not folder.is_dir():
+        raise LeafidError(f"{target}: can't be written: {folder} is no folder")
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise LeafidError(f"{target}: can't be written: {error.strerror or error}") from error
+
+
 def safe_join(folder: str | os.PathLike[str], name: str) -> Path:
     """Join a file name that came from metadata to a folder, never leaving the folder.
 

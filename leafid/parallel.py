@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Iterable, Iterator
-from typing import TypeVar
+from functools import cache
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from threadpoolctl import ThreadpoolController
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -27,24 +32,34 @@ def ordered_map(function: Callable[[Item], Result], items: Iterable[Item], jobs:
     result
     """
     if jobs == 1:
-        _single_threaded_opencv()
-        yield from map(function, items)
+        for item in items:
+            yield _single_threaded(function, item)
         return
     from joblib import Parallel, delayed
 
-    task = delayed(_in_worker)
+    task = delayed(_single_threaded)
     # Without memory mapping, a read-only view of a large codebook would make in-place arithmetic fail in workers only.
     yield from Parallel(n_jobs=jobs, return_as="generator", max_nbytes=None)(task(function, item) for item in items)
 
 
-def _in_worker(function: Callable[[Item], Result], item: Item) -> Result:
-    _single_threaded_opencv()
-    return function(item)
+def _single_threaded(function: Callable[[Item], Result], item: Item) -> Result:
+    """Call the function with one thread for OpenCV and for linear algebra.
 
-
-def _single_threaded_opencv() -> None:
+    The parallelism is over items; threads of libraries would only fight for the same cores. And sums are added up in
+    another order on another number of threads: the last bit of a result would depend on the number of processes.
+    """
     import cv2
 
-    # The parallelism is over pictures; OpenCV's own threads would only fight for the same cores.
     if cv2.getNumThreads() != 1:
         cv2.setNumThreads(1)
+    with _linear_algebra().limit(limits=1):
+        return function(item)
+
+
+@cache
+def _linear_algebra() -> ThreadpoolController:
+    from threadpoolctl import ThreadpoolController
+
+    # A controller knows the libraries that are loaded when it is made, and looking for them takes long.
+    importlib.import_module("scipy.linalg")
+    return ThreadpoolController()

@@ -45,6 +45,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
     """Name the pictures; 1 when any could not be read."""
+    from leafid.files import check_writable
+
+    if arguments.output:
+        # Found out now rather than after the work.
+        check_writable(arguments.output)
+
     from leafid.learning.bundled import default_model
     from leafid.learning.modelfile import read_model
     from leafid.learning.prediction import predict

@@ -33,13 +33,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
     """Train; 1 when any picture could not be read."""
-    from pathlib import Path
+    from leafid.files import check_writable
 
-    from leafid.errors import LeafidError
-
-    if Path(arguments.output).is_dir():
-        # Found out now rather than after the training.
-        raise LeafidError(f"{arguments.output}: expected a model file to write, found a folder; name a file in it")
+    # Found out now rather than after the training.
+    check_writable(arguments.output)
 
     from leafid.evaluation.held_out import held_out_scores
     from leafid.learning.modelfile import write_model
@@ -53,7 +50,9 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
         if identifier.held_out_ is not None:
             model.scores[str(type_)] = held_out_scores([identifier.held_out_])
     write_model(model, arguments.output)
-    environment.print(f"{arguments.output}: trained on {len(pictures) - len(descriptions.unreadable)} pictures")
+    # Not all that were read: a recipe needn't learn from every type that the collection has.
+    n_used = sum(info.n_pictures for info in model.species.values())
+    environment.print(f"{arguments.output}: trained on {n_used} pictures")
     environment.print("on plants held out while training:")
     for type_ in model.identifiers:
         environment.print("  " + score_line(str(type_), model.scores.get(str(type_), {"pictures": 0, "unseen": 0})))

@@ -69,9 +69,10 @@ class FisherEncoder:
 
         from sklearn.mixture import GaussianMixture
 
-        if len(features) < self.n_modes:
+        # A spread can't be told from one feature.
+        if len(features) < max(self.n_modes, 2):
             raise LeafidError(
-                f"expected at least {self.n_modes} local features to learn {self.n_modes} modes from, "
+                f"expected at least {max(self.n_modes, 2)} local features to learn {self.n_modes} modes from, "
                 f"found {len(features)}; use more pictures or a recipe with fewer modes"
             )
         self.projection_ = Projection(self.n_components, self.position_weight).fit(features)

@@ -57,9 +57,10 @@ class WordsEncoder:
         """
         from sklearn.cluster import MiniBatchKMeans
 
-        if len(features) < self.n_modes:
+        # A spread can't be told from one feature.
+        if len(features) < max(self.n_modes, 2):
             raise LeafidError(
-                f"expected at least {self.n_modes} local features to learn {self.n_modes} words from, "
+                f"expected at least {max(self.n_modes, 2)} local features to learn {self.n_modes} words from, "
                 f"found {len(features)}; use more pictures or a recipe with fewer words"
             )
         self.projection_ = Projection(self.n_components, self.position_weight).fit(features)

@@ -25,13 +25,14 @@ def fused(scores: Sequence[np.ndarray], trust: Sequence[np.ndarray], weights: np
     Returns
     -------
     float64 (n, n_species)
-        Rows sum to 1.
+        Rows sum to 1; a row in which no species can be is spread evenly.
     """
     total = np.zeros(scores[0].shape)
     for expert_scores, expert_trust, weight in zip(scores, trust, weights, strict=True):
         # A score of -inf stays so even where the weight is 0.
         finite = np.where(np.isfinite(expert_scores), expert_scores, 0) * (weight * expert_trust)[:, None]
         total += np.where(np.isfinite(expert_scores), finite, -np.inf)
+    total[~np.isfinite(total).any(axis=1)] = 0
     total -= total.max(axis=1, keepdims=True)
     np.exp(total, out=total)
     return total / total.sum(axis=1, keepdims=True)
@@ -71,7 +72,8 @@ def learn_weights(
     rows = np.arange(len(labels))
     opinions = [np.where(np.isfinite(s), s, 0) * t[:, None] for s, t in zip(scores, trust, strict=True)]
     # Weights are found in units in which every expert's scores spread equally: no unit is easier to move than another.
-    units = np.array([max(float(opinion.std()), 1e-9) for opinion in opinions])
+    # An expert without an opinion has no unit; it is pulled to 0.
+    units = np.array([float(opinion.std()) if np.ptp(opinion) > 1e-9 else 1.0 for opinion in opinions])
 
     def loss(relative: np.ndarray) -> tuple[float, np.ndarray]:
         weights = relative / units

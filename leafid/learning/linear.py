@@ -184,6 +184,8 @@ def _in_own_span(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Turn rows into the space that they span; also give the matrix that takes coefficients back."""
     eigenvalues, vectors = np.linalg.eigh((values @ values.T).astype(np.float64))
     keep = eigenvalues > eigenvalues[-1] * 1e-7
-    lengths = np.sqrt(eigenvalues[keep])
+    # Rows that are all alike span nothing; one empty column is left, for there to be something to fit.
+    keep[-1] = True
+    lengths = np.sqrt(np.maximum(eigenvalues[keep], np.finfo(np.float32).tiny))
     vectors = vectors[:, keep]
     return (vectors * lengths).astype(np.float32), (values.T @ (vectors / lengths).astype(np.float32))

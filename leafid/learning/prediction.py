@@ -56,6 +56,8 @@ def predict(
     LeafidError
         When the model was not trained for a picture's type.
     """
+    for type_ in dict.fromkeys(picture.type for picture in pictures if picture.type is not None):
+        model.identifier(type_)  # found out now rather than after the work on other pictures
     for start in range(0, len(pictures), _BATCH):
         batch = _typed(model, pictures[start : start + _BATCH], descriptions)
         answers: dict[int, Answer] = {}
