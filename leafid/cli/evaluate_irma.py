@@ -67,8 +67,9 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
         if missing := len(truth.keys() - answers.keys()):
             environment.warn(f"{path}: lacks {missing} of {len(truth)} pictures; each counts as all wrong")
         found.append((Path(path).name, errors))
-        pictures.append(_by_picture(Path(path).name, truth, answers, table, years))
-    tables = [_summary(found, years)] + (pictures if arguments.by_picture else [])
+        if arguments.by_picture:
+            pictures.append(_by_picture(Path(path).name, truth, answers, table, years))
+    tables = [_summary(found, years), *pictures]
     environment.stdout.write(render(tables, arguments.format, digits=6))
     return 0
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -168,6 +169,8 @@ def year_errors(
         In the order of `years`. A picture that the run lacks counts as all wrong.
     """
     errors = []
+    # Many pictures have the same code, and many answers to it are the same.
+    known: dict[tuple[str, str], float] = {}
     for column, year in enumerate(years):
         found, missing = [], 0
         for picture in sorted(truth):
@@ -182,8 +185,11 @@ def year_errors(
             else:
                 if table is None:
                     raise LeafidError(f"expected a code table for the codes of {year}, found none")
-                found.append(code_error(correct, run[picture][column], table))
-        errors.append(YearError(year, sum(found), len(found), missing))
+                pair = correct, run[picture][column]
+                if pair not in known:
+                    known[pair] = code_error(*pair, table)
+                found.append(known[pair])
+        errors.append(YearError(year, math.fsum(found), len(found), missing))
     return errors
 
 

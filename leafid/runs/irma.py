@@ -186,6 +186,8 @@ def read_labels(
     known = None if pictures is None else set(pictures)
     labels: dict[str, Answers] = {}
     first: dict[str, int] = {}
+    # Many pictures have the same code: each is looked at once a year.
+    seen: dict[tuple[int, str], list[str]] = {}
     problems = []
     for number, words in _lines(path):
         place = f"{path}:{number}"
@@ -202,7 +204,13 @@ def read_labels(
             problems.append(f"{place}: expected a picture of the ground truth, found {picture!r}")
         first.setdefault(picture, number)
         for year, answer in zip(years, found, strict=True):
-            problems += [f"{place}: {year}: {problem}" for problem in _problems(answer, year, table, answers)]
+            if year in FLAT_YEARS:
+                if answer == WILDCARD and not answers:
+                    problems.append(f"{place}: {year}: expected a label, found '*'")
+                continue
+            if (year, answer) not in seen:
+                seen[year, answer] = _code_problems(answer, year, table, answers)
+            problems += [f"{place}: {year}: {problem}" for problem in seen[year, answer]]
         labels[picture] = tuple(found)
     if not labels and not problems:
         problems.append(f"{path}: expected a line a picture, found none")
@@ -217,9 +225,7 @@ def write_labels(path: str | os.PathLike[str], labels: Mapping[str, Answers]) ->
         stream.writelines(f"{picture} {' '.join(answers)}\n" for picture, answers in labels.items())
 
 
-def _problems(answer: str, year: int, table: CodeTable | None, wildcards: bool) -> list[str]:
-    if year in FLAT_YEARS:
-        return ["expected a label, found '*'"] if answer == WILDCARD and not wildcards else []
+def _code_problems(answer: str, year: int, table: CodeTable | None, wildcards: bool) -> list[str]:
     if table is None:
         return ["expected a code table for codes, found none"]
     parts = answer.split("-")

@@ -17,6 +17,7 @@ from leafid.runs.annotation2016.results import BadResultError, Concept, Result, 
 
 # A file with a systematic fault has it in every line; the first ones tell.
 MAX_PROBLEMS = 100
+_SUBTASKS = {str(subtask.value): subtask for subtask in Subtask}
 
 
 @dataclass(frozen=True)
@@ -238,11 +239,11 @@ class _Reader:
             strange = next(letter for letter in line if not letter.isascii())
             raise BadResultError(f"expected ASCII text, found byte 0x{ord(strange) - 0xDC00:02x}")
         words = line.rstrip().split(None, 2)
-        if len(words) < 2 or words[0] not in {"1", "2", "3", "4", "5"}:
+        if len(words) < 2 or words[0] not in _SUBTASKS:
             raise BadResultError(f"expected '[subtask] [id] [results]', subtask 1 to 5, found {line.strip()[:60]!r}")
-        subtask, identity = Subtask(int(words[0])), words[1]
+        subtask, identity = _SUBTASKS[words[0]], words[1]
         self.subtask = self.subtask or subtask
-        if subtask != self.subtask:
+        if subtask is not self.subtask:
             raise BadResultError(f"expected subtask {self.subtask.value}, found subtask {subtask.value}")
         if self.known.ids is not None and identity not in self.known.ids:
             raise BadResultError(f"expected an id of the collection, found {identity!r}")
