@@ -47,12 +47,12 @@ def margin_teeth(leaf: Mask | Shape) -> NDArray[np.float32]:
 
     Returns
     -------
-    ndarray of float32, shape (len(SMOOTHINGS) × 11 + len(BANDS) − 1 + 3,)
+    ndarray of float32, shape (11 × len(SMOOTHINGS) + len(BANDS) − 1 + 3,)
         For each smoothing, of the signed distance outward from the smoothed outline: its root mean square (log, in
         √area), skewness (positive: teeth stand out, negative: notches cut in) and kurtosis; number of teeth (log),
         their mean height (log), the spread of heights and of spacings (relative to their means; small means regular),
-        how much they lean to one side (0: symmetric), and its local root mean square's 10 %, 50 % and 90 % quantiles over
-        the outline, relative to the whole. Then log power in bands of waves around the outline, and the spectrum's
+        how much they lean to one side (0: symmetric), and its local root mean square's 10 %, 50 % and 90 % quantiles
+        over the outline, relative to the whole. Then log power in bands of waves around the outline, and the spectrum's
         log centroid, flatness and highest share.
 
     Raises

@@ -77,7 +77,7 @@ def test_of_two_equal_components_one_is_the_largest():
 
 
 @pytest.mark.parametrize(
-    "bad, message",
+    ("bad", "message"),
     [
         (np.zeros((30, 20), bool), "30×20 pixels set"),
         (np.zeros((0, 5), bool), "expected a leaf"),
