@@ -34,6 +34,17 @@ def job_count(word: str) -> int:
     return number
 
 
+def seed(word: str) -> int:
+    """Read the seed of random numbers: from 0 to 2,000,000,000, which every generator takes."""
+    try:
+        number = int(word)
+    except ValueError:
+        number = -1
+    if not 0 <= number <= 2_000_000_000:
+        raise argparse.ArgumentTypeError(f"expected a whole number from 0 to 2000000000, found {word!r}")
+    return number
+
+
 def add_type(parser: argparse.ArgumentParser, what: str) -> None:
     """``--type``: an acquisition type."""
     parser.add_argument("--type", choices=TYPES, help=what)
@@ -52,7 +63,7 @@ def add_jobs(parser: argparse.ArgumentParser) -> None:
 
 def add_seed(parser: argparse.ArgumentParser) -> None:
     """``--seed``: of everything random."""
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed of everything random (default: 0)")
+    parser.add_argument("--seed", type=seed, default=0, metavar="N", help="seed of everything random (default: 0)")
 
 
 def add_layout(parser: argparse.ArgumentParser) -> None:

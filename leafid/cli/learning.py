@@ -38,10 +38,17 @@ def add_store(parser: argparse.ArgumentParser) -> None:
 @contextmanager
 def open_descriptions(arguments: argparse.Namespace, environment: Environment) -> Iterator[Descriptions]:
     """Open the descriptor store that the arguments ask for, and what describes pictures with it."""
+    from leafid.errors import LeafidError
     from leafid.learning.descriptions import Descriptions
     from leafid.learning.store import Store, default_folder
 
-    store = None if arguments.no_cache else Store(arguments.cache or default_folder())
+    store = None
+    if not arguments.no_cache:
+        try:
+            store = Store(arguments.cache or default_folder())
+        except LeafidError as error:
+            # It costs the cache, and not the work.
+            environment.warn(f"{error}; nothing is kept")
     try:
         yield Descriptions(store, arguments.jobs, environment.progress)
     finally:

@@ -8,6 +8,7 @@ import logging
 import os
 import sqlite3
 import time
+import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -16,6 +17,7 @@ import numpy as np
 from leafid.errors import LeafidError
 
 DEFAULT_LIMIT = 4 * 2**30
+_CHECKSUM_SIZE = 4
 _LARGEST_HALF = float(np.finfo(np.float16).max)
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, value BLOB NOT NULL, used INTEGER NOT NULL) WITHOUT ROWID;
@@ -29,7 +31,8 @@ class Store:
 
     It is an SQLite database with a write-ahead log: a process that is killed, or two that write at once, leave it
     whole. A key says everything that decides about a value (content of the picture, code version, parameters), so
-    that a value is never stale.
+    that a value is never stale. Every value has a checksum: a damaged one counts as missing. Nothing that goes wrong
+    once the store is open stops the work: it is said once, and the work goes on without.
 
     Parameters
     ----------
@@ -46,7 +49,9 @@ class Store:
 
     def __init__(self, folder: str | os.PathLike[str], limit: int = DEFAULT_LIMIT) -> None:
         self.folder = Path(folder)
+        self.file = self.folder / "vectors.sqlite"
         self.limit = limit
+        self._complained = False
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             self._connection = self._open()
@@ -57,20 +62,22 @@ class Store:
             ) from error
 
     def _open(self) -> sqlite3.Connection:
-        file = self.folder / "descriptors.sqlite"
         try:
-            return self._connect(file)
+            return self._connect()
         except sqlite3.DatabaseError as error:
             if isinstance(error, sqlite3.OperationalError):
                 raise
-            # A damaged store holds nothing that can't be computed again.
-            _log.warning("%s: the descriptor store is damaged (%s); it starts anew", file, error)
-            for suffix in ("", "-wal", "-shm"):
-                file.with_name(file.name + suffix).unlink(missing_ok=True)
-            return self._connect(file)
+            return self._anew(error)
 
-    def _connect(self, file: Path) -> sqlite3.Connection:
-        connection = sqlite3.connect(file, timeout=60)
+    def _anew(self, error: sqlite3.DatabaseError) -> sqlite3.Connection:
+        """Replace a damaged database: it holds nothing that can't be computed again."""
+        _log.warning("%s: the descriptor store is damaged (%s); it starts anew", self.file, error)
+        for suffix in ("", "-wal", "-shm"):
+            self.file.with_name(self.file.name + suffix).unlink(missing_ok=True)
+        return self._connect()
+
+    def _connect(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(self.file, timeout=60)
         try:
             connection.execute("PRAGMA journal_mode=WAL")
             connection.execute("PRAGMA synchronous=NORMAL")
@@ -81,12 +88,17 @@ class Store:
         return connection
 
     def get(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
-        """Look several keys up; what isn't there is left out."""
+        """Look several keys up; what isn't there, or is damaged, is left out."""
         found: dict[bytes, bytes] = {}
         now = int(time.time())
-        for chunk in _chunks(keys, 500):
-            marks = ",".join("?" * len(chunk))
-            found.update(self._connection.execute(f"SELECT key, value FROM vectors WHERE key IN ({marks})", chunk))
+        with self._tolerant("read"):
+            for chunk in _chunks(keys, 500):
+                marks = ",".join("?" * len(chunk))
+                query = f"SELECT key, value FROM vectors WHERE key IN ({marks})"
+                for key, value in self._connection.execute(query, chunk):
+                    content = _verified(value)
+                    if content is not None:
+                        found[key] = content
         if found:
             with self._writing() as connection:
                 connection.executemany("UPDATE vectors SET used = ? WHERE key = ?", [(now, key) for key in found])
@@ -97,7 +109,8 @@ class Store:
         now = int(time.time())
         with self._writing() as connection:
             connection.executemany(
-                "INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)", [(key, value, now) for key, value in items]
+                "INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)",
+                [(key, _checksum(value) + value, now) for key, value in items],
             )
 
     def size(self) -> int:
@@ -120,18 +133,33 @@ class Store:
 
     def close(self) -> None:
         """Keep the limit and close the database."""
-        with contextlib.suppress(sqlite3.Error):
+        with self._tolerant("written"):
             self.shrink()
         self._connection.close()
 
     @contextlib.contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
+        with self._tolerant("written"), self._connection as connection:
+            yield connection
+
+    @contextlib.contextmanager
+    def _tolerant(self, what: str) -> Iterator[None]:
+        """Let an error of the database cost the cache, and not the work."""
         try:
-            with self._connection as connection:
-                yield connection
-        except sqlite3.OperationalError as error:
-            # A full disk costs the cache, not the work.
-            _log.warning("%s: the descriptor store can't be written: %s", self.folder, error)
+            yield
+        except (sqlite3.OperationalError, sqlite3.ProgrammingError) as error:
+            self._complain(what, error)
+        except sqlite3.DatabaseError as error:
+            self._connection.close()
+            try:
+                self._connection = self._anew(error)
+            except (OSError, sqlite3.Error) as second:
+                self._complain(what, second)
+
+    def _complain(self, what: str, error: Exception) -> None:
+        if not self._complained:
+            _log.warning("%s: the descriptor store can't be %s: %s", self.folder, what, error)
+        self._complained = True
 
 
 def default_folder() -> Path:
@@ -169,6 +197,17 @@ def read_arrays(value: bytes) -> dict[str, np.ndarray]:
     """Read what `written_arrays` wrote."""
     with np.load(io.BytesIO(value), allow_pickle=False) as archive:
         return dict(archive)
+
+
+def _checksum(value: bytes) -> bytes:
+    return zlib.crc32(value).to_bytes(_CHECKSUM_SIZE, "big")
+
+
+def _verified(stored: object) -> bytes | None:
+    """Give what was put under a checksum, or None where it isn't that any more."""
+    if not isinstance(stored, bytes) or stored[:_CHECKSUM_SIZE] != _checksum(stored[_CHECKSUM_SIZE:]):
+        return None
+    return stored[_CHECKSUM_SIZE:]
 
 
 def _chunks(keys: Sequence[bytes], size: int) -> Iterator[Sequence[bytes]]:
