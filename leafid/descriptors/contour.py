@@ -16,7 +16,7 @@ Points = NDArray[np.float64]
 """Contour points, float64 (n, 2), rows and cols."""
 
 SIDE = 240.0
-"""√area of a normalised shape, in pixels of the normalised mask; with 160, fine teeth were lost and accuracy with them."""
+"""√area of a normalised shape, in pixels of the normalised mask; with 160, fine teeth were lost, and accuracy too."""
 CONTOUR_POINTS = 1024
 """Points of a normalised shape's contour."""
 PART_SHARE = 0.02

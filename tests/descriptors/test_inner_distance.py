@@ -44,7 +44,7 @@ def test_distances_are_the_lengths_of_ways_inside_the_leaf():
     points = resample(shape.contour, 48)
     distances, _ = inner_distances(shape, 48)
     mask = shape.grey >= 40
-    for start in (0, 17):
+    for start in (17,):
         ways = walk(mask, tuple(np.rint(points[start]).astype(int).tolist()))
         slow = np.array([ways[tuple(at)] for at in np.rint(points).astype(int).tolist()])
         # 16 directions are up to 2.8 % too long; ways by 48 contour points turn corners a little too wide; half a pixel

@@ -1,4 +1,4 @@
-"""What all shape families share: names, sizes, bad masks, and the same numbers for a leaf moved, turned, mirrored, scaled."""
+"""What all shape families share: names, sizes, bad masks, and the same numbers for a leaf moved or turned."""
 
 import cv2
 import numpy as np
@@ -23,7 +23,7 @@ FAMILIES = [
     (margin.margin_lobes, margin.margin_lobes_names),
     (leaflets.leaflets, leaflets.leaflets_names),
 ]
-EACH = pytest.mark.parametrize("family, names", FAMILIES, ids=lambda family: family.__name__)
+EACH = pytest.mark.parametrize(("family", "names"), FAMILIES, ids=lambda family: family.__name__)
 
 
 def leaf(kind, turn=0.0, scale=1.0, mirror=False, canvas=800):
