@@ -10,6 +10,8 @@ import numpy as np
 
 N_ORIENTATIONS = 8
 N_CELLS = 4
+# Of a cell: means and standard deviations of three channels.
+_COLOUR_VALUES = 6
 # Grey values are in [0, 1]; a cell whose gradients sum to less than this holds camera noise rather than structure.
 _NOISE_FLOOR = 0.02
 
@@ -46,6 +48,11 @@ def pooled(pieces: Sequence[LocalFeatures]) -> LocalFeatures:
         np.concatenate([piece.positions for piece in pieces]),
         np.concatenate([piece.scales for piece in pieces]),
     )
+
+
+def local_length(descriptor: str) -> int:
+    """Tell how many values a descriptor has: ``dense-sift``, ``detected-sift`` or ``dense-colour``."""
+    return _COLOUR_VALUES * N_CELLS**2 if descriptor == "dense-colour" else N_ORIENTATIONS * N_CELLS**2
 
 
 def dense_sift(
@@ -91,7 +98,7 @@ def dense_sift(
     for reduced in _pyramid(grey, cell, n_scales, scale_factor):
         windows = _windows(_orientation_cells(reduced.astype(np.float32) / 255, cell), reduced, region, cell)
         pieces.append(replace(windows, descriptors=_root_normalised(windows.descriptors)))
-    return pooled(pieces) if pieces else _none(N_ORIENTATIONS * N_CELLS**2)
+    return pooled(pieces) if pieces else _none(local_length("dense-sift"))
 
 
 def dense_colour(
@@ -127,7 +134,7 @@ def dense_colour(
         means = _pooled(values, cell)
         spread = np.sqrt(np.maximum(_pooled(values * values, cell) - means * means, 0))
         pieces.append(_windows(np.concatenate([means, spread], axis=2), reduced, region, cell))
-    return pooled(pieces) if pieces else _none(6 * N_CELLS**2)
+    return pooled(pieces) if pieces else _none(local_length("dense-colour"))
 
 
 def detected_sift(grey: np.ndarray, region: np.ndarray | None = None, *, max_points: int = 500) -> LocalFeatures:
@@ -153,7 +160,7 @@ def detected_sift(grey: np.ndarray, region: np.ndarray | None = None, *, max_poi
     mask = None if region is None else region.astype(np.uint8)
     points, found = cv2.SIFT.create(nfeatures=max_points).detectAndCompute(grey, mask)
     if not points:
-        return _none(N_ORIENTATIONS * N_CELLS**2)
+        return _none(local_length("detected-sift"))
     rows, cols = grey.shape
     positions = np.array([(point.pt[1] / rows, point.pt[0] / cols) for point in points], np.float32)
     sides = np.array([point.size for point in points], np.float32) / max(rows, cols)

@@ -127,6 +127,12 @@ class FisherEncoder:
             **self.projection_.state(),
         }
 
+    def shapes(self, n_values: int) -> dict[str, tuple[int, ...]]:
+        """Give the shapes of the learned arrays for descriptors of `n_values` values."""
+        projection = Projection(self.n_components, self.position_weight)
+        table = (self.n_modes, projection.row_length(n_values))
+        return {"weights": (self.n_modes,), "means": table, "variances": table, **projection.shapes(n_values)}
+
     def restore(self, state: dict[str, np.ndarray]) -> FisherEncoder:
         """Take learned arrays instead of learning."""
         self.weights_, self.means_, self.variances_ = state["weights"], state["means"], state["variances"]

@@ -61,6 +61,15 @@ class Projection:
         """Give the learned arrays, as `restore` takes them."""
         return {name: np.asarray(getattr(self, f"{name}_")) for name in _STATE}
 
+    def shapes(self, n_values: int) -> dict[str, tuple[int, ...]]:
+        """Give the shapes of the learned arrays for descriptors of `n_values` values."""
+        n_axes = min(self.n_components, n_values)
+        return {"mean": (n_values,), "axes": (n_values, n_axes), "spread": (), "place_mean": (3,), "place_spread": (3,)}
+
+    def row_length(self, n_values: int) -> int:
+        """Tell how many values a row has for descriptors of `n_values` values."""
+        return min(self.n_components, n_values) + (3 if self.position_weight else 0)
+
     def restore(self, state: dict[str, np.ndarray]) -> Projection:
         """Take learned arrays instead of learning."""
         for name in _STATE:

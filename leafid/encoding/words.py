@@ -88,6 +88,11 @@ class WordsEncoder:
         """Give the learned arrays, as `restore` takes them."""
         return {"words": self.words_, **self.projection_.state()}
 
+    def shapes(self, n_values: int) -> dict[str, tuple[int, ...]]:
+        """Give the shapes of the learned arrays for descriptors of `n_values` values."""
+        projection = Projection(self.n_components, self.position_weight)
+        return {"words": (self.n_modes, projection.row_length(n_values)), **projection.shapes(n_values)}
+
     def restore(self, state: dict[str, np.ndarray]) -> WordsEncoder:
         """Take learned arrays instead of learning."""
         self.words_ = state["words"]

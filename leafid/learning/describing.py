@@ -123,7 +123,9 @@ class Views:
             shrink = size / max(self.image.shape[:2])
             if shrink >= 1:
                 return self.image, None
-            return cv2.resize(self.image, None, fx=shrink, fy=shrink, interpolation=cv2.INTER_AREA), None
+            # However narrow the picture is, a row and a column of it are left.
+            rows, cols = (max(1, round(side * shrink)) for side in self.image.shape[:2])
+            return cv2.resize(self.image, (cols, rows), interpolation=cv2.INTER_AREA), None
         return normalised_crop(self.image, self.segmentation, size, upright=view == "upright")
 
 

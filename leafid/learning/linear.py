@@ -134,6 +134,9 @@ def fit_linear(
     intercepts : float32 (n_species,)
     """
     counts = np.bincount(labels)
+    if kind == "lda" and counts.max(initial=0) <= 1:
+        # With one picture a species there is no spread within species to learn; ridge makes the same of any.
+        kind = "ridge"
     n_species = len(counts)
     if n_species == 1:
         return np.zeros((rows.shape[1], 1), np.float32), np.zeros(1, np.float32)

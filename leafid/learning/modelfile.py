@@ -13,21 +13,22 @@ from numpy.lib import format as npy
 
 import leafid
 from leafid.collection.picture import AcquisitionType, Taxon
+from leafid.descriptors.local import local_length
+from leafid.descriptors.registry import columns
+from leafid.encoding import Encoder, make_encoder
 from leafid.errors import LeafidError
 from leafid.files import writing
+from leafid.learning.archive import DAMAGE, MANIFEST, Arrays, one_line, opened_archive
 from leafid.learning.describing import Describer
-from leafid.learning.descriptions import encoder_arrays, restored_encoders
+from leafid.learning.descriptions import encoder_arrays
 from leafid.learning.identifier import Identifier
-from leafid.learning.linear import LinearScorer
+from leafid.learning.linear import LinearScorer, mapped
 from leafid.learning.model import Model, SpeciesInfo
-from leafid.learning.recipe import from_plain
+from leafid.learning.recipe import Recipe, from_plain
 from leafid.learning.recogniser import TypeRecogniser
 
 FORMAT = "leafid-model"
 FORMAT_VERSION = 1
-_MANIFEST = "manifest.json"
-# No classical model comes near this; a file that claims more is damaged or hostile.
-_LARGEST = 2 * 2**30
 
 
 def write_model(model: Model, path: str | os.PathLike[str]) -> None:
@@ -70,7 +71,7 @@ def write_model(model: Model, path: str | os.PathLike[str]) -> None:
         arrays["recogniser/coefficients"] = model.recogniser.scorer_.coefficients
         arrays["recogniser/intercepts"] = model.recogniser.scorer_.intercepts
     with writing(path, "wb") as stream, zipfile.ZipFile(stream, "w") as archive:
-        _add(archive, _MANIFEST, json.dumps(manifest, indent=1, ensure_ascii=False).encode())
+        _add(archive, MANIFEST, json.dumps(manifest, indent=1, ensure_ascii=False).encode())
         for name, array in arrays.items():
             member = _open_member(f"{name}.npy")
             with archive.open(member, "w") as target:
@@ -85,22 +86,8 @@ def read_model(path: str | os.PathLike[str]) -> Model:
     LeafidError
         When the file is missing, damaged, something else than a model, or of a later format.
     """
-    try:
-        with zipfile.ZipFile(path) as archive:
-            manifest = _read_manifest(archive, path)
-            if sum(entry.file_size for entry in archive.infolist()) > _LARGEST:
-                raise LeafidError(f"{path}: expected a model of at most {_LARGEST >> 30} GiB; the file is damaged")
-            return _assembled(manifest, _Arrays(archive, path), path)
-    except FileNotFoundError:
-        raise LeafidError(f"{path}: there is no such model file") from None
-    except IsADirectoryError:
-        raise LeafidError(f"{path}: expected a model file, found a folder") from None
-    except zipfile.BadZipFile:
-        raise LeafidError(
-            f"{path}: expected a leafid model, found something else or a damaged file; train it again or copy it anew"
-        ) from None
-    except (KeyError, TypeError, AttributeError, IndexError) as error:
-        raise LeafidError(f"{path}: the model is damaged: its manifest lacks or misstates {error}") from error
+    with opened_archive(path) as archive:
+        return _assembled(_read_manifest(archive, path), Arrays(archive, path), path)
 
 
 def read_manifest(path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -111,41 +98,17 @@ def read_manifest(path: str | os.PathLike[str]) -> dict[str, Any]:
     LeafidError
         As `read_model`.
     """
-    try:
-        with zipfile.ZipFile(path) as archive:
-            return _read_manifest(archive, path)
-    except (OSError, zipfile.BadZipFile) as error:
-        raise LeafidError(f"{path}: expected a leafid model: {error}") from error
-
-
-class _Arrays:
-    """The arrays of an archive, each read and checked when asked for."""
-
-    def __init__(self, archive: zipfile.ZipFile, path: str | os.PathLike[str]) -> None:
-        self.archive = archive
-        self.path = path
-
-    def __getitem__(self, name: str) -> np.ndarray:
-        try:
-            with self.archive.open(f"{name}.npy") as stream:
-                return npy.read_array(stream, allow_pickle=False)
-        except KeyError:
-            raise LeafidError(f"{self.path}: the model is damaged: array {name} is missing") from None
-        except (ValueError, EOFError, zipfile.BadZipFile, NotImplementedError, OSError) as error:
-            raise LeafidError(f"{self.path}: the model is damaged: array {name}: {error}") from error
-
-    def below(self, prefix: str) -> dict[str, np.ndarray]:
-        names = [n.removesuffix(".npy") for n in self.archive.namelist() if n.startswith(prefix) and n.endswith(".npy")]
-        return {name.removeprefix(prefix): self[name] for name in names}
+    with opened_archive(path) as archive:
+        return _read_manifest(archive, path)
 
 
 def _read_manifest(archive: zipfile.ZipFile, path: str | os.PathLike[str]) -> dict[str, Any]:
     try:
-        manifest = json.loads(archive.read(_MANIFEST))
+        manifest = json.loads(archive.read(MANIFEST))
     except KeyError:
         raise LeafidError(f"{path}: expected a leafid model, found another kind of ZIP archive") from None
-    except (ValueError, NotImplementedError, RuntimeError) as error:
-        raise LeafidError(f"{path}: the model is damaged: its manifest can't be read: {error}") from error
+    except DAMAGE as error:
+        raise LeafidError(f"{path}: the model is damaged: its manifest can't be read: {one_line(error)}") from error
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         raise LeafidError(f"{path}: expected a leafid model, found another kind of ZIP archive")
     version = manifest.get("format_version")
@@ -157,33 +120,57 @@ def _read_manifest(archive: zipfile.ZipFile, path: str | os.PathLike[str]) -> di
     return manifest
 
 
-def _assembled(manifest: dict[str, Any], arrays: _Arrays, path: str | os.PathLike[str]) -> Model:
+def _assembled(manifest: dict[str, Any], arrays: Arrays, path: str | os.PathLike[str]) -> Model:
     identifiers = {}
     for word, entry in manifest["identifiers"].items():
-        type_ = AcquisitionType.parse(word)
-        recipe = from_plain(entry["recipe"], type_, str(path))
-        identifier = Identifier(recipe, entry["seed"])
-        identifier.species_ = tuple(entry["species"])
-        identifier.n_pictures_, identifier.n_plants_ = entry["pictures"], entry["plants"]
-        identifier.weights_ = arrays[f"{type_}/weights"]
-        identifier.scorers_ = {
-            name: LinearScorer(
-                expert.map,
-                arrays[f"{type_}/{name}/coefficients"].astype(np.float32) * arrays[f"{type_}/{name}/scale"],
-                arrays[f"{type_}/{name}/intercepts"],
-            )
-            for name, expert in recipe.experts.items()
-        }
-        encoders = restored_encoders(recipe.experts, arrays.below(f"{type_}/encoders/"), identifier.seed)
-        identifier.describer_ = Describer(recipe.experts, encoders)
-        identifiers[type_] = identifier
+        type_ = AcquisitionType(word)
+        identifiers[type_] = _identifier(entry, from_plain(entry["recipe"], type_, str(path)), arrays)
+    if not identifiers:
+        raise ValueError("it has no identifier")
     recogniser = None
     if "recogniser" in manifest:
         recogniser = TypeRecogniser()
-        recogniser.types_ = tuple(AcquisitionType.parse(word) for word in manifest["recogniser"])
-        recogniser.scorer_ = LinearScorer("none", arrays["recogniser/coefficients"], arrays["recogniser/intercepts"])
+        recogniser.types_ = tuple(AcquisitionType(word) for word in manifest["recogniser"])
+        recogniser.scorer_ = LinearScorer(
+            "none",
+            arrays.shaped("recogniser/coefficients", TypeRecogniser.N_VALUES, len(recogniser.types_)),
+            arrays.shaped("recogniser/intercepts", len(recogniser.types_)),
+        )
     species = {name: _species_info(name, plain) for name, plain in manifest["species"].items()}
-    return Model(identifiers, recogniser, species, manifest["training_data"], manifest["scores"])
+    return Model(identifiers, recogniser, species, str(manifest["training_data"]), dict(manifest["scores"]))
+
+
+def _identifier(entry: dict[str, Any], recipe: Recipe, arrays: Arrays) -> Identifier:
+    identifier = Identifier(recipe, int(entry["seed"]))
+    species = tuple(entry["species"])
+    if not species or not all(isinstance(name, str) for name in species):
+        raise ValueError(f"expected a list of species, found {entry['species']!r}")
+    identifier.species_ = species
+    identifier.n_pictures_, identifier.n_plants_ = int(entry["pictures"]), int(entry["plants"])
+    identifier.weights_ = arrays.shaped(f"{recipe.type}/weights", len(recipe.experts))
+    encoders: dict[str, Encoder] = {}
+    identifier.scorers_ = {}
+    for name, expert in recipe.experts.items():
+        if expert.is_local:
+            encoder = make_encoder(expert.encoder, expert.modes, expert.components, expert.position, identifier.seed)
+            shapes = encoder.shapes(local_length(expert.descriptor))
+            place = f"{recipe.type}/encoders/{name}"
+            encoders[name] = encoder.restore(
+                {key: arrays.shaped(f"{place}/{key}", *shape) for key, shape in shapes.items()}
+            )
+            n_values = encoders[name].n_features
+        else:
+            n_values = len(columns(expert.families))
+        n_mapped = mapped(np.zeros((1, n_values), np.float32), expert.map).shape[1]
+        place = f"{recipe.type}/{name}"
+        halves = arrays.shaped(f"{place}/coefficients", n_mapped, len(species))
+        identifier.scorers_[name] = LinearScorer(
+            expert.map,
+            halves.astype(np.float32) * arrays.shaped(f"{place}/scale", len(species)),
+            arrays.shaped(f"{place}/intercepts", len(species)),
+        )
+    identifier.describer_ = Describer(recipe.experts, encoders)
+    return identifier
 
 
 def _column_scale(coefficients: np.ndarray) -> np.ndarray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import re
 import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import MISSING, asdict, dataclass, fields
@@ -163,7 +164,7 @@ def load_recipe(name: str, acquisition_type: AcquisitionType) -> Recipe:
         place = str(path)
     try:
         data = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise LeafidError(f"{place}: not valid TOML: {error}") from error
     return from_plain(data, acquisition_type, place)
 
@@ -210,6 +211,7 @@ def from_plain(data: dict[str, Any], acquisition_type: AcquisitionType, place: s
     experts = data.get("experts")
     if not isinstance(experts, dict) or not experts:
         raise LeafidError(f"{place}: expected at least one table [experts.NAME], found none")
+    summary = _checked(data.get("summary", ""), str, lambda _: True, "a text", place, "summary")
     pictures = _checked(
         data.get("codebook_pictures", 600), int, lambda n: n >= 1, "1 or more", place, "codebook_pictures"
     )
@@ -217,7 +219,7 @@ def from_plain(data: dict[str, Any], acquisition_type: AcquisitionType, place: s
         acquisition_type,
         {name: _expert(name, table, place) for name, table in experts.items()},
         types,
-        str(data.get("summary", "")),
+        summary,
         pictures,
     )
 
@@ -237,8 +239,8 @@ _RANGES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "scales": (lambda n: 1 <= n <= 16, "a whole number from 1 to 16"),
     "modes": (lambda n: 1 <= n <= 65536, "a whole number from 1 to 65536"),
     "components": (lambda n: 1 <= n <= 128, "a whole number from 1 to 128"),
-    "position": (lambda n: n >= 0, "a number from 0 up"),
-    "regularisation": (lambda n: n > 0, "a number above 0"),
+    "position": (lambda n: 0 <= n <= 1000, "a number from 0 to 1000"),
+    "regularisation": (lambda n: 1e-12 <= n <= 1e12, "a number from 1e-12 to 1e12"),
     "balance": (lambda n: 0 <= n <= 1, "a number from 0 to 1"),
 }
 _LOCAL_ONLY = ("view", "size", "cell", "scales", "mirrored", "encoder", "modes", "components", "position")
@@ -246,6 +248,8 @@ _LOCAL_ONLY = ("view", "size", "cell", "scales", "mirrored", "encoder", "modes",
 
 def _expert(name: str, table: Any, place: str) -> Expert:
     place = f"{place}: [experts.{name}]"
+    if not re.fullmatch(r"[A-Za-z0-9_-]+", name):
+        raise LeafidError(f"{place}: expected a name of letters, digits, - and _, found {name!r}")
     if not isinstance(table, dict):
         raise LeafidError(f"{place}: expected a table, found {table!r}")
     _known_keys(table, {entry.name for entry in fields(Expert)}, place)

@@ -10,6 +10,7 @@ import numpy as np
 from leafid.collection.picture import AcquisitionType
 from leafid.learning.linear import Rows, fit_linear
 
+N_TYPE_FEATURES = 39
 _SIDE = 48
 _RIM = 3
 
@@ -63,6 +64,9 @@ class TypeRecogniser:
     types_ : tuple of AcquisitionType
     scorer_ : LinearScorer
     """
+
+    #: How many numbers a picture's features become in front of the classifier.
+    N_VALUES = 2 * N_TYPE_FEATURES
 
     def fit(self, features: np.ndarray, types: Sequence[AcquisitionType]) -> TypeRecogniser:
         """Learn from the features (n, 39) of pictures of known type."""

@@ -1,0 +1,106 @@
+"""Reads the archive that a model file is: whatever is wrong with it becomes one clear error."""
+
+from __future__ import annotations
+
+import io
+import os
+import struct
+import tokenize
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+from numpy.lib import format as npy
+
+from leafid.errors import LeafidError
+
+MANIFEST = "manifest.json"
+# No classical model comes near this; a file that claims more is damaged or hostile.
+_LARGEST = 2 * 2**30
+_LARGEST_MANIFEST = 64 * 2**20
+# What readers of archives, JSON and arrays raise on bytes that make no sense.
+DAMAGE = (
+    ValueError,
+    TypeError,
+    AttributeError,
+    LookupError,
+    ArithmeticError,
+    RuntimeError,
+    SyntaxError,
+    EOFError,
+    MemoryError,
+    struct.error,
+    tokenize.TokenError,
+    zlib.error,
+)
+
+
+@contextmanager
+def opened_archive(path: str | os.PathLike[str]) -> Iterator[zipfile.ZipFile]:
+    """Open an archive; whatever a damaged or hostile file makes its readers raise becomes one clear error."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            entries = archive.infolist()
+            manifests = [entry.file_size for entry in entries if entry.filename == MANIFEST]
+            if sum(entry.file_size for entry in entries) > _LARGEST or sum(manifests) > _LARGEST_MANIFEST:
+                raise LeafidError(
+                    f"{path}: expected a model of at most {_LARGEST >> 30} GiB, found one that claims to be larger; "
+                    "the file is damaged"
+                )
+            yield archive
+    except LeafidError:
+        raise
+    except FileNotFoundError:
+        raise LeafidError(f"{path}: there is no such model file") from None
+    except IsADirectoryError:
+        raise LeafidError(f"{path}: expected a model file, found a folder") from None
+    except OSError as error:
+        raise LeafidError(f"{path}: the model can't be read: {error.strerror or error}") from error
+    except zipfile.BadZipFile:
+        raise LeafidError(
+            f"{path}: expected a leafid model, found something else or a damaged file; train it again or copy it anew"
+        ) from None
+    except DAMAGE as error:
+        raise LeafidError(f"{path}: the model is damaged: {type(error).__name__}: {one_line(error)}") from error
+
+
+class Arrays:
+    """The arrays of an archive, each read and checked when asked for."""
+
+    def __init__(self, archive: zipfile.ZipFile, path: str | os.PathLike[str]) -> None:
+        self.archive = archive
+        self.path = path
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        try:
+            # The whole member first: its checksum is compared before anything in it is believed.
+            content = self.archive.read(f"{name}.npy")
+        except KeyError:
+            raise LeafidError(f"{self.path}: the model is damaged: array {name} is missing") from None
+        except (*DAMAGE, zipfile.BadZipFile) as error:
+            raise LeafidError(f"{self.path}: the model is damaged: array {name}: {one_line(error)}") from error
+        try:
+            array = npy.read_array(io.BytesIO(content), allow_pickle=False)
+        except DAMAGE as error:
+            raise LeafidError(f"{self.path}: the model is damaged: array {name}: {one_line(error)}") from error
+        if array.dtype.kind != "f" or not np.isfinite(array).all():
+            raise LeafidError(
+                f"{self.path}: the model is damaged: array {name}: expected finite numbers, found {array.dtype}"
+            )
+        return array
+
+    def shaped(self, name: str, *shape: int) -> np.ndarray:
+        """Give an array of an expected shape."""
+        array = self[name]
+        if array.shape != shape:
+            raise LeafidError(
+                f"{self.path}: the model is damaged: array {name}: expected shape {shape}, found {array.shape}"
+            )
+        return array
+
+
+def one_line(error: BaseException) -> str:
+    """Give an error's message on a line, not too long."""
+    return " ".join(str(error).split())[:200]
