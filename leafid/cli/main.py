@@ -22,6 +22,7 @@ COMMANDS = {
     "crossval": "train and score by folds of plants",
     "evaluate": "score run files",
     "compare": "test whether runs differ",
+    "report": "write an HTML page about runs, with plots and pictures",
     "check": "check a run file, listing every problem",
     "evaluate-hierarchy": "score plant runs that may answer with a genus, a family or an order",
     "evaluate-irma": "score IRMA codes and labels (ImageCLEF 2005 to 2009)",

@@ -1,0 +1,103 @@
+"""Write a report on runs: one HTML page with scores, plots, and pictures of what was confused.
+
+The page shows what was scored, S of each acquisition type with its interval, how far down the right species stands,
+how far the probabilities can be trusted, every species, the most frequent confusions with pictures, and the pictures
+that a run lacks. It is one file that needs no other and no network.
+
+examples:
+  leafid report imageclef2011 run.txt --output report
+  leafid report imageclef2011/testGroundTruth.txt a.txt b.txt --pictures imageclef2011 --output report
+"""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from leafid.cli.arguments import add_seed, positive_int
+from leafid.cli.environment import Environment
+from leafid.cli.evaluate import add_truth, differ, share, truth_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from leafid.collection import Picture
+    from leafid.runs.run import Run
+    from leafid.runs.truth import Truth
+
+FILE_NAME = "report.html"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments."""
+    parser.add_argument("truth", metavar="GROUND-TRUTH", help="folder of XML, collection, or …GroundTruth.txt")
+    parser.add_argument("runs", metavar="RUN", nargs="+", help="run file")
+    parser.add_argument("--output", required=True, metavar="DIR", help=f"the folder to write {FILE_NAME} to")
+    parser.add_argument(
+        "--pictures", metavar="COLLECTION", help="where the pictures are that it shows (default: the ground truth's)"
+    )
+    parser.add_argument(
+        "--confidence", type=share, default=0.95, metavar="SHARE", help="of the intervals (default: 0.95)"
+    )
+    parser.add_argument(
+        "--resamples", type=positive_int, default=1000, metavar="N", help="for the intervals (default: 1000)"
+    )
+    add_seed(parser)
+    add_truth(parser)
+
+
+def run(arguments: argparse.Namespace, environment: Environment) -> int:
+    """Write the report."""
+    from pathlib import Path
+
+    from leafid.errors import LeafidError
+    from leafid.evaluation.resampling import Bootstrap
+    from leafid.files import writing
+    from leafid.report.page import report_page
+
+    output = Path(arguments.output)
+    if output.exists() and not output.is_dir():
+        raise LeafidError(f"{output}: expected a folder to write to, found a file; name another --output")
+    differ(arguments.runs)
+    truth = truth_of(arguments)
+    runs = _read_runs(arguments.runs, truth)
+    page = report_page(
+        truth,
+        runs,
+        _pictures(arguments),
+        source=arguments.truth,
+        bootstrap=Bootstrap(arguments.resamples, arguments.confidence, arguments.seed),
+    )
+    with writing(output / FILE_NAME) as stream:
+        stream.write(page)
+    environment.print(str(output / FILE_NAME))
+    return 0
+
+
+def _read_runs(files: Sequence[str], truth: Truth) -> list[Run]:
+    """Read all runs; where several are bad, the problems of all of them are reported."""
+    from leafid.errors import LeafidError, ProblemsError
+    from leafid.runs import read_run
+
+    runs: list[Run] = []
+    problems: list[str] = []
+    for file in files:
+        try:
+            runs.append(read_run(file, truth.known))
+        except LeafidError as error:
+            problems += str(error).splitlines()
+    if problems:
+        raise ProblemsError(problems)
+    return runs
+
+
+def _pictures(arguments: argparse.Namespace) -> Sequence[Picture]:
+    from pathlib import Path
+
+    from leafid.collection import read_collection
+
+    truth = Path(arguments.truth)
+    folder = arguments.pictures or (truth if truth.is_dir() else arguments.xml or truth.parent)
+    layout = None if arguments.pictures else arguments.layout
+    # Its problems were told when the ground truth was read from it.
+    return read_collection(folder, layout).pictures

@@ -1,0 +1,55 @@
+# Read by the other scripts: prepares .venv, the virtual environment that they work in.
+#
+#   prepare base    what leafid needs to run
+#   prepare all     also what tests, linters and Parquet tables need
+#
+# It is set up once and again whenever constraints.txt, setup.cfg or pyproject.toml change.
+# PYTHON names the interpreter to use, LEAFID_VENV another folder than .venv.
+
+root=$(cd "$(dirname "$0")/.." && pwd)
+venv=${LEAFID_VENV:-$root/.venv}
+
+fail() {
+    printf '%s\n' "$(basename "$0"): error: $1" >&2
+    exit 1
+}
+
+find_python() {
+    # A name that is there may still not run, as with pyenv: each is tried.
+    for python in ${PYTHON:-python3 python3.13 python3.12 python3.11 python}; do
+        if "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; then
+            printf '%s\n' "$python"
+            return
+        fi
+    done
+    found=$(${PYTHON:-python3} --version 2>&1 || true)
+    fail "expected Python 3.11 or newer, found ${found:-none}; install one, or name one: PYTHON=/path/to/python $0"
+}
+
+prepare() {
+    case $1 in
+        base) requirement=$root ;;
+        all) requirement="$root[test,lint,parquet]" ;;
+    esac
+    state=$(cat "$root/constraints.txt" "$root/setup.cfg" "$root/pyproject.toml" | cksum)
+    for ready in "$venv/leafid-ready-all" "$venv/leafid-ready-$1"; do
+        if [ -f "$ready" ] && [ "$(cat "$ready")" = "$state $root" ] && "$venv/bin/python" -c '' 2>/dev/null; then
+            return
+        fi
+    done
+    if [ -e "$venv" ] && [ ! -f "$venv/leafid-made-this" ]; then
+        fail "$venv is there but was not made by this script; move it away, or name another: LEAFID_VENV=/tmp/venv $0"
+    fi
+    python=$(find_python) || exit 1
+    printf '%s\n' "Setting up $venv with $("$python" --version) …" >&2
+    if ! "$venv/bin/python" -c '' 2>/dev/null; then
+        "$python" -m venv --clear "$venv" >&2 \
+            || fail "no virtual environment could be made; on Debian and Ubuntu: apt-get install python3-venv"
+        : >"$venv/leafid-made-this"
+    fi
+    rm -f "$venv"/leafid-ready-*
+    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check \
+        --constraint "$root/constraints.txt" --editable "$requirement" >&2 \
+        || fail "the packages could not be installed; pip says above why. Is there a network, and room on the disk?"
+    printf '%s\n' "$state $root" >"$venv/leafid-ready-$1"
+}
