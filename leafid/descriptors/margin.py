@@ -151,13 +151,13 @@ def _teeth(signal: NDArray[np.float64], sigma: float) -> list[float]:
     slope = np.diff(unit, append=unit[:1])
     window = 0.125
     # Teeth point to the tip, so they lean the other way on the other half of the outline: lean is taken locally.
-    steepness = smooth_closed(np.stack([slope**3, slope**2], axis=1), window)
+    steepness = smooth_closed(np.stack([slope * slope * slope, slope * slope], axis=1), window)
     lean = np.mean(np.abs(steepness[:, 0])) / max(float(np.mean(slope**2)) ** 1.5, 1e-9)
     local = np.sort(np.sqrt(np.maximum(smooth_closed(unit**2, max(3 * sigma, 0.02)), 0.0)))
     return [
         float(np.log(rms)),
-        float(np.mean(unit**3)),
-        float(np.log(np.mean(unit**4) + 0.1)),
+        float(np.mean(unit * unit * unit)),
+        float(np.log(np.mean((unit * unit) ** 2) + 0.1)),
         float(np.log1p(len(where))),
         float(np.log(heights.mean() + _FLOOR)) if len(where) else float(np.log(_FLOOR)),
         float(heights.std() / heights.mean()) if len(where) else 0.0,
