@@ -58,10 +58,10 @@ def sheet_surface(image: Image) -> tuple[NDArray[np.float32], float]:
     surface = basis[:, :3] @ plane
     for terms in (6, 6, 10, 10):
         residual = _length(samples - surface)
-        spread = max(_NOISE_FLOOR, float(np.median(residual[border])))
+        spread = max(_NOISE_FLOOR, _middle(residual[border]))
         weights = _weights(residual, 2 * spread) * (residual < min(4 * spread, 25.0)).astype(np.float32)
         surface = (basis[:, :terms] @ _solve(basis[:, :terms], samples, weights)).astype(np.float32)
-    spread = max(_NOISE_FLOOR, float(np.median(_length(samples - surface)[border])))
+    spread = max(_NOISE_FLOOR, _middle(_length(samples - surface)[border]))
     return surface.reshape(rows, cols, 3), spread
 
 
@@ -69,7 +69,7 @@ def _robust_plane(basis: NDArray[np.float32], colours: NDArray[np.float32]) -> N
     fitted = np.broadcast_to(np.median(colours, axis=0), colours.shape)
     for _ in range(6):
         residual = _length(colours - fitted)
-        plane = _solve(basis, colours, _weights(residual, 1.5 * float(np.median(residual))))
+        plane = _solve(basis, colours, _weights(residual, 1.5 * _middle(residual)))
         fitted = basis @ plane
     return plane
 
@@ -86,6 +86,11 @@ def _is_leaf(
 
 def _length(differences: NDArray[np.float32]) -> NDArray[np.float32]:
     return np.sqrt(np.einsum("ij,ij->i", differences, differences))
+
+
+def _middle(values: NDArray[np.float32]) -> float:
+    """Return the upper median; numpy's own takes five times as long on so few values."""
+    return float(np.partition(values, values.size // 2)[values.size // 2])
 
 
 def _weights(residual: NDArray[np.float32], scale: float) -> NDArray[np.float32]:

@@ -8,7 +8,9 @@ from numpy.typing import NDArray
 
 from leafid.segmentation.result import Image, Mask
 
-MODEL_SIZE = 128
+MODEL_SIZE = 192
+# Darker than this part of the picture's light is the shade between leaves.
+_SHADE, _SHADE_PRIOR = 0.3, 0.3
 
 
 def natural_mask(image: Image) -> tuple[Mask, float]:
@@ -43,6 +45,8 @@ def _foreground_probability(small: Image) -> NDArray[np.float32]:
     col = np.linspace(-1, 1, cols, dtype=np.float32)[None]
     prior = np.exp(-1.5 * (row**2 + col**2)).astype(np.float32)
     prior = 0.1 + 0.8 * prior
+    shade = lab[..., 0] < _SHADE * np.percentile(lab[..., 0], 90)
+    prior[shade] *= _SHADE_PRIOR
     quantised = (lab.astype(np.int32) * np.array([24, 40, 40]) // 256).astype(np.int32)
     index = (quantised[..., 0] * 40 + quantised[..., 1]) * 40 + quantised[..., 2]
     _, index = np.unique(index.ravel(), return_inverse=True)
@@ -54,7 +58,7 @@ def _foreground_probability(small: Image) -> NDArray[np.float32]:
         ratio = (inside + 0.5) / (total + 1)
         colour = ratio[index].reshape(rows, cols).astype(np.float32)
         odds = colour / (1 - colour) * np.sqrt(prior / (1 - prior))
-        probability = cv2.GaussianBlur((odds / (1 + odds)).astype(np.float32), (0, 0), 1.5)
+        probability = cv2.GaussianBlur((odds / (1 + odds)).astype(np.float32), (0, 0), 2.0)
     return probability
 
 

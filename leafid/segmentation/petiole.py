@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from leafid.segmentation.result import Mask, bounding_box
+from leafid.segmentation.result import Mask, bounding_box, convex_hull, halve
 
 # The work is done at this √area, where a disc of a few percent of it still is a disc.
 _WORKING_ROOT_AREA = 100.0
@@ -50,7 +50,9 @@ def remove_petiole(mask: Mask) -> Mask:
     small = whole
     if factor < 1:
         size = (max(1, round(whole.shape[1] * factor)), max(1, round(whole.shape[0] * factor)))
-        small = (cv2.resize(whole * np.uint8(255), size, interpolation=cv2.INTER_AREA) > 80).astype(np.uint8)
+        small = (cv2.resize(halve(whole * np.uint8(255), 2 * max(size)), size, interpolation=cv2.INTER_AREA) > 80).view(
+            np.uint8
+        )
     # A margin, so that the picture's own border counts as outside.
     small = cv2.copyMakeBorder(small, 2, 2, 2, 2, cv2.BORDER_CONSTANT, value=0)
     petiole = _find(small)
@@ -126,12 +128,10 @@ def _crown(small: NDArray[np.uint8], inside: NDArray[np.float32], root_area: flo
         else core
     )
     leaflets = _opened(inside, _LEAFLET_DISC_OF_WIDTH * float(inside.max()))
-    points = cv2.findNonZero(crown | leaflets)
     hull = np.zeros_like(small)
-    cv2.fillConvexPoly(hull, cv2.convexHull(points), 1)
+    cv2.fillConvexPoly(hull, convex_hull(crown | leaflets), 1)
     return hull
 
 
 def _solidity(small: NDArray[np.uint8]) -> float:
-    points = cv2.findNonZero(small)
-    return len(points) / max(cv2.contourArea(cv2.convexHull(points)), 1.0)
+    return np.count_nonzero(small) / max(cv2.contourArea(convex_hull(small)), 1.0)

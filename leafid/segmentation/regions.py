@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from leafid.segmentation.result import Mask, block_mean, bounding_box
+from leafid.segmentation.result import Mask, block_mean, bounding_box, convex_hull
 
 # A petiole one pixel wide covers about a third of a reduced pixel.
 _COVERED = 50
@@ -107,7 +107,7 @@ def _fill_pinholes(kept: NDArray[np.uint8]) -> NDArray[np.uint8]:
     outside = (left == 0) | (top == 0) | (left + width == kept.shape[1]) | (top + height == kept.shape[0])
     holes[0], holes[outside] = 0, 0
     area = np.count_nonzero(kept)
-    hull = cv2.contourArea(cv2.convexHull(cv2.findNonZero(kept)))
+    hull = cv2.contourArea(convex_hull(kept))
     closed = area + holes.sum() > _CLOSED_SOLIDITY * hull
     small = (holes > 0) & (holes <= (_REFLECTION if closed else _PINHOLE) * area)
     return kept | small[labels].view(np.uint8) if small.any() else kept

@@ -84,11 +84,7 @@ def shrink(image: Image, size: int) -> Image:
     -------
     ndarray of uint8
     """
-    # Averaging by exactly two is ten times as fast as by any other factor.
-    while max(image.shape[:2]) >= 2 * size and min(image.shape[:2]) > 1:
-        image = cv2.resize(
-            image, (max(1, image.shape[1] // 2), max(1, image.shape[0] // 2)), interpolation=cv2.INTER_AREA
-        )
+    image = halve(image, 2 * size)
     factor = size / max(image.shape[:2])
     if factor >= 1:
         return image
@@ -116,3 +112,43 @@ def block_mean(image: Image, factor: int) -> Image:
         image = cv2.copyMakeBorder(image, 0, below, 0, right, cv2.BORDER_REPLICATE)
     shape = (image.shape[1] // factor, image.shape[0] // factor)
     return cv2.resize(image, shape, interpolation=cv2.INTER_AREA)
+
+
+def convex_hull(mask: NDArray[np.uint8]) -> NDArray[np.int32]:
+    """Find the corners of a mask's convex hull.
+
+    Parameters
+    ----------
+    mask : ndarray of uint8, shape (H, W)
+        Not empty.
+
+    Returns
+    -------
+    ndarray of int32, shape (N, 1, 2)
+        Columns and rows, as OpenCV takes them.
+    """
+    # Only the first and last pixel of a row can be corners; sorting all pixels would take most of the time.
+    rows = np.flatnonzero(mask.any(axis=1))
+    part = mask[rows] != 0
+    first, last = part.argmax(axis=1), mask.shape[1] - 1 - part[:, ::-1].argmax(axis=1)
+    points = np.stack([np.concatenate([first, last]), np.concatenate([rows, rows])], axis=1)
+    return cv2.convexHull(points.astype(np.int32))
+
+
+def halve(image: Image, size: int) -> Image:
+    """Halve a picture by averaging for as long as its longer side is at least `size`.
+
+    Averaging by exactly two is ten times as fast as by any other factor.
+
+    Parameters
+    ----------
+    image : ndarray of uint8, shape (H, W) or (H, W, C)
+    size : int
+
+    Returns
+    -------
+    ndarray of uint8
+    """
+    while max(image.shape[:2]) >= max(size, 2) and min(image.shape[:2]) > 1:
+        image = cv2.resize(image, (image.shape[1] // 2, image.shape[0] // 2), interpolation=cv2.INTER_AREA)
+    return image

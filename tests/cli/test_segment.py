@@ -9,7 +9,7 @@ from leafid.cli.segment import output_names
 
 @pytest.fixture
 def leaf_file(tmp_path):
-    image = np.full((300, 240, 3), 248, np.uint8)
+    image = np.full((300, 240, 3), 254, np.uint8)
     cv2.ellipse(image, (120, 130), (60, 90), 0, 0, 360, (40, 110, 60), -1)
     cv2.line(image, (120, 215), (120, 280), (40, 110, 60), 5)
     path = tmp_path / "pictures" / "leaf.png"

@@ -1,0 +1,30 @@
+"""Photos: the main leaf where there is one, and little confidence where there is none."""
+
+import numpy as np
+import pytest
+
+from leafid.collection.picture import AcquisitionType
+from leafid.segmentation import guess_type, segment
+
+
+@pytest.mark.parametrize("soil", [(60, 80, 110), (10, 12, 10), (120, 120, 125)])
+@pytest.mark.parametrize("turn", [0, 130])
+def test_a_leaf_on_rough_ground(drawn_leaf, iou, soil, turn):
+    image, mask = drawn_leaf(rows=300, cols=240, sheet=soil, leaf=(60, 160, 90), turn=turn, radius=0.3, noise=18)
+    found = segment(image, AcquisitionType.PHOTO)
+    assert found.confidence > 0.5
+    # The model works at 192 pixels, smoothed by two: the lobes are rounded.
+    assert iou(found.mask, mask) > 0.85
+
+
+def test_noise_is_no_leaf():
+    image = np.random.default_rng(1).integers(0, 256, (200, 160, 3), dtype=np.uint8)
+    assert segment(image, AcquisitionType.PHOTO).confidence < 0.5
+
+
+def test_the_type_is_guessed_by_the_border(drawn_leaf):
+    assert guess_type(drawn_leaf(sheet=(254, 254, 254))[0]) is AcquisitionType.SCAN
+    assert guess_type(drawn_leaf(sheet=(190, 205, 215))[0]) is AcquisitionType.SCAN_LIKE
+    assert guess_type(drawn_leaf(sheet=(20, 30, 20))[0]) is AcquisitionType.PHOTO
+    rough = np.random.default_rng(2).integers(60, 200, (90, 72, 3), dtype=np.uint8)
+    assert guess_type(rough) is AcquisitionType.PHOTO
