@@ -75,7 +75,7 @@ def write_model(model: Model, path: str | os.PathLike[str]) -> None:
         for name, array in arrays.items():
             member = _open_member(f"{name}.npy")
             with archive.open(member, "w") as target:
-                npy.write_array(target, np.ascontiguousarray(array), allow_pickle=False)
+                npy.write_array(target, np.asarray(array, order="C"), allow_pickle=False)
 
 
 def read_model(path: str | os.PathLike[str]) -> Model:
