@@ -40,3 +40,90 @@ def real_data() -> Path:
     if not folder:
         pytest.skip("LEAFID_REAL_DATA is not set: the real collections are not in the repository")
     return Path(folder)
+
+
+#: Recipes that train in a second: every kind of expert, tiny.
+_SMALL_RECIPES = {
+    "scan": """
+summary = "small"
+training_types = ["scan", "scan-like"]
+codebook_pictures = 6
+[experts.local]
+descriptor = "dense-sift"
+view = "upright"
+size = 64
+scales = 2
+mirrored = true
+modes = 4
+components = 8
+position = 1.0
+[experts.shape]
+descriptor = "measures"
+families = ["geometry", "hu"]
+classifier = "lda"
+""",
+    "scan-like": """
+codebook_pictures = 6
+[experts.points]
+descriptor = "detected-sift"
+size = 64
+modes = 2
+components = 4
+classifier = "linear-svm"
+[experts.shape]
+descriptor = "measures"
+families = ["geometry"]
+classifier = "ridge"
+""",
+    "photo": """
+codebook_pictures = 6
+[experts.words]
+descriptor = "dense-colour"
+view = "picture"
+size = 64
+scales = 2
+encoder = "words"
+modes = 6
+components = 8
+map = "chi2"
+classifier = "logistic"
+trust = "segmentation"
+""",
+}
+
+
+@pytest.fixture(scope="session")
+def small_recipe(tmp_path_factory) -> Path:
+    """A folder with a recipe for each acquisition type that trains in a second."""
+    folder = tmp_path_factory.mktemp("recipe")
+    for name, text in _SMALL_RECIPES.items():
+        (folder / f"{name}.toml").write_text(text)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def drawn(tmp_path_factory) -> Path:
+    """A drawn collection: 3 species of 4 plants, one of them for test, one picture of each plant and type."""
+    from leafid.synthetic.plan import Settings
+    from leafid.synthetic.writer import write_collection
+
+    folder = tmp_path_factory.mktemp("drawn") / "collection"
+    write_collection(folder, Settings(3, 4, 1, 1, max_side=200))
+    return folder
+
+
+@pytest.fixture(scope="session")
+def drawn_cache(tmp_path_factory) -> Path:
+    """A descriptor store that tests on `drawn` and copies of its pictures may share."""
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture(scope="session")
+def drawn_model(tmp_path_factory, drawn, small_recipe, drawn_cache) -> Path:
+    """A model of all three types, trained by the command line on `drawn` with `small_recipe`."""
+    file = tmp_path_factory.mktemp("model") / "small.leafid"
+    environment = Environment(stdout=io.StringIO(), stderr=io.StringIO())
+    words = ["train", drawn, "--recipe", small_recipe, "--output", file, "--cache", drawn_cache, "--jobs", 1]
+    status = main([str(word) for word in words], environment)
+    assert status == 0, environment.stderr.getvalue()
+    return file
