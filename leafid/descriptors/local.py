@@ -202,7 +202,8 @@ def _windows(cells: np.ndarray, reduced: np.ndarray, region: np.ndarray | None, 
     windows = np.lib.stride_tricks.sliding_window_view(cells, (N_CELLS, N_CELLS), axis=(0, 1))
     keep = np.ones(windows.shape[:2], bool) if region is None else _coverage(region, cells.shape, windows.shape) >= 0.1
     found_rows, found_cols = np.nonzero(keep)
-    descriptors = windows[found_rows, found_cols].transpose(0, 2, 3, 1).reshape(len(found_rows), -1)
+    n_values = cells.shape[2] * N_CELLS**2
+    descriptors = windows[found_rows, found_cols].transpose(0, 2, 3, 1).reshape(len(found_rows), n_values)
     rows, cols = reduced.shape[:2]
     half = N_CELLS / 2
     positions = np.column_stack([(found_rows + half) * (cell / rows), (found_cols + half) * (cell / cols)])
