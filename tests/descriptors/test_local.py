@@ -1,0 +1,172 @@
+import cv2
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from leafid.descriptors.local import dense_colour, dense_sift, detected_sift, local_length, pooled
+
+CELL = 4
+SIDE = 4 * CELL
+
+
+def picture(rows, cols, seed=0):
+    """Blobs at several sizes: structure in every cell, all grey values."""
+    random = np.random.default_rng(seed)
+    rough = cv2.resize(random.random((5, 7)), (cols, rows), interpolation=cv2.INTER_CUBIC)
+    fine = cv2.GaussianBlur(random.random((rows, cols)), (0, 0), 1.5)
+    values = rough + 2 * fine
+    return np.uint8(255 * (values - values.min()) / np.ptp(values))
+
+
+def literal_sift(grey, cell):
+    """Every window of 4 × 4 cells of one scale, pixel by pixel: [(row, col of its corner in cells, 128 values)]."""
+    values = grey.astype(float) / 255
+    rows, cols = grey.shape
+    n_rows, n_cols = rows // cell, cols // cell
+    cells = np.zeros((n_rows, n_cols, 8))
+    for row in range(n_rows * cell):
+        for col in range(n_cols * cell):
+            # Central differences; the picture is mirrored at its edge without repeating the edge pixel.
+            down = values[row + 1 if row + 1 < rows else rows - 2, col] - values[abs(row - 1), col]
+            right = values[row, col + 1 if col + 1 < cols else cols - 2] - values[row, abs(col - 1)]
+            place = np.arctan2(down, right) / (2 * np.pi / 8) % 8
+            lower = int(np.floor(place)) % 8
+            share = place - np.floor(place)
+            magnitude = np.hypot(down, right) / cell**2
+            cells[row // cell, col // cell, lower] += (1 - share) * magnitude
+            cells[row // cell, col // cell, (lower + 1) % 8] += share * magnitude
+    windows = []
+    for row in range(n_rows - 3):
+        for col in range(n_cols - 3):
+            window = cells[row : row + 4, col : col + 4].ravel()
+            windows.append((row, col, np.sqrt(window / (window.sum() + 0.02))))
+    return windows
+
+
+@pytest.mark.parametrize(("rows", "cols"), [(16, 16), (24, 31), (27, 20)])
+def test_dense_sift_equals_the_literal_definition(rows, cols):
+    grey = picture(rows, cols)
+    found = dense_sift(grey, cell=CELL, n_scales=1)
+    wanted = literal_sift(grey, CELL)
+    assert found.descriptors.shape == (len(wanted), 128)
+    # cv2.cartToPolar's angle is good to 0.3 degrees, a 150th of a bin; the root doubles relative errors of small values.
+    np.testing.assert_allclose(found.descriptors, [values for _, _, values in wanted], atol=0.02)
+    places = [((row + 2) * CELL / rows, (col + 2) * CELL / cols) for row, col, _ in wanted]
+    np.testing.assert_allclose(found.positions, places, rtol=1e-6)
+    np.testing.assert_allclose(found.scales, np.log2(SIDE / max(rows, cols)), rtol=1e-6)
+
+
+def test_further_scales_are_those_of_reduced_pictures():
+    grey = picture(64, 48)
+    found = dense_sift(grey, cell=CELL, n_scales=3, scale_factor=2)
+    pieces = [dense_sift(grey, n_scales=1)]
+    for factor in (2, 4):
+        reduced = cv2.resize(grey, (48 // factor, 64 // factor), interpolation=cv2.INTER_AREA)
+        if min(reduced.shape) >= SIDE:
+            pieces.append(dense_sift(reduced, n_scales=1))
+    # 64 × 48 at a quarter is 16 × 12: smaller than a patch, so that it ends after two scales.
+    assert len(pieces) == 2
+    wanted = pooled(pieces)
+    np.testing.assert_array_equal(found.descriptors, wanted.descriptors)
+    np.testing.assert_allclose(found.scales[0] + 1, found.scales[-1], rtol=1e-6)
+
+
+@given(st.integers(0, 1000), st.sampled_from([1, 2, 4]))
+def test_rows_are_roots_of_shares(seed, n_scales):
+    rows = dense_sift(picture(40, 56, seed), n_scales=n_scales).descriptors
+    assert rows.dtype == np.float32
+    assert (rows >= 0).all()
+    norms = np.linalg.norm(rows, axis=1)
+    assert (norms < 1).all()
+    # Structure is far above the noise floor of 0.02: sums of 16 cells' mean gradients are about 1.
+    assert norms.min() > 0.9
+
+
+def test_a_flat_picture_has_no_structure():
+    assert not dense_sift(np.full((32, 32), 200, np.uint8)).descriptors.any()
+
+
+@given(st.floats(0.3, 0.9), st.integers(0, 40))
+def test_light_hardly_counts(gain, offset):
+    grey = picture(32, 32)
+    darker = np.uint8(np.round(grey * gain * (255 - offset) / 255 + offset))
+    bright, dark = dense_sift(grey, n_scales=1).descriptors, dense_sift(darker, n_scales=1).descriptors
+    # Rounding to whole grey values, and the noise floor against a weaker gradient.
+    assert np.abs(bright - dark).max() < 0.08
+
+
+def mirrored_cells(descriptors):
+    """The descriptor that the mirror image of a patch has: columns of cells swapped, orientation o becomes 4 - o."""
+    values = descriptors.reshape(-1, 4, 4, 8)[:, :, ::-1]
+    return values[..., [(4 - o) % 8 for o in range(8)]].reshape(len(descriptors), -1)
+
+
+@given(st.integers(0, 1000))
+def test_a_mirror_image_permutes_cells_and_orientations(seed):
+    grey = picture(24, 32, seed)
+    found, mirror = dense_sift(grey, n_scales=1), dense_sift(np.ascontiguousarray(grey[:, ::-1]), n_scales=1)
+    order = np.lexsort((1 - mirror.positions[:, 1], mirror.positions[:, 0]))
+    # As in the literal comparison: the angle of cv2.cartToPolar.
+    np.testing.assert_allclose(mirrored_cells(mirror.descriptors[order]), found.descriptors, atol=0.02)
+
+
+def test_patches_outside_of_the_region_are_left_out():
+    grey = picture(48, 48)
+    region = np.zeros((48, 48), bool)
+    region[:16, :16] = True
+    everywhere, inside = dense_sift(grey, n_scales=1), dense_sift(grey, region, n_scales=1)
+    # A window of 16 × 16 pixels whose corner is (4a, 4b) shares (16 - 4a)(16 - 4b) with the region: a tenth is 25.6.
+    shared = [(16 - 4 * a) * (16 - 4 * b) for a in range(9) for b in range(9) if a < 4 and b < 4]
+    assert len(inside) == sum(area >= 25.6 for area in shared)
+    kept = {tuple(place) for place in inside.positions.tolist()}
+    chosen = [tuple(place) in kept for place in everywhere.positions.tolist()]
+    np.testing.assert_array_equal(everywhere.descriptors[chosen], inside.descriptors)
+    assert len(dense_sift(grey, np.zeros((48, 48), bool))) == 0
+
+
+@pytest.mark.parametrize("shape", [(15, 100), (100, 15), (1, 1)])
+def test_a_picture_smaller_than_a_patch_has_no_features(shape):
+    for found in (dense_sift(np.zeros(shape, np.uint8)), dense_colour(np.zeros((*shape, 3), np.uint8))):
+        assert len(found) == 0
+        assert found.positions.shape == (0, 2)
+    assert dense_sift(np.zeros(shape, np.uint8)).descriptors.shape == (0, local_length("dense-sift"))
+    assert dense_colour(np.zeros((*shape, 3), np.uint8)).descriptors.shape == (0, local_length("dense-colour"))
+
+
+def test_dense_colour_equals_means_and_deviations_of_cells():
+    lab = np.random.default_rng(1).integers(0, 256, (20, 24, 3), dtype=np.uint8)
+    found = dense_colour(lab, n_scales=1)
+    assert found.descriptors.shape == (2 * 3, local_length("dense-colour"))
+    wanted = []
+    for row in range(2):
+        for col in range(3):
+            for cell_row in range(row, row + 4):
+                for cell_col in range(col, col + 4):
+                    cell = lab[4 * cell_row : 4 * cell_row + 4, 4 * cell_col : 4 * cell_col + 4] / 255
+                    wanted += [*cell.mean(axis=(0, 1)), *cell.std(axis=(0, 1))]
+    # Variance as a difference of float32 squares.
+    np.testing.assert_allclose(found.descriptors, np.reshape(wanted, (6, 96)), atol=1e-5)
+
+
+def test_dense_colour_lies_on_the_grid_of_dense_sift():
+    grey = picture(50, 40)
+    lab = np.dstack([grey] * 3)
+    region = np.zeros((50, 40), bool)
+    region[10:35, 5:30] = True
+    sift, colour = dense_sift(grey, region), dense_colour(lab, region)
+    np.testing.assert_array_equal(sift.positions, colour.positions)
+    np.testing.assert_array_equal(sift.scales, colour.scales)
+
+
+def test_detected_points():
+    grey = picture(120, 160)
+    found = detected_sift(grey, max_points=20)
+    assert 1 <= len(found) <= 25  # a point of two orientations counts twice
+    assert found.descriptors.shape[1] == local_length("detected-sift")
+    assert ((found.positions >= 0) & (found.positions <= 1)).all()
+    np.testing.assert_allclose(np.linalg.norm(found.descriptors, axis=1), 1, atol=1e-3)
+    left = np.zeros((120, 160), bool)
+    left[:, :80] = True
+    assert (detected_sift(grey, left).positions[:, 1] <= 0.5).all()
+    assert len(detected_sift(np.full((60, 60), 7, np.uint8))) == 0

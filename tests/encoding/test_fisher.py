@@ -1,0 +1,124 @@
+import numpy as np
+import pytest
+from skimage.feature import fisher_vector
+from sklearn.mixture import GaussianMixture
+
+from leafid.descriptors.local import LocalFeatures
+from leafid.encoding import FisherEncoder, make_encoder
+from leafid.errors import LeafidError
+
+
+def features(n, d=8, seed=0):
+    random = np.random.default_rng(seed)
+    centres = 3 * np.random.default_rng(99).normal(size=(4, d))
+    rows = centres[random.integers(4, size=n)] + random.normal(size=(n, d))
+    return LocalFeatures(
+        rows.astype(np.float32), random.random((n, 2)).astype(np.float32), random.random(n).astype(np.float32)
+    )
+
+
+@pytest.fixture(scope="module")
+def encoder():
+    return FisherEncoder(4, 5, 0.5).fit(features(500))
+
+
+def literal(rows, weights, means, variances):
+    """Sánchez et al., equations 17 and 18, feature by feature and mode by mode, without the normalisations."""
+    n, d = rows.shape
+    by_mean, by_deviation = np.zeros((len(weights), d)), np.zeros((len(weights), d))
+    for row in rows:
+        densities = [
+            w * np.prod(np.exp(-((row - m) ** 2) / (2 * v)) / np.sqrt(2 * np.pi * v))
+            for w, m, v in zip(weights, means, variances, strict=True)
+        ]
+        for k, density in enumerate(densities):
+            posterior = density / sum(densities)
+            deviation = (row - means[k]) / np.sqrt(variances[k])
+            by_mean[k] += posterior * deviation / (n * np.sqrt(weights[k]))
+            by_deviation[k] += posterior * (deviation**2 - 1) / (n * np.sqrt(2 * weights[k]))
+    return np.concatenate([by_mean.ravel(), by_deviation.ravel()])
+
+
+def normalised(vector):
+    vector = np.sign(vector) * np.sqrt(np.abs(vector))
+    return vector / np.linalg.norm(vector)
+
+
+@pytest.mark.parametrize("n", [1, 2, 60])
+def test_equals_the_literal_formula(encoder, n):
+    found = features(n, seed=n)
+    rows = encoder.projection_.transform(found).astype(np.float64)
+    wanted = normalised(
+        literal(rows, *(a.astype(float) for a in (encoder.weights_, encoder.means_, encoder.variances_)))
+    )
+    vector = encoder.transform(found)
+    assert vector.dtype == np.float32
+    # Sums in float32 that nearly cancel, then a square root: 1e-6 becomes 1e-3.
+    np.testing.assert_allclose(vector, wanted, atol=2e-3)
+
+
+def test_equals_scikit_image_up_to_its_conventions(encoder):
+    """Its derivatives by the weights come first and are not ours; those by the deviations have the other sign."""
+    found = features(80, seed=5)
+    rows = encoder.projection_.transform(found).astype(np.float64)
+    mixture = GaussianMixture(4, covariance_type="diag")
+    mixture.weights_, mixture.means_, mixture.covariances_ = (
+        array.astype(np.float64) for array in (encoder.weights_, encoder.means_, encoder.variances_)
+    )
+    mixture.precisions_cholesky_ = 1 / np.sqrt(mixture.covariances_)
+    theirs = fisher_vector(rows, mixture, improved=False)[4:]
+    theirs[theirs.size // 2 :] *= -1
+    # Ours sums in float32, and a square root follows.
+    np.testing.assert_allclose(encoder.transform(found), normalised(theirs), atol=2e-3)
+
+
+def test_is_of_length_one_and_zero_without_features(encoder):
+    assert np.linalg.norm(encoder.transform(features(40, seed=2))) == pytest.approx(1, abs=1e-5)
+    nothing = encoder.transform(features(0))
+    assert nothing.shape == (encoder.n_features,) == (2 * 4 * 8,)
+    assert not nothing.any()
+
+
+def test_neither_order_nor_number_counts(encoder):
+    found = features(50, seed=3)
+    twice = found.at(np.tile(np.random.default_rng(0).permutation(50), 2))
+    # Sums in another order, see above.
+    np.testing.assert_allclose(encoder.transform(twice), encoder.transform(found), atol=2e-3)
+
+
+def test_a_feature_far_from_every_mode_stays_finite(encoder):
+    far = LocalFeatures(np.full((3, 8), 1e4, np.float32), np.zeros((3, 2), np.float32), np.zeros(3, np.float32))
+    assert np.isfinite(encoder.transform(far)).all()
+
+
+def test_the_features_that_were_learned_from_pull_nowhere():
+    """The gradient vanishes at the maximum of the likelihood: before normalisation all is about 0."""
+    found = features(2000)
+    encoder = FisherEncoder(4, 5).fit(found)
+    rows = encoder.projection_.transform(found).astype(np.float64)
+    raw = literal(rows, encoder.weights_, encoder.means_, encoder.variances_)
+    assert np.abs(raw).max() < 0.05
+
+
+def test_learning_the_same_twice_gives_the_same_bytes():
+    first, second = (FisherEncoder(3, 5, 1.0, seed=4).fit(features(300)).state() for _ in range(2))
+    assert all(first[name].tobytes() == second[name].tobytes() for name in first)
+
+
+def test_restored_encodes_alike_and_shapes_are_told(encoder):
+    state = encoder.state()
+    assert {name: array.shape for name, array in state.items()} == encoder.shapes(8)
+    again = make_encoder("fisher", 4, 5, 0.5, 0).restore(state)
+    np.testing.assert_array_equal(again.transform(features(30)), encoder.transform(features(30)))
+
+
+@pytest.mark.parametrize(("modes", "n"), [(4, 3), (1, 1), (1, 0)])
+def test_too_few_features(modes, n):
+    with pytest.raises(LeafidError, match=f"expected at least {max(modes, 2)} local features.*found {n}; use more"):
+        FisherEncoder(modes, 5).fit(features(n))
+
+
+def test_equal_features():
+    same = features(1).at(np.zeros(20, int))
+    encoder = FisherEncoder(2, 5, 1.0).fit(same)
+    assert np.isfinite(encoder.transform(same)).all()

@@ -1,0 +1,75 @@
+import warnings
+
+import numpy as np
+import pytest
+
+from leafid.descriptors.local import LocalFeatures
+from leafid.encoding import WordsEncoder, make_encoder
+from leafid.errors import LeafidError
+
+
+def features(n, d=8, seed=0):
+    random = np.random.default_rng(seed)
+    return LocalFeatures(
+        random.normal(size=(n, d)).astype(np.float32),
+        random.random((n, 2)).astype(np.float32),
+        random.random(n).astype(np.float32),
+    )
+
+
+@pytest.fixture(scope="module")
+def encoder():
+    return WordsEncoder(7, 5, 1.0).fit(features(400))
+
+
+@pytest.mark.parametrize("n", [1, 90])
+def test_counts_nearest_words(encoder, n):
+    found = features(n, seed=1)
+    counts = np.zeros(7)
+    for row in encoder.projection_.transform(found).astype(float):
+        counts[min(range(7), key=lambda k: ((row - encoder.words_[k]) ** 2).sum())] += 1
+    histogram = encoder.transform(found)
+    assert histogram.dtype == np.float32
+    np.testing.assert_allclose(histogram, counts / n, rtol=1e-6)
+    assert histogram.sum() == pytest.approx(1)
+
+
+def test_nothing_is_all_zero(encoder):
+    assert not encoder.transform(features(0)).any()
+    assert encoder.transform(features(0)).shape == (encoder.n_features,) == (7,)
+
+
+def test_separate_heaps_become_words():
+    random = np.random.default_rng(0)
+    heaps = np.array([[0, 0], [10, 0], [0, 10]], np.float32)
+    which = random.integers(3, size=300)
+    rows = heaps[which] + random.normal(scale=0.1, size=(300, 2)).astype(np.float32)
+    found = LocalFeatures(rows.astype(np.float32), np.zeros((300, 2), np.float32), np.zeros(300, np.float32))
+    encoder = WordsEncoder(3, 2).fit(found)
+    np.testing.assert_allclose(np.sort(encoder.transform(found)), np.sort(np.bincount(which) / 300), rtol=1e-6)
+
+
+def test_restored_encodes_alike_and_shapes_are_told(encoder):
+    state = encoder.state()
+    assert {name: array.shape for name, array in state.items()} == encoder.shapes(8)
+    again = make_encoder("words", 7, 5, 1.0, 0).restore(state)
+    np.testing.assert_array_equal(again.transform(features(30)), encoder.transform(features(30)))
+
+
+def test_learning_the_same_twice_gives_the_same_bytes():
+    first, second = (WordsEncoder(3, 5, 1.0, seed=4).fit(features(300)).state() for _ in range(2))
+    assert all(first[name].tobytes() == second[name].tobytes() for name in first)
+
+
+@pytest.mark.parametrize(("words", "n"), [(4, 3), (1, 1), (1, 0)])
+def test_too_few_features(words, n):
+    with pytest.raises(LeafidError, match=f"expected at least {max(words, 2)} local features.*found {n}; use more"):
+        WordsEncoder(words, 5).fit(features(n))
+
+
+def test_equal_features_pass_without_a_warning_of_a_library():
+    same = features(1).at(np.zeros(20, int))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        encoder = WordsEncoder(2, 5, 1.0).fit(same)
+    assert encoder.transform(same).sum() == pytest.approx(1)
