@@ -27,6 +27,7 @@ _STYLE = {
     "xtick.color": "#3c443e",
     "ytick.color": "#3c443e",
     "grid.color": "#e3e7e1",
+    "axes.axisbelow": True,
     "svg.hashsalt": "leafid",
 }
 

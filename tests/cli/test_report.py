@@ -1,0 +1,162 @@
+import base64
+import re
+import xml.etree.ElementTree as ElementTree
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).parents[2]
+SAMPLE = REPOSITORY / "data" / "sample"
+GOLDEN = REPOSITORY / "tests" / "golden" / "plant_task"
+VOID = {"meta", "img", "br", "link", "input", "hr"}
+
+
+class Page(HTMLParser):
+    """Collects text, images and ids, and insists on tags that are closed."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.text: list[str] = []
+        self.images: list[str] = []
+        self.outside: list[str] = []
+        self.ids: list[str] = []
+        self.feed(html)
+        assert self.open == []
+        assert len(self.ids) == len(set(self.ids))
+
+    def handle_starttag(self, tag, attributes):
+        if tag not in VOID:
+            self.open.append(tag)
+        for name, value in attributes:
+            if name == "id":
+                self.ids.append(value)
+            if name == "src":
+                self.images.append(value)
+            if name in {"src", "href"} and not value.startswith(("data:", "#")):
+                self.outside.append(value)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if self.open[-1:] != ["style"]:
+            self.text.append(data)
+
+    @property
+    def words(self):
+        return " ".join(" ".join(self.text).split())
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Right for Test/5.jpg and all of its species, wrong for one other species, silent on one picture."""
+    lines = []
+    for line in (SAMPLE / "testGroundTruth.txt").read_text().splitlines():
+        species, *pictures = re.split(r"\s+(?=\d+\.jpg)", line.strip())
+        said = "Ginkgo biloba" if species == "Betula pendula" else species
+        lines += [f"{picture} {said} 1 0.9" for picture in pictures if picture != "5.jpg"]
+    file = tmp_path / "run.txt"
+    file.write_text("\n".join(lines) + "\n")
+    return file
+
+
+def report(cli, tmp_path, *words):
+    outcome = cli("report", *words, "--output", tmp_path / "out")
+    assert outcome.status == 0, outcome.err
+    assert outcome.out == f"{tmp_path / 'out' / 'report.html'}\n"
+    return Page((tmp_path / "out" / "report.html").read_text())
+
+
+def test_the_page_tells_what_went_wrong_and_shows_it(cli, tmp_path, run):
+    page = report(cli, tmp_path, SAMPLE, run, "--part", "test")
+    assert page.outside == []
+    assert "Betula pendula taken for Ginkgo biloba – 6 pictures, 100% of the species" in page.words
+    assert "The run says nothing of 1 of 72 pictures; each counts as wrong. 5.jpg" in page.words
+    kinds = [image.split(";")[0] for image in page.images]
+    assert kinds.count("data:image/svg+xml") == 3
+    # Three wrong answers, two other birches' and two ginkgos' pictures; test and training pictures both serve.
+    assert kinds.count("data:image/jpeg") == 7
+    for image in page.images:
+        content = base64.b64decode(image.split(",", 1)[1])
+        if image.startswith("data:image/svg"):
+            assert ElementTree.fromstring(content).tag.endswith("svg")
+        else:
+            assert content.startswith(b"\xff\xd8")
+
+
+def test_its_scores_are_those_of_evaluate(cli, tmp_path, run):
+    page = report(cli, tmp_path, SAMPLE, run, "--part", "test")
+    outcome = cli("evaluate", SAMPLE, run, "--part", "test")
+    for line in outcome.out.splitlines():
+        if line.startswith("run.txt"):
+            score, low, high = (float(cell) for cell in re.findall(r"\d\.\d+", line)[:3])
+            assert f"{score:.3f} {low:.3f} to {high:.3f}" in page.words
+
+
+def test_equal_input_gives_equal_bytes(cli, tmp_path, run):
+    for folder in ("a", "b"):
+        assert cli("report", SAMPLE, run, "--part", "test", "--output", tmp_path / folder).status == 0
+    assert (tmp_path / "a" / "report.html").read_bytes() == (tmp_path / "b" / "report.html").read_bytes()
+
+
+def test_several_runs_and_no_pictures(cli, tmp_path):
+    page = report(cli, tmp_path, GOLDEN / "truth", GOLDEN / "runs" / "good.txt", GOLDEN / "runs" / "partial.txt")
+    assert "Species of good.txt" in page.words
+    assert "Missing pictures of partial.txt The run says nothing of 11 of 40 pictures" in page.words
+    assert not any(image.startswith("data:image/jpeg") for image in page.images)
+
+
+def test_without_wrong_answers_and_without_probabilities(cli, tmp_path):
+    truth = GOLDEN / "truth"
+    lines = []
+    for file in sorted(truth.glob("*.xml")):
+        root = ElementTree.parse(file).getroot()
+        species = f"{root.findtext('.//Genus').strip()} {root.findtext('.//Species').strip()}"
+        lines.append(f"{file.stem}.jpg {species} 1 42")
+    (tmp_path / "right.txt").write_text("\n".join(lines) + "\n")
+    page = report(cli, tmp_path, truth, tmp_path / "right.txt")
+    assert "No first answer is wrong." in page.words
+    assert "None: the run answers every picture." in page.words
+    assert len(page.images) == 2  # no reliability diagram
+
+
+def test_names_from_outside_stay_text(cli, tmp_path):
+    run = tmp_path / "<script>alert(1)<script>.txt"
+    run.write_bytes((GOLDEN / "runs" / "good.txt").read_bytes())
+    page = report(cli, tmp_path, GOLDEN / "truth", run)
+    assert "<script>" not in (tmp_path / "out" / "report.html").read_text()
+    assert "<script>alert(1)<script>.txt" in page.words
+
+
+def test_a_picture_that_cannot_be_read_is_left_out(cli, tmp_path, run):
+    collection = tmp_path / "pictures"
+    collection.mkdir()
+    for file in [*SAMPLE.glob("Test/*.jpg")]:
+        (collection / file.name).write_bytes(b"")
+    page = report(cli, tmp_path, SAMPLE, run, "--part", "test", "--pictures", collection)
+    assert "Betula pendula taken for Ginkgo biloba" in page.words
+    assert not any(image.startswith("data:image/jpeg") for image in page.images)
+
+
+def test_problems_of_all_runs_and_nothing_written(cli, tmp_path):
+    for name in ("a.txt", "b.txt"):
+        (tmp_path / name).write_text("1.jpg Quercus ilex 1 1,0\n")
+    outcome = cli("report", GOLDEN / "truth", tmp_path / "a.txt", tmp_path / "b.txt", "--output", tmp_path / "out")
+    assert (outcome.status, outcome.out) == (1, "")
+    assert f"{tmp_path / 'a.txt'}:1: expected a score as a number" in outcome.err
+    assert f"{tmp_path / 'b.txt'}:1: expected a score as a number" in outcome.err
+    assert not (tmp_path / "out").exists()
+
+
+def test_wrong_usage(cli, tmp_path, run):
+    assert cli("report", SAMPLE, run).status == 2
+    (tmp_path / "file").write_text("")
+    outcome = cli("report", SAMPLE, run, "--output", tmp_path / "file")
+    assert outcome.status == 1
+    assert "expected a folder to write to, found a file" in outcome.err
+    twin = tmp_path / "other" / run.name
+    twin.parent.mkdir()
+    twin.write_bytes(run.read_bytes())
+    assert cli("report", SAMPLE, run, twin, "--output", tmp_path / "out").status == 2

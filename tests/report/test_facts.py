@@ -1,0 +1,99 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from leafid.collection.picture import AcquisitionType, Picture, Taxon
+from leafid.evaluation.answers import answers
+from leafid.report.facts import by_species, confusions, first_answers, rank_curve, reliability
+from leafid.runs import read_run
+from leafid.runs.truth import make_truth
+
+SPECIES = {"1": "Acer opalus", "2": "Acer opalus", "3": "Quercus ilex", "4": "Ilex aquifolium", "5": "Ilex aquifolium"}
+
+
+@pytest.fixture
+def truth(tmp_path):
+    return make_truth(
+        Picture(tmp_path / f"{name}.jpg", AcquisitionType.SCAN, taxon=Taxon(species))
+        for name, species in SPECIES.items()
+    )
+
+
+@pytest.fixture
+def run(tmp_path):
+    file = tmp_path / "run.txt"
+    file.write_text(
+        "4.jpg Quercus ilex 1 0.6\n4.jpg Ilex aquifolium 2 0.4\n"
+        "1.jpg Acer opalus 1 0.9\n"
+        "5.jpg Quercus ilex 1 0.8\n"
+        "2.jpg Quercus ilex 1 0.5\n"
+    )
+    return read_run(file)
+
+
+def test_first_answers_stand_in_the_order_of_the_truth(run, truth):
+    first = first_answers(run, truth)
+    assert first.species == ("Acer opalus", "Quercus ilex", None, "Quercus ilex", "Quercus ilex")
+    np.testing.assert_array_equal(first.score, [0.9, 0.5, np.nan, 0.6, 0.8])
+    assert first.right.tolist() == [True, False, False, False, False]
+    assert first.are_probabilities
+
+
+def test_scores_beyond_1_are_no_probabilities(tmp_path, truth):
+    file = tmp_path / "distances.txt"
+    file.write_text("1.jpg Acer opalus 1 17.5\n")
+    assert not first_answers(read_run(file), truth).are_probabilities
+
+
+def test_confusions_are_sorted_by_pictures_and_their_pictures_by_how_sure_they_were(run, truth):
+    most, least = confusions(first_answers(run, truth), truth)
+    assert (most.right, most.answered, most.pictures, most.share) == (
+        "Ilex aquifolium",
+        "Quercus ilex",
+        ("5.jpg", "4.jpg"),
+        1.0,
+    )
+    assert (least.right, least.answered, least.pictures, least.share) == (
+        "Acer opalus",
+        "Quercus ilex",
+        ("2.jpg",),
+        0.5,
+    )
+
+
+def test_a_missing_picture_is_wrong_but_no_confusion(run, truth):
+    best, second, last = by_species(answers(run, truth), first_answers(run, truth), truth)
+    assert (best.species, best.pictures, best.first, best.taken_for) == ("Acer opalus", 2, 0.5, "Quercus ilex")
+    assert (second.species, second.first, second.first_five) == ("Ilex aquifolium", 0.0, 0.5)
+    assert (last.species, last.first, last.taken_for) == ("Quercus ilex", 0.0, None)
+
+
+@given(st.lists(st.integers(0, 30), min_size=1, max_size=40), st.integers(1, 30))
+def test_rank_curve_is_the_count_it_stands_for(ranks, deepest):
+    literal = [sum(1 <= rank <= k for rank in ranks) / len(ranks) for k in range(1, deepest + 1)]
+    # Sums of whole numbers divided once: only the last bit may differ.
+    np.testing.assert_allclose(rank_curve(ranks, deepest), literal, rtol=1e-15)
+
+
+@given(st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=60), st.integers(1, 12))
+def test_reliability_by_its_definition(answered, n_bins):
+    said, right = zip(*answered, strict=True)
+    bins: dict[int, list[tuple[float, bool]]] = {}
+    for probability, hit in answered:
+        bins.setdefault(min(int(probability * n_bins), n_bins - 1), []).append((probability, hit))
+    means = [
+        (np.mean([p for p, _ in bins[b]]), np.mean([float(h) for _, h in bins[b]]), len(bins[b])) for b in sorted(bins)
+    ]
+    found = reliability(said, right, n_bins)
+    # Means of at most 60 numbers below 1, added in another order.
+    np.testing.assert_allclose(found.said, [mean for mean, _, _ in means], atol=1e-12)
+    np.testing.assert_allclose(found.right, [share for _, share, _ in means], atol=1e-12)
+    assert found.count.tolist() == [count for _, _, count in means]
+    expected = sum(abs(mean - share) * count for mean, share, count in means) / len(answered)
+    assert found.error == pytest.approx(expected, abs=1e-12)
+
+
+def test_perfectly_sure_and_right_has_no_error():
+    assert reliability([1.0, 1.0], [True, True]).error == 0
+    assert reliability([1.0, 1.0], [False, False]).error == 1

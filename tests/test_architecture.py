@@ -1,0 +1,74 @@
+"""The house rules of docs/architecture.md, held against the imports themselves."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parents[1] / "leafid"
+# A room imports only rooms that stand before it: data flows downwards.
+ROOMS = (
+    "collection",
+    "segmentation",
+    "descriptors",
+    "encoding",
+    "learning",
+    "runs",
+    "evaluation",
+    "report",
+    "synthetic",
+    "cli",
+)
+# Small services that any room may use; they know none of the rooms.
+SERVICES = ("errors", "files", "image_header", "images", "parallel", "xmlfiles")
+# Who may use what, beside what stands before it, and why.
+EXCEPTIONS: dict[tuple[str, str], str] = {}
+LIBRARY = sorted(path for path in PACKAGE.rglob("*.py") if "cli" not in path.relative_to(PACKAGE).parts)
+
+
+def room_of(path: Path) -> str:
+    parts = path.relative_to(PACKAGE).with_suffix("").parts
+    return parts[0]
+
+
+def imported(path: Path) -> set[str]:
+    """The rooms and services of leafid that a file imports, wherever in the file."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}:{node.lineno}: relative import"
+            found |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return {name.split(".")[1] for name in found if name.startswith("leafid.")} - {"__version__"}
+
+
+@pytest.mark.parametrize("path", sorted(PACKAGE.rglob("*.py")), ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_a_room_imports_only_what_stands_before_it(path):
+    room = room_of(path)
+    if room in ("__init__", "__main__"):
+        return
+    allowed = {*SERVICES} if room in SERVICES else {*SERVICES, *ROOMS[: ROOMS.index(room) + 1]}
+    wrong = {other for other in imported(path) - allowed if (room, other) not in EXCEPTIONS}
+    assert not wrong, f"{path}: {room} must not import {', '.join(sorted(wrong))}"
+
+
+def test_every_room_is_known():
+    folders = {path.name for path in PACKAGE.iterdir() if path.is_dir() and (path / "__init__.py").exists()}
+    assert folders == set(ROOMS)
+
+
+@pytest.mark.parametrize("path", LIBRARY, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_only_the_command_line_prints(path):
+    calls = [node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.Call)]
+    named = {node.func.id for node in calls if isinstance(node.func, ast.Name)}
+    assert not named & {"print", "input", "exit"}, f"{path} must log or raise"
+
+
+@pytest.mark.parametrize("path", LIBRARY, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_only_one_place_reads_xml(path):
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    modules = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module}
+    modules |= {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+    parsers = {name for name in modules - {"xml.sax.saxutils"} if name.startswith(("defusedxml", "xml.sax", "xml.dom"))}
+    assert not parsers or room_of(path) == "xmlfiles", f"{path} must read XML through leafid.xmlfiles"
