@@ -26,14 +26,18 @@ find_python() {
     fail "expected Python 3.11 or newer, found ${found:-none}; install one, or name one: PYTHON=/path/to/python $0"
 }
 
+# What the environment was made from: another sum, or another checkout, and it is made anew.
+state() {
+    printf '%s %s\n' "$(cat "$root/constraints.txt" "$root/setup.cfg" "$root/pyproject.toml" | cksum)" "$root"
+}
+
 prepare() {
     case $1 in
         base) requirement=$root ;;
         all) requirement="$root[test,lint,parquet]" ;;
     esac
-    state=$(cat "$root/constraints.txt" "$root/setup.cfg" "$root/pyproject.toml" | cksum)
     for ready in "$venv/leafid-ready-all" "$venv/leafid-ready-$1"; do
-        if [ -f "$ready" ] && [ "$(cat "$ready")" = "$state $root" ] && "$venv/bin/python" -c '' 2>/dev/null; then
+        if [ -f "$ready" ] && [ "$(cat "$ready")" = "$(state)" ] && "$venv/bin/python" -c '' 2>/dev/null; then
             return
         fi
     done
@@ -51,5 +55,5 @@ prepare() {
     "$venv/bin/python" -m pip install --quiet --disable-pip-version-check \
         --constraint "$root/constraints.txt" --editable "$requirement" >&2 \
         || fail "the packages could not be installed; pip says above why. Is there a network, and room on the disk?"
-    printf '%s\n' "$state $root" >"$venv/leafid-ready-$1"
+    state >"$venv/leafid-ready-$1"
 }
