@@ -148,7 +148,10 @@ def load_recipe(name: str, acquisition_type: AcquisitionType) -> Recipe:
     """
     file_name = f"{acquisition_type}.toml"
     if name in recipe_names():
-        text = (resources.files("leafid.learning") / "recipes" / name / file_name).read_text(encoding="utf-8")
+        entry = resources.files("leafid.learning") / "recipes" / name / file_name
+        if not entry.is_file():
+            raise LeafidError(f"recipe {name}: expected a {file_name}, found none; use another recipe for this type")
+        text = entry.read_text(encoding="utf-8")
         place = f"recipe {name}/{file_name}"
     else:
         path = Path(name)
@@ -187,7 +190,11 @@ def types_to_train(pictures: Sequence[Picture], only: AcquisitionType | None = N
 def recipe_names() -> list[str]:
     """Name the recipes that come along."""
     folder = resources.files("leafid.learning") / "recipes"
-    return sorted(entry.name for entry in folder.iterdir() if entry.is_dir() and not entry.name.startswith("_"))
+    return sorted(
+        entry.name
+        for entry in folder.iterdir()
+        if entry.is_dir() and any(file.name.endswith(".toml") for file in entry.iterdir())
+    )
 
 
 def from_plain(data: dict[str, Any], acquisition_type: AcquisitionType, place: str) -> Recipe:
