@@ -50,7 +50,7 @@ def test_dense_sift_equals_the_literal_definition(rows, cols):
     found = dense_sift(grey, cell=CELL, n_scales=1)
     wanted = literal_sift(grey, CELL)
     assert found.descriptors.shape == (len(wanted), 128)
-    # cv2.cartToPolar's angle is good to 0.3 degrees, a 150th of a bin; the root doubles relative errors of small values.
+    # cv2.cartToPolar's angle is good to 0.3 degrees, a 150th of a bin; a root follows.
     np.testing.assert_allclose(found.descriptors, [values for _, _, values in wanted], atol=0.02)
     places = [((row + 2) * CELL / rows, (col + 2) * CELL / cols) for row, col, _ in wanted]
     np.testing.assert_allclose(found.positions, places, rtol=1e-6)

@@ -1,0 +1,143 @@
+import numpy as np
+import pytest
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.linear_model import Ridge
+
+from leafid.learning.linear import LinearScorer, Rows, fit_linear, mapped
+
+KINDS = ["ridge", "linear-svm", "lda", "logistic"]
+
+
+def data(n, d, n_species=3, seed=0):
+    random = np.random.default_rng(seed)
+    labels = np.concatenate([np.arange(n_species), random.integers(n_species, size=n - n_species)])
+    centres = random.normal(size=(n_species, d))
+    return np.abs(centres[labels] + random.normal(size=(n, d))).astype(np.float32), labels
+
+
+@pytest.mark.parametrize("map_", ["none", "chi2"])
+@pytest.mark.parametrize("standardise", [False, True])
+@pytest.mark.parametrize(("n", "d"), [(30, 8), (20, 90)])
+@pytest.mark.parametrize("typed", [False, True])
+def test_the_scorer_repeats_the_scores_of_training_rows(map_, standardise, n, d, typed):
+    vectors, labels = data(n, d)
+    types = np.arange(n) % 2 if typed else None
+    rows = Rows(vectors, map_, standardise=standardise, types=types, own_type=1)
+    coefficients, intercepts = fit_linear("ridge", rows.rows, labels, 0.1, 0.5)
+    direct = rows.rows @ coefficients + intercepts
+    own = slice(None) if types is None else types == 1
+    # Float32 sums over up to 270 mapped columns.
+    np.testing.assert_allclose(rows.scorer(coefficients, intercepts).scores(vectors)[own], direct[own], atol=2e-4)
+
+
+@pytest.mark.parametrize("kind", ["ridge", "linear-svm", "logistic"])
+def test_a_fit_in_the_span_equals_one_in_the_full_space(kind):
+    vectors, labels = data(20, 90)
+    new = data(15, 90, seed=7)[0]
+    rows = Rows(vectors, "none", standardise=False)
+    assert rows.rows.shape[1] <= 20
+    spanned = rows.scorer(*fit_linear(kind, rows.rows, labels, 1.0, 0.5)).scores(new)
+    centre = vectors.mean(axis=0)
+    coefficients, intercepts = fit_linear(kind, vectors - centre, labels, 1.0, 0.5)
+    full = (new - centre) @ coefficients + intercepts
+    # Solvers stop at a tolerance; liblinear's is 1e-4 of its own measure.
+    np.testing.assert_allclose(spanned, full, atol=0.02 if kind != "ridge" else 1e-3)
+
+
+def test_the_span_keeps_lengths_and_angles():
+    vectors = data(20, 90)[0]
+    centred = vectors - vectors.mean(axis=0)
+    rows = Rows(vectors, "none", standardise=False).rows
+    np.testing.assert_allclose(rows @ rows.T, centred @ centred.T, atol=1e-3)  # products are about 100
+
+
+def test_types_are_centred_apart():
+    vectors, _ = data(30, 6)
+    types = np.repeat([0, 2], 15)
+    vectors[15:] += 100
+    rows = Rows(vectors, "none", standardise=False, types=types, own_type=2).rows
+    np.testing.assert_allclose(rows[:15].mean(axis=0), 0, atol=1e-4)
+    np.testing.assert_allclose(rows[15:].mean(axis=0), 0, atol=1e-4)
+
+
+def test_standardised_columns_have_one_length_together():
+    vectors = data(40, 6)[0] * np.array([1, 10, 100, 1e-3, 5, 0], np.float32)
+    rows = Rows(vectors, "none", standardise=True).rows
+    np.testing.assert_allclose(rows[:, :5].std(axis=0), 5**-0.5, rtol=1e-3)
+    assert not rows[:, 5].any()
+
+
+def test_vectors_are_left_as_they_were():
+    vectors, _ = data(30, 6)
+    before = vectors.copy()
+    for types in (None, np.arange(30) % 2):
+        Rows(vectors, "none", standardise=True, types=types)
+        np.testing.assert_array_equal(vectors, before)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("n_species", [2, 3])
+def test_every_classifier_learns(kind, n_species):
+    vectors, labels = data(90, 12, n_species)
+    vectors[np.arange(90), labels] += 10
+    coefficients, intercepts = fit_linear(kind, vectors, labels, 0.1, 0.5)
+    assert coefficients.shape == (12, n_species)
+    assert intercepts.shape == (n_species,)
+    assert coefficients.dtype == intercepts.dtype == np.float32
+    assert (np.argmax(vectors @ coefficients + intercepts, axis=1) == labels).mean() > 0.97
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_one_species_needs_no_classifier(kind):
+    coefficients, intercepts = fit_linear(kind, data(5, 4)[0], np.zeros(5, int), 0.1, 0.5)
+    assert coefficients.shape == (4, 1)
+    assert not coefficients.any()
+    assert not intercepts.any()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("n_species", [2, 3, 8])
+def test_species_with_a_single_picture(kind, n_species):
+    vectors, _ = data(n_species, 12, n_species)
+    rows = Rows(vectors, "none", standardise=True)
+    scores = rows.scorer(*fit_linear(kind, rows.rows, np.arange(n_species), 0.1, 0.5)).scores(vectors)
+    assert np.isfinite(scores).all()
+    assert (scores.argmax(axis=1) == np.arange(n_species)).all()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("standardise", [False, True])
+def test_equal_rows(kind, standardise):
+    rows = Rows(np.ones((4, 9), np.float32), "none", standardise=standardise)
+    scores = rows.scorer(*fit_linear(kind, rows.rows, np.array([0, 1, 0, 1]), 0.1, 0.5)).scores(np.ones((1, 9)))
+    assert np.isfinite(scores).all()
+
+
+def test_ridge_against_scikit_learn_with_the_same_weights():
+    vectors, labels = data(60, 5)
+    weights = 1 / np.bincount(labels)[labels]
+    wanted = Ridge(0.3).fit(vectors, 2 * np.eye(3)[labels] - 1, sample_weight=weights / weights.mean())
+    coefficients, intercepts = fit_linear("ridge", vectors, labels, 0.3, 1.0)
+    np.testing.assert_allclose(coefficients, wanted.coef_.T, atol=1e-4)
+    np.testing.assert_allclose(intercepts, wanted.intercept_, atol=1e-4)
+
+
+def test_balance_moves_the_priors_of_lda():
+    vectors, labels = data(60, 5, 2)
+    labels[:45] = 0
+    labels[45:] = 1
+    for balance, priors in ((0.0, [0.75, 0.25]), (1.0, [0.5, 0.5])):
+        _, intercepts = fit_linear("lda", vectors, labels, 0.2, balance)
+        wanted = LinearDiscriminantAnalysis(solver="lsqr", shrinkage=0.2, priors=priors).fit(vectors, labels)
+        assert intercepts[1] == pytest.approx(wanted.intercept_[0], abs=1e-3)
+
+
+def test_the_chi2_map_takes_what_is_below_zero_for_zero():
+    vectors = np.array([[-1.0, 0.5]], np.float32)
+    np.testing.assert_array_equal(mapped(vectors, "chi2"), mapped(np.maximum(vectors, 0), "chi2"))
+    assert mapped(vectors, "none") is vectors
+
+
+def test_half_precision_coefficients_score():
+    scorer = LinearScorer("none", np.eye(2, dtype=np.float16), np.zeros(2, np.float32))
+    assert scorer.scores(np.ones((3, 2), np.float32)).dtype == np.float32
