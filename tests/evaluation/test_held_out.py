@@ -1,0 +1,75 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from leafid.collection.picture import Picture, Taxon
+from leafid.evaluation.held_out import held_out_scores
+from leafid.learning.identifier import HeldOut
+
+SPECIES = ("Acer campestre", "Olea europaea", "Salix alba")
+
+
+def answers(*rows, species=SPECIES):
+    """Rows of (right species, plant, author, probabilities, seen)."""
+    pictures = [
+        Picture(Path(f"{n}.jpg"), taxon=Taxon(name), plant=plant, author=author)
+        for n, (name, plant, author, _, _) in enumerate(rows)
+    ]
+    return HeldOut(
+        pictures,
+        np.array([row[3] for row in rows]).reshape(-1, len(species)),
+        species,
+        np.array([row[4] for row in rows], bool),
+    )
+
+
+def test_by_hand():
+    """Author A: plant 1 has 1 of 2 pictures right, plant 2 has 1 of 1; author B: plant 3 has 0 of 1."""
+    found = held_out_scores(
+        [
+            answers(
+                (SPECIES[0], "1", "A", [0.7, 0.2, 0.1], True),
+                (SPECIES[0], "1", "A", [0.2, 0.7, 0.1], True),
+                (SPECIES[1], "2", "A", [0.1, 0.8, 0.1], True),
+                (SPECIES[2], "3", "B", [0.5, 0.3, 0.2], True),
+                (SPECIES[2], "4", "B", [0.5, 0.3, 0.2], False),
+            )
+        ]
+    )
+    assert found["pictures"] == 4
+    assert found["unseen"] == 1
+    assert found["top1"] == 2 / 4
+    assert found["top5"] == 1
+    assert found["S"] == pytest.approx(((0.5 + 1) / 2 + 0) / 2)
+    assert found["per_plant"] == pytest.approx((0.5 + 1 + 0) / 3)
+
+
+def test_folds_are_scored_together_whatever_species_they_know():
+    first = answers((SPECIES[0], "1", "A", [0.9, 0.1, 0.0], True))
+    second = answers((SPECIES[2], "2", "A", [0.9, 0.1], True), species=(SPECIES[0], SPECIES[2]))
+    found = held_out_scores([first, second])
+    assert found["top1"] == found["S"] == 0.5
+    assert found["pictures"] == 2
+
+
+def test_species_that_a_fold_lacks_are_counted_apart():
+    found = held_out_scores([answers(("Quercus ilex", "1", "A", [0.5, 0.3, 0.2], False))])
+    assert found == {"pictures": 0, "unseen": 1}
+
+
+def test_equal_probabilities_are_ranked_by_name():
+    """As in a run file: the first of three equal species is taken, the last one is third."""
+    equal = [1 / 3] * 3
+    assert held_out_scores([answers((SPECIES[0], "1", "A", equal, True))])["top1"] == 1
+    assert held_out_scores([answers((SPECIES[2], "1", "A", equal, True))])["top1"] == 0
+
+
+@pytest.mark.parametrize("given", [[], [answers()]])
+def test_nothing(given):
+    assert held_out_scores(given) == {"pictures": 0, "unseen": 0}
+
+
+def test_a_picture_without_plant_or_author_counts_for_itself():
+    rows = [(SPECIES[0], None, None, [1, 0, 0], True), (SPECIES[0], None, None, [0, 1, 0], True)]
+    assert held_out_scores([answers(*rows)])["S"] == 0.5

@@ -1,0 +1,80 @@
+import os
+
+import cv2
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_info
+
+from leafid.errors import LeafidError
+from leafid.parallel import ordered_map
+
+
+def _by_value():
+    """Make functions that are sent to worker processes as they are: those can't import a test module."""
+
+    def squared(number):
+        return number * number
+
+    def failing(number):
+        if number == 3:
+            raise LeafidError("number 3 is wrong")
+        return number
+
+    def threads(_):
+        return os.getpid(), cv2.getNumThreads(), {entry["num_threads"] for entry in threadpool_info()}
+
+    def product(seed):
+        random = np.random.default_rng(seed)
+        return (random.normal(size=(300, 257)) @ random.normal(size=(257, 61))).astype(np.float32).tobytes()
+
+    return squared, failing, threads, product
+
+
+squared, failing, threads, product = _by_value()
+
+
+@pytest.mark.parametrize("jobs", [1, 2, -1])
+def test_results_come_in_the_order_of_the_items(jobs):
+    assert list(ordered_map(squared, range(20), jobs)) == [n * n for n in range(20)]
+    assert list(ordered_map(squared, [], jobs)) == []
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_an_error_arrives_as_it_was_raised(jobs):
+    with pytest.raises(LeafidError, match="number 3 is wrong"):
+        list(ordered_map(failing, range(6), jobs))
+
+
+def test_one_job_works_in_this_process_and_only_when_asked():
+    done = []
+    results = ordered_map(done.append, range(3), 1)
+    assert done == []
+    next(results)
+    assert done == [0]
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_libraries_use_one_thread(jobs):
+    found = list(ordered_map(threads, range(4), jobs))
+    assert {opencv for _, opencv, _ in found} == {1}
+    assert {numbers for _, _, own in found for numbers in own} == {1}
+    assert (os.getpid() in {process for process, _, _ in found}) == (jobs == 1)
+
+
+def test_threads_of_linear_algebra_come_back():
+    before = {entry["filepath"]: entry["num_threads"] for entry in threadpool_info()}
+    list(ordered_map(squared, range(2), 1))
+    after = {entry["filepath"]: entry["num_threads"] for entry in threadpool_info()}
+    assert {name: after[name] for name in before} == before
+
+
+def test_bytes_do_not_depend_on_the_number_of_processes():
+    assert list(ordered_map(product, range(4), 1)) == list(ordered_map(product, range(4), 2))
+
+
+def test_a_backend_chosen_outside_is_used():
+    from joblib import parallel_config
+
+    with parallel_config(backend="threading"):
+        found = list(ordered_map(threads, range(4), 2))
+    assert {process for process, _, _ in found} == {os.getpid()}
