@@ -142,11 +142,11 @@ def local_features(views: Views, expert: Expert) -> LocalFeatures:
 def _features_of(image: np.ndarray, region: np.ndarray | None, expert: Expert) -> LocalFeatures:
     if expert.descriptor == "dense-colour":
         lab = cv2.cvtColor(image, cv2.COLOR_BGR2LAB)
-        return dense_colour(lab, region, cell=expert.cell, n_scales=expert.scales)
+        return dense_colour(lab, region, cell=expert.cell, n_scales=expert.scales, coverage=expert.coverage)
     grey = cv2.cvtColor(image, cv2.COLOR_BGR2GRAY)
     if expert.descriptor == "detected-sift":
         return detected_sift(grey, region)
-    return dense_sift(grey, region, cell=expert.cell, n_scales=expert.scales)
+    return dense_sift(grey, region, cell=expert.cell, n_scales=expert.scales, coverage=expert.coverage)
 
 
 def sample_features(

@@ -13,7 +13,7 @@ from leafid.errors import LeafidError
 from leafid.learning.describing import Described, Describer
 from leafid.learning.descriptions import Descriptions
 from leafid.learning.fusion import fused, learn_weights
-from leafid.learning.linear import LinearScorer, Rows, fit_linear
+from leafid.learning.linear import LinearScorer, Rows, fit_linear, picture_weights
 from leafid.learning.recipe import Expert, Recipe
 
 N_FOLDS = 5
@@ -137,8 +137,9 @@ class Identifier:
                 types=types if expert.centre_types else None,
                 own_type=self.recipe.training_types.index(self.type),
             )
-            held_out.append(_held_out_scores(rows.rows, labels, len(self.species_), folds, expert))
-            fit = fit_linear(expert.classifier, rows.rows, labels, expert.regularisation, expert.balance)
+            weights = picture_weights(labels, [f"{p.group} {p.type}" for p in pictures], expert.balance)
+            held_out.append(_held_out_scores(rows.rows, labels, weights, folds, expert))
+            fit = fit_linear(expert.classifier, rows.rows, labels, expert.regularisation, weights)
             self.scorers_[name] = rows.scorer(*fit)
         scores = [s[own] for s in held_out]
         trust = [t[own] for t in self._trust(described)]
@@ -162,15 +163,15 @@ def _folds(pictures: list[Picture], seed: int) -> list[np.ndarray]:
 
 
 def _held_out_scores(
-    rows: np.ndarray, labels: np.ndarray, n_species: int, folds: list[np.ndarray], expert: Expert
+    rows: np.ndarray, labels: np.ndarray, weights: np.ndarray, folds: list[np.ndarray], expert: Expert
 ) -> np.ndarray:
     """Score every row by a classifier that did not see its plant; -inf for species that classifier did not see."""
-    scores = np.full((len(rows), n_species), -np.inf, np.float32)
+    scores = np.full((len(rows), labels.max() + 1), -np.inf, np.float32)
     for test in folds:
         train = np.setdiff1d(np.arange(len(rows)), test)
         seen, own_labels = np.unique(labels[train], return_inverse=True)
         coefficients, intercepts = fit_linear(
-            expert.classifier, rows[train], own_labels, expert.regularisation, expert.balance
+            expert.classifier, rows[train], own_labels, expert.regularisation, weights[train]
         )
         scores[np.ix_(test, seen)] = rows[test] @ coefficients + intercepts
     return scores

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -112,8 +113,31 @@ class Rows:
         return LinearScorer(self.map, coefficients, intercepts - self._centre @ coefficients)
 
 
+def picture_weights(labels: np.ndarray, plants: Sequence[str], balance: float) -> np.ndarray:
+    """Let a picture count the less, the more there are of its species and of its plant.
+
+    Parameters
+    ----------
+    labels : int (n,)
+        Species.
+    plants : sequence of str
+    balance : float
+        0: every picture counts the same; 1: every species does, and within it every plant.
+
+    Returns
+    -------
+    float64 (n,)
+        With mean 1.
+    """
+    weights = np.ones(len(labels))
+    for groups in (np.asarray(labels), np.asarray(plants)):
+        _, inverse, counts = np.unique(groups, return_inverse=True, return_counts=True)
+        weights /= counts[inverse] ** float(balance)
+    return weights / weights.mean()
+
+
 def fit_linear(
-    kind: str, rows: np.ndarray, labels: np.ndarray, regularisation: float, balance: float
+    kind: str, rows: np.ndarray, labels: np.ndarray, regularisation: float, weights: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Train a linear classifier with scikit-learn.
 
@@ -125,23 +149,16 @@ def fit_linear(
         From 0 to the number of species less 1, all of them present.
     regularisation : float
         Ridge's penalty; 1 / C; LDA's shrinkage.
-    balance : float
-        A picture weighs (pictures of its species) to the power of -balance.
+    weights : float (n,)
+        How much each row counts; of LDA they only set how likely a species is beforehand.
 
     Returns
     -------
     coefficients : float32 (m, n_species)
     intercepts : float32 (n_species,)
     """
-    counts = np.bincount(labels)
-    if kind == "lda" and counts.max(initial=0) <= 1:
-        # With one picture a species there is no spread within species to learn; ridge makes the same of any.
-        kind = "ridge"
-    n_species = len(counts)
-    if n_species == 1:
+    if labels.max() == 0:
         return np.zeros((rows.shape[1], 1), np.float32), np.zeros(1, np.float32)
-    weights = np.asarray(counts, np.float64)[labels] ** np.float64(-balance)
-    weights /= weights.mean()
     with warnings.catch_warnings():
         # A solver that stops a little early is judged by its scores on held-out plants like any other.
         warnings.simplefilter("ignore")

@@ -40,6 +40,8 @@ class Expert:
         Side of a SIFT cell in pixels; a patch is four cells wide.
     scales : int
         Number of patch sizes, each √2 times the one before.
+    coverage : float
+        The share of a patch that the leaf must cover, from 0 to 1.
     mirrored : bool
         Whether the view's mirror image counts too.
     encoder : {"fisher", "words"}
@@ -55,7 +57,7 @@ class Expert:
     regularisation : float
         Strength, above 0: ridge's penalty, the inverse of the SVM's and logistic regression's C, LDA's shrinkage.
     balance : float
-        From 0 (every picture counts the same) to 1 (every species counts the same).
+        From 0 (every picture counts the same) to 1 (every species does, and within it every plant).
     centre_types : bool
         Whether the mean of each acquisition type is taken off, where several types are trained on.
     trust : {"always", "segmentation"}
@@ -68,6 +70,7 @@ class Expert:
     size: int = 400
     cell: int = 4
     scales: int = 5
+    coverage: float = 0.1
     mirrored: bool = False
     encoder: str = "fisher"
     modes: int = 64
@@ -244,13 +247,14 @@ _RANGES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "size": (lambda n: 32 <= n <= 4096, "a whole number from 32 to 4096"),
     "cell": (lambda n: 2 <= n <= 64, "a whole number from 2 to 64"),
     "scales": (lambda n: 1 <= n <= 16, "a whole number from 1 to 16"),
+    "coverage": (lambda n: 0 <= n <= 1, "a number from 0 to 1"),
     "modes": (lambda n: 1 <= n <= 65536, "a whole number from 1 to 65536"),
     "components": (lambda n: 1 <= n <= 128, "a whole number from 1 to 128"),
     "position": (lambda n: 0 <= n <= 1000, "a number from 0 to 1000"),
     "regularisation": (lambda n: 1e-12 <= n <= 1e12, "a number from 1e-12 to 1e12"),
     "balance": (lambda n: 0 <= n <= 1, "a number from 0 to 1"),
 }
-_LOCAL_ONLY = ("view", "size", "cell", "scales", "mirrored", "encoder", "modes", "components", "position")
+_LOCAL_ONLY = ("view", "size", "cell", "scales", "coverage", "mirrored", "encoder", "modes", "components", "position")
 
 
 def _expert(name: str, table: Any, place: str) -> Expert:

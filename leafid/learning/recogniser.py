@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 
 from leafid.collection.picture import AcquisitionType
-from leafid.learning.linear import Rows, fit_linear
+from leafid.learning.linear import LinearScorer, Rows, fit_linear, picture_weights
 
 N_TYPE_FEATURES = 39
 _SIDE = 48
@@ -74,7 +74,8 @@ class TypeRecogniser:
         names, labels = np.unique(words, return_inverse=True)
         self.types_ = tuple(AcquisitionType(str(name)) for name in names)
         rows = Rows(_expanded(features), "none", standardise=True)
-        self.scorer_ = rows.scorer(*fit_linear("logistic", rows.rows, labels, 1e-3, 1.0))
+        weights = picture_weights(labels, [""] * len(labels), 1.0)
+        self.scorer_ = rows.scorer(*fit_linear("logistic", rows.rows, labels, 1e-3, weights))
         return self
 
     def recognise_features(self, features: np.ndarray) -> list[AcquisitionType]:

@@ -100,18 +100,16 @@ class Store:
                     if content is not None:
                         found[key] = content
         if found:
-            with self._writing() as connection:
-                connection.executemany("UPDATE vectors SET used = ? WHERE key = ?", [(now, key) for key in found])
+            self._change("UPDATE vectors SET used = ? WHERE key = ?", [(now, key) for key in found])
         return found
 
     def put(self, items: Iterable[tuple[bytes, bytes]]) -> None:
         """Keep several values; all of them or none."""
         now = int(time.time())
-        with self._writing() as connection:
-            connection.executemany(
-                "INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)",
-                [(key, _checksum(value) + value, now) for key, value in items],
-            )
+        self._change(
+            "INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)",
+            [(key, _checksum(value) + value, now) for key, value in items],
+        )
 
     def size(self) -> int:
         """Bytes of the values kept."""
@@ -127,8 +125,7 @@ class Store:
                 excess -= length
                 if excess <= 0:
                     break
-            with self._writing() as connection:
-                connection.executemany("DELETE FROM vectors WHERE key = ?", forgotten)
+            self._change("DELETE FROM vectors WHERE key = ?", forgotten)
         return len(forgotten)
 
     def close(self) -> None:
@@ -137,10 +134,9 @@ class Store:
             self.shrink()
         self._connection.close()
 
-    @contextlib.contextmanager
-    def _writing(self) -> Iterator[sqlite3.Connection]:
-        with self._tolerant("written"), self._connection as connection:
-            yield connection
+    def _change(self, statement: str, rows: Sequence[tuple]) -> None:
+        with self._tolerant("written"), self._connection:
+            self._connection.executemany(statement, rows)
 
     @contextlib.contextmanager
     def _tolerant(self, what: str) -> Iterator[None]:
