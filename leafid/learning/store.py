@@ -175,10 +175,10 @@ def packed(arrays: Sequence[np.ndarray]) -> bytes:
 
 
 def unpacked(value: bytes) -> list[np.ndarray]:
-    """Read what `packed` wrote, as float32 arrays of one axis."""
+    """Read what `packed` wrote, as float16 arrays of one axis."""
     count = int(np.frombuffer(value, np.int64, 1)[0])
     lengths = np.frombuffer(value, np.int64, count, offset=8)
-    numbers = np.frombuffer(value, np.float16, offset=8 * (count + 1)).astype(np.float32)
+    numbers = np.frombuffer(value, np.float16, offset=8 * (count + 1))
     return np.split(numbers, np.cumsum(lengths)[:-1])
 
 

@@ -1,0 +1,143 @@
+from dataclasses import replace
+
+import cv2
+import numpy as np
+import pytest
+
+from leafid.collection.picture import AcquisitionType
+from leafid.descriptors.local import LocalFeatures
+from leafid.descriptors.registry import columns
+from leafid.encoding import FisherEncoder, WordsEncoder
+from leafid.learning import describing
+from leafid.learning.describing import Describer, Views, experts_key, local_features, sample_features
+from leafid.learning.recipe import VIEWS, Expert
+from leafid.segmentation import segment
+
+SCAN = AcquisitionType.SCAN
+SIFT = Expert("dense-sift", size=64, scales=1, modes=2, components=4)
+
+
+@pytest.fixture(scope="module")
+def leaf():
+    image = np.full((120, 160, 3), 245, np.uint8)
+    cv2.ellipse(image, (80, 60), (55, 28), 20, 0, 360, (40, 140, 60), -1)
+    cv2.line(image, (30, 40), (130, 80), (90, 190, 120), 2)
+    return image
+
+
+def learned(kind, n_values=128, **options):
+    random = np.random.default_rng(0)
+    features = LocalFeatures(
+        random.random((60, n_values), np.float32), random.random((60, 2), np.float32), np.ones(60, np.float32)
+    )
+    return kind(2, 4, **options).fit(features)  # fmt: skip
+
+
+def test_a_vector_for_every_expert(leaf):
+    experts = {
+        "fisher": SIFT,
+        "words": replace(SIFT, encoder="words", view="picture"),
+        "colour": replace(SIFT, descriptor="dense-colour", view="upright"),
+        "points": replace(SIFT, descriptor="detected-sift"),
+        "shape": Expert("measures", ("geometry", "hu")),
+        "again": Expert("measures", ("hu",)),
+    }
+    encoders = {
+        "fisher": learned(FisherEncoder),
+        "words": learned(WordsEncoder),
+        "colour": learned(FisherEncoder, 96),
+        "points": learned(FisherEncoder),
+    }
+    found = Describer(experts, encoders).describe(leaf, SCAN)
+    assert list(found.vectors) == list(experts)
+    assert 0 <= found.confidence <= 1
+    lengths = {name: len(vector) for name, vector in found.vectors.items()}
+    assert lengths == {
+        "fisher": 16,
+        "words": 2,
+        "colour": 16,
+        "points": 16,
+        "shape": len(columns(["geometry", "hu"])),
+        "again": len(columns(["hu"])),
+    }
+    for vector in found.vectors.values():
+        assert np.isfinite(vector).all()
+        assert vector.any()
+    np.testing.assert_array_equal(found.vectors["shape"][-lengths["again"] :], found.vectors["again"])
+
+
+@pytest.mark.parametrize("type_", list(AcquisitionType))
+@pytest.mark.parametrize("value", [0, 255])
+@pytest.mark.parametrize("shape", [(40, 60), (16, 16), (3, 800), (800, 1)])
+def test_a_picture_without_a_leaf_is_described_as_a_whole(type_, value, shape):
+    """What is left of a picture of 20,000 × 16 pixels after shrinking is a row of one pixel."""
+    small = replace(SIFT, size=32, cell=2)
+    experts = {view: replace(small, view=view) for view in VIEWS}
+    encoders = dict.fromkeys(VIEWS, learned(FisherEncoder))
+    describer = Describer({**experts, "shape": Expert("measures", ("geometry",))}, encoders)
+    found = describer.describe(np.full((*shape, 3), value, np.uint8), type_)
+    assert all(np.isfinite(vector).all() for vector in found.vectors.values())
+
+
+def test_a_mirrored_expert_sees_the_mirror_image_alike(leaf):
+    expert = replace(SIFT, view="picture", mirrored=True, size=160)
+    encoder = learned(FisherEncoder)
+    mirror = np.ascontiguousarray(leaf[:, ::-1])
+    vectors = [
+        encoder.transform(local_features(Views(image, segment(image, SCAN)), expert)) for image in (leaf, mirror)
+    ]
+    # The same features in another order.
+    np.testing.assert_allclose(vectors[0], vectors[1], atol=1e-3)
+    assert len(local_features(Views(leaf, segment(leaf, SCAN)), expert)) == 2 * len(
+        local_features(Views(leaf, segment(leaf, SCAN)), replace(expert, mirrored=False))
+    )
+
+
+def test_a_view_is_made_once_for_all_experts(leaf, monkeypatch):
+    calls = []
+    crop = describing.normalised_crop
+    monkeypatch.setattr(describing, "normalised_crop", lambda *a, **k: calls.append(1) or crop(*a, **k))
+    views = Views(leaf, segment(leaf, SCAN))
+    for expert in (SIFT, replace(SIFT, modes=5), replace(SIFT, descriptor="dense-colour")):
+        local_features(views, expert)
+    assert len(calls) == 1
+
+
+def test_the_key_changes_with_all_that_decides_about_vectors(monkeypatch):
+    encoders = {"a": learned(FisherEncoder)}
+    key = Describer({"a": SIFT}, encoders).key()
+    assert Describer({"a": replace(SIFT, classifier="lda", balance=0.1)}, encoders).key() == key
+    assert Describer({"a": SIFT}, {"a": learned(FisherEncoder)}).key() == key
+    others = [
+        Describer({"a": replace(SIFT, size=65)}, encoders),
+        Describer({"a": SIFT}, {"a": learned(FisherEncoder, seed=1)}),
+        Describer({"a": SIFT, "b": Expert("measures", ("hu",))}, encoders),
+        Describer({"a": SIFT, "b": Expert("measures", ("geometry",))}, encoders),
+        Describer({"b": Expert("measures", ("hu",))}),
+        Describer({"b": Expert("measures", ("hu", "geometry"))}),
+        Describer({"b": Expert("measures", ("geometry", "hu"))}),
+    ]
+    keys = [key, *(other.key() for other in others)]
+    assert len(set(keys)) == len(keys)
+    monkeypatch.setattr(describing, "DESCRIPTION_VERSION", describing.DESCRIPTION_VERSION + 1)
+    assert Describer({"a": SIFT}, encoders).key() not in keys
+
+
+def test_drawing_depends_on_the_seed_and_the_expert_and_nothing_else(leaf):
+    experts = {"a": SIFT, "b": SIFT, "shape": Expert("measures", ("hu",))}
+    first, again = (sample_features(leaf, SCAN, experts, 10, 0) for _ in range(2))
+    assert list(first) == ["a", "b"]
+    assert len(first["a"]) == 10
+    np.testing.assert_array_equal(first["a"].descriptors, again["a"].descriptors)
+    alone = sample_features(leaf, SCAN, {"a": SIFT}, 10, 0)
+    np.testing.assert_array_equal(first["a"].positions, alone["a"].positions)
+    assert first["a"].positions.tolist() != first["b"].positions.tolist()
+    assert first["a"].positions.tolist() != sample_features(leaf, SCAN, experts, 10, 1)["a"].positions.tolist()
+    everything = sample_features(leaf, SCAN, {"a": SIFT}, 10**6, 0)["a"]
+    assert len(everything) == len(local_features(Views(leaf, segment(leaf, SCAN)), SIFT))
+
+
+def test_the_key_of_experts_says_what_they_see():
+    assert experts_key({"a": SIFT}) == experts_key({"a": replace(SIFT, trust="segmentation")})
+    assert experts_key({"a": SIFT}) != experts_key({"b": SIFT})
+    assert experts_key({"a": SIFT}) != experts_key({"a": replace(SIFT, cell=5)})

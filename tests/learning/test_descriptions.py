@@ -1,0 +1,205 @@
+import shutil
+from dataclasses import replace
+
+import cv2
+import numpy as np
+import pytest
+
+from leafid.collection.picture import AcquisitionType, Picture
+from leafid.errors import LeafidError
+from leafid.learning import descriptions as module
+from leafid.learning.describing import Describer
+from leafid.learning.descriptions import Descriptions, encoder_arrays, restored_encoders
+from leafid.learning.recipe import Expert, Recipe
+from leafid.learning.store import Store
+
+SCAN = AcquisitionType.SCAN
+SHAPE = Describer({"shape": Expert("measures", ("geometry",))})
+
+
+@pytest.fixture
+def pictures(training, tmp_path):
+    """Copies of four scans, which a test may change."""
+    chosen = [picture for picture in training if picture.type == SCAN][:4]
+    return [replace(picture, file=shutil.copy(picture.file, tmp_path / picture.name)) for picture in chosen]
+
+
+@pytest.fixture
+def store(tmp_path):
+    opened = Store(tmp_path / "store")
+    yield opened
+    opened.close()
+
+
+class Counted:
+    """Counts the pictures that are really described."""
+
+    def __init__(self, monkeypatch):
+        self.files = []
+        describe = module._describe_picture
+
+        def counting(describer, picture):
+            self.files.append(picture.file)
+            return describe(describer, picture)
+
+        monkeypatch.setattr(module, "_describe_picture", counting)
+
+    def since(self):
+        found, self.files = self.files, []
+        return found
+
+
+@pytest.fixture
+def described(monkeypatch):
+    return Counted(monkeypatch)
+
+
+def vectors(found):
+    return [None if one is None else {name: v.tobytes() for name, v in one.vectors.items()} for one in found]
+
+
+def test_the_same_from_the_store_without_it_and_on_two_processes(pictures, store):
+    runs = [
+        Descriptions(store).describe(pictures, SHAPE),
+        Descriptions(store).describe(pictures, SHAPE),
+        Descriptions().describe(pictures, SHAPE),
+        Descriptions(jobs=2).describe(pictures, SHAPE),
+    ]
+    assert all(vectors(run) == vectors(runs[0]) for run in runs)
+    assert all([one.confidence for one in run] == [one.confidence for one in runs[0]] for run in runs)
+
+
+def test_nothing_is_described_twice(pictures, store, described):
+    Descriptions(store).describe(pictures[:3], SHAPE)
+    assert len(described.since()) == 3
+    Descriptions(store).describe(pictures, SHAPE)
+    assert described.since() == [pictures[3].file]
+
+
+def test_a_moved_picture_is_known_and_a_changed_one_is_not(pictures, store, described, tmp_path):
+    before = Descriptions(store).describe(pictures, SHAPE)
+    described.since()
+    moved = replace(pictures[0], file=shutil.move(pictures[0].file, tmp_path / "elsewhere.jpg"))
+    shutil.copy(pictures[2].file, pictures[1].file)
+    after = Descriptions(store).describe([moved, *pictures[1:]], SHAPE)
+    assert described.since() == []
+    assert vectors(after)[0] == vectors(before)[0]
+    assert vectors(after)[1] == vectors(before)[2]
+    image = cv2.imread(str(pictures[3].file))
+    cv2.imwrite(str(pictures[3].file), cv2.rotate(image[:, : image.shape[1] // 2], cv2.ROTATE_180))
+    again = Descriptions(store).describe(pictures[3:], SHAPE)
+    assert described.since() == [pictures[3].file]
+    assert vectors(again)[0] != vectors(before)[3]
+
+
+def test_another_type_or_parameter_is_described_anew(pictures, store, described):
+    Descriptions(store).describe(pictures[:1], SHAPE)
+    described.since()
+    Descriptions(store).describe([replace(pictures[0], type=AcquisitionType.PHOTO)], SHAPE)
+    assert len(described.since()) == 1
+    Descriptions(store).describe(pictures[:1], Describer({"shape": Expert("measures", ("geometry", "hu"))}))
+    assert len(described.since()) == 1
+
+
+def test_labels_do_not_count(pictures, store, described):
+    Descriptions(store).describe(pictures, SHAPE)
+    described.since()
+    Descriptions(store).describe([replace(p, taxon=None, plant=None, part=None) for p in pictures], SHAPE)
+    assert described.since() == []
+
+
+def test_pictures_that_can_not_be_read_cost_nothing_of_the_others(pictures, store, caplog):
+    pictures[0].file.write_bytes(b"")
+    pictures[2].file.write_text("no picture")
+    gone = replace(pictures[3], file=pictures[3].file.with_name("gone.jpg"))
+    descriptions = Descriptions(store)
+    found = descriptions.describe([*pictures, gone], SHAPE)
+    assert [one is None for one in found] == [True, False, True, False, True]
+    assert set(descriptions.unreadable) == {pictures[0].file, pictures[2].file, gone.file}
+    for file in descriptions.unreadable:
+        # Named once, though it is asked for again.
+        descriptions.describe([replace(pictures[0], file=file)], SHAPE)
+        assert caplog.text.count(f"{file}: ") == 1
+
+
+def test_what_was_done_before_an_interruption_is_kept(pictures, store, described, monkeypatch):
+    def impatient(items, total, what):
+        for number, item in enumerate(items):
+            if number == 2:
+                raise KeyboardInterrupt
+            yield item
+
+    with pytest.raises(KeyboardInterrupt):
+        Descriptions(store, progress=impatient).describe(pictures, SHAPE)
+    described.since()
+    resumed = Descriptions(store).describe(pictures, SHAPE)
+    assert len(described.since()) == 2
+    assert vectors(resumed) == vectors(Descriptions().describe(pictures, SHAPE))
+
+
+def test_a_failing_store_costs_only_time(pictures, store, caplog):
+    store._connection.close()
+    found = Descriptions(store).describe(pictures, SHAPE)
+    assert all(one is not None for one in found)
+    assert "descriptor store can't be" in caplog.text
+    store._connection = store._connect()
+
+
+LOCAL = Expert("dense-sift", size=64, scales=1, modes=2, components=4)
+RECIPE = Recipe(SCAN, {"local": LOCAL, "shape": Expert("measures", ("hu",))}, (SCAN,), codebook_pictures=3)
+
+
+def test_codebooks_are_kept_and_come_back_to_the_bit(pictures, store, monkeypatch):
+    learned = Descriptions(store).learn_encoders(pictures, RECIPE, 0)
+    assert list(learned) == ["local"]
+    fresh = Descriptions().learn_encoders(pictures, RECIPE, 0)
+    monkeypatch.setattr(module, "_draw_features", lambda *_: pytest.fail("drew again"))
+    kept = Descriptions(store).learn_encoders(pictures, RECIPE, 0)
+    assert Describer({"local": LOCAL}, kept).key() == Describer({"local": LOCAL}, learned).key()
+    assert Describer({"local": LOCAL}, fresh).key() == Describer({"local": LOCAL}, learned).key()
+    restored = restored_encoders(RECIPE.experts, encoder_arrays(learned))
+    assert Describer({"local": LOCAL}, restored).key() == Describer({"local": LOCAL}, learned).key()
+
+
+def test_another_seed_or_picture_makes_another_codebook(pictures, store):
+    keys = {
+        Describer({"local": LOCAL}, Descriptions(store).learn_encoders(chosen, RECIPE, seed)).key()
+        for chosen, seed in ((pictures[:3], 0), (pictures[:3], 1), (pictures[1:], 0))
+    }
+    assert len(keys) == 3
+
+
+def test_nothing_to_learn_a_codebook_from(pictures):
+    for picture in pictures:
+        picture.file.write_bytes(b"")
+    with pytest.raises(LeafidError, match="no picture could be read to learn a codebook from"):
+        Descriptions().learn_encoders(pictures, RECIPE, 0)
+    assert (
+        Descriptions().learn_encoders(pictures, replace(RECIPE, experts={"shape": Expert("measures", ("hu",))}), 0)
+        == {}
+    )
+
+
+def test_a_picture_without_a_type_is_refused(pictures):
+    descriptions = Descriptions()
+    assert descriptions.describe([replace(pictures[0], type=None)], SHAPE) == [None]
+    assert "give it with --type" in next(iter(descriptions.unreadable.values()))
+
+
+def test_codebook_pictures_are_spread_over_species(tmp_path):
+    from leafid.collection.picture import Taxon
+
+    many = [Picture(tmp_path / f"a{n}", taxon=Taxon("A a")) for n in range(50)]
+    few = [Picture(tmp_path / f"b{n}", taxon=Taxon("B b")) for n in range(3)]
+    chosen = module._spread_over_species([*many, *few], 10, 0)
+    assert len(set(chosen)) == 10
+    assert set(few) <= set(chosen)
+    assert chosen == module._spread_over_species([*many, *few], 10, 0)
+    assert len(module._spread_over_species(few, 10, 0)) == 3
+
+
+def test_type_features_are_kept(pictures, store, monkeypatch):
+    first = Descriptions(store).type_features(pictures)
+    monkeypatch.setattr(module, "_type_features", lambda _: pytest.fail("measured again"))
+    again = Descriptions(store).type_features(pictures)
+    np.testing.assert_array_equal(first, again)

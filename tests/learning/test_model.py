@@ -1,0 +1,45 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from leafid.collection.picture import AcquisitionType, Picture, Taxon
+from leafid.errors import LeafidError
+from leafid.learning.model import Model, SpeciesInfo, known_species
+from leafid.learning.recogniser import N_TYPE_FEATURES
+
+
+def picture(name, taxon, *names):
+    return Picture(Path(name), taxon=taxon, vernacular_names=names)
+
+
+def test_gathers_what_is_known_of_species():
+    bare = Taxon("Acer campestre", "Acer")
+    full = Taxon("Acer campestre", "Acer", "Sapindaceae", "Sapindales")
+    olive = Taxon("Olea europaea", "Olea")
+    found = known_species(
+        [
+            picture("1", olive),
+            picture("2", bare, "Field Maple"),
+            picture("3", full, "Hedge Maple", "Field Maple"),
+            picture("4", None),
+        ]
+    )
+    assert list(found.items()) == [
+        ("Acer campestre", SpeciesInfo(full, ("Field Maple", "Hedge Maple"), 2)),
+        ("Olea europaea", SpeciesInfo(olive, (), 1)),
+    ]
+    assert known_species([]) == {}
+
+
+def test_a_type_that_it_was_not_trained_for():
+    model = Model({AcquisitionType.SCAN: None, AcquisitionType.PHOTO: None})
+    with pytest.raises(
+        LeafidError, match="not trained for pictures of type scan-like, only for scan, photo; say --type"
+    ):
+        model.identifier(AcquisitionType.SCAN_LIKE)
+
+
+def test_with_one_type_every_picture_is_of_it():
+    model = Model({AcquisitionType.PHOTO: None})
+    assert model.recognise_type(np.zeros(N_TYPE_FEATURES)) == AcquisitionType.PHOTO
