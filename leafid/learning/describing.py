@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import json
-import zlib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,7 +13,7 @@ import numpy as np
 from leafid.collection.picture import AcquisitionType
 from leafid.descriptors import registry
 from leafid.descriptors.local import LocalFeatures, dense_colour, dense_sift, detected_sift, pooled
-from leafid.encoding import Encoder
+from leafid.encoding import Encoder, make_encoder
 from leafid.images import read_image
 from leafid.learning.recipe import Expert
 from leafid.segmentation import Segmentation, normalised_crop, segment
@@ -30,7 +29,7 @@ class Described:
 
     Attributes
     ----------
-    vectors : dict of str to float32 (d,)
+    vectors : dict of str to float16 or float32 (d,)
         By the expert's name.
     confidence : float
         How sure the segmentation is of itself, from 0 to 1.
@@ -54,17 +53,17 @@ class Describer:
     experts: dict[str, Expert]
     encoders: dict[str, Encoder] = field(default_factory=dict)
 
-    def key(self) -> str:
-        """All that decides about a picture's vectors, as a short text."""
-        digest = hashlib.sha256(str(DESCRIPTION_VERSION).encode())
-        for name, expert in self.experts.items():
-            digest.update(f"{name}:{expert.description_key()}".encode())
-            if expert.is_local:
-                for array_name, array in sorted(self.encoders[name].state().items()):
-                    digest.update(array_name.encode() + np.ascontiguousarray(array).tobytes())
+    def expert_key(self, name: str) -> str:
+        """All that decides about an expert's vector of a picture, as a short text."""
+        digest = hashlib.sha256(f"{DESCRIPTION_VERSION}|{self.experts[name].description_key()}".encode())
+        if self.experts[name].is_local:
+            for array_name, array in sorted(self.encoders[name].state().items()):
+                digest.update(array_name.encode() + np.ascontiguousarray(array).tobytes())
         return digest.hexdigest()
 
-    def describe(self, image: np.ndarray, acquisition_type: AcquisitionType) -> Described:
+    def describe(
+        self, image: np.ndarray, acquisition_type: AcquisitionType, names: Sequence[str] | None = None
+    ) -> Described:
         """Describe one picture.
 
         Parameters
@@ -73,21 +72,46 @@ class Describer:
             BGR, as `read_picture` gives it.
         acquisition_type : AcquisitionType
             Of the picture: it decides how the leaf is found.
+        names : sequence of str, optional
+            For these experts only.
 
         Returns
         -------
         Described
         """
         views = Views(image, segment(image, acquisition_type))
-        families = [family for expert in self.experts.values() for family in expert.families]
+        experts = {name: self.experts[name] for name in (self.experts if names is None else names)}
+        families = [family for expert in experts.values() for family in expert.families]
         measured = views.measures(families) if families else {}
         vectors = {}
-        for name, expert in self.experts.items():
+        for name, expert in experts.items():
             if expert.is_local:
                 vectors[name] = self.encoders[name].transform(local_features(views, expert))
             else:
                 vectors[name] = np.concatenate([measured[family] for family in expert.families])
         return Described(vectors, views.segmentation.confidence)
+
+
+def encoder_arrays(encoders: dict[str, Encoder]) -> dict[str, np.ndarray]:
+    """Give all that encoders learned, by ``expert/array``."""
+    return {
+        f"{name}/{array_name}": array
+        for name, encoder in encoders.items()
+        for array_name, array in encoder.state().items()
+    }
+
+
+def restored_encoders(
+    experts: dict[str, Expert], arrays: Mapping[str, np.ndarray], seed: int = 0
+) -> dict[str, Encoder]:
+    """Make the encoders of experts from what `encoder_arrays` gave."""
+    encoders: dict[str, Encoder] = {}
+    for name, expert in experts.items():
+        if expert.is_local:
+            own = {key.split("/", 1)[1]: array for key, array in arrays.items() if key.startswith(f"{name}/")}
+            encoder = make_encoder(expert.encoder, expert.modes, expert.components, expert.position, seed)
+            encoders[name] = encoder.restore(own)
+    return encoders
 
 
 class Views:
@@ -150,15 +174,16 @@ def _features_of(image: np.ndarray, region: np.ndarray | None, expert: Expert) -
 
 
 def sample_features(
-    image: np.ndarray, acquisition_type: AcquisitionType, experts: dict[str, Expert], per_picture: int, seed: int
-) -> dict[str, LocalFeatures]:
-    """Draw some local features of a picture for each expert that needs an encoder.
+    image: np.ndarray, acquisition_type: AcquisitionType, expert: Expert, per_picture: int, seed: int
+) -> LocalFeatures:
+    """Draw some local features of a picture, to learn an expert's encoder from.
 
     Parameters
     ----------
     image : uint8 (H, W, 3)
     acquisition_type : AcquisitionType
-    experts : dict of str to Expert
+    expert : Expert
+        On local features.
     per_picture : int
         At most this many.
     seed : int
@@ -166,25 +191,12 @@ def sample_features(
 
     Returns
     -------
-    dict of str to LocalFeatures
-        By the expert's name.
+    LocalFeatures
     """
-    views = Views(image, segment(image, acquisition_type))
-    drawn = {}
-    for name, expert in experts.items():
-        if expert.is_local:
-            found = local_features(views, expert)
-            random = np.random.default_rng([seed, zlib.crc32(name.encode())])
-            chosen = np.sort(random.permutation(len(found))[:per_picture])
-            drawn[name] = found.at(chosen)
-    return drawn
+    found = local_features(Views(image, segment(image, acquisition_type)), expert)
+    return found.at(np.sort(np.random.default_rng(seed).permutation(len(found))[:per_picture]))
 
 
 def read_picture(file: Path) -> np.ndarray:
     """Read a picture at the size that descriptors are computed at."""
     return read_image(file, max_side=LONGEST_SIDE)
-
-
-def experts_key(experts: dict[str, Expert]) -> str:
-    """Give the descriptions of several experts as one text."""
-    return json.dumps({name: expert.description_key() for name, expert in experts.items()}, sort_keys=True)

@@ -21,7 +21,6 @@ from leafid.learning.describing import (
     DESCRIPTION_VERSION,
     Described,
     Describer,
-    experts_key,
     read_picture,
     sample_features,
 )
@@ -31,6 +30,10 @@ from leafid.learning.store import Store, packed, read_arrays, unpacked, written_
 from leafid.parallel import ordered_map
 
 T = TypeVar("T")
+Item = TypeVar("Item", Picture, tuple[Picture, tuple[int, ...]])
+#: For everything wanted of a picture, its arrays.
+Arrays = list[list[np.ndarray]]
+Task = Callable[[tuple[Picture, tuple[int, ...]]], Arrays]
 Progress = Callable[[Iterable[T], int, str], Iterator[T]]
 _log = logging.getLogger(__name__)
 
@@ -73,13 +76,15 @@ class Descriptions:
         list of Described or None
             In the pictures' order; None for a picture that can't be read, which is noted in `unreadable`.
         """
-        arrays = self._cached(pictures, describer.key(), partial(_describe_picture, describer), "describe")
-        return [None if found is None else _described(found, describer) for found in arrays]
+        names = tuple(describer.experts)
+        bases = [describer.expert_key(name) for name in names]
+        found = self._cached(pictures, bases, partial(_describe_picture, describer), "describe")
+        return [None if arrays is None else _described(names, arrays) for arrays in found]
 
     def type_features(self, pictures: Sequence[Picture]) -> list[np.ndarray | None]:
         """Measure what tells acquisition types apart; None for a picture that can't be read."""
-        arrays = self._cached(pictures, f"type|{DESCRIPTION_VERSION}", _type_features, "types")
-        return [None if found is None else found[0] for found in arrays]
+        found = self._cached(pictures, [f"type|{DESCRIPTION_VERSION}"], _type_features, "types")
+        return [None if arrays is None else arrays[0][0].astype(np.float32) for arrays in found]
 
     def learn_encoders(self, pictures: Sequence[Picture], recipe: Recipe, seed: int) -> dict[str, Encoder]:
         """Learn the encoders that the experts of a recipe need, from some of the pictures.
@@ -96,60 +101,66 @@ class Descriptions:
         dict of str to Encoder
             By the expert's name.
         """
-        local = {name: expert for name, expert in recipe.experts.items() if expert.is_local}
-        if not local:
-            return {}
-        chosen = _spread_over_species(pictures, recipe.codebook_pictures, seed)
-        key = self._codebook_key(chosen, experts_key(local), seed)
-        known = self._stored([key])
-        if key in known:
-            return restored_encoders(local, read_arrays(known[key]), seed)
-        drawn: dict[str, list[LocalFeatures]] = {name: [] for name in local}
-        task = partial(_draw_features, local, seed)
-        for features in self._computed(chosen, task, "codebook"):
-            for name, found in (features or {}).items():
-                drawn[name].append(found)
         encoders: dict[str, Encoder] = {}
-        for name, expert in local.items():
-            if not drawn[name]:
-                raise LeafidError("no picture could be read to learn a codebook from")
-            encoder = make_encoder(expert.encoder, expert.modes, expert.components, expert.position, seed)
-            encoders[name] = encoder.fit(pooled(drawn[name]))
-        self._keep([(key, written_arrays(encoder_arrays(encoders)))])
+        for name, expert in recipe.experts.items():
+            if expert.is_local:
+                # An expert that names the types of its codebook shares it, and all vectors, with other recipes.
+                own = [picture for picture in pictures if picture.type in expert.codebook_types] or pictures
+                encoders[name] = self._encoder(_spread_over_species(own, recipe.codebook_pictures, seed), expert, seed)
         return encoders
 
-    def _cached(
-        self, pictures: Sequence[Picture], base: str, task: Callable[[Picture], list[np.ndarray]], what: str
-    ) -> list[list[np.ndarray] | None]:
-        """Look the arrays of pictures up in the store, and compute and keep those that aren't there."""
-        keys = [self._key(picture, base) for picture in pictures]
-        known = self._stored(keys)
-        results = [unpacked(known[key]) if key in known else None for key in keys]
-        missing = [index for index, key in enumerate(keys) if key is not None and key not in known]
+    def _encoder(self, pictures: Sequence[Picture], expert: Expert, seed: int) -> Encoder:
+        encoder = make_encoder(expert.encoder, expert.modes, expert.components, expert.position, seed)
+        key = self._codebook_key(pictures, expert, seed)
+        known = self._stored([key])
+        if key in known:
+            return encoder.restore(read_arrays(known[key]))
+        drawn = self._computed(pictures, partial(_draw_features, expert, seed), "codebook")
+        pieces = [features for features in drawn if features is not None]
+        if not pieces:
+            raise LeafidError("no picture could be read to learn a codebook from")
+        encoder.fit(pooled(pieces))
+        self._keep([(key, written_arrays(encoder.state()))])
+        return encoder
+
+    def _cached(self, pictures: Sequence[Picture], bases: Sequence[str], task: Task, what: str) -> list[Arrays | None]:
+        """Look up what is wanted of each picture, and compute and keep what isn't there.
+
+        For every base a list of arrays is wanted of each picture; `task` computes those at some positions of `bases`.
+        """
+        keys = [[self._key(picture, base) for base in bases] for picture in pictures]
+        known = self._stored([key for own in keys for key in own])
+        results: list[dict[int, list[np.ndarray]]] = [
+            {place: unpacked(known[key]) for place, key in enumerate(own) if key in known} for own in keys
+        ]
+        del known
+        todo = [
+            (index, tuple(place for place in range(len(bases)) if place not in results[index]))
+            for index, own in enumerate(keys)
+            if None not in own and len(results[index]) < len(bases)
+        ]
+        computed = self._computed([(pictures[index], places) for index, places in todo], task, what)
         waiting: list[tuple[bytes, bytes]] = []
         try:
-            for index, arrays in zip(
-                missing, self._computed([pictures[index] for index in missing], task, what), strict=True
-            ):
-                if arrays is None:
-                    continue
-                value = packed(arrays)
-                # Reading back what was packed makes a first run and a resumed one equal to the last bit.
-                results[index] = unpacked(value)
-                waiting.append((keys[index] or b"", value))
+            for (index, places), arrays in zip(todo, computed, strict=True):
+                for place, own_arrays in zip(places, arrays or (), strict=arrays is not None):
+                    value = packed(own_arrays)
+                    # Reading back what was packed makes a first run and a resumed one equal to the last bit.
+                    results[index][place] = unpacked(value)
+                    waiting.append((keys[index][place] or b"", value))
                 if len(waiting) >= _COMMIT_EVERY:
                     self._keep(waiting)
         finally:
             self._keep(waiting)
-        return results
+        return [[own[place] for place in range(len(bases))] if len(own) == len(bases) else None for own in results]
 
-    def _computed(self, pictures: Sequence[Picture], task: Callable[[Picture], T], what: str) -> Iterator[T | None]:
-        if not pictures:
+    def _computed(self, items: Sequence[Item], task: Callable[[Item], T], what: str) -> Iterator[T | None]:
+        if not items:
             return
-        outcomes = ordered_map(partial(_guarded, task), pictures, self.jobs)
-        for picture, (result, problem) in zip(pictures, self.progress(outcomes, len(pictures), what), strict=True):
+        outcomes = ordered_map(partial(_guarded, task), items, self.jobs)
+        for item, (result, problem) in zip(items, self.progress(outcomes, len(items), what), strict=True):
             if problem is not None:
-                self._note(picture, problem)
+                self._note(item if isinstance(item, Picture) else item[0], problem)
             yield result
 
     def _note(self, picture: Picture, problem: str) -> None:
@@ -166,9 +177,9 @@ class Descriptions:
                 return None
         return hashlib.sha256(f"{base}|{picture.type}|{self._hashes[picture.file]}".encode()).digest()
 
-    def _codebook_key(self, pictures: Sequence[Picture], experts: str, seed: int) -> bytes:
+    def _codebook_key(self, pictures: Sequence[Picture], expert: Expert, seed: int) -> bytes:
         parts = [self._key(picture, "codebook") or b"" for picture in pictures]
-        words = f"codebook|{DESCRIPTION_VERSION}|{experts}|{seed}|{_DRAWN_PER_PICTURE}".encode()
+        words = f"codebook|{DESCRIPTION_VERSION}|{expert.description_key()}|{seed}|{_DRAWN_PER_PICTURE}".encode()
         return hashlib.sha256(words + b"".join(parts)).digest()
 
     def _stored(self, keys: Sequence[bytes | None]) -> Mapping[bytes | None, bytes]:
@@ -184,52 +195,33 @@ class Descriptions:
         waiting.clear()
 
 
-def encoder_arrays(encoders: dict[str, Encoder]) -> dict[str, np.ndarray]:
-    """Give all that encoders learned, by ``expert/array``."""
-    return {
-        f"{name}/{array_name}": array
-        for name, encoder in encoders.items()
-        for array_name, array in encoder.state().items()
-    }
-
-
-def restored_encoders(
-    experts: dict[str, Expert], arrays: Mapping[str, np.ndarray], seed: int = 0
-) -> dict[str, Encoder]:
-    """Make the encoders of experts from what `encoder_arrays` gave."""
-    encoders: dict[str, Encoder] = {}
-    for name, expert in experts.items():
-        if expert.is_local:
-            own = {key.split("/", 1)[1]: array for key, array in arrays.items() if key.startswith(f"{name}/")}
-            encoder = make_encoder(expert.encoder, expert.modes, expert.components, expert.position, seed)
-            encoders[name] = encoder.restore(own)
-    return encoders
-
-
-def _guarded(task: Callable[[Picture], T], picture: Picture) -> tuple[T | None, str | None]:
+def _guarded(task: Callable[[Item], T], item: Item) -> tuple[T | None, str | None]:
     try:
-        return task(picture), None
+        return task(item), None
     except UsageError:
         raise
     except LeafidError as error:
         return None, str(error)
 
 
-def _describe_picture(describer: Describer, picture: Picture) -> list[np.ndarray]:
-    described = describer.describe(read_picture(picture.file), _type_of(picture))
-    return [np.array([described.confidence]), *described.vectors.values()]
+def _describe_picture(describer: Describer, asked: tuple[Picture, tuple[int, ...]]) -> Arrays:
+    picture, places = asked
+    names = [name for place, name in enumerate(describer.experts) if place in places]
+    described = describer.describe(read_picture(picture.file), _type_of(picture), names)
+    return [[np.array([described.confidence]), described.vectors[name]] for name in names]
 
 
-def _type_features(picture: Picture) -> list[np.ndarray]:
-    return [type_features(read_picture(picture.file))]
+def _type_features(asked: tuple[Picture, tuple[int, ...]]) -> Arrays:
+    return [[type_features(read_picture(asked[0].file))]]
 
 
-def _draw_features(experts: dict[str, Expert], seed: int, picture: Picture) -> dict[str, LocalFeatures]:
-    return sample_features(read_picture(picture.file), _type_of(picture), experts, _DRAWN_PER_PICTURE, seed)
+def _draw_features(expert: Expert, seed: int, picture: Picture) -> LocalFeatures:
+    return sample_features(read_picture(picture.file), _type_of(picture), expert, _DRAWN_PER_PICTURE, seed)
 
 
-def _described(arrays: list[np.ndarray], describer: Describer) -> Described:
-    return Described(dict(zip(describer.experts, arrays[1:], strict=True)), float(arrays[0][0]))
+def _described(names: Sequence[str], arrays: Arrays) -> Described:
+    vectors = {name: vector for name, (_, vector) in zip(names, arrays, strict=True)}
+    return Described(vectors, float(arrays[0][0][0]))
 
 
 def _type_of(picture: Picture) -> AcquisitionType:

@@ -112,10 +112,7 @@ class Identifier:
         float64 (n, n_species)
             Rows sum to 1; columns as in `species_`.
         """
-        scores = [
-            self.scorers_[name].scores(np.stack([one.vectors[name] for one in described]))
-            for name in self.recipe.experts
-        ]
+        scores = [self.scorers_[name].scores(_stacked(described, name)) for name in self.recipe.experts]
         return fused(scores, self._trust(described), self.weights_)
 
     def _learn(self, pictures: list[Picture], described: list[Described]) -> None:
@@ -131,7 +128,7 @@ class Identifier:
         self.scorers_: dict[str, LinearScorer] = {}
         for name, expert in self.recipe.experts.items():
             rows = Rows(
-                np.stack([one.vectors[name] for one in described]),
+                _stacked(described, name),
                 expert.map,
                 standardise=not expert.is_local,
                 types=types if expert.centre_types else None,
@@ -155,6 +152,10 @@ class Identifier:
         return [
             sure if expert.trust == "segmentation" else np.ones(len(sure)) for expert in self.recipe.experts.values()
         ]
+
+
+def _stacked(described: Sequence[Described], name: str) -> np.ndarray:
+    return np.stack([one.vectors[name] for one in described]).astype(np.float32)
 
 
 def _folds(pictures: list[Picture], seed: int) -> list[np.ndarray]:

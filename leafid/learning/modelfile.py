@@ -19,8 +19,7 @@ from leafid.encoding import Encoder, make_encoder
 from leafid.errors import LeafidError
 from leafid.files import writing
 from leafid.learning.archive import DAMAGE, MANIFEST, Arrays, one_line, opened_archive
-from leafid.learning.describing import Describer
-from leafid.learning.descriptions import encoder_arrays
+from leafid.learning.describing import Describer, encoder_arrays
 from leafid.learning.identifier import Identifier
 from leafid.learning.linear import LinearScorer, mapped
 from leafid.learning.model import Model, SpeciesInfo

@@ -49,6 +49,9 @@ class Expert:
         Gaussians of the Fisher vector, or visual words.
     components : int
         Principal components kept of a local descriptor.
+    codebook_types : tuple of AcquisitionType
+        What the encoder is learned from, where there are such pictures; by default all that are trained on. Recipes
+        with the same expert and codebook share its vectors.
     position : float
         Weight of the place of a patch beside its look; 0 leaves it out.
     map : {"none", "chi2"}
@@ -75,6 +78,7 @@ class Expert:
     encoder: str = "fisher"
     modes: int = 64
     components: int = 62
+    codebook_types: tuple[AcquisitionType, ...] = ()
     position: float = 0.0
     map: str = "none"
     classifier: str = "ridge"
@@ -90,7 +94,8 @@ class Expert:
 
     def description_key(self) -> str:
         """All that decides about the vector of a picture, but for what an encoder learned; JSON."""
-        learner = {"map", "classifier", "regularisation", "balance", "centre_types", "trust"}
+        # What a codebook was learned from shows in the codebook.
+        learner = {"codebook_types", "map", "classifier", "regularisation", "balance", "centre_types", "trust"}
         unused = {"families"} if self.is_local else set(_LOCAL_ONLY)
         return json.dumps({k: v for k, v in asdict(self).items() if k not in learner | unused}, sort_keys=True)
 
@@ -210,12 +215,7 @@ def from_plain(data: dict[str, Any], acquisition_type: AcquisitionType, place: s
     """
     _known_keys(data, {"summary", "training_types", "codebook_pictures", "experts"}, place)
     words = data.get("training_types", [str(acquisition_type)])
-    if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
-        raise LeafidError(f"{place}: training_types: expected a list of acquisition types, found {words!r}")
-    try:
-        types = tuple(AcquisitionType.parse(word) for word in words)
-    except LeafidError as error:
-        raise LeafidError(f"{place}: training_types: {error}") from error
+    types = _types(words, f"{place}: training_types")
     if acquisition_type not in types:
         raise LeafidError(f"{place}: training_types: expected {str(acquisition_type)!r} among them, found {words}")
     experts = data.get("experts")
@@ -254,7 +254,19 @@ _RANGES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "regularisation": (lambda n: 1e-12 <= n <= 1e12, "a number from 1e-12 to 1e12"),
     "balance": (lambda n: 0 <= n <= 1, "a number from 0 to 1"),
 }
-_LOCAL_ONLY = ("view", "size", "cell", "scales", "coverage", "mirrored", "encoder", "modes", "components", "position")
+_LOCAL_ONLY = (
+    "codebook_types",
+    "view",
+    "size",
+    "cell",
+    "scales",
+    "coverage",
+    "mirrored",
+    "encoder",
+    "modes",
+    "components",
+    "position",
+)
 
 
 def _expert(name: str, table: Any, place: str) -> Expert:
@@ -299,10 +311,21 @@ def _expert_value(key: str, default: Any, value: Any, place: str) -> Any:
         except LeafidError as error:
             raise LeafidError(f"{place}: families: {error}") from error
         return tuple(value)
+    if key == "codebook_types":
+        return _types(value, f"{place}: codebook_types")
     if isinstance(default, bool):
         return _checked(value, bool, lambda _: True, "true or false", place, key)
     condition, wording = _RANGES[key]
     return _checked(value, type(default), condition, wording, place, key)
+
+
+def _types(words: Any, place: str) -> tuple[AcquisitionType, ...]:
+    if not isinstance(words, list | tuple) or not all(isinstance(word, str) for word in words):
+        raise LeafidError(f"{place}: expected a list of acquisition types, found {words!r}")
+    try:
+        return tuple(AcquisitionType.parse(word) for word in words)
+    except LeafidError as error:
+        raise LeafidError(f"{place}: {error}") from error
 
 
 def _checked(value: Any, kind: type, condition: Callable[[Any], bool], wording: str, place: str, key: str) -> Any:

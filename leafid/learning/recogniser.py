@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 
 from leafid.collection.picture import AcquisitionType
-from leafid.learning.linear import LinearScorer, Rows, fit_linear, picture_weights
+from leafid.learning.linear import Rows, fit_linear, picture_weights
 
 N_TYPE_FEATURES = 39
 _SIDE = 48
