@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -13,7 +13,7 @@ import numpy as np
 from leafid.collection.picture import AcquisitionType
 from leafid.descriptors import registry
 from leafid.descriptors.local import LocalFeatures, dense_colour, dense_sift, detected_sift, pooled
-from leafid.encoding import Encoder, make_encoder
+from leafid.encoding import Encoder
 from leafid.images import read_image
 from leafid.learning.recipe import Expert
 from leafid.segmentation import Segmentation, normalised_crop, segment
@@ -99,19 +99,6 @@ def encoder_arrays(encoders: dict[str, Encoder]) -> dict[str, np.ndarray]:
         for name, encoder in encoders.items()
         for array_name, array in encoder.state().items()
     }
-
-
-def restored_encoders(
-    experts: dict[str, Expert], arrays: Mapping[str, np.ndarray], seed: int = 0
-) -> dict[str, Encoder]:
-    """Make the encoders of experts from what `encoder_arrays` gave."""
-    encoders: dict[str, Encoder] = {}
-    for name, expert in experts.items():
-        if expert.is_local:
-            own = {key.split("/", 1)[1]: array for key, array in arrays.items() if key.startswith(f"{name}/")}
-            encoder = make_encoder(expert.encoder, expert.modes, expert.components, expert.position, seed)
-            encoders[name] = encoder.restore(own)
-    return encoders
 
 
 class Views:
