@@ -1,0 +1,161 @@
+"""What README.md shows is what the program prints.
+
+Each ``console`` block is run in a folder of its own that has `data/` in it; blocks share that folder, from the top of the
+page to its end. A comment above a block says how its output is compared:
+
+    (none)                      exactly
+    <!-- test: numbers -->      any other number may stand where a number stands
+    <!-- test: shape -->        as many lines, each with as many words: what a model says changes with its recipe
+    <!-- test: own model -->    as shape; needs the model that comes along, and a real leaf: LEAFID_REAL_DATA
+    <!-- test: not run: … -->   not at all, and why
+
+With LEAFID_UPDATE_README=1 in the environment the page is written anew with the output that was found.
+"""
+
+import io
+import os
+import re
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from leafid.cli.environment import Environment
+from leafid.cli.main import COMMANDS, main
+from leafid.errors import LeafidError
+from leafid.learning.bundled import default_model
+
+REPOSITORY = Path(__file__).parents[1]
+README = REPOSITORY / "README.md"
+_BLOCK = re.compile(r"(?:<!-- test: (?P<how>[^>]*?) -->\n)?```console\n(?P<text>.*?)```\n", re.DOTALL)
+_FILE = re.compile(r"```toml\n# (?P<name>[\w.-]+)\n(?P<text>.*?)```\n", re.DOTALL)
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+
+
+@dataclass
+class Block:
+    how: str
+    text: str
+    line: int
+
+    def calls(self) -> list[tuple[str, str]]:
+        """The commands with the output that the page shows."""
+        parts = re.split(r"^\$ (.*)\n", self.text, flags=re.MULTILINE)
+        assert parts[0] == "", f"README.md:{self.line}: expected a line '$ command' first"
+        return list(zip(parts[1::2], parts[2::2], strict=True))
+
+
+def blocks(page: str) -> list[Block]:
+    return [
+        Block(match["how"] or "", match["text"], page[: match.start()].count("\n") + 1)
+        for match in _BLOCK.finditer(page)
+    ]
+
+
+def comparable(text: str, how: str) -> list[str]:
+    lines = text.splitlines()
+    if how == "numbers":
+        # Columns move with the width of a number, and a ruler under them with the columns.
+        return [re.sub(r"-{3,}", "---", " ".join(_NUMBER.sub("#", line).split())) for line in lines]
+    if how in {"shape", "own model"}:
+        return [re.sub(r"-{3,}", "---", " ".join("word" for _ in line.split())) for line in lines]
+    return lines
+
+
+def run(command: str) -> str:
+    """Run `leafid …` in this process; show stdout and stderr as a terminal does, one after the other."""
+    program, *words = shlex.split(command)
+    assert program == "leafid", f"expected a leafid command, found {command!r}"
+    shown = io.StringIO()
+    main(words, Environment(stdout=shown, stderr=shown))
+    return shown.getvalue()
+
+
+def check(block: Block, shared: dict[str, str]) -> None:
+    for command, expected in block.calls():
+        if not command.startswith("leafid "):
+            # Other programs (head, ls) show what the commands before them wrote.
+            pytest.fail(f"README.md:{block.line}: only leafid's own commands are run, found {command!r}")
+        found = run(command)
+        shared[command] = found
+        if not os.environ.get("LEAFID_UPDATE_README"):
+            assert comparable(found, block.how) == comparable(expected, block.how), (
+                f"README.md:{block.line}: '{command}' prints:\n{found}"
+            )
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("readme")
+    (folder / "data").symlink_to(REPOSITORY / "data")
+    for match in _FILE.finditer(README.read_text(encoding="utf-8")):
+        (folder / match["name"]).write_text(match["text"], encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def shared():
+    """What each command printed, for LEAFID_UPDATE_README."""
+    found: dict[str, str] = {}
+    yield found
+    if os.environ.get("LEAFID_UPDATE_README"):
+        page = README.read_text(encoding="utf-8")
+        for block in blocks(page):
+            fresh = "".join(f"$ {command}\n{found.get(command, shown)}" for command, shown in block.calls())
+            page = page.replace(f"```console\n{block.text}```", f"```console\n{fresh}```")
+        README.write_text(page, encoding="utf-8")
+
+
+@pytest.mark.parametrize("number", range(len(blocks(README.read_text(encoding="utf-8")))))
+def test_a_command_prints_what_the_page_shows(number, place, shared, monkeypatch, request):
+    block = blocks(README.read_text(encoding="utf-8"))[number]
+    if block.how.startswith("not run"):
+        pytest.skip(f"README.md:{block.line}: {block.how}")
+    monkeypatch.chdir(place)
+    monkeypatch.setenv("LEAFID_CACHE", str(place / "cache"))
+    if block.how == "own model":
+        real_data = request.getfixturevalue("real_data")
+        try:
+            default_model()
+        except LeafidError as error:
+            pytest.skip(str(error))
+        leaf = sorted((real_data / "uci-leaf").rglob(MY_LEAF))
+        (place / "my-leaf.jpg").write_bytes(leaf[0].read_bytes())
+    check(block, shared)
+
+
+# A chestnut of a collection that the model was not trained on.
+MY_LEAF = "iPAD2_C14_EX01.JPG"
+
+
+def test_every_main_command_is_shown():
+    page = README.read_text(encoding="utf-8")
+    shown = {command.split()[1] for block in blocks(page) for command, _ in block.calls() if "leafid" in command}
+    others = {name for name in COMMANDS if name.startswith("evaluate-")} | {"check-annotation"}
+    assert set(COMMANDS) - others <= shown
+    # The rest is named by the help, which the page shows.
+    assert "--help" in shown
+
+
+def test_links_lead_somewhere():
+    for name in ("README.md", "CONTRIBUTING.md", "docs/architecture.md", "docs/formats.md", "models/README.md"):
+        file = REPOSITORY / name
+        for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", file.read_text(encoding="utf-8")):
+            if not target.startswith(("http:", "https:", "mailto:")):
+                assert (file.parent / target).exists(), f"{name} links {target}, which isn't there"
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "how", "same"),
+    [
+        ("a 1.50\n", "a 1.50\n", "", True),
+        ("a 1.50\n", "a 1.51\n", "", False),
+        ("a  1.50 MB\n---------\n", "a 12.5 MB\n----------\n", "numbers", True),
+        ("a 1.50 MB\n", "b 1.50 MB\n", "numbers", False),
+        ("a 1.50 MB\n", "a 1.50\n", "shape", False),
+        ("Acer opalus 1\n", "Tilia cordata 2\n", "shape", True),
+    ],
+)
+def test_outputs_are_compared_as_the_page_asks(first, second, how, same):
+    assert (comparable(first, how) == comparable(second, how)) is same
