@@ -185,6 +185,9 @@ def _linear_svm(rows: Array, labels: Array, weights: Array, regularisation: floa
 def _lda(rows: Array, labels: Array, weights: Array, regularisation: float) -> _Fitted:
     from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
+    if len(labels) == labels.max() + 1:
+        # With one row a species there is no spread within species to learn from.
+        return _ridge(rows, labels, weights, regularisation)
     priors = np.bincount(labels, weights)
     return LinearDiscriminantAnalysis(
         solver="lsqr", shrinkage=min(regularisation, 1.0), priors=priors / priors.sum()
