@@ -1,6 +1,6 @@
 """What README.md shows is what the program prints.
 
-Each ``console`` block is run in a folder of its own that has `data/` in it; blocks share that folder, from the top of the
+Each ``console`` block is run in a folder that has `data/` in it; blocks share that folder, from the top of the
 page to its end. A comment above a block says how its output is compared:
 
     (none)                      exactly

@@ -1,0 +1,126 @@
+"""The scripts for newcomers: set-up happens once, says what is wrong, and the demo writes what it says."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from leafid.cli.main import COMMANDS
+
+REPOSITORY = Path(__file__).parents[1]
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="the scripts are for POSIX shells")
+
+# Stands for Python: makes "virtual environments" of itself, and notes what it is asked to install and to run.
+FAKE_PYTHON = """#!/bin/sh
+case "$*" in
+  "-c "*) exit 0 ;;
+  --version) echo "Python 3.11.99" ;;
+  "-m venv --clear "*) mkdir -p "$4/bin" && cp "$0" "$4/bin/python" && echo venv >>"$LOG" ;;
+  "-m pip install "*) echo "pip $*" >>"$LOG"; exit "${PIP_STATUS:-0}" ;;
+  "-m pytest"*) shift 2; echo "pytest $*" >>"$LOG" ;;
+esac
+"""
+
+
+@pytest.fixture
+def clone(tmp_path):
+    """A checkout's scripts and settings, and a stand-in for Python."""
+    folder = tmp_path / "a clone"
+    shutil.copytree(REPOSITORY / "scripts", folder / "scripts")
+    for name in ("constraints.txt", "setup.cfg", "pyproject.toml"):
+        shutil.copy(REPOSITORY / name, folder / name)
+    python = tmp_path / "python"
+    python.write_text(FAKE_PYTHON)
+    python.chmod(0o755)
+    return folder
+
+
+def run(clone, script, *words, **variables):
+    log = clone.parent / "log"
+    log.write_text("")
+    environment = {"PATH": "/usr/bin:/bin", "PYTHON": str(clone.parent / "python"), "LOG": str(log), **variables}
+    done = subprocess.run(
+        ["/bin/sh", str(clone / "scripts" / script), *words], env=environment, capture_output=True, text=True
+    )
+    return done, log.read_text().splitlines()
+
+
+def test_the_environment_is_set_up_once(clone):
+    done, steps = run(clone, "test", "tests/report", "-q")
+    assert done.returncode == 0, done.stderr
+    assert steps[0] == "venv"
+    assert steps[1].endswith(f"--constraint {clone}/constraints.txt --editable {clone}[test,lint,parquet]")
+    assert steps[2:] == ["pytest tests/report -q"]
+    done, steps = run(clone, "test")
+    assert (steps, done.stderr) == (["pytest "], "")
+
+
+def test_it_is_set_up_again_when_a_version_changes(clone):
+    run(clone, "test")
+    with (clone / "constraints.txt").open("a") as stream:
+        stream.write("another==1.0\n")
+    _, steps = run(clone, "test")
+    assert [step.split()[0] for step in steps] == ["pip", "pytest"]
+
+
+def test_an_interrupted_set_up_is_done_again(clone):
+    done, _ = run(clone, "test", PIP_STATUS="1")
+    assert done.returncode == 1
+    assert "test: error: the packages could not be installed" in done.stderr
+    _, steps = run(clone, "test")
+    assert [step.split()[0] for step in steps] == ["pip", "pytest"]
+
+
+def test_python_too_old(clone):
+    old = clone.parent / "python"
+    old.write_text("#!/bin/sh\n[ \"$1\" = --version ] && echo 'Python 3.8.1'\nexit 1\n")
+    done, _ = run(clone, "test")
+    assert done.returncode == 1
+    assert "test: error: expected Python 3.11 or newer, found Python 3.8.1" in done.stderr
+    assert not (clone / ".venv").exists()
+
+
+def test_somebody_elses_environment_is_left_alone(clone):
+    (clone / ".venv").mkdir()
+    (clone / ".venv" / "mine").write_text("")
+    done, steps = run(clone, "demo")
+    assert done.returncode == 1
+    assert "was not made by this script" in done.stderr
+    assert (clone / ".venv" / "mine").exists()
+    assert steps == []
+
+
+def test_reproduce_says_what_it_needs(clone):
+    done, _ = run(clone, "reproduce-imageclef2011")
+    assert done.returncode == 1
+    assert "name the folder with the ImageCLEF 2011 pictures" in done.stderr
+    done, _ = run(clone, "reproduce-imageclef2011", "nowhere")
+    assert "nowhere: no such folder" in done.stderr
+
+
+def test_the_demo_calls_commands_that_exist_and_names_what_it_writes(clone):
+    """Leafid itself is stood in for: its commands, run for real on the same sample, are test_readme.py's."""
+    (clone / "data" / "sample").mkdir(parents=True)
+    run(clone, "test")
+    program = clone / ".venv" / "bin" / "leafid"
+    program.write_text('#!/bin/sh\necho "leafid $*" >>"$LOG"\n')
+    program.chmod(0o755)
+    done, steps = run(clone, "demo")
+    assert done.returncode == 0, done.stderr
+    called = [step.split()[1] for step in steps]
+    assert called == ["info", "train", "predict", "predict", "check", "evaluate", "report"]
+    assert set(called) <= set(COMMANDS)
+    named = done.stdout.partition("Written:")[2]
+    for step in steps:
+        words = step.split()
+        if "--output" in words:
+            assert words[words.index("--output") + 1] in named
+
+
+@pytest.mark.parametrize("script", ["demo", "test", "reproduce-imageclef2011", "make-sample"])
+def test_scripts_can_be_run(script):
+    file = REPOSITORY / "scripts" / script
+    assert os.access(file, os.X_OK)
+    subprocess.run(["/bin/sh", "-n", str(file)], check=True)
