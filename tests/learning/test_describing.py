@@ -9,7 +9,7 @@ from leafid.descriptors.local import LocalFeatures
 from leafid.descriptors.registry import columns
 from leafid.encoding import FisherEncoder, WordsEncoder
 from leafid.learning import describing
-from leafid.learning.describing import Describer, Views, experts_key, local_features, sample_features
+from leafid.learning.describing import Describer, Views, local_features, sample_features
 from leafid.learning.recipe import VIEWS, Expert
 from leafid.segmentation import segment
 
@@ -103,41 +103,43 @@ def test_a_view_is_made_once_for_all_experts(leaf, monkeypatch):
     assert len(calls) == 1
 
 
-def test_the_key_changes_with_all_that_decides_about_vectors(monkeypatch):
-    encoders = {"a": learned(FisherEncoder)}
-    key = Describer({"a": SIFT}, encoders).key()
-    assert Describer({"a": replace(SIFT, classifier="lda", balance=0.1)}, encoders).key() == key
-    assert Describer({"a": SIFT}, {"a": learned(FisherEncoder)}).key() == key
+def test_only_the_experts_asked_for_are_described(leaf):
+    experts = {"a": SIFT, "b": Expert("measures", ("geometry",)), "c": Expert("measures", ("hu",))}
+    describer = Describer(experts, {"a": learned(FisherEncoder)})
+    everything = describer.describe(leaf, SCAN)
+    some = describer.describe(leaf, SCAN, ["c", "a"])
+    assert list(some.vectors) == ["c", "a"]
+    for name, vector in some.vectors.items():
+        np.testing.assert_array_equal(vector, everything.vectors[name])
+    assert some.confidence == everything.confidence
+
+
+def test_the_key_of_an_expert_changes_with_all_that_decides_about_its_vector(monkeypatch):
+    encoder = learned(FisherEncoder)
+
+    def key(expert, encoder=encoder):
+        return Describer({"a": expert, "other": Expert("measures", ("hu",))}, {"a": encoder}).expert_key("a")
+
+    first = key(SIFT)
+    assert key(replace(SIFT, classifier="lda", balance=0.1)) == first
+    assert key(SIFT, learned(FisherEncoder)) == first
+    assert Describer({"b": SIFT}, {"b": encoder}).expert_key("b") == first
+    measures = [("hu",), ("geometry",), ("hu", "geometry"), ("geometry", "hu")]
     others = [
-        Describer({"a": replace(SIFT, size=65)}, encoders),
-        Describer({"a": SIFT}, {"a": learned(FisherEncoder, seed=1)}),
-        Describer({"a": SIFT, "b": Expert("measures", ("hu",))}, encoders),
-        Describer({"a": SIFT, "b": Expert("measures", ("geometry",))}, encoders),
-        Describer({"b": Expert("measures", ("hu",))}),
-        Describer({"b": Expert("measures", ("hu", "geometry"))}),
-        Describer({"b": Expert("measures", ("geometry", "hu"))}),
+        key(replace(SIFT, size=65)),
+        key(replace(SIFT, view="picture")),
+        key(SIFT, learned(FisherEncoder, seed=1)),
+        *(Describer({"a": Expert("measures", families)}).expert_key("a") for families in measures),
     ]
-    keys = [key, *(other.key() for other in others)]
-    assert len(set(keys)) == len(keys)
+    assert len({first, *others}) == 1 + len(others)
     monkeypatch.setattr(describing, "DESCRIPTION_VERSION", describing.DESCRIPTION_VERSION + 1)
-    assert Describer({"a": SIFT}, encoders).key() not in keys
+    assert key(SIFT) not in {first, *others}
 
 
-def test_drawing_depends_on_the_seed_and_the_expert_and_nothing_else(leaf):
-    experts = {"a": SIFT, "b": SIFT, "shape": Expert("measures", ("hu",))}
-    first, again = (sample_features(leaf, SCAN, experts, 10, 0) for _ in range(2))
-    assert list(first) == ["a", "b"]
-    assert len(first["a"]) == 10
-    np.testing.assert_array_equal(first["a"].descriptors, again["a"].descriptors)
-    alone = sample_features(leaf, SCAN, {"a": SIFT}, 10, 0)
-    np.testing.assert_array_equal(first["a"].positions, alone["a"].positions)
-    assert first["a"].positions.tolist() != first["b"].positions.tolist()
-    assert first["a"].positions.tolist() != sample_features(leaf, SCAN, experts, 10, 1)["a"].positions.tolist()
-    everything = sample_features(leaf, SCAN, {"a": SIFT}, 10**6, 0)["a"]
+def test_drawing_depends_on_the_seed_and_nothing_else(leaf):
+    first, again = (sample_features(leaf, SCAN, SIFT, 10, 0) for _ in range(2))
+    assert len(first) == 10
+    np.testing.assert_array_equal(first.descriptors, again.descriptors)
+    assert first.positions.tolist() != sample_features(leaf, SCAN, SIFT, 10, 1).positions.tolist()
+    everything = sample_features(leaf, SCAN, SIFT, 10**6, 0)
     assert len(everything) == len(local_features(Views(leaf, segment(leaf, SCAN)), SIFT))
-
-
-def test_the_key_of_experts_says_what_they_see():
-    assert experts_key({"a": SIFT}) == experts_key({"a": replace(SIFT, trust="segmentation")})
-    assert experts_key({"a": SIFT}) != experts_key({"b": SIFT})
-    assert experts_key({"a": SIFT}) != experts_key({"a": replace(SIFT, cell=5)})

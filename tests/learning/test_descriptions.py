@@ -9,7 +9,7 @@ from leafid.collection.picture import AcquisitionType, Picture
 from leafid.errors import LeafidError
 from leafid.learning import descriptions as module
 from leafid.learning.describing import Describer
-from leafid.learning.descriptions import Descriptions, encoder_arrays, restored_encoders
+from leafid.learning.descriptions import Descriptions
 from leafid.learning.recipe import Expert, Recipe
 from leafid.learning.store import Store
 
@@ -38,9 +38,9 @@ class Counted:
         self.files = []
         describe = module._describe_picture
 
-        def counting(describer, picture):
-            self.files.append(picture.file)
-            return describe(describer, picture)
+        def counting(describer, asked):
+            self.files.append(asked[0].file)
+            return describe(describer, asked)
 
         monkeypatch.setattr(module, "_describe_picture", counting)
 
@@ -101,6 +101,22 @@ def test_another_type_or_parameter_is_described_anew(pictures, store, described)
     assert len(described.since()) == 1
 
 
+def test_experts_share_their_vectors_whatever_recipe_they_are_in(pictures, store, monkeypatch):
+    both = Describer({"hu": Expert("measures", ("hu",)), "renamed": Expert("measures", ("geometry",))})
+    wanted = Descriptions().describe(pictures, both)
+    Descriptions(store).describe(pictures, SHAPE)
+    asked = []
+    describe = Describer.describe
+    monkeypatch.setattr(
+        Describer,
+        "describe",
+        lambda self, image, kind, names=None: asked.append(names) or describe(self, image, kind, names),
+    )
+    found = Descriptions(store).describe(pictures, both)
+    assert asked == [["hu"]] * len(pictures)
+    assert vectors(found) == vectors(wanted)
+
+
 def test_labels_do_not_count(pictures, store, described):
     Descriptions(store).describe(pictures, SHAPE)
     described.since()
@@ -149,24 +165,35 @@ LOCAL = Expert("dense-sift", size=64, scales=1, modes=2, components=4)
 RECIPE = Recipe(SCAN, {"local": LOCAL, "shape": Expert("measures", ("hu",))}, (SCAN,), codebook_pictures=3)
 
 
+def codebook(descriptions, pictures, seed=0, recipe=RECIPE):
+    encoders = descriptions.learn_encoders(pictures, recipe, seed)
+    assert list(encoders) == ["local"]
+    return {name: array.tobytes() for name, array in encoders["local"].state().items()}
+
+
 def test_codebooks_are_kept_and_come_back_to_the_bit(pictures, store, monkeypatch):
-    learned = Descriptions(store).learn_encoders(pictures, RECIPE, 0)
-    assert list(learned) == ["local"]
-    fresh = Descriptions().learn_encoders(pictures, RECIPE, 0)
+    learned = codebook(Descriptions(store), pictures)
+    assert codebook(Descriptions(), pictures) == learned
     monkeypatch.setattr(module, "_draw_features", lambda *_: pytest.fail("drew again"))
-    kept = Descriptions(store).learn_encoders(pictures, RECIPE, 0)
-    assert Describer({"local": LOCAL}, kept).key() == Describer({"local": LOCAL}, learned).key()
-    assert Describer({"local": LOCAL}, fresh).key() == Describer({"local": LOCAL}, learned).key()
-    restored = restored_encoders(RECIPE.experts, encoder_arrays(learned))
-    assert Describer({"local": LOCAL}, restored).key() == Describer({"local": LOCAL}, learned).key()
+    assert codebook(Descriptions(store), pictures) == learned
 
 
 def test_another_seed_or_picture_makes_another_codebook(pictures, store):
-    keys = {
-        Describer({"local": LOCAL}, Descriptions(store).learn_encoders(chosen, RECIPE, seed)).key()
-        for chosen, seed in ((pictures[:3], 0), (pictures[:3], 1), (pictures[1:], 0))
-    }
-    assert len(keys) == 3
+    first = codebook(Descriptions(store), pictures[:3])
+    assert codebook(Descriptions(store), pictures[:3], seed=1) != first
+    assert codebook(Descriptions(store), pictures[1:]) != first
+
+
+def test_a_codebook_of_some_types(pictures, store):
+    """A recipe on more types shares the codebook, and with it all vectors, where the expert names its types."""
+    photo = replace(pictures[3], type=AcquisitionType.PHOTO)
+    shared = replace(RECIPE, experts={"local": replace(LOCAL, codebook_types=(SCAN,))})
+    assert codebook(Descriptions(store), [*pictures[:3], photo], recipe=shared) == codebook(
+        Descriptions(store), pictures[:3]
+    )
+    only = replace(RECIPE, experts={"local": replace(LOCAL, codebook_types=(AcquisitionType.SCAN_LIKE,))})
+    # Where there is no such picture, all serve.
+    assert codebook(Descriptions(store), pictures[:3], recipe=only) == codebook(Descriptions(store), pictures[:3])
 
 
 def test_nothing_to_learn_a_codebook_from(pictures):

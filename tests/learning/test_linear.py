@@ -3,7 +3,7 @@ import pytest
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import Ridge
 
-from leafid.learning.linear import LinearScorer, Rows, fit_linear, mapped
+from leafid.learning.linear import LinearScorer, Rows, fit_linear, mapped, picture_weights
 
 KINDS = ["ridge", "linear-svm", "lda", "logistic"]
 
@@ -15,6 +15,12 @@ def data(n, d, n_species=3, seed=0):
     return np.abs(centres[labels] + random.normal(size=(n, d))).astype(np.float32), labels
 
 
+def fit(kind, rows, labels, regularisation, balance):
+    """Train with every row as a plant of its own."""
+    weights = picture_weights(labels, [str(n) for n in range(len(labels))], balance)
+    return fit_linear(kind, rows, labels, regularisation, weights)
+
+
 @pytest.mark.parametrize("map_", ["none", "chi2"])
 @pytest.mark.parametrize("standardise", [False, True])
 @pytest.mark.parametrize(("n", "d"), [(30, 8), (20, 90)])
@@ -23,7 +29,7 @@ def test_the_scorer_repeats_the_scores_of_training_rows(map_, standardise, n, d,
     vectors, labels = data(n, d)
     types = np.arange(n) % 2 if typed else None
     rows = Rows(vectors, map_, standardise=standardise, types=types, own_type=1)
-    coefficients, intercepts = fit_linear("ridge", rows.rows, labels, 0.1, 0.5)
+    coefficients, intercepts = fit("ridge", rows.rows, labels, 0.1, 0.5)
     direct = rows.rows @ coefficients + intercepts
     own = slice(None) if types is None else types == 1
     # Float32 sums over up to 270 mapped columns.
@@ -36,9 +42,9 @@ def test_a_fit_in_the_span_equals_one_in_the_full_space(kind):
     new = data(15, 90, seed=7)[0]
     rows = Rows(vectors, "none", standardise=False)
     assert rows.rows.shape[1] <= 20
-    spanned = rows.scorer(*fit_linear(kind, rows.rows, labels, 1.0, 0.5)).scores(new)
+    spanned = rows.scorer(*fit(kind, rows.rows, labels, 1.0, 0.5)).scores(new)
     centre = vectors.mean(axis=0)
-    coefficients, intercepts = fit_linear(kind, vectors - centre, labels, 1.0, 0.5)
+    coefficients, intercepts = fit(kind, vectors - centre, labels, 1.0, 0.5)
     full = (new - centre) @ coefficients + intercepts
     # Solvers stop at a tolerance; liblinear's is 1e-4 of its own measure.
     np.testing.assert_allclose(spanned, full, atol=0.02 if kind != "ridge" else 1e-3)
@@ -80,7 +86,7 @@ def test_vectors_are_left_as_they_were():
 def test_every_classifier_learns(kind, n_species):
     vectors, labels = data(90, 12, n_species)
     vectors[np.arange(90), labels] += 10
-    coefficients, intercepts = fit_linear(kind, vectors, labels, 0.1, 0.5)
+    coefficients, intercepts = fit(kind, vectors, labels, 0.1, 0.5)
     assert coefficients.shape == (12, n_species)
     assert intercepts.shape == (n_species,)
     assert coefficients.dtype == intercepts.dtype == np.float32
@@ -89,7 +95,7 @@ def test_every_classifier_learns(kind, n_species):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_one_species_needs_no_classifier(kind):
-    coefficients, intercepts = fit_linear(kind, data(5, 4)[0], np.zeros(5, int), 0.1, 0.5)
+    coefficients, intercepts = fit(kind, data(5, 4)[0], np.zeros(5, int), 0.1, 0.5)
     assert coefficients.shape == (4, 1)
     assert not coefficients.any()
     assert not intercepts.any()
@@ -100,7 +106,7 @@ def test_one_species_needs_no_classifier(kind):
 def test_species_with_a_single_picture(kind, n_species):
     vectors, _ = data(n_species, 12, n_species)
     rows = Rows(vectors, "none", standardise=True)
-    scores = rows.scorer(*fit_linear(kind, rows.rows, np.arange(n_species), 0.1, 0.5)).scores(vectors)
+    scores = rows.scorer(*fit(kind, rows.rows, np.arange(n_species), 0.1, 0.5)).scores(vectors)
     assert np.isfinite(scores).all()
     assert (scores.argmax(axis=1) == np.arange(n_species)).all()
 
@@ -109,7 +115,7 @@ def test_species_with_a_single_picture(kind, n_species):
 @pytest.mark.parametrize("standardise", [False, True])
 def test_equal_rows(kind, standardise):
     rows = Rows(np.ones((4, 9), np.float32), "none", standardise=standardise)
-    scores = rows.scorer(*fit_linear(kind, rows.rows, np.array([0, 1, 0, 1]), 0.1, 0.5)).scores(np.ones((1, 9)))
+    scores = rows.scorer(*fit(kind, rows.rows, np.array([0, 1, 0, 1]), 0.1, 0.5)).scores(np.ones((1, 9)))
     assert np.isfinite(scores).all()
 
 
@@ -117,7 +123,7 @@ def test_ridge_against_scikit_learn_with_the_same_weights():
     vectors, labels = data(60, 5)
     weights = 1 / np.bincount(labels)[labels]
     wanted = Ridge(0.3).fit(vectors, 2 * np.eye(3)[labels] - 1, sample_weight=weights / weights.mean())
-    coefficients, intercepts = fit_linear("ridge", vectors, labels, 0.3, 1.0)
+    coefficients, intercepts = fit("ridge", vectors, labels, 0.3, 1.0)
     np.testing.assert_allclose(coefficients, wanted.coef_.T, atol=1e-4)
     np.testing.assert_allclose(intercepts, wanted.intercept_, atol=1e-4)
 
@@ -127,7 +133,7 @@ def test_balance_moves_the_priors_of_lda():
     labels[:45] = 0
     labels[45:] = 1
     for balance, priors in ((0.0, [0.75, 0.25]), (1.0, [0.5, 0.5])):
-        _, intercepts = fit_linear("lda", vectors, labels, 0.2, balance)
+        _, intercepts = fit("lda", vectors, labels, 0.2, balance)
         wanted = LinearDiscriminantAnalysis(solver="lsqr", shrinkage=0.2, priors=priors).fit(vectors, labels)
         assert intercepts[1] == pytest.approx(wanted.intercept_[0], abs=1e-3)
 
@@ -141,3 +147,12 @@ def test_the_chi2_map_takes_what_is_below_zero_for_zero():
 def test_half_precision_coefficients_score():
     scorer = LinearScorer("none", np.eye(2, dtype=np.float16), np.zeros(2, np.float32))
     assert scorer.scores(np.ones((3, 2), np.float32)).dtype == np.float32
+
+
+def test_weights_of_pictures_by_hand():
+    """Species 0 has plants a (2 pictures) and b (1), species 1 has plant c (1)."""
+    labels, plants = np.array([0, 0, 0, 1]), ["a", "a", "b", "c"]
+    np.testing.assert_allclose(picture_weights(labels, plants, 0.0), 1)
+    wanted = np.array([1 / 6, 1 / 6, 1 / 3, 1])
+    np.testing.assert_allclose(picture_weights(labels, plants, 1.0), wanted / wanted.mean())
+    np.testing.assert_allclose(picture_weights(labels, plants, 0.5), np.sqrt(wanted) / np.sqrt(wanted).mean())

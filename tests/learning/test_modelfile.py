@@ -67,7 +67,9 @@ def test_round_trip(trained, asked, descriptions, tmp_path):
         assert first.identifiers[type_].species_ == identifier.species_
         assert first.identifiers[type_].n_pictures_ == identifier.n_pictures_
         assert first.identifiers[type_].n_plants_ == identifier.n_plants_
-        assert first.identifiers[type_].describer_.key() == identifier.describer_.key()
+        for name in identifier.recipe.experts:
+            key = identifier.describer_.expert_key(name)
+            assert first.identifiers[type_].describer_.expert_key(name) == key
 
 
 def test_the_same_model_gives_the_same_bytes(trained, tmp_path, monkeypatch):

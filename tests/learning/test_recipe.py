@@ -44,6 +44,8 @@ WRONG = {
     "regularisation": ("expected a number from 1e-12 to 1e12", [0, -1.0, NAN, INFINITE, {}]),
     "balance": ("expected a number from 0 to 1", [-0.01, 1.01, NAN, None]),
     **dict.fromkeys(("mirrored", "centre_types"), ("expected true or false", [0, 1, "true"])),
+    "coverage": ("expected a number from 0 to 1", [-0.1, 1.1, "0.5", NAN]),
+    "codebook_types": ("expected ", ["scan", [1], ["xray"], 3, None]),
     "families": ("only 'measures' has families", [["geometry"]]),
 }
 
@@ -206,7 +208,8 @@ def test_a_file_that_is_no_recipe(text, expected, tmp_path):
 def test_only_what_decides_about_vectors_is_in_the_key():
     local = Expert("dense-sift").description_key()
     learner = {"classifier": "lda", "regularisation": 3.0, "map": "chi2", "balance": 0.0, "trust": "segmentation"}
-    look = {"view": "picture", "size": 300, "cell": 6, "scales": 2, "mirrored": True}
+    learner["codebook_types"] = (SCAN,)
+    look = {"view": "picture", "size": 300, "cell": 6, "scales": 2, "coverage": 0.5, "mirrored": True}
     code = {"encoder": "words", "modes": 3, "components": 4, "position": 1.0}
     for key, value in learner.items():
         assert Expert("dense-sift", **{key: value}).description_key() == local

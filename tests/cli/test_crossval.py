@@ -1,0 +1,60 @@
+import json
+
+import pytest
+
+
+@pytest.fixture
+def crossval(cli, small_recipe, drawn, drawn_cache):
+    def run(*words, folder=drawn):
+        return cli("crossval", folder, "--recipe", small_recipe, "--cache", drawn_cache, "--jobs", 1, *words)
+
+    return run
+
+
+def test_a_table_and_its_figures(crossval):
+    words = ("--folds", 3, "--repeats", 1, "--type", "scan-like")
+    found = crossval(*words)
+    assert found.status == 0, found.err
+    head, line = found.out.splitlines()
+    assert head.split() == ["type", "S", "top1", "top5", "per_plant", "pictures", "left", "out"]
+    assert line.split()[0] == "scan-like"
+    # 3 species of 3 training plants, one a fold: every species is in every training part.
+    assert line.split()[-2:] == ["9", "0"]
+    assert found.err.splitlines() == [f"seed 0, fold {fold}: scan-like done" for fold in (1, 2, 3)]
+    figures = json.loads(crossval(*words, "--json").out)["scan-like"]
+    assert len(figures["folds"]) == 3
+    assert len(figures["repeats"]) == 1
+    for name in ("S", "top1", "top5", "per_plant"):
+        assert 0 <= figures[name]["mean"] <= 1
+        assert figures[name]["mean"] == figures["repeats"][0][name]
+        assert f"{figures[name]['mean']:.3f} ± {figures[name]['fold_sd']:.3f}" in line
+    assert figures["top5"]["mean"] == 1  # there are but three species
+    assert sum(fold["pictures"] for fold in figures["folds"]) == 9
+
+
+def test_seeds_deal_the_plants_out_anew(crossval):
+    found = crossval("--folds", 2, "--repeats", 2, "--seed", 5, "--type", "scan-like", "--json")
+    figures = json.loads(found.out)["scan-like"]
+    assert [one["seed"] for one in figures["repeats"]] == [5, 6]
+    assert [(one["seed"], one["fold"]) for one in figures["folds"]] == [(5, 0), (5, 1), (6, 0), (6, 1)]
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "expected"),
+    [
+        (["--folds", 1], 2, "--folds: expected at least 2, found 1"),
+        (["--folds", 0], 2, "--folds"),
+        (["--repeats", "x"], 2, "--repeats"),
+        (["--folds", 100, "--type", "scan-like"], 1, "expected at least 100 plants for 100 folds, found 9"),
+    ],
+)
+def test_wrong_numbers(crossval, words, status, expected):
+    found = crossval(*words)
+    assert found.status == status
+    assert expected in found.err
+    assert found.err.count("\n") == 1
+    assert found.out == ""
+
+
+def test_an_empty_collection(crossval, tmp_path):
+    assert crossval(folder=tmp_path).status == 1

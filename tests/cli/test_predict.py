@@ -1,0 +1,190 @@
+import re
+import shutil
+from collections import defaultdict
+
+import pytest
+
+from leafid.learning import bundled
+
+
+@pytest.fixture
+def predict(cli, drawn_model, drawn_cache):
+    def run(*words, model=drawn_model, cache=drawn_cache):
+        kept = ["--cache", cache] if cache else ["--no-cache"]
+        jobs = [] if "--jobs" in words else ["--jobs", 1]
+        return cli("predict", *words, "--model", model, *kept, *jobs)
+
+    return run
+
+
+@pytest.fixture
+def loose(drawn, tmp_path):
+    """Three test pictures without their metadata."""
+    folder = tmp_path / "loose"
+    folder.mkdir()
+    for file in sorted((drawn / "Test").glob("*.jpg"))[:3]:
+        shutil.copy(file, folder)
+    return folder
+
+
+def test_from_pictures_to_a_score(cli, predict, drawn, tmp_path):
+    run = tmp_path / "run.txt"
+    found = predict(drawn, "--output", run)
+    assert found.status == 0, found.err
+    assert found.out == ""
+    assert found.err == f"{run}: 27 predictions for 9 pictures\n"
+    pictures = defaultdict(list)
+    for line in run.read_text().splitlines():
+        name, genus, species, rank, score = line.split(" ")
+        pictures[name].append((int(rank), f"{genus} {species}", float(score)))
+    assert len(pictures) == 9
+    for lines in pictures.values():
+        assert [rank for rank, _, _ in lines] == [1, 2, 3]
+        scores = [score for _, _, score in lines]
+        assert scores == sorted(scores, reverse=True)
+        assert sum(scores) <= 1
+        assert sum(scores) == pytest.approx(1, abs=1e-4)
+        assert len({species for _, species, _ in lines}) == 3
+    checked = cli("check", run, "--against", drawn)
+    assert checked.status == 0, checked.err
+    scored = cli("evaluate", drawn / "TestXmlWithGroundTruth", run)
+    assert scored.status == 0, scored.err
+
+
+def test_bytes_depend_neither_on_the_cache_nor_on_the_number_of_processes(predict, drawn, tmp_path):
+    calls = {"a": ([], None), "b": (["--jobs", 2], None), "c": ([], tmp_path / "cache"), "d": ([], tmp_path / "cache")}
+    for name, (words, cache) in calls.items():
+        assert predict(drawn, "--output", tmp_path / name, *words, cache=cache).status == 0
+    assert len({(tmp_path / name).read_bytes() for name in calls}) == 1
+
+
+def test_top(predict, drawn, tmp_path):
+    assert predict(drawn, "--output", tmp_path / "all").status == 0
+    assert predict(drawn, "--output", tmp_path / "top", "--top", 1).status == 0
+    first = [line for line in (tmp_path / "all").read_text().splitlines() if line.split()[3] == "1"]
+    assert (tmp_path / "top").read_text().splitlines() == first
+
+
+def test_a_ranking_for_a_person(predict, loose):
+    found = predict(loose, "--top", 2)
+    assert found.status == 0
+    assert found.err == ""
+    blocks = found.out.rstrip("\n").split("\n\n")
+    assert len(blocks) == 3
+    for block in blocks:
+        head, first, second = block.splitlines()
+        # Without metadata the type is recognised.
+        assert re.fullmatch(rf"{loose}/\d+\.jpg  \((scan|scan-like|photo)\)", head)
+        assert re.fullmatch(r"  1 +\d+\.\d%  \w+ \w+ +\S.*", first)
+        assert re.fullmatch(r"  2 +\d+\.\d%  \w+ \w+ +\S.*", second)
+    assert "Norway Maple" in found.out
+
+
+def test_the_type_can_be_said(predict, loose):
+    found = predict(*sorted(loose.iterdir()), "--type", "photo")
+    assert found.status == 0
+    assert found.out.count("(photo)") == 3
+
+
+def test_good_pictures_among_bad_ones(predict, loose, tmp_path):
+    good = sorted(loose.iterdir())
+    (loose / "truncated.jpg").write_bytes(good[0].read_bytes()[:700])
+    (loose / "empty.jpg").write_bytes(b"")
+    (loose / "text.jpg").write_text("no picture")
+    for words in (["--type", "scan"], []):
+        found = predict(loose, "--output", tmp_path / "run", *words)
+        assert found.status == 1
+        for name in ("truncated.jpg", "empty.jpg", "text.jpg"):
+            assert found.err.count(f"{loose / name}: ") == 1
+        assert found.err.splitlines()[-1] == "leafid: 3 of 6 pictures could not be read"
+        answered = {line.split()[0] for line in (tmp_path / "run").read_text().splitlines()}
+        assert answered == {file.name for file in good}
+        printed = predict(loose, *words)
+        assert printed.status == 1
+        assert printed.out.count("  1  ") == 3
+
+
+def test_only_bad_pictures(predict, tmp_path):
+    (tmp_path / "bad.jpg").write_bytes(b"")
+    found = predict(tmp_path / "bad.jpg")
+    assert found.status == 1
+    assert found.out == ""
+    assert f"{tmp_path / 'bad.jpg'}: " in found.err
+
+
+def test_names_with_blanks(predict, loose, tmp_path):
+    file = sorted(loose.iterdir())[0]
+    blank = file.rename(loose / "my leaf.jpg")
+    found = predict(blank, "--output", tmp_path / "run")
+    assert found.status == 1
+    assert found.err == f"leafid: error: {blank}: a run file can't hold a picture name with blanks; rename the file\n"
+    assert not (tmp_path / "run").exists()
+    assert predict(blank).status == 0
+
+
+def test_two_pictures_of_one_name(predict, loose, tmp_path):
+    (tmp_path / "other").mkdir()
+    file = sorted(loose.iterdir())[0]
+    twin = shutil.copy(file, tmp_path / "other" / file.name)
+    found = predict(file, twin, "--output", tmp_path / "run")
+    assert found.status == 1
+    assert "two pictures have this name" in found.err
+    assert str(file) in found.err
+    assert str(twin) in found.err
+    assert not (tmp_path / "run").exists()
+    printed = predict(file, twin)
+    assert printed.status == 0
+    assert printed.out.count("  1  ") == 2
+
+
+def test_a_type_that_the_model_lacks(cli, predict, drawn, drawn_cache, small_recipe, tmp_path):
+    scans = tmp_path / "scans.leafid"
+    trained = cli("train", drawn, "--recipe", small_recipe, "--type", "scan", "--output", scans, "--cache", drawn_cache)
+    assert trained.status == 0, trained.err
+    found = predict(drawn, "--output", tmp_path / "run", model=scans)
+    assert found.status == 1
+    assert found.err.startswith("leafid: error: the model was not trained for pictures of type ")
+    assert found.err.count("\n") == 1
+    assert not (tmp_path / "run").exists()
+    assert predict(drawn, "--output", tmp_path / "run", "--type", "scan", model=scans).status == 0
+
+
+def test_models_that_are_none(predict, loose, tmp_path):
+    (tmp_path / "text").write_text("no model")
+    for model, expected in (("none", "there is no such model file"), ("text", "expected a leafid model")):
+        found = predict(loose, model=tmp_path / model)
+        assert found.status == 1
+        assert found.err.startswith(f"leafid: error: {tmp_path / model}: {expected}")
+        assert found.err.count("\n") == 1
+
+
+def test_no_model_came_along(cli, loose, tmp_path, monkeypatch):
+    monkeypatch.setattr(bundled, "__file__", str(tmp_path / "leafid" / "learning" / "bundled.py"))
+    found = cli("predict", loose, "--no-cache")
+    assert found.status == 1
+    assert "is missing from this installation; name one with --model" in found.err
+
+
+@pytest.mark.parametrize("name", ["nothing-there.jpg", "empty"])
+def test_nothing_to_name(predict, tmp_path, name):
+    (tmp_path / "empty").mkdir()
+    found = predict(tmp_path / name)
+    assert found.status == 1
+    assert found.err.startswith(f"leafid: error: {tmp_path / name}: ")
+    assert found.err.count("\n") == 1
+
+
+def test_an_unwritable_output_is_found_out_first(predict, drawn, tmp_path):
+    (tmp_path / "file").write_text("")
+    found = predict(drawn, "--output", tmp_path / "file" / "run", model=tmp_path / "not even looked at")
+    assert found.status == 1
+    assert "can't be written" in found.err
+    assert found.err.count("\n") == 1
+
+
+def test_an_older_run_stays_when_the_work_fails(predict, drawn, tmp_path):
+    run = tmp_path / "run.txt"
+    run.write_text("older\n")
+    (tmp_path / "model").write_text("no model")
+    assert predict(drawn, "--output", run, model=tmp_path / "model").status == 1
+    assert run.read_text() == "older\n"

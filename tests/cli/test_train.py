@@ -1,0 +1,259 @@
+import hashlib
+import shutil
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from leafid.collection.picture import AcquisitionType
+from leafid.learning import descriptions as descriptions_module
+from leafid.learning.modelfile import read_manifest, read_model
+from leafid.learning.recipe import load_recipe, recipe_names
+
+
+@pytest.fixture
+def train(cli, small_recipe, drawn_cache, tmp_path):
+    """Train on a folder, of scans only unless said otherwise."""
+
+    def run(folder, *words, output=tmp_path / "model.leafid", cache=drawn_cache, type_="scan"):
+        chosen = ["--type", type_] if type_ else []
+        kept = ["--cache", cache] if cache else ["--no-cache"]
+        jobs = [] if "--jobs" in words else ["--jobs", 1]
+        return cli("train", folder, "--recipe", small_recipe, "--output", output, *chosen, *kept, *jobs, *words)
+
+    return run
+
+
+def copied(drawn, target, keep=lambda stem: True):
+    """Copy some of the training pictures of the drawn collection, as a collection of its own."""
+    target.mkdir(parents=True)
+    for file in (drawn / "Train").iterdir():
+        if keep(file.stem):
+            shutil.copy(file, target / file.name)
+    return target
+
+
+def stems(folder, type_="Scan", species=None):
+    """The training pictures of one type (and species), by what their XML says."""
+    found = []
+    for xml in sorted(folder.rglob("*.xml")):
+        text = xml.read_text()
+        if f"<Type>{type_}</Type>" in text and (species is None or f"<Species>{species}</Species>" in text):
+            found.append(xml.stem)
+    return found
+
+
+def digest(file):
+    return hashlib.sha256(Path(file).read_bytes()).hexdigest()
+
+
+def test_bytes_depend_neither_on_the_cache_nor_on_the_number_of_processes(train, drawn, drawn_model, tmp_path):
+    one = train(drawn, output=tmp_path / "a", type_=None, cache=None)
+    two = train(drawn, "--jobs", 2, output=tmp_path / "b", type_=None, cache=tmp_path / "cache")
+    assert one.status == two.status == 0, one.err + two.err
+    assert digest(tmp_path / "a") == digest(tmp_path / "b") == digest(drawn_model)
+    assert one.err == two.err == ""
+    assert one.out.startswith(f"{tmp_path / 'a'}: trained on 27 pictures\n")
+    assert "acquisition type recognised: " in one.out
+    assert one.out.count("per plant") == 3
+
+
+def test_the_seed_counts(train, drawn, tmp_path):
+    for seed in (0, 1):
+        assert train(drawn, "--seed", seed, output=tmp_path / str(seed)).status == 0
+    assert digest(tmp_path / "0") != digest(tmp_path / "1")
+
+
+def test_one_type_tells_of_the_pictures_it_used(train, drawn, tmp_path):
+    found = train(drawn)
+    # Scans are trained on scans and scan-likes; photos are in the collection, but not used.
+    assert "trained on 18 pictures" in found.out
+    assert list(read_model(tmp_path / "model.leafid").identifiers) == ["scan"]
+
+
+def test_interrupted_and_started_again_gives_the_same_bytes(train, drawn, tmp_path, monkeypatch):
+    whole = train(drawn, output=tmp_path / "whole", cache=None)
+    assert whole.status == 0
+    describe = descriptions_module._describe_picture
+    count = []
+
+    def interrupted(describer, picture):
+        count.append(picture)
+        if len(count) == 5:
+            raise KeyboardInterrupt
+        return describe(describer, picture)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(descriptions_module, "_describe_picture", interrupted)
+        stopped = train(drawn, output=tmp_path / "model", cache=tmp_path / "cache")
+    assert stopped.status == 130
+    assert stopped.err == "leafid: interrupted\n"
+    assert not (tmp_path / "model").exists()
+    assert [file.name for file in tmp_path.iterdir() if file.suffix == ".part"] == []
+
+    def counting(describer, picture):
+        count.append(picture)
+        return describe(describer, picture)
+
+    count.clear()
+    monkeypatch.setattr(descriptions_module, "_describe_picture", counting)
+    again = train(drawn, output=tmp_path / "model", cache=tmp_path / "cache")
+    assert again.status == 0
+    assert len(count) == 18 - 4
+    assert digest(tmp_path / "model") == digest(tmp_path / "whole")
+
+
+def test_pictures_that_can_not_be_read(train, drawn, tmp_path):
+    folder = copied(drawn, tmp_path / "Train")
+    scans = stems(folder)
+    truncated, empty, text = (folder / f"{stem}.jpg" for stem in scans[:3])
+    truncated.write_bytes(truncated.read_bytes()[:800])
+    empty.write_bytes(b"")
+    text.write_text("no picture at all")
+    found = train(folder)
+    assert found.status == 1
+    for file in (truncated, empty, text):
+        assert found.err.count(f"{file}: ") == 1
+    assert "leafid: 3 pictures could not be read and were left out" in found.err
+    assert "trained on 15 pictures" in found.out
+    assert read_model(tmp_path / "model.leafid").identifiers["scan"].n_pictures_ == 15
+
+
+def test_no_picture_can_be_read(train, drawn, tmp_path):
+    folder = copied(drawn, tmp_path / "Train", set(stems(drawn / "Train")[:3]).__contains__)
+    for file in folder.glob("*.jpg"):
+        file.write_bytes(b"")
+    found = train(folder)
+    assert found.status == 1
+    assert "no picture could be read" in found.err.splitlines()[-1]
+    assert not (tmp_path / "model.leafid").exists()
+
+
+def test_a_species_with_a_single_picture(train, drawn, tmp_path):
+    lone = stems(drawn / "Train", species="robur")[0]
+    others = {*stems(drawn / "Train", species="platanoides"), *stems(drawn / "Train", species="excelsior"), lone}
+    found = train(copied(drawn, tmp_path / "Train", others.__contains__))
+    assert found.status == 0, found.err
+    assert "(6 pictures, 1 left out)" in found.out
+    assert "Quercus robur" in read_manifest(tmp_path / "model.leafid")["identifiers"]["scan"]["species"]
+
+
+def test_every_species_with_a_single_picture(train, drawn, tmp_path):
+    lone = {stems(drawn / "Train", species=name)[0] for name in ("robur", "platanoides", "excelsior")}
+    found = train(copied(drawn, tmp_path / "Train", lone.__contains__))
+    assert found.status == 0, found.err
+    assert "no picture of a species with another plant to learn from" in found.out
+
+
+def test_a_type_with_a_single_species(train, drawn, tmp_path):
+    found = train(copied(drawn, tmp_path / "Train", set(stems(drawn / "Train", species="robur")).__contains__))
+    assert found.status == 0
+    assert "all pictures are of one species" in found.err
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_a_single_plant(train, drawn, tmp_path, count):
+    """Nothing can be held out; the model names that species all the same."""
+    folder = copied(drawn, tmp_path / "Train", set(stems(drawn / "Train")[:count]).__contains__)
+    for xml in folder.glob("*.xml"):
+        text = xml.read_text()
+        start, end = text.index("<IndividualPlantId>"), text.index("</IndividualPlantId>")
+        xml.write_text(text[:start] + "<IndividualPlantId>1" + text[end:])
+    found = train(folder)
+    assert found.status == 0, found.err
+    assert "no picture of a species with another plant to learn from" in found.out
+
+
+def test_the_same_picture_under_two_names_of_species(train, drawn, tmp_path):
+    pair = [stems(drawn / "Train", species=name)[0] for name in ("robur", "platanoides")]
+    folder = copied(drawn, tmp_path / "Train", set(pair).__contains__)
+    shutil.copy(folder / f"{pair[0]}.jpg", folder / f"{pair[1]}.jpg")
+    assert train(folder).status == 0
+
+
+def test_folders_named_after_species_are_of_the_type_asked_for(train, drawn, tmp_path):
+    for name in ("robur", "platanoides"):
+        (tmp_path / "garden" / f"Genus {name}").mkdir(parents=True)
+        for stem in stems(drawn / "Train", species=name):
+            shutil.copy(drawn / "Train" / f"{stem}.jpg", tmp_path / "garden" / f"Genus {name}")
+    without = train(tmp_path / "garden", type_=None)
+    assert without.status == 1
+    assert "the acquisition type of its pictures is not known; say --type" in without.err
+    found = train(tmp_path / "garden")
+    assert found.status == 0, found.err
+    assert read_model(tmp_path / "model.leafid").recogniser is None
+
+
+@pytest.mark.parametrize("content", [[], ["notes.txt"]])
+def test_an_empty_collection(train, tmp_path, content):
+    (tmp_path / "empty").mkdir()
+    for name in content:
+        (tmp_path / "empty" / name).write_text("")
+    found = train(tmp_path / "empty")
+    assert found.status == 1
+    assert found.err.startswith(f"leafid: error: {tmp_path / 'empty'}: ")
+    assert found.err.count("\n") == 1
+
+
+def test_pictures_without_labels(train, drawn):
+    found = train(drawn / "Train" / f"{stems(drawn / 'Train')[0]}.jpg")
+    assert found.status == 1
+    assert "expected pictures of known species, found none" in found.err
+
+
+def test_a_type_that_is_not_there(train, drawn, tmp_path):
+    folder = copied(drawn, tmp_path / "Train", set(stems(drawn / "Train")).__contains__)
+    found = train(folder, type_="photo")
+    assert found.status == 1
+    assert "expected pictures of type photo to train on, found scan" in found.err
+
+
+@pytest.mark.parametrize("place", ["file/model.leafid", "file/deep/model.leafid", "folder", "/proc/model.leafid"])
+def test_an_unwritable_output_is_found_out_before_training(train, drawn, tmp_path, monkeypatch, place):
+    (tmp_path / "file").write_text("")
+    (tmp_path / "folder").mkdir()
+    monkeypatch.setattr(descriptions_module, "read_picture", lambda _: pytest.fail("worked before"))
+    found = train(drawn, output=tmp_path / place)
+    assert found.status == 1
+    assert str(tmp_path / place) in found.err
+    assert found.err.count("\n") == 1
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["file", "folder"]
+
+
+def test_an_output_in_a_new_folder(train, drawn, tmp_path):
+    assert train(drawn, output=tmp_path / "new" / "folder" / "model").status == 0
+    assert zipfile.is_zipfile(tmp_path / "new" / "folder" / "model")
+
+
+def test_a_cache_that_can_not_be_costs_the_cache_and_not_the_work(train, drawn, tmp_path):
+    (tmp_path / "file").write_text("")
+    found = train(drawn, cache=tmp_path / "file" / "cache")
+    assert found.status == 0
+    assert "the descriptor store can't be used" in found.err
+    assert "nothing is kept" in found.err
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["--recipe", "fsat"], "no such recipe"),
+        (["--seed", "-1"], "argument --seed: expected a whole number from 0"),
+        (["--seed", "x"], "argument --seed: expected a whole number from 0"),
+        (["--jobs", "0"], "argument --jobs"),
+        (["--type", "xray"], "argument --type"),
+    ],
+)
+def test_wrong_usage(cli, drawn, tmp_path, words, expected):
+    found = cli("train", drawn, "--output", tmp_path / "m", "--no-cache", *words)
+    assert found.status in (1, 2)
+    assert expected in found.err
+    assert found.err.count("\n") == 1
+    assert not (tmp_path / "m").exists()
+
+
+@pytest.mark.parametrize("name", [name for name in recipe_names() if name != "default"])
+def test_recipes_by_name(cli, drawn, drawn_cache, tmp_path, name):
+    words = ["--recipe", name, "--type", "scan", "--output", tmp_path / "model", "--cache", drawn_cache, "--jobs", 1]
+    found = cli("train", drawn, *words)
+    assert found.status == 0, found.err
+    assert read_model(tmp_path / "model").identifiers["scan"].recipe == load_recipe(name, AcquisitionType.SCAN)
