@@ -172,7 +172,7 @@ def test_every_key_of_a_recipe_is_documented():
 def test_every_default_of_an_expert_is_documented():
     formats = (REPOSITORY / "docs" / "formats.md").read_text(encoding="utf-8")
     for field in fields(Expert):
-        if field.name not in {"descriptor", "families"}:
+        if field.name not in {"descriptor", "families", "codebook_types"}:  # which have none, or that of the recipe
             (row,) = re.findall(rf"^\| `{field.name}` \|.*$", formats, re.MULTILINE)
             default = row.split("|")[-2].strip().strip("`")
             shown = {"true": True, "false": False}.get(default, default)
