@@ -1,0 +1,160 @@
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from leafid.collection.picture import AcquisitionType, Picture, Taxon
+from leafid.errors import LeafidError
+from leafid.learning import identifier as module
+from leafid.learning.describing import Described
+from leafid.learning.identifier import Identifier
+from leafid.learning.recipe import Expert, Recipe
+
+SCAN, SHEET = AcquisitionType.SCAN, AcquisitionType.SCAN_LIKE
+SHAPE = Expert("measures", ("hu",))
+RECIPE = Recipe(SCAN, {"first": SHAPE, "second": replace(SHAPE, classifier="lda")}, (SCAN,))
+
+
+class Given:
+    """Stands for `Descriptions`: says what it was given."""
+
+    def __init__(self, by_file):
+        self.by_file = by_file
+
+    def learn_encoders(self, pictures, recipe, seed):
+        return {}
+
+    def describe(self, pictures, describer):
+        return [self.by_file[picture.file] for picture in pictures]
+
+
+def simulated(n_species=3, n_plants=4, n_pictures=2, seed=0, types=(SCAN,), noise=0.5):
+    """Pictures whose vectors scatter around their species, less around their plant."""
+    random = np.random.default_rng(seed)
+    centres = 3 * np.random.default_rng(1).normal(size=(n_species, 6))
+    pictures, vectors = [], {}
+    for species in range(n_species):
+        for plant in range(n_plants):
+            own = centres[species] + noise * random.normal(size=6)
+            for number in range(n_pictures):
+                for type_ in types:
+                    file = Path(f"{species}-{plant}-{number}-{type_}.jpg")
+                    name = f"Genus {'abcdefgh'[species]}"
+                    pictures.append(Picture(file, type_, taxon=Taxon(name), plant=f"{species}.{plant}"))
+                    vector = (own + 0.1 * random.normal(size=6)).astype(np.float32)
+                    vectors[file] = Described({"first": vector, "second": vector[:4]}, 0.9)
+    return pictures, Given(vectors)
+
+
+def test_learns_and_names():
+    pictures, given = simulated()
+    identifier = Identifier(RECIPE).fit(pictures, given)
+    assert identifier.species_ == ("Genus a", "Genus b", "Genus c")
+    assert (identifier.n_pictures_, identifier.n_plants_) == (24, 12)
+    new, described = simulated(seed=5)
+    probabilities = identifier.predict_proba(described.describe(new, None))
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1)
+    said = [identifier.species_[column] for column in probabilities.argmax(axis=1)]
+    assert np.mean([a == picture.species for a, picture in zip(said, new, strict=True)]) > 0.9
+    assert (identifier.weights_ >= 0).all()
+    assert identifier.type == SCAN
+
+
+def test_what_is_held_out_never_saw_the_plant(monkeypatch):
+    """Every classifier of a fold is trained without any row of the plants that it then scores."""
+    pictures, given = simulated()
+    plants = np.array([picture.plant for picture in pictures])
+    fits = []
+    fit_linear = module.fit_linear
+
+    def spy(kind, rows, *others):
+        fits.append(rows)
+        return fit_linear(kind, rows, *others)
+
+    monkeypatch.setattr(module, "fit_linear", spy)
+    Identifier(replace(RECIPE, experts={"first": SHAPE})).fit(pictures, given)
+    *folds, whole = fits
+    assert len(folds) == 5
+    assert len(whole) == 24
+    tested = []
+    for rows in folds:
+        missing = {plants[i] for i, row in enumerate(whole) if not (rows == row).all(axis=1).any()}
+        assert len(rows) + sum(plant in missing for plant in plants) == 24
+        tested += sorted(missing)
+    assert sorted(tested) == sorted(set(plants))
+
+
+def test_a_species_of_one_plant_can_not_be_right_when_held_out():
+    pictures, given = simulated()
+    lone = [p for p in pictures if p.species != "Genus c" or p.plant == "2.0"]
+    held_out = Identifier(RECIPE).fit(lone, given).held_out_
+    assert [p.species == "Genus c" for p in held_out.pictures] == (~held_out.seen).tolist()
+    assert (held_out.probabilities[~held_out.seen, 2] == 0).all()
+    np.testing.assert_allclose(held_out.probabilities.sum(axis=1), 1)
+
+
+@pytest.mark.parametrize(
+    ("n_species", "n_plants", "n_pictures"), [(1, 1, 1), (1, 3, 1), (3, 1, 1), (1, 1, 4), (2, 1, 2)]
+)
+def test_little_to_learn_from(n_species, n_plants, n_pictures):
+    pictures, given = simulated(n_species, n_plants, n_pictures)
+    identifier = Identifier(RECIPE).fit(pictures, given)
+    probabilities = identifier.predict_proba(given.describe(pictures, None))
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1)
+    np.testing.assert_allclose(identifier.held_out_.probabilities.sum(axis=1), 1)
+
+
+def test_other_types_teach_but_are_not_held_out():
+    pictures, given = simulated(types=(SCAN, SHEET))
+    both = replace(RECIPE, training_types=(SCAN, SHEET))
+    identifier = Identifier(both).fit(pictures, given)
+    assert identifier.n_pictures_ == 48
+    assert {picture.type for picture in identifier.held_out_.pictures} == {SCAN}
+    assert Identifier(RECIPE).fit(pictures, given).n_pictures_ == 24
+
+
+def test_types_that_are_centred_apart_may_lie_apart():
+    pictures, given = simulated(types=(SCAN, SHEET))
+    for picture in pictures:
+        if picture.type == SHEET:
+            given.by_file[picture.file].vectors["first"] += 50
+    recipe = Recipe(SCAN, {"first": replace(SHAPE, centre_types=True)}, (SCAN, SHEET))
+    identifier = Identifier(recipe).fit(pictures, given)
+    new, described = simulated(seed=5)
+    said = identifier.predict_proba(described.describe(new, None)).argmax(axis=1)
+    assert np.mean([identifier.species_[s] == p.species for s, p in zip(said, new, strict=True)]) > 0.9
+
+
+def test_an_expert_that_trusts_the_segmentation_is_silent_where_that_failed():
+    pictures, given = simulated()
+    recipe = Recipe(SCAN, {"first": replace(SHAPE, trust="segmentation")}, (SCAN,))
+    identifier = Identifier(recipe).fit(pictures, given)
+    described = given.describe(pictures[:1], None)[0]
+    unsure = identifier.predict_proba([replace(described, confidence=0.0)])
+    np.testing.assert_allclose(unsure, 1 / 3)
+    assert identifier.predict_proba([described]).max() > 0.5
+
+
+def test_the_order_of_the_pictures_hardly_counts():
+    pictures, given = simulated()
+    first = Identifier(RECIPE).fit(pictures, given)
+    second = Identifier(RECIPE).fit(pictures[::-1], given)
+    described = given.describe(pictures, None)
+    # Sums in another order, and a solver's tolerance.
+    np.testing.assert_allclose(first.predict_proba(described), second.predict_proba(described), atol=0.02)
+
+
+def test_pictures_that_could_not_be_read_are_left_out():
+    pictures, given = simulated()
+    given.by_file[pictures[0].file] = None
+    assert Identifier(RECIPE).fit(pictures, given).n_pictures_ == 23
+    with pytest.raises(LeafidError, match="no picture of type scan could be read"):
+        Identifier(RECIPE).fit(pictures, Given(dict.fromkeys(given.by_file)))
+
+
+def test_nothing_of_its_type():
+    pictures, given = simulated(types=(SHEET,))
+    for chosen in (pictures, [], [replace(picture, type=SCAN, taxon=None) for picture in pictures]):
+        with pytest.raises(LeafidError, match="no labelled picture of type scan to train on"):
+            Identifier(RECIPE).fit(chosen, given)

@@ -1,0 +1,71 @@
+import doctest
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from leafid.collection.picture import AcquisitionType
+from leafid.errors import LeafidError
+from leafid.learning import prediction
+from leafid.learning.model import Model
+from leafid.learning.modelfile import read_model
+from leafid.learning.prediction import predict, ranked
+
+
+@pytest.fixture(scope="module")
+def model(drawn_model):
+    return read_model(drawn_model)
+
+
+def test_the_examples():
+    assert doctest.testmod(prediction, extraglobs={"np": np}).failed == 0
+
+
+@given(st.lists(st.integers(0, 4), min_size=1, max_size=8), st.integers(1, 9))
+def test_ranks_by_probability_then_by_name(numbers, top):
+    species = [f"Genus {letter}" for letter in "abcdefgh"[: len(numbers)]]
+    wanted = sorted(zip(species, map(float, numbers), strict=True), key=lambda pair: (-pair[1], pair[0]))
+    assert ranked(np.array(numbers, float), species, top) == wanted[:top]
+    assert ranked(np.array(numbers, float), species) == wanted
+
+
+def test_answers_come_in_the_order_of_the_pictures_whatever_the_batches(model, asked, descriptions, monkeypatch):
+    whole = list(predict(model, asked, descriptions))
+    assert [answer.picture.file for answer in whole] == [picture.file for picture in asked]
+    monkeypatch.setattr(prediction, "_BATCH", 2)
+    parts = list(predict(model, asked, descriptions))
+    assert [answer.picture for answer in parts] == [answer.picture for answer in whole]
+    for part, answer in zip(parts, whole, strict=True):
+        assert [name for name, _ in part.ranking] == [name for name, _ in answer.ranking]
+        # Products of matrices of other sizes are summed in another order.
+        np.testing.assert_allclose([p for _, p in part.ranking], [p for _, p in answer.ranking], atol=1e-5)
+
+
+def test_an_unknown_type_is_recognised_and_told(model, asked, descriptions):
+    answers = list(predict(model, [replace(picture, type=None) for picture in asked], descriptions))
+    right = np.mean([answer.picture.type == picture.type for answer, picture in zip(answers, asked, strict=True)])
+    assert right > 0.7
+
+
+def test_a_picture_that_can_not_be_read_has_no_answer(model, asked, descriptions, tmp_path):
+    (tmp_path / "bad.jpg").write_bytes(b"")
+    for type_ in (None, AcquisitionType.SCAN):
+        bad = replace(asked[0], file=tmp_path / "bad.jpg", type=type_)
+        answers = list(predict(model, [bad, *asked[:2]], descriptions))
+        assert [answer.picture for answer in answers] == asked[:2]
+    assert list(descriptions.unreadable) == [tmp_path / "bad.jpg"]
+
+
+def test_a_type_that_the_model_lacks_is_said_before_any_work(model, asked, descriptions, monkeypatch):
+    scans = Model({AcquisitionType.SCAN: model.identifiers[AcquisitionType.SCAN]})
+    monkeypatch.setattr(prediction, "_BATCH", 1)
+    monkeypatch.setattr(descriptions, "describe", lambda *_: pytest.fail("worked before"))
+    ordered = sorted(asked, key=lambda picture: picture.type != AcquisitionType.SCAN)
+    with pytest.raises(LeafidError, match="was not trained for pictures of type"):
+        next(predict(scans, ordered, descriptions))
+
+
+def test_nothing_to_name(model, descriptions):
+    assert list(predict(model, [], descriptions)) == []

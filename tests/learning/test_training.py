@@ -1,0 +1,55 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from leafid.collection import fingerprint
+from leafid.collection.picture import AcquisitionType
+from leafid.errors import LeafidError
+from leafid.learning.training import train, train_recogniser
+
+SCAN, SHEET = AcquisitionType.SCAN, AcquisitionType.SCAN_LIKE
+
+
+def test_an_identifier_for_every_recipe(trained, training, recipes):
+    assert list(trained.identifiers) == list(recipes)
+    assert trained.fingerprint == fingerprint(training)
+    assert {info.n_pictures for info in trained.species.values()} == {9}
+    assert set(trained.recogniser.types_) == set(AcquisitionType)
+    assert 0.5 < trained.scores["type_recognition"] <= 1
+
+
+def test_only_pictures_that_a_recipe_uses_are_told_of(training, recipes, descriptions):
+    model = train(training, {SHEET: recipes[SHEET]}, descriptions)
+    own = [picture for picture in training if picture.type == SHEET]
+    assert model.fingerprint == fingerprint(own)
+    assert model.recogniser is None
+    assert model.scores == {}
+
+
+def test_one_species_is_warned_of(training, recipes, descriptions, caplog):
+    one = [picture for picture in training if picture.species == training[0].species]
+    train(one, {SHEET: recipes[SHEET]}, descriptions)
+    assert "type scan-like: all pictures are of one species" in caplog.text
+
+
+def test_nothing_to_train_on(recipes, descriptions):
+    with pytest.raises(LeafidError, match="no labelled picture of type scan-like"):
+        train([], {SHEET: recipes[SHEET]}, descriptions)
+
+
+def test_types_are_recognised_on_plants_not_seen(training, descriptions):
+    recogniser, share = train_recogniser(training, descriptions, 0)
+    features = np.stack(descriptions.type_features(training))
+    right = np.mean([a == p.type for a, p in zip(recogniser.recognise_features(features), training, strict=True)])
+    assert 0.5 < share <= right == 1
+
+
+def test_where_types_can_not_be_told(training, descriptions):
+    scans = [picture for picture in training if picture.type == SCAN]
+    assert train_recogniser(scans, descriptions, 0) == (None, None)
+    assert train_recogniser([], descriptions, 0) == (None, None)
+    lone = [replace(picture, plant="1") for picture in training[:3]]
+    recogniser, share = train_recogniser(lone, descriptions, 0)
+    assert (recogniser is None) == (len({picture.type for picture in lone}) == 1)
+    assert share is None
