@@ -38,22 +38,26 @@ def add_store(parser: argparse.ArgumentParser) -> None:
 @contextmanager
 def open_descriptions(arguments: argparse.Namespace, environment: Environment) -> Iterator[Descriptions]:
     """Open the descriptor store that the arguments ask for, and what describes pictures with it."""
+    from contextlib import ExitStack
+    from tempfile import TemporaryDirectory
+
     from leafid.errors import LeafidError
     from leafid.learning.descriptions import Descriptions
     from leafid.learning.store import Store, default_folder
 
-    store = None
-    if not arguments.no_cache:
+    with ExitStack() as stack:
+        folder = arguments.cache or default_folder()
+        if arguments.no_cache:
+            # What the types share is still computed once only; it is gone with the command.
+            folder = stack.enter_context(TemporaryDirectory(prefix="leafid-"))
+        store = None
         try:
-            store = Store(arguments.cache or default_folder())
+            store = Store(folder)
+            stack.callback(store.close)
         except LeafidError as error:
             # It costs the cache, and not the work.
             environment.warn(f"{error}; nothing is kept")
-    try:
         yield Descriptions(store, arguments.jobs, environment.progress)
-    finally:
-        if store is not None:
-            store.close()
 
 
 def training_pictures(arguments: argparse.Namespace, environment: Environment) -> list[Picture]:

@@ -50,6 +50,45 @@ def pooled(pieces: Sequence[LocalFeatures]) -> LocalFeatures:
     )
 
 
+def mirrored(features: LocalFeatures, descriptor: str) -> LocalFeatures:
+    """Give the dense features of the mirror image, without computing them again.
+
+    A mirrored patch has the same cells in another order, and for SIFT the same orientations in another order.
+
+    Parameters
+    ----------
+    features : LocalFeatures
+        Of `dense_sift` or `dense_colour`.
+    descriptor : {"dense-sift", "dense-colour"}
+        Which of the two.
+
+    Returns
+    -------
+    LocalFeatures
+        In the same order: each is the mirror image of the one that was there.
+    """
+    cells = features.descriptors.reshape(len(features), N_CELLS, N_CELLS, local_length(descriptor) // N_CELLS**2)
+    cells = cells[:, :, ::-1]
+    if descriptor == "dense-sift":
+        cells = cells[..., (N_ORIENTATIONS // 2 - np.arange(N_ORIENTATIONS)) % N_ORIENTATIONS]
+    positions = features.positions * np.array([1, -1], np.float32) + np.array([0, 1], np.float32)
+    return LocalFeatures(cells.reshape(features.descriptors.shape), positions, features.scales)
+
+
+def symmetric(features: LocalFeatures, descriptor: str) -> LocalFeatures:
+    """Mirror every second feature: the set is then alike for a picture and its mirror image, at no cost.
+
+    Neighbouring patches overlap by three quarters, so that either half of them tells nearly all that both tell.
+
+    Parameters
+    ----------
+    features, descriptor
+        As in `mirrored`.
+    """
+    other = mirrored(features.at(np.arange(1, len(features), 2)), descriptor)
+    return pooled([features.at(np.arange(0, len(features), 2)), other])
+
+
 def local_length(descriptor: str) -> int:
     """Tell how many values a descriptor has: ``dense-sift``, ``detected-sift`` or ``dense-colour``."""
     return _COLOUR_VALUES * N_CELLS**2 if descriptor == "dense-colour" else N_ORIENTATIONS * N_CELLS**2

@@ -77,7 +77,13 @@ class FisherEncoder:
             )
         self.projection_ = Projection(self.n_components, self.position_weight).fit(features)
         mixture = GaussianMixture(
-            self.n_modes, covariance_type="diag", reg_covar=1e-4, max_iter=40, tol=1e-2, random_state=self.seed
+            self.n_modes,
+            covariance_type="diag",
+            reg_covar=1e-4,
+            max_iter=40,
+            tol=1e-2,
+            init_params="k-means++",
+            random_state=self.seed,
         )
         with warnings.catch_warnings():
             # A mixture that still moves a little after 40 rounds serves as a codebook just as well.

@@ -5,22 +5,19 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import cv2
 import numpy as np
 
 from leafid.collection.picture import AcquisitionType
 from leafid.descriptors import registry
-from leafid.descriptors.local import LocalFeatures, dense_colour, dense_sift, detected_sift, pooled
+from leafid.descriptors.local import LocalFeatures, dense_colour, dense_sift, detected_sift, symmetric
 from leafid.encoding import Encoder
-from leafid.images import read_image
-from leafid.learning.recipe import Expert
+from leafid.learning.recipe import LONGEST_SIDE, Expert
 from leafid.segmentation import Segmentation, normalised_crop, segment
 
 #: Goes up with every change to segmentation, descriptors or encoders that changes a vector: the store then starts anew.
-DESCRIPTION_VERSION = 1
-LONGEST_SIDE = 800
+DESCRIPTION_VERSION = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +45,19 @@ class Describer:
     experts : dict of str to Expert
     encoders : dict of str to Encoder
         Of the experts on local features.
+    longest_side : int
+        Pictures are reduced to it, in pixels, before anything else.
     """
 
     experts: dict[str, Expert]
     encoders: dict[str, Encoder] = field(default_factory=dict)
+    longest_side: int = LONGEST_SIDE
 
     def expert_key(self, name: str) -> str:
         """All that decides about an expert's vector of a picture, as a short text."""
-        digest = hashlib.sha256(f"{DESCRIPTION_VERSION}|{self.experts[name].description_key()}".encode())
+        digest = hashlib.sha256(
+            f"{DESCRIPTION_VERSION}|{self.longest_side}|{self.experts[name].description_key()}".encode()
+        )
         if self.experts[name].is_local:
             for array_name, array in sorted(self.encoders[name].state().items()):
                 digest.update(array_name.encode() + np.ascontiguousarray(array).tobytes())
@@ -69,7 +71,7 @@ class Describer:
         Parameters
         ----------
         image : uint8 (H, W, 3)
-            BGR, as `read_picture` gives it.
+            BGR.
         acquisition_type : AcquisitionType
             Of the picture: it decides how the leaf is found.
         names : sequence of str, optional
@@ -143,21 +145,15 @@ class Views:
 def local_features(views: Views, expert: Expert) -> LocalFeatures:
     """Find the local features of a picture that an expert looks at."""
     image, region = views.crop(expert.view, expert.size)
-    found = [_features_of(image, region, expert)]
-    if expert.mirrored:
-        flipped = None if region is None else np.ascontiguousarray(region[:, ::-1])
-        found.append(_features_of(np.ascontiguousarray(image[:, ::-1]), flipped, expert))
-    return pooled(found)
-
-
-def _features_of(image: np.ndarray, region: np.ndarray | None, expert: Expert) -> LocalFeatures:
-    if expert.descriptor == "dense-colour":
-        lab = cv2.cvtColor(image, cv2.COLOR_BGR2LAB)
-        return dense_colour(lab, region, cell=expert.cell, n_scales=expert.scales, coverage=expert.coverage)
-    grey = cv2.cvtColor(image, cv2.COLOR_BGR2GRAY)
     if expert.descriptor == "detected-sift":
-        return detected_sift(grey, region)
-    return dense_sift(grey, region, cell=expert.cell, n_scales=expert.scales, coverage=expert.coverage)
+        return detected_sift(cv2.cvtColor(image, cv2.COLOR_BGR2GRAY), region)
+    dense, space = (
+        (dense_colour, cv2.COLOR_BGR2LAB) if expert.descriptor == "dense-colour" else (dense_sift, cv2.COLOR_BGR2GRAY)
+    )
+    found = dense(
+        cv2.cvtColor(image, space), region, cell=expert.cell, n_scales=expert.scales, coverage=expert.coverage
+    )
+    return symmetric(found, expert.descriptor) if expert.mirrored else found
 
 
 def sample_features(
@@ -182,8 +178,3 @@ def sample_features(
     """
     found = local_features(Views(image, segment(image, acquisition_type)), expert)
     return found.at(np.sort(np.random.default_rng(seed).permutation(len(found))[:per_picture]))
-
-
-def read_picture(file: Path) -> np.ndarray:
-    """Read a picture at the size that descriptors are computed at."""
-    return read_image(file, max_side=LONGEST_SIDE)

@@ -17,15 +17,15 @@ from leafid.collection.picture import AcquisitionType, Picture
 from leafid.descriptors.local import LocalFeatures, pooled
 from leafid.encoding import Encoder, make_encoder
 from leafid.errors import LeafidError, UsageError
+from leafid.images import read_image
 from leafid.learning.describing import (
     DESCRIPTION_VERSION,
     Described,
     Describer,
-    read_picture,
     sample_features,
 )
 from leafid.learning.recipe import Expert, Recipe
-from leafid.learning.recogniser import type_features
+from leafid.learning.recogniser import TYPE_SIDE, type_features
 from leafid.learning.store import Store, packed, read_arrays, unpacked, written_arrays
 from leafid.parallel import ordered_map
 
@@ -106,16 +106,17 @@ class Descriptions:
             if expert.is_local:
                 # An expert that names the types of its codebook shares it, and all vectors, with other recipes.
                 own = [picture for picture in pictures if picture.type in expert.codebook_types] or pictures
-                encoders[name] = self._encoder(_spread_over_species(own, recipe.codebook_pictures, seed), expert, seed)
+                chosen = _spread_over_species(own, recipe.codebook_pictures, seed)
+                encoders[name] = self._encoder(chosen, expert, recipe.longest_side, seed)
         return encoders
 
-    def _encoder(self, pictures: Sequence[Picture], expert: Expert, seed: int) -> Encoder:
+    def _encoder(self, pictures: Sequence[Picture], expert: Expert, longest_side: int, seed: int) -> Encoder:
         encoder = make_encoder(expert.encoder, expert.modes, expert.components, expert.position, seed)
-        key = self._codebook_key(pictures, expert, seed)
+        key = self._codebook_key(pictures, expert, longest_side, seed)
         known = self._stored([key])
         if key in known:
             return encoder.restore(read_arrays(known[key]))
-        drawn = self._computed(pictures, partial(_draw_features, expert, seed), "codebook")
+        drawn = self._computed(pictures, partial(_draw_features, expert, longest_side, seed), "codebook")
         pieces = [features for features in drawn if features is not None]
         if not pieces:
             raise LeafidError("no picture could be read to learn a codebook from")
@@ -177,10 +178,10 @@ class Descriptions:
                 return None
         return hashlib.sha256(f"{base}|{picture.type}|{self._hashes[picture.file]}".encode()).digest()
 
-    def _codebook_key(self, pictures: Sequence[Picture], expert: Expert, seed: int) -> bytes:
+    def _codebook_key(self, pictures: Sequence[Picture], expert: Expert, longest_side: int, seed: int) -> bytes:
         parts = [self._key(picture, "codebook") or b"" for picture in pictures]
-        words = f"codebook|{DESCRIPTION_VERSION}|{expert.description_key()}|{seed}|{_DRAWN_PER_PICTURE}".encode()
-        return hashlib.sha256(words + b"".join(parts)).digest()
+        words = f"codebook|{DESCRIPTION_VERSION}|{longest_side}|{expert.description_key()}|{seed}|{_DRAWN_PER_PICTURE}"
+        return hashlib.sha256(words.encode() + b"".join(parts)).digest()
 
     def _stored(self, keys: Sequence[bytes | None]) -> Mapping[bytes | None, bytes]:
         found: dict[bytes | None, bytes] = {}
@@ -207,16 +208,17 @@ def _guarded(task: Callable[[Item], T], item: Item) -> tuple[T | None, str | Non
 def _describe_picture(describer: Describer, asked: tuple[Picture, tuple[int, ...]]) -> Arrays:
     picture, places = asked
     names = [name for place, name in enumerate(describer.experts) if place in places]
-    described = describer.describe(read_picture(picture.file), _type_of(picture), names)
+    described = describer.describe(read_image(picture.file, describer.longest_side), _type_of(picture), names)
     return [[np.array([described.confidence]), described.vectors[name]] for name in names]
 
 
 def _type_features(asked: tuple[Picture, tuple[int, ...]]) -> Arrays:
-    return [[type_features(read_picture(asked[0].file))]]
+    return [[type_features(read_image(asked[0].file, TYPE_SIDE))]]
 
 
-def _draw_features(expert: Expert, seed: int, picture: Picture) -> LocalFeatures:
-    return sample_features(read_picture(picture.file), _type_of(picture), expert, _DRAWN_PER_PICTURE, seed)
+def _draw_features(expert: Expert, longest_side: int, seed: int, picture: Picture) -> LocalFeatures:
+    image = read_image(picture.file, longest_side)
+    return sample_features(image, _type_of(picture), expert, _DRAWN_PER_PICTURE, seed)
 
 
 def _described(names: Sequence[str], arrays: Arrays) -> Described:

@@ -96,7 +96,7 @@ class Identifier:
         if not any(picture.type == self.type for picture in chosen):
             raise LeafidError(f"no labelled picture of type {self.type} to train on")
         encoders = descriptions.learn_encoders(chosen, self.recipe, self.seed)
-        self.describer_ = Describer(self.recipe.experts, encoders)
+        self.describer_ = Describer(self.recipe.experts, encoders, self.recipe.longest_side)
         found = descriptions.describe(chosen, self.describer_)
         readable = [(p, d) for p, d in zip(chosen, found, strict=True) if d is not None]
         if not any(picture.type == self.type for picture, _ in readable):

@@ -25,6 +25,7 @@ from leafid.learning.linear import LinearScorer, mapped
 from leafid.learning.model import Model, SpeciesInfo
 from leafid.learning.recipe import Recipe, from_plain
 from leafid.learning.recogniser import TypeRecogniser
+from leafid.learning.thresholds import Thresholds, kept_ranks
 
 FORMAT = "leafid-model"
 FORMAT_VERSION = 1
@@ -39,7 +40,7 @@ def write_model(model: Model, path: str | os.PathLike[str]) -> None:
         When the file can't be written.
     """
     arrays: dict[str, np.ndarray] = {}
-    identifiers = {}
+    identifiers: dict[str, dict[str, Any]] = {}
     for type_, identifier in model.identifiers.items():
         identifiers[str(type_)] = {
             "recipe": identifier.recipe.as_json(),
@@ -56,6 +57,10 @@ def write_model(model: Model, path: str | os.PathLike[str]) -> None:
             arrays[f"{type_}/{name}/intercepts"] = scorer.intercepts.astype(np.float32)
         for key, array in encoder_arrays(identifier.describer_.encoders).items():
             arrays[f"{type_}/encoders/{key}"] = array
+        if type_ in model.thresholds:
+            plain, own = _taken_apart(model.thresholds[type_])
+            identifiers[str(type_)]["thresholds"] = plain
+            arrays.update({f"{type_}/thresholds/{key}": array for key, array in own.items()})
     manifest: dict[str, Any] = {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
@@ -120,10 +125,12 @@ def _read_manifest(archive: zipfile.ZipFile, path: str | os.PathLike[str]) -> di
 
 
 def _assembled(manifest: dict[str, Any], arrays: Arrays, path: str | os.PathLike[str]) -> Model:
-    identifiers = {}
+    identifiers, thresholds = {}, {}
     for word, entry in manifest["identifiers"].items():
         type_ = AcquisitionType(word)
         identifiers[type_] = _identifier(entry, from_plain(entry["recipe"], type_, str(path)), arrays)
+        if "thresholds" in entry:
+            thresholds[type_] = _thresholds(entry["thresholds"], f"{type_}/thresholds", arrays)
     if not identifiers:
         raise ValueError("it has no identifier")
     recogniser = None
@@ -136,7 +143,8 @@ def _assembled(manifest: dict[str, Any], arrays: Arrays, path: str | os.PathLike
             arrays.shaped("recogniser/intercepts", len(recogniser.types_)),
         )
     species = {name: _species_info(name, plain) for name, plain in manifest["species"].items()}
-    return Model(identifiers, recogniser, species, str(manifest["training_data"]), dict(manifest["scores"]))
+    scores = dict(manifest["scores"])
+    return Model(identifiers, recogniser, species, str(manifest["training_data"]), scores, thresholds)
 
 
 def _identifier(entry: dict[str, Any], recipe: Recipe, arrays: Arrays) -> Identifier:
@@ -168,8 +176,33 @@ def _identifier(entry: dict[str, Any], recipe: Recipe, arrays: Arrays) -> Identi
             halves.astype(np.float32) * arrays.shaped(f"{place}/scale", len(species)),
             arrays.shaped(f"{place}/intercepts", len(species)),
         )
-    identifier.describer_ = Describer(recipe.experts, encoders)
+    identifier.describer_ = Describer(recipe.experts, encoders, recipe.longest_side)
     return identifier
+
+
+def _taken_apart(thresholds: Thresholds) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    plain = {"sizes": len(thresholds.sizes), "pictures": thresholds.n_right, "back_off": thresholds.back_off}
+    arrays = {
+        "sizes": thresholds.sizes,
+        "size_thresholds": thresholds.size_thresholds,
+        "right": thresholds.right,
+    }
+    return plain, arrays
+
+
+def _thresholds(plain: dict[str, Any], place: str, arrays: Arrays) -> Thresholds:
+    number, n_right = int(plain["sizes"]), int(plain["pictures"])
+    if number < 1 or n_right < 1:
+        raise ValueError(f"expected thresholds learned of pictures, found {plain!r}")
+    back_off = None if plain["back_off"] is None else float(plain["back_off"])
+    if back_off is not None and not 0 <= back_off < 2:
+        raise ValueError(f"expected a threshold from 0 to about 1, found {back_off}")
+    sizes = arrays.shaped(f"{place}/sizes", number)
+    falling = arrays.shaped(f"{place}/size_thresholds", number)
+    right = arrays.shaped(f"{place}/right", len(kept_ranks(n_right)))
+    if (np.diff(sizes) <= 0).any() or (np.diff(falling) > 0).any() or (np.diff(right) < 0).any():
+        raise ValueError(f"{place}: expected sorted thresholds")
+    return Thresholds(sizes, falling, right, n_right, back_off)
 
 
 def _column_scale(coefficients: np.ndarray) -> np.ndarray:

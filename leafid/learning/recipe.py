@@ -15,6 +15,7 @@ from typing import Any
 from leafid.collection.picture import AcquisitionType, Picture
 from leafid.errors import LeafidError
 
+LONGEST_SIDE = 800
 VIEWS = ("leaf", "upright", "picture")
 LOCAL_DESCRIPTORS = ("dense-sift", "detected-sift", "dense-colour")
 ENCODERS = ("fisher", "words")
@@ -43,7 +44,7 @@ class Expert:
     coverage : float
         The share of a patch that the leaf must cover, from 0 to 1.
     mirrored : bool
-        Whether the view's mirror image counts too.
+        Whether every second patch is read mirrored, so that a leaf and its mirror image are described alike.
     encoder : {"fisher", "words"}
     modes : int
         Gaussians of the Fisher vector, or visual words.
@@ -113,6 +114,8 @@ class Recipe:
     training_types : tuple of AcquisitionType
         What it learns from; its own type among them.
     summary : str
+    longest_side : int
+        Pictures are reduced to it, in pixels, before anything else.
     codebook_pictures : int
         How many pictures an encoder is learned from at the most.
     """
@@ -121,6 +124,7 @@ class Recipe:
     experts: dict[str, Expert]
     training_types: tuple[AcquisitionType, ...]
     summary: str = ""
+    longest_side: int = LONGEST_SIDE
     codebook_pictures: int = 600
 
     def as_json(self) -> dict[str, Any]:
@@ -128,6 +132,7 @@ class Recipe:
         return {
             "summary": self.summary,
             "training_types": [str(type_) for type_ in self.training_types],
+            "longest_side": self.longest_side,
             "codebook_pictures": self.codebook_pictures,
             "experts": {
                 name: {key: value for key, value in asdict(expert).items() if value != ()}
@@ -213,7 +218,7 @@ def from_plain(data: dict[str, Any], acquisition_type: AcquisitionType, place: s
     LeafidError
         At the first value that is not as expected.
     """
-    _known_keys(data, {"summary", "training_types", "codebook_pictures", "experts"}, place)
+    _known_keys(data, {"summary", "training_types", "longest_side", "codebook_pictures", "experts"}, place)
     words = data.get("training_types", [str(acquisition_type)])
     types = _types(words, f"{place}: training_types")
     if acquisition_type not in types:
@@ -222,6 +227,7 @@ def from_plain(data: dict[str, Any], acquisition_type: AcquisitionType, place: s
     if not isinstance(experts, dict) or not experts:
         raise LeafidError(f"{place}: expected at least one table [experts.NAME], found none")
     summary = _checked(data.get("summary", ""), str, lambda _: True, "a text", place, "summary")
+    side = _checked(data.get("longest_side", LONGEST_SIDE), int, *_RANGES["size"], place, "longest_side")
     pictures = _checked(
         data.get("codebook_pictures", 600), int, lambda n: n >= 1, "1 or more", place, "codebook_pictures"
     )
@@ -230,6 +236,7 @@ def from_plain(data: dict[str, Any], acquisition_type: AcquisitionType, place: s
         {name: _expert(name, table, place) for name, table in experts.items()},
         types,
         summary,
+        side,
         pictures,
     )
 

@@ -11,6 +11,8 @@ from leafid.collection.picture import AcquisitionType
 from leafid.learning.linear import Rows, fit_linear, picture_weights
 
 N_TYPE_FEATURES = 39
+#: Pictures are read at this longest side, in pixels.
+TYPE_SIDE = 400
 _SIDE = 48
 _RIM = 3
 
