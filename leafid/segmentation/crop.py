@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 
 from leafid.errors import UsageError
-from leafid.segmentation.result import Image, Mask, Segmentation
+from leafid.segmentation.result import Image, Mask, Segmentation, bounding_box, convex_hull
 
 
 def upright_angle(segmentation: Segmentation) -> float:
@@ -27,18 +27,18 @@ def upright_angle(segmentation: Segmentation) -> float:
     With a petiole, the axis runs from where the petiole meets the blade to the blade's centroid. Without one it is the
     principal axis, and the end with the longer tail (third moment along the axis) is the tip.
     """
-    rows, cols = np.nonzero(segmentation.blade)
-    points = np.stack([cols, rows]).astype(np.float64)
-    centre = points.mean(axis=1)
+    row0, row1, col0, col1 = segmentation.box
+    moments = cv2.moments(np.ascontiguousarray(segmentation.blade[row0:row1, col0:col1]).view(np.uint8))
+    centre = np.array([col0 + moments["m10"] / moments["m00"], row0 + moments["m01"] / moments["m00"]])
     foot = _petiole_foot(segmentation)
     if foot is not None and np.any(foot != centre):
         up = centre - foot
     else:
-        spread = points - centre[:, None]
-        values, vectors = np.linalg.eigh(spread @ spread.T / spread.shape[1])
+        values, vectors = np.linalg.eigh([[moments["mu20"], moments["mu11"]], [moments["mu11"], moments["mu02"]]])
         up = vectors[:, int(np.argmax(values))]
-        along = up @ spread
-        tail = float((along**3).mean())
+        col, row = up
+        third = np.array([moments["mu30"], moments["mu21"], moments["mu12"], moments["mu03"]])
+        tail = float(third @ np.array([col**3, 3 * col**2 * row, 3 * col * row**2, row**3]))
         if tail < 0 or (tail == 0 and up[1] > 0):
             up = -up
     # Rows grow downwards: straight up is (0, -1).
@@ -94,44 +94,63 @@ def normalised_crop(
     leaf = segmentation.mask if part == "mask" else segmentation.blade
     if leaf.shape != image.shape[:2]:
         raise UsageError(f"expected a segmentation of shape {image.shape[:2]}, found {leaf.shape}")
-    empty = not leaf.any()
+    row0, row1, col0, col1 = bounding_box(leaf)
+    empty = row1 == 0
     angle = upright_angle(segmentation) if upright and not empty else 0.0
-    matrix = _placement(np.ones_like(leaf) if empty else leaf, angle, size, 0.0 if empty else margin)
-    fill = background if background is not None else (255, 255, 255)
-    source = _smoothed(image, float(np.hypot(matrix[0, 0], matrix[0, 1])))
-    crop = cv2.warpAffine(source, matrix, (size, size), borderMode=cv2.BORDER_CONSTANT, borderValue=fill)
-    turned = cv2.warpAffine(leaf.astype(np.uint8) * 255, matrix, (size, size)) > 127
+    if empty:
+        row1, col1 = leaf.shape
+        corners = np.array([[0, 0], [col1 - 1, 0], [0, row1 - 1], [col1 - 1, row1 - 1]])
+    else:
+        corners = convex_hull(leaf[row0:row1, col0:col1].view(np.uint8))[:, 0] + (col0, row0)
+    matrix = _placement(corners, angle, size, 0.0 if empty else margin)
+    scale = float(np.hypot(matrix[0, 0], matrix[0, 1]))
     if background is not None and not empty:
-        crop[~turned] = background
-    return crop, turned
+        # Nothing else is seen: the leaf's box, and what the blur mixes into it.
+        room = 2 + int(np.ceil(4 * _blur(scale)))
+        row0, row1, col0, col1 = max(row0 - room, 0), row1 + room, max(col0 - room, 0), col1 + room
+    else:
+        row0, row1, col0, col1 = 0, leaf.shape[0], 0, leaf.shape[1]
+    matrix[:, 2] += matrix[:, :2] @ (col0, row0)
+    source = image[row0:row1, col0:col1]
+    if _blur(scale):
+        # Fine texture would turn into false coarse one.
+        source = cv2.GaussianBlur(source, (0, 0), _blur(scale))
+    fill = background if background is not None else (255, 255, 255)
+    crop = cv2.warpAffine(source, matrix, (size, size), borderMode=cv2.BORDER_CONSTANT, borderValue=fill)
+    whole = leaf[row0:row1, col0:col1].view(np.uint8) * np.uint8(255)
+    turned = cv2.compare(cv2.warpAffine(whole, matrix, (size, size)), 127, cv2.CMP_GT)
+    if background is not None and not empty:
+        crop = cv2.copyTo(crop, turned, np.full_like(crop, background))
+    return crop, turned != 0
 
 
-def _placement(leaf: Mask, angle: float, size: int, margin: float) -> np.ndarray:
-    rows, cols = np.nonzero(leaf)
+def _placement(corners: np.ndarray, angle: float, size: int, margin: float) -> np.ndarray:
+    """Map (col, row) of the picture to those of the square, given the corners of the leaf's hull."""
     radians = np.radians(angle)
     cosine, sine = np.cos(radians), np.sin(radians)
     turn = np.array([[cosine, sine], [-sine, cosine]])
-    hull = cv2.convexHull(np.stack([cols, rows], axis=1).astype(np.int32)).reshape(-1, 2)
-    turned = turn @ hull.T
+    turned = turn @ corners.T
     low, high = turned.min(axis=1), turned.max(axis=1)
     scale = (1 - 2 * margin) * size / max(float((high - low).max()) + 1, 1.0)
     shift = (size - 1) / 2 - scale * (low + high) / 2
     return np.column_stack([scale * turn, shift])
 
 
-def _smoothed(image: Image, scale: float) -> Image:
-    """Blur before shrinking, so that fine texture doesn't turn into false coarse one."""
-    if scale >= 0.75:
-        return image
-    return cv2.GaussianBlur(image, (0, 0), 0.4 / scale)
+def _blur(scale: float) -> float:
+    """Give the standard deviation, in pixels of the picture, of the blur before a scaling; 0 for none."""
+    return 0.0 if scale >= 0.75 else 0.4 / scale
 
 
 def _petiole_foot(segmentation: Segmentation) -> np.ndarray | None:
-    petiole = segmentation.petiole
-    if not petiole.any():
+    row0, row1, col0, col1 = segmentation.box
+    blade = segmentation.blade[row0:row1, col0:col1]
+    petiole = (segmentation.mask[row0:row1, col0:col1] & ~blade).view(np.uint8)
+    left, top, width, height = cv2.boundingRect(petiole)
+    if not width:
         return None
-    near = cv2.dilate(segmentation.blade.view(np.uint8), np.ones((5, 5), np.uint8)).view(bool)
-    rows, cols = np.nonzero(petiole & near)
-    if not rows.size:
-        rows, cols = np.nonzero(petiole)
-    return np.array([cols.mean(), rows.mean()])
+    around = np.s_[max(top - 2, 0) : top + height + 2, max(left - 2, 0) : left + width + 2]
+    near = cv2.dilate(np.ascontiguousarray(blade[around]).view(np.uint8), np.ones((5, 5), np.uint8))
+    foot = cv2.moments(near & petiole[around])
+    if not foot["m00"]:
+        foot = cv2.moments(petiole[around])
+    return np.array([foot["m10"], foot["m01"]]) / foot["m00"] + (col0 + around[1].start, row0 + around[0].start)

@@ -64,11 +64,8 @@ def bounding_box(mask: Mask) -> tuple[int, int, int, int]:
     >>> bounding_box(mask)
     (1, 3, 2, 5)
     """
-    rows = np.flatnonzero(mask.any(axis=1))
-    if not rows.size:
-        return 0, 0, 0, 0
-    cols = np.flatnonzero(mask[rows[0] : rows[-1] + 1].any(axis=0))
-    return int(rows[0]), int(rows[-1]) + 1, int(cols[0]), int(cols[-1]) + 1
+    left, top, width, height = cv2.boundingRect(mask.view(np.uint8))
+    return (top, top + height, left, left + width) if width else (0, 0, 0, 0)
 
 
 def shrink(image: Image, size: int) -> Image:
@@ -138,7 +135,7 @@ def convex_hull(mask: NDArray[np.uint8]) -> NDArray[np.int32]:
 def halve(image: Image, size: int) -> Image:
     """Halve a picture by averaging for as long as its longer side is at least `size`.
 
-    Averaging by exactly two is ten times as fast as by any other factor.
+    Averaging by exactly two is ten times as fast as by any other factor; what is odd at the end is left out.
 
     Parameters
     ----------
@@ -150,5 +147,7 @@ def halve(image: Image, size: int) -> Image:
     ndarray of uint8
     """
     while max(image.shape[:2]) >= max(size, 2) and min(image.shape[:2]) > 1:
-        image = cv2.resize(image, (image.shape[1] // 2, image.shape[0] // 2), interpolation=cv2.INTER_AREA)
+        rows, cols = image.shape[0] // 2, image.shape[1] // 2
+        # An odd row or column at the end is left out: no other factor is as fast as two.
+        image = cv2.resize(image[: 2 * rows, : 2 * cols], (cols, rows), interpolation=cv2.INTER_AREA)
     return image
