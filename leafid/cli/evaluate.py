@@ -24,7 +24,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from leafid.cli.arguments import add_jobs, add_layout, add_seed, positive_int
+from leafid.cli.arguments import add_jobs, add_layout, add_seed, positive_int, positive_ints
 from leafid.cli.environment import Environment
 from leafid.errors import LeafidError, ProblemsError, UsageError
 
@@ -53,7 +53,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "of one rank counts, unknown species are wrong answers",
     )
     parser.add_argument(
-        "--top", metavar="K", nargs="+", type=positive_int, default=[1, 5], help="top-K accuracies (default: 1 5)"
+        "--top", metavar="K,…", type=positive_ints, default=[1, 5], help="top-K accuracies (default: 1,5)"
     )
     parser.add_argument("--by", choices=_GROUPS, action="append", default=[], help="score groups of pictures as well")
     parser.add_argument("--sets", action="store_true", help="score the runs as set-valued predictions as well")

@@ -4,10 +4,21 @@ With --output, writes a run file in the ImageCLEF format, a line for each predic
 calibrated probability. Without it, prints a ranking for a person to read. Of a collection with a test part only that
 part is named. A picture that can't be read is reported, and costs nothing of the work done on the others.
 
+With --set, a set of species for each picture: the K likeliest (top-K), as many as come to K on average (average-K), or
+as many as hold the right one with probability P (coverage-P). A set may be empty: a run file then has no line of the
+picture. With --back-off, one name for each picture, of a species, or of a genus, family or order ('Quercus *': an oak,
+don't know which), as fine as is sure enough. How sure that is, training found out on held-out plants.
+
+--format annotation2016 writes the run file of another task: each species with its probability and with the box of the
+leaf in the picture.
+
 examples:
   leafid predict my-leaf.jpg
   leafid predict imageclef2011 --model clef11.leafid --output run.txt
   leafid predict holiday/*.jpg --type photo --top 3
+  leafid predict imageclef2011 --set average-5 --output sets.txt
+  leafid predict imageclef2011 --back-off --output backed-off.txt
+  leafid predict holiday/*.jpg --format annotation2016 --top 10 --output boxes.txt
 """
 
 from __future__ import annotations
@@ -20,11 +31,9 @@ from leafid.cli.environment import Environment
 from leafid.cli.learning import add_store, open_descriptions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
+    from leafid.cli.answering import Choice
     from leafid.collection import Picture
     from leafid.learning.model import Model
-    from leafid.learning.prediction import Answer
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -34,8 +43,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--model", metavar="MODEL", help="a trained model (default: the one that comes along)")
     parser.add_argument("--output", metavar="RUN", help="write a run file instead of printing a ranking")
-    parser.add_argument(
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument(
         "--top", metavar="K", type=positive_int, help="species a picture (default: all in a run file, 5 in a ranking)"
+    )
+    what.add_argument("--set", metavar="RULE", help="a set of species a picture: top-K, average-K or coverage-P")
+    what.add_argument("--back-off", action="store_true", help="one name a picture, as fine as is sure enough")
+    parser.add_argument(
+        "--format",
+        choices=("imageclef2011", "annotation2016"),
+        default="imageclef2011",
+        help="of the run file (default: %(default)s)",
     )
     add_type(parser, "how all the pictures were taken (default: what the metadata say, else recognised)")
     add_layout(parser)
@@ -47,26 +65,54 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     """Name the pictures; 1 when any could not be read."""
     from leafid.files import check_writable
 
+    _check_usage(arguments)
     if arguments.output:
         # Found out now rather than after the work.
         check_writable(arguments.output)
 
+    from leafid.cli.answering import check_thresholds, print_answers, write_localised, write_ranked
     from leafid.learning.bundled import default_model
     from leafid.learning.modelfile import read_model
     from leafid.learning.prediction import predict
 
     model = read_model(arguments.model or default_model())
     pictures = _pictures_to_name(arguments, environment)
+    check_thresholds(model, pictures, arguments)
+    choose = _choice(arguments, model)
     with open_descriptions(arguments, environment) as descriptions:
-        if arguments.output:
-            answers = predict(model, pictures, descriptions, arguments.top)
-            n_answered = _write(arguments.output, answers, environment)
+        answers = predict(model, pictures, descriptions)
+        if not arguments.output:
+            n_answered = print_answers(answers, choose, model, environment)
+        elif arguments.format == "annotation2016":
+            n_answered = write_localised(arguments.output, answers, choose, environment, arguments.jobs)
         else:
-            n_answered = _print(predict(model, pictures, descriptions, arguments.top or 5), model, environment)
+            n_answered = write_ranked(arguments.output, answers, choose, environment)
     failed = len(pictures) - n_answered
     if failed:
         environment.note(f"leafid: {failed} of {len(pictures)} pictures could not be read")
     return 1 if failed else 0
+
+
+def _check_usage(arguments: argparse.Namespace) -> None:
+    from leafid.errors import UsageError
+    from leafid.learning.thresholds import SetRule
+
+    if arguments.format == "annotation2016" and not arguments.output:
+        raise UsageError("expected --output with --format annotation2016, a format of run files")
+    if arguments.format == "annotation2016" and arguments.back_off:
+        raise UsageError("expected species with --format annotation2016; leave out --back-off")
+    if arguments.set:
+        arguments.set = SetRule.parse(arguments.set)
+
+
+def _choice(arguments: argparse.Namespace, model: Model) -> Choice:
+    from leafid.cli.answering import back_off_choice, ranking_choice, set_choice
+
+    if arguments.set:
+        return set_choice(model, arguments.set)
+    if arguments.back_off:
+        return back_off_choice(model)
+    return ranking_choice(arguments.top or (None if arguments.output else 5))
 
 
 def _pictures_to_name(arguments: argparse.Namespace, environment: Environment) -> list[Picture]:
@@ -92,32 +138,14 @@ def _pictures_to_name(arguments: argparse.Namespace, environment: Environment) -
             for picture in pictures
             if len(picture.name.split()) != 1
         ]
+        if arguments.format == "annotation2016":
+            problems += [
+                f"{picture.file}: expected a name in ASCII, as the run files of that task are; rename the file"
+                for picture in pictures
+                if not picture.name.isascii()
+            ]
         if problems:
             raise ProblemsError(problems)
     if arguments.type:
         pictures = [replace(picture, type=AcquisitionType(arguments.type)) for picture in pictures]
     return pictures
-
-
-def _write(path: str, answers: Iterable[Answer], environment: Environment) -> int:
-    from leafid.runs.imageclef2011 import write_run
-
-    rankings = {answer.picture.name: answer.ranking for answer in answers}
-    write_run(path, rankings)
-    lines = sum(map(len, rankings.values()))
-    environment.note(f"{path}: {lines} predictions for {len(rankings)} pictures")
-    return len(rankings)
-
-
-def _print(answers: Iterable[Answer], model: Model, environment: Environment) -> int:
-    count = 0
-    for count, answer in enumerate(answers, 1):
-        if count > 1:
-            environment.print()
-        environment.print(f"{answer.picture.file}  ({answer.picture.type})")
-        width = max(len(species) for species, _ in answer.ranking)
-        for rank, (species, probability) in enumerate(answer.ranking, 1):
-            info = model.species.get(species)
-            common = ", ".join(info.vernacular_names[:2]) if info else ""
-            environment.print(f"  {rank}  {probability:6.1%}  {species:<{width}}  {common}".rstrip())
-    return count

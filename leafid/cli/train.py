@@ -39,6 +39,7 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     check_writable(arguments.output)
 
     from leafid.evaluation.held_out import held_out_scores
+    from leafid.evaluation.held_out_thresholds import fit_thresholds
     from leafid.learning.modelfile import write_model
     from leafid.learning.training import train
 
@@ -49,6 +50,9 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     for type_, identifier in model.identifiers.items():
         if identifier.held_out_ is not None:
             model.scores[str(type_)] = held_out_scores([identifier.held_out_])
+            taxa = {name: info.taxon for name, info in model.species.items()}
+            if thresholds := fit_thresholds(identifier.held_out_, taxa):
+                model.thresholds[type_] = thresholds
     write_model(model, arguments.output)
     # Not all that were read: a recipe needn't learn from every type that the collection has.
     n_used = sum(info.n_pictures for info in model.species.values())

@@ -93,6 +93,34 @@ def back_off(probabilities: np.ndarray, taxonomy: Taxonomy, threshold: float) ->
     return [best[d][row] if d < len(best) else WILDCARD for row, d in enumerate(depth)]
 
 
+def answer_probability(answer: str, probabilities: np.ndarray, taxonomy: Taxonomy) -> float:
+    """Sum the posterior of the species that an answer leaves open.
+
+    Parameters
+    ----------
+    answer : str
+        A species, or a back-off (`Taxonomy.path`).
+    probabilities : float array (C,)
+    taxonomy : Taxonomy
+
+    Returns
+    -------
+    float
+        From 0 to 1.
+
+    Examples
+    --------
+    >>> from leafid.collection.picture import Taxon
+    >>> tree = Taxonomy([Taxon("Quercus robur"), Taxon("Quercus ilex"), Taxon("Acer campestre")])
+    >>> answer_probability("Quercus *", np.array([0.5, 0.25, 0.25]), tree)
+    0.75
+    """
+    path = taxonomy.path(answer)
+    named = path[: len(path) - path.count(WILDCARD)]
+    inside = [taxonomy.paths[species][: len(named)] == named for species in taxonomy.species]
+    return min(1.0, float(np.asarray(probabilities)[inside].sum()))
+
+
 def fit_back_off_threshold(
     probabilities: np.ndarray,
     correct: Sequence[str],

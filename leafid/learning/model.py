@@ -12,6 +12,7 @@ from leafid.collection.picture import AcquisitionType, Picture, Taxon
 from leafid.errors import LeafidError
 from leafid.learning.identifier import Identifier
 from leafid.learning.recogniser import TypeRecogniser
+from leafid.learning.thresholds import Thresholds
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,8 @@ class Model:
         Of the training pictures.
     scores : dict
         By type: what held-out plants said at training time.
+    thresholds : dict of AcquisitionType to Thresholds
+        How sure each identifier must be; a type is missing where its training had nothing to learn that from.
     """
 
     identifiers: dict[AcquisitionType, Identifier]
@@ -52,6 +55,7 @@ class Model:
     species: dict[str, SpeciesInfo] = field(default_factory=dict)
     fingerprint: str = ""
     scores: dict[str, Any] = field(default_factory=dict)
+    thresholds: dict[AcquisitionType, Thresholds] = field(default_factory=dict)
 
     def recognise_type(self, features: np.ndarray) -> AcquisitionType:
         """Tell a picture's acquisition type by its `leafid.learning.recogniser.type_features`."""

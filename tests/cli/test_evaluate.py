@@ -69,7 +69,7 @@ def test_genus_counts_the_right_genus(cli):
 
 
 def test_tops(cli):
-    row = rows(cli("evaluate", TRUTH, GOOD, "--top", "1", "2", "4", "--format", "csv"))[-1]
+    row = rows(cli("evaluate", "--top", "1,2,4", TRUTH, GOOD, "--format", "csv"))[-1]
     assert float(row["accuracy"]) < float(row["top-2"]) <= float(row["top-4"])
     assert "top-5" not in row
 
@@ -100,6 +100,7 @@ def test_runs_of_one_name_would_overwrite_each_other(cli, tmp_path):
 def test_wrong_usage(cli):
     assert cli("evaluate", TRUTH).status == 2
     assert cli("evaluate", TRUTH, GOOD, "--top", "0").status == 2
+    assert cli("evaluate", TRUTH, GOOD, "--top", "1,,5").status == 2
     assert cli("evaluate", TRUTH, GOOD, "--by", "colour").status == 2
 
 

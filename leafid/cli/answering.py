@@ -1,0 +1,137 @@
+"""What predict says of each picture: a ranking, a set, or a name above the species; written or printed."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
+from typing import TYPE_CHECKING
+
+from leafid.cli.environment import Environment
+from leafid.errors import LeafidError
+
+if TYPE_CHECKING:
+    from leafid.collection import Picture
+    from leafid.collection.picture import AcquisitionType
+    from leafid.evaluation.taxonomy import Taxonomy
+    from leafid.learning.model import Model
+    from leafid.learning.prediction import Answer
+    from leafid.learning.thresholds import SetRule
+
+Ranking = Sequence[tuple[str, float]]
+#: From the ranking of all species to what is said.
+Choice = Callable[["Answer"], Ranking]
+
+
+def ranking_choice(top: int | None) -> Choice:
+    """Say the likeliest species."""
+    return lambda answer: answer.ranking[:top]
+
+
+def set_choice(model: Model, rule: SetRule) -> Choice:
+    """Say a set of species, maybe an empty one."""
+    from leafid.learning.thresholds import set_of
+
+    return lambda answer: set_of(answer.ranking, rule, model.thresholds.get(_type_of(answer.picture)))
+
+
+def back_off_choice(model: Model) -> Choice:
+    """Say one name, of a species or of what it belongs to, as fine as is sure enough."""
+    import numpy as np
+
+    from leafid.evaluation.hierarchy import answer_probability, back_off
+    from leafid.evaluation.taxonomy import Taxonomy
+
+    @cache
+    def tree(type_: AcquisitionType) -> Taxonomy:
+        return Taxonomy(model.species[name].taxon for name in model.identifier(type_).species_)
+
+    def choose(answer: Answer) -> Ranking:
+        type_ = _type_of(answer.picture)
+        threshold = _back_off_threshold(model, type_)
+        said = dict(answer.ranking)
+        row = np.array([said[name] for name in tree(type_).species])
+        name = back_off(row[None], tree(type_), threshold)[0]
+        return [(name, answer_probability(name, row, tree(type_)))]
+
+    return choose
+
+
+def check_thresholds(model: Model, pictures: Iterable[Picture], arguments: argparse.Namespace) -> None:
+    """Find out before the work that the model lacks what sets or backing off need."""
+    from leafid.learning.thresholds import set_of
+
+    for type_ in dict.fromkeys(picture.type for picture in pictures):
+        # Of a picture of unknown type any type of the model may be recognised.
+        for one in [type_] if type_ in model.identifiers else list(model.identifiers) if type_ is None else []:
+            if arguments.set:
+                set_of([], arguments.set, model.thresholds.get(one))
+            elif arguments.back_off:
+                _back_off_threshold(model, one)
+
+
+def _back_off_threshold(model: Model, type_: AcquisitionType) -> float:
+    thresholds = model.thresholds.get(type_)
+    if thresholds is None or thresholds.back_off is None:
+        raise LeafidError(
+            f"the model keeps no threshold for backing off on pictures of type {type_}: its training had no species "
+            "with two plants, or taxa that make no tree, or was by an older program; train it again"
+        )
+    return thresholds.back_off
+
+
+def write_ranked(path: str, answers: Iterable[Answer], choose: Choice, environment: Environment) -> int:
+    """Write a run file in the 2011 format; give the number of pictures answered."""
+    from leafid.runs.imageclef2011 import write_run
+
+    rankings = {answer.picture.name: choose(answer) for answer in answers}
+    write_run(path, {name: ranking for name, ranking in rankings.items() if ranking})
+    lines, empty = sum(map(len, rankings.values())), sum(not ranking for ranking in rankings.values())
+    note = f"; {empty} sets are empty and have no line" if empty else ""
+    environment.note(f"{path}: {lines} predictions for {len(rankings)} pictures{note}")
+    return len(rankings)
+
+
+def write_localised(path: str, answers: Iterable[Answer], choose: Choice, environment: Environment, jobs: int) -> int:
+    """Write a run file of the 2016 annotation task, subtask 1; give the number of pictures answered."""
+    from leafid.learning.locating import locate
+    from leafid.runs.annotation2016 import Subtask, write_annotation_run
+    from leafid.runs.annotation2016.localised import localised
+
+    known = list(answers)
+    places = environment.progress(locate([answer.picture for answer in known], jobs), len(known), "locate")
+    found = {answer.picture.name: localised(choose(answer), place) for answer, place in zip(known, places, strict=True)}
+    write_annotation_run(path, Subtask.CONCEPTS, found)
+    environment.note(f"{path}: {sum(map(len, found.values()))} localised predictions for {len(found)} pictures")
+    return len(found)
+
+
+def print_answers(answers: Iterable[Answer], choose: Choice, model: Model, environment: Environment) -> int:
+    """Print what is said of each picture for a person; give the number of pictures answered."""
+    count = 0
+    for count, answer in enumerate(answers, 1):
+        if count > 1:
+            environment.print()
+        environment.print(f"{answer.picture.file}  ({answer.picture.type})")
+        for line in _lines(choose(answer), answer, model):
+            environment.print(line)
+    return count
+
+
+def _lines(chosen: Ranking, answer: Answer, model: Model) -> Iterator[str]:
+    if not chosen:
+        yield "  no species is likely enough"
+        return
+    width = max(len(name) for name, _ in chosen)
+    for rank, (name, probability) in enumerate(chosen, 1):
+        info = model.species.get(name)
+        if info:
+            beside = ", ".join(info.vernacular_names[:2])
+        else:
+            beside = "likeliest: " + ", ".join(f"{species} {share:.1%}" for species, share in answer.ranking[:3])
+        yield f"  {rank}  {probability:6.1%}  {name:<{width}}  {beside}".rstrip()
+
+
+def _type_of(picture: Picture) -> AcquisitionType:
+    assert picture.type is not None
+    return picture.type

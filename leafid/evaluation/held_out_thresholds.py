@@ -1,0 +1,77 @@
+"""Fits how sure an identifier must be, on answers to plants that it did not see."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+
+import numpy as np
+
+from leafid.collection.picture import Taxon
+from leafid.errors import LeafidError
+from leafid.evaluation.hierarchy import fit_back_off_threshold
+from leafid.evaluation.set_valued import average_k_threshold
+from leafid.evaluation.taxonomy import Taxonomy
+from leafid.learning.identifier import HeldOut
+from leafid.learning.thresholds import Thresholds, kept_ranks
+
+_log = logging.getLogger(__name__)
+_WHOLE_SIZES = 100
+_OTHER_SIZES = 200
+
+
+def fit_thresholds(held_out: HeldOut, taxa: Mapping[str, Taxon]) -> Thresholds | None:
+    """Learn from held-out answers all that sets of any size or coverage, and backing off, need.
+
+    Only pictures of species that other plants were there to learn from count: the model that is kept knows all of its
+    species.
+
+    Parameters
+    ----------
+    held_out : HeldOut
+    taxa : mapping of str to Taxon
+        What each species belongs to.
+
+    Returns
+    -------
+    Thresholds or None
+        None where no picture counts. Without `back_off` where the taxa make no tree, which is logged.
+
+    Notes
+    -----
+    Sets are fitted on pictures, as their definitions have it. For backing off every plant counts once, however many
+    pictures there are of it: what is named later is another plant.
+    """
+    seen = np.asarray(held_out.seen, bool)
+    if not seen.any():
+        return None
+    probabilities = held_out.probabilities[seen]
+    pictures = [picture for picture, was_seen in zip(held_out.pictures, seen, strict=True) if was_seen]
+    columns = {name: column for column, name in enumerate(held_out.species)}
+    right = np.array([columns[picture.species or ""] for picture in pictures])
+    sizes = _sizes(len(held_out.species))
+    likelihood = np.sort(probabilities[np.arange(len(right)), right])
+    groups = [picture.group for picture in pictures]
+    _, inverse, counts = np.unique(groups, return_inverse=True, return_counts=True)
+    try:
+        tree = Taxonomy(taxa[name] for name in held_out.species)
+        back_off = fit_back_off_threshold(
+            probabilities, [held_out.species[column] for column in right], tree, 1 / counts[inverse]
+        )[0]
+    except LeafidError as error:
+        _log.warning("no threshold for backing off could be fitted: %s", error)
+        back_off = None
+    return Thresholds(
+        sizes,
+        np.array([average_k_threshold(probabilities, size) for size in sizes]),
+        likelihood[kept_ranks(len(likelihood)) - 1],
+        len(likelihood),
+        back_off,
+    )
+
+
+def _sizes(n_species: int) -> np.ndarray:
+    """Choose mean set sizes: whole ones up to 100, and others a few per cent apart; the last one is all species."""
+    whole = np.arange(1, min(n_species, _WHOLE_SIZES) + 1)
+    others = np.geomspace(0.05, n_species, _OTHER_SIZES)
+    return np.unique(np.concatenate([whole, others[others < n_species], [n_species]]).astype(np.float64))
