@@ -12,9 +12,6 @@ from leafid.learning.recipe import LONGEST_SIDE
 from leafid.parallel import ordered_map
 from leafid.segmentation import segment
 
-# Finer than that, a box differs by less than its edge can be told.
-_LONGEST_SIDE = 800
-
 
 def locate(pictures: Sequence[Picture], jobs: int = 1) -> Iterator[tuple[int, int, int, int]]:
     """Find the leaf of each picture.
