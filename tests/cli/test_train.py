@@ -212,7 +212,7 @@ def test_a_type_that_is_not_there(train, drawn, tmp_path):
 def test_an_unwritable_output_is_found_out_before_training(train, drawn, tmp_path, monkeypatch, place):
     (tmp_path / "file").write_text("")
     (tmp_path / "folder").mkdir()
-    monkeypatch.setattr(descriptions_module, "read_picture", lambda _: pytest.fail("worked before"))
+    monkeypatch.setattr(descriptions_module, "read_image", lambda _: pytest.fail("worked before"))
     found = train(drawn, output=tmp_path / place)
     assert found.status == 1
     assert str(tmp_path / place) in found.err

@@ -79,18 +79,13 @@ def test_a_picture_without_a_leaf_is_described_as_a_whole(type_, value, shape):
     assert all(np.isfinite(vector).all() for vector in found.vectors.values())
 
 
-def test_a_mirrored_expert_sees_the_mirror_image_alike(leaf):
-    expert = replace(SIFT, view="picture", mirrored=True, size=160)
-    encoder = learned(FisherEncoder)
-    mirror = np.ascontiguousarray(leaf[:, ::-1])
-    vectors = [
-        encoder.transform(local_features(Views(image, segment(image, SCAN)), expert)) for image in (leaf, mirror)
-    ]
-    # The same features in another order.
-    np.testing.assert_allclose(vectors[0], vectors[1], atol=1e-3)
-    assert len(local_features(Views(leaf, segment(leaf, SCAN)), expert)) == 2 * len(
-        local_features(Views(leaf, segment(leaf, SCAN)), replace(expert, mirrored=False))
-    )
+def test_a_mirrored_expert_reads_as_many_patches_some_of_them_mirrored(leaf):
+    views = Views(leaf, segment(leaf, SCAN))
+    expert = replace(SIFT, view="picture", size=160)
+    plain, mirrored = (local_features(views, replace(expert, mirrored=flag)) for flag in (False, True))
+    assert len(plain) == len(mirrored)
+    same = (plain.descriptors == mirrored.descriptors).all(axis=1)
+    assert 0 < same.sum() < len(same)
 
 
 def test_a_view_is_made_once_for_all_experts(leaf, monkeypatch):

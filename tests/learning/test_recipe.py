@@ -123,7 +123,7 @@ def test_unknown_keys_of_an_expert(key, hint):
 
 def test_unknown_keys_of_a_recipe():
     assert "unknown key 'training_type'; did you mean 'training_types'?" in complaint(training_type=["scan"])
-    assert "unknown key 'zzz'; expected codebook_pictures, experts, summary, training_types" in complaint(zzz=1)
+    assert "unknown key 'zzz'; expected codebook_pictures, experts, longest_side, summary" in complaint(zzz=1)
 
 
 @pytest.mark.parametrize(
@@ -145,6 +145,11 @@ def test_training_types_are_checked(types, expected):
 @pytest.mark.parametrize("number", [0, -1, 1.5, "600", True])
 def test_the_number_of_codebook_pictures_is_checked(number):
     assert "codebook_pictures: expected 1 or more, found" in complaint(codebook_pictures=number)
+
+
+@pytest.mark.parametrize("side", [31, 4097, "800", 1.5, True])
+def test_the_longest_side_is_checked(side):
+    assert "longest_side: expected a whole number from 32 to 4096, found" in complaint(longest_side=side)
 
 
 @pytest.mark.parametrize("summary", [1, [], {}])
