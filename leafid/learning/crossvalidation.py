@@ -9,8 +9,9 @@ import numpy as np
 
 from leafid.collection import plant_folds
 from leafid.collection.picture import AcquisitionType, Picture
+from leafid.encoding import Encoder
 from leafid.learning.descriptions import Descriptions
-from leafid.learning.identifier import HeldOut, Identifier
+from leafid.learning.identifier import HeldOut, Identifier, trainable
 from leafid.learning.recipe import Recipe
 
 
@@ -37,10 +38,12 @@ def cross_validate(
     descriptions: Descriptions,
     n_folds: int = 5,
     seeds: Sequence[int] = (0, 1, 2),
+    *,
+    shared_codebooks: bool = False,
 ) -> Iterator[FoldAnswers]:
     """Answer every picture by a model that saw no picture of its plant, of whatever type.
 
-    Codebooks, calibration and fusion are learned anew in every fold, from its training part alone.
+    Codebooks, classifiers, calibration and fusion are learned anew in every fold, from its training part alone.
 
     Parameters
     ----------
@@ -51,6 +54,9 @@ def cross_validate(
     n_folds : int, default 5
     seeds : sequence of int, default (0, 1, 2)
         The plants are dealt out anew with each.
+    shared_codebooks : bool, default False
+        Learn the codebooks once, from pictures of all folds without their labels: every picture is described once
+        instead of once a fold.
 
     Yields
     ------
@@ -62,6 +68,10 @@ def cross_validate(
     LeafidError
         When there are fewer plants than folds.
     """
+    encoders: dict[AcquisitionType, dict[str, Encoder]] = {}
+    if shared_codebooks:
+        for type_, recipe in recipes.items():
+            encoders[type_] = descriptions.learn_encoders(trainable(pictures, recipe), recipe, seeds[0])
     for seed in seeds:
         for fold, test in enumerate(plant_folds(pictures, n_folds, seed)):
             in_test = np.zeros(len(pictures), bool)
@@ -70,22 +80,15 @@ def cross_validate(
             for type_, recipe in recipes.items():
                 asked = [pictures[index] for index in test if pictures[index].type == type_]
                 if asked and any(picture.type == type_ for picture in training):
-                    yield _answered(asked, training, recipe, descriptions, seed, fold)
+                    identifier = Identifier(recipe, seed).fit(training, descriptions, encoders.get(type_))
+                    yield FoldAnswers(type_, seed, fold, _answered(asked, identifier, descriptions))
 
 
-def _answered(
-    asked: list[Picture],
-    training: list[Picture],
-    recipe: Recipe,
-    descriptions: Descriptions,
-    seed: int,
-    fold: int,
-) -> FoldAnswers:
-    identifier = Identifier(recipe, seed).fit(training, descriptions)
+def _answered(asked: list[Picture], identifier: Identifier, descriptions: Descriptions) -> HeldOut:
     found = descriptions.describe(asked, identifier.describer_)
     answered = [(picture, one) for picture, one in zip(asked, found, strict=True) if one is not None]
     species = identifier.species_
     probabilities = identifier.predict_proba([one for _, one in answered]) if answered else np.empty((0, len(species)))
     pictures = [picture for picture, _ in answered]
     seen = np.array([picture.species in set(species) for picture in pictures], bool)
-    return FoldAnswers(recipe.type, seed, fold, HeldOut(pictures, probabilities, species, seen))
+    return HeldOut(pictures, probabilities, species, seen)

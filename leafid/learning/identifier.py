@@ -9,6 +9,7 @@ import numpy as np
 
 from leafid.collection import plant_folds
 from leafid.collection.picture import AcquisitionType, Picture
+from leafid.encoding import Encoder
 from leafid.errors import LeafidError
 from leafid.learning.describing import Described, Describer
 from leafid.learning.descriptions import Descriptions
@@ -73,7 +74,9 @@ class Identifier:
         """The acquisition type that it is for."""
         return self.recipe.type
 
-    def fit(self, pictures: Sequence[Picture], descriptions: Descriptions) -> Identifier:
+    def fit(
+        self, pictures: Sequence[Picture], descriptions: Descriptions, encoders: dict[str, Encoder] | None = None
+    ) -> Identifier:
         """Learn from labelled pictures.
 
         Parameters
@@ -81,6 +84,8 @@ class Identifier:
         pictures : sequence of Picture
             Of known species and type; those of other types than the recipe trains on are left out.
         descriptions : Descriptions
+        encoders : dict of str to Encoder, optional
+            Of the experts on local features, learned before; by default learned from these pictures.
 
         Returns
         -------
@@ -92,10 +97,11 @@ class Identifier:
         LeafidError
             When there is no picture of the identifier's own type that can be read.
         """
-        chosen = [p for p in pictures if p.type in self.recipe.training_types and p.species is not None]
+        chosen = trainable(pictures, self.recipe)
         if not any(picture.type == self.type for picture in chosen):
             raise LeafidError(f"no labelled picture of type {self.type} to train on")
-        encoders = descriptions.learn_encoders(chosen, self.recipe, self.seed)
+        if encoders is None:
+            encoders = descriptions.learn_encoders(chosen, self.recipe, self.seed)
         self.describer_ = Describer(self.recipe.experts, encoders, self.recipe.longest_side)
         found = descriptions.describe(chosen, self.describer_)
         readable = [(p, d) for p, d in zip(chosen, found, strict=True) if d is not None]
@@ -152,6 +158,11 @@ class Identifier:
         return [
             sure if expert.trust == "segmentation" else np.ones(len(sure)) for expert in self.recipe.experts.values()
         ]
+
+
+def trainable(pictures: Sequence[Picture], recipe: Recipe) -> list[Picture]:
+    """Choose the labelled pictures of the types that a recipe trains on."""
+    return [p for p in pictures if p.type in recipe.training_types and p.species is not None]
 
 
 def _stacked(described: Sequence[Described], name: str) -> np.ndarray:
