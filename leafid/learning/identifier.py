@@ -14,7 +14,7 @@ from leafid.errors import LeafidError
 from leafid.learning.describing import Described, Describer
 from leafid.learning.descriptions import Descriptions
 from leafid.learning.fusion import fused, learn_weights
-from leafid.learning.linear import LinearScorer, Rows, fit_linear, picture_weights
+from leafid.learning.linear import LinearScorer, Rows, picture_weights
 from leafid.learning.recipe import Expert, Recipe
 
 N_FOLDS = 5
@@ -141,9 +141,9 @@ class Identifier:
                 own_type=self.recipe.training_types.index(self.type),
             )
             weights = picture_weights(labels, [f"{p.group} {p.type}" for p in pictures], expert.balance)
-            held_out.append(_held_out_scores(rows.rows, labels, weights, folds, expert))
-            fit = fit_linear(expert.classifier, rows.rows, labels, expert.regularisation, weights)
-            self.scorers_[name] = rows.scorer(*fit)
+            held_out.append(_held_out_scores(rows, labels, weights, folds, expert))
+            fit = rows.fit(expert.classifier, np.arange(len(labels)), labels, expert.regularisation, weights)
+            self.scorers_[name] = rows.scorer(fit.coefficients, fit.intercepts, fit.back)
         scores = [s[own] for s in held_out]
         trust = [t[own] for t in self._trust(described)]
         seen = np.isfinite(scores[0][np.arange(own.sum()), labels[own]])
@@ -175,17 +175,15 @@ def _folds(pictures: list[Picture], seed: int) -> list[np.ndarray]:
 
 
 def _held_out_scores(
-    rows: np.ndarray, labels: np.ndarray, weights: np.ndarray, folds: list[np.ndarray], expert: Expert
+    rows: Rows, labels: np.ndarray, weights: np.ndarray, folds: list[np.ndarray], expert: Expert
 ) -> np.ndarray:
     """Score every row by a classifier that did not see its plant; -inf for species that classifier did not see."""
-    scores = np.full((len(rows), labels.max() + 1), -np.inf, np.float32)
+    scores = np.full((len(labels), labels.max() + 1), -np.inf, np.float32)
     for test in folds:
-        train = np.setdiff1d(np.arange(len(rows)), test)
+        train = np.setdiff1d(np.arange(len(labels)), test)
         seen, own_labels = np.unique(labels[train], return_inverse=True)
-        coefficients, intercepts = fit_linear(
-            expert.classifier, rows[train], own_labels, expert.regularisation, weights[train]
-        )
-        scores[np.ix_(test, seen)] = rows[test] @ coefficients + intercepts
+        fit = rows.fit(expert.classifier, train, own_labels, expert.regularisation, weights[train])
+        scores[np.ix_(test, seen)] = fit.scores(test)
     return scores
 
 

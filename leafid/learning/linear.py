@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -45,6 +46,30 @@ def mapped(vectors: np.ndarray, name: str) -> np.ndarray:
     return chi2_map(np.maximum(vectors, 0)) if name == "chi2" else vectors
 
 
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """A classifier fitted on some of the `Rows`.
+
+    Attributes
+    ----------
+    rows : float32 (n, m)
+        All of them, as the fit takes them.
+    coefficients : float32 (m, n_species)
+    intercepts : float32 (n_species,)
+    back : float32 (d, m) or None
+        Takes the coefficients to the (mapped, standardised) vectors; None where they are of these already.
+    """
+
+    rows: np.ndarray
+    coefficients: np.ndarray
+    intercepts: np.ndarray
+    back: np.ndarray | None
+
+    def scores(self, asked: np.ndarray) -> np.ndarray:
+        """Score the rows at some indices; float32 (k, n_species)."""
+        return self.rows[asked] @ self.coefficients + self.intercepts
+
+
 class Rows:
     """Training vectors made ready for many fits: mapped, standardised, and turned into few columns.
 
@@ -62,9 +87,6 @@ class Rows:
     own_type : int, default 0
         The type that new vectors will be of.
 
-    Attributes
-    ----------
-    rows : float32 (n, m)
     """
 
     def __init__(
@@ -100,17 +122,66 @@ class Rows:
             self._scale = np.where(varied, 1 / np.maximum(spread, 1e-6), 0).astype(np.float32)
             self._scale /= np.sqrt(np.float32(max(int(np.count_nonzero(varied)), 1)))
         values *= self._scale
-        self._back: np.ndarray | None = None
-        if values.shape[1] > values.shape[0]:
-            values, self._back = _in_own_span(values)
-        self.rows = values
+        self._values = values
+        self._is_wide = values.shape[1] > values.shape[0]
 
-    def scorer(self, coefficients: np.ndarray, intercepts: np.ndarray) -> LinearScorer:
-        """Take a fit on `rows` (or some of them) back to the original vectors."""
-        if self._back is not None:
-            coefficients = self._back @ coefficients
+    @cached_property
+    def rows(self) -> np.ndarray:
+        """The rows that classifiers are fitted on; float32 (n, m)."""
+        return self._spanned[0] if self._is_wide else self._values
+
+    def fit(self, kind: str, chosen: np.ndarray, labels: np.ndarray, regularisation: float, weights: np.ndarray) -> Fit:
+        """Train a linear classifier on some of the rows.
+
+        Parameters
+        ----------
+        kind, regularisation
+            As in `fit_linear`.
+        chosen : int (k,)
+            Indices of rows.
+        labels : int (k,)
+            Of the chosen rows, as in `fit_linear`.
+        weights : float (k,)
+            Of the chosen rows.
+
+        Returns
+        -------
+        Fit
+        """
+        if kind == "ridge" and self._is_wide and labels.max() > 0:
+            return self._fit_in_dual(chosen, labels, regularisation, weights)
+        fitted = fit_linear(kind, self.rows[chosen], labels, regularisation, weights)
+        return Fit(self.rows, *fitted, self._spanned[1] if self._is_wide else None)
+
+    def scorer(self, coefficients: np.ndarray, intercepts: np.ndarray, back: np.ndarray | None = None) -> LinearScorer:
+        """Take a fit on `rows` (or what `back` leads back from) to the original vectors."""
+        if back is None and self._is_wide:
+            back = self._spanned[1]
+        if back is not None:
+            coefficients = back @ coefficients
         coefficients = coefficients * self._scale[:, None]
         return LinearScorer(self.map, coefficients, intercepts - self._centre @ coefficients)
+
+    @cached_property
+    def _spanned(self) -> tuple[np.ndarray, np.ndarray]:
+        return _in_own_span(self._values)
+
+    @cached_property
+    def _gram(self) -> np.ndarray:
+        return self._values @ self._values.T
+
+    def _fit_in_dual(self, chosen: np.ndarray, labels: np.ndarray, regularisation: float, weights: np.ndarray) -> Fit:
+        """Ridge regression by inner products: one matrix of them serves every fold."""
+        from sklearn.kernel_ridge import KernelRidge
+
+        targets = _one_against_rest(labels).astype(np.float64)
+        intercepts = weights @ targets / weights.sum()
+        inner = self._gram[np.ix_(chosen, chosen)].astype(np.float64)
+        model = KernelRidge(alpha=regularisation, kernel="precomputed")
+        model.fit(inner, targets - intercepts, sample_weight=weights)
+        coefficients = np.zeros((len(self._gram), targets.shape[1]), np.float32)
+        coefficients[chosen] = model.dual_coef_
+        return Fit(self._gram, coefficients, intercepts.astype(np.float32), self._values.T)
 
 
 def picture_weights(labels: np.ndarray, plants: Sequence[str], balance: float) -> np.ndarray:
@@ -172,8 +243,11 @@ def fit_linear(
 def _ridge(rows: Array, labels: Array, weights: Array, regularisation: float) -> _Fitted:
     from sklearn.linear_model import Ridge
 
-    targets = np.where(labels[:, None] == np.arange(labels.max() + 1), np.float32(1), np.float32(-1))
-    return Ridge(alpha=regularisation, solver="cholesky").fit(rows, targets, sample_weight=weights)
+    return Ridge(alpha=regularisation, solver="cholesky").fit(rows, _one_against_rest(labels), sample_weight=weights)
+
+
+def _one_against_rest(labels: Array) -> Array:
+    return np.where(labels[:, None] == np.arange(labels.max() + 1), np.float32(1), np.float32(-1))
 
 
 def _linear_svm(rows: Array, labels: Array, weights: Array, regularisation: float) -> _Fitted:

@@ -6,7 +6,7 @@ import pytest
 
 from leafid.collection.picture import AcquisitionType, Picture, Taxon
 from leafid.errors import LeafidError
-from leafid.learning import identifier as module
+from leafid.learning import linear as linear_module
 from leafid.learning.describing import Described
 from leafid.learning.identifier import Identifier
 from leafid.learning.recipe import Expert, Recipe
@@ -66,13 +66,13 @@ def test_what_is_held_out_never_saw_the_plant(monkeypatch):
     pictures, given = simulated()
     plants = np.array([picture.plant for picture in pictures])
     fits = []
-    fit_linear = module.fit_linear
+    fit_linear = linear_module.fit_linear
 
     def spy(kind, rows, *others):
         fits.append(rows)
         return fit_linear(kind, rows, *others)
 
-    monkeypatch.setattr(module, "fit_linear", spy)
+    monkeypatch.setattr(linear_module, "fit_linear", spy)
     Identifier(replace(RECIPE, experts={"first": SHAPE})).fit(pictures, given)
     *folds, whole = fits
     assert len(folds) == 5
