@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import importlib
+import os
+import threading
+import time
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from typing import TYPE_CHECKING, TypeVar
@@ -37,9 +40,33 @@ def ordered_map(function: Callable[[Item], Result], items: Iterable[Item], jobs:
         return
     from joblib import Parallel, delayed
 
-    task = delayed(_single_threaded)
+    task = delayed(_in_worker)
     # Without memory mapping, a read-only view of a large codebook would make in-place arithmetic fail in workers only.
-    yield from Parallel(n_jobs=jobs, return_as="generator", max_nbytes=None)(task(function, item) for item in items)
+    parent = os.getpid()
+    work = (task(parent, function, item) for item in items)
+    yield from Parallel(n_jobs=jobs, return_as="generator", max_nbytes=None)(work)
+
+
+def _in_worker(parent: int, function: Callable[[Item], Result], item: Item) -> Result:
+    _end_with(parent)
+    return _single_threaded(function, item)
+
+
+@cache
+def _end_with(parent: int) -> None:
+    """End this worker process soon after the process that it works for, even where that was killed outright."""
+    if os.getpid() == parent or os.name != "posix":
+        return
+    own_parent = os.getppid()
+    if own_parent != parent:  # a worker on another machine, or of another scheduler: not ours to end
+        return
+
+    def watch() -> None:
+        while os.getppid() == own_parent:
+            time.sleep(2)
+        os._exit(1)
+
+    threading.Thread(target=watch, name="leafid-parent-watch", daemon=True).start()
 
 
 def _single_threaded(function: Callable[[Item], Result], item: Item) -> Result:

@@ -1,4 +1,8 @@
 import os
+import subprocess
+import sys
+import time
+from pathlib import Path
 
 import cv2
 import numpy as np
@@ -78,3 +82,32 @@ def test_a_backend_chosen_outside_is_used():
     with parallel_config(backend="threading"):
         found = list(ordered_map(threads, range(4), 2))
     assert {process for process, _, _ in found} == {os.getpid()}
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks processes up in /proc")
+def test_workers_end_with_the_process_that_they_work_for(tmp_path):
+    """Killed outright it can't tell them; they would wait for work for minutes."""
+    script = tmp_path / "main.py"
+    script.write_text(
+        "import os, sys, time\n"
+        "from leafid.parallel import ordered_map\n"
+        "for pid in ordered_map(lambda i: time.sleep(0.1) or os.getpid(), range(10_000), 2):\n"
+        "    print(pid, flush=True)\n"
+    )
+    with subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE, text=True) as main:
+        workers = {int(main.stdout.readline()) for _ in range(4)}
+        main.kill()
+    deadline = time.monotonic() + 60
+    alive = workers
+    while alive and time.monotonic() < deadline:
+        time.sleep(0.2)
+        alive = {pid for pid in workers if _is_running(pid)}
+    assert not alive
+
+
+def _is_running(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return False
+    return state != "Z"
