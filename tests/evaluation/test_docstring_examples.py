@@ -4,12 +4,15 @@ import importlib
 import pytest
 
 MODULES = [
+    "leafid.evaluation.hierarchy",
     "leafid.evaluation.official",
     "leafid.evaluation.plant_task",
     "leafid.evaluation.resampling",
     "leafid.evaluation.set_scores",
     "leafid.evaluation.set_valued",
+    "leafid.learning.thresholds",
     "leafid.report.tables",
+    "leafid.runs.annotation2016.localised",
     "leafid.runs.imageclef2011",
     "leafid.runs.truth",
 ]

@@ -1,0 +1,248 @@
+"""Sets, names above the species, and boxes: what predict says beside a ranking."""
+
+import json
+import zipfile
+from collections import defaultdict
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from leafid.collection import read_collection
+from leafid.images import image_size
+from leafid.learning.modelfile import read_model, write_model
+from leafid.runs.annotation2016 import read_annotation_run
+
+
+@pytest.fixture
+def predict(cli, drawn, drawn_model, drawn_cache):
+    def run(*words, pictures=drawn, model=drawn_model):
+        jobs = [] if "--jobs" in words else ["--jobs", 1]
+        return cli("predict", pictures, *words, "--model", model, "--cache", drawn_cache, *jobs)
+
+    return run
+
+
+@pytest.fixture
+def truth(drawn):
+    return drawn / "TestXmlWithGroundTruth"
+
+
+@pytest.fixture
+def unsure(drawn_model, tmp_path):
+    """The model, with a threshold that hardly an answer reaches."""
+    model = read_model(drawn_model)
+    model.thresholds = {type_: replace(one, back_off=0.999999) for type_, one in model.thresholds.items()}
+    write_model(model, tmp_path / "unsure.leafid")
+    return tmp_path / "unsure.leafid"
+
+
+@pytest.fixture
+def older(drawn_model, tmp_path):
+    """A model as programs wrote it before thresholds were kept."""
+    with zipfile.ZipFile(drawn_model) as old, zipfile.ZipFile(tmp_path / "older.leafid", "w") as new:
+        for name in old.namelist():
+            content = old.read(name)
+            if name == "manifest.json":
+                manifest = json.loads(content)
+                for identifier in manifest["identifiers"].values():
+                    del identifier["thresholds"]
+                content = json.dumps(manifest)
+            new.writestr(name, content)
+    return tmp_path / "older.leafid"
+
+
+def lines(file):
+    found = defaultdict(list)
+    for line in file.read_text().splitlines():
+        name, *species, rank, score = line.split(" ")
+        found[name].append((int(rank), " ".join(species), float(score)))
+    return found
+
+
+@pytest.mark.parametrize("rule", ["top-1", "top-2", "average-1", "average-2.5", "average-0.5", "coverage-0.8"])
+def test_sets_are_the_likeliest_species(cli, predict, drawn, drawn_model, truth, tmp_path, rule):
+    assert predict("--output", tmp_path / "all.txt").status == 0
+    found = predict("--set", rule, "--output", tmp_path / "sets.txt")
+    assert found.status == 0, found.err
+    everything, sets = lines(tmp_path / "all.txt"), lines(tmp_path / "sets.txt")
+    thresholds = read_model(drawn_model).thresholds
+    kind, value = rule.split("-")
+    for picture in read_collection(drawn).of_part("test").pictures:
+        own = thresholds[picture.type]
+        if kind == "top":
+            expected = everything[picture.name][: int(value)]
+        else:
+            least = own.of_size(float(value)) if kind == "average" else own.of_coverage(float(value))
+            expected = [line for line in everything[picture.name] if line[2] >= least]
+        assert sets[picture.name] == expected
+    empty = sum(not lines for lines in sets.values())
+    assert (f"; {empty} sets are empty and have no line" in found.err) == (empty > 0)
+    scored = cli("evaluate", truth, tmp_path / "sets.txt", "--sets", "--format", "json")
+    assert scored.status == 0, scored.err
+    [table] = [table for table in json.loads(scored.out) if table["title"] == "Sets"]
+    assert table["rows"][0]["mean size"] == pytest.approx(sum(map(len, sets.values())) / 9)
+    assert table["rows"][0]["empty sets"] == pytest.approx(empty / 9)
+
+
+def test_empty_sets(predict, drawn_model, tmp_path):
+    file = tmp_path / "never.leafid"
+    model = read_model(drawn_model)
+    model.thresholds = {
+        type_: replace(own, size_thresholds=np.full(len(own.sizes), 2.0)) for type_, own in model.thresholds.items()
+    }
+    write_model(model, file)
+    found = predict("--set", "average-1", "--output", tmp_path / "run", model=file)
+    assert found.status == 0
+    assert found.err == f"{tmp_path / 'run'}: 0 predictions for 9 pictures; 9 sets are empty and have no line\n"
+    assert (tmp_path / "run").read_text() == ""
+    printed = predict("--set", "average-1", model=file)
+    assert printed.out.count("  no species is likely enough\n") == 9
+
+
+def test_sets_for_a_person(predict):
+    found = predict("--set", "top-2")
+    assert found.status == 0
+    assert found.out.count("  1  ") == found.out.count("  2  ") == 9
+    assert "  3  " not in found.out
+
+
+def test_back_off_of_a_sure_model_names_species(cli, predict, drawn_model, truth, tmp_path):
+    assert {one.back_off for one in read_model(drawn_model).thresholds.values()} == {0.0}
+    assert predict("--top", 1, "--output", tmp_path / "species.txt").status == 0
+    assert predict("--back-off", "--output", tmp_path / "backed.txt").status == 0
+    assert lines(tmp_path / "backed.txt") == lines(tmp_path / "species.txt")
+
+
+def test_back_off_of_an_unsure_model(cli, predict, drawn, unsure, truth, tmp_path):
+    found = predict("--back-off", "--output", tmp_path / "run.txt", model=unsure)
+    assert found.status == 0, found.err
+    answers = lines(tmp_path / "run.txt")
+    assert {len(own) for own in answers.values()} == {1}
+    names = [own[0][1] for own in answers.values()]
+    assert any(name.endswith("*") for name in names)
+    assert all(own[0][2] >= 0.999999 for own in answers.values())
+    scored = cli("evaluate-hierarchy", "--taxonomy", drawn / "Train", truth, tmp_path / "run.txt", "--format", "json")
+    assert scored.status == 0, scored.err
+    [row] = json.loads(scored.out)[0]["rows"]
+    answered = sum(int(cell.split("/")[1]) for cell in row.values() if isinstance(cell, str) and "/" in cell[-3:])
+    assert answered == 9
+
+
+def test_back_off_for_a_person(predict, unsure):
+    found = predict("--back-off", model=unsure)
+    assert found.status == 0
+    assert found.out.count("  1  ") == 9
+    backed = [line for line in found.out.splitlines() if " *" in line]
+    assert backed
+    # What is left open is told beside it.
+    assert all("likeliest: " in line for line in backed)
+
+
+def test_boxes(cli, predict, drawn, tmp_path):
+    run = tmp_path / "boxes.txt"
+    found = predict("--format", "annotation2016", "--top", 2, "--output", run)
+    assert found.status == 0, found.err
+    assert found.err == f"{run}: 18 localised predictions for 9 pictures\n"
+    pictures = read_collection(drawn).of_part("test").pictures
+    sizes = {picture.name: image_size(picture.file) for picture in pictures}
+    (tmp_path / "sizes").write_text("".join(f"{name} {cols} {rows}\n" for name, (rows, cols) in sizes.items()))
+    (tmp_path / "ids").write_text("\n".join(sizes))
+    checked = cli("check-annotation", run, "--sizes", tmp_path / "sizes", "--pictures", tmp_path / "ids")
+    assert (checked.status, checked.out) == (0, f"{run}: good: subtask 1, 9 lines\n")
+    assert predict("--top", 2, "--output", tmp_path / "plain").status == 0
+    plain = lines(tmp_path / "plain")
+    for name, concepts in read_annotation_run(run).results.items():
+        said = [(rank, c.name.replace("_", " "), c.boxes[0].confidence) for rank, c in enumerate(concepts, 1)]
+        assert said == plain[name]
+        assert len({box for concept in concepts for box, _ in concept.boxes}) == 1
+        # A drawn leaf fills a good part of its picture, and leaves a margin.
+        share = concepts[0].boxes[0].box.area / (sizes[name][0] * sizes[name][1])
+        assert 0.05 < share <= 1
+
+
+def test_boxes_of_sets_and_by_two_processes(predict, tmp_path):
+    words = ("--format", "annotation2016", "--set", "average-1.5", "--output")
+    assert predict(*words, tmp_path / "one").status == 0
+    assert predict(*words, tmp_path / "two", "--jobs", 2).status == 0
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+    assert len((tmp_path / "one").read_text().splitlines()) == 9
+
+
+def test_boxes_need_names_in_ascii(predict, drawn, tmp_path):
+    file = tmp_path / "érable.jpg"
+    file.write_bytes(next((drawn / "Test").glob("*.jpg")).read_bytes())
+    found = predict("--format", "annotation2016", "--output", tmp_path / "run", pictures=file)
+    assert found.status == 1
+    assert found.err == (
+        f"leafid: error: {file}: expected a name in ASCII, as the run files of that task are; rename the file\n"
+    )
+    assert not (tmp_path / "run").exists()
+
+
+def test_an_older_model(predict, older, tmp_path):
+    for words in (["--set", "average-5"], ["--set", "coverage-0.9"], ["--back-off"]):
+        found = predict(*words, "--output", tmp_path / "run", model=older)
+        assert found.status == 1
+        assert "train it again" in found.err
+        assert found.err.count("\n") == 1
+        assert not (tmp_path / "run").exists()
+    assert predict("--set", "top-2", model=older).status == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["--set", "best-5"], "expected sets as top-K, average-K or coverage-P"),
+        (["--set", "top-5", "--top", 5], "not allowed with argument"),
+        (["--set", "top-5", "--back-off"], "not allowed with argument"),
+        (["--format", "annotation2016"], "expected --output with --format annotation2016"),
+        (["--format", "annotation2016", "--back-off", "--output", "run"], "leave out --back-off"),
+    ],
+)
+def test_wrong_usage(predict, words, expected):
+    found = predict(*words)
+    assert found.status == 2
+    assert expected in found.err
+    assert found.err.count("\n") == 1
+
+
+DAMAGE = {
+    "sizes are a text": {"sizes": "many"},
+    "no sizes": {"sizes": 0},
+    "other sizes": {"sizes": 7},
+    "no pictures": {"pictures": 0},
+    "other pictures": {"pictures": 5},
+    "back off is a text": {"back_off": "often"},
+    "back off is none of a probability": {"back_off": 17},
+    "back off is no number": {"back_off": float("nan")},
+}
+
+
+@pytest.mark.parametrize("name", DAMAGE)
+def test_damaged_thresholds(predict, drawn_model, tmp_path, name):
+    damaged = tmp_path / "damaged.leafid"
+    with zipfile.ZipFile(drawn_model) as old, zipfile.ZipFile(damaged, "w") as new:
+        for member in old.namelist():
+            content = old.read(member)
+            if member == "manifest.json":
+                manifest = json.loads(content)
+                manifest["identifiers"]["scan"]["thresholds"].update(DAMAGE[name])
+                content = json.dumps(manifest)
+            new.writestr(member, content)
+    found = predict(model=damaged)
+    assert found.status == 1
+    assert "the model is damaged" in found.err
+    assert found.err.count("\n") == 1
+
+
+def test_unsorted_thresholds(drawn_model, predict, tmp_path):
+    for field in ("sizes", "size_thresholds", "right"):
+        model = read_model(drawn_model)
+        type_, own = next(iter(model.thresholds.items()))
+        falling = getattr(own, field)[::-1]
+        model.thresholds[type_] = replace(own, **{field: falling})
+        write_model(model, tmp_path / "m")
+        found = predict(model=tmp_path / "m")
+        assert found.status == 1
+        assert "expected sorted thresholds" in found.err
