@@ -43,6 +43,8 @@ class Expert:
         Number of patch sizes, each √2 times the one before.
     coverage : float
         The share of a patch that the leaf must cover, from 0 to 1.
+    patches : int
+        At most so many patches of a dense grid, evenly taken from all of them; 0 takes all.
     mirrored : bool
         Whether every second patch is read mirrored, so that a leaf and its mirror image are described alike.
     encoder : {"fisher", "words"}
@@ -75,6 +77,7 @@ class Expert:
     cell: int = 4
     scales: int = 5
     coverage: float = 0.1
+    patches: int = 0
     mirrored: bool = False
     encoder: str = "fisher"
     modes: int = 64
@@ -254,6 +257,7 @@ _RANGES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "size": (lambda n: 32 <= n <= 4096, "a whole number from 32 to 4096"),
     "cell": (lambda n: 2 <= n <= 64, "a whole number from 2 to 64"),
     "scales": (lambda n: 1 <= n <= 16, "a whole number from 1 to 16"),
+    "patches": (lambda n: 0 <= n <= 10**6, "a whole number from 0 to 1000000"),
     "coverage": (lambda n: 0 <= n <= 1, "a number from 0 to 1"),
     "modes": (lambda n: 1 <= n <= 65536, "a whole number from 1 to 65536"),
     "components": (lambda n: 1 <= n <= 128, "a whole number from 1 to 128"),
@@ -268,6 +272,7 @@ _LOCAL_ONLY = (
     "cell",
     "scales",
     "coverage",
+    "patches",
     "mirrored",
     "encoder",
     "modes",
