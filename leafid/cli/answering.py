@@ -70,6 +70,31 @@ def check_thresholds(model: Model, pictures: Iterable[Picture], arguments: argpa
                 _back_off_threshold(model, one)
 
 
+def note_context(model: Model, pictures: Sequence[Picture], environment: Environment) -> None:
+    """Tell what --context can do: for how many pictures something is known, and what the model learned of it.
+
+    Raises
+    ------
+    LeafidError
+        When the model knows nothing of context.
+    """
+    import numpy as np
+
+    from leafid.learning.context import context_rows
+
+    if not model.contexts:
+        raise LeafidError(
+            "the model keeps nothing on context: it was trained by an older program; train it again, or leave out "
+            "--context"
+        )
+    known = int(np.isfinite(context_rows(pictures)).any(axis=1).sum())
+    environment.note(f"context: place or day is known of {known} of {len(pictures)} pictures; the others go by looks")
+    asked = {picture.type for picture in pictures}
+    for type_, context in model.contexts.items():
+        if type_ in asked or None in asked:
+            environment.note(f"context: {type_}: {context}")
+
+
 def _back_off_threshold(model: Model, type_: AcquisitionType) -> float:
     thresholds = model.thresholds.get(type_)
     if thresholds is None or thresholds.back_off is None:

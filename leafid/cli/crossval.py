@@ -1,12 +1,17 @@
-"""Train and score by folds of plants.
+"""Train and score by folds of plants, or of places.
 
 Every picture is named by a model that saw no picture of its plant. Pictures of species that a fold's training part
 lacks can't be right: they are left out of the figures and counted apart. This is repeated with several seeds, which
 deal the plants out anew; figures are the means over the seeds, and ± the standard deviation over all folds.
 
+With --by-place no model saw a picture of the same place (plants within 5 km of each other, or joined by a chain of such
+plants): what only holds at one garden is found out. With --context the answers by looks and those by looks, place and
+day together are scored apart.
+
 examples:
   leafid crossval imageclef2011
   leafid crossval imageclef2011 --type scan --recipe fast --repeats 1
+  leafid crossval imageclef2011 --context --by-place
 """
 
 from __future__ import annotations
@@ -32,6 +37,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="learn the codebooks once, without labels, from the pictures of all folds: much quicker",
     )
+    parser.add_argument("--by-place", action="store_true", help="fold whole places instead of plants")
+    parser.add_argument(
+        "--context", action="store_true", help="score beside it answers that place and day of the year had a say in"
+    )
     parser.add_argument("--json", action="store_true", help="print every fold's figures as JSON")
     add_type(parser, "this acquisition type only (default: all that the collection has)")
     add_recipe(parser)
@@ -44,6 +53,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
     """Cross-validate; 1 when any picture could not be read."""
     import json
+    from dataclasses import replace
 
     from leafid.errors import UsageError
     from leafid.learning.crossvalidation import cross_validate
@@ -56,12 +66,26 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     with open_descriptions(arguments, environment) as descriptions:
         answers = []
         folds = cross_validate(
-            pictures, recipes, descriptions, arguments.folds, seeds, shared_codebooks=arguments.shared_codebooks
+            pictures,
+            recipes,
+            descriptions,
+            arguments.folds,
+            seeds,
+            shared_codebooks=arguments.shared_codebooks,
+            context=arguments.context,
+            by_place=arguments.by_place,
         )
         for answer in folds:
-            environment.note(f"seed {answer.seed}, fold {answer.fold + 1}: {answer.type} done")
+            learned = f"; context: {answer.context}" if answer.context else ""
+            environment.note(f"seed {answer.seed}, fold {answer.fold + 1}: {answer.type} done{learned}")
             answers.append(answer)
-    by_type = {str(type_): _figures([one for one in answers if one.type == type_]) for type_ in recipes}
+    by_type = {}
+    for type_ in recipes:
+        own = [one for one in answers if one.type == type_]
+        by_type[str(type_)] = _figures(own)
+        if arguments.context:
+            in_context = [replace(one, held_out=one.with_context) for one in own if one.with_context]
+            by_type[f"{type_} + context"] = _figures(in_context)
     if arguments.json:
         environment.print(json.dumps(by_type, indent=1))
     else:
@@ -95,7 +119,8 @@ def _figures(answers: list[FoldAnswers]) -> dict:
 def _print_table(by_type: dict[str, dict], environment: Environment) -> None:
     import numpy as np
 
-    environment.print(f"{'type':<10}" + "".join(f"  {name:>14}" for name in _FIGURES) + "   pictures   left out")
+    width = max(10, *map(len, by_type))
+    environment.print(f"{'type':<{width}}" + "".join(f"  {name:>14}" for name in _FIGURES) + "   pictures   left out")
     for type_, figures in by_type.items():
         cells = [
             f"{figures[name]['mean']:.3f} ± {figures[name]['fold_sd']:.3f}" if name in figures else "-"
@@ -103,5 +128,5 @@ def _print_table(by_type: dict[str, dict], environment: Environment) -> None:
         ]
         counts = [(one["pictures"], one["unseen"]) for one in figures["repeats"]]
         pictures, unseen = np.mean(counts, axis=0) if counts else (0, 0)
-        line = f"{type_:<10}" + "".join(f"  {cell:>14}" for cell in cells)
+        line = f"{type_:<{width}}" + "".join(f"  {cell:>14}" for cell in cells)
         environment.print(line + f"{pictures:>11.0f}{unseen:>11.0f}")

@@ -12,12 +12,16 @@ don't know which), as fine as is sure enough. How sure that is, training found o
 --format annotation2016 writes the run file of another task: each species with its probability and with the box of the
 leaf in the picture.
 
+With --context, where and on which day of the year a picture was taken have a say too, as far as its metadata tell and
+as training found out that it helps at other places.
+
 examples:
   leafid predict my-leaf.jpg
   leafid predict imageclef2011 --model clef11.leafid --output run.txt
   leafid predict holiday/*.jpg --type photo --top 3
   leafid predict imageclef2011 --set average-5 --output sets.txt
   leafid predict imageclef2011 --back-off --output backed-off.txt
+  leafid predict imageclef2011 --context --output in-context.txt
   leafid predict holiday/*.jpg --format annotation2016 --top 10 --output boxes.txt
 """
 
@@ -50,6 +54,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     what.add_argument("--set", metavar="RULE", help="a set of species a picture: top-K, average-K or coverage-P")
     what.add_argument("--back-off", action="store_true", help="one name a picture, as fine as is sure enough")
     parser.add_argument(
+        "--context",
+        action="store_true",
+        help="let place and day of the year, where they are known, have a say (default: looks alone)",
+    )
+    parser.add_argument(
         "--format",
         choices=("imageclef2011", "annotation2016"),
         default="imageclef2011",
@@ -70,7 +79,7 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
         # Found out now rather than after the work.
         check_writable(arguments.output)
 
-    from leafid.cli.answering import check_thresholds, print_answers, write_localised, write_ranked
+    from leafid.cli.answering import check_thresholds, note_context, print_answers, write_localised, write_ranked
     from leafid.learning.bundled import default_model
     from leafid.learning.modelfile import read_model
     from leafid.learning.prediction import predict
@@ -78,9 +87,11 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     model = read_model(arguments.model or default_model())
     pictures = _pictures_to_name(arguments, environment)
     check_thresholds(model, pictures, arguments)
+    if arguments.context:
+        note_context(model, pictures, environment)
     choose = _choice(arguments, model)
     with open_descriptions(arguments, environment) as descriptions:
-        answers = predict(model, pictures, descriptions)
+        answers = predict(model, pictures, descriptions, context=arguments.context)
         if not arguments.output:
             n_answered = print_answers(answers, choose, model, environment)
         elif arguments.format == "annotation2016":
@@ -103,6 +114,11 @@ def _check_usage(arguments: argparse.Namespace) -> None:
         raise UsageError("expected species with --format annotation2016; leave out --back-off")
     if arguments.set:
         arguments.set = SetRule.parse(arguments.set)
+    if arguments.context and (arguments.back_off or (arguments.set and arguments.set.kind != "top")):
+        raise UsageError(
+            "expected --context without --back-off and with top-K sets only: how sure the others must be was learned "
+            "of looks alone"
+        )
 
 
 def _choice(arguments: argparse.Namespace, model: Model) -> Choice:

@@ -1,15 +1,18 @@
-"""Trains and answers by folds of plants."""
+"""Trains and answers by folds of plants, or of places."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from leafid.collection import plant_folds
 from leafid.collection.picture import AcquisitionType, Picture
+from leafid.collection.places import place_folds
 from leafid.encoding import Encoder
+from leafid.learning.context import Context
+from leafid.learning.context_learning import learn_context
 from leafid.learning.descriptions import Descriptions
 from leafid.learning.identifier import HeldOut, Identifier, trainable
 from leafid.learning.recipe import Recipe
@@ -24,12 +27,19 @@ class FoldAnswers:
     type : AcquisitionType
     seed, fold : int
     held_out : HeldOut
+        By looks alone.
+    context : Context or None
+        What the fold's training part taught of place and day; None where it was not asked for.
+    with_context : HeldOut or None
+        The same pictures, by looks and context.
     """
 
     type: AcquisitionType
     seed: int
     fold: int
     held_out: HeldOut
+    context: Context | None = None
+    with_context: HeldOut | None = None
 
 
 def cross_validate(
@@ -40,6 +50,8 @@ def cross_validate(
     seeds: Sequence[int] = (0, 1, 2),
     *,
     shared_codebooks: bool = False,
+    context: bool = False,
+    by_place: bool = False,
 ) -> Iterator[FoldAnswers]:
     """Answer every picture by a model that saw no picture of its plant, of whatever type.
 
@@ -57,6 +69,10 @@ def cross_validate(
     shared_codebooks : bool, default False
         Learn the codebooks once, from pictures of all folds without their labels: every picture is described once
         instead of once a fold.
+    context : bool, default False
+        Also answer by looks and by place and day together.
+    by_place : bool, default False
+        Fold places instead of plants: no picture of a test picture's place, of whatever plant, was seen.
 
     Yields
     ------
@@ -66,14 +82,15 @@ def cross_validate(
     Raises
     ------
     LeafidError
-        When there are fewer plants than folds.
+        When there are fewer plants, or places, than folds.
     """
     encoders: dict[AcquisitionType, dict[str, Encoder]] = {}
     if shared_codebooks:
         for type_, recipe in recipes.items():
             encoders[type_] = descriptions.learn_encoders(trainable(pictures, recipe), recipe, seeds[0])
+    deal = place_folds if by_place else plant_folds
     for seed in seeds:
-        for fold, test in enumerate(plant_folds(pictures, n_folds, seed)):
+        for fold, test in enumerate(deal(pictures, n_folds, seed)):
             in_test = np.zeros(len(pictures), bool)
             in_test[test] = True
             training = [picture for picture, held in zip(pictures, in_test, strict=True) if not held]
@@ -81,7 +98,17 @@ def cross_validate(
                 asked = [pictures[index] for index in test if pictures[index].type == type_]
                 if asked and any(picture.type == type_ for picture in training):
                     identifier = Identifier(recipe, seed).fit(training, descriptions, encoders.get(type_))
-                    yield FoldAnswers(type_, seed, fold, _answered(asked, identifier, descriptions))
+                    held_out = _answered(asked, identifier, descriptions)
+                    answers = FoldAnswers(type_, seed, fold, held_out)
+                    yield _in_context(answers, identifier, training) if context else answers
+
+
+def _in_context(answers: FoldAnswers, identifier: Identifier, training: Sequence[Picture]) -> FoldAnswers:
+    assert identifier.held_out_ is not None
+    looks = answers.held_out
+    context = learn_context(identifier.held_out_, training)
+    probabilities = context.apply(looks.probabilities, looks.pictures)
+    return replace(answers, context=context, with_context=replace(looks, probabilities=probabilities))
 
 
 def _answered(asked: list[Picture], identifier: Identifier, descriptions: Descriptions) -> HeldOut:

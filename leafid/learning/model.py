@@ -10,6 +10,7 @@ import numpy as np
 
 from leafid.collection.picture import AcquisitionType, Picture, Taxon
 from leafid.errors import LeafidError
+from leafid.learning.context import Context
 from leafid.learning.identifier import Identifier
 from leafid.learning.recogniser import TypeRecogniser
 from leafid.learning.thresholds import Thresholds
@@ -48,6 +49,8 @@ class Model:
         By type: what held-out plants said at training time.
     thresholds : dict of AcquisitionType to Thresholds
         How sure each identifier must be; a type is missing where its training had nothing to learn that from.
+    contexts : dict of AcquisitionType to Context
+        What place and day say beside what each identifier sees; empty in a model of an older program.
     """
 
     identifiers: dict[AcquisitionType, Identifier]
@@ -56,6 +59,7 @@ class Model:
     fingerprint: str = ""
     scores: dict[str, Any] = field(default_factory=dict)
     thresholds: dict[AcquisitionType, Thresholds] = field(default_factory=dict)
+    contexts: dict[AcquisitionType, Context] = field(default_factory=dict)
 
     def recognise_type(self, features: np.ndarray) -> AcquisitionType:
         """Tell a picture's acquisition type by its `leafid.learning.recogniser.type_features`."""

@@ -19,6 +19,7 @@ from leafid.encoding import Encoder, make_encoder
 from leafid.errors import LeafidError
 from leafid.files import writing
 from leafid.learning.archive import DAMAGE, MANIFEST, Arrays, one_line, opened_archive
+from leafid.learning.context import COLUMNS, Bandwidths, Context, Sightings
 from leafid.learning.describing import Describer, encoder_arrays
 from leafid.learning.identifier import Identifier
 from leafid.learning.linear import LinearScorer, mapped
@@ -61,6 +62,10 @@ def write_model(model: Model, path: str | os.PathLike[str]) -> None:
             plain, own = _taken_apart(model.thresholds[type_])
             identifiers[str(type_)]["thresholds"] = plain
             arrays.update({f"{type_}/thresholds/{key}": array for key, array in own.items()})
+        if type_ in model.contexts:
+            plain, own = _context_taken_apart(model.contexts[type_])
+            identifiers[str(type_)]["context"] = plain
+            arrays.update({f"{type_}/context/{key}": array for key, array in own.items()})
     manifest: dict[str, Any] = {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
@@ -125,12 +130,15 @@ def _read_manifest(archive: zipfile.ZipFile, path: str | os.PathLike[str]) -> di
 
 
 def _assembled(manifest: dict[str, Any], arrays: Arrays, path: str | os.PathLike[str]) -> Model:
-    identifiers, thresholds = {}, {}
+    identifiers, thresholds, contexts = {}, {}, {}
     for word, entry in manifest["identifiers"].items():
         type_ = AcquisitionType(word)
         identifiers[type_] = _identifier(entry, from_plain(entry["recipe"], type_, str(path)), arrays)
         if "thresholds" in entry:
             thresholds[type_] = _thresholds(entry["thresholds"], f"{type_}/thresholds", arrays)
+        if "context" in entry:
+            n_species = len(identifiers[type_].species_)
+            contexts[type_] = _context(entry["context"], f"{type_}/context", arrays, n_species)
     if not identifiers:
         raise ValueError("it has no identifier")
     recogniser = None
@@ -144,7 +152,7 @@ def _assembled(manifest: dict[str, Any], arrays: Arrays, path: str | os.PathLike
         )
     species = {name: _species_info(name, plain) for name, plain in manifest["species"].items()}
     scores = dict(manifest["scores"])
-    return Model(identifiers, recogniser, species, str(manifest["training_data"]), scores, thresholds)
+    return Model(identifiers, recogniser, species, str(manifest["training_data"]), scores, thresholds, contexts)
 
 
 def _identifier(entry: dict[str, Any], recipe: Recipe, arrays: Arrays) -> Identifier:
@@ -203,6 +211,35 @@ def _thresholds(plain: dict[str, Any], place: str, arrays: Arrays) -> Thresholds
     if (np.diff(sizes) <= 0).any() or (np.diff(falling) > 0).any() or (np.diff(right) < 0).any():
         raise ValueError(f"{place}: expected sorted thresholds")
     return Thresholds(sizes, falling, right, n_right, back_off)
+
+
+def _context_taken_apart(context: Context) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    known = np.isfinite(context.sightings.values)
+    plain = {**asdict(context.bandwidths), "shrinkage": context.shrinkage, "weight": context.weight, "rows": len(known)}
+    arrays = {
+        # All arrays of a model are finite: what isn't known is 0 here, and told apart by the next one.
+        "values": np.where(known, context.sightings.values, 0),
+        "known": known.astype(np.float32),
+        "weights": context.sightings.weights,
+        "species": context.sightings.species.astype(np.float32),
+    }
+    return plain, arrays
+
+
+def _context(plain: dict[str, Any], place: str, arrays: Arrays, n_species: int) -> Context:
+    rows, shrinkage, weight = int(plain["rows"]), float(plain["shrinkage"]), float(plain["weight"])
+    widths = [None if plain[name] is None else float(plain[name]) for name in ("place_km", "days", "altitude_m")]
+    if not all(0 < value < 1e6 for value in (*[width for width in widths if width is not None], shrinkage)):
+        raise ValueError(f"{place}: expected bandwidths above 0, found {plain!r}")
+    if not 0 <= weight < 100:
+        raise ValueError(f"{place}: expected a weight of 0 or more, found {weight}")
+    known = arrays.shaped(f"{place}/known", rows, len(COLUMNS)) > 0
+    weights = arrays.shaped(f"{place}/weights", rows)
+    species = arrays.shaped(f"{place}/species", rows).astype(np.int64)
+    if ((species < 0) | (species >= n_species)).any() or (weights <= 0).any():
+        raise ValueError(f"{place}: expected sightings of {n_species} species")
+    values = np.where(known, arrays.shaped(f"{place}/values", rows, len(COLUMNS)), np.nan)
+    return Context(Sightings(values, weights, species), Bandwidths(*widths), shrinkage, weight, n_species)
 
 
 def _column_scale(coefficients: np.ndarray) -> np.ndarray:

@@ -32,7 +32,12 @@ class Answer:
 
 
 def predict(
-    model: Model, pictures: Sequence[Picture], descriptions: Descriptions, top: int | None = None
+    model: Model,
+    pictures: Sequence[Picture],
+    descriptions: Descriptions,
+    top: int | None = None,
+    *,
+    context: bool = False,
 ) -> Iterator[Answer]:
     """Rank the species for pictures.
 
@@ -45,6 +50,8 @@ def predict(
         A picture that can't be read is noted there and gets no answer.
     top : int, optional
         Only so many species a picture; all by default.
+    context : bool, default False
+        Let place and day of the year have a say, where the picture's are known and the model learned of them.
 
     Yields
     ------
@@ -63,7 +70,7 @@ def predict(
         answers: dict[int, Answer] = {}
         for type_ in dict.fromkeys(picture.type for picture in batch if picture is not None and picture.type):
             places = [i for i, picture in enumerate(batch) if picture is not None and picture.type == type_]
-            answers.update(_answers_of_type(model, type_, batch, places, descriptions, top))
+            answers.update(_answers_of_type(model, type_, batch, places, descriptions, top, context))
         yield from (answers[place] for place in sorted(answers))
 
 
@@ -74,6 +81,7 @@ def _answers_of_type(
     places: list[int],
     descriptions: Descriptions,
     top: int | None,
+    context: bool,
 ) -> Iterator[tuple[int, Answer]]:
     identifier = model.identifier(type_)
     asked = [(place, picture) for place in places if (picture := batch[place]) is not None]
@@ -82,6 +90,8 @@ def _answers_of_type(
     if not known:
         return
     probabilities = identifier.predict_proba([one for _, _, one in known])
+    if context and type_ in model.contexts:
+        probabilities = model.contexts[type_].apply(probabilities, [picture for _, picture, _ in known])
     for (place, picture, _), row in zip(known, probabilities, strict=True):
         yield place, Answer(picture, ranked(row, identifier.species_, top))
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from leafid.collection import fingerprint, plant_folds
 from leafid.collection.picture import AcquisitionType, Picture
+from leafid.learning.context_learning import learn_context
 from leafid.learning.descriptions import Descriptions
 from leafid.learning.identifier import Identifier
 from leafid.learning.model import Model, known_species
@@ -52,7 +53,12 @@ def train(
     readable = [p for p in pictures if p.file not in descriptions.unreadable and p.type in used]
     recogniser, share = train_recogniser(readable, descriptions, seed)
     scores = {} if share is None else {"type_recognition": share}
-    return Model(identifiers, recogniser, known_species(readable), fingerprint(readable), scores)
+    contexts = {
+        type_: learn_context(identifier.held_out_, readable)
+        for type_, identifier in identifiers.items()
+        if identifier.held_out_ is not None
+    }
+    return Model(identifiers, recogniser, known_species(readable), fingerprint(readable), scores, contexts=contexts)
 
 
 def train_recogniser(
