@@ -38,6 +38,7 @@ WRONG = {
     "size": ("expected a whole number from 32 to 4096", [31, 4097, 100.0, "100", True, -1]),
     "cell": ("expected a whole number from 2 to 64", [1, 65, "4", 4.0]),
     "scales": ("expected a whole number from 1 to 16", [0, 17, False]),
+    "patches": ("expected a whole number from 0 to 1000000", [-1, 10**7, 0.5, "all"]),
     "modes": ("expected a whole number from 1 to 65536", [0, 65537, 1.5]),
     "components": ("expected a whole number from 1 to 128", [0, 129, []]),
     "position": ("expected a number from 0 to 1000", [-0.1, NAN, INFINITE, 10**400, "1", True]),
