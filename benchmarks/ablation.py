@@ -1,0 +1,97 @@
+"""What each part of a recipe is worth: cross-validated scores with parts left out, alone, or exchanged.
+
+Prints a Markdown table for docs/results.md. Codebooks are shared by the folds, so that descriptors, once in the store,
+serve every row.
+
+    python benchmarks/ablation.py COLLECTION --type scan [--recipe default] [--repeats 1] [--jobs 2] [--only WORD]
+"""
+
+import argparse
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from leafid.collection import AcquisitionType, read_collection
+from leafid.evaluation.held_out import held_out_scores
+from leafid.learning.crossvalidation import cross_validate
+from leafid.learning.descriptions import Descriptions
+from leafid.learning.recipe import Recipe, load_recipe
+from leafid.learning.store import Store, default_folder
+
+FIGURES = ("S", "top1", "top5", "per_plant")
+
+
+def variants(recipe: Recipe) -> Iterator[tuple[str, Recipe]]:
+    yield "the recipe", recipe
+    for name, expert in recipe.experts.items():
+        yield f"only {name}", replace(recipe, experts={name: expert})
+    if len(recipe.experts) > 1:
+        for name in recipe.experts:
+            yield f"without {name}", replace(recipe, experts={k: e for k, e in recipe.experts.items() if k != name})
+    for name, expert in recipe.experts.items():
+        for family in expert.families if len(expert.families) > 1 else ():
+            lean = replace(expert, families=tuple(f for f in expert.families if f != family))
+            yield f"without {family}", replace(recipe, experts={**recipe.experts, name: lean})
+    if len(recipe.training_types) > 1:
+        yield f"trained on {recipe.type} alone", replace(recipe, training_types=(recipe.type,))
+    changes = {
+        "types not centred": {"centre_types": False},
+        "every picture counts the same": {"balance": 0.0},
+        "every plant counts the same": {"balance": 1.0},
+        "segmentation always trusted": {"trust": "always"},
+        "linear SVM": {"classifier": "linear-svm", "regularisation": 1.0},
+    }
+    for what, change in changes.items():
+        changed = {name: replace(expert, **change) for name, expert in recipe.experts.items()}
+        if changed != recipe.experts:
+            yield what, replace(recipe, experts=changed)
+    local = {name: expert for name, expert in recipe.experts.items() if expert.descriptor == "dense-sift"}
+    if local:
+        name, expert = next(iter(local.items()))
+        words = replace(expert, encoder="words", modes=1000, position=0.0, map="chi2")
+        yield f"only {name}, as a bag of 1000 words", replace(recipe, experts={name: words})
+        for what, change in {
+            "not mirrored": {"mirrored": False},
+            "without position": {"position": 0.0},
+            "not turned upright": {"view": "leaf"},
+        }.items():
+            changed_expert = replace(expert, **change)
+            if changed_expert != expert and expert.view != "picture":
+                yield f"only {name}, {what}", replace(recipe, experts={name: changed_expert})
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("collection")
+    parser.add_argument("--type", required=True, choices=list(map(str, AcquisitionType)))
+    parser.add_argument("--recipe", default="default")
+    parser.add_argument("--repeats", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--cache", default=str(default_folder()))
+    parser.add_argument("--only", default="", help="only the rows with this word")
+    arguments = parser.parse_args()
+    type_ = AcquisitionType(arguments.type)
+    pictures = list(read_collection(arguments.collection).labelled().pictures)
+    descriptions = Descriptions(Store(arguments.cache), arguments.jobs)
+    print(f"| {type_} | " + " | ".join(FIGURES) + " | pictures |\n|---|" + "---|" * (len(FIGURES) + 1))
+    for what, recipe in variants(load_recipe(arguments.recipe, type_)):
+        if arguments.only not in what:
+            continue
+        started = time.monotonic()
+        seeds = range(arguments.repeats)
+        found = list(cross_validate(pictures, {type_: recipe}, descriptions, 5, seeds, shared_codebooks=True))
+        by_seed = [held_out_scores([one.held_out for one in found if one.seed == seed]) for seed in seeds]
+        folds = [held_out_scores([one.held_out]) for one in found]
+        cells = [
+            f"{np.mean([one[name] for one in by_seed]):.3f} ± {np.std([one[name] for one in folds if name in one]):.3f}"
+            for name in FIGURES
+        ]
+        print(f"| {what} | " + " | ".join(cells) + f" | {by_seed[0]['pictures']:.0f} |", flush=True)
+        print(f"{what}: {time.monotonic() - started:.0f} s", file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    main()
