@@ -103,10 +103,17 @@ def _solve(
 ) -> NDArray[np.float32]:
     weighted = basis * weights[:, None]
     # The ridge, tiny beside the thousands of samples, keeps a picture of one pixel's width solvable.
-    ridge = 1e-2 * np.eye(basis.shape[1], dtype=np.float32)
+    ridge = _ridge(basis.shape[1])
+    # OpenCV's solver, as numpy's needs longer to check such a small matrix than to solve it.
+    solution = cv2.solve(weighted.T @ basis + ridge, weighted.T @ values, flags=cv2.DECOMP_CHOLESKY)[1]
+    return np.asarray(solution, np.float32)
+
+
+@lru_cache(maxsize=32)
+def _ridge(terms: int) -> NDArray[np.float32]:
+    ridge = 1e-2 * np.eye(terms, dtype=np.float32)
     ridge[0, 0] = 1e-6
-    solution: NDArray[np.float32] = np.linalg.solve(weighted.T @ basis + ridge, weighted.T @ values)
-    return solution
+    return ridge
 
 
 @lru_cache(maxsize=32)

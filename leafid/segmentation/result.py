@@ -94,21 +94,39 @@ def block_mean(image: Image, factor: int) -> Image:
 
     Parameters
     ----------
-    image : ndarray of uint8, shape (H, W)
+    image : ndarray of uint8, shape (H, W) or (H, W, C)
     factor : int
         From 1 up.
 
     Returns
     -------
-    ndarray of uint8, shape (⌈H / factor⌉, ⌈W / factor⌉)
+    ndarray of uint8, shape (⌈H / factor⌉, ⌈W / factor⌉) or (⌈H / factor⌉, ⌈W / factor⌉, C)
     """
     if factor == 1:
         return image
+    image = filled_blocks(image, factor)
+    if factor % 2 == 0:
+        shape = (image.shape[1] // factor, image.shape[0] // factor)
+        return cv2.resize(image, shape, interpolation=cv2.INTER_AREA)
+    # A mean around every pixel, of which one a block is kept, takes a third of the time.
+    return np.ascontiguousarray(cv2.blur(image, (factor, factor))[factor // 2 :: factor, factor // 2 :: factor])
+
+
+def filled_blocks(image: Image, factor: int) -> Image:
+    """Repeat the last row and column until blocks of `factor` pixels a side are full.
+
+    Parameters
+    ----------
+    image : ndarray of uint8, shape (H, W) or (H, W, C)
+    factor : int
+        From 1 up.
+
+    Returns
+    -------
+    ndarray of uint8, shape (⌈H / factor⌉ · factor, ⌈W / factor⌉ · factor) or the same with C channels
+    """
     below, right = -image.shape[0] % factor, -image.shape[1] % factor
-    if below or right:
-        image = cv2.copyMakeBorder(image, 0, below, 0, right, cv2.BORDER_REPLICATE)
-    shape = (image.shape[1] // factor, image.shape[0] // factor)
-    return cv2.resize(image, shape, interpolation=cv2.INTER_AREA)
+    return cv2.copyMakeBorder(image, 0, below, 0, right, cv2.BORDER_REPLICATE) if below or right else image
 
 
 def convex_hull(mask: NDArray[np.uint8]) -> NDArray[np.int32]:

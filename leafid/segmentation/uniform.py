@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from leafid.segmentation.background import sheet_surface
 from leafid.segmentation.regions import leaf_regions
-from leafid.segmentation.result import Image, Mask, block_mean
+from leafid.segmentation.result import Image, Mask, block_mean, filled_blocks
 
 # Regions are chosen at this size; only the edge is taken from the full one.
 REGION_SIZE = 320
@@ -27,7 +27,8 @@ _LEAST_CUT = 8.0
 # Lines up to twice this part of the picture's longer side wide (rachis, petiole) may be fainter than the rest.
 _LINE_REACH, _LEAST_LINE = 0.012, 0.25
 
-_STRIP_PIXELS = 32768
+# Reduced pixels are sheet, or leaf, as a whole when they and their neighbours are below, or above, these parts of the cut.
+_SURELY_SHEET, _SURELY_LEAF = 0.5, 1.5
 
 
 def uniform_mask(image: Image) -> tuple[Mask, float]:
@@ -46,26 +47,37 @@ def uniform_mask(image: Image) -> tuple[Mask, float]:
         From 0 to 1.
     """
     surface, spread = sheet_surface(image)
-    distance = sheet_distance(image, surface)
-    factor = max(1, -(-max(distance.shape) // REGION_SIZE))
-    reduced = block_mean(distance, factor)
-    thin = _thin(reduced)
-    cuts = _cuts(reduced, thin, spread)
-    above = cv2.resize(cuts, distance.shape[::-1])
-    cv2.compare(distance, above, cv2.CMP_GT, dst=above)
-    mask = leaf_regions(above, cv2.add(reduced, thin), factor)
-    return mask, _confidence(mask[::factor, ::factor], reduced, spread)
+    factor = max(1, -(-max(image.shape[:2]) // REGION_SIZE))
+    blocks = filled_blocks(image, factor)
+    small = block_mean(blocks, factor)
+    sheet = cv2.resize(np.clip(surface + 0.5, 0, 255).astype(np.uint8), small.shape[1::-1])
+    distance = sheet_distance(small, sheet)
+    thin = _thin(distance)
+    cuts = _cuts(distance, thin, spread)
+    share = cv2.compare(distance, cuts, cv2.CMP_GT)
+    if factor == 1:
+        full = leaf_regions(share, cv2.add(distance, thin))
+    else:
+        rows, cols = _undecided(distance, cuts)
+        places = _places(rows, cols, factor, small.shape[1])
+        pixels = blocks.reshape(-1, 3 * factor).view(f"V{3 * factor}").take(places).view(np.uint8)
+        behind = np.repeat(sheet[rows, cols, None], factor * factor, axis=1)
+        above = sheet_distance(pixels.reshape(behind.shape), behind) > cuts[rows, cols, None]
+        share[rows, cols] = above.mean(axis=1) * 255
+        full = _enlarged(leaf_regions(share, cv2.add(distance, thin)), factor, rows, cols, places, above)
+    mask = np.ascontiguousarray(full[: image.shape[0], : image.shape[1]]).view(bool)
+    return mask, _confidence(mask[::factor, ::factor], distance, spread)
 
 
-def sheet_distance(image: Image, surface: NDArray[np.float32]) -> NDArray[np.uint8]:
+def sheet_distance(image: Image, sheet: Image) -> NDArray[np.uint8]:
     """Measure how far each pixel's colour is from the sheet's.
 
     Parameters
     ----------
     image : ndarray of uint8, shape (H, W, 3)
         BGR.
-    surface : ndarray of float32, shape (h, w, 3)
-        The sheet's 8-bit Lab colour on a coarse grid.
+    sheet : ndarray of uint8, shape (H, W, 3)
+        The sheet's colour there, in 8-bit Lab.
 
     Returns
     -------
@@ -73,19 +85,46 @@ def sheet_distance(image: Image, surface: NDArray[np.float32]) -> NDArray[np.uin
         0.15 |ΔL| + 0.25 max(|ΔL| − 90, 0) + √(Δa² + Δb²), in 8-bit Lab units. The root is replaced by the
         octagonal norm max + 0.4 min, which is at most 8 % off and needs no floating point.
     """
-    rows, cols = image.shape[:2]
-    sheet = cv2.resize(np.clip(surface + 0.5, 0, 255).astype(np.uint8), (cols, rows))
-    distance = np.empty((rows, cols), np.uint8)
-    # Strips that fit the processor's cache: whole-picture intermediates would take most of the time.
-    height = max(1, _STRIP_PIXELS // cols)
-    for row in range(0, rows, height):
-        strip = np.s_[row : row + height]
-        difference = cv2.absdiff(cv2.cvtColor(image[strip], cv2.COLOR_BGR2LAB), sheet[strip])
-        lightness, a, b = cv2.split(difference)
-        chroma = cv2.addWeighted(cv2.max(a, b), 1.0, cv2.min(a, b), 0.4, 0)
-        deep = cv2.addWeighted(lightness, _LIGHTNESS_SHARE, cv2.subtract(lightness, _DEEP), _DEEP_SHARE, 0)
-        cv2.add(chroma, deep, dst=distance[strip])
-    return distance
+    lightness, a, b = cv2.split(cv2.absdiff(cv2.cvtColor(image, cv2.COLOR_BGR2LAB), sheet))
+    chroma = cv2.addWeighted(cv2.max(a, b), 1.0, cv2.min(a, b), 0.4, 0)
+    deep = cv2.addWeighted(lightness, _LIGHTNESS_SHARE, cv2.subtract(lightness, _DEEP), _DEEP_SHARE, 0)
+    return cv2.add(chroma, deep)
+
+
+def _undecided(distance: NDArray[np.uint8], cuts: NDArray[np.uint8]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Find the reduced pixels whose own pixels have to be looked at: those near the cut, or beside one across it."""
+    square = np.ones((3, 3), np.uint8)
+    least = cv2.convertScaleAbs(cuts, alpha=_SURELY_SHEET)
+    most = cv2.convertScaleAbs(cuts, alpha=_SURELY_LEAF)
+    open_ = cv2.compare(cv2.dilate(distance, square), least, cv2.CMP_GT) & cv2.compare(
+        cv2.erode(distance, square), most, cv2.CMP_LT
+    )
+    rows, cols = np.nonzero(open_)
+    return rows, cols
+
+
+def _places(rows: NDArray[np.intp], cols: NDArray[np.intp], factor: int, width: int) -> NDArray[np.intp]:
+    """Index the rows of blocks in a picture that is seen as a list of pieces, `factor` pixels each; shape (n, factor)."""
+    return (rows[:, None] * factor + np.arange(factor)) * width + cols[:, None]
+
+
+def _enlarged(
+    leaf: NDArray[np.uint8],
+    factor: int,
+    rows: NDArray[np.intp],
+    cols: NDArray[np.intp],
+    places: NDArray[np.intp],
+    above: NDArray[np.bool_],
+) -> NDArray[np.uint8]:
+    """Bring the chosen regions to full size, with the edge as the pixels' own colour has it."""
+    square = np.ones((3, 3), np.uint8)
+    # One reduced pixel of margin on both sides: the edge may lie just outside the region, or inside.
+    core, near = cv2.erode(leaf, square), cv2.dilate(leaf, square)
+    full = np.repeat(np.repeat(leaf, factor, axis=1), factor, axis=0)
+    edge = np.flatnonzero((near & ~core)[rows, cols])
+    pieces = np.ascontiguousarray(above[edge]).view(f"V{factor}").reshape(-1, factor)
+    full.reshape(-1, factor).view(f"V{factor}")[places[edge], 0] = pieces
+    return full
 
 
 def _thin(small: NDArray[np.uint8]) -> NDArray[np.uint8]:
