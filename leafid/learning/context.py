@@ -184,19 +184,17 @@ def sightings(pictures: Sequence[Picture], species: Sequence[str]) -> Sightings:
     columns = {name: column for column, name in enumerate(species)}
     rows = context_rows(pictures)
     rows[:, :2] = rows[:, :2].round(_DECIMALS)
-    seen: dict[tuple[int, str], dict[tuple[float | None, ...], None]] = {}
+    # Infinity in place of NaN, which neither equals itself nor sorts.
+    seen: dict[tuple[int, str], set[tuple[float, ...]]] = {}
     for picture, row in zip(pictures, rows, strict=True):
         if picture.species in columns:
             plant = columns[picture.species], picture.group
-            seen.setdefault(plant, {})[tuple(None if math.isnan(value) else float(value) for value in row)] = None
+            seen.setdefault(plant, set()).add(tuple(np.nan_to_num(row, nan=np.inf).tolist()))
     # Sorted, so that the pictures' order doesn't matter; nothing of the plants' names is kept.
-    found = sorted(
-        (column, [math.nan if value is None else value for value in one], 1 / len(own))
-        for (column, _), own in seen.items()
-        for one in own
-    )
+    found = sorted((column, one, 1 / len(own)) for (column, _), own in seen.items() for one in own)
+    values = np.array([one for _, one, _ in found], np.float64).reshape(-1, len(COLUMNS))
     return Sightings(
-        np.array([values for _, values, _ in found], np.float64).reshape(-1, len(COLUMNS)),
+        np.where(np.isinf(values), np.nan, values),
         np.array([weight for _, _, weight in found], np.float64),
         np.array([column for column, _, _ in found], np.int64),
     )

@@ -1,0 +1,98 @@
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from leafid.collection.picture import Picture, Place
+from leafid.collection.places import coordinates, great_circle_km, place_folds, place_labels
+from leafid.errors import LeafidError
+
+
+def picture(number, plant, latitude=None, longitude=None):
+    return Picture(Path(f"{number}.jpg"), plant=plant, place=Place(None, latitude, longitude))
+
+
+def literal_km(first, second):
+    """The angle between two directions in space."""
+
+    def direction(latitude, longitude):
+        a, b = math.radians(latitude), math.radians(longitude)
+        return np.array([math.cos(a) * math.cos(b), math.cos(a) * math.sin(b), math.sin(a)])
+
+    one, other = direction(*first), direction(*second)
+    return 6371.0088 * math.atan2(np.linalg.norm(np.cross(one, other)), one @ other)
+
+
+spot = st.tuples(st.floats(-90, 90), st.floats(-180, 180))
+
+
+@given(spot, spot)
+def test_distance_is_the_angle_in_space(first, second):
+    found = great_circle_km(np.array([first]), np.array([second]))[0, 0]
+    # The arcsine loses half of the digits near the other end of the Earth.
+    assert found == pytest.approx(literal_km(first, second), abs=1e-3)
+
+
+def test_known_distances():
+    paris, montpellier = np.array([[48.8566, 2.3522]]), np.array([[43.6119, 3.8772]])
+    assert great_circle_km(paris, montpellier)[0, 0] == pytest.approx(595, abs=2)
+    assert great_circle_km(paris, paris)[0, 0] == 0
+    # Over the date line, not around the Earth.
+    assert great_circle_km(np.array([[0, 179.9]]), np.array([[0, -179.9]]))[0, 0] == pytest.approx(22.2, abs=0.1)
+
+
+def test_coordinates_that_say_nothing():
+    assert coordinates(picture(1, "1", 43.6, 3.9)) == (43.6, 3.9)
+    assert coordinates(picture(1, "1", 51.5, 0.0)) == (51.5, 0.0)
+    for nothing in (picture(1, "1"), picture(1, "1", 43.6), picture(1, "1", 0.0, 0.0), Picture(Path("1.jpg"))):
+        assert coordinates(nothing) is None
+
+
+# A hundredth of a degree of latitude is 1.1 km.
+GARDENS = [
+    picture(1, "a", 43.60, 3.9),
+    picture(2, "b", 43.64, 3.9),
+    picture(3, "c", 43.68, 3.9),
+    picture(4, "d", 43.80, 3.9),
+    picture(5, "e"),
+    picture(6, "a", 43.60, 3.9),
+    picture(7, "f"),
+    picture(8, "a"),
+    picture(9, "g", 50.0, 3.9),
+    picture(10, "g", 51.0, 3.9),
+]
+
+
+def test_a_chain_of_plants_is_one_place():
+    # a, b and c are joined though a and c are 9 km apart; e and f may be anywhere; a and g are each one plant.
+    assert place_labels(GARDENS).tolist() == [0, 0, 0, 1, 2, 0, 2, 0, 3, 3]
+    assert place_labels(GARDENS, 20).tolist() == [0, 0, 0, 0, 1, 0, 1, 0, 2, 2]
+    assert place_labels(GARDENS, 1).tolist() == [0, 1, 2, 3, 4, 0, 4, 0, 5, 5]
+    assert place_labels([]).tolist() == []
+
+
+def test_folds_never_part_a_place():
+    folds = place_folds(GARDENS, 3, 0)
+    assert sorted(np.concatenate(folds).tolist()) == list(range(len(GARDENS)))
+    labels = place_labels(GARDENS)
+    assert sum(len(set(labels[fold])) for fold in folds) == 4
+    turned = place_folds(GARDENS[::-1], 3, 0)
+    names = {frozenset(GARDENS[index].name for index in fold) for fold in folds}
+    assert {frozenset(GARDENS[::-1][index].name for index in fold) for fold in turned} == names
+
+
+def test_seeds_deal_equal_places_out_anew():
+    pictures = [picture(number, str(number), 40.0 + number, 3.0) for number in range(8)]
+    dealt = {tuple(map(tuple, place_folds(pictures, 2, seed))) for seed in range(4)}
+    assert len(dealt) > 1
+    assert {len(fold) for folds in dealt for fold in folds} == {4}
+
+
+def test_too_few_places():
+    with pytest.raises(LeafidError, match="expected at least 5 places, 5 km apart, for 5 folds, found 4"):
+        place_folds(GARDENS, 5, 0)
+    with pytest.raises(ValueError, match="n_folds"):
+        place_folds(GARDENS, 1, 0)
