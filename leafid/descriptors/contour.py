@@ -165,7 +165,7 @@ def large_components(mask: Mask, share: float = PART_SHARE) -> Mask:
     mask = np.asarray(mask)
     if mask.ndim != 2:
         raise LeafidError(f"expected a mask of two dimensions (H, W), found shape {mask.shape}")
-    mask = mask.astype(bool)
+    mask = mask.astype(bool, copy=False)
     if not mask.any():
         raise LeafidError(
             f"expected a leaf in the mask, found none of its {mask.shape[0]}×{mask.shape[1]} pixels set: "
@@ -248,8 +248,8 @@ _BORDER = 3
 
 
 def _box(mask: Mask) -> tuple[slice, slice]:
-    rows, cols = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
-    return slice(int(rows[0]), int(rows[-1]) + 1), slice(int(cols[0]), int(cols[-1]) + 1)
+    left, top, width, height = cv2.boundingRect(mask.view(np.uint8))
+    return slice(top, top + height), slice(left, left + width)
 
 
 def _normalised(mask: Mask) -> NDArray[np.uint8]:
@@ -298,7 +298,7 @@ def _pixel_contours(mask: Mask) -> list[NDArray[np.int32]]:
 def _refined(pixels: NDArray[np.int32], grey: NDArray[np.uint8]) -> Points:
     """Move boundary pixels along the gradient onto the half-covered level (one Newton step), counter-clockwise."""
     cols, rows = pixels[:, 0], pixels[:, 1]
-    padded = np.pad(grey, 1).astype(np.float64)
+    padded = cv2.copyMakeBorder(grey, 1, 1, 1, 1, cv2.BORDER_CONSTANT, value=0).astype(np.int16)
     row, col = rows + 1, cols + 1
     slope = (
         np.stack([padded[row + 1, col] - padded[row - 1, col], padded[row, col + 1] - padded[row, col - 1]], axis=1)

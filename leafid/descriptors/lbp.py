@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import cv2
 import numpy as np
@@ -46,8 +47,13 @@ class Scale:
     @property
     def offsets(self) -> tuple[tuple[int, int], ...]:
         """Steps (rows, columns) to the eight neighbours, in order of angle."""
-        steps = (self.straight, self.diagonal)
-        return tuple((r * steps[k % 2], c * steps[k % 2]) for k, (r, c) in enumerate(_STRAIGHT_DIAGONAL))
+        return _offsets(self.straight, self.diagonal)
+
+
+@lru_cache(maxsize=64)
+def _offsets(straight: int, diagonal: int) -> tuple[tuple[int, int], ...]:
+    steps = (straight, diagonal)
+    return tuple((r * steps[k % 2], c * steps[k % 2]) for k, (r, c) in enumerate(_STRAIGHT_DIAGONAL))
 
 
 def ring_scales(levels: int, fine: bool = True) -> tuple[Scale, ...]:
@@ -207,20 +213,26 @@ class CodedLevel:
             return np.zeros((2, 2**POINTS), np.intp)
         here = self._values.take(places)
         differences = np.empty((POINTS, places.size), np.int16)
-        for k, (down, right) in enumerate(scale.offsets):
-            np.subtract(self._values.take(places + (down * self._stride + right)), here, out=differences[k])
-        signs = _pack(differences >= 0)
+        for difference, (down, right) in zip(differences, scale.offsets, strict=True):
+            # No place is out of bounds; saying what to do with such spares a copy of the result.
+            self._values.take(places + (down * self._stride + right), out=difference, mode="clip")
+            np.subtract(difference, here, out=difference)
+        signs = _histogram(cv2.compare(differences, 0, cv2.CMP_GE))
         np.abs(differences, out=differences)
         # A whole number reaches the mean when it reaches the next whole number: nothing is rounded, so the order of
         # the pixels, and with it a turn of the picture, has no influence.
-        mean = -(-int(differences.sum(dtype=np.int64)) // differences.size)
-        magnitudes = _pack(differences >= np.int16(mean))
-        return np.stack([np.bincount(codes, minlength=2**POINTS) for codes in (signs, magnitudes)])
+        mean = -(-int(cv2.norm(differences, cv2.NORM_L1)) // differences.size)
+        magnitudes = _histogram(cv2.compare(differences, mean, cv2.CMP_GE))
+        return np.stack([signs, magnitudes])
 
 
-def _pack(bits: NDArray[np.bool_]) -> NDArray[np.uint8]:
-    """Eight planes of bits as one plane of codes; plane k is bit k."""
-    codes = np.zeros(bits.shape[1:], np.uint8)
-    for k, plane in enumerate(bits):
-        codes |= plane.view(np.uint8) << np.uint8(k)
-    return codes
+def _histogram(planes: NDArray[np.uint8]) -> NDArray[np.intp]:
+    """Count the codes of which plane k is bit k, given as 0 or 255."""
+    planes &= _BITS
+    while len(planes) > 1:
+        half = len(planes) // 2
+        planes = planes[:half] | planes[half:]
+    return cv2.calcHist([planes], [0], None, [2**POINTS], [0, 2**POINTS]).ravel().astype(np.intp)
+
+
+_BITS = (1 << np.arange(POINTS, dtype=np.uint8))[:, None]

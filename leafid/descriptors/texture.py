@@ -150,12 +150,14 @@ def leaf_texture(
     crop, whole = cv2.cvtColor(image[box], cv2.COLOR_BGR2GRAY), mask[box].astype(np.uint8) * 255
 
     grey, coverage = _resized(crop, whole, interior)
-    _, distances = _shares_and_distances(coverage, interior.levels)
+    distances = _halved(_distance(_leaf(coverage)), interior.levels)
     inside = [positions(distances[scale.level] > scale.radius) for scale in interior.scales]
     interior_features = _features(grey, interior, inside)
 
     grey, coverage = _resized(crop, whole, edge)
-    shares, distances = _shares_and_distances(coverage, edge.levels)
+    leaf = _leaf(coverage)
+    # How much of each pixel is leaf (0 … 1), and its mean distance to the edge in finest pixels.
+    shares, distances = _halved(leaf.astype(np.float32), edge.levels), _halved(_distance(leaf), edge.levels)
     along = [
         positions((shares[scale.level] >= 0.5) & (distances[scale.level] <= scale.radius)) for scale in edge.scales
     ]
@@ -264,14 +266,13 @@ def _margins(length: int, levels: int) -> tuple[int, int]:
     return room // 2, room - room // 2
 
 
-def _shares_and_distances(
-    coverage: NDArray[np.uint8], levels: int
-) -> tuple[list[NDArray[np.float32]], list[NDArray[np.float32]]]:
-    """Per level, how much of each pixel is leaf (0 … 1), and its mean distance to the edge in finest pixels."""
+def _leaf(coverage: NDArray[np.uint8]) -> NDArray[np.bool_]:
     # Of a hair thinner than a pixel, what covers most is all there is.
-    leaf = coverage >= np.clip(coverage.max(), 1, 128)
-    distance = cv2.distanceTransform(leaf.view(np.uint8), cv2.DIST_L2, cv2.DIST_MASK_5)
-    return _halved(leaf.astype(np.float32), levels), _halved(distance, levels)
+    return coverage >= np.clip(coverage.max(), 1, 128)
+
+
+def _distance(leaf: NDArray[np.bool_]) -> NDArray[np.float32]:
+    return cv2.distanceTransform(leaf.view(np.uint8), cv2.DIST_L2, cv2.DIST_MASK_5)
 
 
 def _halved(plane: NDArray[np.float32], levels: int) -> list[NDArray[np.float32]]:
@@ -279,7 +280,8 @@ def _halved(plane: NDArray[np.float32], levels: int) -> list[NDArray[np.float32]
     result = [plane]
     for _ in range(levels - 1):
         fine = result[-1]
-        result.append((fine[::2, ::2] + fine[1::2, ::2] + fine[::2, 1::2] + fine[1::2, 1::2]) * np.float32(0.25))
+        pairs = fine[::2] + fine[1::2]
+        result.append((pairs[:, ::2] + pairs[:, 1::2]) * np.float32(0.25))
     return result
 
 

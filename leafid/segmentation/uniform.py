@@ -27,7 +27,7 @@ _LEAST_CUT = 8.0
 # Lines up to twice this part of the picture's longer side wide (rachis, petiole) may be fainter than the rest.
 _LINE_REACH, _LEAST_LINE = 0.012, 0.25
 
-# Reduced pixels are sheet, or leaf, as a whole when they and their neighbours are below, or above, these parts of the cut.
+# Reduced pixels are sheet (or leaf) as a whole when they and their neighbours are below (above) these parts of the cut.
 _SURELY_SHEET, _SURELY_LEAF = 0.5, 1.5
 
 
@@ -104,7 +104,7 @@ def _undecided(distance: NDArray[np.uint8], cuts: NDArray[np.uint8]) -> tuple[ND
 
 
 def _places(rows: NDArray[np.intp], cols: NDArray[np.intp], factor: int, width: int) -> NDArray[np.intp]:
-    """Index the rows of blocks in a picture that is seen as a list of pieces, `factor` pixels each; shape (n, factor)."""
+    """Index the rows of blocks in a picture seen as a list of pieces, `factor` pixels each; shape (n, factor)."""
     return (rows[:, None] * factor + np.arange(factor)) * width + cols[:, None]
 
 
