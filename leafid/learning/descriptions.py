@@ -161,12 +161,12 @@ class Descriptions:
         outcomes = ordered_map(partial(_guarded, task), items, self.jobs)
         for item, (result, problem) in zip(items, self.progress(outcomes, len(items), what), strict=True):
             if problem is not None:
-                self._note(item if isinstance(item, Picture) else item[0], problem)
+                self._note(_file_of(item), problem)
             yield result
 
-    def _note(self, picture: Picture, problem: str) -> None:
-        if picture.file not in self.unreadable:
-            self.unreadable[picture.file] = problem
+    def _note(self, file: Path, problem: str) -> None:
+        if file not in self.unreadable:
+            self.unreadable[file] = problem
             _log.warning("%s", problem)
 
     def _key(self, picture: Picture, base: str) -> bytes | None:
@@ -174,7 +174,7 @@ class Descriptions:
             try:
                 self._hashes[picture.file] = content_hash(picture.file)
             except (LeafidError, OSError) as error:
-                self._note(picture, str(error))
+                self._note(picture.file, str(error))
                 return None
         return hashlib.sha256(f"{base}|{picture.type}|{self._hashes[picture.file]}".encode()).digest()
 
@@ -203,6 +203,14 @@ def _guarded(task: Callable[[Item], T], item: Item) -> tuple[T | None, str | Non
         raise
     except LeafidError as error:
         return None, str(error)
+    except Exception as error:
+        # One picture that nobody thought of must not cost the work done on the others.
+        what = " ".join(str(error).split())
+        return None, f"{_file_of(item)}: unexpected {type(error).__name__}: {what}; this is a bug, please report it"
+
+
+def _file_of(item: Picture | tuple[Picture, tuple[int, ...]]) -> Path:
+    return item.file if isinstance(item, Picture) else item[0].file
 
 
 def _describe_picture(describer: Describer, asked: tuple[Picture, tuple[int, ...]]) -> Arrays:

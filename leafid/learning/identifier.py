@@ -116,10 +116,12 @@ class Identifier:
         Returns
         -------
         float64 (n, n_species)
-            Rows sum to 1; columns as in `species_`.
+            Rows sum to 1; columns as in `species_`. All species are equally likely where no leaf was found.
         """
         scores = [self.scorers_[name].scores(_stacked(described, name)) for name in self.recipe.experts]
-        return fused(scores, self._trust(described), self.weights_)
+        probabilities = fused(scores, self._trust(described), self.weights_)
+        probabilities[[one.confidence == 0 for one in described]] = 1 / len(self.species_)
+        return probabilities
 
     def _learn(self, pictures: list[Picture], described: list[Described]) -> None:
         names = np.array([picture.species for picture in pictures])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -10,6 +11,8 @@ import numpy as np
 from leafid.collection.picture import AcquisitionType, Picture
 from leafid.learning.descriptions import Descriptions
 from leafid.learning.model import Model
+
+_log = logging.getLogger(__name__)
 
 # Descriptions of so many pictures are held at once, however large the collection is.
 _BATCH = 256
@@ -89,6 +92,9 @@ def _answers_of_type(
     known = [(place, picture, one) for (place, picture), one in zip(asked, found, strict=True) if one is not None]
     if not known:
         return
+    for _, picture, one in known:
+        if one.confidence == 0:
+            _log.warning("%s: no leaf found in it; every species is ranked as equally likely", picture.file)
     probabilities = identifier.predict_proba([one for _, _, one in known])
     if context and type_ in model.contexts:
         probabilities = model.contexts[type_].apply(probabilities, [picture for _, picture, _ in known])

@@ -55,6 +55,8 @@ def uniform_mask(image: Image) -> tuple[Mask, float]:
     thin = _thin(distance)
     cuts = _cuts(distance, thin, spread)
     share = cv2.compare(distance, cuts, cv2.CMP_GT)
+    if not share.any():
+        return np.zeros(image.shape[:2], bool), 0.0
     if factor == 1:
         full = leaf_regions(share, cv2.add(distance, thin))
     else:

@@ -1,14 +1,16 @@
 import doctest
 from dataclasses import replace
 
+import cv2
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leafid.collection.picture import AcquisitionType
+from leafid.collection.picture import AcquisitionType, Picture
 from leafid.errors import LeafidError
 from leafid.learning import prediction
+from leafid.learning.descriptions import Descriptions
 from leafid.learning.model import Model
 from leafid.learning.modelfile import read_model
 from leafid.learning.prediction import predict, ranked
@@ -69,3 +71,12 @@ def test_a_type_that_the_model_lacks_is_said_before_any_work(model, asked, descr
 
 def test_nothing_to_name(model, descriptions):
     assert list(predict(model, [], descriptions)) == []
+
+
+def test_a_picture_without_a_leaf_is_said_so_and_nothing_is_likelier(model, tmp_path, caplog):
+    file = tmp_path / "white.png"
+    cv2.imwrite(str(file), np.full((120, 90, 3), 255, np.uint8))
+    [answer] = predict(model, [Picture(file, type=AcquisitionType.SCAN)], Descriptions())
+    assert "no leaf found" in caplog.text
+    assert len({probability for _, probability in answer.ranking}) == 1
+    assert [species for species, _ in answer.ranking] == sorted(species for species, _ in answer.ranking)
