@@ -20,6 +20,8 @@ _DAYS = (None, 20.0, 40.0, 80.0)
 _ALTITUDE_M = (None, 200.0, 500.0)
 _SHRINKAGE = (1.0, 4.0)
 _WEIGHTS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0)
+# Of collections in which context says nothing, so many would seem to say that it helps elsewhere.
+_CHANCE = 0.05
 # With fewer there is no "elsewhere" to speak of.
 _LEAST_PLACES = 3
 
@@ -83,8 +85,13 @@ def choose(by_plant: np.ndarray, by_place: np.ndarray, place_of_plant: np.ndarra
     Returns
     -------
     int or None
-        The candidate whose smaller mean gain is the largest; None where that is not above 0, or where candidates so
-        chosen on the other places don't gain more at a place, on average, than the standard error of that average.
+        The candidate whose smaller mean gain is the largest; None where that is not above 0, or where the gains at
+        each place of candidates so chosen on the other places could well be chance.
+
+    References
+    ----------
+    .. [1] A. C. Cameron, D. L. Miller, "A practitioner's guide to cluster-robust inference", Journal of Human
+       Resources 50(2), 2015, section II, doi:10.3368/jhr.50.2.317
     """
     best = _best(by_plant, by_place)
     if best is None:
@@ -95,11 +102,20 @@ def choose(by_plant: np.ndarray, by_place: np.ndarray, place_of_plant: np.ndarra
         chosen = _best(by_plant[:, ~own], by_place[:, ~own]) if not own.all() else None
         if chosen is not None:
             elsewhere[own] = by_place[chosen, own]
-    # Plants of one place are not independent of each other: the error is that of a mean over clusters.
-    n_places = len(np.unique(place_of_plant))
-    sums = np.array([(elsewhere - elsewhere.mean())[place_of_plant == one].sum() for one in np.unique(place_of_plant)])
-    error = np.sqrt((sums**2).sum() * n_places / max(n_places - 1, 1)) / len(elsewhere)
-    return best if elsewhere.mean() > max(error, 0) else None
+    return best if _above_chance(elsewhere, place_of_plant) else None
+
+
+def _above_chance(gains: np.ndarray, place_of_plant: np.ndarray) -> bool:
+    """Tell whether a mean is above 0 by a one-sided t test; plants of one place don't count as independent."""
+    from scipy.special import stdtrit
+
+    _, place = np.unique(place_of_plant, return_inverse=True)
+    sums = np.bincount(place, gains - gains.mean())
+    n_places = len(sums)
+    if n_places < 2:
+        return False
+    error = np.sqrt((sums**2).sum() * n_places / (n_places - 1)) / len(gains)
+    return bool(gains.mean() > stdtrit(n_places - 1, 1 - _CHANCE) * error)
 
 
 def _best(by_plant: np.ndarray, by_place: np.ndarray) -> int | None:

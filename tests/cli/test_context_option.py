@@ -1,0 +1,131 @@
+import json
+import shutil
+
+import pytest
+
+from leafid.collection.picture import AcquisitionType
+from leafid.learning.context import Bandwidths, Context
+from leafid.learning.modelfile import read_model, write_model
+
+
+@pytest.fixture(scope="module")
+def informed_model(drawn_model, tmp_path_factory):
+    """The small model, with a context of some weight: it has too few places to learn one."""
+    model = read_model(drawn_model)
+    for type_, context in model.contexts.items():
+        model.contexts[type_] = Context(context.sightings, Bandwidths(50.0, 40.0), 1.0, 1.0, context.n_species)
+    file = tmp_path_factory.mktemp("informed") / "informed.leafid"
+    write_model(model, file)
+    return file
+
+
+@pytest.fixture
+def predict(cli, drawn_cache):
+    def run(model, *words):
+        return cli("predict", *words, "--model", model, "--cache", drawn_cache, "--jobs", 1)
+
+    return run
+
+
+@pytest.fixture
+def loose(drawn, tmp_path):
+    """Three test pictures without their metadata."""
+    folder = tmp_path / "loose"
+    folder.mkdir()
+    for file in sorted((drawn / "Test").glob("*.jpg"))[:3]:
+        shutil.copy(file, folder)
+    return folder
+
+
+def test_context_has_a_say_only_when_asked(predict, informed_model, drawn_model, drawn, tmp_path):
+    runs = {}
+    for name, words in {"looks": [], "context": ["--context"]}.items():
+        found = predict(informed_model, drawn, "--output", tmp_path / name, *words)
+        assert found.status == 0, found.err
+        runs[name] = (tmp_path / name).read_text()
+    assert runs["looks"] != runs["context"]
+    assert len(runs["looks"].splitlines()) == len(runs["context"].splitlines()) == 27
+    assert found.err.splitlines() == [
+        "context: place or day is known of 9 of 9 pictures; the others go by looks",
+        "context: scan: weight 1, 50 km, 40 days",
+        "context: scan-like: weight 1, 50 km, 40 days",
+        "context: photo: weight 1, 50 km, 40 days",
+        f"{tmp_path / 'context'}: 27 predictions for 9 pictures",
+    ]
+    predict(drawn_model, drawn, "--output", tmp_path / "plain")
+    assert (tmp_path / "plain").read_text() == runs["looks"]
+
+
+def test_learned_weight_of_0_changes_nothing(predict, drawn_model, drawn, tmp_path):
+    found = predict(drawn_model, drawn, "--output", tmp_path / "context", "--context")
+    assert found.status == 0, found.err
+    assert "context: scan: weight 0 (it does not help at other places)" in found.err
+    predict(drawn_model, drawn, "--output", tmp_path / "looks")
+    assert (tmp_path / "context").read_bytes() == (tmp_path / "looks").read_bytes()
+
+
+def test_pictures_without_metadata_go_by_looks(predict, informed_model, loose):
+    found = predict(informed_model, loose, "--context")
+    assert found.status == 0
+    assert found.err.startswith("context: place or day is known of 0 of 3 pictures; the others go by looks\n")
+    assert found.out == predict(informed_model, loose).out
+
+
+def test_a_model_without_context(predict, drawn_model, loose, tmp_path):
+    model = read_model(drawn_model)
+    model.contexts.clear()
+    write_model(model, tmp_path / "old.leafid")
+    found = predict(tmp_path / "old.leafid", loose, "--context")
+    assert found.status == 1
+    assert found.out == ""
+    assert "keeps nothing on context: it was trained by an older program; train it again" in found.err
+    assert predict(tmp_path / "old.leafid", loose).status == 0
+
+
+@pytest.mark.parametrize("words", [["--set", "average-2"], ["--set", "coverage-0.9"], ["--back-off"]])
+def test_what_was_learned_of_looks_alone(predict, informed_model, loose, words):
+    found = predict(informed_model, loose, "--context", *words)
+    assert found.status == 2
+    assert "expected --context without --back-off and with top-K sets only" in found.err
+    assert found.out == ""
+
+
+def test_top_sets_go_with_context(predict, informed_model, drawn, tmp_path):
+    assert predict(informed_model, drawn, "--context", "--set", "top-1", "--output", tmp_path / "run").status == 0
+    assert len((tmp_path / "run").read_text().splitlines()) == 9
+
+
+@pytest.fixture
+def crossval(cli, small_recipe, drawn, drawn_cache):
+    def run(*words):
+        always = ("--recipe", small_recipe, "--cache", drawn_cache, "--jobs", 1, "--type", "scan-like", "--repeats", 1)
+        return cli("crossval", drawn, *always, *words)
+
+    return run
+
+
+@pytest.mark.parametrize("folds", [[], ["--by-place"]])
+def test_cross_validation_tells_looks_and_context_apart(crossval, folds):
+    found = crossval("--folds", 2, "--context", *folds)
+    assert found.status == 0, found.err
+    _, looks, both = found.out.splitlines()
+    assert looks.startswith("scan-like            ")
+    assert both.startswith("scan-like + context  ")
+    notes = found.err.splitlines()
+    assert [note.split(";")[0] for note in notes] == [f"seed 0, fold {fold}: scan-like done" for fold in (1, 2)]
+    assert all("; context: weight " in note for note in notes)
+    figures = json.loads(crossval("--folds", 2, "--context", "--json", *folds).out)
+    assert list(figures) == ["scan-like", "scan-like + context"]
+    plain = json.loads(crossval("--folds", 2, "--json", *folds).out)
+    assert plain == {"scan-like": figures["scan-like"]}
+
+
+def test_too_few_places(crossval):
+    found = crossval("--folds", 9, "--by-place")
+    assert found.status == 1
+    assert "expected at least 9 places, 5 km apart, for 9 folds" in found.err
+    assert found.out == ""
+
+
+def test_types_of_context(informed_model):
+    assert set(read_model(informed_model).contexts) == set(AcquisitionType)
