@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from leafid.descriptors.local import LocalFeatures
-from leafid.encoding.projection import Projection
-from leafid.errors import LeafidError
+from leafid.encoding.base import ProjectedEncoder
 
 
-class FisherEncoder:
+class FisherEncoder(ProjectedEncoder):
     """Encode sets of local features as Fisher vectors with power and L2 normalisation.
 
     Parameters
@@ -36,46 +34,26 @@ class FisherEncoder:
        practice", IJCV 105(3), 2013, doi:10.1007/s11263-013-0636-x
     """
 
+    tables = ("weights", "means", "variances")
+    mode_name = "modes"
+
+    weights_: np.ndarray
+    means_: np.ndarray
+    variances_: np.ndarray
+
     def __init__(self, n_modes: int = 64, n_components: int = 62, position_weight: float = 0.0, seed: int = 0) -> None:
-        self.n_modes = n_modes
-        self.n_components = n_components
-        self.position_weight = position_weight
-        self.seed = seed
+        super().__init__(n_modes, n_components, position_weight, seed)
 
     @property
     def n_features(self) -> int:
-        """Length of a Fisher vector."""
+        """Length of a Fisher vector; its L2 norm is 1."""
         return 2 * self.means_.size
 
-    def fit(self, features: LocalFeatures) -> FisherEncoder:
-        """Learn the principal components and the mixture from the pooled local features of many pictures.
-
-        Parameters
-        ----------
-        features : LocalFeatures
-            At least as many as there are modes; 1,000 a mode are plenty.
-
-        Returns
-        -------
-        FisherEncoder
-            Itself.
-
-        Raises
-        ------
-        LeafidError
-            When there are fewer features than modes.
-        """
+    def _learn(self, rows: np.ndarray) -> None:
         import warnings
 
         from sklearn.mixture import GaussianMixture
 
-        # A spread can't be told from one feature.
-        if len(features) < max(self.n_modes, 2):
-            raise LeafidError(
-                f"expected at least {max(self.n_modes, 2)} local features to learn {self.n_modes} modes from, "
-                f"found {len(features)}; use more pictures or a recipe with fewer modes"
-            )
-        self.projection_ = Projection(self.n_components, self.position_weight).fit(features)
         mixture = GaussianMixture(
             self.n_modes,
             covariance_type="diag",
@@ -88,34 +66,19 @@ class FisherEncoder:
         with warnings.catch_warnings():
             # A mixture that still moves a little after 40 rounds serves as a codebook just as well.
             warnings.simplefilter("ignore")
-            mixture.fit(self.projection_.transform(features))
+            mixture.fit(rows)
         self.weights_ = mixture.weights_.astype(np.float32)
         self.means_ = mixture.means_.astype(np.float32)
         self.variances_ = mixture.covariances_.astype(np.float32)
-        return self
 
-    def transform(self, features: LocalFeatures) -> np.ndarray:
-        """Encode the local features of one picture.
-
-        Parameters
-        ----------
-        features : LocalFeatures
-
-        Returns
-        -------
-        float32 (n_features,)
-            L2 norm 1; all zero where there are no features.
-        """
-        if len(features) == 0:
-            return np.zeros(self.n_features, np.float32)
-        values = self.projection_.transform(features)
-        squares = values * values
-        occupancy = self._posteriors(values, squares)
+    def _encode(self, rows: np.ndarray) -> np.ndarray:
+        squares = rows * rows
+        occupancy = self._posteriors(rows, squares)
         mass = occupancy.sum(axis=0)[:, None]
-        first = occupancy.T @ values
+        first = occupancy.T @ rows
         second = occupancy.T @ squares
         deviations = np.sqrt(self.variances_)
-        scale = 1 / (len(values) * np.sqrt(self.weights_)[:, None])
+        scale = 1 / (len(rows) * np.sqrt(self.weights_)[:, None])
         by_mean = scale * (first - self.means_ * mass) / deviations
         by_deviation = (
             scale / np.sqrt(2) * ((second - 2 * self.means_ * first + self.means_**2 * mass) / self.variances_ - mass)
@@ -124,26 +87,9 @@ class FisherEncoder:
         vector = np.sign(vector) * np.sqrt(np.abs(vector))
         return (vector / max(float(np.linalg.norm(vector)), 1e-12)).astype(np.float32)
 
-    def state(self) -> dict[str, np.ndarray]:
-        """Give the learned arrays, as `restore` takes them."""
-        return {
-            "weights": self.weights_,
-            "means": self.means_,
-            "variances": self.variances_,
-            **self.projection_.state(),
-        }
-
-    def shapes(self, n_values: int) -> dict[str, tuple[int, ...]]:
-        """Give the shapes of the learned arrays for descriptors of `n_values` values."""
-        projection = Projection(self.n_components, self.position_weight)
-        table = (self.n_modes, projection.row_length(n_values))
-        return {"weights": (self.n_modes,), "means": table, "variances": table, **projection.shapes(n_values)}
-
-    def restore(self, state: dict[str, np.ndarray]) -> FisherEncoder:
-        """Take learned arrays instead of learning."""
-        self.weights_, self.means_, self.variances_ = state["weights"], state["means"], state["variances"]
-        self.projection_ = Projection(self.n_components, self.position_weight).restore(state)
-        return self
+    def _table_shapes(self, row_length: int) -> dict[str, tuple[int, ...]]:
+        table = (self.n_modes, row_length)
+        return {"weights": (self.n_modes,), "means": table, "variances": table}
 
     def _posteriors(self, values: np.ndarray, squares: np.ndarray) -> np.ndarray:
         """Tell how likely each feature came from each mode: (n, n_modes), rows summing to 1."""

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from leafid.descriptors.local import LocalFeatures
-from leafid.encoding.projection import Projection
-from leafid.errors import LeafidError
+from leafid.encoding.base import ProjectedEncoder
 
 
-class WordsEncoder:
+class WordsEncoder(ProjectedEncoder):
     """Encode sets of local features as histograms of visual words.
 
     Parameters
@@ -34,67 +32,32 @@ class WordsEncoder:
        ECCV workshop on statistical learning in computer vision, 2004
     """
 
+    tables = ("words",)
+    mode_name = "words"
+
+    words_: np.ndarray
+
     def __init__(
         self, n_modes: int = 500, n_components: int = 128, position_weight: float = 0.0, seed: int = 0
     ) -> None:
-        self.n_modes = n_modes
-        self.n_components = n_components
-        self.position_weight = position_weight
-        self.seed = seed
+        super().__init__(n_modes, n_components, position_weight, seed)
 
     @property
     def n_features(self) -> int:
-        """Length of a histogram."""
+        """Length of a histogram; its values are shares of the words and sum to 1."""
         return len(self.words_)
 
-    def fit(self, features: LocalFeatures) -> WordsEncoder:
-        """Learn the words from the pooled local features of many pictures.
-
-        Raises
-        ------
-        LeafidError
-            When there are fewer features than words.
-        """
+    def _learn(self, rows: np.ndarray) -> None:
         from sklearn.cluster import MiniBatchKMeans
 
-        # A spread can't be told from one feature.
-        if len(features) < max(self.n_modes, 2):
-            raise LeafidError(
-                f"expected at least {max(self.n_modes, 2)} local features to learn {self.n_modes} words from, "
-                f"found {len(features)}; use more pictures or a recipe with fewer words"
-            )
-        self.projection_ = Projection(self.n_components, self.position_weight).fit(features)
         means = MiniBatchKMeans(self.n_modes, batch_size=4096, n_init=1, random_state=self.seed)
-        self.words_ = means.fit(self.projection_.transform(features)).cluster_centers_.astype(np.float32)
-        return self
+        self.words_ = means.fit(rows).cluster_centers_.astype(np.float32)
 
-    def transform(self, features: LocalFeatures) -> np.ndarray:
-        """Encode the local features of one picture.
-
-        Returns
-        -------
-        float32 (n_features,)
-            Shares of the words, summing to 1; all zero where there are no features.
-        """
-        if len(features) == 0:
-            return np.zeros(self.n_features, np.float32)
-        values = self.projection_.transform(features)
+    def _encode(self, rows: np.ndarray) -> np.ndarray:
         # The squared length of a feature is the same for every word, and left out.
-        distances = (self.words_**2).sum(axis=1) - 2 * (values @ self.words_.T)
+        distances = (self.words_**2).sum(axis=1) - 2 * (rows @ self.words_.T)
         counts = np.bincount(distances.argmin(axis=1), minlength=self.n_features)
-        return (counts / len(features)).astype(np.float32)
+        return (counts / len(rows)).astype(np.float32)
 
-    def state(self) -> dict[str, np.ndarray]:
-        """Give the learned arrays, as `restore` takes them."""
-        return {"words": self.words_, **self.projection_.state()}
-
-    def shapes(self, n_values: int) -> dict[str, tuple[int, ...]]:
-        """Give the shapes of the learned arrays for descriptors of `n_values` values."""
-        projection = Projection(self.n_components, self.position_weight)
-        return {"words": (self.n_modes, projection.row_length(n_values)), **projection.shapes(n_values)}
-
-    def restore(self, state: dict[str, np.ndarray]) -> WordsEncoder:
-        """Take learned arrays instead of learning."""
-        self.words_ = state["words"]
-        self.projection_ = Projection(self.n_components, self.position_weight).restore(state)
-        return self
+    def _table_shapes(self, row_length: int) -> dict[str, tuple[int, ...]]:
+        return {"words": (self.n_modes, row_length)}
