@@ -18,7 +18,8 @@ from leafid.collection import AcquisitionType, read_collection
 from leafid.evaluation.held_out import held_out_scores
 from leafid.learning.crossvalidation import cross_validate
 from leafid.learning.descriptions import Descriptions
-from leafid.learning.recipe import Recipe, load_recipe
+from leafid.learning.recipe import Recipe
+from leafid.learning.recipe_file import load_recipe
 from leafid.learning.store import Store, default_folder
 
 FIGURES = ("S", "top1", "top5", "per_plant")

@@ -88,7 +88,8 @@ def training_pictures(arguments: argparse.Namespace, environment: Environment) -
 def chosen_recipes(arguments: argparse.Namespace, pictures: list[Picture]) -> dict[AcquisitionType, Recipe]:
     """Load the recipes for the types that are asked for and present."""
     from leafid.collection import AcquisitionType
-    from leafid.learning.recipe import load_recipe, types_to_train
+    from leafid.learning.recipe import types_to_train
+    from leafid.learning.recipe_file import load_recipe
 
     only = AcquisitionType(arguments.type) if arguments.type else None
     return {type_: load_recipe(arguments.recipe, type_) for type_ in types_to_train(pictures, only)}

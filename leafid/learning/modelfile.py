@@ -24,7 +24,8 @@ from leafid.learning.describing import Describer, encoder_arrays
 from leafid.learning.identifier import Identifier
 from leafid.learning.linear import LinearScorer, mapped
 from leafid.learning.model import Model, SpeciesInfo
-from leafid.learning.recipe import Recipe, from_plain
+from leafid.learning.recipe import Recipe
+from leafid.learning.recipe_file import from_plain
 from leafid.learning.recogniser import TypeRecogniser
 from leafid.learning.thresholds import Thresholds, kept_ranks
 

@@ -8,7 +8,7 @@ import pytest
 from leafid.collection.picture import AcquisitionType
 from leafid.learning import descriptions as descriptions_module
 from leafid.learning.modelfile import read_manifest, read_model
-from leafid.learning.recipe import load_recipe, recipe_names
+from leafid.learning.recipe_file import load_recipe, recipe_names
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ import pytest
 from leafid.collection import read_collection
 from leafid.collection.picture import AcquisitionType
 from leafid.learning.descriptions import Descriptions
-from leafid.learning.recipe import load_recipe
+from leafid.learning.recipe_file import load_recipe
 from leafid.learning.store import Store
 from leafid.learning.training import train
 

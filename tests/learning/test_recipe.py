@@ -5,7 +5,8 @@ import pytest
 
 from leafid.collection.picture import AcquisitionType, Picture
 from leafid.errors import LeafidError
-from leafid.learning.recipe import Expert, from_plain, load_recipe, recipe_names, types_to_train
+from leafid.learning.recipe import Expert, types_to_train
+from leafid.learning.recipe_file import from_plain, load_recipe, recipe_names
 
 SCAN = AcquisitionType.SCAN
 LOCAL = {"descriptor": "dense-sift"}
