@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -12,6 +13,7 @@ from leafid.collection.picture import AcquisitionType, Picture
 from leafid.learning.descriptions import Descriptions
 from leafid.learning.model import Model
 
+_DIGITS = 10**9
 _log = logging.getLogger(__name__)
 
 # Descriptions of so many pictures are held at once, however large the collection is.
@@ -27,7 +29,7 @@ class Answer:
     picture : Picture
         Its type is the one that it was treated as.
     ranking : list of (str, float)
-        Species names and probabilities, the likeliest first; species of equal probability in alphabetical order.
+        Species names and probabilities (of nine digits), the likeliest first; species of equal probability by name.
     """
 
     picture: Picture
@@ -119,7 +121,8 @@ def ranked(probabilities: np.ndarray, species: Sequence[str], top: int | None = 
     [('Olea europaea', 0.5), ('Acer campestre', 0.25)]
     """
     order = np.argsort(-probabilities, kind="stable")[:top]
-    return [(species[column], float(probabilities[column])) for column in order]
+    # Rounded down, so that a picture's scores never add up to more than 1.
+    return [(species[column], math.floor(probabilities[column] * _DIGITS) / _DIGITS) for column in order]
 
 
 def _typed(model: Model, pictures: Sequence[Picture], descriptions: Descriptions) -> list[Picture | None]:
