@@ -52,9 +52,9 @@ def test_the_environment_is_set_up_once(clone):
     assert done.returncode == 0, done.stderr
     assert steps[0] == "venv"
     assert steps[1].endswith(f"--constraint {clone}/constraints.txt --editable {clone}[test,lint,parquet]")
-    assert steps[2:] == ["pytest tests/report -q"]
+    assert steps[2:] == ["pytest -n auto --dist loadfile tests/report -q"]
     done, steps = run(clone, "test")
-    assert (steps, done.stderr) == (["pytest "], "")
+    assert (steps, done.stderr) == (["pytest -n auto --dist loadfile"], "")
 
 
 def test_it_is_set_up_again_when_a_version_changes(clone):
