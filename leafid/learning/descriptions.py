@@ -83,7 +83,7 @@ class Descriptions:
 
     def type_features(self, pictures: Sequence[Picture]) -> list[np.ndarray | None]:
         """Measure what tells acquisition types apart; None for a picture that can't be read."""
-        found = self._cached(pictures, [f"type|{DESCRIPTION_VERSION}"], _type_features, "types")
+        found = self._cached(pictures, [f"type|2|{DESCRIPTION_VERSION}"], _type_features, "types")
         return [None if arrays is None else arrays[0][0].astype(np.float32) for arrays in found]
 
     def learn_encoders(self, pictures: Sequence[Picture], recipe: Recipe, seed: int) -> dict[str, Encoder]:

@@ -10,7 +10,7 @@ import numpy as np
 from leafid.collection.picture import AcquisitionType
 from leafid.learning.linear import Rows, fit_linear, picture_weights
 
-N_TYPE_FEATURES = 39
+N_TYPE_FEATURES = 27
 #: Pictures are read at this longest side, in pixels.
 TYPE_SIDE = 400
 _SIDE = 48
@@ -18,7 +18,7 @@ _RIM = 3
 
 
 def type_features(image: np.ndarray) -> np.ndarray:
-    """Measure what tells a scanner, a sheet and the open air apart.
+    """Measure what tells a scanner, a sheet and the open air apart, whatever the sheet's tint.
 
     Parameters
     ----------
@@ -27,27 +27,27 @@ def type_features(image: np.ndarray) -> np.ndarray:
 
     Returns
     -------
-    float32 (39,)
-        Of a thumbnail in Lab, each channel in [0, 1]: mean, spread and percentiles of the rim and of the whole, how
-        rough each is, and how the light drifts across the rim.
+    float32 (27,)
+        Of a thumbnail in Lab, each channel in [0, 1]: lightness of the rim, how far the rim's colours lie from their
+        median, spread of the rim and of the whole, how the light drifts from corner to corner, and how rough the rim
+        and the whole are.
     """
     small = cv2.resize(image, (_SIDE, _SIDE), interpolation=cv2.INTER_AREA)
     lab = cv2.cvtColor(small, cv2.COLOR_BGR2LAB).astype(np.float32) / 255
     inner = np.zeros((_SIDE, _SIDE), bool)
     inner[_RIM:-_RIM, _RIM:-_RIM] = True
     rim = lab[~inner]
+    lightness = rim[:, 0]
+    strays = np.percentile(np.abs(rim - np.median(rim, axis=0)), (50, 75, 90), axis=0)
     rough = [np.abs(np.diff(lab, axis=axis)).mean(axis=2) for axis in (0, 1)]
     rim_rough = np.concatenate([rough[0][:, ~inner[0]].ravel(), rough[1][~inner[:, 0]].ravel()])
     corners = [lab[rows, cols].mean(axis=(0, 1)) for rows in _ENDS for cols in _ENDS]
     return np.concatenate(
         [
-            rim.mean(axis=0),
+            np.percentile(lightness, (50, 5, 95)),
+            np.log1p(100 * strays).ravel(),
             rim.std(axis=0),
-            *np.percentile(rim, (5, 25, 75, 95), axis=0),
-            lab.mean(axis=(0, 1)),
             lab.std(axis=(0, 1)),
-            np.percentile(lab, 95, axis=(0, 1)),
-            np.percentile(lab, 5, axis=(0, 1)),
             np.ptp(corners, axis=0),
             np.log1p(100 * np.percentile(rim_rough, (25, 50, 75, 95))),
             np.log1p(100 * np.array([rough[0].mean(), rough[1].mean()])),
@@ -71,7 +71,7 @@ class TypeRecogniser:
     N_VALUES = 2 * N_TYPE_FEATURES
 
     def fit(self, features: np.ndarray, types: Sequence[AcquisitionType]) -> TypeRecogniser:
-        """Learn from the features (n, 39) of pictures of known type."""
+        """Learn from the features (n, 27) of pictures of known type."""
         words = np.array([str(type_) for type_ in types])
         names, labels = np.unique(words, return_inverse=True)
         self.types_ = tuple(AcquisitionType(str(name)) for name in names)
@@ -81,7 +81,7 @@ class TypeRecogniser:
         return self
 
     def recognise_features(self, features: np.ndarray) -> list[AcquisitionType]:
-        """Tell the types of pictures by their features (n, 39)."""
+        """Tell the types of pictures by their features (n, 27)."""
         scores = self.scorer_.scores(_expanded(features))
         return [self.types_[best] for best in scores.argmax(axis=1)]
 
