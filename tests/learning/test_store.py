@@ -237,7 +237,7 @@ def test_where_it_is(monkeypatch, tmp_path):
 )
 def test_packing_keeps_half_precision(vectors):
     found = unpacked(packed(vectors))
-    assert [array.dtype for array in found] == [np.float32] * len(vectors)
+    assert [array.dtype for array in found] == [np.float16] * len(vectors)
     for array, vector in zip(found, vectors, strict=True):
         kept = np.clip(vector, -65504, 65504)
         # 11 bits; below 2^-14 steps of 2^-24.
