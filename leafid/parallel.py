@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
@@ -42,13 +43,16 @@ def ordered_map(function: Callable[[Item], Result], items: Iterable[Item], jobs:
 
     task = delayed(_in_worker)
     # Without memory mapping, a read-only view of a large codebook would make in-place arithmetic fail in workers only.
-    parent = os.getpid()
-    work = (task(parent, function, item) for item in items)
+    parent, folder = os.getpid(), Path.cwd()
+    work = (task(parent, folder, function, item) for item in items)
     yield from Parallel(n_jobs=jobs, return_as="generator", max_nbytes=None)(work)
 
 
-def _in_worker(parent: int, function: Callable[[Item], Result], item: Item) -> Result:
+def _in_worker(parent: int, folder: Path, function: Callable[[Item], Result], item: Item) -> Result:
     _end_with(parent)
+    # Workers are kept for the next call: a relative path means then what it means to the caller now.
+    if Path.cwd() != folder and folder.is_dir():
+        os.chdir(folder)
     return _single_threaded(function, item)
 
 

@@ -111,3 +111,11 @@ def _is_running(pid: int) -> bool:
     except FileNotFoundError:
         return False
     return state != "Z"
+
+
+def test_a_relative_path_means_the_same_in_workers_that_were_kept(tmp_path, monkeypatch):
+    for name in ("first", "second"):
+        (tmp_path / name).mkdir()
+        monkeypatch.chdir(tmp_path / name)
+        # A function of this module could not be imported by the workers.
+        assert set(ordered_map(os.path.abspath, ["leaf.jpg"] * 4, 2)) == {str(tmp_path / name / "leaf.jpg")}
