@@ -8,11 +8,13 @@ import logging
 import os
 import sqlite3
 import time
+import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
+from numpy.lib import format as npy
 
 from leafid.errors import LeafidError
 
@@ -185,7 +187,10 @@ def unpacked(value: bytes) -> list[np.ndarray]:
 def written_arrays(arrays: Mapping[str, np.ndarray]) -> bytes:
     """Put named arrays into bytes, in full precision."""
     stream = io.BytesIO()
-    np.savez(stream, allow_pickle=False, **arrays)
+    with zipfile.ZipFile(stream, "w") as archive:
+        for name, array in arrays.items():
+            with archive.open(f"{name}.npy", "w") as member:
+                npy.write_array(member, np.asarray(array), allow_pickle=False)
     return stream.getvalue()
 
 
