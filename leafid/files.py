@@ -39,10 +39,10 @@ def writing(path: str | os.PathLike[str], mode: str = "w") -> Iterator[IO]:
     temporary: str | None = None
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        if target.is_dir():
-            raise LeafidError(f"{target}: expected a file to write, found a folder; name a file in it")
+        _refuse_folder(target)
         descriptor, temporary = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
         text = {} if "b" in mode else {"encoding": "utf-8", "newline": "\n"}
+        # The keywords of text and binary files differ, which no overload of fdopen can say of a mode known at run time.
         with os.fdopen(descriptor, mode, **text) as stream:  # type: ignore[call-overload]
             yield stream
             stream.flush()
@@ -74,8 +74,7 @@ def check_writable(path: str | os.PathLike[str]) -> None:
         When there is a folder of that name, or no file can be made in the place.
     """
     target = Path(path)
-    if target.is_dir():
-        raise LeafidError(f"{target}: expected a file to write, found a folder; name a file in it")
+    _refuse_folder(target)
     folder = target.parent
     while not folder.exists() and folder != folder.parent:
         folder = folder.parent
@@ -114,6 +113,11 @@ def safe_join(folder: str | os.PathLike[str], name: str) -> Path:
 
 def _is_parent(error: OSError, target: Path) -> bool:
     return Path(error.filename) in target.parents
+
+
+def _refuse_folder(target: Path) -> None:
+    if target.is_dir():
+        raise LeafidError(f"{target}: expected a file to write, found a folder; name a file in it")
 
 
 def _umask() -> int:

@@ -129,6 +129,7 @@ class _LineDecoder(json.JSONDecoder):
         breaks = [place for place, letter in enumerate(text) if letter == "\n"]
 
         def parse(text_and_end: tuple[str, int], *rest: object) -> tuple[object, int]:
+            # Public in the json package's source, and missing from its type stubs, as is py_make_scanner below.
             found, end = json.decoder.JSONObject(text_and_end, *rest)  # type: ignore[attr-defined]
             found[_LINE] = bisect_left(breaks, text_and_end[1]) + 1
             return found, end
