@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import IO, TypeVar
 
+from leafid.errors import one_line
+
 T = TypeVar("T")
 
 
@@ -36,7 +38,7 @@ class Environment:
 
     def warn(self, text: str) -> None:
         """Write a line about something that went wrong but did not stop the work."""
-        self.note(f"leafid: warning: {text}")
+        self.note(f"leafid: warning: {one_line(text)}")
 
     def progress(self, items: Iterable[T], total: int | None, what: str) -> Iterator[T]:
         """Pass the items on, with a progress bar on stderr where that is a terminal.

@@ -68,7 +68,7 @@ def _read_object(file: Path) -> dict[str, object]:
         found = json.loads(file.read_bytes())
     except json.JSONDecodeError as error:
         raise LeafidError(f"{file}:{error.lineno}: expected JSON, found an error: {error.msg}") from None
-    except (UnicodeDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # No Unicode; a number of thousands of digits; endless nesting.
         raise LeafidError(f"{file}: expected JSON, found an error: {error}") from None
     except OSError as error:
         raise LeafidError(f"{file}: can't be read: {error.strerror or error}") from error

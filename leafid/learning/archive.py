@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 import os
 import struct
 import tokenize
@@ -20,6 +21,7 @@ MANIFEST = "manifest.json"
 # No classical model comes near this; a file that claims more is damaged or hostile.
 _LARGEST = 2 * 2**30
 _LARGEST_MANIFEST = 64 * 2**20
+_LONGEST_HEADER = 2**16
 # What readers of archives, JSON and arrays raise on bytes that make no sense.
 DAMAGE = (
     ValueError,
@@ -93,12 +95,24 @@ class Arrays:
 
     def shaped(self, name: str, *shape: int) -> np.ndarray:
         """Give an array of an expected shape."""
+        # Before it is unpacked: a few bytes may claim to be gigabytes.
+        claimed = self._claimed(name)
+        if claimed > 8 * math.prod(shape) + _LONGEST_HEADER:
+            raise LeafidError(
+                f"{self.path}: the model is damaged: array {name}: expected shape {shape}, found {claimed} bytes"
+            )
         array = self[name]
         if array.shape != shape:
             raise LeafidError(
                 f"{self.path}: the model is damaged: array {name}: expected shape {shape}, found {array.shape}"
             )
         return array
+
+    def _claimed(self, name: str) -> int:
+        try:
+            return self.archive.getinfo(f"{name}.npy").file_size
+        except KeyError:
+            return 0
 
 
 def one_line(error: BaseException) -> str:

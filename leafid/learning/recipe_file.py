@@ -25,6 +25,7 @@ from leafid.learning.recipe import (
     Expert,
     Recipe,
 )
+from leafid.textfiles import read_text
 
 
 def load_recipe(name: str, acquisition_type: AcquisitionType) -> Recipe:
@@ -59,14 +60,11 @@ def load_recipe(name: str, acquisition_type: AcquisitionType) -> Recipe:
         if not path.is_file():
             known = ", ".join(recipe_names())
             raise LeafidError(f"{path}: no such recipe; expected one of {known}, a folder with {file_name}, or a file")
-        try:
-            text = path.read_text(encoding="utf-8")
-        except UnicodeDecodeError as error:
-            raise LeafidError(f"{path}: expected a text file in UTF-8, found {error.reason}") from error
+        text = read_text(path)
         place = str(path)
     try:
         data = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # Also a whole number of thousands of digits.
         raise LeafidError(f"{place}: not valid TOML: {error}") from error
     return from_plain(data, acquisition_type, place)
 

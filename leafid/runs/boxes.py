@@ -13,6 +13,7 @@ from typing import TypeGuard
 from leafid.errors import LeafidError, ProblemsError
 from leafid.files import writing
 from leafid.runs.box import Box, BoxedObject
+from leafid.textfiles import read_text
 
 
 @dataclass(frozen=True)
@@ -140,15 +141,15 @@ class _LineDecoder(json.JSONDecoder):
 
 
 def _load(path: str | os.PathLike[str]) -> dict | list:
+    text = read_text(path)
     try:
-        text = Path(path).read_text(encoding="utf-8-sig")
         content = _LineDecoder(text).decode(text)
     except json.JSONDecodeError as error:
         raise LeafidError(
             f"{path}:{error.lineno}: expected JSON, found an error at column {error.colno}: {error.msg}"
         ) from None
-    except (UnicodeDecodeError, RecursionError) as error:
-        raise LeafidError(f"{path}: expected JSON in UTF-8, found {type(error).__name__}") from None
+    except (ValueError, RecursionError) as error:  # A number of thousands of digits; lists within lists without end.
+        raise LeafidError(f"{path}: expected JSON, found an error: {error}") from None
     if not isinstance(content, dict | list):
         raise LeafidError(f"{path}:1: expected a COCO object or list, found {type(content).__name__}")
     return content
@@ -256,4 +257,10 @@ class _Reader:
 
 
 def _is_number(value: object) -> TypeGuard[float]:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return False
+    try:
+        float(value)
+    except OverflowError:  # A whole number beyond what a float can be.
+        return False
+    return True

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import os
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 
 from leafid.errors import LeafidError, ProblemsError
+from leafid.textfiles import read_table
 
 
 def read_distances(path: str | os.PathLike[str]) -> Callable[[str, str], float]:
@@ -31,19 +30,19 @@ def read_distances(path: str | os.PathLike[str]) -> Callable[[str, str], float]:
     ProblemsError
         Names every line with another number of cells, an unknown or repeated class, or what is no distance.
     """
-    with Path(path).open(encoding="utf-8-sig", newline="") as stream:
-        reader = csv.reader(stream)
-        names = next(reader, [""])[1:]
-        if not names or len(set(names)) != len(names):
-            raise LeafidError(f"{path}:1: expected an empty cell and the classes, each once, found {names}")
-        rows: dict[str, np.ndarray] = {}
-        problems = []
-        for cells in reader:
-            problem = _problem(cells, names, rows)
-            if problem:
-                problems.append(f"{path}:{reader.line_num}: {problem}")
-            elif cells:
-                rows[cells[0]] = np.array([float(cell) for cell in cells[1:]])
+    lines = read_table(path)
+    _, first = next(lines, (1, []))
+    names = first[1:]
+    if not names or len(set(names)) != len(names):
+        raise LeafidError(f"{path}:1: expected an empty cell and the classes, each once, found {names}")
+    rows: dict[str, np.ndarray] = {}
+    problems = []
+    for line, cells in lines:
+        problem = _problem(cells, names, rows)
+        if problem:
+            problems.append(f"{path}:{line}: {problem}")
+        elif cells:
+            rows[cells[0]] = np.array([float(cell) for cell in cells[1:]])
     problems += [
         f"{path}: expected a line for class {name!r}, found none" for name in names if name not in rows and not problems
     ]

@@ -13,6 +13,7 @@ from leafid.collection.picture import Picture
 from leafid.errors import LeafidError, ProblemsError
 from leafid.runs.checks import Known
 from leafid.runs.truth import Truth, make_truth
+from leafid.textfiles import read_text
 
 logger = logging.getLogger(__name__)
 
@@ -128,14 +129,7 @@ def read_ground_truth_file(path: str | os.PathLike[str]) -> dict[str, list[str]]
         When the file can't be read or is empty.
     """
     file = Path(path)
-    try:
-        lines = file.read_text(encoding="utf-8-sig").split("\n")
-    except UnicodeDecodeError as error:
-        raise LeafidError(
-            f"{file}: expected a ground truth as UTF-8 text, found byte {error.start} that is not"
-        ) from None
-    except OSError as error:
-        raise LeafidError(f"{file}: can't be read: {error.strerror or error}") from error
+    lines = read_text(file).split("\n")
     species: dict[str, list[str]] = {}
     where: dict[str, int] = {}
     problems = []
@@ -203,9 +197,6 @@ def _species_list(folder: Path) -> list[str] | None:
     """Read the names of a ``SpeciesIDList`` in the folder or beside it, or None where there is none."""
     for place in (folder / "SpeciesIDList", folder.resolve().parent / "SpeciesIDList"):
         if place.is_file():
-            try:
-                names = [" ".join(line.split()) for line in place.read_text(encoding="utf-8-sig").split("\n")]
-            except (OSError, UnicodeDecodeError) as error:
-                raise LeafidError(f"{place}: can't be read: {error}") from error
+            names = [" ".join(line.split()) for line in read_text(place).split("\n")]
             return [name for name in names if name]
     return None

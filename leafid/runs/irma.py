@@ -11,10 +11,10 @@ import difflib
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from leafid.errors import LeafidError, ProblemsError
 from leafid.files import writing
+from leafid.textfiles import read_text
 
 AXES = {"T": 4, "D": 3, "A": 3, "B": 3}
 """The axes of a code in their order, with their number of positions."""
@@ -239,9 +239,5 @@ def _code_problems(answer: str, year: int, table: CodeTable | None, wildcards: b
 
 
 def _lines(path: str | os.PathLike[str]) -> list[tuple[int, list[str]]]:
-    try:
-        text = Path(path).read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise LeafidError(f"{path}: expected UTF-8 text, found byte {error.object[error.start]:#04x}") from None
-    numbered = ((number, line.split()) for number, line in enumerate(text.split("\n"), start=1))
+    numbered = ((number, line.split()) for number, line in enumerate(read_text(path).split("\n"), start=1))
     return [(number, words) for number, words in numbered if words and not words[0].startswith("#")]

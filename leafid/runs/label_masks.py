@@ -6,7 +6,6 @@ the confidence (0 to 1) being optional; without that file, the objects are of on
 
 from __future__ import annotations
 
-import csv
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,8 +15,11 @@ import numpy as np
 
 from leafid.errors import LeafidError, ProblemsError
 from leafid.images import image_size
+from leafid.textfiles import read_table
 
 OBJECTS_FILE = "objects.csv"
+# More than any pixel value has; converting a number of very many takes long.
+_MOST_DIGITS = 9
 UNNAMED = ""
 """The class of objects that nothing is said of."""
 
@@ -161,29 +163,31 @@ def read_objects(path: str | os.PathLike[str]) -> dict[str, dict[int, ObjectName
     objects: dict[str, dict[int, ObjectName]] = {}
     lines: dict[tuple[str, int], int] = {}
     problems = []
-    with Path(path).open(encoding="utf-8-sig", newline="") as stream:
-        reader = csv.DictReader(stream)
-        if missing := {"mask", "label", "class"} - set(reader.fieldnames or ()):
-            raise LeafidError(
-                f"{path}:1: expected the columns mask, label and class, found no {', '.join(sorted(missing))}"
+    rows = read_table(path)
+    _, columns = next(rows, (1, []))
+    if missing := {"mask", "label", "class"} - set(columns):
+        raise LeafidError(
+            f"{path}:1: expected the columns mask, label and class, found no {', '.join(sorted(missing))}"
+        )
+    for line, cells in rows:
+        if not cells:
+            continue
+        place, row = f"{path}:{line}", dict(zip(columns, cells, strict=False))
+        label, name, word = row.get("label", ""), row.get("class", ""), row.get("confidence") or "1"
+        confidence = _number(word)
+        if not (label.isascii() and label.isdigit() and len(label) <= _MOST_DIGITS) or int(label) == 0:
+            problems.append(f"{place}: expected a label from 1 up, found {label!r}")
+        elif not name:
+            problems.append(f"{place}: expected a class, found nothing")
+        elif not 0 <= confidence <= 1:
+            problems.append(f"{place}: expected a confidence from 0 to 1, found {word!r}")
+        elif (key := (row["mask"], int(label))) in lines:
+            problems.append(
+                f"{place}: expected every object once, found label {label} of {key[0]} as in line {lines[key]}"
             )
-        for row in reader:
-            place = f"{path}:{reader.line_num}"
-            label, name, word = row["label"] or "", row["class"] or "", row.get("confidence") or "1"
-            confidence = _number(word)
-            if not (label.isascii() and label.isdigit()) or int(label) == 0:
-                problems.append(f"{place}: expected a label from 1 up, found {label!r}")
-            elif not name:
-                problems.append(f"{place}: expected a class, found nothing")
-            elif not 0 <= confidence <= 1:
-                problems.append(f"{place}: expected a confidence from 0 to 1, found {word!r}")
-            elif (key := (row["mask"], int(label))) in lines:
-                problems.append(
-                    f"{place}: expected every object once, found label {label} of {key[0]} as in line {lines[key]}"
-                )
-            else:
-                lines[key] = reader.line_num
-                objects.setdefault(key[0], {})[key[1]] = ObjectName(name, confidence)
+        else:
+            lines[key] = line
+            objects.setdefault(key[0], {})[key[1]] = ObjectName(name, confidence)
     if problems:
         raise ProblemsError(problems)
     return objects

@@ -170,7 +170,7 @@ def _prepare(folder: Path, wanted: dict[str, object], force: bool) -> bool:
 def _read_mark(file: Path) -> dict[str, object] | None:
     try:
         mark = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return None
     return mark if isinstance(mark, dict) and "settings" in mark else None
 

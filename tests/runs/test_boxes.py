@@ -129,7 +129,7 @@ def test_a_result_is_about_the_pictures_and_classes_of_the_truth(tmp_path, truth
         (b'{"images": [\n}', r"boxes.json:2: expected JSON, found an error at column 1"),
         (b"[]", "boxes.json:1: expected an object with images, categories and annotations, found a list"),
         (b"3", "boxes.json:1: expected a COCO object or list, found int"),
-        (b"\xff", "boxes.json: expected JSON in UTF-8"),
+        (b"\xff", "boxes.json:1: expected UTF-8 text"),
         (b"[" * 100_000, "boxes.json"),
     ],
 )

@@ -1,0 +1,39 @@
+"""What is fuzzed: a reader, inputs to begin with, and how an input reaches the reader."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Target:
+    """One reader under test.
+
+    Attributes
+    ----------
+    name : str
+    reads : str
+        What the reader reads, for people.
+    seeds : callable
+        Gives small valid inputs, and a few that are nearly valid.
+    call : callable
+        ``call(data, folder)`` writes the input below the folder and calls the reader on it. Every other write, and
+        every error but `leafid.errors.LeafidError`, is a finding.
+    words : tuple of bytes
+        Pieces of the format that mutations may put in.
+    """
+
+    name: str
+    reads: str
+    seeds: Callable[[], list[bytes]]
+    call: Callable[[bytes, Path], object]
+    words: tuple[bytes, ...] = ()
+
+
+def written(folder: Path, name: str, data: bytes) -> Path:
+    """Write an input for a reader to read."""
+    file = folder / name
+    file.write_bytes(data)
+    return file

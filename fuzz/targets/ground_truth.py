@@ -1,0 +1,30 @@
+"""The text file of a ground truth."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from fuzz.target import Target, written
+from leafid.runs.ground_truth import read_ground_truth_file, read_known, read_truth
+
+_SEEDS = [
+    b"Quercus robur 1.jpg 2.jpg\nAcer campestre 3.JPG\n",
+    b"\xef\xbb\xbfPlatanus x hispanica 1.png\r\n\r\nAcer campestre\r\n",
+    b"1.jpg 2.jpg\nAcer 1.jpg x\n",
+]
+_XML = b"<Image><FileName>1.jpg</FileName><Type>Scan</Type><ClassId>Quercus robur</ClassId></Image>"
+
+
+def target() -> Target:
+    """Read the file alone, for what it knows, and together with an XML file beside it and a list of species."""
+
+    def call(data: bytes, folder: Path) -> None:
+        file = written(folder, "GroundTruth.txt", data)
+        if not (folder / "1.xml").exists():
+            written(folder, "1.xml", _XML)
+        written(folder, "SpeciesIDList", data[:200])
+        read_ground_truth_file(file)
+        read_known(file)
+        read_truth(file)
+
+    return Target("ground-truth", "ground truth (text)", lambda: _SEEDS, call, (b".jpg", b"Quercus robur", b".jpeg"))

@@ -1,0 +1,54 @@
+"""Pictures of all kinds."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+from fuzz.target import Target, written
+from leafid.images import image_size, read_image
+
+
+def _encoded(mode: str, kind: str, **options: object) -> bytes:
+    rows, cols = np.mgrid[:24, :20]
+    colours = np.stack([rows * 10, cols * 12, (rows + cols) * 5], axis=2).astype(np.uint8)
+    picture = Image.fromarray(colours).convert(mode)
+    stream = io.BytesIO()
+    picture.save(stream, kind, **options)
+    return stream.getvalue()
+
+
+def _seeds() -> list[bytes]:
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    jpeg, png = {"quality": 60}, {"compress_level": 1}
+    return [
+        _encoded("RGB", "JPEG", exif=exif.tobytes(), **jpeg),
+        _encoded("L", "JPEG", progressive=True, **jpeg),
+        _encoded("CMYK", "JPEG", **jpeg),
+        _encoded("RGBA", "PNG", **png),
+        _encoded("P", "PNG", **png),
+        _encoded("RGB", "TIFF", compression="tiff_lzw"),
+        _encoded("L", "TIFF"),
+        _encoded("RGB", "BMP"),
+        _encoded("RGB", "WEBP", quality=50),
+    ]
+
+
+def target() -> Target:
+    """Tell the size, read, and read reduced."""
+
+    def call(data: bytes, folder: Path) -> None:
+        file = written(folder, "picture.jpg", data)
+        size = image_size(file)
+        image = read_image(file)
+        if image.shape != (*size, 3) or image.dtype != np.uint8:
+            raise AssertionError(f"expected {size}, found {image.shape} {image.dtype}")
+        read_image(file, max_side=16)
+
+    words = (b"\xff\xd8", b"\xff\xd9", b"\xff\xda", b"\xff\xc0", b"\xff\xc2", b"\xff\xe1", b"IHDR", b"IDAT", b"acTL",
+             b"RIFF", b"WEBPVP8X", b"ANIM", b"II*\0", b"MM\0*", b"BM", b"Exif\0\0")  # fmt: skip
+    return Target("picture", "pictures (JPEG, PNG, TIFF, BMP, WebP)", _seeds, call, words)

@@ -1,0 +1,32 @@
+"""The two JSON files of Pl@ntNet-300K."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from fuzz.target import Target, written
+from leafid.collection.plantnet300k import read
+
+_NAMES = b'{"1355868": "Lactuca virosa L.", "1355920": "Acer campestre"}'
+_METADATA = b"""{"a": {"species_id": "1355868", "obs_id": "1008", "organ": "leaf", "author": "Jane", "split": "train"},
+ "b": {"obs_id": 7, "organ": "other", "author": null}}"""
+
+
+def target() -> Target:
+    """Take the input for the species names where it begins with N, for the metadata otherwise."""
+
+    def call(data: bytes, folder: Path) -> None:
+        if not (folder / "images").exists():
+            for picture in ("train/1355868/a.jpg", "test/1355920/b.jpg"):
+                (folder / "images" / picture).parent.mkdir(parents=True)
+                written(folder / "images", picture, b"\xff\xd8\xff")
+        names = data[:1] == b"N"
+        written(folder, "plantnet300K_species_id_2_name.json", data[1:] if names else _NAMES)
+        written(folder, "plantnet300K_metadata.json", _METADATA if names else data)
+        for problem in read(folder).problems:
+            if not problem.isprintable():
+                raise AssertionError(f"a problem is not one line: {problem!r}"[:300])
+
+    words = (b'"1355868"', b'"organ"', b'"obs_id"', b'"leaf"', b"null", b"\\u2028", b"\\ud800", b"1e999", b"NaN")
+    return Target("plantnet300k", "species names and metadata (JSON of Pl@ntNet-300K)",
+                  lambda: [b"N" + _NAMES, _METADATA], call, words)  # fmt: skip

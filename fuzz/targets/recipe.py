@@ -1,0 +1,51 @@
+"""Recipes."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from importlib import resources
+from pathlib import Path
+
+from fuzz.target import Target, written
+from leafid.collection.picture import AcquisitionType
+from leafid.learning.recipe import Expert
+from leafid.learning.recipe_file import from_plain, load_recipe
+
+_SMALL = b"""summary = "small"
+training_types = ["scan", "scan-like"]
+longest_side = 400
+codebook_pictures = 6
+[experts.local]
+descriptor = "dense-sift"
+view = "upright"
+mirrored = true
+position = 1.0
+codebook_types = ["scan"]
+[experts.shape]
+descriptor = "measures"
+families = ["geometry", "hu"]
+classifier = "lda"
+trust = "segmentation"
+"""
+
+
+def _seeds() -> list[bytes]:
+    folder = resources.files("leafid.learning") / "recipes"
+    shipped = [(folder / name / "scan.toml").read_bytes() for name in ("default", "fast", "baseline-bow")]
+    return [_SMALL, *shipped, b"experts.a.b.c = {d = [1, 2.5, 1979-05-27T07:32:00Z, '''x''']}\n"]
+
+
+def target() -> Target:
+    """Load a recipe; what it says must read back the same."""
+
+    def call(data: bytes, folder: Path) -> None:
+        file = written(folder, "scan.toml", data)
+        recipe = load_recipe(str(file), AcquisitionType.SCAN)
+        if from_plain(recipe.as_json(), AcquisitionType.SCAN, "again") != recipe:
+            raise AssertionError("a recipe doesn't read back as it was")
+        for expert in recipe.experts.values():
+            expert.description_key()
+
+    keys = [entry.name.encode() for entry in fields(Expert)]
+    words = (*keys, b"[experts.a]", b"measures", b"inf", b"nan", b"1e400", b'"""', b"'''", b"{a=1}", b"0x", b"\\u0000")
+    return Target("recipe", "recipes (TOML)", _seeds, call, words)

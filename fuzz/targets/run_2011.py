@@ -1,0 +1,45 @@
+"""Run files of the 2011 plant task."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from fuzz.target import Target, written
+from leafid.errors import ProblemsError
+from leafid.runs.checks import Known
+from leafid.runs.imageclef2011 import examine_run, read_run
+
+_GOOD = b"""213.jpg Sorbus torminalis 1 0.7
+213.jpg Crataegus azarolus 2 0.3
+2107.jpg Platanus x hispanica 1 1.0
+"""
+_SEEDS = [
+    _GOOD,
+    b"213.jpg Sorbus torminalis 1 0.7\n213.jpg Sorbus torminalis 3 -1e-5\n",
+    b"\xef\xbb\xbf<213.jpg> <Sorbus torminalis> 0 nan\r\n\n213.jpg Sorbus 1,5\n",
+]
+_KNOWN = Known(
+    frozenset({"213.jpg", "2107.jpg"}),
+    frozenset({"Sorbus torminalis", "Crataegus azarolus", "Platanus x hispanica"}),
+    True,
+)
+
+
+def target() -> Target:
+    """Read a run strictly, as the official scorer does, and against what is known; check that a good one reads back."""
+
+    def call(data: bytes, folder: Path) -> None:
+        file = written(folder, "run.txt", data)
+        errors = []
+        for known, official in ((None, True), (_KNOWN, False), (None, False)):
+            run, problems = examine_run(file, known, official=official)
+            if problems:
+                errors.append(ProblemsError(problems))
+            elif not len(run) or not all(prediction.rank >= 1 for prediction in run):
+                raise AssertionError("an empty run, or one with a rank below 1, was accepted")
+        if errors:
+            raise errors[-1]
+        read_run(file)
+
+    words = (b"213.jpg", b"Sorbus", b" 1 ", b"0.7", b"2147483648", b"-1", b"<", b">", b"\xc2\xa0", b"\x0c", b"\x1c")
+    return Target("run-2011", "run files (ImageCLEF 2011)", lambda: _SEEDS, call, words)

@@ -1,0 +1,41 @@
+"""The descriptor store's database file."""
+
+from __future__ import annotations
+
+import tempfile
+from functools import cache
+from pathlib import Path
+
+from fuzz.target import Target
+from leafid.learning.store import Store
+
+_KEY, _VALUE = b"key" * 8, bytes(range(256))
+
+
+@cache
+def _database() -> bytes:
+    with tempfile.TemporaryDirectory() as folder:
+        store = Store(folder)
+        store.put([(_KEY, _VALUE), (b"other", b"")])
+        store._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        store.close()
+        return store.file.read_bytes()
+
+
+def target() -> Target:
+    """Open the file as a store, look a value up, keep another; what is found must be what was kept."""
+
+    def call(data: bytes, folder: Path) -> None:
+        place = folder / "store"
+        place.mkdir(exist_ok=True)
+        for file in place.iterdir():
+            file.unlink()
+        (place / "vectors.sqlite").write_bytes(data)
+        store = Store(place)
+        found = store.get([_KEY])
+        if found.get(_KEY, _VALUE) != _VALUE:
+            raise AssertionError("a damaged value was served")
+        store.put([(b"new", b"value")])
+        store.close()
+
+    return Target("store", "the descriptor store (SQLite)", lambda: [_database(), b""], call, (b"vectors", b"SQLite"))

@@ -1,0 +1,188 @@
+"""Fuzzes one target in this process and writes what came of it; `fuzz.driver` starts it."""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import random
+import resource
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+LONGEST_INPUT = 16384
+
+
+@dataclass
+class Tally:
+    """Counts inputs, gathers findings, and keeps an input for each of them."""
+
+    kept: Path
+    inputs: int = 0
+    accepted: int = 0
+    slowest: float = 0.0
+    slowest_size: int = 0
+    findings: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)
+
+    def add(self, data: bytes, verdict: Any) -> None:
+        """Count one input."""
+        self.inputs += 1
+        self.accepted += verdict.accepted
+        if verdict.seconds > self.slowest:
+            self.slowest, self.slowest_size = verdict.seconds, len(data)
+        for finding in verdict.findings:
+            known = self.findings.get(finding.key)
+            if known:
+                known["times"] += 1
+                continue
+            name = f"{finding.kind}-{hashlib.sha1(data).hexdigest()[:12]}"
+            (self.kept / name).write_bytes(data)
+            self.findings[finding.key] = {
+                "kind": finding.kind,
+                "place": finding.place,
+                "what": finding.what,
+                "input": name,
+                "times": 1,
+            }
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Fuzz one target."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("target")
+    parser.add_argument("--inputs", type=int, required=True)
+    parser.add_argument("--seed", type=int, required=True)
+    parser.add_argument("--engine", choices=("atheris", "mutations"), required=True)
+    parser.add_argument("--output", type=Path, required=True)
+    arguments = parser.parse_args(words)
+    # A module that is imported late would be written to its cache by the reader, as it seems.
+    sys.dont_write_bytecode = True
+    arguments.output.mkdir(parents=True, exist_ok=True)
+    memory = Path("/dev/shm")
+    with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None, prefix="leafid-fuzz-") as folder:
+        _fuzz(arguments, Path(folder).resolve())
+    return 0
+
+
+def _fuzz(arguments: argparse.Namespace, folder: Path) -> None:
+    if arguments.engine == "atheris":
+        import atheris
+
+        with atheris.instrument_imports(include=["leafid", "tomllib", "json", "zipfile"]):
+            target = _loaded(arguments.target)
+    else:
+        target = _loaded(arguments.target)
+    from fuzz.judging import Watch, judge
+
+    seeds = target.seeds()
+    place = folder / "input"
+    place.mkdir()
+    # What is imported and made at the first call is no matter of an input's time and memory.
+    for data in seeds:
+        judge(target, data, place, _Unwatched(place))  # type: ignore[arg-type]  # quacks like a Watch
+    tally, watch, start = Tally(arguments.output), Watch(place), time.monotonic()
+
+    def one(data: bytes) -> None:
+        tally.add(data, judge(target, data, place, watch))
+
+    def finished() -> None:
+        _write(arguments, tally, time.monotonic() - start)
+
+    if arguments.engine == "mutations":
+        from fuzz.mutations import inputs
+
+        for data in islice(inputs(seeds, target.words, arguments.seed), arguments.inputs):
+            one(data)
+        finished()
+        return
+    _run_atheris(arguments, folder, target, one, tally, finished)
+
+
+def _run_atheris(
+    arguments: argparse.Namespace, folder: Path, target: Any, one: Any, tally: Tally, finished: Any
+) -> None:
+    import shutil
+
+    import atheris
+
+    from fuzz.mutations import mutated
+
+    corpus = folder / "corpus"
+    corpus.mkdir()
+    seeds = target.seeds()
+    for number, data in enumerate(seeds):
+        (corpus / f"{number:03}").write_bytes(data)
+    # A piece that the format is made of, as libFuzzer's dictionaries are written.
+    dictionary = folder / "words"
+    dictionary.write_text("".join('"' + "".join(f"\\x{byte:02x}" for byte in w) + '"\n' for w in target.words if w))
+
+    def counted(data: bytes) -> None:
+        one(data)
+        if tally.inputs >= arguments.inputs:
+            finished()
+            shutil.rmtree(folder, ignore_errors=True)
+            # libFuzzer would go on, and doesn't return.
+            sys.stdout.flush()
+            os._exit(0)
+
+    def changed(data: bytes, longest: int, seed: int) -> bytes:
+        generator = random.Random(seed)
+        if generator.random() < 0.5:
+            return atheris.Mutate(data, longest)
+        return mutated(data, seeds, target.words, generator)[:longest]
+
+    options = {
+        "runs": 10 * arguments.inputs,
+        "seed": arguments.seed + 1,  # 0 would be taken from the clock
+        "max_len": max(LONGEST_INPUT, *map(len, seeds)),
+        "len_control": 0,
+        "timeout": 30,
+        "rss_limit_mb": 3000,
+        "dict": dictionary,
+        "artifact_prefix": f"{arguments.output}/",
+        "print_final_stats": 0,
+        "verbosity": 0,
+    }
+    words = [sys.argv[0], *(f"-{key}={value}" for key, value in options.items()), str(corpus)]
+    atheris.Setup(words, counted, custom_mutator=changed)
+    atheris.Fuzz()
+
+
+def _loaded(name: str) -> Any:
+    from fuzz.targets import load
+
+    return load(name)
+
+
+@dataclass
+class _Unwatched:
+    allowed: Path
+    touched: list[str] = field(default_factory=list)
+    active: bool = False
+
+
+def _write(arguments: argparse.Namespace, tally: Tally, seconds: float) -> None:
+    result = {
+        "target": arguments.target,
+        "engine": arguments.engine,
+        "seed": arguments.seed,
+        "inputs": tally.inputs,
+        "accepted": tally.accepted,
+        "seconds": round(seconds, 1),
+        "slowest": round(tally.slowest, 4),
+        "slowest_size": tally.slowest_size,
+        "peak_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10,
+        "findings": list(tally.findings.values()),
+    }
+    (arguments.output / "result.json").write_text(json.dumps(result, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

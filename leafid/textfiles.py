@@ -1,0 +1,75 @@
+"""The one place that reads small text files as a whole, and tables in them: UTF-8, maybe with a byte order mark."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from leafid.errors import LeafidError
+
+
+def read_text(file: str | os.PathLike[str]) -> str:
+    r"""Read a text file that nobody vouches for.
+
+    Parameters
+    ----------
+    file : path-like
+
+    Returns
+    -------
+    str
+        Without a byte order mark, line ends as they are in the file.
+
+    Raises
+    ------
+    LeafidError
+        When the file can't be read, or isn't UTF-8: its line and the first byte that isn't.
+    """
+    try:
+        data = Path(file).read_bytes()
+    except FileNotFoundError:
+        raise LeafidError(f"{file}: no such file") from None
+    except OSError as error:
+        raise LeafidError(f"{file}: can't be read: {error.strerror or error}") from error
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        # The decoder counts from behind the byte order mark.
+        start = error.start + len(data) - len(error.object)
+        line = data.count(b"\n", 0, start) + 1
+        raise LeafidError(
+            f"{file}:{line}: expected UTF-8 text, found the byte {data[start]:#04x} that is none; convert the file"
+        ) from None
+
+
+def read_table(file: str | os.PathLike[str]) -> Iterator[tuple[int, list[str]]]:
+    """Read a CSV file.
+
+    Parameters
+    ----------
+    file : path-like
+
+    Yields
+    ------
+    line : int
+        The row's last line in the file, from 1.
+    cells : list of str
+        Empty for a blank line.
+
+    Raises
+    ------
+    LeafidError
+        As `read_text`; or at a row that is none.
+    """
+    reader = csv.reader(io.StringIO(read_text(file), newline=""))
+    while True:
+        try:
+            cells = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            raise LeafidError(f"{file}:{reader.line_num}: expected a table as CSV, found an error: {error}") from None
+        yield reader.line_num, cells
