@@ -1,0 +1,1 @@
+"""What leafid costs, in time and memory: `scripts/benchmark` runs it."""

@@ -1,0 +1,114 @@
+"""Measure what leafid costs, and compare with what was kept before.
+
+Each case is timed in turns with decoding the same picture by OpenCV at full size: the ratio of the two says the same on
+a busy machine as on an idle one, and nearly the same on another machine. Everything runs on one core. A case became
+slower where the 99 % intervals of the ratios don't meet, they differ by 5 % or more, and a second measurement agrees.
+
+Cases are named group/type/part (real/scan/segment), group/type/recipe/part (sample/photo/fast/whole), command/… and
+evaluate/…. The drawn sample is measured; real pictures, too, where --real or LEAFID_REAL_DATA names a folder of them.
+
+Memory at the peak: of a stage, what Python and NumPy allocate in it (OpenCV's returned images among it, its inner
+buffers not); of a whole command, the resident memory of its process.
+
+Exit status: 0, or with --check 1 when a case became slower or needs more memory; 2 when something is wrong.
+
+examples:
+  scripts/benchmark --quick
+  scripts/benchmark --only segment --only family/
+  scripts/benchmark --real pictures --save-baseline
+  scripts/benchmark --docs --flame
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from tabulate import tabulate
+
+from benchmarks import results, running, tables
+from leafid.errors import LeafidError
+
+RESULTS = Path(__file__).parent / "results" / "latest.md"
+BASELINE = Path(__file__).parent / "baseline.json"
+
+
+def parsed(words: Sequence[str] | None) -> argparse.Namespace:
+    description, _, epilog = (__doc__ or "").partition("\nexamples:")
+    parser = argparse.ArgumentParser(
+        prog="scripts/benchmark",
+        description=description,
+        epilog="examples:" + epilog,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--only", action="append", default=[], metavar="PATTERN", help="cases with this in their name")
+    parser.add_argument("--quick", action="store_true", help="few pictures and rounds, no slow commands, no memory")
+    parser.add_argument("--real", metavar="DIR", help="real pictures: a collection (default: $LEAFID_REAL_DATA)")
+    parser.add_argument("--pictures", type=int, metavar="N", help="of each type (default: 20 real, 8 drawn; quick: 4)")
+    parser.add_argument("--rounds", type=int, metavar="N", help="timings of a case and picture (default: 7; quick: 3)")
+    parser.add_argument("--baseline", type=Path, default=BASELINE, metavar="FILE", help="(default: %(default)s)")
+    parser.add_argument("--save-baseline", action="store_true", help="keep what was measured as the new baseline")
+    parser.add_argument("--check", action="store_true", help="exit with 1 when a case became worse")
+    parser.add_argument("--json", action="store_true", help="print the figures as JSON instead of a table")
+    parser.add_argument("--docs", action="store_true", help="rewrite the tables of docs/performance.md")
+    parser.add_argument(
+        "--flame",
+        nargs="?",
+        const="docs/profile-default.svg",
+        metavar="FILE",
+        help="also draw a flame graph of the recipe 'default' (default: %(const)s)",
+    )
+    parser.add_argument("--list", action="store_true", help="only list the cases")
+    arguments = parser.parse_args(words)
+    if arguments.pictures is not None and arguments.pictures < 1:
+        parser.error("--pictures: expected 1 or more")
+    if arguments.rounds is not None and arguments.rounds < 2:
+        parser.error("--rounds: expected 2 or more; one tells nothing of noise")
+    return arguments
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    arguments = parsed(words)
+    try:
+        return _run(arguments)
+    except (LeafidError, RuntimeError) as error:
+        print(f"benchmark: error: {error}", file=sys.stderr)
+        return 2
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    with tempfile.TemporaryDirectory(prefix="leafid-benchmark-") as folder:
+        plan = running.Plan.of(arguments, Path(folder))
+        if arguments.list:
+            print(*plan.names(), sep="\n")
+            return 0
+        before = results.read_results(arguments.baseline)
+        now = plan.measured(before)
+    if not now.costs and not arguments.flame:
+        raise LeafidError(f"no case fits {', '.join(arguments.only)}; --list names them all")
+    rows = tables.comparison_rows(now.costs, before.costs)
+    if arguments.json:
+        print(json.dumps({"machines": now.machines, "costs": {n: asdict(c) for n, c in now.costs.items()}}, indent=1))
+    else:
+        sides = ("left", *["right"] * 4, "left", "right", "left")
+        print(tabulate(rows, tables.HEADINGS, disable_numparse=True, colalign=sides))
+    running.write_text(RESULTS, tables.markdown(tables.HEADINGS, rows))
+    if arguments.save_baseline:
+        results.write_results(before.updated(now), arguments.baseline)
+    if arguments.docs:
+        running.rewrite_docs(tables.regions(now, plan.shown_group))
+    if arguments.flame:
+        running.draw_flame(plan.flame_pictures, Path(arguments.flame), docs=arguments.docs)
+    worse = results.regressions(now.costs, before.costs)
+    if worse:
+        print(f"worse than before: {', '.join(worse)}", file=sys.stderr)
+    return 1 if arguments.check and worse else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,62 @@
+"""The pictures that are measured on: evenly drawn, the same every time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from leafid.collection import AcquisitionType, Picture, read_collection
+from leafid.images import image_size, read_image
+from leafid.segmentation import Segmentation, segment
+
+REPOSITORY = Path(__file__).parents[1]
+SAMPLE = REPOSITORY / "data" / "sample"
+
+
+def draw_pictures(folder: Path, per_type: int) -> dict[AcquisitionType, list[Picture]]:
+    """Draw pictures of each acquisition type, evenly spread over a collection's order.
+
+    Parameters
+    ----------
+    folder : Path
+        A collection, or a folder that holds one named ``imageclef2011``.
+    per_type : int
+    """
+    inner = folder / "imageclef2011"
+    pictures = read_collection(inner if inner.is_dir() else folder).labelled().pictures
+    drawn = {}
+    for type_ in AcquisitionType:
+        own = [picture for picture in pictures if picture.type == type_]
+        places = np.linspace(0, len(own) - 1, min(per_type, len(own))).round().astype(int)
+        if own:
+            drawn[type_] = [own[place] for place in places]
+    return drawn
+
+
+def described_sizes(pictures: Sequence[Picture]) -> str:
+    """Tell how many pictures there are, and their sizes: ``20 of 800 × 533 (median) pixels``."""
+    sizes = np.array([sorted(image_size(picture.file)) for picture in pictures])
+    short, long = np.median(sizes, axis=0)
+    return f"{len(pictures)} of {long:.0f} × {short:.0f} (median) pixels"
+
+
+class Prepared:
+    """A picture, and what the stages make of it, each made once and kept."""
+
+    def __init__(self, picture: Picture) -> None:
+        if picture.type is None:
+            raise ValueError(f"{picture.file}: expected a picture of known type")
+        self.picture = picture
+        self.type: AcquisitionType = picture.type
+        self.data = np.frombuffer(picture.file.read_bytes(), np.uint8)
+        self.image = cache(self._image)
+        self.segmentation = cache(self._segmentation)
+
+    def _image(self, longest_side: int) -> np.ndarray:
+        return read_image(self.picture.file, longest_side)
+
+    def _segmentation(self, longest_side: int) -> Segmentation:
+        return segment(self.image(longest_side), self.type)

@@ -1,0 +1,162 @@
+"""What was measured: kept in a file, and compared with what was kept before."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import subprocess
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+import cv2
+import numpy as np
+
+import leafid
+from benchmarks.measure import Cost
+from benchmarks.pictures import REPOSITORY
+from leafid.errors import LeafidError
+from leafid.files import writing
+
+#: A change of less than this share is nothing to speak of, however sure it is.
+LEAST_CHANGE = 0.05
+#: The same for memory at the peak, which varies little from run to run.
+LEAST_MEMORY_CHANGE = 0.10
+_LEAST_MB = 1.0
+
+
+@dataclass
+class Results:
+    """Costs by case, and where they were measured.
+
+    Attributes
+    ----------
+    costs : dict of str to Cost
+        By the case's name, whose first word is the group: ``real``, ``sample``, ``command``, ``evaluate``.
+    machines : dict of str to dict
+        By group, what it was measured with.
+    pictures : dict of str to str
+        By group and type (``real/scan``), what was measured on.
+    """
+
+    costs: dict[str, Cost] = field(default_factory=dict)
+    machines: dict[str, dict[str, str]] = field(default_factory=dict)
+    pictures: dict[str, str] = field(default_factory=dict)
+
+    def updated(self, other: Results) -> Results:
+        """Give these with what another measurement has anew."""
+        return Results(
+            {**self.costs, **other.costs}, {**self.machines, **other.machines}, {**self.pictures, **other.pictures}
+        )
+
+
+def machine() -> dict[str, str]:
+    """Describe the machine and the versions of what counts."""
+    return {
+        "processor": _processor(),
+        "cores": str(os.cpu_count()),
+        "system": f"{platform.system()} {platform.machine()}",
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "opencv": cv2.__version__,
+        "leafid": leafid.__version__ + _commit(),
+        "date": datetime.now(UTC).date().isoformat(),
+    }
+
+
+def write_results(results: Results, path: Path) -> None:
+    """Write results as JSON; the same results give the same bytes."""
+    plain = {
+        "machines": results.machines,
+        "pictures": results.pictures,
+        "costs": {name: _rounded(cost) for name, cost in sorted(results.costs.items())},
+    }
+    with writing(path) as stream:
+        stream.write(json.dumps(plain, indent=1, ensure_ascii=False) + "\n")
+
+
+def read_results(path: Path) -> Results:
+    """Read what `write_results` wrote; empty where there is no file.
+
+    Raises
+    ------
+    LeafidError
+        When it is no such file.
+    """
+    if not path.exists():
+        return Results()
+    try:
+        plain = json.loads(path.read_text(encoding="utf-8"))
+        costs = {name: Cost(**values) for name, values in plain["costs"].items()}
+        return Results(costs, plain["machines"], plain["pictures"])
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise LeafidError(
+            f"{path}: expected results of scripts/benchmark, found something else ({error}); "
+            "delete it, and measure anew"
+        ) from error
+
+
+def verdict(now: Cost, before: Cost | None, *, least: float = LEAST_CHANGE) -> str:
+    """Say whether a case became slower, beyond noise.
+
+    Parameters
+    ----------
+    now, before : Cost
+    least : float, default 0.05
+        Smaller changes of the ratio count as none.
+
+    Returns
+    -------
+    {"slower", "faster", "same", "new"}
+        "same" as well where the intervals of the ratios meet.
+    """
+    if before is None:
+        return "new"
+    change = now.ratio / before.ratio - 1
+    apart = now.low > before.high or now.high < before.low
+    if not apart or abs(change) < least:
+        return "same"
+    return "slower" if change > 0 else "faster"
+
+
+def memory_verdict(now: Cost, before: Cost | None) -> str:
+    """Say whether a case needs more memory: "more", "less", "same", or "new" where it isn't known."""
+    if before is None or now.peak_mb is None or before.peak_mb is None:
+        return "new"
+    change = now.peak_mb - before.peak_mb
+    if abs(change) < max(_LEAST_MB, LEAST_MEMORY_CHANGE * before.peak_mb):
+        return "same"
+    return "more" if change > 0 else "less"
+
+
+def regressions(now: Mapping[str, Cost], before: Mapping[str, Cost]) -> list[str]:
+    """Name the cases that became slower or need more memory."""
+    return [
+        name
+        for name, cost in now.items()
+        if verdict(cost, before.get(name)) == "slower" or memory_verdict(cost, before.get(name)) == "more"
+    ]
+
+
+def _rounded(cost: Cost) -> dict[str, float | int | None]:
+    # Four digits: more would only tell how the machine felt.
+    return {name: float(f"{v:.4g}") if isinstance(v, float) else v for name, v in asdict(cost).items()}
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    named = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return named[0] if named else platform.processor() or platform.machine()
+
+
+def _commit() -> str:
+    words = ["git", "-C", str(REPOSITORY), "describe", "--always", "--dirty"]
+    try:
+        return " (" + subprocess.run(words, capture_output=True, text=True, check=True).stdout.strip() + ")"
+    except (OSError, subprocess.CalledProcessError):
+        return ""

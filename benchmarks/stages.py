@@ -1,0 +1,204 @@
+"""The cases of one picture: each stage by itself, the parts of each recipe, and the recipe as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, partial
+
+import cv2
+import numpy as np
+
+from benchmarks.measure import Call
+from benchmarks.pictures import Prepared
+from leafid.collection import AcquisitionType, Picture
+from leafid.descriptors import registry
+from leafid.descriptors.local import local_length
+from leafid.images import read_image
+from leafid.learning.describing import Describer, Views, local_features
+from leafid.learning.descriptions import Descriptions
+from leafid.learning.identifier import Identifier
+from leafid.learning.linear import LinearScorer, mapped
+from leafid.learning.recipe import LONGEST_SIDE, Expert, Recipe
+from leafid.learning.recipe_file import load_recipe
+from leafid.segmentation import normalised_crop, segment
+
+RECIPES = ("default", "fast", "baseline-bow")
+# As many as the model that comes along has; what it has learned makes no difference to the time.
+N_SPECIES = 71
+# A codebook learned from few pictures costs as much to use as one learned from many.
+_CODEBOOK_PICTURES = 24
+_EXTRACTORS = (
+    Expert("dense-sift"),
+    Expert("dense-sift", view="upright", mirrored=True, patches=4000),
+    Expert("dense-colour"),
+    Expert("detected-sift", view="picture"),
+)
+
+
+@dataclass(frozen=True)
+class Case:
+    """Something to time on every picture of a type.
+
+    Attributes
+    ----------
+    name : str
+        ``part``, or ``recipe/part``.
+    prepare : callable
+        Makes of a picture what is timed; whatever came before in the life of the picture is done there, untimed.
+    """
+
+    name: str
+    prepare: Callable[[Prepared], Call]
+
+
+def decode(prepared: Prepared) -> Call:
+    """The yardstick: decode the file's bytes at full size, and nothing else."""
+    return lambda: cv2.imdecode(prepared.data, cv2.IMREAD_COLOR)
+
+
+def stage_cases() -> list[Case]:
+    """What doesn't depend on a recipe."""
+    cases = [
+        Case("decode", decode),
+        Case("read", lambda one: lambda: read_image(one.picture.file, LONGEST_SIDE)),
+        Case("segment", _segment),
+        Case("crop/leaf", lambda one: _crop(one, "leaf")),
+        Case("crop/upright", lambda one: _crop(one, "upright")),
+    ]
+    cases += [Case(f"family/{name}", _measures([name])) for name in registry.FAMILIES]
+    cases.append(Case("family/all together", _measures(list(registry.FAMILIES))))
+    cases += [Case(f"local/{extractor_name(expert)}", _features(expert, _at_full_size)) for expert in _EXTRACTORS]
+    return cases
+
+
+def recipe_cases(recipe: Recipe, name: str, pictures: Mapping[AcquisitionType, Sequence[Picture]]) -> list[Case]:
+    """The parts of a recipe, and the whole: from the file to the species' probabilities.
+
+    Parameters
+    ----------
+    recipe : Recipe
+    name : str
+        Goes in front of the cases' names.
+    pictures : mapping of AcquisitionType to sequence of Picture
+        To learn the codebooks from.
+    """
+    side = recipe.longest_side
+    families = [family for expert in recipe.experts.values() for family in expert.families]
+
+    @cache
+    def identifier() -> Identifier:
+        return untrained_identifier(recipe, pictures)
+
+    def views(one: Prepared) -> Views:
+        return Views(one.image(side), one.segmentation(side))
+
+    def describe(one: Prepared) -> Call:
+        describer, image = identifier().describer_, one.image(side)
+        return lambda: describer.describe(image, one.type)
+
+    def classify(one: Prepared) -> Call:
+        named = identifier()
+        described = [named.describer_.describe(one.image(side), one.type)]
+        return lambda: named.predict_proba(described)
+
+    def encode(one: Prepared, expert_name: str) -> Call:
+        encoder = identifier().describer_.encoders[expert_name]
+        found = local_features(views(one), recipe.experts[expert_name])
+        return lambda: encoder.transform(found)
+
+    def whole(one: Prepared) -> Call:
+        return partial(answer, identifier(), one.picture)
+
+    cases = [Case("read", lambda one: lambda: read_image(one.picture.file, side)), Case("segment", _segment_at(side))]
+    if families:
+        cases.append(Case("measures", lambda one: lambda: views(one).measures(families)))
+    for expert_name, expert in recipe.experts.items():
+        if expert.is_local:
+            cases += [
+                Case(f"{expert_name}/features", _features(expert, views)),
+                Case(f"{expert_name}/encode", partial(encode, expert_name=expert_name)),
+            ]
+    cases += [Case("classify", classify), Case("describe", describe), Case("whole", whole)]
+    return [Case(f"{name}/{case.name}", case.prepare) for case in cases]
+
+
+def cases_of(type_: AcquisitionType, pictures: Mapping[AcquisitionType, Sequence[Picture]]) -> list[Case]:
+    """All cases of an acquisition type: the stages, then each recipe's; codebooks are learned when first needed."""
+    cases = stage_cases()
+    for name in RECIPES:
+        cases += recipe_cases(load_recipe(name, type_), name, pictures)
+    return cases
+
+
+def answer(identifier: Identifier, picture: Picture) -> np.ndarray:
+    """Name a picture: from the file to the probabilities of all species."""
+    if picture.type is None:
+        raise ValueError(f"{picture.file}: expected a picture of known type")
+    image = read_image(picture.file, identifier.recipe.longest_side)
+    return identifier.predict_proba([identifier.describer_.describe(image, picture.type)])
+
+
+def untrained_identifier(recipe: Recipe, pictures: Mapping[AcquisitionType, Sequence[Picture]]) -> Identifier:
+    """Make an identifier that answers as slowly as a trained one: real codebooks, classifiers that learned nothing."""
+    chosen = [picture for type_ in recipe.training_types for picture in pictures.get(type_, ())]
+    small = replace(recipe, codebook_pictures=_CODEBOOK_PICTURES)
+    encoders = Descriptions().learn_encoders(chosen, small, seed=0)
+    random = np.random.default_rng(0)
+    identifier = Identifier(recipe)
+    identifier.describer_ = Describer(recipe.experts, encoders, recipe.longest_side)
+    identifier.species_ = tuple(f"Species {index:02}" for index in range(N_SPECIES))
+    identifier.weights_ = np.ones(len(recipe.experts))
+    identifier.scorers_ = {}
+    for name, expert in recipe.experts.items():
+        length = encoders[name].n_features if expert.is_local else len(registry.columns(expert.families))
+        n_mapped = mapped(np.zeros((1, length), np.float32), expert.map).shape[1]
+        coefficients = random.standard_normal((n_mapped, N_SPECIES), np.float32)
+        identifier.scorers_[name] = LinearScorer(expert.map, coefficients, np.zeros(N_SPECIES, np.float32))
+    return identifier
+
+
+def extractor_name(expert: Expert) -> str:
+    """Name a local descriptor with how it is asked for: ``dense-sift, upright, 4000 patches``."""
+    view = "" if expert.view == "leaf" else f", {expert.view}"
+    return f"{expert.descriptor} ({local_length(expert.descriptor)}){view}" + (
+        f", {expert.patches} patches" if expert.patches else ""
+    )
+
+
+def _segment(one: Prepared) -> Call:
+    return _segment_at(LONGEST_SIDE)(one)
+
+
+def _segment_at(side: int) -> Callable[[Prepared], Call]:
+    def prepare(one: Prepared) -> Call:
+        image = one.image(side)
+        return lambda: segment(image, one.type)
+
+    return prepare
+
+
+def _crop(one: Prepared, view: str) -> Call:
+    image, segmentation = one.image(LONGEST_SIDE), one.segmentation(LONGEST_SIDE)
+    return lambda: normalised_crop(image, segmentation, 400, upright=view == "upright")
+
+
+def _measures(families: list[str]) -> Callable[[Prepared], Call]:
+    def prepare(one: Prepared) -> Call:
+        image, segmentation = one.image(LONGEST_SIDE), one.segmentation(LONGEST_SIDE)
+        return lambda: Views(image, segmentation).measures(families)
+
+    return prepare
+
+
+def _at_full_size(one: Prepared) -> Views:
+    return Views(one.image(LONGEST_SIDE), one.segmentation(LONGEST_SIDE))
+
+
+def _features(expert: Expert, views: Callable[[Prepared], Views]) -> Callable[[Prepared], Call]:
+    """Extract local features; their crop is part of it, for what views keep is an affair of their own."""
+
+    def prepare(one: Prepared) -> Call:
+        return lambda: local_features(views(one), expert)
+
+    return prepare
