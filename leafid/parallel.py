@@ -1,4 +1,4 @@
-"""Runs one function over many items, in order, on as many processes as asked for."""
+"""Runs one function over many items, in order, on as many processes as asked for, or on a cluster."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 if TYPE_CHECKING:
     from threadpoolctl import ThreadpoolController
@@ -18,10 +20,31 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
+class Workers(Protocol):
+    """Processes elsewhere that do the work of `ordered_map`, see `working_on`."""
+
+    def ordered_map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+        """Yield ``function(item)`` for every item, in the items' order; each call by `in_worker`."""
+
+
+_elsewhere: ContextVar[Workers | None] = ContextVar("workers", default=None)
+
+
+@contextmanager
+def working_on(workers: Workers) -> Iterator[None]:
+    """Let every `ordered_map` inside the ``with`` block work on these workers, whatever its ``jobs``."""
+    token = _elsewhere.set(workers)
+    try:
+        yield
+    finally:
+        _elsewhere.reset(token)
+
+
 def ordered_map(function: Callable[[Item], Result], items: Iterable[Item], jobs: int = 1) -> Iterator[Result]:
     """Yield ``function(item)`` for every item, in the items' order.
 
-    No backend is named: inside ``joblib.parallel_config(backend="dask")`` the same work runs on a cluster.
+    Inside `working_on` the work is done there. Otherwise no joblib backend is named: inside
+    ``joblib.parallel_config(backend=…)`` that one is used.
 
     Parameters
     ----------
@@ -35,20 +58,39 @@ def ordered_map(function: Callable[[Item], Result], items: Iterable[Item], jobs:
     ------
     result
     """
+    workers = _elsewhere.get()
+    if workers is not None:
+        yield from workers.ordered_map(function, items)
+        return
     if jobs == 1:
         for item in items:
             yield _single_threaded(function, item)
         return
     from joblib import Parallel, delayed
 
-    task = delayed(_in_worker)
+    task = delayed(in_worker)
     # Without memory mapping, a read-only view of a large codebook would make in-place arithmetic fail in workers only.
     parent, folder = os.getpid(), Path.cwd()
     work = (task(parent, folder, function, item) for item in items)
     yield from Parallel(n_jobs=jobs, return_as="generator", max_nbytes=None)(work)
 
 
-def _in_worker(parent: int, folder: Path, function: Callable[[Item], Result], item: Item) -> Result:
+def in_worker(parent: int, folder: Path, function: Callable[[Item], Result], item: Item) -> Result:
+    """Call the function in a worker process as it would be called in the process that the worker works for.
+
+    Parameters
+    ----------
+    parent : int
+        The id of that process.
+    folder : Path
+        The folder that it is in.
+    function : callable
+    item : object
+
+    Returns
+    -------
+    result
+    """
     _end_with(parent)
     # Workers are kept for the next call: a relative path means then what it means to the caller now.
     if Path.cwd() != folder and folder.is_dir():

@@ -20,7 +20,17 @@ ROOMS = (
     "cli",
 )
 # Small services that any room may use; they know none of the rooms.
-SERVICES = ("errors", "files", "image_header", "images", "parallel", "textfiles", "xmlfiles")
+SERVICES = (
+    "cluster",
+    "errors",
+    "files",
+    "image_header",
+    "images",
+    "parallel",
+    "resumable",
+    "textfiles",
+    "xmlfiles",
+)
 # Who may use what, beside what stands before it, and why.
 EXCEPTIONS: dict[tuple[str, str], str] = {}
 LIBRARY = sorted(path for path in PACKAGE.rglob("*.py") if "cli" not in path.relative_to(PACKAGE).parts)

@@ -1,4 +1,4 @@
-"""What predict says of each picture: a ranking, a set, or a name above the species; written or printed."""
+"""What predict says of each picture: a ranking, a set, or a name above the species; and how it is printed."""
 
 from __future__ import annotations
 
@@ -103,32 +103,6 @@ def _back_off_threshold(model: Model, type_: AcquisitionType) -> float:
             "with two plants, or taxa that make no tree, or was by an older program; train it again"
         )
     return thresholds.back_off
-
-
-def write_ranked(path: str, answers: Iterable[Answer], choose: Choice, environment: Environment) -> int:
-    """Write a run file in the 2011 format; give the number of pictures answered."""
-    from leafid.runs.imageclef2011 import write_run
-
-    rankings = {answer.picture.name: choose(answer) for answer in answers}
-    write_run(path, {name: ranking for name, ranking in rankings.items() if ranking})
-    lines, empty = sum(map(len, rankings.values())), sum(not ranking for ranking in rankings.values())
-    note = f"; {empty} sets are empty and have no line" if empty else ""
-    environment.note(f"{path}: {lines} predictions for {len(rankings)} pictures{note}")
-    return len(rankings)
-
-
-def write_localised(path: str, answers: Iterable[Answer], choose: Choice, environment: Environment, jobs: int) -> int:
-    """Write a run file of the 2016 annotation task, subtask 1; give the number of pictures answered."""
-    from leafid.learning.locating import locate
-    from leafid.runs.annotation2016 import Subtask, write_annotation_run
-    from leafid.runs.annotation2016.localised import localised
-
-    known = list(answers)
-    places = environment.progress(locate([answer.picture for answer in known], jobs), len(known), "locate")
-    found = {answer.picture.name: localised(choose(answer), place) for answer, place in zip(known, places, strict=True)}
-    write_annotation_run(path, Subtask.CONCEPTS, found)
-    environment.note(f"{path}: {sum(map(len, found.values()))} localised predictions for {len(found)} pictures")
-    return len(found)
 
 
 def print_answers(answers: Iterable[Answer], choose: Choice, model: Model, environment: Environment) -> int:

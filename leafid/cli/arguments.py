@@ -61,6 +61,27 @@ def add_jobs(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_cluster(parser: argparse.ArgumentParser) -> None:
+    """``--cluster``: worker processes on other machines."""
+    parser.add_argument(
+        "--cluster",
+        type=_cluster_address,
+        metavar="ADDRESS",
+        help="work on a Dask cluster, tcp://HOST:PORT of its scheduler, or local:N for N processes here (needs: pip "
+        "install leafid[cluster]); results don't depend on it",
+    )
+
+
+def _cluster_address(word: str) -> str:
+    from leafid.cluster import cluster_address
+    from leafid.errors import UsageError
+
+    try:
+        return cluster_address(word)
+    except UsageError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
 def add_seed(parser: argparse.ArgumentParser) -> None:
     """``--seed``: of everything random."""
     parser.add_argument("--seed", type=seed, default=0, metavar="N", help="seed of everything random (default: 0)")

@@ -19,9 +19,9 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from leafid.cli.arguments import add_jobs, add_layout, add_seed, add_type, positive_int
+from leafid.cli.arguments import add_cluster, add_jobs, add_layout, add_seed, add_type, positive_int
 from leafid.cli.environment import Environment
-from leafid.cli.learning import add_recipe, add_store, chosen_recipes, open_descriptions, training_pictures
+from leafid.cli.learning import add_recipe, add_store, chosen_recipes, on_workers, open_descriptions, training_pictures
 
 if TYPE_CHECKING:
     from leafid.learning.crossvalidation import FoldAnswers
@@ -48,6 +48,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_store(parser)
     add_seed(parser)
     add_jobs(parser)
+    add_cluster(parser)
 
 
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
@@ -63,7 +64,7 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     pictures = training_pictures(arguments, environment)
     recipes = chosen_recipes(arguments, pictures)
     seeds = range(arguments.seed, arguments.seed + arguments.repeats)
-    with open_descriptions(arguments, environment) as descriptions:
+    with on_workers(arguments, [arguments.collection]), open_descriptions(arguments, environment) as descriptions:
         answers = []
         folds = cross_validate(
             pictures,

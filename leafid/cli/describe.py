@@ -20,8 +20,9 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from leafid.cli.arguments import add_jobs, add_layout, add_type
+from leafid.cli.arguments import add_cluster, add_jobs, add_layout, add_type
 from leafid.cli.environment import Environment
+from leafid.cli.learning import on_workers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -46,6 +47,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--output", default="-", metavar="FILE", help="the table, .csv or .parquet (default: -, CSV to stdout)"
     )
     add_jobs(parser)
+    add_cluster(parser)
 
 
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
@@ -83,7 +85,8 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
             else:
                 yield outcome
 
-    write(environment.stdout, columns(families), rows())
+    with on_workers(arguments, arguments.pictures):
+        write(environment.stdout, columns(families), rows())
     if problems:
         environment.note(f"leafid: {len(problems)} of {len(collection)} pictures left out")
     return 1 if problems else 0

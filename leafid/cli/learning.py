@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from leafid.cli.environment import Environment
@@ -33,6 +34,30 @@ def add_store(parser: argparse.ArgumentParser) -> None:
         "--cache", metavar="DIR", help="where descriptors are kept (default: $LEAFID_CACHE, or ~/.cache/leafid)"
     )
     parser.add_argument("--no-cache", action="store_true", help="keep no descriptors, and use none that were kept")
+
+
+@contextmanager
+def on_workers(arguments: argparse.Namespace, pictures: Sequence[str], folders: Sequence[str] = ()) -> Iterator[None]:
+    """Work on the cluster that the arguments ask for, if any.
+
+    Parameters
+    ----------
+    arguments : Namespace
+        With ``cluster`` and ``jobs``.
+    pictures : sequence of str
+        The pictures and collections of the command line, which workers must see.
+    folders : sequence of str, optional
+        What else they must see.
+    """
+    if not arguments.cluster:
+        yield
+        return
+    from leafid.cluster import on_cluster
+
+    # Of thousands of files the folders will do.
+    seen = dict.fromkeys(path if path.is_dir() else path.parent for path in map(Path, (*pictures, *folders)))
+    with on_cluster(arguments.cluster, seen, arguments.jobs):
+        yield
 
 
 @contextmanager

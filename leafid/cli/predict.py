@@ -4,6 +4,9 @@ With --output, writes a run file in the ImageCLEF format, a line for each predic
 calibrated probability. Without it, prints a ranking for a person to read. Of a collection with a test part only that
 part is named. A picture that can't be read is reported, and costs nothing of the work done on the others.
 
+A run is written as the work goes on, to RUN.part; it takes its name when it is whole. After an interruption the same
+command goes on where it stopped.
+
 With --set, a set of species for each picture: the K likeliest (top-K), as many as come to K on average (average-K), or
 as many as hold the right one with probability P (coverage-P). A set may be empty: a run file then has no line of the
 picture. With --back-off, one name for each picture, of a species, or of a genus, family or order ('Quercus *': an oak,
@@ -23,6 +26,7 @@ examples:
   leafid predict imageclef2011 --back-off --output backed-off.txt
   leafid predict imageclef2011 --context --output in-context.txt
   leafid predict holiday/*.jpg --format annotation2016 --top 10 --output boxes.txt
+  leafid predict plants --model plants.leafid --output run.txt --cluster tcp://head-node:8786
 """
 
 from __future__ import annotations
@@ -30,9 +34,9 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from leafid.cli.arguments import add_jobs, add_layout, add_type, positive_int
+from leafid.cli.arguments import add_cluster, add_jobs, add_layout, add_type, positive_int
 from leafid.cli.environment import Environment
-from leafid.cli.learning import add_store, open_descriptions
+from leafid.cli.learning import add_store, on_workers, open_descriptions
 
 if TYPE_CHECKING:
     from leafid.cli.answering import Choice
@@ -68,6 +72,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_layout(parser)
     add_store(parser)
     add_jobs(parser)
+    add_cluster(parser)
 
 
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
@@ -79,7 +84,8 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
         # Found out now rather than after the work.
         check_writable(arguments.output)
 
-    from leafid.cli.answering import check_thresholds, note_context, print_answers, write_localised, write_ranked
+    from leafid.cli.answering import check_thresholds, note_context, print_answers
+    from leafid.cli.run_writing import write_answers
     from leafid.learning.bundled import default_model
     from leafid.learning.modelfile import read_model
     from leafid.learning.prediction import predict
@@ -90,14 +96,12 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     if arguments.context:
         note_context(model, pictures, environment)
     choose = _choice(arguments, model)
-    with open_descriptions(arguments, environment) as descriptions:
-        answers = predict(model, pictures, descriptions, context=arguments.context)
-        if not arguments.output:
-            n_answered = print_answers(answers, choose, model, environment)
-        elif arguments.format == "annotation2016":
-            n_answered = write_localised(arguments.output, answers, choose, environment, arguments.jobs)
+    with on_workers(arguments, arguments.pictures), open_descriptions(arguments, environment) as descriptions:
+        if arguments.output:
+            n_answered = write_answers(arguments, model, pictures, descriptions, choose, environment)
         else:
-            n_answered = write_ranked(arguments.output, answers, choose, environment)
+            answers = predict(model, pictures, descriptions, context=arguments.context)
+            n_answered = print_answers(answers, choose, model, environment)
     failed = len(pictures) - n_answered
     if failed:
         environment.note(f"leafid: {failed} of {len(pictures)} pictures could not be read")

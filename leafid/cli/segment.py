@@ -24,8 +24,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from leafid.cli.arguments import add_jobs, add_layout, add_type
+from leafid.cli.arguments import add_cluster, add_jobs, add_layout, add_type
 from leafid.cli.environment import Environment
+from leafid.cli.learning import on_workers
 
 if TYPE_CHECKING:
     import numpy as np
@@ -55,6 +56,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     add_layout(parser)
     add_jobs(parser)
+    add_cluster(parser)
 
 
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
@@ -80,16 +82,17 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     width = max(len("picture"), *(len(picture.name) for picture in pictures))
     environment.print(f"{'picture':<{width}}  {'type':<9}  {'leaf':>6}  confidence")
     failed = 0
-    for picture, outcome in zip(pictures, outcomes, strict=True):
-        if outcome.problem is not None:
-            failed += 1
-            environment.note(f"leafid: error: {outcome.problem}")
-            continue
-        environment.print(
-            f"{picture.name:<{width}}  {outcome.type:<9}  {outcome.share:>6.1%}  {outcome.confidence:>10.2f}"
-        )
-        if not outcome.share:
-            environment.warn(f"{picture.file}: no leaf found; its mask is empty")
+    with on_workers(arguments, arguments.pictures, [arguments.output]):
+        for picture, outcome in zip(pictures, outcomes, strict=True):
+            if outcome.problem is not None:
+                failed += 1
+                environment.note(f"leafid: error: {outcome.problem}")
+                continue
+            environment.print(
+                f"{picture.name:<{width}}  {outcome.type:<9}  {outcome.share:>6.1%}  {outcome.confidence:>10.2f}"
+            )
+            if not outcome.share:
+                environment.warn(f"{picture.file}: no leaf found; its mask is empty")
     if failed:
         environment.note(f"leafid: {failed} of {len(pictures)} pictures could not be read")
     return 1 if failed else 0

@@ -8,15 +8,24 @@ examples:
   leafid train imageclef2011 --output clef11.leafid
   leafid train imageclef2011 --type scan --recipe baseline-bow --output bow.leafid
   leafid train garden --layout species-folders --type photo --output garden.leafid
+  leafid train plants --output plants.leafid --cluster tcp://head-node:8786
 """
 
 from __future__ import annotations
 
 import argparse
 
-from leafid.cli.arguments import add_jobs, add_layout, add_seed, add_type
+from leafid.cli.arguments import add_cluster, add_jobs, add_layout, add_seed, add_type
 from leafid.cli.environment import Environment
-from leafid.cli.learning import add_recipe, add_store, chosen_recipes, open_descriptions, score_line, training_pictures
+from leafid.cli.learning import (
+    add_recipe,
+    add_store,
+    chosen_recipes,
+    on_workers,
+    open_descriptions,
+    score_line,
+    training_pictures,
+)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -29,6 +38,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_store(parser)
     add_seed(parser)
     add_jobs(parser)
+    add_cluster(parser)
 
 
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
@@ -45,7 +55,7 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
 
     pictures = training_pictures(arguments, environment)
     recipes = chosen_recipes(arguments, pictures)
-    with open_descriptions(arguments, environment) as descriptions:
+    with on_workers(arguments, [arguments.collection]), open_descriptions(arguments, environment) as descriptions:
         model = train(pictures, recipes, descriptions, arguments.seed)
     for type_, identifier in model.identifiers.items():
         if identifier.held_out_ is not None:

@@ -6,6 +6,7 @@ import logging
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 
@@ -16,8 +17,9 @@ from leafid.learning.model import Model
 _DIGITS = 10**9
 _log = logging.getLogger(__name__)
 
-# Descriptions of so many pictures are held at once, however large the collection is.
-_BATCH = 256
+#: Pictures that are described and answered together. Sums over them may be added up in another order with another
+#: number: a run that goes on after an interruption has to keep it.
+BATCH = 256
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,25 @@ class Answer:
 
     picture: Picture
     ranking: list[tuple[str, float]]
+
+
+@dataclass(frozen=True)
+class Batch:
+    """What became of some pictures that follow one another.
+
+    Attributes
+    ----------
+    answers : list of Answer
+        In the pictures' order; none for a picture that can't be read.
+    unreadable : dict of Path to str
+        Those that can't be read, with the message.
+    n_pictures : int
+        All of them.
+    """
+
+    answers: list[Answer]
+    unreadable: dict[Path, str]
+    n_pictures: int
 
 
 def predict(
@@ -68,15 +89,50 @@ def predict(
     LeafidError
         When the model was not trained for a picture's type.
     """
+    for batch in predict_batches(model, pictures, descriptions, top, context=context):
+        yield from batch.answers
+        descriptions.unreadable.update(batch.unreadable)
+
+
+def predict_batches(
+    model: Model,
+    pictures: Sequence[Picture],
+    descriptions: Descriptions,
+    top: int | None = None,
+    *,
+    context: bool = False,
+    first: int = 0,
+) -> Iterator[Batch]:
+    """Rank the species for pictures, some hundred at a time; memory doesn't grow with the number of pictures.
+
+    Parameters
+    ----------
+    model, pictures, descriptions, top, context
+        As for `predict`; unreadable pictures are noted in the batches.
+    first : int, default 0
+        Leave out so many batches, which were answered before: the others don't change by that.
+
+    Yields
+    ------
+    Batch
+
+    Raises
+    ------
+    LeafidError
+        When the model was not trained for a picture's type.
+    """
     for type_ in dict.fromkeys(picture.type for picture in pictures if picture.type is not None):
         model.identifier(type_)  # found out now rather than after the work on other pictures
-    for start in range(0, len(pictures), _BATCH):
-        batch = _typed(model, pictures[start : start + _BATCH], descriptions)
+    for start in range(first * BATCH, len(pictures), BATCH):
+        # What is remembered of every picture, its hash for one, is of no use to the next batch.
+        own = Descriptions(descriptions.store, descriptions.jobs, descriptions.progress)
+        chosen = pictures[start : start + BATCH]
+        typed = _typed(model, chosen, own)
         answers: dict[int, Answer] = {}
-        for type_ in dict.fromkeys(picture.type for picture in batch if picture is not None and picture.type):
-            places = [i for i, picture in enumerate(batch) if picture is not None and picture.type == type_]
-            answers.update(_answers_of_type(model, type_, batch, places, descriptions, top, context))
-        yield from (answers[place] for place in sorted(answers))
+        for type_ in dict.fromkeys(picture.type for picture in typed if picture is not None and picture.type):
+            places = [i for i, picture in enumerate(typed) if picture is not None and picture.type == type_]
+            answers.update(_answers_of_type(model, type_, typed, places, own, top, context))
+        yield Batch([answers[place] for place in sorted(answers)], own.unreadable, len(chosen))
 
 
 def _answers_of_type(

@@ -36,7 +36,7 @@ def test_ranks_by_probability_then_by_name(numbers, top):
 def test_answers_come_in_the_order_of_the_pictures_whatever_the_batches(model, asked, descriptions, monkeypatch):
     whole = list(predict(model, asked, descriptions))
     assert [answer.picture.file for answer in whole] == [picture.file for picture in asked]
-    monkeypatch.setattr(prediction, "_BATCH", 2)
+    monkeypatch.setattr(prediction, "BATCH", 2)
     parts = list(predict(model, asked, descriptions))
     assert [answer.picture for answer in parts] == [answer.picture for answer in whole]
     for part, answer in zip(parts, whole, strict=True):
@@ -62,7 +62,7 @@ def test_a_picture_that_can_not_be_read_has_no_answer(model, asked, descriptions
 
 def test_a_type_that_the_model_lacks_is_said_before_any_work(model, asked, descriptions, monkeypatch):
     scans = Model({AcquisitionType.SCAN: model.identifiers[AcquisitionType.SCAN]})
-    monkeypatch.setattr(prediction, "_BATCH", 1)
+    monkeypatch.setattr(prediction, "BATCH", 1)
     monkeypatch.setattr(descriptions, "describe", lambda *_: pytest.fail("worked before"))
     ordered = sorted(asked, key=lambda picture: picture.type != AcquisitionType.SCAN)
     with pytest.raises(LeafidError, match="was not trained for pictures of type"):

@@ -14,6 +14,7 @@ from pathlib import Path
 from leafid.errors import LeafidError, ProblemsError
 from leafid.files import writing
 from leafid.runs.annotation2016.results import BadResultError, Concept, Result, Subtask, format_result, parse_result
+from leafid.textfiles import read_text
 
 # A file with a systematic fault has it in every line; the first ones tell.
 MAX_PROBLEMS = 100
@@ -177,17 +178,31 @@ def write_annotation_run(path: str | os.PathLike[str], subtask: Subtask, results
     with writing(path) as stream:
         for identity, result in results.items():
             try:
-                line = f"{subtask.value} {identity} {format_result(subtask, result)}".rstrip()
-            except BadResultError as error:
-                raise LeafidError(f"{path}: {identity}: {error}") from None
-            if len(identity.split()) != 1 or not line.isascii() or not line.isprintable():
-                raise LeafidError(f"{path}: expected an id without blanks and results in ASCII, found {line!r}")
-            stream.write(f"{line}\n")
+                stream.write(annotation_line(subtask, identity, result))
+            except LeafidError as error:
+                raise LeafidError(f"{path}: {error}") from None
+
+
+def annotation_line(subtask: Subtask, identity: str, result: Result) -> str:
+    """Write what is said of one picture or document as a line of a run file, with its line end.
+
+    Raises
+    ------
+    LeafidError
+        When the id or the result can't be written in the format.
+    """
+    try:
+        line = f"{subtask.value} {identity} {format_result(subtask, result)}".rstrip()
+    except BadResultError as error:
+        raise LeafidError(f"{identity}: {error}") from None
+    if len(identity.split()) != 1 or not line.isascii() or not line.isprintable():
+        raise LeafidError(f"expected an id without blanks and results in ASCII, found {line!r}")
+    return f"{line}\n"
 
 
 def read_list(path: str | os.PathLike[str]) -> frozenset[str]:
     """Read a list of ids or concepts, one a line."""
-    words = [line.strip() for line in Path(path).read_text(encoding="utf-8-sig").splitlines()]
+    words = [line.strip() for line in read_text(path).splitlines()]
     if not any(words):
         raise LeafidError(f"{path}: expected a name a line, found none")
     return frozenset(word for word in words if word)
@@ -196,15 +211,20 @@ def read_list(path: str | os.PathLike[str]) -> frozenset[str]:
 def read_sizes(path: str | os.PathLike[str]) -> dict[str, tuple[int, int]]:
     """Read the sizes of pictures, ``id width height`` a line, in pixels."""
     sizes, problems = {}, []
-    for number, line in enumerate(Path(path).read_text(encoding="utf-8-sig").splitlines(), start=1):
+    for number, line in enumerate(read_text(path).splitlines(), start=1):
         words = line.split()
-        if len(words) == 3 and all(word.isascii() and word.isdigit() and int(word) > 0 for word in words[1:]):
+        if len(words) == 3 and all(map(_is_length, words[1:])):
             sizes[words[0]] = (int(words[1]), int(words[2]))
         else:
             problems.append(f"{path}:{number}: expected an id, a width and a height above 0, found {line!r}")
     if problems:
         raise ProblemsError(problems)
     return sizes
+
+
+def _is_length(word: str) -> bool:
+    # No picture's side has more digits, and converting a number of very many takes long.
+    return word.isascii() and word.isdigit() and len(word) <= 9 and int(word) > 0
 
 
 @dataclass

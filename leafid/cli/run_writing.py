@@ -1,0 +1,155 @@
+"""Writes the run file of predict as the work goes on, and goes on with one that was interrupted."""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from leafid.cli.environment import Environment
+
+if TYPE_CHECKING:
+    from leafid.cli.answering import Choice
+    from leafid.collection import Picture
+    from leafid.learning.descriptions import Descriptions
+    from leafid.learning.model import Model
+    from leafid.learning.prediction import Answer
+    from leafid.resumable import Pieces
+
+#: From answers to the lines of a run file, and how many predictions and empty sets there are in them.
+Lines = Callable[[Sequence["Answer"]], tuple[str, int, int]]
+
+
+def write_answers(
+    arguments: argparse.Namespace,
+    model: Model,
+    pictures: Sequence[Picture],
+    descriptions: Descriptions,
+    choose: Choice,
+    environment: Environment,
+) -> int:
+    """Write the run file that the arguments ask for; give the number of pictures answered."""
+    from leafid.learning.prediction import predict_batches
+    from leafid.resumable import resuming
+
+    path = arguments.output
+    localised = arguments.format == "annotation2016"
+    lines = _localised_lines(choose, environment, arguments.jobs) if localised else _ranked_lines(choose)
+    with resuming(path, question(arguments, pictures)) as pieces, _told(path, pieces, len(pictures), environment):
+        batches = predict_batches(model, pictures, descriptions, context=arguments.context, first=len(pieces.facts))
+        for batch in batches:
+            text, n_lines, n_empty = lines(batch.answers)
+            facts = {
+                "pictures": batch.n_pictures,
+                "answered": len(batch.answers),
+                "lines": n_lines,
+                "empty": n_empty,
+                "unreadable": list(batch.unreadable.values()),
+            }
+            pieces.append(text, facts)
+    answered, n_lines, n_empty = (sum(one[name] for one in pieces.facts) for name in ("answered", "lines", "empty"))
+    if localised:
+        environment.note(f"{path}: {n_lines} localised predictions for {answered} pictures")
+    else:
+        note = f"; {n_empty} sets are empty and have no line" if n_empty else ""
+        environment.note(f"{path}: {n_lines} predictions for {answered} pictures{note}")
+    return answered
+
+
+def question(arguments: argparse.Namespace, pictures: Sequence[Picture]) -> str:
+    """Give a number for all that decides about the content of a run file.
+
+    Parameters
+    ----------
+    arguments : Namespace
+        Of predict. The number of processes, the cluster and the store don't count: results don't depend on them.
+    pictures : sequence of Picture
+        Their files by name, size and time of change.
+
+    Returns
+    -------
+    str
+        64 hexadecimal digits.
+    """
+    import leafid
+    from leafid.collection import content_hash
+    from leafid.learning.bundled import default_model
+    from leafid.learning.describing import DESCRIPTION_VERSION
+    from leafid.learning.prediction import BATCH
+
+    asked = (arguments.top, str(arguments.set), arguments.back_off, arguments.context, arguments.format)
+    program = (leafid.__version__, DESCRIPTION_VERSION, BATCH)
+    total = hashlib.sha256(json.dumps([program, content_hash(arguments.model or default_model()), asked]).encode())
+    for picture in pictures:
+        total.update(json.dumps(_known_of(picture)).encode() + b"\n")
+    return total.hexdigest()
+
+
+def _known_of(picture: Picture) -> list[str | int | float | None]:
+    place = picture.place
+    where = [place.latitude, place.longitude, place.altitude] if place else []
+    try:
+        state = os.stat(picture.file)  # noqa: PTH116  a Path is made anew by stat(), which takes long for millions
+        found = [state.st_size, state.st_mtime_ns]
+    except OSError:
+        found = []
+    return [picture.name, picture.type, picture.date, *where, *found]
+
+
+@contextmanager
+def _told(path: str, pieces: Pieces, n_pictures: int, environment: Environment) -> Iterator[None]:
+    """Say what is gone on with, and, when it is interrupted, that the same command goes on."""
+    if pieces.anew:
+        environment.note(f"{path}: what {pieces.part} holds answers another question; it starts anew")
+    done = _done(pieces)
+    if done:
+        environment.note(f"{path}: goes on after {done} of {n_pictures} pictures, answered before")
+        for one in pieces.facts:
+            for problem in one["unreadable"]:
+                environment.warn(problem)
+    try:
+        yield
+    except BaseException:
+        done = _done(pieces)
+        if done:
+            environment.note(f"{path}: answers for {done} of {n_pictures} pictures are kept; the same command goes on")
+        raise
+
+
+def _done(pieces: Pieces) -> int:
+    return sum(one["pictures"] for one in pieces.facts)
+
+
+def _ranked_lines(choose: Choice) -> Lines:
+    """Write the 2011 format."""
+    from leafid.runs.imageclef2011 import run_line
+
+    def lines(answers: Sequence[Answer]) -> tuple[str, int, int]:
+        rankings = [(answer.picture.name, choose(answer)) for answer in answers]
+        text = [
+            run_line(name, species, rank, score)
+            for name, ranking in rankings
+            for rank, (species, score) in enumerate(ranking, 1)
+        ]
+        return "".join(text), len(text), sum(not ranking for _, ranking in rankings)
+
+    return lines
+
+
+def _localised_lines(choose: Choice, environment: Environment, jobs: int) -> Lines:
+    """Write the format of the 2016 annotation task, subtask 1."""
+    from leafid.learning.locating import locate
+    from leafid.runs.annotation2016 import Subtask, annotation_line
+    from leafid.runs.annotation2016.localised import localised
+
+    def lines(answers: Sequence[Answer]) -> tuple[str, int, int]:
+        places = environment.progress(locate([one.picture for one in answers], jobs), len(answers), "locate")
+        found = [(one.picture.name, localised(choose(one), place)) for one, place in zip(answers, places, strict=True)]
+        text = [annotation_line(Subtask.CONCEPTS, name, concepts) for name, concepts in found]
+        return "".join(text), sum(len(concepts) for _, concepts in found), 0
+
+    return lines

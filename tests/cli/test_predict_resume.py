@@ -1,0 +1,182 @@
+"""A run that is interrupted goes on, and ends as if nothing had happened."""
+
+import shutil
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from leafid.learning import prediction
+from leafid.learning.modelfile import read_model, write_model
+
+# Kills itself just before it would write the piece of a number, or in the middle of doing so.
+KILLED = """
+import os, signal, sys
+from leafid.cli.main import main
+from leafid.learning import prediction
+from leafid.resumable import Pieces
+
+prediction.BATCH = 2
+number, where, *words = sys.argv[1:]
+append = Pieces.append
+
+def appended(pieces, text, facts):
+    if len(pieces.facts) == int(number):
+        if where == "inside":
+            pieces._stream.write(text.encode()[:-7])
+            pieces._stream.flush()
+        os.kill(os.getpid(), signal.SIGKILL)
+    append(pieces, text, facts)
+
+Pieces.append = appended
+sys.exit(main(words))
+"""
+
+
+@pytest.fixture(autouse=True)
+def small_batches(monkeypatch):
+    monkeypatch.setattr(prediction, "BATCH", 2)
+
+
+@pytest.fixture
+def pictures(drawn, tmp_path):
+    """Nine test pictures, two of them with names that come first and last broken."""
+    folder = tmp_path / "pictures"
+    folder.mkdir()
+    for file in sorted((drawn / "Test").glob("*.jpg")):
+        shutil.copy(file, folder)
+    (folder / "0.jpg").write_bytes(b"")
+    (folder / "z.jpg").write_text("no picture")
+    return folder
+
+
+@pytest.fixture
+def words(pictures, drawn_model, drawn_cache, tmp_path):
+    return ["predict", pictures, "--model", drawn_model, "--cache", drawn_cache, "--jobs", 1, "--output"]
+
+
+def killed(words, number, where="before"):
+    done = subprocess.run([sys.executable, "-c", KILLED, str(number), where, *map(str, words)], capture_output=True)
+    assert done.returncode == -signal.SIGKILL, done.stderr
+
+
+@pytest.mark.parametrize(
+    "options",
+    [[], ["--format", "annotation2016", "--top", "2"], ["--set", "average-1.5"]],
+    ids=["ranking", "boxes", "sets"],
+)
+def test_killed_several_times_it_ends_the_same(cli, words, options, tmp_path):
+    whole, run, part = tmp_path / "whole", tmp_path / "run", tmp_path / "run.part"
+    undisturbed = cli(*words, whole, *options)
+    assert undisturbed.status == 1
+    for number, where in ((2, "before"), (2, "inside"), (3, "inside")):
+        killed([*words, run, *options], number, where)
+        assert not run.exists()
+        assert whole.read_bytes().startswith(part.read_bytes())
+    resumed = cli(*words, run, *options)
+    assert resumed.status == undisturbed.status
+    assert run.read_bytes() == whole.read_bytes()
+    first, *rest = resumed.err.splitlines()
+    assert first == f"{run}: goes on after 6 of 11 pictures, answered before"
+    # Unreadable pictures are named again, whoever found them.
+    assert "\n".join(rest) == undisturbed.err.replace(str(whole), str(run)).rstrip()
+    assert sorted(tmp_path.glob("run*")) == [run]
+
+
+def test_interrupted_before_the_first_answers_nothing_is_left(cli, words, tmp_path, monkeypatch):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(prediction, "_typed", interrupt)
+    found = cli(*words, tmp_path / "run")
+    assert (found.status, found.err) == (130, "leafid: interrupted\n")
+    assert list(tmp_path.glob("run*")) == []
+
+
+def test_interrupted_later_it_says_how_to_go_on(cli, words, tmp_path, monkeypatch):
+    answered = prediction._typed
+    calls = []
+
+    def interrupt(*arguments):
+        calls.append(arguments)
+        if len(calls) == 4:
+            raise KeyboardInterrupt
+        return answered(*arguments)
+
+    monkeypatch.setattr(prediction, "_typed", interrupt)
+    found = cli(*words, tmp_path / "run")
+    assert found.status == 130
+    assert found.err.splitlines()[-2:] == [
+        f"{tmp_path / 'run'}: answers for 6 of 11 pictures are kept; the same command goes on",
+        "leafid: interrupted",
+    ]
+
+
+@pytest.mark.parametrize("change", ["model", "option", "picture", "type"])
+def test_another_question_starts_anew(cli, words, change, tmp_path, drawn_model, pictures):
+    run, whole, words = tmp_path / "run", tmp_path / "whole", list(words)
+    killed([*words, run], 3)
+    if change == "model":
+        model = read_model(drawn_model)
+        for identifier in model.identifiers.values():
+            identifier.weights_ = identifier.weights_ / 2
+        write_model(model, tmp_path / "model")
+        words[3] = tmp_path / "model"
+    elif change == "option":
+        words[1:1] = ["--top", "1"]
+    elif change == "type":
+        words[1:1] = ["--type", "scan"]
+    else:
+        first = sorted(pictures.glob("?*.jpg"))[1]
+        shutil.copyfile(sorted(pictures.glob("?*.jpg"))[3], first)
+    found = cli(*words, run)
+    note = f"{run}: what {run}.part holds answers another question; it starts anew"
+    assert found.err.splitlines()[0] == note
+    assert cli(*words, whole).status == 1
+    assert run.read_bytes() == whole.read_bytes()
+
+
+def test_one_at_a_time(cli, words, tmp_path):
+    fcntl = pytest.importorskip("fcntl")
+    run = tmp_path / "run"
+    killed([*words, run], 3)
+    with (tmp_path / "run.part.journal").open("rb") as journal:
+        fcntl.flock(journal, fcntl.LOCK_EX)
+        found = cli(*words, run)
+    assert found.status == 1
+    assert found.err == f"leafid: error: {run}: another process is writing it; wait for it, or name another file\n"
+    assert cli(*words, run).err.startswith(f"{run}: goes on after 6 of 11 pictures")
+
+
+def test_memory_does_not_grow_with_the_pictures(cli, words, pictures, tmp_path, monkeypatch):
+    """What is known of a batch is forgotten with it."""
+    held = []
+    describe = prediction.Descriptions.describe
+
+    def watched(descriptions, asked, describer):
+        held.append(len(asked))
+        return describe(descriptions, asked, describer)
+
+    monkeypatch.setattr(prediction.Descriptions, "describe", watched)
+    made = []
+    init = prediction.Descriptions.__init__
+    monkeypatch.setattr(prediction.Descriptions, "__init__", lambda *a, **k: made.append(a[0]) or init(*a, **k))
+    assert cli(*words, tmp_path / "run").status == 1
+    assert max(held) <= 2
+    assert max(len(one._hashes) for one in made) <= 2
+
+
+def test_the_part_file_grows_as_the_work_goes_on(cli, words, tmp_path, monkeypatch):
+    sizes = []
+    answered = prediction._typed
+
+    def watched(*arguments):
+        sizes.append((tmp_path / "run.part").stat().st_size)
+        return answered(*arguments)
+
+    monkeypatch.setattr(prediction, "_typed", watched)
+    cli(*words, tmp_path / "run")
+    assert len(sizes) == 6
+    assert sizes == sorted(sizes)
+    assert len(set(sizes)) >= 5
