@@ -12,7 +12,7 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from html import escape
@@ -21,7 +21,7 @@ from types import CodeType, FrameType
 
 PACKAGE = "leafid"
 _INTERVAL = 0.001
-_WIDTH, _ROW, _SIDE, _TOP = 1200, 17, 6, 34
+_WIDTH, _ROW, _SIDE, _TOP, _GAP = 1200, 17, 6, 34, 14
 # Narrower boxes, in shares of the whole, show nothing.
 _LEAST = 0.0008
 
@@ -104,18 +104,30 @@ def _expression(code: CodeType, instruction: int) -> Stack:
 
 
 def share_rows(counts: Mapping[Stack, int], n_rows: int) -> list[list[str]]:
-    """List the functions of leafid by the share of samples in which they, and no other of leafid's, were at work."""
-    own: Counter[str] = Counter()
+    """List the functions of leafid that take longest themselves, calls of libraries among it.
+
+    Returns
+    -------
+    list of list of str
+        Function, its share of each outermost name's samples in the order of `counts`, and what it was mostly at.
+    """
+    roots = list(dict.fromkeys(stack[0] for stack in counts))
+    totals: Counter[str] = Counter()
+    own: dict[str, Counter[str]] = {}
     inside: dict[str, Counter[str]] = {}
     for stack, count in counts.items():
-        function = next(name for name in reversed(stack) if _is_function(name))
-        own[function] += count
+        function = next((name for name in reversed(stack) if _is_function(name)), stack[0])
+        totals[stack[0]] += count
+        own.setdefault(function, Counter())[stack[0]] += count
         inside.setdefault(function, Counter())[stack[-1] if stack[-1] != function else "Python"] += count
-    total = sum(own.values())
-    return [
-        [name, f"{count / total:.1%}", ", ".join(f"{what} {n / total:.1%}" for what, n in inside[name].most_common(3))]
-        for name, count in own.most_common(n_rows)
-    ]
+    shares = {name: [counter[root] / totals[root] for root in roots] for name, counter in own.items()}
+    longest = sorted(shares, key=lambda name: -sum(shares[name]))[:n_rows]
+    return [[f"`{name}`", *(f"{share:.1%}" for share in shares[name]), _most(inside[name])] for name in longest]
+
+
+def _most(counter: Counter[str]) -> str:
+    total = sum(counter.values())
+    return ", ".join(f"{what} {count / total:.0%}" for what, count in counter.most_common(3))
 
 
 def _is_function(name: str) -> bool:
@@ -143,28 +155,33 @@ def flame_svg(counts: Mapping[Stack, int], title: str) -> str:
     Parameters
     ----------
     counts : mapping of tuple of str to int
-        Stacks, the outermost name first, and how often each was seen.
+        Stacks, the outermost name first, and how often each was seen. Each outermost name gets a graph of full width.
     title : str
     """
-    root = _Node()
+    roots = {stack[0]: _Node() for stack in counts}
     for stack, count in sorted(counts.items()):
-        node = root
+        node = roots[stack[0]]
         node.count += count
-        for name in stack:
+        for name in stack[1:]:
             node = node.children.setdefault(name, _Node())
             node.count += count
-    boxes = list(_boxes(root, 0.0, 0, max(root.count, 1)))
-    height = _TOP + _ROW * (1 + max((depth for _, depth, _, _ in boxes), default=0)) + _SIDE
-    drawn = "\n".join(_box(name, depth, left, width) for name, depth, left, width in boxes)
+    drawn, top = [], _TOP
+    for root, node in roots.items():
+        boxes = [(root, 0, 0.0, 1.0), *_boxes(node, 0.0, 1, max(node.count, 1))]
+        drawn += [_box(*box, top) for box in boxes]
+        top += _ROW * (1 + max(depth for _, depth, _, _ in boxes)) + _GAP
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" font-family="Verdana, sans-serif" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {top}" font-family="Verdana, sans-serif" '
         f'font-size="11">\n<title>{escape(title)}</title>\n'
-        f'<rect width="{_WIDTH}" height="{height}" fill="#fdfdf6"/>\n'
-        f'<text x="{_WIDTH / 2}" y="21" text-anchor="middle" font-size="14">{escape(title)}</text>\n{drawn}\n</svg>\n'
+        f'<rect width="{_WIDTH}" height="{top}" fill="#fdfdf6"/>\n'
+        f'<text x="{_WIDTH / 2}" y="21" text-anchor="middle" font-size="14">{escape(title)}</text>\n'
+        + "\n".join(drawn)
+        + "\n</svg>\n"
     )
 
 
-def _boxes(node: _Node, left: float, depth: int, total: int) -> Iterable[tuple[str, int, float, float]]:
+def _boxes(node: _Node, left: float, depth: int, total: int) -> Iterator[tuple[str, int, float, float]]:
+    """Yield name, depth, and left edge and width as shares of the whole, of all that is called."""
     for name, child in sorted(node.children.items(), key=lambda entry: -entry[1].count):
         width = child.count / total
         if width >= _LEAST:
@@ -173,19 +190,26 @@ def _boxes(node: _Node, left: float, depth: int, total: int) -> Iterable[tuple[s
         left += width
 
 
-def _box(name: str, depth: int, left: float, width: float) -> str:
+def _box(name: str, depth: int, left: float, width: float, top: int) -> str:
     span = _WIDTH - 2 * _SIDE
-    x, y, w = _SIDE + left * span, _TOP + depth * _ROW, width * span
-    # Of one colour what is of one module; hues from yellow to red, as flames have them.
+    x, y, w = _SIDE + left * span, top + depth * _ROW, width * span
+    # Of one colour what is of one module, from yellow to red, as flames are; blue what leafid calls.
     shade = sum(name.rpartition(".")[0].encode()) if _is_function(name) else 0
     colour = f"hsl({20 + shade * 37 % 34},{60 + shade % 25}%,{66 + shade % 9}%)" if shade else "hsl(205,35%,78%)"
-    fits = int((w - 6) / 6.4)
-    shown = name if len(name) <= fits else name[: fits - 1] + "…" if fits > 4 else ""
+    label, fits = _short(name), int((w - 6) / 6.4)
+    shown = label if len(label) <= fits else label[: fits - 1] + "…" if fits > 3 else ""
     text = f'<text x="{x + 3:.1f}" y="{y + 12}">{escape(shown)}</text>' if shown else ""
     return (
         f'<g><title>{escape(name)}: {width:.1%}</title><rect x="{x:.1f}" y="{y}" width="{max(w - 0.4, 0.3):.1f}" '
         f'height="{_ROW - 1}" fill="{colour}" rx="1"/>{text}</g>'
     )
+
+
+def _short(name: str) -> str:
+    """Drop the module of a function of leafid; the whole name shows where the mouse is."""
+    parts = name.split(".")
+    first = next((i for i, part in enumerate(parts) if part.strip("_")[:1].isupper()), len(parts) - 1)
+    return ".".join(parts[first:]) if _is_function(name) else name
 
 
 def busy(seconds: float, work: Callable[[], object]) -> Callable[[], None]:

@@ -15,7 +15,7 @@ Call = Callable[[], object]
 
 #: A timing lasts at least so many seconds: shorter calls are repeated, for clocks are coarse and calls cost something.
 LEAST = 0.002
-N_RESAMPLES = 1000
+N_RESAMPLES = 300
 CONFIDENCE = 0.99
 
 

@@ -155,7 +155,7 @@ def write_text(path: Path, text: str) -> None:
 
 
 def draw_flame(pictures: Pictures, path: Path, *, docs: bool = False) -> None:
-    """Draw the flame graph of the recipe ``default``, as much time for each type; with `docs` list its functions."""
+    """Draw the flame graph of the recipe ``default``, a graph for each type; with `docs` list its functions."""
     counts: Counter[flame.Stack] = Counter()
     cv2.setNumThreads(1)
     with threadpool_limits(1):
@@ -166,7 +166,7 @@ def draw_flame(pictures: Pictures, path: Path, *, docs: bool = False) -> None:
             counts += flame.sample_stacks(flame.busy(_FLAME_SECONDS, answers), str(type_))
     write_text(path, flame.flame_svg(counts, _FLAME_TITLE))
     if docs:
-        rewrite_docs({"profile": tables.markdown(("function", "share", "mostly"), flame.share_rows(counts, 16))})
+        rewrite_docs({"profile": tables.markdown(("function", *pictures, "mostly"), flame.share_rows(counts, 20))})
 
 
 def _answer_all(identifier: Identifier, pictures: Sequence[Picture]) -> None:

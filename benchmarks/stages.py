@@ -30,7 +30,7 @@ N_SPECIES = 71
 _CODEBOOK_PICTURES = 24
 _EXTRACTORS = (
     Expert("dense-sift"),
-    Expert("dense-sift", view="upright", mirrored=True, patches=4000),
+    Expert("dense-sift", view="upright", patches=4000),
     Expert("dense-colour"),
     Expert("detected-sift", view="picture"),
 )

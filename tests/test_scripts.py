@@ -119,7 +119,7 @@ def test_the_demo_calls_commands_that_exist_and_names_what_it_writes(clone):
             assert words[words.index("--output") + 1] in named
 
 
-@pytest.mark.parametrize("script", ["demo", "test", "reproduce-imageclef2011", "make-sample"])
+@pytest.mark.parametrize("script", ["benchmark", "demo", "test", "reproduce-imageclef2011", "make-sample"])
 def test_scripts_can_be_run(script):
     file = REPOSITORY / "scripts" / script
     assert os.access(file, os.X_OK)

@@ -1,0 +1,164 @@
+"""What the benchmarks write: tables, the docs' page, the flame graph; and the program from end to end."""
+
+import json
+import re
+import xml.etree.ElementTree as ElementTree
+from collections import Counter
+
+import pytest
+from benchmarks import __main__ as program
+from benchmarks import running, tables
+from benchmarks.commands import run
+from benchmarks.evaluation import Inputs, score
+from benchmarks.flame import flame_svg, sample_stacks, share_rows
+from benchmarks.measure import Cost
+from benchmarks.pictures import SAMPLE
+from benchmarks.results import Results
+
+from leafid.errors import LeafidError
+from leafid.images import read_image
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def results() -> Results:
+    one = Cost(2.5, 3, 20.4, 19, 21, peak_mb=12.0, n=4)
+    names = ("decode", "segment", "family/hu", "local/dense-sift", "default/whole", "fast/whole", "baseline-bow/whole")
+    costs = {f"real/{type_}/{name}": one for type_ in ("scan", "photo") for name in names}
+    costs |= {"command/start": one, "evaluate/10⁶ lines": one}
+    facts = dict.fromkeys(("date", "processor", "cores", "system", "python", "numpy", "opencv", "leafid"), "7")
+    return Results(costs, {"real": facts}, {"real/scan": "4 pictures", "real/photo": "4 pictures"})
+
+
+def test_the_page_has_a_region_for_every_table():
+    page = running.DOCS.read_text(encoding="utf-8")
+    regions = {**tables.regions(results(), "real"), "profile": "| function |\n"}
+    marked = re.findall(r"<!-- benchmark: (.+?) -->", page)
+    assert sorted(marked) == sorted(regions)
+    new = tables.rewritten(page, regions)
+    assert tables.rewritten(new, regions) == new
+    # Only between the marks something changed.
+    outside = re.compile(r"(<!-- benchmark: .+? -->).*?(<!-- end -->)", re.DOTALL)
+    assert outside.sub(r"\1\2", new) == outside.sub(r"\1\2", page)
+    for text in regions.values():
+        assert text in new
+
+
+def test_tables_show_what_was_measured():
+    regions = tables.regions(results(), "real")
+    assert "| default | scan | 2.5 | 20.4 | 25 | 12 |" in regions["targets"]
+    assert "| baseline-bow | photo | 2.5 | 20.4 |  | 12 |" in regions["targets"]
+    assert regions["stages"].splitlines()[2:] == [
+        "| decode | 2.5 (20.4×) | 2.5 (20.4×) | 12 |",
+        "| segment | 2.5 (20.4×) | 2.5 (20.4×) | 12 |",
+    ]
+    assert "scan 4 pictures, decoded in 2.5 ms; photo 4 pictures" in regions["machine"]
+    assert tables.regions(Results(), "real") == {}
+
+
+def test_only_marked_regions_are_written():
+    page = "a\n<!-- benchmark: x -->\nold\n<!-- end -->\nb\n"
+    assert tables.rewritten(page, {"x": r"new \1"}) == "a\n<!-- benchmark: x -->\n\nnew \\1\n<!-- end -->\nb\n"
+    assert tables.rewritten(page, {}) == page
+    with pytest.raises(LeafidError, match="expected one region <!-- benchmark: y -->"):
+        tables.rewritten(page, {"y": "new"})
+
+
+def test_numbers_have_three_digits():
+    shown = [tables.number(value) for value in (0.004, 0.5, 1.234, 12.34, 123.4)]
+    assert shown == ["0.00", "0.50", "1.23", "12.3", "123"]
+        "0.00",
+        "0.50",
+        "1.23",
+        "12.3",
+        "123",
+    ]
+
+
+def test_flame_graph():
+    describe, sift = "learning.describing.Describer.describe", "descriptors.local.dense_sift"
+    counts = Counter({("scan", describe, sift, "cv2.resize"): 60, ("scan", describe): 40, ("photo", describe): 7})
+    root = ElementTree.fromstring(flame_svg(counts, "a <title>"))
+    boxes = {box.find(f"{SVG}title").text: box.find(f"{SVG}rect") for box in root.iter(f"{SVG}g")}
+    assert set(boxes) == {
+        "scan: 100.0%",
+        f"{describe}: 100.0%",
+        f"{sift}: 60.0%",
+        "cv2.resize: 60.0%",
+        "photo: 100.0%",
+    }
+    widths = {name: float(box.get("width")) for name, box in boxes.items()}
+    assert widths["cv2.resize: 60.0%"] / widths["scan: 100.0%"] == pytest.approx(0.6, abs=0.001)
+    assert float(boxes["cv2.resize: 60.0%"].get("y")) > float(boxes[f"{sift}: 60.0%"].get("y"))
+    assert share_rows(counts, 2) == [
+        [f"`{describe}`", "40.0%", "100.0%", "Python 100%"],
+        [f"`{sift}`", "60.0%", "0.0%", "cv2.resize 100%"],
+    ]
+
+
+def test_stacks_begin_in_leafid_and_end_in_what_it_calls():
+    picture = next((SAMPLE / "Test").glob("*.jpg"))
+    found = sample_stacks(lambda: [read_image(picture) for _ in range(200)], "root")
+    assert {stack[:2] for stack in found} == {("root", "images.read_image")}
+    assert any(stack[-1] == "cv2.imdecode" for stack in found)
+
+
+def test_evaluation_inputs_are_what_the_program_reads(tmp_path, cli):
+    inputs = Inputs(tmp_path, 75, 6)
+    inputs.write()
+    outcome = cli("evaluate", inputs.truth, *inputs.runs, "--intervals", "none", "--format", "json", "--jobs", 1)
+    assert outcome.status == 0, outcome.err
+    assert len(inputs.runs[0].read_text().splitlines()) == 75 * 71
+    scores = score(str(inputs.truth), [str(run) for run in inputs.runs])
+    assert len(scores) == 6
+    assert scores[0] == scores[4]
+
+
+def test_a_command_is_measured_in_a_process_of_its_own():
+    held = bytearray(300 * 10**6)
+    spent = run(["-c", "x = bytearray(50 * 10**6)"])
+    # What this process holds doesn't count.
+    assert 50 < spent.peak_mb < 200 < len(held) / 10**6
+    assert 0 < spent.cpu
+    with pytest.raises(RuntimeError, match=r"(?s)exit status 1: .*nonsense"):
+        run(["-c", "nonsense"])
+
+
+def test_the_program_from_end_to_end(tmp_path, capsys, monkeypatch):
+    monkeypatch.delenv("LEAFID_REAL_DATA", raising=False)
+    monkeypatch.setattr(program, "RESULTS", tmp_path / "results" / "latest.md")
+    baseline = tmp_path / "baseline.json"
+    words = ["--quick", "--pictures", "1", "--rounds", "2", "--only", "sample/*/decode", "--baseline", str(baseline)]
+    assert program.main([*words, "--save-baseline", "--json"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    names = [f"sample/{type_}/decode" for type_ in ("scan", "scan-like", "photo")]
+    assert list(printed["costs"]) == names
+    # A baseline against which all is slower.
+    plain = json.loads(baseline.read_text())
+    for cost in plain["costs"].values():
+        cost.update(ratio=0.01, low=0.01, high=0.01)
+    baseline.write_text(json.dumps(plain))
+    assert program.main([*words, "--check"]) == 1
+    assert program.main(words) == 0
+    outcome = capsys.readouterr()
+    assert f"worse than before: {', '.join(names)}" in outcome.err
+    assert outcome.out.count("slower") == 6
+    assert (tmp_path / "results" / "latest.md").read_text().startswith("| case | ms |")
+
+
+def test_wrong_usage(capsys, monkeypatch):
+    monkeypatch.delenv("LEAFID_REAL_DATA", raising=False)
+    assert program.main(["--quick", "--only", "nothing-like-it"]) == 2
+    assert "no case fits nothing-like-it" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        program.main(["--rounds", "1"])
+
+
+def test_every_stage_and_recipe_can_be_prepared():
+    pictures = running.draw_pictures(SAMPLE, 8)
+    for type_, own in pictures.items():
+        prepared = running.Prepared(own[0])
+        for case in running.stages.cases_of(type_, pictures):
+            # Codebooks take seconds to learn; that they can be is the other tests' of leafid.
+            if "/encode" not in case.name and case.name.partition("/")[2] not in ("classify", "describe", "whole"):
+                case.prepare(prepared)
