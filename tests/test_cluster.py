@@ -1,0 +1,263 @@
+"""Real schedulers and workers: processes of their own on this machine."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from importlib.util import find_spec
+from pathlib import Path
+
+import cv2
+import pytest
+from threadpoolctl import threadpool_info
+
+from leafid import cluster
+from leafid.cluster import DaskWorkers, Demands, cluster_address, on_cluster
+from leafid.errors import LeafidError, UsageError
+from leafid.parallel import ordered_map
+
+needs_dask = pytest.mark.skipif(find_spec("distributed") is None, reason="needs Dask: pip install leafid[cluster]")
+
+
+def _by_value():
+    """Make functions that are sent to workers as they are: those can't import a test module."""
+
+    def slowly(number):
+        time.sleep(0.05)
+        return number * number
+
+    def failing(number):
+        if number == 3:
+            raise LeafidError("number 3 is wrong")
+        return number
+
+    def surroundings(_):
+        return os.getpid(), str(Path.cwd()), cv2.getNumThreads(), {entry["num_threads"] for entry in threadpool_info()}
+
+    return slowly, failing, surroundings
+
+
+slowly, failing, surroundings = _by_value()
+
+
+@pytest.mark.parametrize("word", ["tcp://10.0.0.1:8786", "tls://head-node:8786", "local", "local:12"])
+def test_addresses(word):
+    assert cluster_address(word) == word
+
+
+@pytest.mark.parametrize(
+    "word", ["", "localhost:8786", "tcp://head-node", "local:0", "local:x", "http://a:1", "tcp://a b:1"]
+)
+def test_what_is_no_address(cli, word, tmp_path):
+    with pytest.raises(
+        UsageError, match="expected a cluster as tcp://host:port of a Dask scheduler, or local:N, found "
+    ):
+        cluster_address(word)
+    found = cli("train", tmp_path, "--output", tmp_path / "model", "--cluster", word)
+    assert found.status == 2
+    assert found.err.count("\n") == 1
+
+
+def test_dask_is_not_installed(cli, drawn, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    found = cli("train", drawn, "--output", tmp_path / "model", "--cluster", "local")
+    assert found.status == 1
+    assert found.err.startswith("leafid: error: --cluster needs Dask (")
+    assert found.err.endswith("); install it: pip install leafid[cluster]\n")
+
+
+@needs_dask
+def test_nobody_is_there(cli, drawn, tmp_path, monkeypatch):
+    monkeypatch.setattr(cluster, "CONNECT_SECONDS", 1)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"tcp://127.0.0.1:{free.getsockname()[1]}"
+        found = cli("train", drawn, "--output", tmp_path / "model", "--cluster", address)
+    assert found.status == 1
+    assert found.err == (f"leafid: error: {address}: no Dask scheduler answers within 1 s; start one: dask scheduler\n")
+
+
+class Machines:
+    """A scheduler, and workers that come and go."""
+
+    def __init__(self, folder):
+        from distributed import Client
+
+        self.folder = folder
+        self.processes = []
+        self._start("scheduler", "--port", "0")
+        file = folder / "scheduler.json"
+        while not file.exists():
+            assert self.processes[0].poll() is None, (folder / "log").read_text()
+            time.sleep(0.05)
+        self.client = Client(scheduler_file=str(file), set_as_default=False)
+        self.address = self.client.scheduler.address
+
+    def start_worker(self, name):
+        options = ["--nthreads", "1", "--no-nanny", "--name", name, "--local-directory", str(self.folder)]
+        process = self._start("worker", *options)
+        while name not in self._names():
+            assert process.poll() is None, (self.folder / "log").read_text()
+            time.sleep(0.05)
+        return process
+
+    def busy(self, name):
+        (address,) = [address for address, own in self._workers().items() if own["name"] == name]
+        return bool(self.client.processing().get(address))
+
+    def idle(self):
+        return not any(self.client.processing().values())
+
+    def close(self):
+        self.client.close()
+        for process in self.processes:
+            process.kill()
+            process.wait()
+
+    def _names(self):
+        return {own["name"] for own in self._workers().values()}
+
+    def _workers(self):
+        return self.client.run_on_scheduler(_workers_of)
+
+    def _start(self, what, *options):
+        words = [what, *options, "--host", "127.0.0.1", "--no-dashboard", "--scheduler-file", "scheduler.json"]
+        with (self.folder / "log").open("ab") as log:
+            process = subprocess.Popen([sys.executable, "-m", "dask", *words], cwd=self.folder, stdout=log, stderr=log)
+        self.processes.append(process)
+        return process
+
+
+def _workers_of(dask_scheduler):
+    return {address: {"name": own.name} for address, own in dask_scheduler.workers.items()}
+
+
+@pytest.fixture(scope="module")
+def machines(tmp_path_factory):
+    pytest.importorskip("distributed", reason="needs Dask: pip install leafid[cluster]")
+    import cloudpickle
+
+    # The scheduler can't import this module either.
+    cloudpickle.register_pickle_by_value(sys.modules[__name__])
+    found = Machines(tmp_path_factory.mktemp("machines"))
+    yield found
+    found.close()
+
+
+def until(condition):
+    deadline = time.monotonic() + 300
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def killed_at_work(machines, process, name, command):
+    """Run a command; kill a worker while it has work in hand, which it can't finish before."""
+    process.send_signal(signal.SIGSTOP)
+    with ThreadPoolExecutor(1) as thread:
+        running = thread.submit(command)
+        until(lambda: machines.busy(name) or running.done())
+        assert not running.done(), running.result()
+        process.kill()
+        return running.result()
+
+
+def test_no_worker_is_there(cli, machines, drawn, tmp_path, monkeypatch):
+    monkeypatch.setattr(cluster, "FIRST_WORKER_SECONDS", 1)
+    found = cli("train", drawn, "--output", tmp_path / "model", "--cluster", machines.address)
+    assert found.status == 1
+    assert found.err == (
+        f"leafid: error: {machines.address}: the scheduler has no worker, and got none within 1 s; "
+        f"start some: dask worker {machines.address} --nthreads 1\n"
+    )
+
+
+def test_workers_die_and_the_bytes_are_those_of_one_process(
+    cli, machines, drawn, drawn_model, drawn_cache, small_recipe, tmp_path, monkeypatch
+):
+    alone, run, model = tmp_path / "alone", tmp_path / "run", tmp_path / "model"
+    assert (
+        cli("predict", drawn, "--model", drawn_model, "--jobs", 1, "--cache", drawn_cache, "--output", alone).status
+        == 0
+    )
+    monkeypatch.chdir(drawn.parent)
+    on = ("--no-cache", "--cluster", machines.address)
+    machines.start_worker("first")
+    second = machines.start_worker("second")
+    train = ("train", drawn.name, "--recipe", small_recipe, "--output", model, *on)
+    trained = killed_at_work(machines, second, "second", lambda: cli(*train))
+    assert (trained.status, trained.err) == (0, "")
+    assert model.read_bytes() == drawn_model.read_bytes()
+    third = machines.start_worker("third")
+    predict = ("predict", drawn.name, "--model", model, "--output", run, *on)
+    predicted = killed_at_work(machines, third, "third", lambda: cli(*predict))
+    assert (predicted.status, predicted.err) == (0, f"{run}: 27 predictions for 9 pictures\n")
+    assert run.read_bytes() == alone.read_bytes()
+
+
+@pytest.fixture
+def worker(machines):
+    """A process beside the tests' own that can be counted on."""
+    if "first" not in machines._names():
+        machines.start_worker("first")
+    return machines
+
+
+def test_work_is_done_elsewhere_and_in_order(worker, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with on_cluster(worker.address):
+        assert list(ordered_map(slowly, range(20), jobs=1)) == [number**2 for number in range(20)]
+        assert list(ordered_map(slowly, [])) == []
+        found = list(ordered_map(surroundings, range(3)))
+    assert os.getpid() not in {process for process, *_ in found}
+    assert {folder for _, folder, _, _ in found} == {str(tmp_path)}
+    assert {opencv for _, _, opencv, _ in found} == {1}
+    assert {number for *_, numbers in found for number in numbers} == {1}
+    assert {process for process, *_ in ordered_map(surroundings, range(2))} == {os.getpid()}
+
+
+def test_an_error_arrives_as_it_was_raised(worker):
+    with on_cluster(worker.address), pytest.raises(LeafidError, match=r"^number 3 is wrong$"):
+        list(ordered_map(failing, range(6)))
+
+
+def test_few_items_are_under_way_and_none_after_the_end(worker):
+    taken = []
+    with on_cluster(worker.address):
+        results = ordered_map(slowly, (taken.append(number) or number for number in range(1000)))
+        assert next(results) == 0
+        assert len(taken) <= 3 * len(worker._names()) + 1
+        results.close()
+        until(worker.idle)
+
+
+def test_a_worker_that_would_give_other_results(tmp_path):
+    right = cluster._versions()
+    wrong = tuple((name, "0.1" if name == "numpy" else own) for name, own in right)
+    cluster._check(Demands(1, tmp_path, (tmp_path,), right))
+    with pytest.raises(
+        LeafidError, match=r"the worker on \S+ has numpy \d\S+ instead of 0\.1; results would depend on"
+    ):
+        cluster._check(Demands(1, tmp_path, (tmp_path,), wrong))
+    with pytest.raises(LeafidError, match=r"the worker on \S+ can't see .*missing; share it with all machines"):
+        cluster._check(Demands(1, tmp_path, (tmp_path / "missing",), right))
+
+
+@needs_dask
+def test_a_picture_that_ends_workers(tmp_path):
+    from distributed.scheduler import KilledWorker
+
+    workers = DaskWorkers(None, "tcp://a:1", Demands(1, tmp_path, (), ()))
+    with pytest.raises(LeafidError, match="tcp://a:1: a picture ended each of the 4 workers that tried it"):  # noqa: SIM117
+        with workers._explained():
+            raise KilledWorker("task", None, 3)
+
+
+def test_a_backend_of_joblib_can_be_the_cluster_too(worker):
+    from joblib import parallel_config
+
+    with worker.client.as_current(), parallel_config(backend="dask"):
+        assert list(ordered_map(slowly, range(6), jobs=2)) == [number**2 for number in range(6)]
