@@ -51,7 +51,9 @@ def parsed(words: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--real", metavar="DIR", help="real pictures: a collection (default: $LEAFID_REAL_DATA)")
     parser.add_argument("--pictures", type=int, metavar="N", help="of each type (default: 20 real, 8 drawn; quick: 4)")
     parser.add_argument("--rounds", type=int, metavar="N", help="timings of a case and picture (default: 7; quick: 3)")
-    parser.add_argument("--baseline", type=Path, default=BASELINE, metavar="FILE", help="(default: %(default)s)")
+    parser.add_argument(
+        "--baseline", type=Path, default=BASELINE, metavar="FILE", help="(default: benchmarks/baseline.json)"
+    )
     parser.add_argument("--save-baseline", action="store_true", help="keep what was measured as the new baseline")
     parser.add_argument("--check", action="store_true", help="exit with 1 when a case became worse")
     parser.add_argument("--json", action="store_true", help="print the figures as JSON instead of a table")
@@ -59,9 +61,10 @@ def parsed(words: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--flame",
         nargs="?",
-        const="docs/profile-default.svg",
+        type=Path,
+        const=running.DOCS.with_name("profile-default.svg"),
         metavar="FILE",
-        help="also draw a flame graph of the recipe 'default' (default: %(const)s)",
+        help="also draw a flame graph of the recipe 'default' (default: docs/profile-default.svg)",
     )
     parser.add_argument("--list", action="store_true", help="only list the cases")
     arguments = parser.parse_args(words)
@@ -103,7 +106,7 @@ def _run(arguments: argparse.Namespace) -> int:
     if arguments.docs:
         running.rewrite_docs(tables.regions(now, plan.shown_group))
     if arguments.flame:
-        running.draw_flame(plan.flame_pictures, Path(arguments.flame), docs=arguments.docs)
+        running.draw_flame(plan.flame_pictures, arguments.flame, docs=arguments.docs)
     worse = results.regressions(now.costs, before.costs)
     if worse:
         print(f"worse than before: {', '.join(worse)}", file=sys.stderr)

@@ -7,7 +7,7 @@ import math
 import os
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -88,7 +88,7 @@ class Plan:
                         now.costs.update(found)
                         now.pictures[f"{group}/{type_}"] = described_sizes(own)
                         now.machines[group] = machine()
-            found = self._of_commands()
+            found = self._of_commands(before.costs)
             now.costs.update(found)
             now.machines.update({name.partition("/")[0]: machine() for name in found})
         return now
@@ -98,15 +98,11 @@ class Plan:
     ) -> dict[str, Cost]:
         start = f"{group}/{type_}/"
         cases = {start + case.name: case for case in stages.cases_of(type_, pictures)}
-        names = chosen(list(cases), self.only)
-        found = self._timed(pictures[type_], [cases[name] for name in names], start)
-        doubtful = [name for name in names if verdict(found[name], before.get(name)) in ("slower", "faster")]
-        if doubtful:
-            _note(f"{len(doubtful)} cases differ from the baseline and are measured again")
-            again = self._timed(pictures[type_], [cases[name] for name in doubtful], start)
-            for name, second in again.items():
-                found[name] = nearest(before[name], found[name], second)
-        return found
+        return confirmed(
+            lambda names: self._timed(pictures[type_], [cases[name] for name in names], start),
+            chosen(list(cases), self.only),
+            before,
+        )
 
     def _timed(self, pictures: Sequence[Picture], cases: Sequence[stages.Case], start: str) -> dict[str, Cost]:
         if not cases:
@@ -131,10 +127,29 @@ class Plan:
         wanted = chosen([command.name for command in found], self.only)
         return [command for command in found if command.name in wanted and not (self.quick and command.slow)]
 
-    def _of_commands(self) -> dict[str, Cost]:
+    def _of_commands(self, before: Mapping[str, Cost]) -> dict[str, Cost]:
         picture = next(iter(self.pictures["sample"].values()))[0]
         rounds = _QUICK_COMMAND_ROUNDS if self.quick else _COMMAND_ROUNDS
-        return measure_commands(self._commands(), stages.decode(Prepared(picture)), rounds, _progress)
+        commands = {command.name: command for command in self._commands()}
+        yardstick = stages.decode(Prepared(picture))
+        return confirmed(
+            lambda names: measure_commands([commands[name] for name in names], yardstick, rounds, _progress),
+            list(commands),
+            before,
+        )
+
+
+def confirmed(
+    measure: Callable[[list[str]], dict[str, Cost]], names: list[str], before: Mapping[str, Cost]
+) -> dict[str, Cost]:
+    """Measure cases, and those that differ from the baseline once more: what is nearer to it counts."""
+    found = measure(names)
+    doubtful = [name for name in names if verdict(found[name], before.get(name)) in ("slower", "faster")]
+    if doubtful:
+        print(f"{len(doubtful)} cases differ from the baseline and are measured again", file=sys.stderr, flush=True)
+        for name, second in measure(doubtful).items():
+            found[name] = nearest(before[name], found[name], second)
+    return found
 
 
 def nearest(before: Cost, *measured: Cost) -> Cost:
@@ -179,7 +194,3 @@ def _progress(items: Iterable[T], what: str) -> Iterator[T]:
 
     # Where nobody looks on, nothing is shown.
     yield from tqdm(items, what, file=sys.stderr, disable=None)
-
-
-def _note(message: str) -> None:
-    print(message, file=sys.stderr, flush=True)

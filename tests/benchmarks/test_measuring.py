@@ -5,7 +5,7 @@ import pytest
 
 from benchmarks.measure import Cost, chosen, cost, python_peak, ratio_interval, time_in_turns
 from benchmarks.results import Results, memory_verdict, read_results, regressions, verdict, write_results
-from benchmarks.running import nearest
+from benchmarks.running import confirmed, nearest
 from leafid.errors import LeafidError
 
 
@@ -74,6 +74,14 @@ def test_memory():
 def test_only_what_both_measurements_show_is_a_change():
     before, first, second = (Cost(1, 1, ratio, ratio, ratio) for ratio in (10.0, 14.0, 10.2))
     assert nearest(before, first, second) is second
+    asked = []
+
+    def measure(names):
+        asked.append(names)
+        return {name: first if name == "a" and len(asked) == 1 else before for name in names}
+
+    assert confirmed(measure, ["a", "b"], {"a": before}) == {"a": before, "b": before}
+    assert asked == [["a", "b"], ["a"]]
 
 
 def test_calls_are_timed_in_turns_with_the_yardstick():
