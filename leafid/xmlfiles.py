@@ -56,8 +56,12 @@ def read_xml(file: str | os.PathLike[str]) -> Element:
 
 
 def _read(file: str | os.PathLike[str]) -> bytes:
+    path = Path(file)
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        # It would be waited for without end.
+        raise XmlError(f"{file}: expected a file, found a named pipe or a device")
     try:
-        with Path(file).open("rb") as stream:
+        with path.open("rb") as stream:
             data = stream.read(MAX_BYTES + 1)
     except FileNotFoundError:
         raise XmlError(f"{file}: no such file") from None

@@ -8,6 +8,7 @@ from fuzz.target import Target, written
 from leafid.runs.ground_truth import read_ground_truth_file, read_known, read_truth
 
 _SEEDS = [
+    b"Quercus robur 1.jpg\n",
     b"Quercus robur 1.jpg 2.jpg\nAcer campestre 3.JPG\n",
     b"\xef\xbb\xbfPlatanus x hispanica 1.png\r\n\r\nAcer campestre\r\n",
     b"1.jpg 2.jpg\nAcer 1.jpg x\n",

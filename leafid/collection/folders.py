@@ -16,7 +16,7 @@ def files_in(folder: Path, endings: Iterable[str]) -> list[Path]:
     """List the files of a folder that have one of the endings (lower case), hidden ones left out."""
     wanted = frozenset(endings)
     with os.scandir(folder) as entries:
-        names = [entry.name for entry in entries if not entry.name.startswith(".") and not entry.is_dir()]
+        names = [entry.name for entry in entries if not entry.name.startswith(".") and not _is_folder(entry)]
     return [folder / name for name in sorted(names, key=natural_key) if _ending(name) in wanted]
 
 
@@ -29,13 +29,13 @@ def has_file(folder: Path, endings: Iterable[str]) -> bool:
     """Tell whether a folder has a file of one of the endings, reading no further than the first."""
     wanted = frozenset(endings)
     with os.scandir(folder) as entries:
-        return any(_ending(e.name) in wanted and not e.name.startswith(".") and not e.is_dir() for e in entries)
+        return any(_ending(e.name) in wanted and not e.name.startswith(".") and not _is_folder(e) for e in entries)
 
 
 def folders_in(folder: Path) -> list[Path]:
     """List the folders of a folder, hidden ones left out."""
     with os.scandir(folder) as entries:
-        names = [entry.name for entry in entries if entry.is_dir() and not entry.name.startswith(".")]
+        names = [entry.name for entry in entries if _is_folder(entry) and not entry.name.startswith(".")]
     return [folder / name for name in sorted(names, key=natural_key)]
 
 
@@ -48,6 +48,13 @@ def part_folders(folder: Path) -> dict[str, Path]:
 def part_of(folder: Path) -> str | None:
     """Tell which part a folder is by its name."""
     return _PARTS.get(folder.resolve().name.lower())
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:  # A link that leads to itself: listed as a file, and whoever reads it will say why he can't.
+        return False
 
 
 def _ending(name: str) -> str:

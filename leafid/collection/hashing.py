@@ -17,10 +17,13 @@ def content_hash(file: str | os.PathLike[str]) -> str:
     Raises
     ------
     LeafidError
-        When the file can't be read.
+        When the file can't be read, or is a named pipe or a device, which would be waited for without end.
     """
+    path = Path(file)
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        raise LeafidError(f"{file}: expected a file, found a named pipe or a device")
     try:
-        with Path(file).open("rb") as stream:
+        with path.open("rb") as stream:
             return hashlib.file_digest(stream, "sha256").hexdigest()
     except OSError as error:
         raise LeafidError(f"{file}: can't be read: {error.strerror or error}") from error
