@@ -47,9 +47,9 @@ def parsed(words: Sequence[str] | None) -> argparse.Namespace:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--only", action="append", default=[], metavar="PATTERN", help="cases with this in their name")
-    parser.add_argument("--quick", action="store_true", help="few pictures and rounds, no slow commands, no memory")
+    parser.add_argument("--quick", action="store_true", help="few rounds, no slow commands, no memory")
     parser.add_argument("--real", metavar="DIR", help="real pictures: a collection (default: $LEAFID_REAL_DATA)")
-    parser.add_argument("--pictures", type=int, metavar="N", help="of each type (default: 20 real, 8 drawn; quick: 4)")
+    parser.add_argument("--pictures", type=int, metavar="N", help="of each type (default: 20 real, 8 drawn)")
     parser.add_argument("--rounds", type=int, metavar="N", help="timings of a case and picture (default: 7; quick: 3)")
     parser.add_argument(
         "--baseline", type=Path, default=BASELINE, metavar="FILE", help="(default: benchmarks/baseline.json)"
@@ -94,7 +94,8 @@ def _run(arguments: argparse.Namespace) -> int:
         now = plan.measured(before)
     if not now.costs and not arguments.flame:
         raise LeafidError(f"no case fits {', '.join(arguments.only)}; --list names them all")
-    rows = tables.comparison_rows(now.costs, before.costs)
+    known = before.comparable(now.pictures).costs
+    rows = tables.comparison_rows(now.costs, known)
     if arguments.json:
         print(json.dumps({"machines": now.machines, "costs": {n: asdict(c) for n, c in now.costs.items()}}, indent=1))
     else:
@@ -107,7 +108,7 @@ def _run(arguments: argparse.Namespace) -> int:
         running.rewrite_docs(tables.regions(now, plan.shown_group))
     if arguments.flame:
         running.draw_flame(plan.flame_pictures, arguments.flame, docs=arguments.docs)
-    worse = results.regressions(now.costs, before.costs)
+    worse = results.regressions(now.costs, known)
     if worse:
         print(f"worse than before: {', '.join(worse)}", file=sys.stderr)
     return 1 if arguments.check and worse else 0

@@ -51,6 +51,12 @@ class Results:
             {**self.costs, **other.costs}, {**self.machines, **other.machines}, {**self.pictures, **other.pictures}
         )
 
+    def comparable(self, pictures: Mapping[str, str]) -> Results:
+        """Leave out what was measured on other pictures than these."""
+        other = {start for start, text in self.pictures.items() if pictures.get(start, text) != text}
+        costs = {name: cost for name, cost in self.costs.items() if "/".join(name.split("/")[:2]) not in other}
+        return Results(costs, self.machines, self.pictures)
+
 
 def machine() -> dict[str, str]:
     """Describe the machine and the versions of what counts."""

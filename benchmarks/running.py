@@ -50,9 +50,9 @@ class Plan:
     def of(cls, arguments: argparse.Namespace, folder: Path) -> Plan:
         """Draw the pictures that the arguments ask for."""
         real = arguments.real or os.environ.get("LEAFID_REAL_DATA")
-        pictures = {"sample": draw_pictures(SAMPLE, arguments.pictures or (4 if arguments.quick else 8))}
+        pictures = {"sample": draw_pictures(SAMPLE, arguments.pictures or 8)}
         if real:
-            pictures["real"] = draw_pictures(Path(real), arguments.pictures or (4 if arguments.quick else 20))
+            pictures["real"] = draw_pictures(Path(real), arguments.pictures or 20)
         rounds = arguments.rounds or (_QUICK_ROUNDS if arguments.quick else _ROUNDS)
         return cls(arguments.only, arguments.quick, rounds, folder, pictures)
 
@@ -76,17 +76,25 @@ class Plan:
         ]
         return [*chosen(found, self.only), *(command.name for command in self._commands())]
 
+    def described(self) -> dict[str, str]:
+        """Tell number and size of the pictures, by group and type."""
+        return {
+            f"{group}/{type_}": described_sizes(own)
+            for group, pictures in self.pictures.items()
+            for type_, own in pictures.items()
+        }
+
     def measured(self, before: Results) -> Results:
         """Measure; what differs from the baseline is measured a second time, and that counts."""
         cv2.setNumThreads(1)
-        now = Results()
+        now = Results(pictures=self.described())
+        before = before.comparable(now.pictures)
         with threadpool_limits(1):
             for group, pictures in self.pictures.items():
-                for type_, own in pictures.items():
+                for type_ in pictures:
                     found = self._of_type(group, type_, pictures, before.costs)
                     if found:
                         now.costs.update(found)
-                        now.pictures[f"{group}/{type_}"] = described_sizes(own)
                         now.machines[group] = machine()
             found = self._of_commands(before.costs)
             now.costs.update(found)

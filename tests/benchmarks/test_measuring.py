@@ -114,6 +114,11 @@ def test_results_come_back_and_are_added_to(tmp_path):
     first = Results({"a/x": Cost(1.5, 2, 3, 2.5, 3.5, 7.25, 4)}, {"a": {"cores": "2"}}, {"a/scan": "4 pictures"})
     write_results(first, file)
     assert read_results(file) == first
+    assert first.comparable({"a/scan": "4 pictures", "b/scan": "9"}) == first
+    assert first.comparable({}) == first
+    assert first.comparable({"a/x": "?", "a/scan": "5 pictures"}) == first
+    one = Results({"a/scan/read": first.costs["a/x"], "command/start": first.costs["a/x"]}, {}, first.pictures)
+    assert list(one.comparable({"a/scan": "5 pictures"}).costs) == ["command/start"]
     both = first.updated(Results({"b/y": Cost(1, 1, 1, 1, 1)}, {"b": {}}))
     assert list(both.costs) == ["a/x", "b/y"]
     assert both.pictures == first.pictures
