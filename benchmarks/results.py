@@ -46,9 +46,10 @@ class Results:
     pictures: dict[str, str] = field(default_factory=dict)
 
     def updated(self, other: Results) -> Results:
-        """Give these with what another measurement has anew."""
+        """Give these with what another measurement has anew, but none of other pictures than its."""
+        kept = self.comparable(other.pictures).costs
         return Results(
-            {**self.costs, **other.costs}, {**self.machines, **other.machines}, {**self.pictures, **other.pictures}
+            {**kept, **other.costs}, {**self.machines, **other.machines}, {**self.pictures, **other.pictures}
         )
 
     def comparable(self, pictures: Mapping[str, str]) -> Results:
@@ -77,7 +78,7 @@ def write_results(results: Results, path: Path) -> None:
     plain = {
         "machines": results.machines,
         "pictures": results.pictures,
-        "costs": {name: _rounded(cost) for name, cost in sorted(results.costs.items())},
+        "costs": {name: _rounded(cost) for name, cost in results.costs.items()},
     }
     with writing(path) as stream:
         stream.write(json.dumps(plain, indent=1, ensure_ascii=False) + "\n")

@@ -99,6 +99,8 @@ class Plan:
             found = self._of_commands(before.costs)
             now.costs.update(found)
             now.machines.update({name.partition("/")[0]: machine() for name in found})
+        measured = {"/".join(name.split("/")[:2]) for name in now.costs}
+        now.pictures = {start: text for start, text in now.pictures.items() if start in measured}
         return now
 
     def _of_type(

@@ -119,6 +119,10 @@ def test_results_come_back_and_are_added_to(tmp_path):
     assert first.comparable({"a/x": "?", "a/scan": "5 pictures"}) == first
     one = Results({"a/scan/read": first.costs["a/x"], "command/start": first.costs["a/x"]}, {}, first.pictures)
     assert list(one.comparable({"a/scan": "5 pictures"}).costs) == ["command/start"]
+    assert list(one.updated(Results({"b/y": one.costs["command/start"]}, {}, {"a/scan": "5 pictures"})).costs) == [
+        "command/start",
+        "b/y",
+    ]
     both = first.updated(Results({"b/y": Cost(1, 1, 1, 1, 1)}, {"b": {}}))
     assert list(both.costs) == ["a/x", "b/y"]
     assert both.pictures == first.pictures
