@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
+from itertools import islice
 
 import numpy as np
 
@@ -12,10 +14,13 @@ from leafid.collection.picture import AcquisitionType, Picture
 from leafid.collection.places import place_folds
 from leafid.encoding import Encoder
 from leafid.learning.context import Context
-from leafid.learning.context_learning import learn_context
 from leafid.learning.descriptions import Descriptions
 from leafid.learning.identifier import HeldOut, Identifier, trainable
 from leafid.learning.recipe import Recipe
+from leafid.learning.training import bounded_context
+
+# Descriptions of so many pictures are held at once.
+_BATCH = 256
 
 
 @dataclass(frozen=True)
@@ -106,16 +111,21 @@ def cross_validate(
 def _in_context(answers: FoldAnswers, identifier: Identifier, training: Sequence[Picture]) -> FoldAnswers:
     assert identifier.held_out_ is not None
     looks = answers.held_out
-    context = learn_context(identifier.held_out_, training)
+    context = bounded_context(identifier.held_out_, training, answers.seed)
     probabilities = context.apply(looks.probabilities, looks.pictures)
     return replace(answers, context=context, with_context=replace(looks, probabilities=probabilities))
 
 
 def _answered(asked: list[Picture], identifier: Identifier, descriptions: Descriptions) -> HeldOut:
-    found = descriptions.describe(asked, identifier.describer_)
-    answered = [(picture, one) for picture, one in zip(asked, found, strict=True) if one is not None]
     species = identifier.species_
-    probabilities = identifier.predict_proba([one for _, one in answered]) if answered else np.empty((0, len(species)))
-    pictures = [picture for picture, _ in answered]
+    pictures: list[Picture] = []
+    probabilities = [np.empty((0, len(species)))]
+    with closing(descriptions.stream(asked, identifier.describer_)) as stream:
+        found = zip(asked, stream, strict=True)
+        while batch := list(islice(found, _BATCH)):
+            known = [(picture, one) for picture, one in batch if one is not None]
+            pictures += [picture for picture, _ in known]
+            if known:
+                probabilities.append(identifier.predict_proba([one for _, one in known]))
     seen = np.array([picture.species in set(species) for picture in pictures], bool)
-    return HeldOut(pictures, probabilities, species, seen)
+    return HeldOut(pictures, np.concatenate(probabilities), species, seen)

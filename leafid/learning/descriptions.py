@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import TypeVar
 
@@ -18,15 +20,10 @@ from leafid.descriptors.local import LocalFeatures, pooled
 from leafid.encoding import Encoder, make_encoder
 from leafid.errors import LeafidError, UsageError
 from leafid.images import read_image
-from leafid.learning.describing import (
-    DESCRIPTION_VERSION,
-    Described,
-    Describer,
-    sample_features,
-)
+from leafid.learning.describing import DESCRIPTION_VERSION, Described, Describer, sample_features
 from leafid.learning.recipe import Expert, Recipe
 from leafid.learning.recogniser import TYPE_SIDE, type_features
-from leafid.learning.store import Store, packed, read_arrays, unpacked, written_arrays
+from leafid.learning.store import Store, chunks, packed, read_arrays, unpacked, written_arrays
 from leafid.parallel import ordered_map
 
 T = TypeVar("T")
@@ -40,6 +37,9 @@ _log = logging.getLogger(__name__)
 # Local features drawn of one picture for a codebook; and how many described pictures wait for the next commit.
 _DRAWN_PER_PICTURE = 200
 _COMMIT_EVERY = 64
+# Pictures that are looked up in the store together, and how many computed ones may wait to be fetched.
+_READ_AT_ONCE = 64
+_AHEAD = 4096
 
 
 def _silent(items: Iterable[T], total: int, what: str) -> Iterator[T]:
@@ -68,23 +68,42 @@ class Descriptions:
     unreadable: dict[Path, str] = field(default_factory=dict)
     _hashes: dict[Path, str] = field(default_factory=dict)
 
+    @property
+    def folder(self) -> Path | None:
+        """Where there is room for what memory has none for: beside the store; None: where temporary files go."""
+        return self.store.folder if self.store else None
+
     def describe(self, pictures: Sequence[Picture], describer: Describer) -> list[Described | None]:
-        """Describe pictures, each of a known acquisition type.
+        """Describe pictures, each of a known acquisition type; for many of them see `stream`.
 
         Returns
         -------
         list of Described or None
             In the pictures' order; None for a picture that can't be read, which is noted in `unreadable`.
         """
+        with closing(self.stream(pictures, describer)) as stream:
+            return list(stream)
+
+    def stream(self, pictures: Sequence[Picture], describer: Describer) -> Generator[Described | None, None, None]:
+        """Describe any number of pictures, one after the other, without holding more than a few.
+
+        A caller that may stop early closes the generator: what was described by then is kept.
+
+        Yields
+        ------
+        Described or None
+            As `describe` returns them.
+        """
         names = tuple(describer.experts)
         bases = [describer.expert_key(name) for name in names]
-        found = self._cached(pictures, bases, partial(_describe_picture, describer), "describe")
-        return [None if arrays is None else _described(names, arrays) for arrays in found]
+        with closing(self._streamed(pictures, bases, partial(_describe_picture, describer), "describe")) as found:
+            for arrays in found:
+                yield None if arrays is None else _described(names, arrays)
 
     def type_features(self, pictures: Sequence[Picture]) -> list[np.ndarray | None]:
         """Measure what tells acquisition types apart; None for a picture that can't be read."""
-        found = self._cached(pictures, [f"type|2|{DESCRIPTION_VERSION}"], _type_features, "types")
-        return [None if arrays is None else arrays[0][0].astype(np.float32) for arrays in found]
+        with closing(self._streamed(pictures, [f"type|2|{DESCRIPTION_VERSION}"], _type_features, "types")) as found:
+            return [None if arrays is None else arrays[0][0].astype(np.float32) for arrays in found]
 
     def learn_encoders(self, pictures: Sequence[Picture], recipe: Recipe, seed: int) -> dict[str, Encoder]:
         """Learn the encoders that the experts of a recipe need, from some of the pictures.
@@ -124,41 +143,67 @@ class Descriptions:
         self._keep([(key, written_arrays(encoder.state()))])
         return encoder
 
-    def _cached(self, pictures: Sequence[Picture], bases: Sequence[str], task: Task, what: str) -> list[Arrays | None]:
+    def _streamed(
+        self, pictures: Sequence[Picture], bases: Sequence[str], task: Task, what: str
+    ) -> Generator[Arrays | None, None, None]:
         """Look up what is wanted of each picture, and compute and keep what isn't there.
 
         For every base a list of arrays is wanted of each picture; `task` computes those at some positions of `bases`.
+        What has to be computed is found out first, so that all of it is one stretch of work.
         """
-        keys = [[self._key(picture, base) for base in bases] for picture in pictures]
-        known = self._stored([key for own in keys for key in own])
-        results: list[dict[int, list[np.ndarray]]] = [
-            {place: unpacked(known[key]) for place, key in enumerate(own) if key in known} for own in keys
-        ]
-        del known
-        todo = [
-            (index, tuple(place for place in range(len(bases)) if place not in results[index]))
-            for index, own in enumerate(keys)
-            if None not in own and len(results[index]) < len(bases)
-        ]
-        computed = self._computed([(pictures[index], places) for index, places in todo], task, what)
+        todo = self._missing(pictures, bases)
+        computed = self._computed([(pictures[index], places) for index, places in todo.items()], task, what)
         waiting: list[tuple[bytes, bytes]] = []
         try:
-            for (index, places), arrays in zip(todo, computed, strict=True):
-                for place, own_arrays in zip(places, arrays or (), strict=arrays is not None):
-                    value = packed(own_arrays)
-                    # Reading back what was packed makes a first run and a resumed one equal to the last bit.
-                    results[index][place] = unpacked(value)
-                    waiting.append((keys[index][place] or b"", value))
-                if len(waiting) >= _COMMIT_EVERY:
-                    self._keep(waiting)
+            for indices in chunks(range(len(pictures)), _READ_AT_ONCE):
+                keys = {index: [self._key(pictures[index], base) for base in bases] for index in indices}
+                known = self._stored(
+                    [key for i, own in keys.items() for place, key in enumerate(own) if place not in todo.get(i, ())]
+                )
+                for index, own in keys.items():
+                    found = {place: unpacked(known[key]) for place, key in enumerate(own) if key in known}
+                    places = todo.get(index, ())
+                    arrays = next(computed) if places else []
+                    # What is damaged, or was removed by another process meanwhile.
+                    lost = tuple(place for place in range(len(bases)) if place not in found and place not in places)
+                    if lost and arrays is not None and None not in own:
+                        again = next(self._computed([(pictures[index], lost)], task, what, jobs=1))
+                        arrays = None if again is None else [*arrays, *again]
+                        places += lost
+                    for place, own_arrays in zip(places, arrays or (), strict=arrays is not None):
+                        value = packed(own_arrays)
+                        # Reading back what was packed makes a first run and a resumed one equal to the last bit.
+                        found[place] = unpacked(value)
+                        waiting.append((own[place] or b"", value))
+                    if len(waiting) >= _COMMIT_EVERY:
+                        self._keep(waiting)
+                    yield [found[place] for place in range(len(bases))] if len(found) == len(bases) else None
         finally:
+            computed.close()
             self._keep(waiting)
-        return [[own[place] for place in range(len(bases))] if len(own) == len(bases) else None for own in results]
 
-    def _computed(self, items: Sequence[Item], task: Callable[[Item], T], what: str) -> Iterator[T | None]:
+    def _missing(self, pictures: Sequence[Picture], bases: Sequence[str]) -> dict[int, tuple[int, ...]]:
+        """Find what the store does not have: by the picture's index, the positions in `bases`."""
+        missing: dict[int, tuple[int, ...]] = {}
+        for indices in chunks(range(len(pictures)), _READ_AT_ONCE):
+            keys = {index: [self._key(pictures[index], base) for base in bases] for index in indices}
+            asked = [key for own in keys.values() for key in own if key is not None]
+            known = self.store.known(asked) if self.store else set()
+            for index, own in keys.items():
+                places = tuple(place for place, key in enumerate(own) if key not in known)
+                if places and None not in own:
+                    missing[index] = places
+        return missing
+
+    def _computed(
+        self, items: Sequence[Item], task: Callable[[Item], T], what: str, jobs: int | None = None
+    ) -> Generator[T | None, None, None]:
         if not items:
             return
-        outcomes = ordered_map(partial(_guarded, task), items, self.jobs)
+        # Workers run ahead of whoever takes the results, but by no more than a stretch.
+        outcomes = chain.from_iterable(
+            ordered_map(partial(_guarded, task), stretch, jobs or self.jobs) for stretch in chunks(items, _AHEAD)
+        )
         for item, (result, problem) in zip(items, self.progress(outcomes, len(items), what), strict=True):
             if problem is not None:
                 self._note(_file_of(item), problem)

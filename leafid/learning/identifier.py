@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
@@ -13,11 +15,20 @@ from leafid.encoding import Encoder
 from leafid.errors import LeafidError
 from leafid.learning.describing import Described, Describer
 from leafid.learning.descriptions import Descriptions
+from leafid.learning.drawing import drawn_by_plant
+from leafid.learning.fitting import check_bounded, learn_expert
 from leafid.learning.fusion import fused, learn_weights
-from leafid.learning.linear import LinearScorer, Rows, picture_weights
-from leafid.learning.recipe import Expert, Recipe
+from leafid.learning.linear import LinearScorer, picture_weights
+from leafid.learning.recipe import Recipe
+from leafid.learning.rows import Rows
+from leafid.learning.spool import Spool
 
 N_FOLDS = 5
+#: What is learned of held-out plants is learned of at most so many pictures.
+HELD_OUT_PICTURES = 20_000
+# And of no more than have so many probabilities in all, but of so many pictures at least.
+_HELD_OUT_NUMBERS = 2**25
+_HELD_OUT_LEAST = 2_000
 
 
 @dataclass
@@ -27,7 +38,7 @@ class HeldOut:
     Attributes
     ----------
     pictures : list of Picture
-        Those of the identifier's own type.
+        Those of the identifier's own type; of a large collection a part of the plants.
     probabilities : float64 (n, n_species)
     species : tuple of str
         The columns.
@@ -103,11 +114,12 @@ class Identifier:
         if encoders is None:
             encoders = descriptions.learn_encoders(chosen, self.recipe, self.seed)
         self.describer_ = Describer(self.recipe.experts, encoders, self.recipe.longest_side)
-        found = descriptions.describe(chosen, self.describer_)
-        readable = [(p, d) for p, d in zip(chosen, found, strict=True) if d is not None]
-        if not any(picture.type == self.type for picture, _ in readable):
-            raise LeafidError(f"no picture of type {self.type} could be read; nothing to train on")
-        self._learn([picture for picture, _ in readable], [described for _, described in readable])
+        with ExitStack() as stack:
+            vectors = {name: stack.enter_context(Spool(folder=descriptions.folder)) for name in self.recipe.experts}
+            readable, sure = self._put_aside(chosen, descriptions, vectors)
+            if not any(picture.type == self.type for picture in readable):
+                raise LeafidError(f"no picture of type {self.type} could be read; nothing to train on")
+            self._learn(readable, sure, vectors, descriptions.folder)
         return self
 
     def predict_proba(self, described: Sequence[Described]) -> np.ndarray:
@@ -119,44 +131,72 @@ class Identifier:
             Rows sum to 1; columns as in `species_`. All species are equally likely where no leaf was found.
         """
         scores = [self.scorers_[name].scores(_stacked(described, name)) for name in self.recipe.experts]
-        probabilities = fused(scores, self._trust(described), self.weights_)
+        trust = self._trust(np.array([one.confidence for one in described]))
+        probabilities = fused(scores, trust, self.weights_)
         probabilities[[one.confidence == 0 for one in described]] = 1 / len(self.species_)
         return probabilities
 
-    def _learn(self, pictures: list[Picture], described: list[Described]) -> None:
+    def _put_aside(
+        self, pictures: Sequence[Picture], descriptions: Descriptions, vectors: Mapping[str, Spool]
+    ) -> tuple[list[Picture], np.ndarray]:
+        """Write the vectors of pictures away; return the pictures that could be read, and how sure each is."""
+        readable: list[Picture] = []
+        sure: list[float] = []
+        with closing(descriptions.stream(pictures, self.describer_)) as stream:
+            for picture, described in zip(pictures, stream, strict=True):
+                if described is None:
+                    continue
+                for name, spool in vectors.items():
+                    vector = described.vectors[name]
+                    if not readable:
+                        # Found out now rather than after the work on all pictures.
+                        check_bounded(name, self.recipe.experts[name], len(pictures), len(vector))
+                    spool.append(vector[None])
+                readable.append(picture)
+                sure.append(described.confidence)
+        return readable, np.array(sure)
+
+    def _learn(
+        self, pictures: list[Picture], sure: np.ndarray, vectors: Mapping[str, Spool], folder: Path | None
+    ) -> None:
         names = np.array([picture.species for picture in pictures])
         self.species_ = tuple(sorted(set(names)))
         labels = np.searchsorted(self.species_, names)
         self.n_pictures_ = len(pictures)
         self.n_plants_ = len({picture.group for picture in pictures})
-        own = np.array([picture.type == self.type for picture in pictures])
         types = np.array([self.recipe.training_types.index(p.type) for p in pictures if p.type is not None])
+        plants = [f"{picture.group} {picture.type}" for picture in pictures]
         folds = _folds(pictures, self.seed)
-        held_out: list[np.ndarray] = []
+        asked = self._asked(pictures)
+        scores: list[np.ndarray] = []
         self.scorers_: dict[str, LinearScorer] = {}
         for name, expert in self.recipe.experts.items():
             rows = Rows(
-                _stacked(described, name),
+                vectors[name],
                 expert.map,
                 standardise=not expert.is_local,
                 types=types if expert.centre_types else None,
                 own_type=self.recipe.training_types.index(self.type),
             )
-            weights = picture_weights(labels, [f"{p.group} {p.type}" for p in pictures], expert.balance)
-            held_out.append(_held_out_scores(rows, labels, weights, folds, expert))
-            fit = rows.fit(expert.classifier, np.arange(len(labels)), labels, expert.regularisation, weights)
-            self.scorers_[name] = rows.scorer(fit.coefficients, fit.intercepts, fit.back)
-        scores = [s[own] for s in held_out]
-        trust = [t[own] for t in self._trust(described)]
-        seen = np.isfinite(scores[0][np.arange(own.sum()), labels[own]])
-        own_pictures = [picture for picture in pictures if picture.type == self.type]
+            weights = picture_weights(labels, plants, expert.balance)
+            self.scorers_[name], held_out = learn_expert(rows, labels, weights, folds, asked, expert, folder)
+            scores.append(held_out)
+        trust = self._trust(sure[asked])
+        right = labels[asked]
+        seen = np.isfinite(scores[0][np.arange(len(asked)), right])
+        own = [pictures[index] for index in asked]
         self.weights_ = learn_weights(
-            [s[seen] for s in scores], [t[seen] for t in trust], labels[own][seen], _importance(own_pictures)[seen]
+            [s[seen] for s in scores], [t[seen] for t in trust], right[seen], _importance(own)[seen]
         )
-        self.held_out_ = HeldOut(own_pictures, fused(scores, trust, self.weights_), self.species_, seen)
+        self.held_out_ = HeldOut(own, fused(scores, trust, self.weights_), self.species_, seen)
 
-    def _trust(self, described: Sequence[Described]) -> list[np.ndarray]:
-        sure = np.array([one.confidence for one in described])
+    def _asked(self, pictures: Sequence[Picture]) -> np.ndarray:
+        """Choose the pictures of the own type that are held out: all of them, or as many as memory has room for."""
+        own = np.flatnonzero([picture.type == self.type for picture in pictures])
+        limit = min(HELD_OUT_PICTURES, max(_HELD_OUT_LEAST, _HELD_OUT_NUMBERS // len(self.species_)))
+        return own[drawn_by_plant([pictures[index] for index in own.tolist()], limit, self.seed)]
+
+    def _trust(self, sure: np.ndarray) -> list[np.ndarray]:
         return [
             sure if expert.trust == "segmentation" else np.ones(len(sure)) for expert in self.recipe.experts.values()
         ]
@@ -174,19 +214,6 @@ def _stacked(described: Sequence[Described], name: str) -> np.ndarray:
 def _folds(pictures: list[Picture], seed: int) -> list[np.ndarray]:
     n_plants = len({picture.group for picture in pictures})
     return plant_folds(pictures, min(N_FOLDS, n_plants), seed) if n_plants > 1 else []
-
-
-def _held_out_scores(
-    rows: Rows, labels: np.ndarray, weights: np.ndarray, folds: list[np.ndarray], expert: Expert
-) -> np.ndarray:
-    """Score every row by a classifier that did not see its plant; -inf for species that classifier did not see."""
-    scores = np.full((len(labels), labels.max() + 1), -np.inf, np.float32)
-    for test in folds:
-        train = np.setdiff1d(np.arange(len(labels)), test)
-        seen, own_labels = np.unique(labels[train], return_inverse=True)
-        fit = rows.fit(expert.classifier, train, own_labels, expert.regularisation, weights[train])
-        scores[np.ix_(test, seen)] = fit.scores(test)
-    return scores
 
 
 def _importance(pictures: Sequence[Picture]) -> np.ndarray:

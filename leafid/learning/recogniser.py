@@ -8,7 +8,8 @@ import cv2
 import numpy as np
 
 from leafid.collection.picture import AcquisitionType
-from leafid.learning.linear import Rows, fit_linear, picture_weights
+from leafid.learning.linear import fit_linear, picture_weights
+from leafid.learning.rows import Rows
 
 N_TYPE_FEATURES = 27
 #: Pictures are read at this longest side, in pixels.

@@ -12,12 +12,14 @@ import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 from numpy.lib import format as npy
 
 from leafid.errors import LeafidError
 
+T = TypeVar("T")
 DEFAULT_LIMIT = 4 * 2**30
 _CHECKSUM_SIZE = 4
 _LARGEST_HALF = float(np.finfo(np.float16).max)
@@ -94,7 +96,7 @@ class Store:
         found: dict[bytes, bytes] = {}
         now = int(time.time())
         with self._tolerant("read"):
-            for chunk in _chunks(keys, 500):
+            for chunk in chunks(keys, 500):
                 marks = ",".join("?" * len(chunk))
                 query = f"SELECT key, value FROM vectors WHERE key IN ({marks})"
                 for key, value in self._connection.execute(query, chunk):
@@ -103,6 +105,17 @@ class Store:
                         found[key] = content
         if found:
             self._change("UPDATE vectors SET used = ? WHERE key = ?", [(now, key) for key in found])
+        return found
+
+    def known(self, keys: Sequence[bytes]) -> set[bytes]:
+        """Tell which keys there are, without reading the values; a damaged one is only found when it is read."""
+        found: set[bytes] = set()
+        with self._tolerant("read"):
+            for chunk in chunks(keys, 500):
+                marks = ",".join("?" * len(chunk))
+                found.update(
+                    key for (key,) in self._connection.execute(f"SELECT key FROM vectors WHERE key IN ({marks})", chunk)
+                )
         return found
 
     def put(self, items: Iterable[tuple[bytes, bytes]]) -> None:
@@ -211,6 +224,7 @@ def _verified(stored: object) -> bytes | None:
     return stored[_CHECKSUM_SIZE:]
 
 
-def _chunks(keys: Sequence[bytes], size: int) -> Iterator[Sequence[bytes]]:
-    for start in range(0, len(keys), size):
-        yield keys[start : start + size]
+def chunks(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+    """Part a sequence into pieces of a size, the last of which may be shorter."""
+    for start in range(0, len(items), size):
+        yield items[start : start + size]

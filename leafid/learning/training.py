@@ -9,13 +9,18 @@ import numpy as np
 
 from leafid.collection import fingerprint, plant_folds
 from leafid.collection.picture import AcquisitionType, Picture
+from leafid.learning.context import Context
 from leafid.learning.context_learning import learn_context
 from leafid.learning.descriptions import Descriptions
-from leafid.learning.identifier import Identifier
+from leafid.learning.drawing import drawn_by_plant
+from leafid.learning.identifier import HeldOut, Identifier
 from leafid.learning.model import Model, known_species
 from leafid.learning.recipe import Recipe
 from leafid.learning.recogniser import TypeRecogniser
 
+#: Of so many pictures at most it is learned what tells the acquisition types apart, and what place and day say.
+RECOGNISER_PICTURES = 20_000
+CONTEXT_PICTURES = 4_000
 _log = logging.getLogger(__name__)
 
 
@@ -51,14 +56,39 @@ def train(
             _log.warning("type %s: all pictures are of one species; it will be the answer to every picture", type_)
     used = {type_ for recipe in recipes.values() for type_ in recipe.training_types}
     readable = [p for p in pictures if p.file not in descriptions.unreadable and p.type in used]
-    recogniser, share = train_recogniser(readable, descriptions, seed)
+    drawn = [readable[index] for index in drawn_by_plant(readable, RECOGNISER_PICTURES, seed)]
+    recogniser, share = train_recogniser(drawn, descriptions, seed)
     scores = {} if share is None else {"type_recognition": share}
     contexts = {
-        type_: learn_context(identifier.held_out_, readable)
+        type_: bounded_context(identifier.held_out_, readable, seed)
         for type_, identifier in identifiers.items()
         if identifier.held_out_ is not None
     }
     return Model(identifiers, recogniser, known_species(readable), fingerprint(readable), scores, contexts=contexts)
+
+
+def bounded_context(held_out: HeldOut, pictures: Sequence[Picture], seed: int) -> Context:
+    """Learn the prior of place and day, of a large collection from a part of the plants.
+
+    Each held-out picture is weighed against each sighting, so that the work, and the memory, grow with the square.
+
+    Parameters
+    ----------
+    held_out, pictures
+        As in `leafid.learning.context_learning.learn_context`.
+    seed : int
+
+    Returns
+    -------
+    Context
+    """
+    drawn = [pictures[index] for index in drawn_by_plant(pictures, CONTEXT_PICTURES, seed)]
+    if len(drawn) < len(pictures):
+        files = {picture.file for picture in drawn}
+        kept = np.array([picture.file in files for picture in held_out.pictures], bool)
+        own = [picture for picture, is_kept in zip(held_out.pictures, kept, strict=True) if is_kept]
+        held_out = HeldOut(own, held_out.probabilities[kept], held_out.species, held_out.seen[kept])
+    return learn_context(held_out, drawn)
 
 
 def train_recogniser(

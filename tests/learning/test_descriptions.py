@@ -1,4 +1,6 @@
 import shutil
+import tracemalloc
+from contextlib import closing
 from dataclasses import replace
 
 import cv2
@@ -230,3 +232,53 @@ def test_type_features_are_kept(pictures, store, monkeypatch):
     monkeypatch.setattr(module, "_type_features", lambda _: pytest.fail("measured again"))
     again = Descriptions(store).type_features(pictures)
     np.testing.assert_array_equal(first, again)
+
+
+def test_streaming_goes_on_where_a_caller_stopped(pictures, store, described):
+    with closing(Descriptions(store).stream(pictures, SHAPE)) as stream:
+        first = next(stream)
+    # What was asked for is kept, and nothing else was computed.
+    assert described.since() == [pictures[0].file]
+    again = list(Descriptions(store).stream(pictures, SHAPE))
+    assert described.since() == [picture.file for picture in pictures[1:]]
+    assert vectors(again)[0] == vectors([first])[0]
+
+
+def test_known_and_new_pictures_in_any_order(pictures, store, described, monkeypatch):
+    """Also where they are looked up, and computed, in several stretches."""
+    wanted = vectors(Descriptions().describe(pictures, SHAPE))
+    Descriptions(store).describe([pictures[1], pictures[3]], SHAPE)
+    monkeypatch.setattr(module, "_READ_AT_ONCE", 3)
+    monkeypatch.setattr(module, "_AHEAD", 1)
+    described.since()
+    assert vectors(Descriptions(store).describe(pictures, SHAPE)) == wanted
+    assert described.since() == [pictures[0].file, pictures[2].file]
+    assert vectors(Descriptions(jobs=2).describe(pictures, SHAPE)) == wanted
+
+
+def test_what_another_process_removed_meanwhile_is_computed_again(pictures, store, described, monkeypatch):
+    wanted = vectors(Descriptions(store).describe(pictures, SHAPE))
+    described.since()
+    store._change("DELETE FROM vectors", [()])
+    monkeypatch.setattr(store, "known", set)  # it still says that it has all
+    assert vectors(Descriptions(store).describe(pictures, SHAPE)) == wanted
+    assert len(described.since()) == 4
+
+
+def test_few_descriptions_are_held_at_once(pictures, tmp_path, monkeypatch):
+    """The peak of a stream over many pictures is that over few, also where none is in the store yet."""
+    monkeypatch.setattr(module, "_READ_AT_ONCE", 8)
+    monkeypatch.setattr(module, "_COMMIT_EVERY", 8)
+    monkeypatch.setattr(
+        module, "_describe_picture", lambda describer, asked: [[np.ones(1), np.ones(100_000)] for _ in asked[1]]
+    )
+    peaks = []
+    list(Descriptions().stream(pictures[:1], SHAPE))  # what is loaded at first use
+    for n_pictures in (40, 160):
+        tracemalloc.start()
+        n_found = sum(1 for _ in Descriptions().stream([pictures[0]] * n_pictures, SHAPE))
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+        assert n_found == n_pictures
+    # The vectors of the 120 more are 24 MB.
+    assert peaks[1] < peaks[0] + 2_000_000

@@ -6,7 +6,9 @@ import pytest
 
 from leafid.collection.picture import AcquisitionType, Picture, Taxon
 from leafid.errors import LeafidError
-from leafid.learning import linear as linear_module
+from leafid.learning import fitting as fitting_module
+from leafid.learning import identifier as identifier_module
+from leafid.learning import learner as learner_module
 from leafid.learning.describing import Described
 from leafid.learning.identifier import Identifier
 from leafid.learning.recipe import Expert, Recipe
@@ -19,6 +21,8 @@ RECIPE = Recipe(SCAN, {"first": SHAPE, "second": replace(SHAPE, classifier="lda"
 class Given:
     """Stands for `Descriptions`: says what it was given."""
 
+    folder = None
+
     def __init__(self, by_file):
         self.by_file = by_file
 
@@ -27,6 +31,9 @@ class Given:
 
     def describe(self, pictures, describer):
         return [self.by_file[picture.file] for picture in pictures]
+
+    def stream(self, pictures, describer):
+        yield from self.describe(pictures, describer)
 
 
 def simulated(n_species=3, n_plants=4, n_pictures=2, seed=0, types=(SCAN,), noise=0.5):
@@ -66,14 +73,14 @@ def test_what_is_held_out_never_saw_the_plant(monkeypatch):
     pictures, given = simulated()
     plants = np.array([picture.plant for picture in pictures])
     fits = []
-    fit_linear = linear_module.fit_linear
+    fit_linear = learner_module.fit_linear
 
     def spy(kind, rows, *others):
         fits.append(rows)
         return fit_linear(kind, rows, *others)
 
-    monkeypatch.setattr(linear_module, "fit_linear", spy)
-    Identifier(replace(RECIPE, experts={"first": SHAPE})).fit(pictures, given)
+    monkeypatch.setattr(learner_module, "fit_linear", spy)
+    Identifier(replace(RECIPE, experts={"first": replace(SHAPE, classifier="lda")})).fit(pictures, given)
     *folds, whole = fits
     assert len(folds) == 5
     assert len(whole) == 24
@@ -158,3 +165,38 @@ def test_nothing_of_its_type():
     for chosen in (pictures, [], [replace(picture, type=SCAN, taxon=None) for picture in pictures]):
         with pytest.raises(LeafidError, match="no labelled picture of type scan to train on"):
             Identifier(RECIPE).fit(chosen, given)
+
+
+def test_of_a_large_collection_some_plants_are_held_out(monkeypatch):
+    pictures, given = simulated(n_plants=6)
+    every = Identifier(RECIPE).fit(pictures, given)
+    monkeypatch.setattr(identifier_module, "HELD_OUT_PICTURES", 10)
+    some = Identifier(RECIPE).fit(pictures, given)
+    held_out = some.held_out_
+    assert len(held_out.pictures) == len(held_out.probabilities) == len(held_out.seen) == 10
+    # Whole plants; and the classifiers themselves learn from all pictures.
+    assert all(
+        picture in held_out.pictures for picture in pictures if picture.plant in {p.plant for p in held_out.pictures}
+    )
+    for name, scorer in some.scorers_.items():
+        np.testing.assert_array_equal(scorer.coefficients, every.scorers_[name].coefficients)
+
+
+def test_many_species_leave_room_for_fewer_held_out_pictures(monkeypatch):
+    monkeypatch.setattr(identifier_module, "_HELD_OUT_NUMBERS", 30)
+    monkeypatch.setattr(identifier_module, "_HELD_OUT_LEAST", 4)
+    pictures, given = simulated()
+    assert len(Identifier(RECIPE).fit(pictures, given).held_out_.pictures) == 10
+    monkeypatch.setattr(identifier_module, "_HELD_OUT_NUMBERS", 3)
+    assert len(Identifier(RECIPE).fit(pictures, given).held_out_.pictures) == 4
+
+
+def test_a_classifier_that_would_outgrow_memory_is_refused_at_the_first_picture(monkeypatch):
+    monkeypatch.setattr(fitting_module, "LARGEST_IN_MEMORY", 100)
+    pictures, given = simulated()
+    described = []
+    stream = given.stream
+    given.stream = lambda *them: (described.append(one) or one for one in stream(*them))
+    with pytest.raises(LeafidError, match=r"expert 'second': lda needs all of its 24 rows in memory"):
+        Identifier(RECIPE).fit(pictures, given)
+    assert len(described) == 1

@@ -3,7 +3,8 @@ import pytest
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import Ridge
 
-from leafid.learning.linear import LinearScorer, Rows, fit_linear, mapped, picture_weights
+from leafid.learning.linear import LinearScorer, fit_linear, mapped, picture_weights
+from leafid.learning.rows import Rows
 
 KINDS = ["ridge", "linear-svm", "lda", "logistic"]
 
@@ -156,33 +157,3 @@ def test_weights_of_pictures_by_hand():
     wanted = np.array([1 / 6, 1 / 6, 1 / 3, 1])
     np.testing.assert_allclose(picture_weights(labels, plants, 1.0), wanted / wanted.mean())
     np.testing.assert_allclose(picture_weights(labels, plants, 0.5), np.sqrt(wanted) / np.sqrt(wanted).mean())
-
-
-def test_ridge_on_many_columns_is_the_weighted_dual_solution():
-    """Literal: minimise Σ w (targets - offset - Xb)² + λ|b|², with the offset at the weighted mean of the targets."""
-    random = np.random.default_rng(3)
-    vectors = random.normal(size=(20, 60)).astype(np.float32)
-    labels = np.arange(20) % 3
-    weights = random.uniform(0.5, 2, 20)
-    chosen = np.arange(15)
-    fit = Rows(vectors, "none", standardise=False).fit("ridge", chosen, labels[chosen], 0.7, weights[chosen])
-
-    centred = (vectors - vectors.mean(axis=0)).astype(np.float64)
-    X, w = centred[chosen], weights[chosen]
-    targets = np.where(labels[chosen][:, None] == np.arange(3), 1.0, -1.0)
-    offset = w @ targets / w.sum()
-    best = np.linalg.solve(X.T @ (w[:, None] * X) + 0.7 * np.eye(60), X.T @ (w[:, None] * (targets - offset)))
-    # The inner products are of float32 rows.
-    np.testing.assert_allclose(fit.scores(np.arange(20)), centred @ best + offset, atol=1e-4)
-
-
-def test_a_fit_and_its_scorer_agree_on_many_columns():
-    random = np.random.default_rng(4)
-    vectors = random.normal(size=(20, 60)).astype(np.float32)
-    labels = np.arange(20) % 3
-    rows = Rows(vectors, "none", standardise=True)
-    for kind in ("ridge", "lda", "linear-svm", "logistic"):
-        fit = rows.fit(kind, np.arange(20), labels, 0.5, np.ones(20))
-        scorer = rows.scorer(fit.coefficients, fit.intercepts, fit.back)
-        # Two orders of summing float32 values of size 1.
-        np.testing.assert_allclose(scorer.scores(vectors), fit.scores(np.arange(20)), atol=2e-3)

@@ -6,7 +6,9 @@ import pytest
 from leafid.collection import fingerprint
 from leafid.collection.picture import AcquisitionType
 from leafid.errors import LeafidError
-from leafid.learning.training import train, train_recogniser
+from leafid.learning import training as module
+from leafid.learning.identifier import HeldOut
+from leafid.learning.training import bounded_context, train, train_recogniser
 
 SCAN, SHEET = AcquisitionType.SCAN, AcquisitionType.SCAN_LIKE
 
@@ -53,3 +55,18 @@ def test_where_types_can_not_be_told(training, descriptions):
     recogniser, share = train_recogniser(lone, descriptions, 0)
     assert (recogniser is None) == (len({picture.type for picture in lone}) == 1)
     assert share is None
+
+
+def test_place_and_day_are_learned_of_some_plants(training, monkeypatch):
+    names = tuple(sorted({picture.species for picture in training}))
+    held_out = HeldOut(training, np.full((len(training), 3), 1 / 3), names, np.ones(len(training), bool))
+    asked = []
+    learn = module.learn_context
+    monkeypatch.setattr(module, "learn_context", lambda *them: asked.append(them) or learn(*them))
+    bounded_context(held_out, training, 0)
+    assert asked[0] == (held_out, training)
+    monkeypatch.setattr(module, "CONTEXT_PICTURES", 10)
+    bounded_context(held_out, training, 0)
+    own, drawn = asked[1]
+    assert own.pictures == drawn
+    assert len(drawn) == len(own.probabilities) == len(own.seen) == 9  # three plants of three pictures

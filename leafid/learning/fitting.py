@@ -1,0 +1,93 @@
+"""Learns an expert's classifier, and what it says of plants that it did not see."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+
+from leafid.errors import LeafidError
+from leafid.learning.learner import InMemory, Learner
+from leafid.learning.linear import LinearScorer
+from leafid.learning.recipe import Expert
+from leafid.learning.ridge import InnerProducts, NormalEquations
+from leafid.learning.rows import Rows
+
+#: Rows that classifiers other than ridge may have, in bytes; they and scikit-learn's copies of them are in memory.
+LARGEST_IN_MEMORY = 2**32
+
+
+def learn_expert(
+    rows: Rows,
+    labels: np.ndarray,
+    weights: np.ndarray,
+    folds: Sequence[np.ndarray],
+    asked: np.ndarray,
+    expert: Expert,
+    folder: Path | None = None,
+) -> tuple[LinearScorer, np.ndarray]:
+    """Train a classifier on all rows, and score rows by classifiers that did not see their plants.
+
+    Parameters
+    ----------
+    rows : Rows
+    labels : int (n,)
+        Species, from 0, all of them present.
+    weights : float (n,)
+        How much each row counts.
+    folds : sequence of int array
+        Rows that are left out together; none where there is one plant only.
+    asked : int (k,)
+        Rows that are scored.
+    expert : Expert
+    folder : path-like, optional
+        For what does not fit into memory.
+
+    Returns
+    -------
+    scorer : LinearScorer
+    held_out : float32 (k, n_species)
+        -inf for species that the row's classifier did not see.
+    """
+    held_out = np.full((len(asked), int(labels.max()) + 1), -np.inf, np.float32)
+    with closing(_learner(rows, labels, weights, folds or [np.arange(len(labels))], expert, folder)) as learner:
+        for number, fold in enumerate(folds):
+            places = np.flatnonzero(np.isin(asked, fold))
+            if len(places):
+                fit = learner.fit(left_out=number)
+                held_out[np.ix_(places, fit.seen)] = learner.scores(fit, asked[places])
+        return learner.scorer(learner.fit()), held_out
+
+
+def check_bounded(name: str, expert: Expert, n_rows: int, n_columns: int) -> None:
+    """Refuse to train a classifier that would hold more than memory may have.
+
+    Ridge regression needs memory for its columns only, however many rows there are.
+
+    Raises
+    ------
+    LeafidError
+    """
+    size = 4 * n_rows * n_columns * (3 if expert.map == "chi2" else 1)
+    if expert.classifier != "ridge" and size > LARGEST_IN_MEMORY:
+        raise LeafidError(
+            f"expert {name!r}: {expert.classifier} needs all of its {n_rows} rows in memory, {size / 2**30:.1f} GiB; "
+            f'at most {LARGEST_IN_MEMORY / 2**30:g} GiB are allowed; use classifier = "ridge" for so many pictures'
+        )
+
+
+def _learner(
+    rows: Rows,
+    labels: np.ndarray,
+    weights: np.ndarray,
+    parts: Sequence[np.ndarray],
+    expert: Expert,
+    folder: Path | None,
+) -> Learner:
+    if expert.classifier != "ridge":
+        return InMemory(expert.classifier, rows, labels, weights, parts, expert.regularisation)
+    if rows.is_wide:
+        return InnerProducts(rows, labels, weights, parts, expert.regularisation)
+    return NormalEquations(rows, labels, weights, parts, expert.regularisation, folder)

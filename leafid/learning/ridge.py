@@ -1,0 +1,187 @@
+"""Ridge regression on more rows than memory holds: exact, from sums over batches of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from leafid.errors import LeafidError
+from leafid.learning.learner import Fit, Learner
+from leafid.learning.linear import LinearScorer, one_against_rest
+from leafid.learning.rows import Rows
+from leafid.learning.spool import Spool
+
+# Rows of a matrix that are multiplied, or read back, at a time.
+_BLOCK = 1024
+
+
+class NormalEquations(Learner):
+    """Ridge regression of rows that are at least as many as their columns.
+
+    Of every part the weighted products of all columns with each other, X'WX, and with the species, are summed up batch
+    by batch, and put aside. Without a part, the sums of the other parts are solved: the rows are read once for all
+    fits, and once more for the scores. In memory is one matrix of the columns by the columns, of float64.
+
+    Parameters
+    ----------
+    rows, labels, weights, parts, regularisation
+        As in `Learner`.
+    folder : path-like, optional
+        Where sums that are too large for memory are put aside.
+
+    References
+    ----------
+    .. [1] T. Hastie, R. Tibshirani, J. Friedman, "The elements of statistical learning", 2nd ed., Springer 2009,
+       equation 3.44
+    """
+
+    def __init__(
+        self,
+        rows: Rows,
+        labels: np.ndarray,
+        weights: np.ndarray,
+        parts: Sequence[np.ndarray],
+        regularisation: float,
+        folder: Path | None = None,
+    ) -> None:
+        super().__init__(rows, labels, weights, parts, regularisation)
+        self._n_species = int(labels.max()) + 1
+        self._sums = Spool(np.float64, folder)
+        for part in self.parts:
+            self._put_aside(part)
+
+    @property
+    def n_values(self) -> int:
+        """Columns of the prepared rows."""
+        return self.table.n_columns
+
+    def scores(self, fit: Fit, asked: np.ndarray) -> np.ndarray:
+        """Score the rows at some indices, in a pass over them."""
+        scores = np.empty((len(asked), len(fit.seen)), np.float32)
+        for places, values in self.table.batches(asked):
+            scores[places] = values @ fit.coefficients + fit.intercepts
+        return scores
+
+    def scorer(self, fit: Fit) -> LinearScorer:
+        """Take a fit to the original vectors."""
+        return self.table.scorer_of_prepared(fit.coefficients, fit.intercepts)
+
+    def close(self) -> None:
+        """Forget the sums."""
+        self._sums.close()
+
+    def _put_aside(self, part: np.ndarray) -> None:
+        n_columns = self.n_values
+        products = np.zeros((n_columns, n_columns))
+        by_species = np.zeros((self._n_species, n_columns))
+        for places, values in self.table.batches(part):
+            batch = values.astype(np.float64)
+            weighted = batch * self.weights[part[places], None]
+            labels = self.labels[part[places]]
+            order = np.argsort(labels, kind="stable")
+            present, starts = np.unique(labels[order], return_index=True)
+            by_species[present] += np.add.reduceat(weighted[order], starts, axis=0)
+            for start in range(0, n_columns, _BLOCK):
+                # The matrix is symmetric: only what lies right of the diagonal is summed up.
+                stop = min(start + _BLOCK, n_columns)
+                products[start:stop, start:] += weighted[:, start:stop].T @ batch[:, start:]
+        self._sums.append(products)
+        self._sums.append(by_species)
+
+    def _summed(self, left_out: int | None, start: int, stop: int) -> np.ndarray:
+        """Add up some rows of what was put aside of all parts but one."""
+        height = self.n_values + self._n_species
+        total = np.zeros((stop - start, self.n_values))
+        for number in range(len(self.parts)):
+            if number != left_out:
+                for first in range(start, stop, _BLOCK):
+                    last = min(first + _BLOCK, stop)
+                    total[first - start : last - start] += self._sums[np.arange(first, last) + number * height]
+        return total
+
+    def _solved(self, left_out: int | None, seen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        from scipy.linalg import LinAlgError, cho_factor, cho_solve
+
+        n_columns = self.n_values
+        chosen = self._chosen(left_out)
+        by_species = self._summed(left_out, n_columns, n_columns + self._n_species)[seen]
+        masses = np.bincount(self.labels[chosen], self.weights[chosen], self._n_species)[seen]
+        mean = by_species.sum(axis=0) / masses.sum()
+        shares = masses / masses.sum()
+        products = self._summed(left_out, 0, n_columns)
+        for start in range(0, n_columns, _BLOCK):
+            products[start : start + _BLOCK] -= masses.sum() * mean[start : start + _BLOCK, None] * mean
+        products[np.diag_indices(n_columns)] += self.regularisation
+        # With targets 1 and -1, X'W(Y - mean of Y) is twice what each species' sum has over its share of the mean.
+        right = 2 * (by_species - masses[:, None] * mean)
+        try:
+            # Seen from the other side, the upper triangle in rows is the lower one in columns: solved where it is.
+            factor = cho_factor(products.T, lower=True, overwrite_a=True, check_finite=False)
+        except LinAlgError as error:
+            raise LeafidError(
+                f"a ridge's regularisation of {self.regularisation:g} is too weak for {len(chosen)} pictures; "
+                "use a larger one"
+            ) from error
+        coefficients = cho_solve(factor, right.T, check_finite=False)
+        intercepts = 2 * shares - 1 - mean @ coefficients
+        return coefficients.astype(np.float32), intercepts.astype(np.float32)
+
+
+class InnerProducts(Learner):
+    """Ridge regression of rows that are fewer than their columns, by the rows' inner products: its dual.
+
+    The matrix of the inner products, float32 (n, n), serves all fits. The offset is the targets' weighted mean.
+
+    References
+    ----------
+    .. [1] C. Saunders, A. Gammerman, V. Vovk, "Ridge regression learning algorithm in dual variables", ICML 1998
+    """
+
+    def __init__(
+        self, rows: Rows, labels: np.ndarray, weights: np.ndarray, parts: Sequence[np.ndarray], regularisation: float
+    ) -> None:
+        super().__init__(rows, labels, weights, parts, regularisation)
+        self._products = np.empty((rows.n_rows, rows.n_rows), np.float32)
+        for places, values in rows.batches():
+            self._products[places, places] = values @ values.T
+            for others, more in rows.batches(np.arange(places.stop, rows.n_rows)):
+                right = slice(places.stop + others.start, places.stop + others.stop)
+                self._products[places, right] = values @ more.T
+                self._products[right, places] = self._products[places, right].T
+
+    @property
+    def n_values(self) -> int:
+        """One for every row."""
+        return self.table.n_rows
+
+    def scores(self, fit: Fit, asked: np.ndarray) -> np.ndarray:
+        """Score the rows at some indices."""
+        return self._products[asked] @ fit.coefficients + fit.intercepts
+
+    def scorer(self, fit: Fit) -> LinearScorer:
+        """Take a fit to the original vectors, in a pass over the rows."""
+        coefficients = np.zeros((self.table.n_columns, len(fit.seen)), np.float32)
+        for places, values in self.table.batches():
+            coefficients += values.T @ fit.coefficients[places]
+        return self.table.scorer_of_prepared(coefficients, fit.intercepts)
+
+    def _solved(self, left_out: int | None, seen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        from scipy.linalg import cho_factor, cho_solve
+
+        chosen = self._chosen(left_out)
+        weights = self.weights[chosen]
+        targets = one_against_rest(np.searchsorted(seen, self.labels[chosen])).astype(np.float64)
+        intercepts = weights @ targets / weights.sum()
+        roots = np.sqrt(weights)
+        # Symmetric: its columns one after the other are its rows one after the other, and are solved where they are.
+        inner = self._products[np.ix_(chosen, chosen)].astype(np.float64)
+        inner *= roots
+        inner *= roots[:, None]
+        inner[np.diag_indices(len(chosen))] += self.regularisation
+        factor = cho_factor(inner.T, lower=True, overwrite_a=True, check_finite=False)
+        dual = cho_solve(factor, (targets - intercepts) * roots[:, None], check_finite=False) * roots[:, None]
+        coefficients = np.zeros((self.table.n_rows, len(seen)), np.float32)
+        coefficients[chosen] = dual
+        return coefficients, intercepts.astype(np.float32)
