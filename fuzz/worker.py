@@ -143,7 +143,7 @@ def _run_atheris(
         "seed": arguments.seed + 1,  # 0 would be taken from the clock
         "max_len": max(LONGEST_INPUT, *map(len, seeds)),
         "len_control": 0,
-        "timeout": 30,
+        "timeout": 300,  # of wall-clock, on a machine that may be busy; what is slow by CPU time is told by `judge`
         "rss_limit_mb": 3000,
         "dict": dictionary,
         "artifact_prefix": f"{arguments.output}/",

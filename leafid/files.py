@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
+import glob
 import os
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
 from leafid.errors import LeafidError
+
+_PART = ".part"
+#: Seconds for which a temporary file is left alone whatever it looks like.
+_YOUNG = 60
 
 
 @contextmanager
@@ -18,6 +25,7 @@ def writing(path: str | os.PathLike[str], mode: str = "w") -> Iterator[IO]:
 
     The content goes to a temporary file in the same folder, which is synced and renamed at the end of the
     ``with`` block. When the block raises, the temporary file is removed and an older file of that name is untouched.
+    What a process left behind that was killed meanwhile, the next one that writes the file removes.
 
     Parameters
     ----------
@@ -40,7 +48,9 @@ def writing(path: str | os.PathLike[str], mode: str = "w") -> Iterator[IO]:
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         _refuse_folder(target)
-        descriptor, temporary = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
+        _remove_abandoned(target)
+        descriptor, temporary = tempfile.mkstemp(prefix=f".{target.name}.", suffix=_PART, dir=target.parent)
+        _lock(descriptor)
         text = {} if "b" in mode else {"encoding": "utf-8", "newline": "\n"}
         # The keywords of text and binary files differ, which no overload of fdopen can say of a mode known at run time.
         with os.fdopen(descriptor, mode, **text) as stream:  # type: ignore[call-overload]
@@ -113,6 +123,26 @@ def safe_join(folder: str | os.PathLike[str], name: str) -> Path:
 
 def _is_parent(error: OSError, target: Path) -> bool:
     return Path(error.filename) in target.parents
+
+
+def _remove_abandoned(target: Path) -> None:
+    """Remove the temporary files of processes that were killed while they wrote this file."""
+    for file in target.parent.glob(f".{glob.escape(target.name)}.*{_PART}"):
+        # A process that is alive holds the lock on its file; one that only just made it may not yet.
+        with contextlib.suppress(OSError), file.open("rb") as stream:
+            if time.time() - os.fstat(stream.fileno()).st_mtime > _YOUNG and _lock(stream.fileno()):
+                file.unlink()
+
+
+def _lock(descriptor: int) -> bool:
+    """Lock a file for as long as this process has it open; False where another has, or there is no such thing."""
+    try:
+        import fcntl
+
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (ImportError, OSError):
+        return False
+    return True
 
 
 def _refuse_folder(target: Path) -> None:

@@ -95,6 +95,27 @@ def test_full_disk(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == [target]
 
 
+def test_what_killed_processes_left_is_removed(tmp_path):
+    target = tmp_path / "run[1].txt"
+    left, young, other = (
+        tmp_path / name for name in (".run[1].txt.aaaa.part", ".run[1].txt.bbbb.part", ".x.cccc.part")
+    )
+    for file in (left, young, other):
+        file.write_text("")
+    for file in (left, other):
+        os.utime(file, (0, 0))
+    with writing(target) as stream:
+        # Written by a process that is alive, for however long.
+        (being_written,) = set(tmp_path.iterdir()) - {young, other}
+        os.utime(being_written, (0, 0))
+        with writing(target) as second:
+            second.write("second")
+        assert being_written.exists()
+        stream.write("first")
+    assert sorted(tmp_path.iterdir()) == sorted([young, other, target])
+    assert target.read_text() == "first"
+
+
 def test_an_error_of_another_file_keeps_its_name(tmp_path):
     with pytest.raises(FileNotFoundError) as raised, writing(tmp_path / "run.txt"):
         (tmp_path / "elsewhere" / "picture.jpg").read_bytes()

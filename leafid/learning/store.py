@@ -27,6 +27,8 @@ _SCHEMA = """
 CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, value BLOB NOT NULL, used INTEGER NOT NULL) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS vectors_used ON vectors (used);
 """
+# SQLite quotes a damaged schema, and Python then can't decode the message.
+_DAMAGE = (sqlite3.DatabaseError, UnicodeDecodeError)
 _log = logging.getLogger(__name__)
 
 
@@ -68,12 +70,12 @@ class Store:
     def _open(self) -> sqlite3.Connection:
         try:
             return self._connect()
-        except sqlite3.DatabaseError as error:
+        except _DAMAGE as error:
             if isinstance(error, sqlite3.OperationalError):
                 raise
             return self._anew(error)
 
-    def _anew(self, error: sqlite3.DatabaseError) -> sqlite3.Connection:
+    def _anew(self, error: Exception) -> sqlite3.Connection:
         """Replace a damaged database: it holds nothing that can't be computed again."""
         _log.warning("%s: the descriptor store is damaged (%s); it starts anew", self.file, error)
         for suffix in ("", "-wal", "-shm"):
@@ -86,7 +88,7 @@ class Store:
             connection.execute("PRAGMA journal_mode=WAL")
             connection.execute("PRAGMA synchronous=NORMAL")
             connection.executescript(_SCHEMA)
-        except sqlite3.Error:
+        except (sqlite3.Error, UnicodeDecodeError):
             connection.close()
             raise
         return connection
@@ -160,7 +162,7 @@ class Store:
             yield
         except (sqlite3.OperationalError, sqlite3.ProgrammingError) as error:
             self._complain(what, error)
-        except sqlite3.DatabaseError as error:
+        except _DAMAGE as error:
             self._connection.close()
             try:
                 self._connection = self._anew(error)

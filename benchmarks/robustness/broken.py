@@ -1,0 +1,142 @@
+"""Every way at hand to break a picture, and ways to make an odd one that is good."""
+
+from __future__ import annotations
+
+import io
+import os
+import struct
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+
+import cv2
+import numpy as np
+from PIL import Image
+
+#: Writes a broken or odd picture in place of a good one, whose pixels (BGR) it is given.
+Way = Callable[[Path, np.ndarray], None]
+
+
+def _encoded(image: np.ndarray, ending: str = ".jpg") -> bytes:
+    return cv2.imencode(ending, image)[1].tobytes()
+
+
+def _pillow(image: np.ndarray, kind: str, mode: str = "RGB", **options: object) -> bytes:
+    stream = io.BytesIO()
+    Image.fromarray(image[:, :, ::-1]).convert(mode).save(stream, kind, **options)
+    return stream.getvalue()
+
+
+def _content(make: Callable[[np.ndarray], bytes]) -> Way:
+    def write(file: Path, image: np.ndarray) -> None:
+        file.write_bytes(make(image))
+
+    return write
+
+
+def _huge_png(_: np.ndarray) -> bytes:
+    head = b"IHDR" + struct.pack(">IIBBBBB", 60_000, 60_000, 8, 2, 0, 0, 0)
+    chunk = struct.pack(">I", 13) + head + struct.pack(">I", zlib.crc32(head))
+    return b"\x89PNG\r\n\x1a\n" + chunk + _encoded(np.zeros((20, 20, 3), np.uint8), ".png")[33:]
+
+
+def _huge_jpeg(image: np.ndarray) -> bytes:
+    data = bytearray(_encoded(image))
+    frame = data.index(b"\xff\xc0")
+    data[frame + 5 : frame + 9] = b"\xff\xff\xff\xff"
+    return bytes(data)
+
+
+def _folder(file: Path, _: np.ndarray) -> None:
+    file.mkdir()
+
+
+def _dangling(file: Path, _: np.ndarray) -> None:
+    file.symlink_to(file.with_name("nowhere"))
+
+
+def _loop(file: Path, _: np.ndarray) -> None:
+    file.symlink_to(file.name)
+
+
+def _pipe(file: Path, _: np.ndarray) -> None:
+    os.mkfifo(file)
+
+
+def _locked(file: Path, image: np.ndarray) -> None:
+    file.write_bytes(_encoded(image))
+    file.chmod(0)
+
+
+def _missing(_: Path, __: np.ndarray) -> None:
+    pass
+
+
+BROKEN: dict[str, Way] = {
+    "truncated JPEG": _content(lambda image: _encoded(image)[: len(_encoded(image)) // 2]),
+    "truncated PNG": _content(lambda image: _encoded(image, ".png")[:-200]),
+    "JPEG header alone": _content(lambda image: _encoded(image)[:20]),
+    "no bytes": _content(lambda _: b""),
+    "text": _content(lambda _: b"this is no picture\n" * 50),
+    "a web page": _content(lambda _: b"<!DOCTYPE html><html><body>404</body></html>"),
+    "a GIF, animated": _content(
+        lambda image: _pillow(image, "GIF", "P", save_all=True, append_images=[Image.new("P", (9, 9))])
+    ),
+    "filled with NUL": _content(lambda image: bytes(len(_encoded(image)))),
+    "random bytes": _content(lambda image: np.random.default_rng(image.size).bytes(5000)),
+    "huge by its header, PNG": _content(_huge_png),
+    "huge by its header, JPEG": _content(_huge_jpeg),
+    "one pixel": _content(lambda image: _encoded(image[:1, :1])),
+    "a line": _content(lambda image: _encoded(image[:2])),
+    "32-bit floats": _content(lambda image: _encoded(image.astype(np.float32), ".tiff")),
+    "a folder": _folder,
+    "a broken link": _dangling,
+    "a link to itself": _loop,
+    "a named pipe": _pipe,
+    "missing": _missing,
+    # The superuser may read everything.
+    **({"unreadable": _locked} if hasattr(os, "geteuid") and os.geteuid() else {}),
+}
+
+#: XML that can't be used, beside a good picture: the picture is left out by name.
+BROKEN_XML: dict[str, bytes] = {
+    "empty XML": b"",
+    "truncated XML": b"<Image><FileName>",
+    "XML with entities": b'<!DOCTYPE a [<!ENTITY b "c">]><Image><FileName>&b;</FileName></Image>',
+    "XML of another picture": b"<Image><FileName>../passwd</FileName></Image>",
+    "XML of an unknown type": b"<Image><FileName>NAME</FileName><Type>painting</Type></Image>",
+    "XML that is a picture": b"\xff\xd8\xff\xe0" + bytes(50),
+}
+
+ODD: dict[str, Way] = {
+    "PNG named jpg": _content(lambda image: _encoded(image, ".png")),
+    "TIFF named jpg": _content(lambda image: _encoded(image, ".tiff")),
+    "BMP named jpg": _content(lambda image: _encoded(image, ".bmp")),
+    "WebP named jpg": _content(lambda image: _encoded(image, ".webp")),
+    "16 bits a channel": _content(lambda image: _encoded(image.astype(np.uint16) * 257, ".png")),
+    "grey": _content(lambda image: _encoded(cv2.cvtColor(image, cv2.COLOR_BGR2GRAY))),
+    "CMYK": _content(lambda image: _pillow(image, "JPEG", "CMYK")),
+    "palette": _content(lambda image: _pillow(image, "PNG", "P")),
+    "transparent": _content(lambda image: _pillow(image, "PNG", "RGBA")),
+    "progressive": _content(lambda image: _pillow(image, "JPEG", progressive=True)),
+    "animated WebP": _content(
+        lambda image: _pillow(image, "WEBP", save_all=True, append_images=[Image.fromarray(image)])
+    ),
+    "turned by EXIF": _content(lambda image: _pillow(image, "JPEG", exif=_orientation(6))),
+    "damaged EXIF": _content(lambda image: _pillow(image, "JPEG", exif=b"Exif\0\0MM\0*\xff\xff\xff\xff" + bytes(99))),
+    "bytes behind the end": _content(lambda image: _encoded(image) + b"and more" * 100),
+    "a link to a good one": lambda file, image: _linked(file, image),
+}
+
+
+def _orientation(value: int) -> bytes:
+    exif = Image.Exif()
+    exif[0x0112] = value
+    return exif.tobytes()
+
+
+def _linked(file: Path, image: np.ndarray) -> None:
+    other = file.parent.parent / "elsewhere" / f"{file.stem}.jpg"
+    other.parent.mkdir(exist_ok=True)
+    other.write_bytes(_encoded(image))
+    file.symlink_to(other)

@@ -1,0 +1,157 @@
+"""Name the species of very many pictures, of which 1 % are broken in every way at hand, and check every answer.
+
+.. code-block:: sh
+
+  python -m benchmarks.robustness.load --pictures 10000 --folder /tmp/load
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import cycle
+from pathlib import Path
+
+import cv2
+import numpy as np
+
+from benchmarks.robustness.broken import BROKEN, BROKEN_XML, ODD
+from benchmarks.robustness.processes import all_gone, memory, start
+from leafid.images import read_image
+from leafid.runs.imageclef2011 import read_run
+from leafid.synthetic.plan import Settings
+from leafid.synthetic.writer import write_collection
+
+DRAWN = Settings(n_species=8, plants_per_species=8, test_plants=1, pictures_per_plant_and_type=1, max_side=220)
+_TYPES = ("scan", "pseudoscan", "photograph")
+
+
+@dataclass
+class Made:
+    """What was put into the folder: the names of good pictures, and what is wrong with each of the others."""
+
+    good: set[str] = field(default_factory=set)
+    odd: dict[str, str] = field(default_factory=dict)
+    bad: dict[str, str] = field(default_factory=dict)
+
+
+def make_pictures(folder: Path, sources: Sequence[np.ndarray], number: int, each: int, seed: int) -> Made:
+    """Write good, odd and broken pictures, each with its XML but for every seventh.
+
+    Parameters
+    ----------
+    folder : Path
+    sources : sequence of uint8 (H, W, 3)
+        Leaves; each picture is one of them, brighter or darker and of another quality, so that no two are the same.
+    number : int
+    each : int
+        So many of them are broken, and as many odd.
+    seed : int
+    """
+    folder.mkdir(parents=True)
+    generator = np.random.default_rng(seed)
+    special = generator.permutation(number)[: 2 * each]
+    ways = cycle([*BROKEN, *BROKEN_XML])
+    broken = dict(zip(special[::2].tolist(), ways, strict=False))
+    odd = dict(zip(special[1::2].tolist(), cycle(ODD), strict=False))
+    made = Made()
+    for place in range(number):
+        name = f"{place}.jpg"
+        file = folder / name
+        shift, quality = int(generator.integers(-12, 13)), int(generator.integers(50, 96))
+        image = np.clip(sources[place % len(sources)].astype(np.int16) + shift, 0, 255).astype(np.uint8)
+        image[0, 0] = place & 255, place >> 8 & 255, shift + 12
+        if place in broken:
+            made.bad[name] = broken[place]
+        else:
+            made.good.add(name)
+        if place in odd:
+            made.odd[name] = odd[place]
+            ODD[odd[place]](file, image)
+        elif broken.get(place) in BROKEN:
+            BROKEN[broken[place]](file, image)
+        else:
+            file.write_bytes(cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, quality])[1].tobytes())
+        # A picture that isn't there is known by its XML only, and so is a folder.
+        if place % 7 or place in broken:
+            xml = f"<Image><FileName>{name}</FileName><Type>{_TYPES[place % 3]}</Type></Image>".encode()
+            content = BROKEN_XML.get(broken.get(place, ""), xml).replace(b"NAME", name.encode())
+            file.with_suffix(".xml").write_bytes(content)
+    return made
+
+
+def problems_of(made: Made, run: Path, status: int, messages: str) -> Iterator[str]:
+    """Compare what came out with what was put in."""
+    answered = {prediction.picture for prediction in read_run(run)}
+    if lacking := made.good - answered:
+        yield f"{len(lacking)} good pictures have no answer, {sorted(lacking)[:5]}"
+    if answered - made.good:
+        yield f"broken pictures have an answer: {sorted(answered - made.good)[:5]}"
+    lines = messages.splitlines()
+    for name, what in made.bad.items():
+        stem = name.removesuffix(".jpg")
+        if not any(f"/{name}" in line or f"/{stem}.xml" in line for line in lines):
+            yield f"{name} ({what}) is not named"
+    named = {name for name in made.good if any(f"/{name}:" in line for line in lines)}
+    # A picture that is damaged inside but whole may be warned of, and is answered all the same.
+    if blamed := sorted(named - set(made.odd)):
+        yield f"good pictures are complained of: {blamed[:5]}"
+    if status != 1:
+        yield f"expected exit status 1, found {status}"
+    if "Traceback" in messages or "this is a bug" in messages:
+        yield "a message is an unexpected error"
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Run it; 1 when anything is not as it should be."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--pictures", type=int, default=10_000, metavar="N")
+    parser.add_argument("--folder", type=Path, required=True, metavar="DIR", help="to work in; must not be there yet")
+    parser.add_argument("--seed", type=int, default=0, metavar="N")
+    parser.add_argument("--jobs", type=int, default=2, metavar="N")
+    parser.add_argument("--recipe", default="fast")
+    arguments = parser.parse_args(words)
+    folder = arguments.folder
+    folder.mkdir(parents=True)
+    write_collection(folder / "drawn", DRAWN)
+    sources = [read_image(file) for file in sorted((folder / "drawn" / "Train").glob("*.jpg"))]
+    each = max(arguments.pictures // 100, 1)
+    made = make_pictures(folder / "pictures", sources, arguments.pictures, each, arguments.seed)
+    odd = f"{len(made.odd)} odd in {len(set(made.odd.values()))} ways"
+    print(f"{arguments.pictures} pictures, {odd}, {len(made.bad)} broken in {len(set(made.bad.values()))} ways")
+    model, run, mark = folder / "model", folder / "run.txt", f"load-{os.getpid()}"
+    trained = start(["train", folder / "drawn", "--recipe", arguments.recipe, "--output", model, "--no-cache"],
+                    mark, folder / "train")  # fmt: skip
+    if trained.wait():
+        print((folder / "train" / "err").read_text(), file=sys.stderr)
+        return 1
+    begun = time.monotonic()
+    options = ["--model", model, "--output", run, "--cache", folder / "cache", "--jobs", arguments.jobs]
+    process = start(["predict", folder / "pictures", *options], mark, folder / "predict")
+    samples = []
+    while process.poll() is None:
+        samples.append((time.monotonic() - begun, *memory(mark)))
+        time.sleep(0.5)
+    seconds, messages = time.monotonic() - begun, (folder / "predict" / "err").read_text()
+    found = list(problems_of(made, run, process.returncode, messages))
+    if not all_gone(mark):
+        found.append("processes are left")
+    print(f"{seconds:.0f} s, {1000 * seconds / arguments.pictures:.1f} ms a picture, exit status {process.returncode}")
+    print("memory, MiB    " + "".join(f"{part:>10}" for part in ("1st tenth", "half", "last tenth", "peak")))
+    for column, what in ((1, "main process"), (2, "all processes")):
+        sizes = [sample[column] / 1024 for sample in samples]
+        tenth = max(len(sizes) // 10, 1)
+        parts = (max(sizes[:tenth]), max(sizes[4 * tenth : 6 * tenth]), max(sizes[-tenth:]), max(sizes))
+        print(f"{what:<15}" + "".join(f"{part:>10.0f}" for part in parts))
+    for problem in found:
+        print(f"PROBLEM: {problem}")
+    print("every good picture is answered, every broken one is named" if not found else f"{len(found)} problems")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,92 @@
+"""Starts leafid as a process, watches its memory, and finds what is left of it (Linux)."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+_MARK = "LEAFID_ROBUSTNESS_RUN"
+
+
+def start(words: Sequence[object], mark: str, folder: Path, **more: str) -> subprocess.Popen[str]:
+    """Start a command of leafid, its output going to files in a folder.
+
+    Parameters
+    ----------
+    words : sequence
+        The command and its arguments.
+    mark : str
+        Put into the environment, which children inherit: `marked` finds them by it.
+    folder : Path
+        Gets ``out`` and ``err``; temporary files go to its ``tmp``.
+    **more : str
+        More environment variables.
+    """
+    (folder / "tmp").mkdir(parents=True, exist_ok=True)
+    environment: Mapping[str, str] = {
+        **os.environ,
+        "PYTHONPATH": str(ROOT),
+        "TMPDIR": str(folder / "tmp"),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        _MARK: mark,
+        **more,
+    }
+    with (folder / "out").open("w") as out, (folder / "err").open("w") as err:
+        return subprocess.Popen(
+            [sys.executable, "-m", "leafid", *map(str, words)],
+            stdout=out,
+            stderr=err,
+            env=environment,
+            start_new_session=True,
+            text=True,
+        )
+
+
+def marked(mark: str) -> list[int]:
+    """List the processes that were started under a mark, and their descendants; zombies left out."""
+    wanted = f"{_MARK}={mark}".encode()
+    found = []
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit():
+            continue
+        try:
+            if wanted in (entry / "environ").read_bytes().split(b"\0"):
+                found.append(int(entry.name))
+        except OSError:  # ended meanwhile, or somebody else's
+            continue
+    return found
+
+
+def all_gone(mark: str, patience: float = 30.0) -> bool:
+    """Wait until no process of a mark is left."""
+    end = time.monotonic() + patience
+    while marked(mark):
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.1)
+    return True
+
+
+def memory(mark: str) -> tuple[int, int]:
+    """Measure resident memory in KiB, shared pages counted in each process.
+
+    Returns
+    -------
+    main : int
+        Of the oldest process.
+    total : int
+        Of all.
+    """
+    sizes = []
+    for pid in sorted(marked(mark)):
+        try:
+            lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+        except OSError:
+            continue
+        sizes += [int(line.split()[1]) for line in lines if line.startswith("VmRSS:")]
+    return (sizes[0], sum(sizes)) if sizes else (0, 0)

@@ -1,0 +1,172 @@
+"""What fuzzing found, each as a test of its own."""
+
+import json
+import os
+from contextlib import closing
+
+import pytest
+
+from leafid.collection.hashing import content_hash
+from leafid.collection.picture import AcquisitionType
+from leafid.collection.plantnet300k import read as read_plantnet300k
+from leafid.errors import LONGEST_LINE, LeafidError, ProblemsError, one_line
+from leafid.learning.recipe_file import load_recipe
+from leafid.learning.store import Store
+from leafid.runs.annotation2016.files import read_list, read_sizes
+from leafid.runs.boxes import read_boxes
+from leafid.runs.class_distances import read_distances
+from leafid.runs.ground_truth import read_ground_truth_file
+from leafid.runs.irma import read_code_table
+from leafid.runs.label_masks import read_objects
+from leafid.synthetic.plan import Settings
+from leafid.synthetic.writer import MARK, write_collection
+from leafid.textfiles import read_table, read_text
+from leafid.xmlfiles import read_xml
+
+DIGITS = "9" * 5000  # Python refuses to convert more than 4,300
+
+
+def recipe(file):
+    return load_recipe(str(file), AcquisitionType.SCAN)
+
+
+@pytest.mark.parametrize(
+    "reader", [read_list, read_sizes, read_distances, read_objects, read_boxes, read_ground_truth_file, recipe]
+)
+@pytest.mark.parametrize("content", [b"a\n\xff b", b"\xef\xbb\xbfa\n\xff b"])
+def test_text_in_another_encoding(reader, content, tmp_path):
+    file = tmp_path / "file.toml"
+    file.write_bytes(content)
+    with pytest.raises(LeafidError) as caught:
+        reader(file)
+    assert str(caught.value) == f"{file}:2: expected UTF-8 text, found the byte 0xff that is none; convert the file"
+
+
+@pytest.mark.parametrize("reader", [read_list, read_sizes, read_distances, read_objects, read_boxes])
+def test_a_file_that_is_not_there(reader, tmp_path):
+    with pytest.raises(LeafidError, match=r"nowhere: no such file$"):
+        reader(tmp_path / "nowhere")
+    with pytest.raises(LeafidError, match=r": can't be read: Is a directory$"):
+        reader(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("reader", "content", "expected"),
+    [
+        (read_sizes, f"a.jpg {DIGITS} 1\n", ":1: expected an id, a width"),
+        (read_objects, f"mask,label,class\na.png,{DIGITS},leaf\n", ":2: expected a label from 1 up"),
+        (read_boxes, f'{{"images": [{{"id": {DIGITS}}}]}}', ": expected JSON, found an error: Exceeds the limit"),
+        (recipe, f"codebook_pictures = {DIGITS}", ": not valid TOML: Exceeds the limit"),
+        (
+            read_objects,
+            "mask,label,class\n" + "x" * 200_000,
+            ":2: expected a table as CSV, found an error: field larger",
+        ),
+        (read_distances, ",a\n" + "x" * 200_000, ":2: expected a table as CSV, found an error: field larger"),
+        (read_distances, "", ":1: expected an empty cell and the classes"),
+        (read_objects, "", ":1: expected the columns mask, label and class"),
+    ],
+)
+def test_numbers_and_cells_without_end(reader, content, expected, tmp_path):
+    file = tmp_path / "file.toml"
+    file.write_text(content)
+    with pytest.raises(LeafidError) as caught:
+        reader(file)
+    assert str(caught.value).startswith(f"{file}{expected}")
+
+
+def test_a_box_larger_than_a_float(tmp_path):
+    file = tmp_path / "boxes.json"
+    truth = {
+        "images": [{"id": 1, "file_name": "a.jpg", "width": 10**400, "height": 1}],
+        "categories": [{"id": 1, "name": "leaf"}],
+        "annotations": [{"image_id": 1, "category_id": 1, "bbox": [1, 1, 10**400, 1], "score": 10**400}],
+    }
+    file.write_text(json.dumps(truth))
+    with pytest.raises(ProblemsError) as caught:
+        read_boxes(file)
+    assert [problem.partition(", found")[0] for problem in caught.value.problems] == [
+        f"{file}:1: expected a width and a height above 0",
+        f"{file}:1: expected bbox as [left, top, width, height]",
+        f"{file}:1: expected a score from 0 to 1",
+    ]
+
+
+def test_a_number_without_end_in_metadata(tmp_path):
+    (tmp_path / "x_species_id_2_name.json").write_text(f'{{"1": {DIGITS}}}')
+    with pytest.raises(LeafidError, match=r"name\.json: expected JSON, found an error: Exceeds the limit"):
+        read_plantnet300k(tmp_path)
+
+
+def test_lists_within_lists_in_the_mark_of_a_drawn_collection(tmp_path):
+    """It counts as damaged."""
+    (tmp_path / MARK).write_text("[" * 100_000)
+    with pytest.raises(LeafidError, match="expected a new or empty folder, found files in it"):
+        write_collection(tmp_path, Settings(2, 2, 1, 1, (AcquisitionType.SCAN,), max_side=100))
+
+
+def test_a_store_whose_schema_is_no_text(tmp_path, caplog):
+    store = Store(tmp_path)
+    store.put([(b"key", b"value")])
+    store.close()
+    # SQLite says what is wrong in words that it takes from the schema.
+    store.file.write_bytes(store.file.read_bytes().replace(b"CREATE TABLE", b"CREATE \x89\xff\x89\xffE"))
+    with closing(Store(tmp_path)) as anew:
+        assert anew.get([b"key"]) == {}
+    assert "the descriptor store is damaged" in caplog.text
+
+
+def test_a_link_that_leads_to_itself(tmp_path, cli):
+    (tmp_path / "loop.jpg").symlink_to("loop.jpg")
+    found = cli("info", tmp_path)
+    assert found.status == 0
+    assert f"missing     1 files of which there is metadata only\n  {tmp_path}/loop.jpg\n" in found.out
+    found = cli("segment", tmp_path, "--output", tmp_path / "out")
+    assert found.status == 1
+    assert f"{tmp_path}/loop.jpg: can't be read: Too many levels of symbolic links" in found.err
+
+
+@pytest.mark.parametrize("content", ["T " + "x" * 100_000 + "\n", "T \x1b[31m\u2028\x85\n", "T " + "\\" * 3000])
+def test_a_message_is_one_line_that_can_be_read(content, tmp_path, cli):
+    (tmp_path / "codes").write_text(content)
+    with pytest.raises(ProblemsError) as caught:
+        read_code_table(tmp_path / "codes")
+    (problem,) = caught.value.problems
+    assert problem.isprintable()
+    assert problem.startswith(f"{tmp_path}/codes:1: axis T: expected 4 positions of 0-9, a-z, found '")
+    assert len(problem) <= LONGEST_LINE
+    assert str(caught.value) == problem
+
+
+def test_what_is_left_out_of_a_message_is_the_middle():
+    assert one_line("short") == "short"
+    assert one_line("x" * LONGEST_LINE) == "x" * LONGEST_LINE
+    long = one_line(f"file:1: found {'x' * 10_000}; mend it")
+    assert len(long) == LONGEST_LINE
+    assert long.startswith("file:1: found xxx")
+    assert long.endswith("xxx; mend it")
+    assert " … " in long
+    assert one_line("a\udcff\0é×\u2028b") == "a\\udcff\\x00é×\\u2028b"
+
+
+def test_a_file_name_can_not_write_to_the_terminal(tmp_path, cli):
+    name = tmp_path / "a\n\x1b[31mb.jpg"
+    name.write_text("no picture")
+    found = cli("segment", name, "--output", tmp_path / "out")
+    assert found.status == 1
+    assert "\x1b" not in found.err
+    assert "a\\n\\x1b[31mb.jpg" in found.err
+
+
+@pytest.mark.parametrize("reader", [content_hash, read_xml])
+def test_a_named_pipe_is_not_waited_for(reader, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(LeafidError, match=r"pipe: expected a file, found a named pipe or a device$"):
+        reader(tmp_path / "pipe")
+
+
+def test_tables_and_texts(tmp_path):
+    file = tmp_path / "table.csv"
+    file.write_bytes(b'\xef\xbb\xbfa,"b\nc"\r\n\r\nd\n')
+    assert read_text(file).startswith("a,")
+    assert list(read_table(file)) == [(2, ["a", "b\nc"]), (3, []), (4, ["d"])]

@@ -1,0 +1,138 @@
+"""A short version of scripts/fuzz, and proofs that it finds what it is to find."""
+
+import json
+import os
+import pickle
+import subprocess
+import sys
+import time
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+from fuzz import driver, mutations, targets, worker
+from fuzz.judging import Watch, judge, message_problem
+from fuzz.target import Target, written
+from leafid.errors import LeafidError, ProblemsError
+
+
+@pytest.fixture(scope="module")
+def watch(tmp_path_factory):
+    return Watch(tmp_path_factory.mktemp("watched").resolve())
+
+
+@pytest.fixture
+def folder(watch):
+    """A new folder inside the watched one."""
+    place = watch.allowed / str(len(list(watch.allowed.iterdir())))
+    place.mkdir()
+    return place
+
+
+@pytest.mark.parametrize("name", targets.NAMES)
+def test_some_hundred_inputs(name, watch, folder, monkeypatch):
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    target = targets.load(name)
+    seeds = target.seeds()
+    for data in seeds:  # late imports would count as this input's time and memory
+        judge(target, data, folder, watch)
+    inputs = islice(mutations.inputs(seeds, target.words, 0), 40 if name == "model" else 150)
+    verdicts = [judge(target, data, folder, watch) for data in inputs]
+    assert [finding for verdict in verdicts for finding in verdict.findings if finding.kind != "slow"] == []
+    assert any(verdict.accepted for verdict in verdicts)
+
+
+def planted(fault):
+    return Target("planted", "", lambda: [b""], lambda data, folder: fault(folder))
+
+
+def refuse(message):
+    raise LeafidError(message)
+
+
+@pytest.mark.parametrize(
+    ("fault", "kind", "what"),
+    [
+        (lambda folder: 1 / 0, "raised", "ZeroDivisionError"),
+        (lambda folder: sys.exit(3), "raised", "SystemExit"),
+        (lambda folder: (folder.parents[1] / "elsewhere").write_text(""), "touched", "elsewhere"),
+        (lambda folder: (folder.parents[1] / "made").mkdir(), "touched", "made"),
+        (lambda folder: os.open(folder.parents[1] / "new", os.O_CREAT | os.O_WRONLY), "touched", "new"),
+        (lambda folder: subprocess.run(["true"], check=True), "touched", "subprocess.Popen"),
+        (lambda folder: pickle.loads(pickle.dumps(Path("x"))), "touched", "pickle.find_class"),
+        (lambda folder: sum(range(10**9)) if time.process_time() < 0 else spin(1.1), "slow", "1."),
+        (lambda folder: len(bytes(range(256)) * (1 << 20)), "memory", "MiB"),
+        (lambda folder: refuse("something is wrong"), "message", "no file named"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_found(fault, kind, what, watch, folder):
+    verdict = judge(planted(fault), b"", folder, watch)
+    assert [finding.kind for finding in verdict.findings] == [kind]
+    assert what in verdict.findings[0].what
+
+
+def spin(seconds):
+    end = time.process_time() + seconds
+    while time.process_time() < end:
+        pass
+
+
+@pytest.mark.parametrize(
+    "fine",
+    [
+        lambda folder: None,
+        lambda folder: refuse(f"{folder}/file:1: expected this, found that"),
+        lambda folder: written(folder, "more", b""),
+        lambda folder: (folder.parent / "nothing").exists(),
+        lambda folder: Path(os.devnull).write_text("x"),
+    ],
+)
+def test_what_is_right_is_left_alone(fine, watch, folder):
+    assert judge(planted(fine), b"", folder, watch).findings == ()
+
+
+def test_messages():
+    folder = Path("/place")
+    assert message_problem("/place/a: wrong\n/place/b: wrong", folder) is None
+    assert message_problem("/place/a: wrong\nand more", folder) == "no file named: 'and more'"
+    assert "'\\x1b'" in message_problem("/place/a: \x1b[31m", folder)
+    assert message_problem("/place/a: " + "x" * 1000, folder).startswith("a line of 1010 characters")
+
+
+def test_the_same_seed_gives_the_same_inputs():
+    seeds, words = [b"one 1", b"two 2"], (b"word",)
+    first = list(islice(mutations.inputs(seeds, words, 1), 300))
+    assert first == list(islice(mutations.inputs(seeds, words, 1), 300))
+    assert first[:2] == seeds
+    assert first != list(islice(mutations.inputs(seeds, words, 2), 300))
+    assert len(set(first)) > 150
+
+
+def test_what_was_found_is_kept_and_shown(tmp_path, capsys, monkeypatch):
+    fault = Target("planted", "", lambda: [b"good", b"bad"], lambda data, _: data == b"good" or 1 / 0)
+    monkeypatch.setattr(worker, "_loaded", lambda _: fault)
+    output = tmp_path / "out" / "boxes"
+    words = ["boxes", "--inputs", "40", "--seed", "0", "--engine", "mutations", "--output", str(output)]
+    assert worker.main(words) == 0
+    result = json.loads((output / "result.json").read_text())
+    (finding,) = result["findings"]
+    assert (result["inputs"], finding["kind"], finding["what"]) == (40, "raised", "ZeroDivisionError: division by zero")
+    assert finding["times"] > 1
+    assert (output / finding["input"]).read_bytes() == b"bad"
+    assert driver.table([result]).splitlines()[2].startswith("| boxes | 40 |")
+    monkeypatch.setattr(driver, "_fuzzed", lambda *_: result)
+    assert driver.main(["boxes", "--output", str(tmp_path / "out")]) == 1
+    assert f"out/boxes/{finding['input']}" in capsys.readouterr().out
+
+
+def test_a_process_that_ends_early_is_a_finding(tmp_path, capsys):
+    # No such engine: the worker ends at once, as one does whose decoder breaks down.
+    arguments = driver.argparse.Namespace(output=tmp_path, inputs=1, seed=0)
+    result = driver._fuzzed("boxes", arguments, "none")
+    assert [finding["kind"] for finding in result["findings"]] == ["ended"]
+
+
+def test_problems_stay_apart_between_processes():
+    error = ProblemsError(["one", "two"])
+    assert pickle.loads(pickle.dumps(error)).problems == ("one", "two")

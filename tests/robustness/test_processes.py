@@ -1,0 +1,173 @@
+"""Commands as processes: killed, interrupted, two at once, and with no room to write."""
+
+import os
+import resource
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from benchmarks.robustness.processes import ROOT, all_gone, marked, start
+
+pytestmark = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="looks processes up in /proc")
+
+
+@pytest.fixture
+def words(drawn, small_recipe, tmp_path):
+    return ["train", drawn, "--recipe", small_recipe, "--cache", tmp_path / "cache", "--output", tmp_path / "model"]
+
+
+def wait_for(condition, seconds=120):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def vectors(cache):
+    file = cache / "vectors.sqlite"
+    if not file.exists():
+        return 0
+    try:
+        with closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as connection:
+            return connection.execute("SELECT COUNT(*) FROM vectors").fetchone()[0]
+    except sqlite3.Error:  # being made just now
+        return 0
+
+
+def leftovers(folder):
+    return sorted(file.name for file in folder.iterdir() if file.name.endswith(".part") or file.name.startswith("."))
+
+
+@pytest.mark.parametrize("at", [1, 30])
+def test_training_killed_and_started_again(at, words, tmp_path, drawn_model, digest):
+    mark = f"killed-{os.getpid()}-{at}"
+    process = start([*words, "--jobs", 2], mark, tmp_path / "first")
+    wait_for(lambda: vectors(tmp_path / "cache") >= at or process.poll() is not None)
+    process.kill()
+    assert process.wait() == -signal.SIGKILL
+    assert all_gone(mark, 60)
+    assert not (tmp_path / "model").exists()
+    again = start([*words, "--jobs", 1], mark, tmp_path / "second")
+    assert again.wait() == 0, (tmp_path / "second" / "err").read_text()
+    assert digest(tmp_path / "model") == digest(drawn_model)
+    assert leftovers(tmp_path) == []
+    assert [file.name for file in (tmp_path / "cache").iterdir()] == ["vectors.sqlite"]
+    assert list((tmp_path / "second" / "tmp").iterdir()) == []
+
+
+def test_two_trainings_with_one_store_at_once(words, tmp_path, drawn_model, digest):
+    names = ("one", "two")
+    both = [
+        start([*words[:-1], tmp_path / f"{name}.leafid", "--jobs", 1], f"twice-{os.getpid()}", tmp_path / name)
+        for name in names
+    ]
+    for name, process in zip(names, both, strict=True):
+        assert process.wait() == 0, (tmp_path / name / "err").read_text()
+        assert (tmp_path / name / "err").read_text() == ""
+        assert digest(tmp_path / f"{name}.leafid") == digest(drawn_model)
+    with closing(sqlite3.connect(tmp_path / "cache" / "vectors.sqlite")) as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+
+
+@pytest.mark.parametrize("group", [True, False], ids=["Ctrl-C", "the main process alone"])
+def test_an_interrupted_description_leaves_no_process(group, drawn, tmp_path):
+    mark = f"interrupted-{os.getpid()}-{group}"
+    output = tmp_path / "table.csv"
+    process = start(["describe", drawn, "--output", output, "--jobs", 2], mark, tmp_path)
+    # The main process, two workers, and what joblib keeps beside them.
+    wait_for(lambda: len(marked(mark)) >= 4)
+    if group:
+        os.killpg(process.pid, signal.SIGINT)
+    else:
+        process.send_signal(signal.SIGINT)
+    assert process.wait(120) == 130
+    assert all_gone(mark, 60)
+    assert (tmp_path / "err").read_text() == "leafid: interrupted\n"
+    assert not output.exists()
+    assert leftovers(tmp_path) == []
+
+
+def limited(words, most_bytes, **options):
+    """Run a command that can't write files of more than so many bytes: it fails like a full disk, in the same calls."""
+    return subprocess.run(
+        [sys.executable, "-m", "leafid", *map(str, words)],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, most_bytes)),
+        **options,
+    )
+
+
+def test_no_room_for_the_store(drawn, drawn_model, drawn_cache, tmp_path, cli, digest):
+    words = ["predict", drawn, "--model", drawn_model, "--jobs", 1]
+    assert cli(*words, "--output", tmp_path / "wanted", "--cache", drawn_cache).status == 0
+    # Room for an empty database and its index in shared memory, and hardly more.
+    found = limited([*words, "--output", tmp_path / "run", "--cache", tmp_path / "cache"], 40_000)
+    assert found.returncode == 0, found.stderr
+    assert digest(tmp_path / "run") == digest(tmp_path / "wanted")
+    assert found.stderr.count("the descriptor store can't be written") == 1
+    # The store that is left is sound.
+    assert cli(*words, "--output", tmp_path / "again", "--cache", tmp_path / "cache").err.count("warning") == 0
+    assert digest(tmp_path / "again") == digest(tmp_path / "wanted")
+
+
+def test_no_room_for_the_output(words, drawn_model, drawn_cache, tmp_path):
+    (tmp_path / "model").write_text("an older model")
+    words[words.index("--cache") + 1] = drawn_cache
+    # Room for the store, which needs no more than it has, but not for the model.
+    assert drawn_model.stat().st_size > 40_000
+    found = limited([*words, "--jobs", 1], 40_000, stdout=subprocess.PIPE)
+    assert found.returncode == 1
+    (error,) = (line for line in found.stderr.splitlines() if not line.startswith("leafid: warning: "))
+    assert error == f"leafid: error: {tmp_path}/model: can't be written: File too large"
+    assert (tmp_path / "model").read_text() == "an older model"
+    assert leftovers(tmp_path) == []
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+def test_no_room_for_what_is_printed(drawn):
+    with Path("/dev/full").open("w") as full:
+        found = limited(["info", drawn], 1 << 30, stdout=full)
+    assert found.returncode == 1
+    assert found.stderr == "leafid: error: No space left on device\n"
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A disk of 256 KiB."""
+    place = tmp_path / "disk"
+    place.mkdir()
+    mount = shutil.which("mount")
+    command = [mount, "-t", "tmpfs", "-o", "size=256k", "tmpfs", str(place)]
+    if mount is None or os.geteuid() or subprocess.run(command, capture_output=True, check=False).returncode:
+        pytest.skip("a file system can't be mounted here: only the superuser may")
+    yield place
+    subprocess.run(["umount", "--lazy", str(place)], check=True)
+
+
+def test_a_full_disk(small_disk, drawn, drawn_model, tmp_path, cli, digest):
+    words = ["predict", drawn, "--model", drawn_model, "--jobs", 1]
+    assert cli(*words, "--output", tmp_path / "wanted", "--no-cache").status == 0
+    (small_disk / "run").write_text("an older run")
+    (small_disk / "filler").write_bytes(bytes(200_000))
+    found = cli(*words, "--output", tmp_path / "run", "--cache", small_disk / "cache")
+    assert found.status == 0
+    assert digest(tmp_path / "run") == digest(tmp_path / "wanted")
+    # Whether the store can be opened at all is said in other words, and once as well.
+    assert found.err.count("warning") == 1
+    assert "the descriptor store can't be" in found.err
+    with pytest.raises(OSError, match="No space left"):
+        (small_disk / "rest").write_bytes(bytes(1 << 20))
+    found = cli(*words, "--output", small_disk / "run", "--no-cache")
+    assert found.status == 1
+    assert found.err.splitlines()[-1] == f"leafid: error: {small_disk}/run: can't be written: No space left on device"
+    assert (small_disk / "run").read_text() == "an older run"
