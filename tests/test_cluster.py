@@ -201,7 +201,7 @@ def test_workers_die_and_the_bytes_are_those_of_one_process(
 @pytest.fixture
 def worker(machines):
     """A process beside the tests' own that can be counted on."""
-    if "first" not in machines._names():
+    if not machines._names():
         machines.start_worker("first")
     return machines
 
@@ -261,3 +261,18 @@ def test_a_backend_of_joblib_can_be_the_cluster_too(worker):
 
     with worker.client.as_current(), parallel_config(backend="dask"):
         assert list(ordered_map(slowly, range(6), jobs=2)) == [number**2 for number in range(6)]
+
+
+def test_it_waits_for_a_worker_when_the_last_one_is_gone(worker, monkeypatch, caplog):
+    monkeypatch.setattr(cluster, "_LOOK_EVERY", 0.5)
+    with on_cluster(worker.address):
+        results = ordered_map(slowly, range(8))
+        assert next(results) == 0
+        for process in worker.processes[1:]:
+            process.kill()
+        thread = ThreadPoolExecutor(1)
+        rest = thread.submit(list, results)
+        until(lambda: f"{worker.address}: no worker is left; waiting for one to join" in caplog.text)
+        assert not rest.done()
+        worker.start_worker("another")
+        assert rest.result() == [number**2 for number in range(1, 8)]
