@@ -1,0 +1,162 @@
+"""How training grows with the collection: time and memory for 1, 2, 4, 8, 16 times as many pictures.
+
+Prints what docs/scaling.md shows: a table of `leafid train` on drawn collections, with the descriptors computed and
+then from the store; a table of the ridge alone, on many more vectors than there are pictures; and the projection to
+large collections. CPU seconds are those of the process and its workers, whatever else the machine does.
+
+    python -m benchmarks.scaling train [--plants 3] [--steps 5] [--recipe fast] [--jobs 1] [--no-cache]
+    python -m benchmarks.scaling ridge [--rows 5000] [--steps 5] [--columns 512]
+    python -m benchmarks.scaling plan
+"""
+
+import argparse
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from benchmarks.planning import plan_table
+
+COMMAND = (sys.executable, "-m", "leafid")
+N_SPECIES = 10
+PICTURES_PER_PLANT = 2
+
+
+def measured(words: list[str]) -> tuple[float, float, float]:
+    """Run a program; give its wall time and CPU time in seconds, and its peak memory in MiB."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    start = time.perf_counter()
+    child = subprocess.Popen(words, stdout=subprocess.DEVNULL)
+    _, status, usage = os.wait4(child.pid, 0)
+    wall = time.perf_counter() - start
+    if status:
+        raise SystemExit(f"{' '.join(words)}: status {status}")
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return wall, cpu, usage.ru_maxrss / 1024
+
+
+def linked(collection: Path, part: Path, plants: int) -> int:
+    """Make a collection of the first plants of every species, its files links; give the number of pictures."""
+    from leafid.collection import read_collection
+
+    pictures = [p for p in read_collection(collection).pictures if p.species and p.plant]
+    by_species: dict[str, dict[str, None]] = {}
+    for picture in pictures:
+        by_species.setdefault(picture.species or "", {})[picture.plant or ""] = None
+    kept = {plant for own in by_species.values() for plant in list(own)[:plants]}
+    folder = part / "Train"
+    folder.mkdir(parents=True)
+    for picture in pictures:
+        if picture.plant in kept:
+            for file in (picture.file, picture.file.with_suffix(".xml")):
+                os.link(file, folder / file.name)
+    return sum(picture.plant in kept for picture in pictures)
+
+
+def train_table(
+    first: int, steps: int, recipe: str, jobs: int, no_cache: bool, folder: Path, drawn: Path | None = None
+) -> None:
+    """Train on more and more pictures, print a line for each."""
+    plants = [first * 2**step for step in range(steps)]
+    size = "400" if recipe == "fast" else "800"
+    drawing = ["--species", str(N_SPECIES), "--plants", str(plants[-1]), "--test-plants", "0", "--type", "scan"]
+    drawing += ["--pictures", str(PICTURES_PER_PLANT), "--size", size, "--jobs", str(jobs)]
+    if drawn is None:
+        drawn = folder / "all"
+        subprocess.run([*COMMAND, "sample", str(drawn), *drawing], check=True, stdout=subprocess.DEVNULL)
+    print("| pictures | anew: wall s | CPU s | peak MiB | from the store: wall s | CPU s | peak MiB | store MB |")
+    print("|---:|---:|---:|---:|---:|---:|---:|---:|", flush=True)
+    for n_plants in plants:
+        collection, store = folder / f"{n_plants}", folder / f"store-{n_plants}"
+        n_pictures = linked(drawn, collection, n_plants)
+        words = [*COMMAND, "train", str(collection), "--type", "scan", "--recipe", recipe, "--jobs", str(jobs)]
+        words += ["--output", str(folder / "model.leafid")]
+        kept = ["--no-cache"] if no_cache else ["--cache", str(store)]
+        cells = [str(n_pictures)]
+        for _ in range(1 if no_cache else 2):
+            wall, cpu, peak = measured([*words, *kept])
+            cells += [f"{wall:.0f}", f"{cpu:.1f}", f"{peak:.0f}"]
+        if not no_cache:
+            cells.append(f"{sum(file.stat().st_size for file in store.iterdir()) / 1e6:.1f}")
+        print("| " + " | ".join(cells + ["–"] * (8 - len(cells))) + " |", flush=True)
+        shutil.rmtree(store, ignore_errors=True)
+
+
+def fit_ridge(n_rows: int, n_columns: int) -> None:
+    """Learn from drawn vectors as an expert does: five folds, their held-out scores, and all of it."""
+    import numpy as np
+
+    from leafid.learning.fitting import learn_expert
+    from leafid.learning.recipe import Expert
+    from leafid.learning.rows import Rows
+    from leafid.learning.spool import Spool
+
+    random = np.random.default_rng(0)
+    labels = np.arange(n_rows) % 100
+    with Spool(in_memory=2**20) as spool:  # as if there were more than may be held
+        for start in range(0, n_rows, 1000):
+            spool.append(random.normal(size=(len(labels[start : start + 1000]), n_columns)) / n_columns**0.5)
+        folds = [np.sort(fold) for fold in np.array_split(random.permutation(n_rows), 5)]
+        asked = np.arange(min(n_rows, 20_000))
+        rows = Rows(spool, "none", standardise=False, batch_size=1000)
+        learn_expert(rows, labels, np.ones(n_rows), folds, asked, Expert("measures", ("hu",)))
+
+
+def ridge_table(first: int, steps: int, n_columns: int) -> None:
+    """Learn from more and more vectors, print a line for each."""
+    print("| vectors | size of them, MiB | wall s | CPU s | peak MiB |\n|---:|---:|---:|---:|---:|", flush=True)
+    for step in range(steps):
+        n_rows = first * 2**step
+        words = [
+            sys.executable,
+            "-m",
+            "benchmarks.scaling",
+            "one-ridge",
+            "--rows",
+            str(n_rows),
+            "--columns",
+            str(n_columns),
+        ]
+        wall, cpu, peak = measured(words)
+        size = n_rows * n_columns * 4 / 2**20
+        print(f"| {n_rows} | {size:.0f} | {wall:.0f} | {cpu:.1f} | {peak:.0f} |", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=["train", "ridge", "one-ridge", "plan"])
+    parser.add_argument("--plants", type=int, default=3, help="of each species, in the smallest collection")
+    parser.add_argument("--rows", type=int, default=5000, help="of the smallest table of vectors")
+    parser.add_argument("--steps", type=int, default=5)
+    parser.add_argument("--columns", type=int, default=512)
+    parser.add_argument("--recipe", default="fast")
+    parser.add_argument("--drawn", type=Path, help="a collection that `leafid sample` has drawn; by default a new one")
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--no-cache", action="store_true")
+    arguments = parser.parse_args()
+    if arguments.what == "one-ridge":
+        fit_ridge(arguments.rows, arguments.columns)
+    elif arguments.what == "ridge":
+        ridge_table(arguments.rows, arguments.steps, arguments.columns)
+    elif arguments.what == "plan":
+        print(plan_table())
+    else:
+        with tempfile.TemporaryDirectory(prefix="scaling-") as folder:
+            train_table(
+                arguments.plants,
+                arguments.steps,
+                arguments.recipe,
+                arguments.jobs,
+                arguments.no_cache,
+                Path(folder),
+                arguments.drawn,
+            )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,43 @@
+"""The growing collections of the scaling benchmark, and how a program is measured."""
+
+import sys
+
+import pytest
+
+from benchmarks import scaling
+from leafid.collection import read_collection
+
+
+def test_collections_grow_by_whole_plants(drawn, tmp_path):
+    every = [picture for picture in read_collection(drawn).pictures if picture.species]
+    plants = {1: set(), 2: set()}
+    for n_plants, found in plants.items():
+        folder = tmp_path / str(n_plants)
+        assert scaling.linked(drawn, folder, n_plants) == len(read_collection(folder).pictures)
+        pictures = read_collection(folder).pictures
+        found |= {picture.plant for picture in pictures}
+        assert len(found) == n_plants * len({picture.species for picture in every})
+        assert len(pictures) == sum(picture.plant in found for picture in every)
+    assert plants[1] < plants[2]
+
+
+def test_a_program_is_measured():
+    wall, cpu, peak = scaling.measured([sys.executable, "-c", "x = bytearray(60 * 2**20)"])
+    assert wall > 0
+    assert cpu > 0
+    assert peak > 60  # MiB
+    with pytest.raises(SystemExit, match="status"):
+        scaling.measured([sys.executable, "-c", "raise SystemExit(3)"])
+
+
+def test_the_tables_are_markdown(drawn, tmp_path, capsys, monkeypatch):
+    scaling.ridge_table(40, 2, 8)
+    monkeypatch.setattr(scaling, "COMMAND", (sys.executable, "-c", "import sys; open(sys.argv[-1] + '/x', 'w')"))
+    monkeypatch.setattr(scaling, "linked", lambda *_: 7)
+    (tmp_path / "store-2").mkdir()
+    (tmp_path / "store-4").mkdir()
+    scaling.train_table(2, 2, "fast", 1, False, tmp_path, drawn)
+    lines = capsys.readouterr().out.splitlines()
+    for table in (lines[:4], lines[4:]):
+        assert len({line.count("|") for line in table}) == 1
+    assert [line.split()[1] for line in lines if line[2].isdigit()] == ["40", "80", "7", "7"]
