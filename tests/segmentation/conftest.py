@@ -45,8 +45,9 @@ def drawn_leaf() -> Callable[..., tuple[np.ndarray, np.ndarray]]:
         outline = _BLADE * ([-1, 1] if mirror else [1, 1])
         mask = _fill((rows, cols), outline @ to_picture + middle)
         if stalk:
+            # 4 % of √area wide: well below what counts as a petiole's greatest width, 8 %.
             mask |= _fill(
-                (rows, cols), np.array([[-0.05, 0.5], [0.05, 0.5], [0.05, 1.7], [-0.05, 1.7]]) @ to_picture + middle
+                (rows, cols), np.array([[-0.035, 0.5], [0.035, 0.5], [0.035, 1.7], [-0.035, 1.7]]) @ to_picture + middle
             )
         image = np.where(mask[..., None], np.array(leaf, float), np.array(sheet, float))
         row, col = np.mgrid[0:rows, 0:cols]
