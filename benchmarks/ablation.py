@@ -55,7 +55,7 @@ def variants(recipe: Recipe) -> Iterator[tuple[str, Recipe]]:
         words = replace(expert, encoder="words", modes=1000, position=0.0, map="chi2")
         yield f"only {name}, as a bag of 1000 words", replace(recipe, experts={name: words})
         for what, change in {
-            "not mirrored": {"mirrored": False},
+            "not mirrored": {"symmetry": "none"},
             "without position": {"position": 0.0},
             "not turned upright": {"view": "leaf"},
         }.items():

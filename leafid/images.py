@@ -67,8 +67,8 @@ def read_image(file: str | os.PathLike[str], max_side: int | None = None) -> np.
     longest = max(header.rows, header.cols)
     image = _decode(file, header, data, _reduction(header.kind, longest, max_side))
     if max_side is not None and longest > max_side:
-        # From the stored size, so that the result doesn't depend on how the reduced decoding rounds.
-        rows, cols = (max(1, round(side * max_side / longest)) for side in (header.rows, header.cols))
+        # From the stored size, and rounded up as reduced decoding does: mostly nothing is left to do then.
+        rows, cols = (-(-side * max_side // longest) for side in (header.rows, header.cols))
         if image.shape[:2] != (rows, cols):
             image = cv2.resize(image, (cols, rows), interpolation=cv2.INTER_AREA)
     return _upright(image, header.orientation)

@@ -1,8 +1,10 @@
+import math
 import os
 import struct
 import subprocess
 import sys
 import zlib
+from fractions import Fraction
 from pathlib import Path
 
 import cv2
@@ -123,7 +125,7 @@ def test_max_side_is_met_exactly(tmp_path, rgb, kind, max_side):
     large = cv2.resize(rgb, (400, 301), interpolation=cv2.INTER_CUBIC)
     file = save(tmp_path / f"leaf.{kind}", large)
     image = read_image(file, max_side)
-    assert image.shape == (round(301 * max_side / 400), max_side, 3)
+    assert image.shape == (math.ceil(301 * max_side / 400), max_side, 3)
     if max_side < 400:
         expected = cv2.resize(read_image(file), image.shape[1::-1], interpolation=cv2.INTER_AREA)
         # Reduced JPEG decoding averages in frequency space: close to the average over areas, but not it.
@@ -137,12 +139,11 @@ def test_small_pictures_are_not_enlarged(tmp_path, rgb):
 
 @settings(max_examples=30, deadline=None)
 @given(rows=st.integers(16, 300), cols=st.integers(16, 300), max_side=st.integers(1, 320))
-def test_size_is_the_rounded_proportion(tmp_path_factory, rows, cols, max_side):
+def test_size_is_the_proportion_rounded_up(tmp_path_factory, rows, cols, max_side):
     file = tmp_path_factory.mktemp("sizes") / "leaf.jpg"
     cv2.imwrite(str(file), np.full((rows, cols, 3), 90, np.uint8))
-    longest = max(rows, cols)
-    scale = min(1, max_side / longest)
-    assert read_image(file, max_side).shape[:2] == (max(1, round(rows * scale)), max(1, round(cols * scale)))
+    scale = min(Fraction(1), Fraction(max_side, max(rows, cols)))
+    assert read_image(file, max_side).shape[:2] == (math.ceil(rows * scale), math.ceil(cols * scale))
 
 
 def test_max_side_below_1(tmp_path, rgb):

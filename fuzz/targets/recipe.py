@@ -18,7 +18,7 @@ codebook_pictures = 6
 [experts.local]
 descriptor = "dense-sift"
 view = "upright"
-mirrored = true
+symmetry = "mirror"
 position = 1.0
 codebook_types = ["scan"]
 [experts.shape]

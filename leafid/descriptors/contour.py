@@ -238,9 +238,23 @@ def smooth_closed(signal: NDArray[np.float64], sigma: float) -> NDArray[np.float
     ndarray of float64, the signal's shape
     """
     spectrum = np.fft.rfft(signal, axis=0)
-    gain = np.exp(-2 * (np.pi * sigma * np.arange(len(spectrum))) ** 2)
-    gain[gain < 1e-12] = 0.0  # denormal numbers would make the transform back ten times slower
+    gain = smoothing_gain(np.arange(len(spectrum)), sigma)
     return np.fft.irfft(spectrum * gain.reshape(-1, *[1] * (signal.ndim - 1)), n=len(signal), axis=0)
+
+
+def smoothing_gain(waves: NDArray[np.number], sigma: float | NDArray[np.float64]) -> NDArray[np.float64]:
+    """Tell what a Gaussian smoothing leaves of a wave, from 0 to 1.
+
+    Parameters
+    ----------
+    waves : ndarray, shape (n,)
+        In waves around the contour.
+    sigma : float or ndarray that broadcasts against `waves`
+        As in `smooth_closed`.
+    """
+    gain = np.exp(-2 * (np.pi * sigma * waves) ** 2)
+    gain[gain < 1e-12] = 0.0  # denormal numbers would make the transform back ten times slower
+    return gain
 
 
 _BORDER = 3

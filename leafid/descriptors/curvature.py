@@ -12,7 +12,7 @@ SCALES = tuple(float(radius) for radius in np.geomspace(0.02, 0.6, 10).round(4))
 """Radii of the discs and circles, in √area."""
 BINS = 12
 """Bins of each histogram, over shares of 0 to 1."""
-_ANGLES = 32
+_ANGLES = 24
 _STEP = 4
 """Every so-maniest contour point is the centre of discs: neighbours nearly agree."""
 

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import cv2
 import numpy as np
 
+from leafid.descriptors.cell_windows import N_CELLS, Grid, cell_means, read_windows
+
 N_ORIENTATIONS = 8
-N_CELLS = 4
 # Of a cell: means and standard deviations of three channels.
 _COLOUR_VALUES = 6
 # Grey values are in [0, 1]; a cell whose gradients sum to less than this holds camera noise rather than structure.
 _NOISE_FLOOR = 0.02
+# Grey levels are held in 1/128; a component along a diagonal is √2 times the smaller of the two differences.
+_PRECISION = 128
+_PLANE_UNITS = np.where(np.arange(N_ORIENTATIONS) % 2, np.sqrt(2), 1).astype(np.float32) / (255 * _PRECISION)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,62 +54,15 @@ def pooled(pieces: Sequence[LocalFeatures]) -> LocalFeatures:
     )
 
 
-def mirrored(features: LocalFeatures, descriptor: str) -> LocalFeatures:
-    """Give the dense features of the mirror image, without computing them again.
-
-    A mirrored patch has the same cells in another order, and for SIFT the same orientations in another order.
-
-    Parameters
-    ----------
-    features : LocalFeatures
-        Of `dense_sift` or `dense_colour`.
-    descriptor : {"dense-sift", "dense-colour"}
-        Which of the two.
-
-    Returns
-    -------
-    LocalFeatures
-        In the same order: each is the mirror image of the one that was there.
-    """
-    cells = features.descriptors.reshape(len(features), N_CELLS, N_CELLS, local_length(descriptor) // N_CELLS**2)
-    cells = cells[:, :, ::-1]
-    if descriptor == "dense-sift":
-        cells = cells[..., (N_ORIENTATIONS // 2 - np.arange(N_ORIENTATIONS)) % N_ORIENTATIONS]
-    positions = features.positions * np.array([1, -1], np.float32) + np.array([0, 1], np.float32)
-    return LocalFeatures(cells.reshape(features.descriptors.shape), positions, features.scales)
-
-
-def symmetric(features: LocalFeatures, descriptor: str) -> LocalFeatures:
-    """Mirror every second feature: the set is then alike for a picture and its mirror image, at no cost.
-
-    Neighbouring patches overlap by three quarters, so that either half of them tells nearly all that both tell.
-
-    Parameters
-    ----------
-    features, descriptor
-        As in `mirrored`.
-    """
-    other = mirrored(features.at(np.arange(1, len(features), 2)), descriptor)
-    return pooled([features.at(np.arange(0, len(features), 2)), other])
-
-
 def local_length(descriptor: str) -> int:
     """Tell how many values a descriptor has: ``dense-sift``, ``detected-sift`` or ``dense-colour``."""
     return _COLOUR_VALUES * N_CELLS**2 if descriptor == "dense-colour" else N_ORIENTATIONS * N_CELLS**2
 
 
-def dense_sift(
-    grey: np.ndarray,
-    region: np.ndarray | None = None,
-    *,
-    cell: int = 4,
-    n_scales: int = 5,
-    scale_factor: float = 2**0.5,
-    coverage: float = 0.1,
-) -> LocalFeatures:
+def dense_sift(grey: np.ndarray, region: np.ndarray | None = None, grid: Grid | None = None) -> LocalFeatures:
     """RootSIFT descriptors on a grid, at several patch sizes.
 
-    One plane of gradient magnitude per orientation is pooled into square cells; a descriptor is a window of 4 × 4
+    One plane of gradient strength per orientation is pooled into square cells; a descriptor is a window of 4 × 4
     cells, so that neighbouring descriptors share their cells and nothing is computed twice. Larger patches are read
     from reduced copies of the picture. Patches are upright: turn the leaf first where its orientation should not count.
 
@@ -114,20 +71,20 @@ def dense_sift(
     grey : uint8 (H, W)
     region : bool (H, W), optional
         Only patches that this region covers far enough are kept; all by default.
-    cell : int, default 4
-        Side of a cell in pixels of each reduced copy; the grid step too.
-    n_scales : int, default 5
-        Number of patch sizes.
-    scale_factor : float, default √2
-        From each patch size to the next.
-    coverage : float, default 0.1
-        The share of a patch that the region must cover: 0.1 keeps the edge of a leaf, 0.95 only its inside.
+    grid : Grid, optional
+        Which patches; by default all of five sizes.
 
     Returns
     -------
     LocalFeatures
         ``d`` is 128; non-negative with L2 norm 1 (0 for patches without structure). Empty where the picture is smaller
         than a patch or no patch meets the region.
+
+    Notes
+    -----
+    A gradient is taken apart into its components along the two nearest of eight directions: for the first octant,
+    ``a · (1, 0) + b · (1, 1) / √2`` with ``b = √2 · down`` and ``a = right - down``. It shares the gradient between
+    them as interpolation by its angle does, to within a twelfth, and takes differences and minima instead of an angle.
 
     References
     ----------
@@ -136,29 +93,23 @@ def dense_sift(
     .. [2] R. Arandjelović, A. Zisserman, "Three things everyone should know to improve object retrieval", CVPR 2012,
        doi:10.1109/CVPR.2012.6248018
     """
-    pieces = []
-    for reduced in _pyramid(grey, cell, n_scales, scale_factor):
-        windows = _windows(_orientation_cells(reduced.astype(np.float32) / 255, cell), reduced, region, cell, coverage)
-        pieces.append(replace(windows, descriptors=_root_normalised(windows.descriptors)))
-    return pooled(pieces) if pieces else _none(local_length("dense-sift"))
+    found = read_windows(grey, region, grid or Grid(), _orientation_cells, _orientation_order)
+    if found is None:
+        return _none(local_length("dense-sift"))
+    # The cells hold square roots: their squares sum to what the window's gradients sum to.
+    sums = np.einsum("ij,ij->i", found.values, found.values)
+    found.values[...] *= (1 / np.sqrt(sums + _NOISE_FLOOR))[:, None]
+    return LocalFeatures(found.values, found.positions, found.scales)
 
 
-def dense_colour(
-    lab: np.ndarray,
-    region: np.ndarray | None = None,
-    *,
-    cell: int = 4,
-    n_scales: int = 5,
-    scale_factor: float = 2**0.5,
-    coverage: float = 0.1,
-) -> LocalFeatures:
+def dense_colour(lab: np.ndarray, region: np.ndarray | None = None, grid: Grid | None = None) -> LocalFeatures:
     """Means and standard deviations of the Lab channels in 4 × 4 cells, on the grid of `dense_sift`.
 
     Parameters
     ----------
     lab : uint8 (H, W, 3)
         As ``cv2.cvtColor(image, cv2.COLOR_BGR2LAB)`` gives it.
-    region, cell, n_scales, scale_factor, coverage
+    region, grid
         As in `dense_sift`.
 
     Returns
@@ -171,13 +122,10 @@ def dense_colour(
     .. [1] F. Perronnin, J. Sánchez, T. Mensink, "Improving the Fisher kernel for large-scale image classification",
        ECCV 2010, section 4.1, doi:10.1007/978-3-642-15561-1_11
     """
-    pieces = []
-    for reduced in _pyramid(lab, cell, n_scales, scale_factor):
-        values = reduced.astype(np.float32) / 255
-        means = _pooled(values, cell)
-        spread = np.sqrt(np.maximum(_pooled(values * values, cell) - means * means, 0))
-        pieces.append(_windows(np.concatenate([means, spread], axis=2), reduced, region, cell, coverage))
-    return pooled(pieces) if pieces else _none(local_length("dense-colour"))
+    found = read_windows(lab, region, grid or Grid(), _colour_cells, lambda way: np.arange(_COLOUR_VALUES))
+    if found is None:
+        return _none(local_length("dense-colour"))
+    return LocalFeatures(found.values, found.positions, found.scales)
 
 
 def detected_sift(grey: np.ndarray, region: np.ndarray | None = None, *, max_points: int = 500) -> LocalFeatures:
@@ -210,63 +158,39 @@ def detected_sift(grey: np.ndarray, region: np.ndarray | None = None, *, max_poi
     return LocalFeatures(_root_normalised(found), positions, np.log2(sides))
 
 
-def _pyramid(image: np.ndarray, cell: int, n_scales: int, scale_factor: float) -> Iterator[np.ndarray]:
-    """Yield the picture at each scale, as long as a patch fits in."""
-    for step in range(n_scales):
-        rows, cols = (round(side / scale_factor**step) for side in image.shape[:2])
-        if min(rows, cols) < N_CELLS * cell:
-            return
-        yield image if step == 0 else cv2.resize(image, (cols, rows), interpolation=cv2.INTER_AREA)
-
-
 def _orientation_cells(grey: np.ndarray, cell: int) -> np.ndarray:
-    """Pool the gradient magnitude into cells, shared linearly between the two nearest of 8 orientations."""
-    magnitude, angle = cv2.cartToPolar(
-        cv2.Sobel(grey, cv2.CV_32F, 1, 0, ksize=1), cv2.Sobel(grey, cv2.CV_32F, 0, 1, ksize=1)
-    )
-    angle *= N_ORIENTATIONS / (2 * np.pi)
-    planes = []
-    for orientation in range(N_ORIENTATIONS):
-        distance = cv2.absdiff(angle, float(orientation))
-        if orientation == 0:
-            distance = np.minimum(distance, N_ORIENTATIONS - distance)
-        planes.append(_pooled(np.maximum(1 - distance, 0) * magnitude, cell))
-    return np.stack(planes, axis=2)
+    """Give the square root of each cell's mean gradient along 8 directions, from right over down."""
+    # Sixteen bits, for the means to keep their precision; what would be negative becomes 0.
+    framed = cv2.copyMakeBorder(grey, 1, 1, 1, 1, cv2.BORDER_REFLECT_101).astype(np.uint16) * np.uint16(_PRECISION)
+    left, right, above, below = framed[1:-1, :-2], framed[1:-1, 2:], framed[:-2, 1:-1], framed[2:, 1:-1]
+    east, west = cv2.subtract(right, left), cv2.subtract(left, right)
+    south, north = cv2.subtract(below, above), cv2.subtract(above, below)
+    sideways, upright = cv2.add(east, west), cv2.add(south, north)
+    planes = [
+        cv2.subtract(east, upright),
+        cv2.min(east, south),
+        cv2.subtract(south, sideways),
+        cv2.min(south, west),
+        cv2.subtract(west, upright),
+        cv2.min(west, north),
+        cv2.subtract(north, sideways),
+        cv2.min(north, east),
+    ]
+    cells = np.stack([cell_means(plane, cell) for plane in planes], axis=2)
+    return np.sqrt(cells * _PLANE_UNITS)
 
 
-def _pooled(values: np.ndarray, cell: int) -> np.ndarray:
-    """Average over square cells; a remainder at the lower and right edge is left out."""
-    n_rows, n_cols = values.shape[0] // cell, values.shape[1] // cell
-    return cv2.resize(values[: n_rows * cell, : n_cols * cell], (n_cols, n_rows), interpolation=cv2.INTER_AREA)
+def _orientation_order(way: int) -> np.ndarray:
+    """List the orientations as they stand in a turned and mirrored cell; ways as in `SYMMETRIES`."""
+    order = (np.arange(N_ORIENTATIONS) + way // 2 * (N_ORIENTATIONS // 4)) % N_ORIENTATIONS
+    return order[(N_ORIENTATIONS // 2 - np.arange(N_ORIENTATIONS)) % N_ORIENTATIONS] if way % 2 else order
 
 
-def _windows(
-    cells: np.ndarray, reduced: np.ndarray, region: np.ndarray | None, cell: int, coverage: float
-) -> LocalFeatures:
-    """Read every window of 4 × 4 cells that meets the region, as a row of numbers with its place."""
-    windows = np.lib.stride_tricks.sliding_window_view(cells, (N_CELLS, N_CELLS), axis=(0, 1))
-    keep = (
-        np.ones(windows.shape[:2], bool)
-        if region is None
-        else _coverage(region, cells.shape, windows.shape) >= coverage
-    )
-    found_rows, found_cols = np.nonzero(keep)
-    n_values = cells.shape[2] * N_CELLS**2
-    descriptors = windows[found_rows, found_cols].transpose(0, 2, 3, 1).reshape(len(found_rows), n_values)
-    rows, cols = reduced.shape[:2]
-    half = N_CELLS / 2
-    positions = np.column_stack([(found_rows + half) * (cell / rows), (found_cols + half) * (cell / cols)])
-    side = np.log2(N_CELLS * cell / max(rows, cols))
-    return LocalFeatures(
-        np.ascontiguousarray(descriptors), positions.astype(np.float32), np.full(len(descriptors), side, np.float32)
-    )
-
-
-def _coverage(region: np.ndarray, cells_shape: tuple[int, ...], windows_shape: tuple[int, ...]) -> np.ndarray:
-    """Tell what share of each window the region covers."""
-    share = cv2.resize(region.astype(np.float32), (cells_shape[1], cells_shape[0]), interpolation=cv2.INTER_AREA)
-    sums = cv2.boxFilter(share, -1, (N_CELLS, N_CELLS), anchor=(0, 0), borderType=cv2.BORDER_CONSTANT)
-    return sums[: windows_shape[0], : windows_shape[1]]
+def _colour_cells(lab: np.ndarray, cell: int) -> np.ndarray:
+    values = lab.astype(np.float32) / 255
+    means = cell_means(values, cell)
+    spread = np.sqrt(np.maximum(cell_means(values * values, cell) - means * means, 0))
+    return np.concatenate([means, spread], axis=2)
 
 
 def _root_normalised(descriptors: np.ndarray) -> np.ndarray:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from leafid.descriptors.contour import Mask, Points, Shape, contour_length, shape_of, smooth_closed
+from leafid.descriptors.contour import Mask, Points, Shape, contour_length, shape_of, smoothing_gain
 
 SMOOTHINGS = (0.0015, 0.003, 0.006, 0.012, 0.025, 0.05)
 """Standard deviations of the smoothed outlines, as shares of the contour's length."""
@@ -61,11 +62,8 @@ def margin_teeth(leaf: Mask | Shape) -> NDArray[np.float32]:
         When the mask isn't two-dimensional or has no leaf in it.
     """
     shape = shape_of(leaf)
-    contour = shape.contour
-    values: list[float] = []
-    for sigma in SMOOTHINGS:
-        values += _teeth(smooth_closed(margin_signal(contour, sigma), sigma * _GRAIN) / shape.side, sigma)
-    return np.asarray(values + _spectrum(margin_signal(contour, SMOOTHINGS[-1]) / shape.side), dtype=np.float32)
+    signals = margin_signals(shape.contour, SMOOTHINGS) / shape.side
+    return np.asarray([*_teeth(signals), *_spectrum(signals[-1])], dtype=np.float32)
 
 
 def margin_teeth_names() -> list[str]:
@@ -76,27 +74,29 @@ def margin_teeth_names() -> list[str]:
     return [f"margin_{name}" for name in names]
 
 
-def margin_signal(contour: Points, sigma: float) -> NDArray[np.float64]:
-    """Signed distance of each contour point from the smoothed contour, positive outward.
+def margin_signals(contour: Points, sigmas: Sequence[float]) -> NDArray[np.float64]:
+    """Signed distance of each contour point from the contour smoothed at several scales, positive outward.
 
     Parameters
     ----------
     contour : ndarray of float64, shape (n, 2)
         Counter-clockwise, at equal arc length.
-    sigma : float
-        Standard deviation of the smoothing, as a share of the contour's length.
+    sigmas : sequence of float
+        Standard deviations of the smoothings, as shares of the contour's length.
 
     Returns
     -------
-    ndarray of float64, shape (n,)
+    ndarray of float64, shape (len(sigmas), n)
         In the contour's unit.
     """
-    smooth = smooth_closed(contour, sigma)
-    tangent = np.roll(smooth, -1, axis=0) - np.roll(smooth, 1, axis=0)
+    # One complex number a point, row + i·col: both are smoothed, turned and projected in one go.
+    points = contour[:, 0] + 1j * contour[:, 1]
+    waves = np.fft.fftfreq(len(points), 1 / len(points))
+    smooth = np.fft.ifft(np.fft.fft(points) * smoothing_gain(waves, np.asarray(sigmas)[:, None]))
+    tangent = np.roll(smooth, -1, axis=1) - np.roll(smooth, 1, axis=1)
     # Counter-clockwise with rows pointing down: the outside is to the right of the way, (row, col) = (col', −row').
-    normal = np.stack([tangent[:, 1], -tangent[:, 0]], axis=1)
-    normal /= np.maximum(np.hypot(normal[:, 0], normal[:, 1]), 1e-9)[:, None]
-    return ((contour - smooth) * normal).sum(axis=1)
+    outward = -1j * tangent / np.maximum(np.abs(tangent), 1e-9)
+    return np.real(np.conj(outward) * (points - smooth))
 
 
 def margin_lobes(leaf: Mask | Shape) -> NDArray[np.float32]:
@@ -137,34 +137,54 @@ def margin_lobes_names() -> list[str]:
     return [f"margin_{name}" for name in [*names, "hull_share"]]
 
 
-def _teeth(signal: NDArray[np.float64], sigma: float) -> list[float]:
-    count = len(signal)
-    signal = signal - signal.mean()  # smoothing draws the whole outline inward
-    power = float(np.mean(signal**2))
-    rms = np.sqrt(power) + _FLOOR
-    unit = signal / rms
-    # A tooth is a stretch on the outer side; one much lower than the usual doesn't count.
-    peaks = (unit > np.roll(unit, 1)) & (unit >= np.roll(unit, -1)) & (unit > 0.5)
-    where = np.flatnonzero(peaks)
-    heights = signal[where]
-    spacings = np.diff(where, append=where[:1] + count)
-    slope = np.diff(unit, append=unit[:1])
-    window = 0.125
+def _teeth(signals: NDArray[np.float64]) -> list[float]:
+    """Measure the teeth in the signal of every smoothing, all of `_KINDS` of the first one first."""
+    sigmas = np.asarray(SMOOTHINGS)
+    count = signals.shape[1]
+    signals = _smoothed(signals, sigmas * _GRAIN)
+    signals = signals - signals.mean(axis=1, keepdims=True)  # smoothing draws the whole outline inward
+    squares = signals * signals
+    rms = np.sqrt(squares.mean(axis=1)) + _FLOOR
+    unit = signals / rms[:, None]
+    unit_squares = squares / (rms * rms)[:, None]
+    slope = np.diff(unit, append=unit[:, :1])
+    slope_squares = slope * slope
     # Teeth point to the tip, so they lean the other way on the other half of the outline: lean is taken locally.
-    steepness = smooth_closed(np.stack([slope * slope * slope, slope * slope], axis=1), window)
-    lean = np.mean(np.abs(steepness[:, 0])) / max(float(np.mean(slope**2)) ** 1.5, 1e-9)
-    local = np.sort(np.sqrt(np.maximum(smooth_closed(unit**2, max(3 * sigma, 0.02)), 0.0)))
-    return [
-        float(np.log(rms)),
-        float(np.mean(unit * unit * unit)),
-        float(np.log(np.mean((unit * unit) ** 2) + 0.1)),
-        float(np.log1p(len(where))),
-        float(np.log(heights.mean() + _FLOOR)) if len(where) else float(np.log(_FLOOR)),
-        float(heights.std() / heights.mean()) if len(where) else 0.0,
-        float(spacings.std() / spacings.mean()) if len(where) else 0.0,
-        float(lean),
-        *local[[count // 10, count // 2, count - 1 - count // 10]].tolist(),
+    steepness = _smoothed(slope_squares * slope, np.full(len(sigmas), 0.125))
+    lean = np.abs(steepness).mean(axis=1) / np.maximum(slope_squares.mean(axis=1) ** 1.5, 1e-9)
+    local = np.sort(np.sqrt(np.maximum(_smoothed(unit_squares, np.maximum(3 * sigmas, 0.02)), 0.0)))
+    # A tooth is a stretch on the outer side; one much lower than the usual doesn't count.
+    peaks = (unit > np.roll(unit, 1, axis=1)) & (unit >= np.roll(unit, -1, axis=1)) & (unit > 0.5)
+    columns = [
+        np.log(rms),
+        (unit_squares * unit).mean(axis=1),
+        np.log((unit_squares * unit_squares).mean(axis=1) + 0.1),
+        *np.array([_peaks(np.flatnonzero(own), signal) for own, signal in zip(peaks, signals, strict=True)]).T,
+        lean,
+        *local[:, [count // 10, count // 2, count - 1 - count // 10]].T,
     ]
+    return np.stack(columns, axis=1).ravel().tolist()
+
+
+def _peaks(where: NDArray[np.intp], signal: NDArray[np.float64]) -> tuple[float, float, float, float]:
+    """Give number (log), mean height (log), and the spread of heights and of spacings relative to their means."""
+    if not len(where):
+        return 0.0, float(np.log(_FLOOR)), 0.0, 0.0
+    heights, spacings = signal[where], np.diff(where, append=where[:1] + len(signal))
+    mean = heights.mean()
+    return (
+        float(np.log1p(len(where))),
+        float(np.log(mean + _FLOOR)),
+        float(heights.std() / mean),
+        float(spacings.std() / spacings.mean()),
+    )
+
+
+def _smoothed(signals: NDArray[np.float64], sigmas: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Smooth each row, a closed signal, by a standard deviation of its own."""
+    spectrum = np.fft.rfft(signals)
+    gain = smoothing_gain(np.arange(spectrum.shape[1]), sigmas[:, None])
+    return np.fft.irfft(spectrum * gain, n=signals.shape[1])
 
 
 def _spectrum(signal: NDArray[np.float64]) -> list[float]:

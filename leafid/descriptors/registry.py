@@ -176,7 +176,7 @@ def _whole_shape(image: NDArray[np.uint8], segmentation: Segmentation) -> object
 
 
 def _texture(image: NDArray[np.uint8], segmentation: Segmentation) -> object:
-    return _load("texture", "leaf_texture")(image, segmentation.blade)
+    return _load("texture", "LeafTexture")(image, segmentation.blade)
 
 
 def _leaf(image: NDArray[np.uint8], segmentation: Segmentation) -> object:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import cv2
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 
 from leafid.descriptors.lbp import CodedLevel, Scale, fourier_features, positions, pyramid, ring_scales
 from leafid.errors import LeafidError
+from leafid.segmentation.result import bounding_box
 
 LONGEST = 800
 """Longest side of a resized leaf: a hair-thin region is shrunk to it, so that memory stays bounded."""
@@ -44,22 +46,101 @@ INTERIOR = Sampling(226.0, ring_scales(2))
 EDGE = Sampling(160.0, ring_scales(5))
 
 
-class LeafTexture(NamedTuple):
-    """Texture features of one leaf, all non-negative.
+class LeafTexture:
+    """Texture features of one leaf, all non-negative; each is made when it is first asked for.
 
-    Attributes
+    The leaf is resized to one area, so that all radii are relative to √area. With the scale's radius R, a place in the
+    leaf is interior when it lies more than R from the edge, so that its whole ring is leaf, and border otherwise.
+
+    Parameters
     ----------
-    interior : ndarray of float32, shape (456,)
-        Of the places whose neighbourhood lies in the leaf, from the grey picture: veins, hairs, gloss.
-    border : ndarray of float32, shape (912,)
-        Of the places whose neighbourhood crosses the edge, from the leaf before a white ground.
-    outline : ndarray of float32, shape (912,)
-        Of the same places, from the mask alone: teeth and lobes, without any light or colour.
+    image : ndarray of uint8, shape (H, W, 3)
+        BGR.
+    mask : ndarray of bool, shape (H, W)
+        The leaf, best without its stalk.
+    interior, edge : Sampling
+        Of the interior, and of border and outline; a part has 76 values a scale.
+
+    Raises
+    ------
+    LeafidError
+        When the arrays don't fit together or the mask is empty.
+
+    See Also
+    --------
+    leafid.descriptors.lbp.ring_scales : the default scales.
+    chi2_map : what a linear classifier wants these features to go through.
     """
 
-    interior: NDArray[np.float32]
-    border: NDArray[np.float32]
-    outline: NDArray[np.float32]
+    def __init__(
+        self,
+        image: NDArray[np.uint8],
+        mask: NDArray[np.bool_],
+        *,
+        interior: Sampling = INTERIOR,
+        edge: Sampling = EDGE,
+    ) -> None:
+        _check(image, mask, 3)
+        row0, row1, col0, col1 = bounding_box(mask)
+        self._grey = cv2.cvtColor(image[row0:row1, col0:col1], cv2.COLOR_BGR2GRAY)
+        self._coverage = mask[row0:row1, col0:col1].view(np.uint8) * np.uint8(255)
+        self._interior, self._edge = interior, edge
+        self._planes: dict[float, tuple[NDArray[np.uint8], NDArray[np.uint8]]] = {}
+
+    @cached_property
+    def interior(self) -> NDArray[np.float32]:
+        """Of the places whose neighbourhood lies in the leaf, from the grey picture: veins, hairs, gloss.
+
+        ndarray of float32, shape (456,)
+        """
+        sampling = self._interior
+        grey, coverage = self._brought_to(sampling)
+        distances = _halved(_distance(_leaf(coverage)), sampling.levels)
+        inside = [
+            # Of the many places at the finest level, every second one tells nearly as much.
+            positions(distances[scale.level] > scale.radius)[:: 2 if scale.level == 0 else 1]
+            for scale in sampling.scales
+        ]
+        return _features(grey, sampling, inside)
+
+    @cached_property
+    def border(self) -> NDArray[np.float32]:
+        """Of the places whose neighbourhood crosses the edge, from the leaf before a white ground.
+
+        ndarray of float32, shape (912,)
+        """
+        grey, coverage = self._brought_to(self._edge)
+        before_white = cv2.add(cv2.multiply(grey, coverage, scale=1 / 255), self._ground)
+        return _features(before_white, self._edge, self._along)
+
+    @cached_property
+    def outline(self) -> NDArray[np.float32]:
+        """Of the same places, from the mask alone: teeth and lobes, without any light or colour.
+
+        ndarray of float32, shape (912,)
+        """
+        return _features(self._ground, self._edge, self._along)
+
+    @cached_property
+    def _ground(self) -> NDArray[np.uint8]:
+        return cv2.bitwise_not(self._brought_to(self._edge)[1])
+
+    @cached_property
+    def _along(self) -> list[NDArray[np.intp]]:
+        edge = self._edge
+        leaf = _leaf(self._brought_to(edge)[1])
+        # How much of each pixel is leaf (0 … 1), and its mean distance to the edge in finest pixels.
+        shares, distances = _halved(leaf.astype(np.float32), edge.levels), _halved(_distance(leaf), edge.levels)
+        return [
+            positions((shares[scale.level] >= 0.5) & (distances[scale.level] <= scale.radius)) for scale in edge.scales
+        ]
+
+    def _brought_to(self, sampling: Sampling) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+        """Resize the leaf's box, with a margin: grey, and how much of each pixel is leaf (0 … 255)."""
+        if sampling.side not in self._planes:
+            room = _room(self._coverage, sampling)
+            self._planes[sampling.side] = room.resized(self._grey), room.resized(self._coverage, beyond=0)
+        return self._planes[sampling.side]
 
 
 def lbp_hf(
@@ -111,59 +192,6 @@ def lbp_hf_names(scales: Sequence[Scale] | None = None) -> list[str]:
     scales = EDGE.scales if scales is None else tuple(scales)
     kinds = [f"n{ones}_h{harmonic}" for ones in range(1, 8) for harmonic in range(5)] + ["none", "all", "mixed"]
     return [f"r{scale.radius:04.1f}_{part}_{kind}" for scale in scales for part in _PARTS for kind in kinds]
-
-
-def leaf_texture(
-    image: NDArray[np.uint8], mask: NDArray[np.bool_], *, interior: Sampling = INTERIOR, edge: Sampling = EDGE
-) -> LeafTexture:
-    """Texture of a leaf's interior, border and outline at once; they share what can be shared.
-
-    The leaf is resized to one area, so that all radii are relative to √area. With the scale's radius R, a place in the
-    leaf is interior when it lies more than R from the edge, so that its whole ring is leaf, and border otherwise.
-
-    Parameters
-    ----------
-    image : ndarray of uint8, shape (H, W, 3)
-        BGR.
-    mask : ndarray of bool, shape (H, W)
-        The leaf, best without its stalk.
-    interior, edge : Sampling
-        Of the interior, and of border and outline; a part has 76 values a scale.
-
-    Returns
-    -------
-    LeafTexture
-
-    Raises
-    ------
-    LeafidError
-        When the arrays don't fit together or the mask is empty.
-
-    See Also
-    --------
-    leafid.descriptors.lbp.ring_scales : the default scales.
-    chi2_map : what a linear classifier wants these features to go through.
-    """
-    _check(image, mask, 3)
-    rows, cols = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
-    box = (slice(rows[0], rows[-1] + 1), slice(cols[0], cols[-1] + 1))
-    crop, whole = cv2.cvtColor(image[box], cv2.COLOR_BGR2GRAY), mask[box].astype(np.uint8) * 255
-
-    grey, coverage = _resized(crop, whole, interior)
-    distances = _halved(_distance(_leaf(coverage)), interior.levels)
-    inside = [positions(distances[scale.level] > scale.radius) for scale in interior.scales]
-    interior_features = _features(grey, interior, inside)
-
-    grey, coverage = _resized(crop, whole, edge)
-    leaf = _leaf(coverage)
-    # How much of each pixel is leaf (0 … 1), and its mean distance to the edge in finest pixels.
-    shares, distances = _halved(leaf.astype(np.float32), edge.levels), _halved(_distance(leaf), edge.levels)
-    along = [
-        positions((shares[scale.level] >= 0.5) & (distances[scale.level] <= scale.radius)) for scale in edge.scales
-    ]
-    ground = cv2.bitwise_not(coverage)
-    before_white = cv2.add(cv2.multiply(grey, coverage, scale=1 / 255), ground)
-    return LeafTexture(interior_features, _features(before_white, edge, along), _features(ground, edge, along))
 
 
 def interior_texture(texture: LeafTexture) -> NDArray[np.float32]:
@@ -243,20 +271,25 @@ def _check(picture: NDArray[np.uint8], mask: NDArray[np.bool_], dimensions: int)
         raise LeafidError("expected a mask with a leaf, found an empty one; segment the picture again or leave it out")
 
 
-def _resized(
-    crop: NDArray[np.uint8], coverage: NDArray[np.uint8], sampling: Sampling
-) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-    """Resize a leaf's box, with a margin: grey, and how much of each pixel is leaf (0 … 255)."""
-    factor = min(sampling.side / np.sqrt(cv2.countNonZero(coverage)), LONGEST / max(crop.shape))
-    size = (max(1, round(crop.shape[1] * factor)), max(1, round(crop.shape[0] * factor)))
-    interpolation = cv2.INTER_AREA if factor < 1 else cv2.INTER_LINEAR
-    grey = cv2.resize(crop, size, interpolation=interpolation)
-    coverage = cv2.resize(coverage, size, interpolation=interpolation)
-    (above, below), (left, right) = _margins(size[1], sampling.levels), _margins(size[0], sampling.levels)
-    return (
-        cv2.copyMakeBorder(grey, above, below, left, right, cv2.BORDER_REPLICATE),
-        cv2.copyMakeBorder(coverage, above, below, left, right, cv2.BORDER_CONSTANT, value=0),
-    )
+class _Room(NamedTuple):
+    """The size that a leaf's box is brought to, and the margins around it; (columns, rows), as OpenCV takes them."""
+
+    size: tuple[int, int]
+    margins: tuple[int, int, int, int]
+    interpolation: int
+
+    def resized(self, crop: NDArray[np.uint8], beyond: int | None = None) -> NDArray[np.uint8]:
+        """Resize the box; the margin repeats its edge, or is of one value."""
+        plane = cv2.resize(crop, self.size, interpolation=self.interpolation)
+        kind = cv2.BORDER_REPLICATE if beyond is None else cv2.BORDER_CONSTANT
+        return cv2.copyMakeBorder(plane, *self.margins, kind, value=beyond or 0)
+
+
+def _room(coverage: NDArray[np.uint8], sampling: Sampling) -> _Room:
+    factor = min(sampling.side / np.sqrt(cv2.countNonZero(coverage)), LONGEST / max(coverage.shape))
+    size = (max(1, round(coverage.shape[1] * factor)), max(1, round(coverage.shape[0] * factor)))
+    margins = (*_margins(size[1], sampling.levels), *_margins(size[0], sampling.levels))
+    return _Room(size, margins, cv2.INTER_AREA if factor < 1 else cv2.INTER_LINEAR)
 
 
 def _margins(length: int, levels: int) -> tuple[int, int]:

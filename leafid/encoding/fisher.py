@@ -72,11 +72,11 @@ class FisherEncoder(ProjectedEncoder):
         self.variances_ = mixture.covariances_.astype(np.float32)
 
     def _encode(self, rows: np.ndarray) -> np.ndarray:
-        squares = rows * rows
-        occupancy = self._posteriors(rows, squares)
+        # Rows and their squares side by side: each step is one product of large matrices.
+        both = np.concatenate([rows, rows * rows], axis=1)
+        occupancy = self._posteriors(both)
         mass = occupancy.sum(axis=0)[:, None]
-        first = occupancy.T @ rows
-        second = occupancy.T @ squares
+        first, second = np.hsplit(occupancy.T @ both, 2)
         deviations = np.sqrt(self.variances_)
         scale = 1 / (len(rows) * np.sqrt(self.weights_)[:, None])
         by_mean = scale * (first - self.means_ * mass) / deviations
@@ -91,13 +91,14 @@ class FisherEncoder(ProjectedEncoder):
         table = (self.n_modes, row_length)
         return {"weights": (self.n_modes,), "means": table, "variances": table}
 
-    def _posteriors(self, values: np.ndarray, squares: np.ndarray) -> np.ndarray:
+    def _posteriors(self, both: np.ndarray) -> np.ndarray:
         """Tell how likely each feature came from each mode: (n, n_modes), rows summing to 1."""
         precisions = 1 / self.variances_
         constant = np.log(self.weights_) - 0.5 * (
             np.log(2 * np.pi * self.variances_) + self.means_**2 * precisions
         ).sum(axis=1)
-        logs = values @ (self.means_ * precisions).T - 0.5 * (squares @ precisions.T) + constant
+        logs = both @ np.concatenate([self.means_ * precisions, -0.5 * precisions], axis=1).T
+        logs += constant
         logs -= logs.max(axis=1, keepdims=True)
         np.exp(logs, out=logs)
         logs /= logs.sum(axis=1, keepdims=True)

@@ -5,19 +5,21 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import cv2
 import numpy as np
 
 from leafid.collection.picture import AcquisitionType
 from leafid.descriptors import registry
-from leafid.descriptors.local import LocalFeatures, dense_colour, dense_sift, detected_sift, symmetric
+from leafid.descriptors.cell_windows import Grid
+from leafid.descriptors.local import LocalFeatures, dense_colour, dense_sift, detected_sift
 from leafid.encoding import Encoder
 from leafid.learning.recipe import LONGEST_SIDE, Expert
 from leafid.segmentation import Segmentation, normalised_crop, segment
 
 #: Goes up with every change to segmentation, descriptors or encoders that changes a vector: the store then starts anew.
-DESCRIPTION_VERSION = 4
+DESCRIPTION_VERSION = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,44 +121,53 @@ class Views:
             segmentation = Segmentation(whole, whole, 0.0, (0, image.shape[0], 0, image.shape[1]))
         self.image = image
         self.segmentation = segmentation
-        self._crops: dict[tuple[str, int], tuple[np.ndarray, np.ndarray | None]] = {}
+        self._crops: dict[tuple[str, int, bool], tuple[np.ndarray, np.ndarray | None]] = {}
 
     def measures(self, families: list[str]) -> dict[str, np.ndarray]:
         """Measure descriptor families, each once."""
         return registry.describe(self.image, self.segmentation, dict.fromkeys(families))
 
-    def crop(self, view: str, size: int) -> tuple[np.ndarray, np.ndarray | None]:
-        """Give a view of the picture at a size, with its leaf region (None: all of it)."""
-        if (view, size) not in self._crops:
-            self._crops[view, size] = self._cropped(view, size)
-        return self._crops[view, size]
+    @cached_property
+    def grey(self) -> np.ndarray:
+        """The picture in grey; uint8 (H, W)."""
+        return cv2.cvtColor(self.image, cv2.COLOR_BGR2GRAY)
 
-    def _cropped(self, view: str, size: int) -> tuple[np.ndarray, np.ndarray | None]:
+    def crop(self, view: str, size: int, *, grey: bool = False) -> tuple[np.ndarray, np.ndarray | None]:
+        """Give a view of the picture at a size, in colour or grey, with its leaf region (None: all of it)."""
+        key = (view, size, grey)
+        if key not in self._crops:
+            self._crops[key] = self._cropped(self.grey if grey else self.image, view, size)
+        return self._crops[key]
+
+    def _cropped(self, image: np.ndarray, view: str, size: int) -> tuple[np.ndarray, np.ndarray | None]:
         if view == "picture":
-            shrink = size / max(self.image.shape[:2])
+            shrink = size / max(image.shape[:2])
             if shrink >= 1:
-                return self.image, None
+                return image, None
             # However narrow the picture is, a row and a column of it are left.
-            rows, cols = (max(1, round(side * shrink)) for side in self.image.shape[:2])
-            return cv2.resize(self.image, (cols, rows), interpolation=cv2.INTER_AREA), None
-        return normalised_crop(self.image, self.segmentation, size, upright=view == "upright")
+            rows, cols = (max(1, round(side * shrink)) for side in image.shape[:2])
+            return cv2.resize(image, (cols, rows), interpolation=cv2.INTER_AREA), None
+        return normalised_crop(image, self.segmentation, size, upright=view == "upright")
 
 
 def local_features(views: Views, expert: Expert) -> LocalFeatures:
     """Find the local features of a picture that an expert looks at."""
-    image, region = views.crop(expert.view, expert.size)
+    image, region = views.crop(expert.view, expert.size, grey=expert.descriptor != "dense-colour")
     if expert.descriptor == "detected-sift":
-        return detected_sift(cv2.cvtColor(image, cv2.COLOR_BGR2GRAY), region)
-    dense, space = (
-        (dense_colour, cv2.COLOR_BGR2LAB) if expert.descriptor == "dense-colour" else (dense_sift, cv2.COLOR_BGR2GRAY)
+        return detected_sift(image, region)
+    if expert.descriptor == "dense-sift":
+        return dense_sift(image, region, _grid(expert))
+    return dense_colour(cv2.cvtColor(image, cv2.COLOR_BGR2LAB), region, _grid(expert))
+
+
+def _grid(expert: Expert) -> Grid:
+    return Grid(
+        cell=expert.cell,
+        n_scales=expert.scales,
+        coverage=expert.coverage,
+        limit=expert.patches,
+        symmetry=expert.symmetry,
     )
-    found = dense(
-        cv2.cvtColor(image, space), region, cell=expert.cell, n_scales=expert.scales, coverage=expert.coverage
-    )
-    if expert.patches and len(found) > expert.patches:
-        # Patches overlap by three quarters: the encoding of an even part of them is close to that of all.
-        found = found.at(np.linspace(0, len(found) - 1, expert.patches).astype(np.intp))
-    return symmetric(found, expert.descriptor) if expert.mirrored else found
 
 
 def sample_features(

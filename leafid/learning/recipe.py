@@ -16,6 +16,7 @@ LOCAL_DESCRIPTORS = ("dense-sift", "detected-sift", "dense-colour")
 ENCODERS = ("fisher", "words")
 CLASSIFIERS = ("ridge", "linear-svm", "lda", "logistic")
 MAPS = ("none", "chi2")
+SYMMETRIES = ("none", "mirror", "turns")
 TRUSTS = ("always", "segmentation")
 CODEBOOK_PICTURES = 600
 
@@ -28,7 +29,7 @@ _LOCAL_ONLY = (
     "scales",
     "coverage",
     "patches",
-    "mirrored",
+    "symmetry",
     "encoder",
     "modes",
     "components",
@@ -58,8 +59,9 @@ class Expert:
         The share of a patch that the leaf must cover, from 0 to 1.
     patches : int
         At most so many patches of a dense grid, evenly taken from all of them; 0 takes all.
-    mirrored : bool
-        Whether every second patch is read mirrored, so that a leaf and its mirror image are described alike.
+    symmetry : {"none", "mirror", "turns"}
+        Whether every second patch is read mirrored, so that a leaf and its mirror image are described alike; or every
+        eighth in each of the ways that a square can be turned by quarters and mirrored.
     encoder : {"fisher", "words"}
     modes : int
         Gaussians of the Fisher vector, or visual words.
@@ -91,7 +93,7 @@ class Expert:
     scales: int = 5
     coverage: float = 0.1
     patches: int = 0
-    mirrored: bool = False
+    symmetry: str = "none"
     encoder: str = "fisher"
     modes: int = 64
     components: int = 62

@@ -20,6 +20,7 @@ from leafid.learning.recipe import (
     LOCAL_DESCRIPTORS,
     LONGEST_SIDE,
     MAPS,
+    SYMMETRIES,
     TRUSTS,
     VIEWS,
     Expert,
@@ -114,6 +115,7 @@ def from_plain(data: dict[str, Any], acquisition_type: AcquisitionType, place: s
 _CHOICES = {
     "descriptor": ("measures", *LOCAL_DESCRIPTORS),
     "view": VIEWS,
+    "symmetry": SYMMETRIES,
     "encoder": ENCODERS,
     "map": MAPS,
     "classifier": CLASSIFIERS,

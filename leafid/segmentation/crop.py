@@ -60,8 +60,8 @@ def normalised_crop(
 
     Parameters
     ----------
-    image : ndarray of uint8, shape (H, W, 3)
-        BGR.
+    image : ndarray of uint8, shape (H, W, 3) or (H, W)
+        BGR or grey.
     segmentation : Segmentation
         Of that image.
     size : int
@@ -69,7 +69,7 @@ def normalised_crop(
     part : {"mask", "blade"}
         The whole leaf or the leaf without petiole.
     background : tuple of int or None, default white
-        BGR colour put around the leaf; None leaves the picture's own.
+        BGR colour put around the leaf, of which a grey picture takes the first value; None leaves the picture's own.
     upright : bool, default True
         Turn the leaf so that its base is below; False only cuts and scales.
     margin : float, default 0.05
@@ -77,7 +77,7 @@ def normalised_crop(
 
     Returns
     -------
-    crop : ndarray of uint8, shape (size, size, 3)
+    crop : ndarray of uint8, shape (size, size, 3) or (size, size)
     mask : ndarray of bool, shape (size, size)
         An empty segmentation gives the whole picture, scaled, and an empty mask.
 
@@ -120,7 +120,8 @@ def normalised_crop(
     whole = leaf[row0:row1, col0:col1].view(np.uint8) * np.uint8(255)
     turned = cv2.compare(cv2.warpAffine(whole, matrix, (size, size)), 127, cv2.CMP_GT)
     if background is not None and not empty:
-        crop = cv2.copyTo(crop, turned, np.full_like(crop, background))
+        ground = np.full((1, 1, 3), background, np.uint8) if crop.ndim == 3 else np.uint8(background[0])
+        crop = np.where(turned[..., None] if crop.ndim == 3 else turned, crop, ground)
     return crop, turned != 0
 
 

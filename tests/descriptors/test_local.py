@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from leafid.descriptors.cell_windows import SYMMETRIES, Grid
 from leafid.descriptors.local import dense_colour, dense_sift, detected_sift, local_length, pooled
 
 CELL = 4
@@ -30,12 +31,12 @@ def literal_sift(grey, cell):
             # Central differences; the picture is mirrored at its edge without repeating the edge pixel.
             down = values[row + 1 if row + 1 < rows else rows - 2, col] - values[abs(row - 1), col]
             right = values[row, col + 1 if col + 1 < cols else cols - 2] - values[row, abs(col - 1)]
-            place = np.arctan2(down, right) / (2 * np.pi / 8) % 8
-            lower = int(np.floor(place)) % 8
-            share = place - np.floor(place)
-            magnitude = np.hypot(down, right) / cell**2
-            cells[row // cell, col // cell, lower] += (1 - share) * magnitude
-            cells[row // cell, col // cell, (lower + 1) % 8] += share * magnitude
+            # The components along the two nearest of eight directions, which add up to the gradient.
+            lower = int(np.arctan2(down, right) / (np.pi / 4) % 8) % 8
+            angles = np.array([lower, lower + 1]) * np.pi / 4
+            components = np.linalg.solve([np.cos(angles), np.sin(angles)], [right, down])
+            for orientation, component in zip((lower, (lower + 1) % 8), components, strict=True):
+                cells[row // cell, col // cell, orientation] += component / cell**2
     windows = []
     for row in range(n_rows - 3):
         for col in range(n_cols - 3):
@@ -47,10 +48,10 @@ def literal_sift(grey, cell):
 @pytest.mark.parametrize(("rows", "cols"), [(16, 16), (24, 31), (27, 20)])
 def test_dense_sift_equals_the_literal_definition(rows, cols):
     grey = picture(rows, cols)
-    found = dense_sift(grey, cell=CELL, n_scales=1)
+    found = dense_sift(grey, grid=Grid(CELL, n_scales=1))
     wanted = literal_sift(grey, CELL)
     assert found.descriptors.shape == (len(wanted), 128)
-    # cv2.cartToPolar's angle is good to 0.3 degrees, a 150th of a bin; a root follows.
+    # Means are rounded twice to 1/128 grey level: a part of 1e-5 of the full range, of which the root is taken.
     np.testing.assert_allclose(found.descriptors, [values for _, _, values in wanted], atol=0.02)
     places = [((row + 2) * CELL / rows, (col + 2) * CELL / cols) for row, col, _ in wanted]
     np.testing.assert_allclose(found.positions, places, rtol=1e-6)
@@ -59,22 +60,22 @@ def test_dense_sift_equals_the_literal_definition(rows, cols):
 
 def test_further_scales_are_those_of_reduced_pictures():
     grey = picture(64, 48)
-    found = dense_sift(grey, cell=CELL, n_scales=3, scale_factor=2)
-    pieces = [dense_sift(grey, n_scales=1)]
-    for factor in (2, 4):
-        reduced = cv2.resize(grey, (48 // factor, 64 // factor), interpolation=cv2.INTER_AREA)
-        if min(reduced.shape) >= SIDE:
-            pieces.append(dense_sift(reduced, n_scales=1))
-    # 64 × 48 at a quarter is 16 × 12: smaller than a patch, so that it ends after two scales.
-    assert len(pieces) == 2
-    wanted = pooled(pieces)
+    found = dense_sift(grey, grid=Grid(n_scales=9))
+    # Reduced by √2 and 2, and no further: 64 × 48 at a half of the root of a half is 23 × 17, and at a quarter 16 × 12,
+    # smaller than a patch.
+    between = cv2.resize(grey, (34, 45), interpolation=cv2.INTER_AREA)
+    half = cv2.resize(grey, (24, 32), interpolation=cv2.INTER_AREA)
+    quarter = cv2.resize(between[:44], (17, 22), interpolation=cv2.INTER_AREA)
+    wanted = pooled([dense_sift(one, grid=Grid(n_scales=1)) for one in (grey, between, half, quarter)])
     np.testing.assert_array_equal(found.descriptors, wanted.descriptors)
-    np.testing.assert_allclose(found.scales[0] + 1, found.scales[-1], rtol=1e-6)
+    # The half row that is left out at an odd size moves places by a part of a pixel.
+    np.testing.assert_allclose(found.positions, wanted.positions, atol=1e-6)
+    np.testing.assert_allclose(found.scales, wanted.scales, rtol=1e-6)
 
 
 @given(st.integers(0, 1000), st.sampled_from([1, 2, 4]))
 def test_rows_are_roots_of_shares(seed, n_scales):
-    rows = dense_sift(picture(40, 56, seed), n_scales=n_scales).descriptors
+    rows = dense_sift(picture(40, 56, seed), grid=Grid(n_scales=n_scales)).descriptors
     assert rows.dtype == np.float32
     assert (rows >= 0).all()
     norms = np.linalg.norm(rows, axis=1)
@@ -91,7 +92,10 @@ def test_a_flat_picture_has_no_structure():
 def test_light_hardly_counts(gain, offset):
     grey = picture(32, 32)
     darker = np.uint8(np.round(grey * gain * (255 - offset) / 255 + offset))
-    bright, dark = dense_sift(grey, n_scales=1).descriptors, dense_sift(darker, n_scales=1).descriptors
+    bright, dark = (
+        dense_sift(grey, grid=Grid(n_scales=1)).descriptors,
+        dense_sift(darker, grid=Grid(n_scales=1)).descriptors,
+    )
     # Rounding to whole grey values, and the noise floor against a weaker gradient.
     assert np.abs(bright - dark).max() < 0.08
 
@@ -105,17 +109,57 @@ def mirrored_cells(descriptors):
 @given(st.integers(0, 1000))
 def test_a_mirror_image_permutes_cells_and_orientations(seed):
     grey = picture(24, 32, seed)
-    found, mirror = dense_sift(grey, n_scales=1), dense_sift(np.ascontiguousarray(grey[:, ::-1]), n_scales=1)
+    found, mirror = (
+        dense_sift(grey, grid=Grid(n_scales=1)),
+        dense_sift(np.ascontiguousarray(grey[:, ::-1]), grid=Grid(n_scales=1)),
+    )
     order = np.lexsort((1 - mirror.positions[:, 1], mirror.positions[:, 0]))
-    # As in the literal comparison: the angle of cv2.cartToPolar.
-    np.testing.assert_allclose(mirrored_cells(mirror.descriptors[order]), found.descriptors, atol=0.02)
+    np.testing.assert_allclose(mirrored_cells(mirror.descriptors[order]), found.descriptors, atol=1e-6)
+
+
+@pytest.mark.parametrize("way", range(8))
+def test_every_eighth_window_is_read_as_in_the_turned_and_mirrored_picture(way):
+    # Whole cells fill the picture at this size: the turned one has its windows at the same places.
+    grey = picture(64, 64)
+    turned = np.rot90(grey, way // 2)
+    turned = np.ascontiguousarray(turned[:, ::-1] if way % 2 else turned)
+    there = dense_sift(turned, grid=Grid(n_scales=1))
+    places = [tuple(place) for place in np.round(there.positions, 4)]
+    found = dense_sift(grey, grid=Grid(n_scales=1, symmetry="turns"))
+    own = found.at(np.arange(way, len(found), SYMMETRIES["turns"]))
+    assert len(own) >= 3
+    for values, place, scale in zip(own.descriptors, np.round(own.positions, 4), own.scales, strict=True):
+        twins = [i for i, other in enumerate(places) if other == tuple(place) and there.scales[i] == scale]
+        assert len(twins) == 1
+        np.testing.assert_allclose(values, there.descriptors[twins[0]], atol=1e-6)
+
+
+def test_the_order_of_turned_colour_cells():
+    lab = np.random.default_rng(2).integers(0, 256, (16, 16, 3), dtype=np.uint8)
+    plain = dense_colour(lab, grid=Grid(n_scales=1)).descriptors.reshape(4, 4, 6)
+    wide = np.hstack([lab, lab])
+    mirrored = dense_colour(wide, grid=Grid(n_scales=1, symmetry="mirror", limit=5))
+    # The windows of 16 × 32 pixels stand at columns 0 to 4; the fifth, as the first, holds the picture as it is.
+    assert len(mirrored) == 5
+    np.testing.assert_allclose(mirrored.descriptors[4].reshape(4, 4, 6), plain, atol=1e-6)
+    shifted = dense_colour(wide[:, 4:20], grid=Grid(n_scales=1)).descriptors.reshape(4, 4, 6)
+    np.testing.assert_allclose(mirrored.descriptors[1].reshape(4, 4, 6), shifted[:, ::-1], atol=1e-6)
+
+
+def test_a_limit_spreads_windows_over_all_scales():
+    grey = picture(64, 64)
+    everything, some = dense_sift(grey), dense_sift(grey, grid=Grid(limit=100))
+    assert len(some) == 100
+    assert {*some.scales.tolist()} == {*everything.scales.tolist()}
+    rows = {row.tobytes() for row in everything.descriptors}
+    assert all(row.tobytes() in rows for row in some.descriptors)
 
 
 def test_patches_outside_of_the_region_are_left_out():
     grey = picture(48, 48)
     region = np.zeros((48, 48), bool)
     region[:16, :16] = True
-    everywhere, inside = dense_sift(grey, n_scales=1), dense_sift(grey, region, n_scales=1)
+    everywhere, inside = dense_sift(grey, grid=Grid(n_scales=1)), dense_sift(grey, region, grid=Grid(n_scales=1))
     # A window of 16 × 16 pixels whose corner is (4a, 4b) shares (16 - 4a)(16 - 4b) with the region: a tenth is 25.6.
     shared = [(16 - 4 * a) * (16 - 4 * b) for a in range(9) for b in range(9) if a < 4 and b < 4]
     assert len(inside) == sum(area >= 25.6 for area in shared)
@@ -136,7 +180,7 @@ def test_a_picture_smaller_than_a_patch_has_no_features(shape):
 
 def test_dense_colour_equals_means_and_deviations_of_cells():
     lab = np.random.default_rng(1).integers(0, 256, (20, 24, 3), dtype=np.uint8)
-    found = dense_colour(lab, n_scales=1)
+    found = dense_colour(lab, grid=Grid(n_scales=1))
     assert found.descriptors.shape == (2 * 3, local_length("dense-colour"))
     wanted = []
     for row in range(2):

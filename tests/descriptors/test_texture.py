@@ -7,6 +7,7 @@ from sklearn.kernel_approximation import AdditiveChi2Sampler
 
 from leafid.descriptors.lbp import Scale, ring_scales
 from leafid.descriptors.texture import (
+    LeafTexture,
     border_texture,
     border_texture_names,
     chi2_map,
@@ -14,7 +15,6 @@ from leafid.descriptors.texture import (
     interior_texture_names,
     lbp_hf,
     lbp_hf_names,
-    leaf_texture,
     outline_texture,
     outline_texture_names,
 )
@@ -120,14 +120,18 @@ def test_wrong_arrays_are_named(grey, region, message):
         lbp_hf(grey, region)
 
 
+def parts(texture):
+    return texture.interior, texture.border, texture.outline
+
+
 def test_a_leaf_has_three_textures():
-    texture = leaf_texture(*leaf())
-    parts = (
+    texture = LeafTexture(*leaf())
+    families = (
         (interior_texture, interior_texture_names),
         (border_texture, border_texture_names),
         (outline_texture, outline_texture_names),
     )
-    for part, names in parts:
+    for part, names in families:
         values = part(texture)
         assert values.dtype == np.float32
         assert values.shape == (len(names()),)
@@ -137,13 +141,13 @@ def test_a_leaf_has_three_textures():
 
 
 def test_the_inside_shows_in_the_interior_and_not_in_the_outline():
-    one, other = leaf_texture(*leaf(period=9)), leaf_texture(*leaf(period=30))
+    one, other = LeafTexture(*leaf(period=9)), LeafTexture(*leaf(period=30))
     assert np.abs(one.interior - other.interior).max() > 0.2
     np.testing.assert_array_equal(one.outline, other.outline)
 
 
 def test_teeth_show_in_the_outline():
-    smooth, toothed = leaf_texture(*leaf()), leaf_texture(*leaf(teeth=0.06))
+    smooth, toothed = LeafTexture(*leaf()), LeafTexture(*leaf(teeth=0.06))
     assert np.abs(smooth.outline - toothed.outline).max() > 0.1
 
 
@@ -151,17 +155,17 @@ def test_the_ground_does_not_matter():
     image, mask = leaf()
     other = np.where(mask[..., None], image, 20).astype(np.uint8)
     # Only resized pixels that straddle the edge hold some of the ground.
-    one, two = leaf_texture(image, mask), leaf_texture(other, mask)
+    one, two = LeafTexture(image, mask), LeafTexture(other, mask)
     np.testing.assert_array_equal(one.outline, two.outline)
     assert np.abs(one.border - two.border).mean() < 0.02
 
 
 def test_quarter_turns_of_a_leaf_change_little():
     image, mask = leaf()
-    one = leaf_texture(image, mask)
-    two = leaf_texture(np.ascontiguousarray(np.rot90(image)), np.ascontiguousarray(np.rot90(mask)))
+    one = LeafTexture(image, mask)
+    two = LeafTexture(np.ascontiguousarray(np.rot90(image)), np.ascontiguousarray(np.rot90(mask)))
     # Resizing rounds differently and the margin may have one pixel more on the other side.
-    for a, b in zip(one, two, strict=True):
+    for a, b in zip(parts(one), parts(two), strict=True):
         assert np.abs(a - b).mean() < 0.01
 
 
@@ -170,14 +174,14 @@ def test_a_larger_picture_changes_little(factor):
     image, mask = leaf()
     large = image.repeat(factor, axis=0).repeat(factor, axis=1), mask.repeat(factor, axis=0).repeat(factor, axis=1)
     # Repeated pixels are resized to nearly, not exactly, the same; unlike leaves differ by several times as much.
-    for a, b in zip(leaf_texture(image, mask), leaf_texture(*large), strict=True):
+    for a, b in zip(parts(LeafTexture(image, mask)), parts(LeafTexture(*large)), strict=True):
         assert np.abs(a - b).mean() < 0.02
 
 
 def test_where_the_leaf_lies_does_not_matter():
     image, mask = leaf()
     moved = np.roll(image, (13, -9), (0, 1)), np.roll(mask, (13, -9), (0, 1))
-    for a, b in zip(leaf_texture(image, mask), leaf_texture(*moved), strict=True):
+    for a, b in zip(parts(LeafTexture(image, mask)), parts(LeafTexture(*moved)), strict=True):
         np.testing.assert_array_equal(a, b)
 
 
@@ -186,14 +190,14 @@ def test_tiny_thin_and_full_masks_are_taken(box):
     mask = np.zeros((40, 40), bool)
     mask[box] = True
     image = np.random.default_rng(0).integers(0, 256, (40, 40, 3)).astype(np.uint8)
-    assert all(np.isfinite(part).all() for part in leaf_texture(image, mask))
+    assert all(np.isfinite(part).all() for part in parts(LeafTexture(image, mask)))
 
 
 def test_a_mask_without_a_leaf_is_named():
     with pytest.raises(LeafidError, match="found an empty one"):
-        leaf_texture(np.zeros((9, 9, 3), np.uint8), np.zeros((9, 9), bool))
+        LeafTexture(np.zeros((9, 9, 3), np.uint8), np.zeros((9, 9), bool))
     with pytest.raises(LeafidError, match=r"uint8 \(H, W, 3\), found uint8 \(9, 9\)"):
-        leaf_texture(np.zeros((9, 9), np.uint8), np.ones((9, 9), bool))
+        LeafTexture(np.zeros((9, 9), np.uint8), np.ones((9, 9), bool))
 
 
 def test_the_chi2_map_is_that_of_scikit_learn():

@@ -79,12 +79,13 @@ def test_a_picture_without_a_leaf_is_described_as_a_whole(type_, value, shape):
     assert all(np.isfinite(vector).all() for vector in found.vectors.values())
 
 
-def test_a_mirrored_expert_reads_as_many_patches_some_of_them_mirrored(leaf):
+@pytest.mark.parametrize("symmetry", ["mirror", "turns"])
+def test_a_symmetric_expert_reads_as_many_patches_some_of_them_in_another_way(symmetry, leaf):
     views = Views(leaf, segment(leaf, SCAN))
     expert = replace(SIFT, view="picture", size=160)
-    plain, mirrored = (local_features(views, replace(expert, mirrored=flag)) for flag in (False, True))
-    assert len(plain) == len(mirrored)
-    same = (plain.descriptors == mirrored.descriptors).all(axis=1)
+    plain, turned = (local_features(views, replace(expert, symmetry=way)) for way in ("none", symmetry))
+    assert len(plain) == len(turned)
+    same = (plain.descriptors == turned.descriptors).all(axis=1)
     assert 0 < same.sum() < len(same)
 
 
@@ -93,7 +94,7 @@ def test_a_view_is_made_once_for_all_experts(leaf, monkeypatch):
     crop = describing.normalised_crop
     monkeypatch.setattr(describing, "normalised_crop", lambda *a, **k: calls.append(1) or crop(*a, **k))
     views = Views(leaf, segment(leaf, SCAN))
-    for expert in (SIFT, replace(SIFT, modes=5), replace(SIFT, descriptor="dense-colour")):
+    for expert in (SIFT, replace(SIFT, modes=5), replace(SIFT, descriptor="detected-sift")):
         local_features(views, expert)
     assert len(calls) == 1
 

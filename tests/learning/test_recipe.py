@@ -35,7 +35,9 @@ def test_what_is_left_out_has_defaults():
 
 NAN, INFINITE = float("nan"), float("inf")
 WRONG = {
-    **dict.fromkeys(("view", "encoder", "map", "classifier", "trust"), ("expected one of ", ["x", 1, ["leaf"], True])),
+    **dict.fromkeys(
+        ("view", "symmetry", "encoder", "map", "classifier", "trust"), ("expected one of ", ["x", 1, ["leaf"], True])
+    ),
     "size": ("expected a whole number from 32 to 4096", [31, 4097, 100.0, "100", True, -1]),
     "cell": ("expected a whole number from 2 to 64", [1, 65, "4", 4.0]),
     "scales": ("expected a whole number from 1 to 16", [0, 17, False]),
@@ -45,7 +47,7 @@ WRONG = {
     "position": ("expected a number from 0 to 1000", [-0.1, NAN, INFINITE, 10**400, "1", True]),
     "regularisation": ("expected a number from 1e-12 to 1e12", [0, -1.0, NAN, INFINITE, {}]),
     "balance": ("expected a number from 0 to 1", [-0.01, 1.01, NAN, None]),
-    **dict.fromkeys(("mirrored", "centre_types"), ("expected true or false", [0, 1, "true"])),
+    "centre_types": ("expected true or false", [0, 1, "true"]),
     "coverage": ("expected a number from 0 to 1", [-0.1, 1.1, "0.5", NAN]),
     "codebook_types": ("expected ", ["scan", [1], ["xray"], 3, None]),
     "families": ("only 'measures' has families", [["geometry"]]),
@@ -216,7 +218,7 @@ def test_only_what_decides_about_vectors_is_in_the_key():
     local = Expert("dense-sift").description_key()
     learner = {"classifier": "lda", "regularisation": 3.0, "map": "chi2", "balance": 0.0, "trust": "segmentation"}
     learner["codebook_types"] = (SCAN,)
-    look = {"view": "picture", "size": 300, "cell": 6, "scales": 2, "coverage": 0.5, "mirrored": True}
+    look = {"view": "picture", "size": 300, "cell": 6, "scales": 2, "coverage": 0.5, "symmetry": "turns"}
     code = {"encoder": "words", "modes": 3, "components": 4, "position": 1.0}
     for key, value in learner.items():
         assert Expert("dense-sift", **{key: value}).description_key() == local

@@ -1,0 +1,186 @@
+"""Windows of 4 × 4 cells on a picture's pyramid: what dense local features of every kind are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+
+N_CELLS = 4
+#: In how many ways the windows are read, in turn; way k is turned counter-clockwise by k // 2 quarters, and mirrored
+#: after that where k is odd.
+SYMMETRIES = {"none": 1, "mirror": 2, "turns": 8}
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """Which windows are looked at.
+
+    Attributes
+    ----------
+    cell : int, default 4
+        Side of a cell in pixels of each reduced copy of the picture; the grid step too.
+    n_scales : int, default 5
+        Number of patch sizes, each √2 times the one before.
+    coverage : float, default 0.1
+        The share of a patch that the region must cover: 0.1 keeps the edge of a leaf, 0.95 only its inside.
+    limit : int, default 0
+        At most so many windows, spread evenly over all there are; 0 keeps all. Neighbouring windows overlap by three
+        quarters: an even part of them tells nearly all that all tell.
+    symmetry : {"none", "mirror", "turns"}, default "none"
+        With "mirror" every second window is read mirrored, with "turns" every eighth in each of the eight ways that a
+        square can be turned by quarters and mirrored. The set is then alike for a picture and its mirror image, or for
+        all eight, at no cost: neighbouring windows tell nearly the same.
+    """
+
+    cell: int = 4
+    n_scales: int = 5
+    coverage: float = 0.1
+    limit: int = 0
+    symmetry: str = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class Windows:
+    """The values of windows with their places.
+
+    Attributes
+    ----------
+    values : float32 (n, 16 · d)
+        Cell by cell, row by row, the d values of each.
+    positions : float32 (n, 2)
+        Row and column of each window's centre relative to the picture's rows and columns, in [0, 1].
+    scales : float32 (n,)
+        Binary logarithm of the window's side relative to the picture's longest side.
+    """
+
+    values: np.ndarray
+    positions: np.ndarray
+    scales: np.ndarray
+
+
+def read_windows(
+    picture: np.ndarray,
+    region: np.ndarray | None,
+    grid: Grid,
+    cells_of: Callable[[np.ndarray, int], np.ndarray],
+    value_order: Callable[[int], np.ndarray],
+) -> Windows | None:
+    """Read the windows of a picture at all scales, those that a region covers far enough.
+
+    Parameters
+    ----------
+    picture : uint8 (H, W) or (H, W, C)
+    region : bool (H, W) or None
+        None keeps all windows.
+    grid : Grid
+    cells_of : callable
+        Gives the values of all cells, float32 (rows, cols, d), of a reduced picture and a cell's side.
+    value_order : callable
+        Gives the order that a cell's values have when they are read in way k (see `SYMMETRIES`), int (d,).
+
+    Returns
+    -------
+    Windows or None
+        None where there is no window.
+    """
+    tables, corners, widths, centres, sizes = [], [], [], [], []
+    start = 0
+    for reduced, share in _pyramid(picture, region, grid):
+        cells = cells_of(reduced, grid.cell)
+        n_rows, n_cols = cells.shape[:2]
+        rows, cols = np.divmod(np.flatnonzero(_kept(share, n_rows, n_cols, grid)), n_cols - N_CELLS + 1)
+        tables.append(cells.reshape(n_rows * n_cols, -1))
+        corners.append(start + rows * n_cols + cols)
+        widths.append(np.full(len(rows), n_cols))
+        centres.append(np.stack([rows, cols], axis=1))
+        # The reduced picture's size in cells: a remainder at its edge counts too.
+        sizes.append(np.broadcast_to(np.divide(reduced.shape[:2], grid.cell), (len(rows), 2)))
+        start += n_rows * n_cols
+    if not start:
+        return None
+    chosen: slice | np.ndarray = slice(None)
+    count = sum(map(len, corners))
+    if grid.limit and count > grid.limit:
+        chosen = np.linspace(0, count - 1, grid.limit).astype(np.intp)
+    corner, width = np.concatenate(corners)[chosen], np.concatenate(widths)[chosen]
+    size = np.concatenate(sizes)[chosen]
+    place = (np.concatenate(centres)[chosen] + N_CELLS / 2) / size
+    scale = np.log2(N_CELLS / size.max(axis=1)).astype(np.float32)
+    table = np.concatenate(tables)
+    step = np.arange(N_CELLS)
+    indices = ((corner[:, None] + width[:, None] * step)[:, :, None] + step).reshape(len(corner), N_CELLS**2)
+    n_ways = SYMMETRIES[grid.symmetry]
+    for way in range(1, n_ways):
+        own = slice(way, None, n_ways)
+        # The table's copy for this way begins after those of the ways before.
+        indices[own] = indices[own][:, _cell_order(way)] + way * start
+        place[own] = _turned(place[own], way)
+    table = np.concatenate([table[:, value_order(way)] for way in range(n_ways)])
+    values = table.take(indices.ravel(), axis=0).reshape(len(corner), N_CELLS**2 * table.shape[1])
+    return Windows(values, place.astype(np.float32), scale)
+
+
+def cell_means(values: np.ndarray, cell: int) -> np.ndarray:
+    """Average over square cells; a remainder at the lower and right edge is left out.
+
+    Parameters
+    ----------
+    values : uint8, uint16 or float32 (H, W) or (H, W, C)
+        Integers are rounded.
+    cell : int
+        The cell's side in pixels.
+    """
+    n_rows, n_cols = values.shape[0] // cell, values.shape[1] // cell
+    values = values[: n_rows * cell, : n_cols * cell]
+    while cell % 2 == 0:
+        # Averaging by exactly two is several times as fast as by any other factor.
+        cell //= 2
+        values = cv2.resize(values, (n_cols * cell, n_rows * cell), interpolation=cv2.INTER_AREA)
+    return values if cell == 1 else cv2.resize(values, (n_cols, n_rows), interpolation=cv2.INTER_AREA)
+
+
+def _pyramid(
+    picture: np.ndarray, region: np.ndarray | None, grid: Grid
+) -> Iterator[tuple[np.ndarray, np.ndarray | None]]:
+    """Yield the picture at each scale, as long as a window fits in, and how far the region covers its pixels."""
+    planes = [picture] if region is None else [picture, region.view(np.uint8) * np.uint8(255)]
+    rows, cols = picture.shape[:2]
+    between = [cv2.resize(plane, _between(rows, cols), interpolation=cv2.INTER_AREA) for plane in planes]
+    for _ in range(grid.n_scales):
+        if min(planes[0].shape[:2]) < N_CELLS * grid.cell:
+            return
+        yield planes[0], None if region is None else planes[1]
+        # Every second scale is half of the one before the last: halving takes a tenth of the time of any other factor.
+        planes, between = between, [cell_means(plane, 2) for plane in planes]
+
+
+def _between(rows: int, cols: int) -> tuple[int, int]:
+    """Give the size (columns, rows), as OpenCV takes it, of the second scale."""
+    return max(2, round(cols / 2**0.5)), max(2, round(rows / 2**0.5))
+
+
+def _kept(share: np.ndarray | None, n_rows: int, n_cols: int, grid: Grid) -> np.ndarray:
+    """Tell which windows the region covers far enough; bool, one for every window's corner."""
+    shape = (n_rows - N_CELLS + 1, n_cols - N_CELLS + 1)
+    if share is None:
+        return np.ones(shape, bool)
+    cells, window = cell_means(share, grid.cell), (N_CELLS, N_CELLS)
+    total = cv2.boxFilter(cells, cv2.CV_32F, window, anchor=(0, 0), normalize=False, borderType=cv2.BORDER_CONSTANT)
+    # Half a grey level a cell is lost by rounding: a window that is covered exactly far enough is kept.
+    return total[: shape[0], : shape[1]] >= (grid.coverage * 255 - 0.5) * N_CELLS**2
+
+
+def _cell_order(way: int) -> np.ndarray:
+    """List the cells of a window, row by row, as they stand when it is read in one of the ways."""
+    turned = np.rot90(np.arange(N_CELLS**2).reshape(N_CELLS, N_CELLS), way // 2)
+    return (turned[:, ::-1] if way % 2 else turned).ravel()
+
+
+def _turned(place: np.ndarray, way: int) -> np.ndarray:
+    """Give the places (row, col), in [0, 1], that points have in the turned and mirrored picture."""
+    for _ in range(way // 2):
+        place = np.column_stack([1 - place[:, 1], place[:, 0]])
+    return np.column_stack([place[:, 0], 1 - place[:, 1]]) if way % 2 else place
