@@ -44,6 +44,7 @@ class Counted:
             self.files.append(asked[0].file)
             return describe(describer, asked)
 
+        self.uncounted = describe
         monkeypatch.setattr(module, "_describe_picture", counting)
 
     def since(self):
@@ -253,6 +254,8 @@ def test_known_and_new_pictures_in_any_order(pictures, store, described, monkeyp
     described.since()
     assert vectors(Descriptions(store).describe(pictures, SHAPE)) == wanted
     assert described.since() == [pictures[0].file, pictures[2].file]
+    # Worker processes count nothing that would be seen here.
+    monkeypatch.setattr(module, "_describe_picture", described.uncounted)
     assert vectors(Descriptions(jobs=2).describe(pictures, SHAPE)) == wanted
 
 
