@@ -1,0 +1,187 @@
+"""How well the default recipe, unchanged, does on other leaf collections: made of scans, drawn, and photographed.
+
+Every collection is written to a temporary folder as JPEG files in a folder for each species, read from there, and
+cross-validated. Such a layout does not tell plants: folds are dealt by the plants that the original names, through
+`Picture.plant`; where it names none (UCI Leaf), every picture is left out by itself. Only pictures whose species has
+another plant are scored.
+
+Prints a Markdown table for docs/results.md.
+
+    LEAFID_REAL_DATA=path/to/data python benchmarks/other_collections.py [--only WORD] [--jobs 2]
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+import cv2
+import numpy as np
+
+from leafid.collection import AcquisitionType, Picture, read_collection
+from leafid.collection.picture import Taxon
+from leafid.evaluation.held_out import held_out_scores
+from leafid.images import read_image
+from leafid.learning.crossvalidation import cross_validate
+from leafid.learning.descriptions import Descriptions
+from leafid.learning.recipe_file import load_recipe
+from leafid.learning.store import Store
+from leafid.segmentation import segment
+from leafid.synthetic.plan import Settings
+from leafid.synthetic.writer import write_collection
+
+Change = Callable[[np.ndarray, np.random.Generator], np.ndarray]
+FIGURES = ("top1", "top5", "per_plant")
+N_FOLDS = 5
+QUALITY = [cv2.IMWRITE_JPEG_QUALITY, 95]
+SCAN, SCAN_LIKE = AcquisitionType.SCAN, AcquisitionType.SCAN_LIKE
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A collection: pictures, what is done to each, and of which type they count."""
+
+    name: str
+    pictures: Sequence[Picture]
+    change: Change
+    type: AcquisitionType = SCAN
+    n_folds: int = N_FOLDS
+
+
+def as_is(image: np.ndarray, random: np.random.Generator) -> np.ndarray:
+    return image
+
+
+def grey(image: np.ndarray, random: np.random.Generator) -> np.ndarray:
+    return cv2.cvtColor(image, cv2.COLOR_BGR2GRAY)
+
+
+def sized(longest_side: int, image: np.ndarray, random: np.random.Generator) -> np.ndarray:
+    """Reduce, or enlarge by cubic interpolation."""
+    factor = longest_side / max(image.shape[:2])
+    way = cv2.INTER_AREA if factor < 1 else cv2.INTER_CUBIC
+    return cv2.resize(image, None, fx=factor, fy=factor, interpolation=way)
+
+
+def turned(image: np.ndarray, random: np.random.Generator) -> np.ndarray:
+    """Turn by any angle, on a sheet large enough, of the colour of the frame."""
+    rows, cols = image.shape[:2]
+    side = int(np.ceil(np.hypot(rows, cols)))
+    turn = cv2.getRotationMatrix2D((cols / 2, rows / 2), float(random.uniform(0, 360)), 1)
+    turn[:, 2] += (side - cols) / 2, (side - rows) / 2
+    frame = np.concatenate([image[0], image[-1], image[:, 0], image[:, -1]])
+    colour = np.median(frame, axis=0).tolist()
+    return cv2.warpAffine(image, turn, (side, side), flags=cv2.INTER_AREA, borderValue=colour)
+
+
+def lit(blue_green_red: tuple[float, float, float], image: np.ndarray, random: np.random.Generator) -> np.ndarray:
+    """Light leaf and sheet in another colour."""
+    return np.rint(image * np.array(blue_green_red)).astype(np.uint8)
+
+
+def on_sheet(blue_green_red: tuple[float, float, float], image: np.ndarray, random: np.random.Generator) -> np.ndarray:
+    """Tint the sheet alone, with a soft edge."""
+    leaf = cv2.GaussianBlur(segment(image, SCAN).mask.astype(np.float32), (0, 0), 1)[..., None]
+    return np.rint(image * (leaf + (1 - leaf) * np.array(blue_green_red))).clip(0, 255).astype(np.uint8)
+
+
+def drawn_evenly(pictures: Sequence[Picture], n_species: int, n_pictures: int) -> list[Picture]:
+    """Choose the species with the most plants, and as many pictures of each, from its plants in turn."""
+    by_species: dict[str, dict[str, list[Picture]]] = {}
+    for picture in pictures:
+        by_species.setdefault(picture.species or "", {}).setdefault(picture.group, []).append(picture)
+    chosen: list[Picture] = []
+    for species in sorted(by_species, key=lambda name: (-len(by_species[name]), name))[:n_species]:
+        plants = by_species[species].values()
+        turns = [(turn, number) for number, own in enumerate(plants) for turn in range(len(own))]
+        own_pictures = list(plants)
+        chosen += [own_pictures[number][turn] for turn, number in sorted(turns)[:n_pictures]]
+    return chosen
+
+
+def variants(data: Path, folder: Path) -> Iterator[Variant]:
+    """List the collections; drawn pictures are written below a folder first."""
+    scans = [p for p in read_collection(data / "imageclef2011").labelled().pictures if p.type == SCAN]
+    base = drawn_evenly(scans, 30, 12)
+    yield Variant("scans of 30 species, as they are", base, as_is)
+    yield Variant("… grey", base, grey)
+    for side in (150, 300, 1600):
+        yield Variant(f"… longest side {side}", base, partial(sized, side))
+    yield Variant("… each turned at random", base, turned)
+    yield Variant("… in yellow light", base, partial(lit, (0.7, 0.93, 1.0)))
+    yield Variant("… on a light blue sheet", base, partial(on_sheet, (1.0, 0.85, 0.7)))
+    yield Variant("… on a dark grey sheet", base, partial(on_sheet, (0.25, 0.25, 0.25)))
+    yield Variant("scans of 15 species", drawn_evenly(scans, 15, 24), as_is)
+    yield Variant("scans of all 61 species", drawn_evenly(scans, 61, 8), as_is)
+    write_collection(folder, Settings(28, 5, 0, 2, (SCAN,)))
+    drawn = read_collection(folder).labelled().pictures
+    yield Variant("28 drawn species", drawn, as_is)
+    both = [*drawn_evenly(scans, 61, 5), *drawn_evenly(drawn, 28, 5)]
+    yield Variant("61 scanned and 28 drawn species", both, as_is)
+    with (data / "uci-leaf" / "labels.csv").open(newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    # Two words: one of the names goes on with a subspecies.
+    card = [
+        Picture(data / "uci-leaf" / row["image"], taxon=Taxon(" ".join(row["species"].split()[:2]))) for row in rows
+    ]
+    yield Variant("UCI Leaf, one left out at a time", card, as_is, SCAN_LIKE, len(card))
+
+
+def laid_out(variant: Variant, folder: Path) -> list[Picture]:
+    """Write a collection as a folder for each species, and read it as such."""
+    random = np.random.default_rng(0)
+    plants: dict[str, str | None] = {}
+    for number, picture in enumerate(variant.pictures):
+        name = f"{number:04}.jpg"
+        target = folder / (picture.species or "").replace(" ", "_") / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        cv2.imwrite(str(target), variant.change(read_image(picture.file), random), QUALITY)
+        plants[name] = picture.plant and f"{picture.species} {picture.plant}"
+    found = read_collection(folder, "species-folders").labelled().pictures
+    return [replace(picture, type=variant.type, plant=plants[picture.name]) for picture in found]
+
+
+def scores(variant: Variant, jobs: int) -> dict[str, float]:
+    """Write, read and cross-validate a collection."""
+    with tempfile.TemporaryDirectory() as folder:
+        pictures = laid_out(variant, Path(folder) / "pictures")
+        recipes = {variant.type: load_recipe("default", variant.type)}
+        descriptions = Descriptions(Store(Path(folder) / "store"), jobs)
+        folds = cross_validate(pictures, recipes, descriptions, variant.n_folds, (0,), shared_codebooks=True)
+        return held_out_scores([fold.held_out for fold in folds])
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", default="", help="only the collections with this word")
+    parser.add_argument("--jobs", type=int, default=2)
+    arguments = parser.parse_args()
+    data = os.environ.get("LEAFID_REAL_DATA")
+    if not data or not (Path(data) / "uci-leaf").is_dir():
+        print("set LEAFID_REAL_DATA to the folder that holds imageclef2011/ and uci-leaf/", file=sys.stderr)
+        return 2
+    print(f"| collection | species | {' | '.join(FIGURES)} | pictures | left out |\n|---|{'---|' * (len(FIGURES) + 3)}")
+    with tempfile.TemporaryDirectory() as folder:
+        for variant in variants(Path(data), Path(folder)):
+            if arguments.only not in variant.name:
+                continue
+            started = time.monotonic()
+            found = scores(variant, arguments.jobs)
+            cells = [str(len({picture.species for picture in variant.pictures}))]
+            cells += [f"{found[name]:.3f}" for name in FIGURES]
+            cells += [f"{found[name]:.0f}" for name in ("pictures", "unseen")]
+            print(f"| {variant.name} | {' | '.join(cells)} |", flush=True)
+            print(f"{variant.name}: {time.monotonic() - started:.0f} s", file=sys.stderr, flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

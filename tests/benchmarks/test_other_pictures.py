@@ -1,0 +1,104 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from benchmarks.held_apart import group_folds, groups_of, halves, thinned, without_plants
+from benchmarks.other_collections import Variant, as_is, drawn_evenly, laid_out, on_sheet, sized, turned
+from leafid.collection import AcquisitionType, Picture
+from leafid.collection.picture import Taxon
+
+SCAN, PHOTO = AcquisitionType.SCAN, AcquisitionType.PHOTO
+
+
+def picture(number, species="Acer campestre", plant="1", type_=SCAN, author="A"):
+    taxon = Taxon(species)
+    return Picture(Path(f"{number}.jpg"), type_, taxon=taxon, plant=plant, author=author, date=f"2010-07-0{number % 9}")
+
+
+@pytest.fixture
+def leaf():
+    image = np.full((60, 40, 3), 250, np.uint8)
+    image[20:40, 10:30] = (40, 120, 60)
+    return image
+
+
+@pytest.fixture
+def random():
+    return np.random.default_rng(0)
+
+
+def test_groups_are_dealt_whole_and_evenly():
+    folds = group_folds(["a"] * 5 + ["b"] * 3 + ["c"] * 3 + ["d"], 2)
+    assert sorted(map(sorted, folds)) == [["a", "d"], ["b", "c"]]
+    assert group_folds(["a", "a", "b"], 5) == [{"a"}, {"b"}]
+
+
+def test_groups_by_what_is_asked():
+    pictures = [picture(1), picture(2, author="B")]
+    assert groups_of(pictures, "author") == ["A", "B"]
+    assert groups_of(pictures, "day") == ["2010-07-01", "2010-07-02"]
+    # Without coordinates all plants may be at one place.
+    assert groups_of(pictures, "place") == [0, 0]
+
+
+def test_thinning_keeps_the_numbers_by_type(random):
+    many = [picture(n, type_=SCAN if n % 2 else PHOTO) for n in range(20)]
+    like = [picture(n, type_=SCAN) for n in range(3)] + [picture(n, type_=PHOTO) for n in range(14)]
+    kept = thinned(many, like, random)
+    # There are only ten photos to take.
+    assert [sum(one.type == type_ for one in kept) for type_ in (SCAN, PHOTO)] == [3, 10]
+    assert len({one.file for one in kept}) == 13
+
+
+def test_plants_stay_together():
+    pictures = [picture(n, plant=str(n // 3)) for n in range(12)]
+    assert {one.plant for one in without_plants(pictures, pictures[:4])} == {"2", "3"}
+    parts = [{one.plant for one in half} for half in halves(pictures)]
+    assert len(parts) == 2
+    assert not parts[0] & parts[1]
+    assert [len(half) for half in halves(pictures[:3])] == [3]
+
+
+def test_pictures_are_drawn_from_all_plants_in_turn():
+    pictures = [picture(n, plant="1" if n < 5 else "2") for n in range(7)]
+    pictures += [picture(7, "Quercus ilex", "3"), picture(8, "Quercus ilex", "4"), picture(9, "Quercus ilex", "5")]
+    assert [one.name for one in drawn_evenly(pictures, 1, 2)] == ["7.jpg", "8.jpg"]
+    drawn = drawn_evenly(pictures, 2, 4)
+    assert [one.name for one in drawn[3:]] == ["0.jpg", "5.jpg", "1.jpg", "6.jpg"]
+
+
+def test_changes_of_pictures(leaf, random):
+    assert as_is(leaf, random) is leaf
+    assert sized(30, leaf, random).shape == (30, 20, 3)
+    found = turned(leaf, random)
+    assert found.shape == (73, 73, 3)
+    # As large a leaf on a sheet of the same colour; the edge is a pixel wide on four sides of twenty.
+    assert abs(int((found[..., 2] < 155).sum()) - 400) < 80
+    assert found[0, 0].tolist() == [250, 250, 250]
+
+
+def test_a_sheet_is_tinted_and_the_leaf_is_not(random):
+    # Large enough for the segmentation to find the leaf.
+    image = np.full((240, 200, 3), 250, np.uint8)
+    image[60:180, 50:150] = (40, 120, 60)
+    found = on_sheet((1.0, 0.8, 0.6), image, random)
+    assert found[2, 2].tolist() == [250, 200, 150]
+    assert found[120, 100].tolist() == [40, 120, 60]
+
+
+def test_a_collection_is_laid_out_by_species_and_keeps_its_plants(tmp_path, leaf):
+    import cv2
+
+    originals = []
+    for number, (species, plant) in enumerate([("Acer campestre", "1"), ("Acer campestre", "2"), ("Ilex sp", None)]):
+        file = tmp_path / f"{number}.png"
+        cv2.imwrite(str(file), leaf)
+        originals.append(Picture(file, taxon=Taxon(species), plant=plant))
+    found = laid_out(Variant("all", originals, as_is, PHOTO), tmp_path / "out")
+    assert [(one.species, one.plant, one.type) for one in found] == [
+        ("Acer campestre", "Acer campestre 1", PHOTO),
+        ("Acer campestre", "Acer campestre 2", PHOTO),
+        ("Ilex sp", None, PHOTO),
+    ]
+    assert [one.file.parent.name for one in found] == ["Acer_campestre", "Acer_campestre", "Ilex_sp"]
