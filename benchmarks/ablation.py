@@ -18,7 +18,7 @@ from leafid.collection import AcquisitionType, read_collection
 from leafid.evaluation.held_out import held_out_scores
 from leafid.learning.crossvalidation import cross_validate
 from leafid.learning.descriptions import Descriptions
-from leafid.learning.recipe import Recipe
+from leafid.learning.recipe import Expert, Recipe
 from leafid.learning.recipe_file import load_recipe
 from leafid.learning.store import Store, default_folder
 
@@ -54,6 +54,14 @@ def variants(recipe: Recipe) -> Iterator[tuple[str, Recipe]]:
         name, expert = next(iter(local.items()))
         words = replace(expert, encoder="words", modes=1000, position=0.0, map="chi2")
         yield f"only {name}, as a bag of 1000 words", replace(recipe, experts={name: words})
+        # Twice the modes: a Fisher vector has two values for each value of a mode.
+        vlad = replace(expert, encoder="vlad", modes=2 * expert.modes)
+        yield f"only {name}, as VLAD of {vlad.modes} words", replace(recipe, experts={name: vlad})
+        bends = Expert(
+            "inner-distance", encoder="words", modes=500, components=60, map="chi2", centre_types=expert.centre_types
+        )
+        yield "only inner-distance shape context, 500 words", replace(recipe, experts={"bends": bends})
+        yield "with inner-distance shape context", replace(recipe, experts={**recipe.experts, "bends": bends})
         for what, change in {
             "not mirrored": {"symmetry": "none"},
             "without position": {"position": 0.0},

@@ -67,6 +67,7 @@ codebook_pictures = 6
 [experts.points]
 descriptor = "detected-sift"
 size = 64
+encoder = "vlad"
 modes = 2
 components = 4
 classifier = "linear-svm"

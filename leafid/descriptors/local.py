@@ -1,4 +1,4 @@
-"""Local features: SIFT on a dense grid and at detected points, and local colour statistics on the same grid."""
+"""Local features: SIFT on a dense grid and at detected points, local colour statistics, and shape contexts."""
 
 from __future__ import annotations
 
@@ -55,7 +55,11 @@ def pooled(pieces: Sequence[LocalFeatures]) -> LocalFeatures:
 
 
 def local_length(descriptor: str) -> int:
-    """Tell how many values a descriptor has: ``dense-sift``, ``detected-sift`` or ``dense-colour``."""
+    """Tell how many values a descriptor has: one of `leafid.learning.recipe.LOCAL_DESCRIPTORS`."""
+    if descriptor == "inner-distance":
+        from leafid.descriptors.inner_distance import inner_distance_context_names
+
+        return len(inner_distance_context_names())
     return _COLOUR_VALUES * N_CELLS**2 if descriptor == "dense-colour" else N_ORIENTATIONS * N_CELLS**2
 
 
@@ -156,6 +160,30 @@ def detected_sift(grey: np.ndarray, region: np.ndarray | None = None, *, max_poi
     positions = np.array([(point.pt[1] / rows, point.pt[0] / cols) for point in points], np.float32)
     sides = np.array([point.size for point in points], np.float32) / max(rows, cols)
     return LocalFeatures(_root_normalised(found), positions, np.log2(sides))
+
+
+def inner_distance_features(mask: np.ndarray) -> LocalFeatures:
+    """Inner-distance shape contexts of the outline's points, as local features.
+
+    Parameters
+    ----------
+    mask : bool (H, W)
+        The leaf, not empty.
+
+    Returns
+    -------
+    LocalFeatures
+        ``d`` is 60. Places and sizes are all the same: where a point lies, its descriptor tells.
+
+    References
+    ----------
+    As for `leafid.descriptors.inner_distance.inner_distance_context`.
+    """
+    # Only this descriptor needs SciPy's graphs, which take their time to be imported.
+    from leafid.descriptors.inner_distance import inner_distance_context
+
+    found = inner_distance_context(mask)
+    return LocalFeatures(found, np.full((len(found), 2), 0.5, np.float32), np.zeros(len(found), np.float32))
 
 
 def _orientation_cells(grey: np.ndarray, cell: int) -> np.ndarray:

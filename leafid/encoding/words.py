@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from leafid.encoding.base import ProjectedEncoder
+from leafid.encoding.codebook import learn_words, nearest_words
 
 
 class WordsEncoder(ProjectedEncoder):
@@ -48,15 +49,10 @@ class WordsEncoder(ProjectedEncoder):
         return len(self.words_)
 
     def _learn(self, rows: np.ndarray) -> None:
-        from sklearn.cluster import MiniBatchKMeans
-
-        means = MiniBatchKMeans(self.n_modes, batch_size=4096, n_init=1, random_state=self.seed)
-        self.words_ = means.fit(rows).cluster_centers_.astype(np.float32)
+        self.words_ = learn_words(rows, self.n_modes, self.seed)
 
     def _encode(self, rows: np.ndarray) -> np.ndarray:
-        # The squared length of a feature is the same for every word, and left out.
-        distances = (self.words_**2).sum(axis=1) - 2 * (rows @ self.words_.T)
-        counts = np.bincount(distances.argmin(axis=1), minlength=self.n_features)
+        counts = np.bincount(nearest_words(rows, self.words_), minlength=self.n_features)
         return (counts / len(rows)).astype(np.float32)
 
     def _table_shapes(self, row_length: int) -> dict[str, tuple[int, ...]]:

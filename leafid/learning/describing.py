@@ -13,7 +13,7 @@ import numpy as np
 from leafid.collection.picture import AcquisitionType
 from leafid.descriptors import registry
 from leafid.descriptors.cell_windows import Grid
-from leafid.descriptors.local import LocalFeatures, dense_colour, dense_sift, detected_sift
+from leafid.descriptors.local import LocalFeatures, dense_colour, dense_sift, detected_sift, inner_distance_features
 from leafid.encoding import Encoder
 from leafid.learning.recipe import LONGEST_SIDE, Expert
 from leafid.segmentation import Segmentation, normalised_crop, segment
@@ -152,6 +152,8 @@ class Views:
 
 def local_features(views: Views, expert: Expert) -> LocalFeatures:
     """Find the local features of a picture that an expert looks at."""
+    if expert.descriptor == "inner-distance":
+        return inner_distance_features(views.segmentation.blade)
     image, region = views.crop(expert.view, expert.size, grey=expert.descriptor != "dense-colour")
     if expert.descriptor == "detected-sift":
         return detected_sift(image, region)

@@ -12,8 +12,8 @@ from leafid.errors import LeafidError
 
 LONGEST_SIDE = 800
 VIEWS = ("leaf", "upright", "picture")
-LOCAL_DESCRIPTORS = ("dense-sift", "detected-sift", "dense-colour")
-ENCODERS = ("fisher", "words")
+LOCAL_DESCRIPTORS = ("dense-sift", "detected-sift", "dense-colour", "inner-distance")
+ENCODERS = ("fisher", "vlad", "words")
 CLASSIFIERS = ("ridge", "linear-svm", "lda", "logistic")
 MAPS = ("none", "chi2")
 SYMMETRIES = ("none", "mirror", "turns")
@@ -49,6 +49,7 @@ class Expert:
         Descriptor families, for ``measures``.
     view : {"leaf", "upright", "picture"}
         What local features are read from: the leaf cut out on white, the same turned upright, the whole picture.
+        ``inner-distance`` reads the outline of the leaf as it was found, and heeds no key but those of its encoder.
     size : int
         Longest side of that view, in pixels.
     cell : int
@@ -62,9 +63,9 @@ class Expert:
     symmetry : {"none", "mirror", "turns"}
         Whether every second patch is read mirrored, so that a leaf and its mirror image are described alike; or every
         eighth in each of the ways that a square can be turned by quarters and mirrored.
-    encoder : {"fisher", "words"}
+    encoder : {"fisher", "vlad", "words"}
     modes : int
-        Gaussians of the Fisher vector, or visual words.
+        Gaussians of the Fisher vector, or visual words of the others.
     components : int
         Principal components kept of a local descriptor.
     codebook_types : tuple of AcquisitionType

@@ -5,7 +5,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leafid.descriptors.cell_windows import SYMMETRIES, Grid
-from leafid.descriptors.local import dense_colour, dense_sift, detected_sift, local_length, pooled
+from leafid.descriptors.inner_distance import inner_distance_context
+from leafid.descriptors.local import (
+    dense_colour,
+    dense_sift,
+    detected_sift,
+    inner_distance_features,
+    local_length,
+    pooled,
+)
 
 CELL = 4
 SIDE = 4 * CELL
@@ -214,3 +222,13 @@ def test_detected_points():
     left[:, :80] = True
     assert (detected_sift(grey, left).positions[:, 1] <= 0.5).all()
     assert len(detected_sift(np.full((60, 60), 7, np.uint8))) == 0
+
+
+def test_shape_contexts_are_local_features_without_a_place():
+    mask = np.zeros((90, 60), np.uint8)
+    cv2.ellipse(mask, (30, 45), (20, 38), 10, 0, 360, 1, -1)
+    found = inner_distance_features(mask > 0)
+    np.testing.assert_array_equal(found.descriptors, inner_distance_context(mask > 0))
+    assert found.descriptors.shape == (len(found), local_length("inner-distance")) == (80, 60)
+    assert (found.positions == 0.5).all()
+    assert (found.scales == 0).all()

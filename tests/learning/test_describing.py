@@ -7,7 +7,7 @@ import pytest
 from leafid.collection.picture import AcquisitionType
 from leafid.descriptors.local import LocalFeatures
 from leafid.descriptors.registry import columns
-from leafid.encoding import FisherEncoder, WordsEncoder
+from leafid.encoding import FisherEncoder, VladEncoder, WordsEncoder
 from leafid.learning import describing
 from leafid.learning.describing import Describer, Views, local_features, sample_features
 from leafid.learning.recipe import VIEWS, Expert
@@ -39,6 +39,8 @@ def test_a_vector_for_every_expert(leaf):
         "words": replace(SIFT, encoder="words", view="picture"),
         "colour": replace(SIFT, descriptor="dense-colour", view="upright"),
         "points": replace(SIFT, descriptor="detected-sift"),
+        "vlad": replace(SIFT, encoder="vlad"),
+        "bends": replace(SIFT, descriptor="inner-distance", encoder="words"),
         "shape": Expert("measures", ("geometry", "hu")),
         "again": Expert("measures", ("hu",)),
     }
@@ -47,6 +49,8 @@ def test_a_vector_for_every_expert(leaf):
         "words": learned(WordsEncoder),
         "colour": learned(FisherEncoder, 96),
         "points": learned(FisherEncoder),
+        "vlad": learned(VladEncoder),
+        "bends": learned(WordsEncoder, 60),
     }
     found = Describer(experts, encoders).describe(leaf, SCAN)
     assert list(found.vectors) == list(experts)
@@ -57,6 +61,8 @@ def test_a_vector_for_every_expert(leaf):
         "words": 2,
         "colour": 16,
         "points": 16,
+        "vlad": 8,
+        "bends": 2,
         "shape": len(columns(["geometry", "hu"])),
         "again": len(columns(["hu"])),
     }
@@ -73,7 +79,8 @@ def test_a_picture_without_a_leaf_is_described_as_a_whole(type_, value, shape):
     """What is left of a picture of 20,000 × 16 pixels after shrinking is a row of one pixel."""
     small = replace(SIFT, size=32, cell=2)
     experts = {view: replace(small, view=view) for view in VIEWS}
-    encoders = dict.fromkeys(VIEWS, learned(FisherEncoder))
+    encoders = {**dict.fromkeys(VIEWS, learned(FisherEncoder)), "bends": learned(WordsEncoder, 60)}
+    experts["bends"] = replace(SIFT, descriptor="inner-distance", encoder="words")
     describer = Describer({**experts, "shape": Expert("measures", ("geometry",))}, encoders)
     found = describer.describe(np.full((*shape, 3), value, np.uint8), type_)
     assert all(np.isfinite(vector).all() for vector in found.vectors.values())

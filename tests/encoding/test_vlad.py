@@ -1,0 +1,119 @@
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from leafid.descriptors.local import LocalFeatures
+from leafid.encoding import VladEncoder, make_encoder
+from leafid.encoding.codebook import nearest_words
+from leafid.errors import LeafidError
+
+
+def features(n, d=8, seed=0):
+    random = np.random.default_rng(seed)
+    return LocalFeatures(
+        random.normal(size=(n, d)).astype(np.float32),
+        random.random((n, 2)).astype(np.float32),
+        random.random(n).astype(np.float32),
+    )
+
+
+@pytest.fixture(scope="module")
+def encoder():
+    return VladEncoder(7, 5, 1.0).fit(features(400))
+
+
+def literal(rows, words):
+    """The formulas one feature and one value at a time, in float64."""
+    sums = [[0.0] * len(words[0]) for _ in words]
+    for row in rows.astype(float):
+        nearest = min(range(len(words)), key=lambda k: sum((row[i] - words[k][i]) ** 2 for i in range(len(row))))
+        for i in range(len(row)):
+            sums[nearest][i] += row[i] - words[nearest][i]
+    roots = [np.sign(value) * abs(value) ** 0.5 for own in sums for value in own]
+    length = sum(value**2 for value in roots) ** 0.5
+    return [value / length for value in roots]
+
+
+@pytest.mark.parametrize("n", [1, 90])
+def test_sums_differences_from_the_nearest_word(encoder, n):
+    found = features(n, seed=1)
+    vector = encoder.transform(found)
+    assert vector.dtype == np.float32
+    assert vector.shape == (encoder.n_features,) == (7 * 8,)
+    expected = literal(encoder.projection_.transform(found), encoder.words_.astype(float))
+    # A sum of n differences of about 1, in float32, is off by 1e-6 at most; the root of such a zero is 1e-3.
+    np.testing.assert_allclose(vector, expected, atol=1e-3)
+
+
+def test_by_hand():
+    words = np.array([[0, 0], [10, 0]], np.float32)
+    rows = np.array([[1, 0], [3, 0], [10, -9]], np.float32)
+    by_hand = VladEncoder(2, 2).restore(
+        {
+            "words": words,
+            "mean": np.zeros(2, np.float32),
+            "axes": np.eye(2, dtype=np.float32),
+            "spread": np.float32(1),
+            "place_mean": np.zeros(3, np.float32),
+            "place_spread": np.ones(3, np.float32),
+        }
+    )
+    found = LocalFeatures(rows, np.zeros((3, 2), np.float32), np.zeros(3, np.float32))
+    # Sums (4, 0) and (0, -9); their roots 2, 0, 0, -3 have the length √13.
+    np.testing.assert_allclose(by_hand.transform(found), np.array([2, 0, 0, -3]) / 13**0.5, rtol=1e-6)
+
+
+@given(order=st.permutations(range(40)))
+def test_the_order_doesnt_matter(encoder, order):
+    found = features(40, seed=2)
+    # As above: the order of a sum moves its last bits.
+    np.testing.assert_allclose(encoder.transform(found.at(np.array(order))), encoder.transform(found), atol=1e-3)
+
+
+@given(times=st.integers(2, 5))
+def test_the_same_features_several_times_are_the_same_vector(encoder, times):
+    found = features(30, seed=3)
+    again = found.at(np.tile(np.arange(30), times))
+    np.testing.assert_allclose(encoder.transform(again), encoder.transform(found), atol=1e-3)
+
+
+def test_length_is_one(encoder):
+    assert np.linalg.norm(encoder.transform(features(50, seed=4))) == pytest.approx(1, abs=1e-6)
+
+
+def test_nothing_is_all_zero(encoder):
+    assert not encoder.transform(features(0)).any()
+    assert encoder.transform(features(0)).shape == (encoder.n_features,)
+
+
+def test_restored_encodes_alike_and_shapes_are_told(encoder):
+    state = encoder.state()
+    assert {name: array.shape for name, array in state.items()} == encoder.shapes(8)
+    again = make_encoder("vlad", 7, 5, 1.0, 0).restore(state)
+    np.testing.assert_array_equal(again.transform(features(30)), encoder.transform(features(30)))
+
+
+def test_learning_the_same_twice_gives_the_same_bytes():
+    first, second = (VladEncoder(3, 5, 1.0, seed=4).fit(features(300)).state() for _ in range(2))
+    assert all(first[name].tobytes() == second[name].tobytes() for name in first)
+
+
+@pytest.mark.parametrize(("words", "n"), [(4, 3), (1, 1), (1, 0)])
+def test_too_few_features(words, n):
+    with pytest.raises(LeafidError, match=f"expected at least {max(words, 2)} local features.*found {n}; use more"):
+        VladEncoder(words, 5).fit(features(n))
+
+
+def test_equal_features_pass_without_a_warning_of_a_library():
+    same = features(1).at(np.zeros(20, int))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        encoder = VladEncoder(2, 5, 1.0).fit(same)
+    assert np.isfinite(encoder.transform(same)).all()
+
+
+def test_of_equally_near_words_the_first():
+    assert nearest_words(np.zeros((1, 1), np.float32), np.array([[1], [-1]], np.float32)).tolist() == [0]
