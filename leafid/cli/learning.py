@@ -28,11 +28,34 @@ def add_recipe(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_store(parser: argparse.ArgumentParser) -> None:
-    """``--cache``, ``--no-cache``: the descriptor store."""
+def add_store_folder(parser: argparse.ArgumentParser) -> None:
+    """``--cache``, ``--cache-limit``: where the descriptor store is, and how large it may get."""
     parser.add_argument(
         "--cache", metavar="DIR", help="where descriptors are kept (default: $LEAFID_CACHE, or ~/.cache/leafid)"
     )
+    parser.add_argument(
+        "--cache-limit",
+        metavar="GIB",
+        type=gibibytes,
+        default=4 * 2**30,
+        help="how large the store may get; beyond it the least recently used go (default: 4)",
+    )
+
+
+def gibibytes(word: str) -> int:
+    """Read a number of GiB above 0, as bytes."""
+    try:
+        number = float(word)
+    except ValueError:
+        number = 0.0
+    if not 0 < number < 2**30:
+        raise argparse.ArgumentTypeError(f"expected a number of GiB above 0, found {word!r}")
+    return round(number * 2**30)
+
+
+def add_store(parser: argparse.ArgumentParser) -> None:
+    """``--no-cache`` beside the options of `add_store_folder`: the descriptor store."""
+    add_store_folder(parser)
     parser.add_argument("--no-cache", action="store_true", help="keep no descriptors, and use none that were kept")
 
 
@@ -77,7 +100,7 @@ def open_descriptions(arguments: argparse.Namespace, environment: Environment) -
             folder = stack.enter_context(TemporaryDirectory(prefix="leafid-"))
         store = None
         try:
-            store = Store(folder)
+            store = Store(folder, arguments.cache_limit)
             stack.callback(store.close)
         except LeafidError as error:
             # It costs the cache, and not the work.

@@ -33,6 +33,7 @@ COMMANDS = {
     "segment": "cut leaves out of pictures",
     "describe": "write the descriptors of pictures as a table",
     "sample": "draw a collection of synthetic leaves",
+    "cache": "show or empty the descriptor store",
 }
 
 EXIT_BAD_DATA, EXIT_WRONG_USAGE, EXIT_INTERRUPTED = 1, 2, 130

@@ -132,6 +132,18 @@ class Store:
         """Bytes of the values kept."""
         return self._connection.execute("SELECT COALESCE(SUM(LENGTH(value)), 0) FROM vectors").fetchone()[0]
 
+    def count(self) -> int:
+        """How many values are kept."""
+        return self._connection.execute("SELECT COUNT(*) FROM vectors").fetchone()[0]
+
+    def clear(self) -> int:
+        """Forget everything, and give the room on the disk back; returns how many values that were."""
+        forgotten = self.count()
+        self._change("DELETE FROM vectors", [()])
+        with self._tolerant("written"):
+            self._connection.execute("VACUUM")
+        return forgotten
+
     def shrink(self) -> int:
         """Forget the least recently used values until the limit is kept; returns how many."""
         excess = self.size() - self.limit

@@ -1,0 +1,51 @@
+import pytest
+
+from leafid.learning.store import Store
+
+
+@pytest.fixture
+def folder(tmp_path):
+    store = Store(tmp_path / "cache")
+    store.put([(bytes([number]), bytes(2**19)) for number in range(4)])
+    store.close()
+    return tmp_path / "cache"
+
+
+def lines(done):
+    return dict(line.split(None, 1) for line in done.out.splitlines())
+
+
+def test_it_tells_where_the_store_is_and_how_large(cli, folder):
+    done = cli("cache", "--cache", folder)
+    assert done.status == 0
+    assert lines(done) == {"store": str(folder / "vectors.sqlite"), "values": "4", "size": "2.0 MiB of at most 4 GiB"}
+
+
+def test_clearing_gives_the_room_back(cli, folder):
+    before = (folder / "vectors.sqlite").stat().st_size
+    done = cli("cache", "--cache", folder, "--clear")
+    assert done.status == 0
+    assert lines(done)["values"] == "0"
+    assert done.err == "leafid: 4 values forgotten\n"
+    # 2 MiB of values against some empty pages.
+    assert (folder / "vectors.sqlite").stat().st_size < before / 10
+
+
+def test_a_smaller_limit_forgets_the_least_recently_used(cli, folder):
+    done = cli("cache", "--cache", folder, "--cache-limit", 1 / 2**10)
+    assert done.status == 0
+    assert lines(done)["values"] == "1"
+
+
+@pytest.mark.parametrize("limit", ["0", "-1", "much", "nan", "inf"])
+def test_a_limit_that_is_none(cli, folder, limit):
+    done = cli("cache", "--cache", folder, f"--cache-limit={limit}")
+    assert done.status == 2
+    assert f"expected a number of GiB above 0, found '{limit}'" in done.err
+
+
+def test_a_folder_that_can_not_hold_a_store(cli, tmp_path):
+    (tmp_path / "file").write_text("")
+    done = cli("cache", "--cache", tmp_path / "file")
+    assert done.status == 1
+    assert "the descriptor store can't be used" in done.err
