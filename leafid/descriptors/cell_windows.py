@@ -109,18 +109,17 @@ def read_windows(
     size = np.concatenate(sizes)[chosen]
     place = (np.concatenate(centres)[chosen] + N_CELLS / 2) / size
     scale = np.log2(N_CELLS / size.max(axis=1)).astype(np.float32)
-    table = np.concatenate(tables)
     step = np.arange(N_CELLS)
     indices = ((corner[:, None] + width[:, None] * step)[:, :, None] + step).reshape(len(corner), N_CELLS**2)
     n_ways = SYMMETRIES[grid.symmetry]
     for way in range(1, n_ways):
-        own = slice(way, None, n_ways)
-        # The table's copy for this way begins after those of the ways before.
-        indices[own] = indices[own][:, _cell_order(way)] + way * start
-        place[own] = _turned(place[own], way)
-    table = np.concatenate([table[:, value_order(way)] for way in range(n_ways)])
-    values = table.take(indices.ravel(), axis=0).reshape(len(corner), N_CELLS**2 * table.shape[1])
-    return Windows(values, place.astype(np.float32), scale)
+        indices[way::n_ways] = indices[way::n_ways, _cell_order(way)]
+        place[way::n_ways] = _turned(place[way::n_ways], way)
+    table = np.concatenate(tables)
+    values = table.take(indices, axis=0)
+    for way in range(1, n_ways):
+        values[way::n_ways] = values[way::n_ways].take(value_order(way), axis=2)
+    return Windows(values.reshape(len(corner), N_CELLS**2 * table.shape[1]), place.astype(np.float32), scale)
 
 
 def cell_means(values: np.ndarray, cell: int) -> np.ndarray:

@@ -6,6 +6,9 @@ import numpy as np
 
 from leafid.encoding.base import ProjectedEncoder
 
+# Rows that stay in the processor's cache from one step of the encoding to the next.
+_AT_ONCE = 1024
+
 
 class FisherEncoder(ProjectedEncoder):
     """Encode sets of local features as Fisher vectors with power and L2 normalisation.
@@ -72,11 +75,16 @@ class FisherEncoder(ProjectedEncoder):
         self.variances_ = mixture.covariances_.astype(np.float32)
 
     def _encode(self, rows: np.ndarray) -> np.ndarray:
-        # Rows and their squares side by side: each step is one product of large matrices.
-        both = np.concatenate([rows, rows * rows], axis=1)
-        occupancy = self._posteriors(both)
-        mass = occupancy.sum(axis=0)[:, None]
-        first, second = np.hsplit(occupancy.T @ both, 2)
+        mass = np.zeros((self.n_modes, 1), np.float32)
+        moments = np.zeros((self.n_modes, 2 * rows.shape[1]), np.float32)
+        for start in range(0, len(rows), _AT_ONCE):
+            part = rows[start : start + _AT_ONCE]
+            # Rows and their squares side by side: each step is one product of matrices.
+            both = np.concatenate([part, part * part], axis=1)
+            occupancy = self._posteriors(both)
+            mass += occupancy.sum(axis=0)[:, None]
+            moments += occupancy.T @ both
+        first, second = np.hsplit(moments, 2)
         deviations = np.sqrt(self.variances_)
         scale = 1 / (len(rows) * np.sqrt(self.weights_)[:, None])
         by_mean = scale * (first - self.means_ * mass) / deviations
