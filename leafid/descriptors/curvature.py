@@ -6,7 +6,8 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from leafid.descriptors.contour import Mask, Points, Shape, shape_of
+from leafid.descriptors.closed_curves import Points
+from leafid.descriptors.contour import Mask, Shape, shape_of
 
 SCALES = tuple(float(radius) for radius in np.geomspace(0.02, 0.6, 10).round(4))
 """Radii of the discs and circles, in √area."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from leafid.descriptors.contour import Mask, Shape, contour_length, shape_of
+from leafid.descriptors.closed_curves import contour_length
+from leafid.descriptors.contour import Mask, Shape, shape_of
 
 ELLIPTIC_HARMONICS = 24
 """Harmonics of `elliptic_fourier`."""

@@ -6,7 +6,8 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from leafid.descriptors.contour import Mask, Points, Shape, contour_area, contour_length, shape_of
+from leafid.descriptors.closed_curves import Points, contour_area, contour_length
+from leafid.descriptors.contour import Mask, Shape, shape_of
 
 WIDTHS = 16
 """Widths of the profile, at equal steps along the main axis."""

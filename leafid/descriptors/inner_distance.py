@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import shortest_path
 
-from leafid.descriptors.contour import Mask, Shape, resample, shape_of
+from leafid.descriptors.closed_curves import resample
+from leafid.descriptors.contour import Mask, Shape, shape_of
 
 POINTS = 80
 """Contour points of the description."""

@@ -9,7 +9,8 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from leafid.descriptors.contour import Mask, Points, Shape, contour_length, shape_of, smoothing_gain
+from leafid.descriptors.closed_curves import Points, contour_length, smoothing_gain
+from leafid.descriptors.contour import Mask, Shape, shape_of
 
 SMOOTHINGS = (0.0015, 0.003, 0.006, 0.012, 0.025, 0.05)
 """Standard deviations of the smoothed outlines, as shares of the contour's length."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from leafid.descriptors.contour import Mask, Points, Shape, contour_length, shape_of
+from leafid.descriptors.closed_curves import Points, contour_length
+from leafid.descriptors.contour import Mask, Shape, shape_of
 
 SPANS = (2, 4, 6, 10, 16, 24, 36, 52, 76, 104)
 """Steps from a contour point to the other two points of its triangle, of `POINTS` steps around."""

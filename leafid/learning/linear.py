@@ -9,7 +9,7 @@ from typing import Protocol
 
 import numpy as np
 
-from leafid.descriptors.texture import chi2_map
+from leafid.descriptors.chi2 import chi2_map
 
 Array = np.ndarray
 

@@ -4,17 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from leafid.descriptors.contour import (
-    SIDE,
-    contour_area,
-    contour_length,
-    large_components,
-    outer_contour,
-    outer_contours,
-    resample,
-    shape_of,
-    smooth_closed,
-)
+from leafid.descriptors.closed_curves import contour_area, contour_length, resample, smooth_closed
+from leafid.descriptors.contour import SIDE, large_components, outer_contour, outer_contours, shape_of
 from leafid.errors import LeafidError
 
 

@@ -3,7 +3,8 @@ import heapq
 import numpy as np
 import pytest
 
-from leafid.descriptors.contour import resample, shape_of
+from leafid.descriptors.closed_curves import resample
+from leafid.descriptors.contour import shape_of
 from leafid.descriptors.inner_distance import (
     ANGLE_BINS,
     DISTANCE_BINS,

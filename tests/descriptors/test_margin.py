@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from leafid.descriptors.contour import resample, smooth_closed
+from leafid.descriptors.closed_curves import resample, smooth_closed
 from leafid.descriptors.margin import SMOOTHINGS, margin_lobes, margin_lobes_names, margin_signals, margin_teeth
 from leafid.descriptors.margin import margin_teeth_names as names
 

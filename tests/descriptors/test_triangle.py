@@ -3,7 +3,8 @@ import cmath
 import numpy as np
 import pytest
 
-from leafid.descriptors.contour import resample, shape_of
+from leafid.descriptors.closed_curves import resample
+from leafid.descriptors.contour import shape_of
 from leafid.descriptors.triangle import (
     HARMONICS,
     POINTS,

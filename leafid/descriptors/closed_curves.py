@@ -1,0 +1,81 @@
+"""Closed curves of points: length, area, equal steps along them, smoothing."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Points = NDArray[np.float64]
+"""Contour points, float64 (n, 2), rows and cols."""
+
+
+def contour_length(contour: Points) -> float:
+    """Length of a closed contour, in its own unit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> contour_length(np.array([[0.0, 0.0], [3.0, 0.0], [3.0, 4.0]]))
+    12.0
+    """
+    steps = np.diff(contour, axis=0, append=contour[:1])
+    return float(np.hypot(steps[:, 0], steps[:, 1]).sum())
+
+
+def contour_area(contour: Points) -> float:
+    """Signed area inside a closed contour: positive where it runs counter-clockwise as seen on the picture."""
+    rows, cols = contour[:, 0], contour[:, 1]
+    return float(0.5 * (rows * np.roll(cols, -1) - cols * np.roll(rows, -1)).sum())
+
+
+def resample(contour: Points, n_points: int) -> Points:
+    """Points at equal arc length along a closed contour, from its first point on.
+
+    Parameters
+    ----------
+    contour : ndarray of float64, shape (m, 2)
+    n_points : int
+
+    Returns
+    -------
+    ndarray of float64, shape (n_points, 2)
+    """
+    closed = np.concatenate([contour, contour[:1]])
+    steps = np.diff(closed, axis=0)
+    along = np.concatenate([[0.0], np.hypot(steps[:, 0], steps[:, 1]).cumsum()])
+    wanted = np.arange(n_points) * (along[-1] / n_points)
+    return np.stack([np.interp(wanted, along, closed[:, 0]), np.interp(wanted, along, closed[:, 1])], axis=1)
+
+
+def smooth_closed(signal: NDArray[np.float64], sigma: float) -> NDArray[np.float64]:
+    """Gaussian smoothing along the first axis of a closed signal.
+
+    Parameters
+    ----------
+    signal : ndarray of float64, shape (n,) or (n, k)
+        Samples at equal arc length of a closed contour.
+    sigma : float
+        Standard deviation, as a share of the contour's length.
+
+    Returns
+    -------
+    ndarray of float64, the signal's shape
+    """
+    spectrum = np.fft.rfft(signal, axis=0)
+    gain = smoothing_gain(np.arange(len(spectrum)), sigma)
+    return np.fft.irfft(spectrum * gain.reshape(-1, *[1] * (signal.ndim - 1)), n=len(signal), axis=0)
+
+
+def smoothing_gain(waves: NDArray[np.number], sigma: float | NDArray[np.float64]) -> NDArray[np.float64]:
+    """Tell what a Gaussian smoothing leaves of a wave, from 0 to 1.
+
+    Parameters
+    ----------
+    waves : ndarray, shape (n,)
+        In waves around the contour.
+    sigma : float or ndarray that broadcasts against `waves`
+        As in `smooth_closed`.
+    """
+    gain = np.exp(-2 * (np.pi * sigma * waves) ** 2)
+    gain[gain < 1e-12] = 0.0  # denormal numbers would make the transform back ten times slower
+    return gain
