@@ -33,9 +33,9 @@ class Costs:
         Assumed prices, in US dollars.
     """
 
-    describe: float = 0.147
-    columns: tuple[int, ...] = (15872, 8320, 8320, 1022, 6840)
-    vector: int = 75_000
+    describe: float = 0.108
+    columns: tuple[int, ...] = (15872, 15872, 342, 4104)
+    vector: int = 70_000
     store_rate: float = 200e6
     read_rate: float = 230e6
     listing: float = 1_720
@@ -113,8 +113,8 @@ def plan(pictures: int, species: int, cores: int, costs: Costs = Costs()) -> Pla
 
     Examples
     --------
-    >>> round(plan(306_146, 1_081, 64).describe * 64)  # core hours: 306,146 · 0.147 s
-    13
+    >>> round(plan(306_146, 1_081, 64).describe * 64)  # core hours: 306,146 · 0.108 s
+    9
     """
     learning = min(cores, costs.learning_cores)
     rate = costs.flops * learning * 3600
