@@ -124,7 +124,9 @@ def variants(data: Path, folder: Path) -> Iterator[Variant]:
     write_collection(folder, Settings(28, 5, 0, 2, (SCAN,)))
     drawn = read_collection(folder).labelled().pictures
     yield Variant("28 drawn species", drawn, as_is)
-    both = [*drawn_evenly(scans, 61, 5), *drawn_evenly(drawn, 28, 5)]
+    # Drawn species bear names of real ones, but are others.
+    others = [replace(p, taxon=Taxon(f"{(p.species or '').replace(' ', '-')} drawn")) for p in drawn]
+    both = [*drawn_evenly(scans, 61, 5), *drawn_evenly(others, 28, 5)]
     yield Variant("61 scanned and 28 drawn species", both, as_is)
     with (data / "uci-leaf" / "labels.csv").open(newline="") as stream:
         rows = list(csv.DictReader(stream))
