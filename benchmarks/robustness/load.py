@@ -145,12 +145,12 @@ def main(words: Sequence[str] | None = None) -> int:
     if not all_gone(mark):
         found.append("processes are left")
     print(f"{seconds:.0f} s, {1000 * seconds / arguments.pictures:.1f} ms a picture, exit status {process.returncode}")
-    print("memory, MiB    " + "".join(f"{part:>10}" for part in ("1st tenth", "half", "last tenth", "peak")))
+    print("memory, MiB    " + "".join(f"{part:>12}" for part in ("1st tenth", "half", "last tenth", "peak")))
     for column, what in ((1, "main process"), (2, "all processes")):
         sizes = [sample[column] / 1024 for sample in samples]
         tenth = max(len(sizes) // 10, 1)
         parts = (max(sizes[:tenth]), max(sizes[4 * tenth : 6 * tenth]), max(sizes[-tenth:]), max(sizes))
-        print(f"{what:<15}" + "".join(f"{part:>10.0f}" for part in parts))
+        print(f"{what:<15}" + "".join(f"{part:>12.0f}" for part in parts))
     for problem in found:
         print(f"PROBLEM: {problem}")
     print("every good picture is answered, every broken one is named" if not found else f"{len(found)} problems")
