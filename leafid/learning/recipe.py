@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from leafid.collection.picture import AcquisitionType, Picture
+from leafid.descriptors.cell_windows import SYMMETRIES as WAYS
 from leafid.errors import LeafidError
 
 LONGEST_SIDE = 800
@@ -16,7 +17,7 @@ LOCAL_DESCRIPTORS = ("dense-sift", "detected-sift", "dense-colour", "inner-dista
 ENCODERS = ("fisher", "vlad", "words")
 CLASSIFIERS = ("ridge", "linear-svm", "lda", "logistic")
 MAPS = ("none", "chi2")
-SYMMETRIES = ("none", "mirror", "turns")
+SYMMETRIES = tuple(WAYS)
 TRUSTS = ("always", "segmentation")
 CODEBOOK_PICTURES = 600
 

@@ -4,8 +4,7 @@ from skimage.feature import fisher_vector
 from sklearn.mixture import GaussianMixture
 
 from leafid.descriptors.local import LocalFeatures
-from leafid.encoding import FisherEncoder, make_encoder
-from leafid.errors import LeafidError
+from leafid.encoding import FisherEncoder
 
 
 def features(n, d=8, seed=0):
@@ -98,24 +97,6 @@ def test_the_features_that_were_learned_from_pull_nowhere():
     rows = encoder.projection_.transform(found).astype(np.float64)
     raw = literal(rows, encoder.weights_, encoder.means_, encoder.variances_)
     assert np.abs(raw).max() < 0.05
-
-
-def test_learning_the_same_twice_gives_the_same_bytes():
-    first, second = (FisherEncoder(3, 5, 1.0, seed=4).fit(features(300)).state() for _ in range(2))
-    assert all(first[name].tobytes() == second[name].tobytes() for name in first)
-
-
-def test_restored_encodes_alike_and_shapes_are_told(encoder):
-    state = encoder.state()
-    assert {name: array.shape for name, array in state.items()} == encoder.shapes(8)
-    again = make_encoder("fisher", 4, 5, 0.5, 0).restore(state)
-    np.testing.assert_array_equal(again.transform(features(30)), encoder.transform(features(30)))
-
-
-@pytest.mark.parametrize(("modes", "n"), [(4, 3), (1, 1), (1, 0)])
-def test_too_few_features(modes, n):
-    with pytest.raises(LeafidError, match=f"expected at least {max(modes, 2)} local features.*found {n}; use more"):
-        FisherEncoder(modes, 5).fit(features(n))
 
 
 def test_equal_features():

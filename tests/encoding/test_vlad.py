@@ -6,9 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leafid.descriptors.local import LocalFeatures
-from leafid.encoding import VladEncoder, make_encoder
+from leafid.encoding import VladEncoder
 from leafid.encoding.codebook import nearest_words
-from leafid.errors import LeafidError
 
 
 def features(n, d=8, seed=0):
@@ -87,24 +86,6 @@ def test_length_is_one(encoder):
 def test_nothing_is_all_zero(encoder):
     assert not encoder.transform(features(0)).any()
     assert encoder.transform(features(0)).shape == (encoder.n_features,)
-
-
-def test_restored_encodes_alike_and_shapes_are_told(encoder):
-    state = encoder.state()
-    assert {name: array.shape for name, array in state.items()} == encoder.shapes(8)
-    again = make_encoder("vlad", 7, 5, 1.0, 0).restore(state)
-    np.testing.assert_array_equal(again.transform(features(30)), encoder.transform(features(30)))
-
-
-def test_learning_the_same_twice_gives_the_same_bytes():
-    first, second = (VladEncoder(3, 5, 1.0, seed=4).fit(features(300)).state() for _ in range(2))
-    assert all(first[name].tobytes() == second[name].tobytes() for name in first)
-
-
-@pytest.mark.parametrize(("words", "n"), [(4, 3), (1, 1), (1, 0)])
-def test_too_few_features(words, n):
-    with pytest.raises(LeafidError, match=f"expected at least {max(words, 2)} local features.*found {n}; use more"):
-        VladEncoder(words, 5).fit(features(n))
 
 
 def test_equal_features_pass_without_a_warning_of_a_library():

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from leafid.descriptors.local import LocalFeatures
-from leafid.encoding import WordsEncoder, make_encoder
-from leafid.errors import LeafidError
+from leafid.encoding import WordsEncoder
 
 
 def features(n, d=8, seed=0):
@@ -47,24 +46,6 @@ def test_separate_heaps_become_words():
     found = LocalFeatures(rows.astype(np.float32), np.zeros((300, 2), np.float32), np.zeros(300, np.float32))
     encoder = WordsEncoder(3, 2).fit(found)
     np.testing.assert_allclose(np.sort(encoder.transform(found)), np.sort(np.bincount(which) / 300), rtol=1e-6)
-
-
-def test_restored_encodes_alike_and_shapes_are_told(encoder):
-    state = encoder.state()
-    assert {name: array.shape for name, array in state.items()} == encoder.shapes(8)
-    again = make_encoder("words", 7, 5, 1.0, 0).restore(state)
-    np.testing.assert_array_equal(again.transform(features(30)), encoder.transform(features(30)))
-
-
-def test_learning_the_same_twice_gives_the_same_bytes():
-    first, second = (WordsEncoder(3, 5, 1.0, seed=4).fit(features(300)).state() for _ in range(2))
-    assert all(first[name].tobytes() == second[name].tobytes() for name in first)
-
-
-@pytest.mark.parametrize(("words", "n"), [(4, 3), (1, 1), (1, 0)])
-def test_too_few_features(words, n):
-    with pytest.raises(LeafidError, match=f"expected at least {max(words, 2)} local features.*found {n}; use more"):
-        WordsEncoder(words, 5).fit(features(n))
 
 
 def test_equal_features_pass_without_a_warning_of_a_library():
