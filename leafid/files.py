@@ -19,6 +19,11 @@ _PART = ".part"
 _YOUNG = 60
 
 
+def is_pipe_or_device(path: Path) -> bool:
+    """Tell whether a path is neither a file nor a folder: reading it might be waited for without end."""
+    return path.exists() and not (path.is_file() or path.is_dir())
+
+
 @contextmanager
 def writing(path: str | os.PathLike[str], mode: str = "w") -> Iterator[IO]:
     """Open a file for writing that appears under its name only when it is whole.

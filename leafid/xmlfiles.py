@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from leafid.errors import LeafidError
+from leafid.files import is_pipe_or_device
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -57,8 +58,7 @@ def read_xml(file: str | os.PathLike[str]) -> Element:
 
 def _read(file: str | os.PathLike[str]) -> bytes:
     path = Path(file)
-    if path.exists() and not (path.is_file() or path.is_dir()):
-        # It would be waited for without end.
+    if is_pipe_or_device(path):
         raise XmlError(f"{file}: expected a file, found a named pipe or a device")
     try:
         with path.open("rb") as stream:

@@ -1,5 +1,6 @@
 import io
 import os
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -128,3 +129,13 @@ def drawn_model(tmp_path_factory, drawn, small_recipe, drawn_cache) -> Path:
     status = main([str(word) for word in words], environment)
     assert status == 0, environment.stderr.getvalue()
     return file
+
+
+@pytest.fixture
+def loose(drawn, tmp_path):
+    """Three test pictures without their metadata."""
+    folder = tmp_path / "loose"
+    folder.mkdir()
+    for file in sorted((drawn / "Test").glob("*.jpg"))[:3]:
+        shutil.copy(file, folder)
+    return folder

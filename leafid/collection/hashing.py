@@ -9,6 +9,7 @@ from pathlib import Path
 
 from leafid.collection.picture import Picture
 from leafid.errors import LeafidError
+from leafid.files import is_pipe_or_device
 
 
 def content_hash(file: str | os.PathLike[str]) -> str:
@@ -20,7 +21,7 @@ def content_hash(file: str | os.PathLike[str]) -> str:
         When the file can't be read, or is a named pipe or a device, which would be waited for without end.
     """
     path = Path(file)
-    if path.exists() and not (path.is_file() or path.is_dir()):
+    if is_pipe_or_device(path):
         raise LeafidError(f"{file}: expected a file, found a named pipe or a device")
     try:
         with path.open("rb") as stream:

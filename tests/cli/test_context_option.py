@@ -1,5 +1,4 @@
 import json
-import shutil
 
 import pytest
 
@@ -25,16 +24,6 @@ def predict(cli, drawn_cache):
         return cli("predict", *words, "--model", model, "--cache", drawn_cache, "--jobs", 1)
 
     return run
-
-
-@pytest.fixture
-def loose(drawn, tmp_path):
-    """Three test pictures without their metadata."""
-    folder = tmp_path / "loose"
-    folder.mkdir()
-    for file in sorted((drawn / "Test").glob("*.jpg"))[:3]:
-        shutil.copy(file, folder)
-    return folder
 
 
 def test_context_has_a_say_only_when_asked(predict, informed_model, drawn_model, drawn, tmp_path):

@@ -17,16 +17,6 @@ def predict(cli, drawn_model, drawn_cache):
     return run
 
 
-@pytest.fixture
-def loose(drawn, tmp_path):
-    """Three test pictures without their metadata."""
-    folder = tmp_path / "loose"
-    folder.mkdir()
-    for file in sorted((drawn / "Test").glob("*.jpg"))[:3]:
-        shutil.copy(file, folder)
-    return folder
-
-
 def test_from_pictures_to_a_score(cli, predict, drawn, tmp_path):
     run = tmp_path / "run.txt"
     found = predict(drawn, "--output", run)
