@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import importlib
 import os
+import signal
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+import warnings
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
@@ -72,7 +74,68 @@ def ordered_map(function: Callable[[Item], Result], items: Iterable[Item], jobs:
     # Without memory mapping, a read-only view of a large codebook would make in-place arithmetic fail in workers only.
     parent, folder = os.getpid(), Path.cwd()
     work = (task(parent, folder, function, item) for item in items)
-    yield from Parallel(n_jobs=jobs, return_as="generator", max_nbytes=None)(work)
+    results: Generator[Result, None, None] | None = None
+    try:
+        _start_trackers()
+        with _interrupts_held_back():
+            results = Parallel(n_jobs=jobs, return_as="generator", max_nbytes=None)(work)
+        yield from results
+    finally:
+        if results is not None:
+            with _no_complaints():
+                results.close()
+
+
+def _start_trackers() -> None:
+    """Start what `multiprocessing` and joblib keep beside the workers: doing so lets a held-back Ctrl-C through."""
+    from multiprocessing import resource_tracker
+
+    from joblib.externals.loky.backend import resource_tracker as resource_tracker_of_joblib
+
+    resource_tracker.ensure_running()
+    resource_tracker_of_joblib.ensure_running()
+
+
+@contextmanager
+def _interrupts_held_back() -> Iterator[None]:
+    """Hear of a Ctrl-C only when the ``with`` block is left; processes started inside never hear of one.
+
+    Ctrl-C goes to every process of the terminal. To end the workers is this process's affair: each of them would only
+    print a traceback of wherever it was, be it half-way through the start of its interpreter. And joblib can't tidy up
+    a pool that is half started.
+    """
+    if os.name != "posix" or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    heard = False
+
+    def hear(_number: int, _frame: object) -> None:
+        nonlocal heard
+        heard = True
+
+    # The mask is what new processes inherit. It holds for this thread only: those of libraries hear for the process.
+    handler = signal.signal(signal.SIGINT, hear)
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        signal.signal(signal.SIGINT, handler)
+        if heard:
+            signal.raise_signal(signal.SIGINT)
+
+
+@contextmanager
+def _no_complaints() -> Iterator[None]:
+    """Let joblib end what is left half-way without a word: whoever stops there knows it, or reports an error."""
+    hook = threading.excepthook
+    threading.excepthook = lambda _arguments: None  # the pool's own thread trips over tasks that were taken from it
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # "tasks which were still being processed"
+            yield
+    finally:
+        threading.excepthook = hook
 
 
 def in_worker(parent: int, folder: Path, function: Callable[[Item], Result], item: Item) -> Result:

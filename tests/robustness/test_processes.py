@@ -87,7 +87,7 @@ def test_an_interrupted_description_leaves_no_process(group, drawn, tmp_path):
         os.killpg(process.pid, signal.SIGINT)
     else:
         process.send_signal(signal.SIGINT)
-    assert process.wait(120) == 130
+    assert process.wait(120) == 130, (tmp_path / "err").read_text()
     assert all_gone(mark, 60)
     assert (tmp_path / "err").read_text() == "leafid: interrupted\n"
     assert not output.exists()
