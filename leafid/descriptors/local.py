@@ -188,24 +188,30 @@ def inner_distance_features(mask: np.ndarray) -> LocalFeatures:
 
 def _orientation_cells(grey: np.ndarray, cell: int) -> np.ndarray:
     """Give the square root of each cell's mean gradient along 8 directions, from right over down."""
+    n_rows, n_cols = grey.shape[0] // cell, grey.shape[1] // cell
+    rows, cols = n_rows * cell, n_cols * cell
     # Sixteen bits, for the means to keep their precision; what would be negative becomes 0.
-    framed = cv2.copyMakeBorder(grey, 1, 1, 1, 1, cv2.BORDER_REFLECT_101).astype(np.uint16) * np.uint16(_PRECISION)
-    left, right, above, below = framed[1:-1, :-2], framed[1:-1, 2:], framed[:-2, 1:-1], framed[2:, 1:-1]
+    framed = cv2.copyMakeBorder(grey, 1, 1, 1, 1, cv2.BORDER_REFLECT_101).astype(np.uint16)
+    framed *= np.uint16(_PRECISION)
+    across, down = framed[1 : rows + 1], framed[:, 1 : cols + 1]
+    left, right, above, below = across[:, :cols], across[:, 2 : cols + 2], down[:rows], down[2 : rows + 2]
     east, west = cv2.subtract(right, left), cv2.subtract(left, right)
     south, north = cv2.subtract(below, above), cv2.subtract(above, below)
     sideways, upright = cv2.add(east, west), cv2.add(south, north)
-    planes = [
-        cv2.subtract(east, upright),
-        cv2.min(east, south),
-        cv2.subtract(south, sideways),
-        cv2.min(south, west),
-        cv2.subtract(west, upright),
-        cv2.min(west, north),
-        cv2.subtract(north, sideways),
-        cv2.min(north, east),
-    ]
-    cells = np.stack([cell_means(plane, cell) for plane in planes], axis=2)
-    return np.sqrt(cells * _PLANE_UNITS)
+    planes = np.empty((N_ORIENTATIONS, rows, cols), np.uint16)
+    cv2.subtract(east, upright, planes[0])
+    cv2.min(east, south, planes[1])
+    cv2.subtract(south, sideways, planes[2])
+    cv2.min(south, west, planes[3])
+    cv2.subtract(west, upright, planes[4])
+    cv2.min(west, north, planes[5])
+    cv2.subtract(north, sideways, planes[6])
+    cv2.min(north, east, planes[7])
+    # One below the other they are averaged in one go.
+    means = cell_means(planes.reshape(N_ORIENTATIONS * rows, cols), cell).reshape(N_ORIENTATIONS, n_rows * n_cols)
+    cells = cv2.transpose(means).astype(np.float32)
+    cells *= _PLANE_UNITS
+    return np.sqrt(cells, out=cells).reshape(n_rows, n_cols, N_ORIENTATIONS)
 
 
 def _orientation_order(way: int) -> np.ndarray:

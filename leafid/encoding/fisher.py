@@ -75,15 +75,16 @@ class FisherEncoder(ProjectedEncoder):
         self.variances_ = mixture.covariances_.astype(np.float32)
 
     def _encode(self, rows: np.ndarray) -> np.ndarray:
+        posteriors = _Posteriors(self.weights_, self.means_, self.variances_)
         mass = np.zeros((self.n_modes, 1), np.float32)
         moments = np.zeros((self.n_modes, 2 * rows.shape[1]), np.float32)
         for start in range(0, len(rows), _AT_ONCE):
             part = rows[start : start + _AT_ONCE]
             # Rows and their squares side by side: each step is one product of matrices.
             both = np.concatenate([part, part * part], axis=1)
-            occupancy = self._posteriors(both)
-            mass += occupancy.sum(axis=0)[:, None]
-            moments += occupancy.T @ both
+            occupancy = posteriors(both)
+            mass += occupancy.sum(axis=1, keepdims=True)
+            moments += occupancy @ both
         first, second = np.hsplit(moments, 2)
         deviations = np.sqrt(self.variances_)
         scale = 1 / (len(rows) * np.sqrt(self.weights_)[:, None])
@@ -99,15 +100,22 @@ class FisherEncoder(ProjectedEncoder):
         table = (self.n_modes, row_length)
         return {"weights": (self.n_modes,), "means": table, "variances": table}
 
-    def _posteriors(self, both: np.ndarray) -> np.ndarray:
-        """Tell how likely each feature came from each mode: (n, n_modes), rows summing to 1."""
-        precisions = 1 / self.variances_
-        constant = np.log(self.weights_) - 0.5 * (
-            np.log(2 * np.pi * self.variances_) + self.means_**2 * precisions
-        ).sum(axis=1)
-        logs = both @ np.concatenate([self.means_ * precisions, -0.5 * precisions], axis=1).T
-        logs += constant
-        logs -= logs.max(axis=1, keepdims=True)
+
+class _Posteriors:
+    """Tells how likely each feature came from each mode of a mixture."""
+
+    def __init__(self, weights: np.ndarray, means: np.ndarray, variances: np.ndarray) -> None:
+        precisions = 1 / variances
+        self._coefficients = np.concatenate([means * precisions, -0.5 * precisions], axis=1)
+        spread = (np.log(2 * np.pi * variances) + means**2 * precisions).sum(axis=1, keepdims=True)
+        self._constant = np.log(weights)[:, None] - 0.5 * spread
+
+    def __call__(self, both: np.ndarray) -> np.ndarray:
+        """Take features and their squares side by side; give (n_modes, n), columns summing to 1."""
+        # A row for each mode: maxima and sums over the modes then run along the features, many at a time.
+        logs = self._coefficients @ both.T
+        logs += self._constant
+        logs -= logs.max(axis=0)
         np.exp(logs, out=logs)
-        logs /= logs.sum(axis=1, keepdims=True)
+        logs /= logs.sum(axis=0)
         return logs

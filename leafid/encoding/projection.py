@@ -51,10 +51,14 @@ class Projection:
 
     def transform(self, features: LocalFeatures) -> np.ndarray:
         """Give a float32 row for each local feature, of ``n_components`` (+ 3) values."""
-        rows = (features.descriptors @ self.axes_ - self.mean_ @ self.axes_) / self.spread_
+        axes = self.axes_ / self.spread_
+        n_axes = axes.shape[1]
+        rows = np.empty((len(features), self.row_length(len(axes))), np.float32)
+        np.matmul(features.descriptors, axes, out=rows[:, :n_axes])
+        rows[:, :n_axes] -= self.mean_ @ axes
         if self.position_weight:
             places = (_places(features) - self.place_mean_) / self.place_spread_
-            rows = np.hstack([rows, np.float32(self.position_weight) * places])
+            rows[:, n_axes:] = np.float32(self.position_weight) * places
         return rows
 
     def state(self) -> dict[str, np.ndarray]:
