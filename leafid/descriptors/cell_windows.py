@@ -86,29 +86,29 @@ def read_windows(
     Windows or None
         None where there is no window.
     """
-    tables, corners, widths, centres, sizes = [], [], [], [], []
-    start = 0
+    tables, kept, shapes, sizes = [], [], [], []
     for reduced, share in _pyramid(picture, region, grid):
         cells = cells_of(reduced, grid.cell)
         n_rows, n_cols = cells.shape[:2]
-        rows, cols = np.divmod(np.flatnonzero(_kept(share, n_rows, n_cols, grid)), n_cols - N_CELLS + 1)
         tables.append(cells.reshape(n_rows * n_cols, -1))
-        corners.append(start + rows * n_cols + cols)
-        widths.append(np.full(len(rows), n_cols))
-        centres.append(np.stack([rows, cols], axis=1))
+        kept.append(np.flatnonzero(_kept(share, n_rows, n_cols, grid)))
+        shapes.append((n_rows, n_cols))
         # The reduced picture's size in cells: a remainder at its edge counts too.
-        sizes.append(np.broadcast_to(np.divide(reduced.shape[:2], grid.cell), (len(rows), 2)))
-        start += n_rows * n_cols
-    if not start:
+        sizes.append(np.divide(reduced.shape[:2], grid.cell))
+    if not tables:
         return None
     chosen: slice | np.ndarray = slice(None)
-    count = sum(map(len, corners))
+    count = sum(map(len, kept))
     if grid.limit and count > grid.limit:
         chosen = np.linspace(0, count - 1, grid.limit).astype(np.intp)
-    corner, width = np.concatenate(corners)[chosen], np.concatenate(widths)[chosen]
-    size = np.concatenate(sizes)[chosen]
-    place = (np.concatenate(centres)[chosen] + N_CELLS / 2) / size
-    scale = np.log2(N_CELLS / size.max(axis=1)).astype(np.float32)
+    level = np.repeat(np.arange(len(kept)), [len(windows) for windows in kept])[chosen]
+    widths = np.array([n_cols for _, n_cols in shapes])
+    starts = np.cumsum([0, *(n_rows * n_cols for n_rows, n_cols in shapes[:-1])])
+    rows, cols = np.divmod(np.concatenate(kept)[chosen], (widths - N_CELLS + 1)[level])
+    width = widths[level]
+    corner = starts[level] + rows * width + cols
+    place = (np.column_stack([rows, cols]) + N_CELLS / 2) / np.stack(sizes)[level]
+    scale = np.log2(N_CELLS / np.max(sizes, axis=1)).astype(np.float32)[level]
     step = np.arange(N_CELLS)
     indices = ((corner[:, None] + width[:, None] * step)[:, :, None] + step).reshape(len(corner), N_CELLS**2)
     n_ways = SYMMETRIES[grid.symmetry]
@@ -147,7 +147,7 @@ def _pyramid(
     """Yield the picture at each scale, as long as a window fits in, and how far the region covers its pixels."""
     planes = [picture] if region is None else [picture, region.view(np.uint8) * np.uint8(255)]
     rows, cols = picture.shape[:2]
-    between = [cv2.resize(plane, _between(rows, cols), interpolation=cv2.INTER_AREA) for plane in planes]
+    between = [cv2.resize(plane, _between(rows, cols), interpolation=cv2.INTER_LINEAR) for plane in planes]
     for _ in range(grid.n_scales):
         if min(planes[0].shape[:2]) < N_CELLS * grid.cell:
             return
