@@ -37,7 +37,7 @@ class LinearScorer:
 
     def scores(self, vectors: np.ndarray) -> np.ndarray:
         """Give a score for every species, higher is better: float32 (n, n_species) for vectors (n, d)."""
-        return mapped(vectors, self.map) @ self.coefficients.astype(np.float32) + self.intercepts
+        return mapped(vectors, self.map) @ np.asarray(self.coefficients, np.float32) + self.intercepts
 
 
 def mapped(vectors: np.ndarray, name: str) -> np.ndarray:
