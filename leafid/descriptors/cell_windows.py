@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import cv2
@@ -29,6 +29,10 @@ class Grid:
     limit : int, default 0
         At most so many windows, spread evenly over all there are; 0 keeps all. Neighbouring windows overlap by three
         quarters: an even part of them tells nearly all that all tell.
+    focus : float, default 0
+        Above 0, windows are kept the more rarely the further they lie from the middle of the picture: as often as a
+        Gaussian of this standard deviation says, in sides of the picture; `limit` is then how many are kept where the
+        picture has enough of them in its middle. 0 spreads them evenly.
     symmetry : {"none", "mirror", "turns"}, default "none"
         With "mirror" every second window is read mirrored, with "turns" every eighth in each of the eight ways that a
         square can be turned by quarters and mirrored. The set is then alike for a picture and its mirror image, or for
@@ -39,6 +43,7 @@ class Grid:
     n_scales: int = 5
     coverage: float = 0.1
     limit: int = 0
+    focus: float = 0.0
     symmetry: str = "none"
 
 
@@ -97,10 +102,7 @@ def read_windows(
         sizes.append(np.divide(reduced.shape[:2], grid.cell))
     if not tables:
         return None
-    chosen: slice | np.ndarray = slice(None)
-    count = sum(map(len, kept))
-    if grid.limit and count > grid.limit:
-        chosen = np.linspace(0, count - 1, grid.limit).astype(np.intp)
+    chosen = _drawn(kept, shapes, grid)
     level = np.repeat(np.arange(len(kept)), [len(windows) for windows in kept])[chosen]
     widths = np.array([n_cols for _, n_cols in shapes])
     starts = np.cumsum([0, *(n_rows * n_cols for n_rows, n_cols in shapes[:-1])])
@@ -170,6 +172,42 @@ def _kept(share: np.ndarray | None, n_rows: int, n_cols: int, grid: Grid) -> np.
     total = cv2.boxFilter(cells, cv2.CV_32F, window, anchor=(0, 0), normalize=False, borderType=cv2.BORDER_CONSTANT)
     # Half a grey level a cell is lost by rounding: a window that is covered exactly far enough is kept.
     return total[: shape[0], : shape[1]] >= (grid.coverage * 255 - 0.5) * N_CELLS**2
+
+
+def _drawn(kept: Sequence[np.ndarray], shapes: Sequence[tuple[int, int]], grid: Grid) -> slice | np.ndarray:
+    """Choose from the windows of all scales, one after the other, as `Grid.limit` and `Grid.focus` ask.
+
+    Parameters
+    ----------
+    kept : sequence of int (n,)
+        The windows of each scale that may be chosen, row by row.
+    shapes : sequence of tuple of int
+        Rows and columns of each scale, in cells.
+    grid : Grid
+
+    Returns
+    -------
+    slice or int (k,)
+        Ascending.
+    """
+    count = sum(map(len, kept))
+    most = min(grid.limit or count, count)
+    if not grid.focus:
+        return np.linspace(0, count - 1, most).astype(np.intp) if most < count else slice(None)
+    frequencies = []
+    for windows, shape in zip(kept, shapes, strict=True):
+        down, across = (_around_the_middle(n_cells, grid.focus) for n_cells in shape)
+        frequencies.append(np.outer(down, across).ravel()[windows])
+    # Windows lie side by side, each as wide as it is frequent, and marks in equal distances say which are taken: of
+    # those that are wider than the distance some would be taken twice, which tells nothing new.
+    ends = np.cumsum(np.concatenate(frequencies))
+    return np.unique(np.searchsorted(ends, (np.arange(most) + 0.5) * (ends[-1] / most)))
+
+
+def _around_the_middle(n_cells: int, deviation: float) -> np.ndarray:
+    """Give a Gaussian, 1 in the middle of a side, at the middles of the windows along it."""
+    middles = (np.arange(n_cells - N_CELLS + 1) + N_CELLS / 2) / n_cells
+    return np.exp(-(((middles - 0.5) / deviation) ** 2) / 2)
 
 
 def _cell_order(way: int) -> np.ndarray:

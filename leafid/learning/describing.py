@@ -168,6 +168,7 @@ def _grid(expert: Expert) -> Grid:
         n_scales=expert.scales,
         coverage=expert.coverage,
         limit=expert.patches,
+        focus=expert.focus,
         symmetry=expert.symmetry,
     )
 

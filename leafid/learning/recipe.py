@@ -30,6 +30,7 @@ _LOCAL_ONLY = (
     "scales",
     "coverage",
     "patches",
+    "focus",
     "symmetry",
     "encoder",
     "modes",
@@ -61,6 +62,9 @@ class Expert:
         The share of a patch that the leaf must cover, from 0 to 1.
     patches : int
         At most so many patches of a dense grid, evenly taken from all of them; 0 takes all.
+    focus : float
+        Above 0, patches of a dense grid are taken the more rarely the further they lie from the middle of the view: as
+        often as a Gaussian of this standard deviation says, in sides of the view.
     symmetry : {"none", "mirror", "turns"}
         Whether every second patch is read mirrored, so that a leaf and its mirror image are described alike; or every
         eighth in each of the ways that a square can be turned by quarters and mirrored.
@@ -95,6 +99,7 @@ class Expert:
     scales: int = 5
     coverage: float = 0.1
     patches: int = 0
+    focus: float = 0.0
     symmetry: str = "none"
     encoder: str = "fisher"
     modes: int = 64

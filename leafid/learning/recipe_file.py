@@ -127,6 +127,7 @@ _RANGES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "scales": (lambda n: 1 <= n <= 16, "a whole number from 1 to 16"),
     "patches": (lambda n: 0 <= n <= 10**6, "a whole number from 0 to 1000000"),
     "coverage": (lambda n: 0 <= n <= 1, "a number from 0 to 1"),
+    "focus": (lambda n: n == 0 or 0.01 <= n <= 100, "0, or a number from 0.01 to 100"),
     "modes": (lambda n: 1 <= n <= 65536, "a whole number from 1 to 65536"),
     "components": (lambda n: 1 <= n <= 128, "a whole number from 1 to 128"),
     "position": (lambda n: 0 <= n <= 1000, "a number from 0 to 1000"),

@@ -49,6 +49,7 @@ WRONG = {
     "balance": ("expected a number from 0 to 1", [-0.01, 1.01, NAN, None]),
     "centre_types": ("expected true or false", [0, 1, "true"]),
     "coverage": ("expected a number from 0 to 1", [-0.1, 1.1, "0.5", NAN]),
+    "focus": ("expected 0, or a number from 0.01 to 100", [-0.1, 0.001, 101, "0.2", NAN]),
     "codebook_types": ("expected ", ["scan", [1], ["xray"], 3, None]),
     "families": ("only 'measures' has families", [["geometry"]]),
 }
