@@ -163,6 +163,30 @@ def test_a_limit_spreads_windows_over_all_scales():
     assert all(row.tobytes() in rows for row in some.descriptors)
 
 
+def test_a_focus_takes_windows_as_often_as_its_gaussian_says():
+    grey = picture(400, 300)
+    found = dense_sift(grey, grid=Grid(n_scales=1, focus=0.2, limit=1000))
+    everything = dense_sift(grey, grid=Grid(n_scales=1))
+    assert len(found) == 1000
+    assert len({tuple(place) for place in found.positions.tolist()}) == 1000
+    weights = np.exp(-((everything.positions - 0.5) ** 2).sum(axis=1) / (2 * 0.2**2))
+    for axis in (0, 1):
+        edges = np.linspace(0, 1, 6)
+        wanted = np.histogram(everything.positions[:, axis], edges, weights=weights / weights.sum())[0]
+        # Marks in equal distances: along a column of the picture they fall a little unevenly.
+        np.testing.assert_allclose(np.histogram(found.positions[:, axis], edges)[0] / 1000, wanted, atol=0.02)
+
+
+def test_a_focus_takes_no_window_twice():
+    grey = picture(64, 64)
+    for limit in (0, 50, 5000):
+        found = dense_sift(grey, grid=Grid(n_scales=1, focus=0.1, limit=limit))
+        places = {tuple(place) for place in found.positions.tolist()}
+        assert 0 < len(places) == len(found) <= (limit or 169)
+    # In the middle, where the Gaussian is flat, a wide focus leaves nothing out.
+    assert len(dense_sift(grey, grid=Grid(n_scales=1, focus=100))) == len(dense_sift(grey, grid=Grid(n_scales=1)))
+
+
 def test_patches_outside_of_the_region_are_left_out():
     grey = picture(48, 48)
     region = np.zeros((48, 48), bool)
