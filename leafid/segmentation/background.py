@@ -47,30 +47,31 @@ def sheet_surface(image: Image) -> tuple[NDArray[np.float32], float]:
     """
     coarse = cv2.cvtColor(shrink(image, SAMPLES), cv2.COLOR_BGR2LAB)
     rows, cols = coarse.shape[:2]
-    samples = coarse.reshape(-1, 3).astype(np.float32)
+    samples = coarse.reshape(-1, 3).T.astype(np.float32)
     basis = _basis(rows, cols)
     border = border_samples(rows, cols)
 
-    plane = _robust_plane(basis[border, :3], samples[border])
+    outer, outer_basis = samples[:, border], basis[:3, border]
+    plane = _robust_plane(outer_basis, outer)
     if _is_leaf(plane, basis, samples, rows, cols):
-        far = border[_length(samples[border] - basis[border, :3] @ plane) > _FAR]
-        plane = _robust_plane(basis[far, :3], samples[far])
-    surface = basis[:, :3] @ plane
+        far = _squares(outer - plane @ outer_basis) > _FAR**2
+        plane = _robust_plane(outer_basis[:, far], outer[:, far])
+    surface = plane @ basis[:3]
     for terms in (6, 6, 10, 10):
-        residual = _length(samples - surface)
-        spread = max(_NOISE_FLOOR, _middle(residual[border]))
-        weights = _weights(residual, 2 * spread) * (residual < min(4 * spread, 25.0)).astype(np.float32)
-        surface = (basis[:, :terms] @ _solve(basis[:, :terms], samples, weights)).astype(np.float32)
-    spread = max(_NOISE_FLOOR, _middle(_length(samples - surface)[border]))
-    return surface.reshape(rows, cols, 3), spread
+        residual = _squares(samples - surface)
+        spread = max(_NOISE_FLOOR, _middle(residual[border]) ** 0.5)
+        weights = _weights(residual, 2 * spread) * (residual < min(4 * spread, 25.0) ** 2)
+        surface = _solve(basis[:terms], samples, weights) @ basis[:terms]
+    spread = max(_NOISE_FLOOR, _middle(_squares(outer - surface[:, border])) ** 0.5)
+    return surface.T.reshape(rows, cols, 3), spread
 
 
 def _robust_plane(basis: NDArray[np.float32], colours: NDArray[np.float32]) -> NDArray[np.float32]:
-    fitted = np.broadcast_to(np.median(colours, axis=0), colours.shape)
+    fitted = np.median(colours, axis=1, keepdims=True).astype(np.float32)
     for _ in range(6):
-        residual = _length(colours - fitted)
-        plane = _solve(basis, colours, _weights(residual, 1.5 * _middle(residual)))
-        fitted = basis @ plane
+        residual = _squares(colours - fitted)
+        plane = _solve(basis, colours, _weights(residual, 1.5 * _middle(residual) ** 0.5))
+        fitted = plane @ basis
     return plane
 
 
@@ -78,14 +79,17 @@ def _is_leaf(
     plane: NDArray[np.float32], basis: NDArray[np.float32], samples: NDArray[np.float32], rows: int, cols: int
 ) -> bool:
     """Tell whether most of the border is leaf: then two corners or more are something else, and lighter."""
-    corners = np.array([0, cols - 1, (rows - 1) * cols, rows * cols - 1])
-    difference = samples[corners] - basis[corners, :3] @ plane
-    far = _length(difference) > _FAR
-    return bool(np.count_nonzero(far) >= 2 and np.all(difference[far, 0] > 0))
+    corners = [0, cols - 1, (rows - 1) * cols, rows * cols - 1]
+    difference = samples[:, corners] - plane @ basis[:3, corners]
+    far = _squares(difference) > _FAR**2
+    return bool(np.count_nonzero(far) >= 2 and np.all(difference[0, far] > 0))
 
 
-def _length(differences: NDArray[np.float32]) -> NDArray[np.float32]:
-    return np.sqrt(np.einsum("ij,ij->i", differences, differences))
+def _squares(differences: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Sum the squares of three channels; shape (n,) from (3, n)."""
+    squares = differences * differences
+    total: NDArray[np.float32] = squares[0] + squares[1] + squares[2]
+    return total
 
 
 def _middle(values: NDArray[np.float32]) -> float:
@@ -93,20 +97,22 @@ def _middle(values: NDArray[np.float32]) -> float:
     return float(np.partition(values, values.size // 2)[values.size // 2])
 
 
-def _weights(residual: NDArray[np.float32], scale: float) -> NDArray[np.float32]:
-    ratio = residual / max(scale, _NOISE_FLOOR)
-    return np.reciprocal(np.square(1 + ratio * ratio))
+def _weights(squares: NDArray[np.float32], scale: float) -> NDArray[np.float32]:
+    ratio = 1 + squares / max(scale, _NOISE_FLOOR) ** 2
+    weights: NDArray[np.float32] = 1 / (ratio * ratio)
+    return weights
 
 
 def _solve(
     basis: NDArray[np.float32], values: NDArray[np.float32], weights: NDArray[np.float32]
 ) -> NDArray[np.float32]:
-    weighted = basis * weights[:, None]
+    """Fit channels, shape (3, n), by a basis, (t, n), and return the coefficients, (3, t)."""
+    weighted = basis * weights
     # The ridge, tiny beside the thousands of samples, keeps a picture of one pixel's width solvable.
-    ridge = _ridge(basis.shape[1])
+    ridge = _ridge(basis.shape[0])
     # OpenCV's solver, as numpy's needs longer to check such a small matrix than to solve it.
-    solution = cv2.solve(weighted.T @ basis + ridge, weighted.T @ values, flags=cv2.DECOMP_CHOLESKY)[1]
-    return np.asarray(solution, np.float32)
+    solution = cv2.solve(weighted @ basis.T + ridge, weighted @ values.T, flags=cv2.DECOMP_CHOLESKY)[1]
+    return np.asarray(solution, np.float32).T
 
 
 @lru_cache(maxsize=32)
@@ -118,11 +124,11 @@ def _ridge(terms: int) -> NDArray[np.float32]:
 
 @lru_cache(maxsize=32)
 def _basis(rows: int, cols: int) -> NDArray[np.float32]:
-    """List the monomials in row and column up to third order, both running from -1 to 1; shape (rows · cols, 10)."""
+    """List the monomials in row and column up to third order, both running from -1 to 1; shape (10, rows · cols)."""
     row, col = np.meshgrid(np.linspace(-1, 1, rows), np.linspace(-1, 1, cols), indexing="ij")
     one = np.ones_like(row)
     terms = [one, row, col, row**2, col**2, row * col, row**3, col**3, row**2 * col, row * col**2]
-    return np.stack(terms, axis=-1).reshape(-1, 10).astype(np.float32)
+    return np.stack(terms).reshape(10, -1).astype(np.float32)
 
 
 @lru_cache(maxsize=32)

@@ -89,46 +89,6 @@ def shrink(image: Image, size: int) -> Image:
     return cv2.resize(image, shape, interpolation=cv2.INTER_AREA)
 
 
-def block_mean(image: Image, factor: int) -> Image:
-    """Average blocks of `factor` pixels a side; the last rows and columns are repeated where they don't fill a block.
-
-    Parameters
-    ----------
-    image : ndarray of uint8, shape (H, W) or (H, W, C)
-    factor : int
-        From 1 up.
-
-    Returns
-    -------
-    ndarray of uint8, shape (⌈H / factor⌉, ⌈W / factor⌉) or (⌈H / factor⌉, ⌈W / factor⌉, C)
-    """
-    if factor == 1:
-        return image
-    image = filled_blocks(image, factor)
-    if factor % 2 == 0:
-        shape = (image.shape[1] // factor, image.shape[0] // factor)
-        return cv2.resize(image, shape, interpolation=cv2.INTER_AREA)
-    # A mean around every pixel, of which one a block is kept, takes a third of the time.
-    return np.ascontiguousarray(cv2.blur(image, (factor, factor))[factor // 2 :: factor, factor // 2 :: factor])
-
-
-def filled_blocks(image: Image, factor: int) -> Image:
-    """Repeat the last row and column until blocks of `factor` pixels a side are full.
-
-    Parameters
-    ----------
-    image : ndarray of uint8, shape (H, W) or (H, W, C)
-    factor : int
-        From 1 up.
-
-    Returns
-    -------
-    ndarray of uint8, shape (⌈H / factor⌉ · factor, ⌈W / factor⌉ · factor) or the same with C channels
-    """
-    below, right = -image.shape[0] % factor, -image.shape[1] % factor
-    return cv2.copyMakeBorder(image, 0, below, 0, right, cv2.BORDER_REPLICATE) if below or right else image
-
-
 def convex_hull(mask: NDArray[np.uint8]) -> NDArray[np.int32]:
     """Find the corners of a mask's convex hull.
 
@@ -153,8 +113,6 @@ def convex_hull(mask: NDArray[np.uint8]) -> NDArray[np.int32]:
 def halve(image: Image, size: int) -> Image:
     """Halve a picture by averaging for as long as its longer side is at least `size`.
 
-    Averaging by exactly two is ten times as fast as by any other factor; what is odd at the end is left out.
-
     Parameters
     ----------
     image : ndarray of uint8, shape (H, W) or (H, W, C)
@@ -165,7 +123,23 @@ def halve(image: Image, size: int) -> Image:
     ndarray of uint8
     """
     while max(image.shape[:2]) >= max(size, 2) and min(image.shape[:2]) > 1:
-        rows, cols = image.shape[0] // 2, image.shape[1] // 2
-        # An odd row or column at the end is left out: no other factor is as fast as two.
-        image = cv2.resize(image[: 2 * rows, : 2 * cols], (cols, rows), interpolation=cv2.INTER_AREA)
+        image = halved(image)
     return image
+
+
+def halved(image: Image) -> Image:
+    """Halve a picture by averaging; an odd row or column at the end is left out.
+
+    Averaging by exactly two is ten times as fast as by any other factor.
+
+    Parameters
+    ----------
+    image : ndarray of uint8, shape (H, W) or (H, W, C)
+        Of two rows and columns at least.
+
+    Returns
+    -------
+    ndarray of uint8, shape (⌊H / 2⌋, ⌊W / 2⌋) or (⌊H / 2⌋, ⌊W / 2⌋, C)
+    """
+    rows, cols = image.shape[0] // 2, image.shape[1] // 2
+    return cv2.resize(image[: 2 * rows, : 2 * cols], (cols, rows), interpolation=cv2.INTER_AREA)

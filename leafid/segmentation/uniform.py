@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 
 from leafid.segmentation.background import sheet_surface
 from leafid.segmentation.regions import leaf_regions
-from leafid.segmentation.result import Image, Mask, block_mean, filled_blocks
+from leafid.segmentation.result import Image, Mask, halved
 
-# Regions are chosen at this size; only the edge is taken from the full one.
-REGION_SIZE = 320
+# Regions are chosen in a picture halved to at most this size; only their edge is followed back to the full one.
+REGION_SIZE = 256
 
 # A shadow changes the lightness far more than the chroma; a leaf changes both.
 _LIGHTNESS_SHARE = 0.15
@@ -46,10 +46,11 @@ def uniform_mask(image: Image) -> tuple[Mask, float]:
     confidence : float
         From 0 to 1.
     """
-    surface, spread = sheet_surface(image)
-    factor = max(1, -(-max(image.shape[:2]) // REGION_SIZE))
-    blocks = filled_blocks(image, factor)
-    small = block_mean(blocks, factor)
+    pictures = [image]
+    while max(pictures[-1].shape[:2]) > REGION_SIZE and min(pictures[-1].shape[:2]) > 1:
+        pictures.append(halved(pictures[-1]))
+    small = pictures.pop()
+    surface, spread = sheet_surface(small)
     sheet = cv2.resize(np.clip(surface + 0.5, 0, 255).astype(np.uint8), small.shape[1::-1])
     distance = sheet_distance(small, sheet)
     thin = _thin(distance)
@@ -57,18 +58,21 @@ def uniform_mask(image: Image) -> tuple[Mask, float]:
     share = cv2.compare(distance, cuts, cv2.CMP_GT)
     if not share.any():
         return np.zeros(image.shape[:2], bool), 0.0
-    if factor == 1:
-        full = leaf_regions(share, cv2.add(distance, thin))
-    else:
-        rows, cols = _undecided(distance, cuts)
-        places = _places(rows, cols, factor, small.shape[1])
-        pixels = blocks.reshape(-1, 3 * factor).view(f"V{3 * factor}").take(places).view(np.uint8)
-        behind = np.repeat(sheet[rows, cols, None], factor * factor, axis=1)
-        above = sheet_distance(pixels.reshape(behind.shape), behind) > cuts[rows, cols, None]
-        share[rows, cols] = above.mean(axis=1) * 255
-        full = _enlarged(leaf_regions(share, cv2.add(distance, thin)), factor, rows, cols, places, above)
-    mask = np.ascontiguousarray(full[: image.shape[0], : image.shape[1]]).view(bool)
-    return mask, _confidence(mask[::factor, ::factor], distance, spread)
+    if not pictures:
+        leaf = leaf_regions(share, cv2.add(distance, thin))
+        return leaf.view(bool), _confidence(leaf, distance, spread)
+    cells = np.flatnonzero(_undecided(distance, cuts))
+    places, above = _within(pictures[-1], cells, small.shape[1], sheet, cuts)
+    share.ravel()[cells] = np.count_nonzero(above, axis=1) * 63
+    leaf = leaf_regions(share, cv2.add(distance, thin))
+    edge = np.flatnonzero(_rim(leaf).ravel()[cells])
+    mask = _doubled(leaf, pictures.pop())
+    mask.ravel()[places[edge]] = above[edge]
+    while pictures:
+        places, above = _within(pictures[-1], np.flatnonzero(_rim(mask)), mask.shape[1], sheet, cuts)
+        mask = _doubled(mask, pictures.pop())
+        mask.ravel()[places] = above
+    return mask.view(bool), _confidence(leaf, distance, spread)
 
 
 def sheet_distance(image: Image, sheet: Image) -> NDArray[np.uint8]:
@@ -93,40 +97,63 @@ def sheet_distance(image: Image, sheet: Image) -> NDArray[np.uint8]:
     return cv2.add(chroma, deep)
 
 
-def _undecided(distance: NDArray[np.uint8], cuts: NDArray[np.uint8]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Find the reduced pixels whose own pixels have to be looked at: those near the cut, or beside one across it."""
+def _undecided(distance: NDArray[np.uint8], cuts: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Mark the reduced pixels whose own pixels have to be looked at: those near the cut, or beside one across it."""
     square = np.ones((3, 3), np.uint8)
     least = cv2.convertScaleAbs(cuts, alpha=_SURELY_SHEET)
     most = cv2.convertScaleAbs(cuts, alpha=_SURELY_LEAF)
-    open_ = cv2.compare(cv2.dilate(distance, square), least, cv2.CMP_GT) & cv2.compare(
+    return cv2.compare(cv2.dilate(distance, square), least, cv2.CMP_GT) & cv2.compare(
         cv2.erode(distance, square), most, cv2.CMP_LT
     )
-    rows, cols = np.nonzero(open_)
-    return rows, cols
 
 
-def _places(rows: NDArray[np.intp], cols: NDArray[np.intp], factor: int, width: int) -> NDArray[np.intp]:
-    """Index the rows of blocks in a picture seen as a list of pieces, `factor` pixels each; shape (n, factor)."""
-    return (rows[:, None] * factor + np.arange(factor)) * width + cols[:, None]
-
-
-def _enlarged(
-    leaf: NDArray[np.uint8],
-    factor: int,
-    rows: NDArray[np.intp],
-    cols: NDArray[np.intp],
-    places: NDArray[np.intp],
-    above: NDArray[np.bool_],
-) -> NDArray[np.uint8]:
-    """Bring the chosen regions to full size, with the edge as the pixels' own colour has it."""
+def _rim(mask: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Mark one pixel on both sides of a mask's edge: in the next larger picture it may lie in either."""
     square = np.ones((3, 3), np.uint8)
-    # One reduced pixel of margin on both sides: the edge may lie just outside the region, or inside.
-    core, near = cv2.erode(leaf, square), cv2.dilate(leaf, square)
-    full = np.repeat(np.repeat(leaf, factor, axis=1), factor, axis=0)
-    edge = np.flatnonzero((near & ~core)[rows, cols])
-    pieces = np.ascontiguousarray(above[edge]).view(f"V{factor}").reshape(-1, factor)
-    full.reshape(-1, factor).view(f"V{factor}")[places[edge], 0] = pieces
-    return full
+    return cv2.dilate(mask, square) - cv2.erode(mask, square)
+
+
+def _within(
+    picture: Image, cells: NDArray[np.intp], width: int, sheet: Image, cuts: NDArray[np.uint8]
+) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+    """Look at the four pixels of each of some cells, which are the pixels of the picture reduced to a half.
+
+    Parameters
+    ----------
+    picture : ndarray of uint8, shape (H, W, 3)
+    cells : ndarray of int, shape (n,)
+        Places in the reduced picture, of `width` columns.
+    width : int
+    sheet : ndarray of uint8, shape (h, w, 3)
+        The sheet's colour over the picture, in 8-bit Lab.
+    cuts : ndarray of uint8, shape (h, w)
+        The distance from the sheet's colour at which the leaf begins.
+
+    Returns
+    -------
+    places : ndarray of int, shape (n, 4)
+        Of the pixels in the picture.
+    above : ndarray of bool, shape (n, 4)
+        Whether they are leaf by their own colour.
+    """
+    rows, cols = np.divmod(cells, width)
+    places = (2 * rows * picture.shape[1] + 2 * cols)[:, None] + [0, 1, picture.shape[1], picture.shape[1] + 1]
+    if width != cuts.shape[1]:
+        # What halving left out at the end has the last row's or column's.
+        factor = width // cuts.shape[1]
+        cells = np.minimum(rows // factor, cuts.shape[0] - 1) * cuts.shape[1]
+        cells += np.minimum(cols // factor, cuts.shape[1] - 1)
+    pixels = picture.reshape(-1, 3).view("V3")[:, 0].take(places).view(np.uint8).reshape(-1, 4, 3)
+    behind = np.repeat(sheet.reshape(-1, 3).view("V3").take(cells), 4).view(np.uint8).reshape(-1, 4, 3)
+    return places, sheet_distance(pixels, behind) > cuts.take(cells)[:, None]
+
+
+def _doubled(mask: NDArray[np.uint8], picture: Image) -> NDArray[np.uint8]:
+    """Bring a mask to the size of the picture it is half as large as; an odd end continues the row or column before."""
+    rows, cols = 2 * mask.shape[0], 2 * mask.shape[1]
+    mask = cv2.resize(mask, (cols, rows), interpolation=cv2.INTER_NEAREST)
+    below, right = picture.shape[0] - rows, picture.shape[1] - cols
+    return cv2.copyMakeBorder(mask, 0, below, 0, right, cv2.BORDER_REPLICATE) if below or right else mask
 
 
 def _thin(small: NDArray[np.uint8]) -> NDArray[np.uint8]:
@@ -152,19 +179,16 @@ def _cuts(small: NDArray[np.uint8], thin: NDArray[np.uint8], spread: float) -> N
     return cuts
 
 
-def _confidence(mask: Mask, distance: NDArray[np.uint8], spread: float) -> float:
+def _confidence(leaf: NDArray[np.uint8], distance: NDArray[np.uint8], spread: float) -> float:
     """Say how sure it is that the mask is a whole leaf: it stands out, all of it does, and the edge doesn't cut it."""
-    area = np.count_nonzero(mask)
-    if area in (0, mask.size):
+    if cv2.countNonZero(leaf) in (0, leaf.size):
         return 0.0
-    inside, outside = (
-        cv2.meanStdDev(distance, mask=mask.view(np.uint8)),
-        cv2.meanStdDev(distance, mask=(~mask).view(np.uint8)),
-    )
-    step = float(inside[0].item() - outside[0].item())
-    scatter = float(inside[1].item() + outside[1].item())
+    (inside,), (inside_scatter,) = cv2.meanStdDev(distance, mask=leaf)
+    (outside,), (outside_scatter,) = cv2.meanStdDev(distance, mask=1 - leaf)
+    step = float(inside.item() - outside.item())
+    scatter = float(inside_scatter.item() + outside_scatter.item())
     # Both are 1 for a leaf on a clean sheet: a step of several times the least cut, well above the scatter.
-    contrast = np.clip(step / (3 * max(_LEAST_CUT, 3 * spread)), 0, 1)
-    separation = np.clip(step / (1.5 * scatter + 1e-6), 0, 1)
-    border = np.concatenate([mask[0], mask[-1], mask[:, 0], mask[:, -1]])
-    return float(contrast * separation * (1 - border.mean()))
+    contrast = min(max(step / (3 * max(_LEAST_CUT, 3 * spread)), 0), 1)
+    separation = min(max(step / (1.5 * scatter + 1e-6), 0), 1)
+    border = np.concatenate([leaf[0], leaf[-1], leaf[:, 0], leaf[:, -1]])
+    return contrast * separation * (1 - float(border.mean()))
