@@ -98,9 +98,8 @@ def _middle(values: NDArray[np.float32]) -> float:
 
 
 def _weights(squares: NDArray[np.float32], scale: float) -> NDArray[np.float32]:
-    ratio = 1 + squares / max(scale, _NOISE_FLOOR) ** 2
-    weights: NDArray[np.float32] = 1 / (ratio * ratio)
-    return weights
+    ratio = 1 + squares * np.float32(max(scale, _NOISE_FLOOR) ** -2)
+    return np.reciprocal(ratio * ratio)
 
 
 def _solve(

@@ -26,7 +26,7 @@ _CROWN_DISC = 0.09
 _LEAFLET_DISC_OF_WIDTH = 0.6
 
 
-def remove_petiole(mask: Mask) -> Mask:
+def remove_petiole(mask: Mask, box: tuple[int, int, int, int] | None = None) -> Mask:
     """Take the petiole from a leaf's mask.
 
     The mask is opened with a disc a few percent of √area wide. Of what the opening takes away, the longest slender
@@ -36,33 +36,37 @@ def remove_petiole(mask: Mask) -> Mask:
     Parameters
     ----------
     mask : ndarray of bool, shape (H, W)
+    box : tuple of int, optional
+        ``(row0, row1, col0, col1)`` of the mask, where it is known; all 0 for an empty mask.
 
     Returns
     -------
     ndarray of bool, shape (H, W)
         The blade: part of the mask, and never empty unless the mask is.
     """
-    row0, row1, col0, col1 = bounding_box(mask)
+    row0, row1, col0, col1 = box or bounding_box(mask)
+    blade = mask.copy()
     if row1 == 0:
-        return mask.copy()
+        return blade
     whole = mask[row0:row1, col0:col1].view(np.uint8)
-    factor = min(1.0, _WORKING_ROOT_AREA / np.sqrt(np.count_nonzero(whole)))
+    factor = min(1.0, _WORKING_ROOT_AREA / float(np.sqrt(cv2.countNonZero(whole))))
     small = whole
     if factor < 1:
         size = (max(1, round(whole.shape[1] * factor)), max(1, round(whole.shape[0] * factor)))
-        small = (cv2.resize(halve(whole * np.uint8(255), 2 * max(size)), size, interpolation=cv2.INTER_AREA) > 80).view(
-            np.uint8
-        )
+        small = cv2.resize(halve(whole * np.uint8(255), 2 * max(size)), size, interpolation=cv2.INTER_AREA)
+        small = (small > 80).view(np.uint8)
     # A margin, so that the picture's own border counts as outside.
     small = cv2.copyMakeBorder(small, 2, 2, 2, 2, cv2.BORDER_CONSTANT, value=0)
     petiole = _find(small)
-    blade = mask.copy()
     if petiole is None:
         return blade
     petiole = petiole[2:-2, 2:-2]
     if factor < 1:
         petiole = cv2.resize(petiole, whole.shape[::-1], interpolation=cv2.INTER_NEAREST)
-    blade[row0:row1, col0:col1] &= petiole == 0
+    # Where the petiole isn't, the mask stays; both are 0 and 1.
+    part = blade[row0:row1, col0:col1].view(np.uint8)
+    cv2.compare(part, petiole, cv2.CMP_GT, part)
+    part &= 1
     return blade if blade.any() else mask.copy()
 
 
@@ -87,24 +91,30 @@ def _find(small: NDArray[np.uint8]) -> NDArray[np.uint8] | None:
 
 def _best_stalk(residue: NDArray[np.uint8], away: NDArray[np.float32], least: float) -> NDArray[np.uint8] | None:
     """Choose the piece that is most like a stalk: long, slender, not tapering; `away` is the distance to the blade."""
-    _, labels, stats, _ = cv2.connectedComponentsWithStats(residue, connectivity=8)
-    best, best_score = 0, 0.0
-    for label in np.flatnonzero(np.hypot(stats[:, 2], stats[:, 3]) >= least):
-        if label == 0:
+    curves, hierarchy = cv2.findContours(residue, cv2.RETR_CCOMP, cv2.CHAIN_APPROX_SIMPLE)
+    best, best_score = None, 0.0
+    # Most pieces are crumbs of the rim, for which a look at their curve is enough.
+    for place, curve in enumerate(curves):
+        left, top, width, height = cv2.boundingRect(curve)
+        reach = float(np.hypot(width, height))
+        if reach < least or hierarchy[0, place, 3] >= 0:
             continue
-        left, top, width, height, area = stats[label]
+        piece = np.zeros((height, width), np.uint8)
+        cv2.drawContours(piece, curves, place, 1, cv2.FILLED, offset=(-left, -top))
         window = np.s_[top : top + height, left : left + width]
-        depths = away[window][labels[window] == label]
-        depth = float(depths.max())
-        length = max(depth, float(np.hypot(width, height)))
+        piece &= residue[window]
+        depths = away[window][piece.view(bool)]
+        depth, area = float(depths.max()), depths.size
+        length = max(depth, reach)
         if depth < least or length * length < _LEAST_SLENDERNESS * area:
             continue
         outer = np.count_nonzero(depths > (depth + _RIM) / 2)
         evenness = min(1.0, outer / max(area - outer, 1))
         score = depth * evenness**2
         if score > best_score and evenness >= _LEAST_EVENNESS:
-            best, best_score = int(label), score
-    return (labels == best).view(np.uint8) if best else None
+            best, best_score = np.zeros_like(residue), score
+            best[window] = piece
+    return best
 
 
 def _opened(inside: NDArray[np.float32], radius: float) -> NDArray[np.uint8]:

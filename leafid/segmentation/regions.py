@@ -6,8 +6,6 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from leafid.segmentation.result import convex_hull
-
 # A petiole one pixel wide covers about a third of a reduced pixel.
 _COVERED = 50
 # Leaflets whose rachis was lost are still one leaf when the gap is below this part of √area.
@@ -57,11 +55,15 @@ def _choose(small: NDArray[np.uint8], distance: NDArray[np.uint8]) -> NDArray[np
     area[rim] = 0
     if not area.any():
         return np.zeros_like(small)
+    # Of the many specks of a noisy sheet none can be leaf, whatever else is.
+    area[area < _LEAST_SPECK * area.max()] = 0
     if np.count_nonzero(area) == 1:
-        return (labels == area.argmax()).view(np.uint8)
+        return small if count == 2 else (labels == area.argmax()).view(np.uint8)
     strength = np.bincount(labels.ravel(), weights=distance.ravel(), minlength=count) / pixels
     area[strength < _FAINT * strength[area.argmax()]] = 0
     good = (area > 0)[labels].view(np.uint8)
+    if np.count_nonzero(area) == 1:
+        return good
 
     reach = max(1, round(_GAP * np.sqrt(area.max())))
     joined = cv2.dilate(good, cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (reach | 1, reach | 1)))
@@ -81,13 +83,20 @@ def _border_contact(labels: NDArray[np.int32], count: int) -> NDArray[np.intp]:
 
 def _fill_pinholes(kept: NDArray[np.uint8]) -> NDArray[np.uint8]:
     """Fill pin-holes; in a leaf with a closed outline also larger ones, which are reflections of light."""
-    count, labels = cv2.connectedComponents(1 - kept, connectivity=4)
-    if count <= 2 and _border_contact(labels, count)[1:].all():
+    curves, hierarchy = cv2.findContours(kept, cv2.RETR_CCOMP, cv2.CHAIN_APPROX_NONE)
+    is_hole = hierarchy[0, :, 3] >= 0
+    if not is_hole.any():
         return kept
-    holes = np.bincount(labels.ravel(), minlength=count)
-    holes[0], holes[_border_contact(labels, count) > 0] = 0, 0
-    area = np.count_nonzero(kept)
-    hull = cv2.contourArea(convex_hull(kept))
-    closed = area + holes.sum() > _CLOSED_SOLIDITY * hull
-    small = (holes > 0) & (holes <= (_REFLECTION if closed else _PINHOLE) * area)
-    return kept | small[labels].view(np.uint8) if small.any() else kept
+    # A hole's curve runs through the leaf around it; Pick's theorem counts the pixels within.
+    holes = {
+        int(place): cv2.contourArea(curves[place]) - len(curves[place]) / 2 + 1 for place in np.flatnonzero(is_hole)
+    }
+    area = cv2.countNonZero(kept)
+    hull = cv2.contourArea(cv2.convexHull(np.concatenate([curves[place] for place in np.flatnonzero(~is_hole)])))
+    closed = area + sum(holes.values()) > _CLOSED_SOLIDITY * hull
+    most = (_REFLECTION if closed else _PINHOLE) * area
+    filled = kept.copy()
+    for place, size in holes.items():
+        if size <= most:
+            cv2.drawContours(filled, curves, place, 1, cv2.FILLED)
+    return filled

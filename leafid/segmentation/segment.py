@@ -41,5 +41,6 @@ def segment(image: Image, acquisition_type: AcquisitionType, *, petiole: bool = 
         raise UsageError(f"expected an image of at least one pixel, found shape {image.shape}")
     find = natural_mask if acquisition_type is AcquisitionType.PHOTO else uniform_mask
     mask, confidence = find(image)
-    blade = remove_petiole(mask) if petiole else mask.copy()
-    return Segmentation(mask, blade, confidence, bounding_box(mask))
+    box = bounding_box(mask)
+    blade = remove_petiole(mask, box) if petiole else mask.copy()
+    return Segmentation(mask, blade, confidence, box)
