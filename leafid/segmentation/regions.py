@@ -84,15 +84,14 @@ def _border_contact(labels: NDArray[np.int32], count: int) -> NDArray[np.intp]:
 def _fill_pinholes(kept: NDArray[np.uint8]) -> NDArray[np.uint8]:
     """Fill pin-holes; in a leaf with a closed outline also larger ones, which are reflections of light."""
     curves, hierarchy = cv2.findContours(kept, cv2.RETR_CCOMP, cv2.CHAIN_APPROX_NONE)
-    is_hole = hierarchy[0, :, 3] >= 0
-    if not is_hole.any():
+    inner = [place for place, parent in enumerate(hierarchy[0, :, 3]) if parent >= 0]
+    if not inner:
         return kept
+    outer = [curve for curve, parent in zip(curves, hierarchy[0, :, 3], strict=True) if parent < 0]
     # A hole's curve runs through the leaf around it; Pick's theorem counts the pixels within.
-    holes = {
-        int(place): cv2.contourArea(curves[place]) - len(curves[place]) / 2 + 1 for place in np.flatnonzero(is_hole)
-    }
+    holes = {place: cv2.contourArea(curves[place]) - len(curves[place]) / 2 + 1 for place in inner}
     area = cv2.countNonZero(kept)
-    hull = cv2.contourArea(cv2.convexHull(np.concatenate([curves[place] for place in np.flatnonzero(~is_hole)])))
+    hull = cv2.contourArea(cv2.convexHull(np.concatenate(outer)))
     closed = area + sum(holes.values()) > _CLOSED_SOLIDITY * hull
     most = (_REFLECTION if closed else _PINHOLE) * area
     filled = kept.copy()
