@@ -148,12 +148,12 @@ def pyramid(grey: NDArray[np.uint8], levels: int) -> list[NDArray[np.int16]]:
     -------
     list of ndarray of int16, shape (H / 2**level, W / 2**level)
     """
-    level = grey.astype(np.int16) * PRECISION
+    level = grey.astype(np.int16) * np.int16(PRECISION)
     result = [level]
     for _ in range(levels - 1):
         smooth = cv2.sepFilter2D(level, cv2.CV_32F, _BINOMIAL, _BINOMIAL, borderType=cv2.BORDER_REPLICATE)
-        total = smooth[::2, ::2] + smooth[1::2, ::2] + smooth[::2, 1::2] + smooth[1::2, 1::2]
-        level = np.rint(total * 0.25).astype(np.int16)
+        mean = cv2.resize(smooth, (level.shape[1] // 2, level.shape[0] // 2), interpolation=cv2.INTER_AREA)
+        level = np.rint(mean, out=mean).astype(np.int16)
         result.append(level)
     return result
 
@@ -211,28 +211,24 @@ class CodedLevel:
         """
         if not places.size:
             return np.zeros((2, 2**POINTS), np.intp)
-        here = self._values.take(places)
-        differences = np.empty((POINTS, places.size), np.int16)
-        for difference, (down, right) in zip(differences, scale.offsets, strict=True):
-            # No place is out of bounds; saying what to do with such spares a copy of the result.
-            self._values.take(places + (down * self._stride + right), out=difference, mode="clip")
-            np.subtract(difference, here, out=difference)
-        signs = _histogram(cv2.compare(differences, 0, cv2.CMP_GE))
+        steps = np.array([down * self._stride + right for down, right in scale.offsets])
+        # No place is out of bounds; saying what to do with such spares a check of each.
+        differences = self._values.take(places + steps[:, None], mode="clip")
+        differences -= self._values.take(places)
+        planes = np.empty((POINTS, 2, places.size), np.uint8)
+        cv2.compare(differences, 0, cv2.CMP_GE, dst=planes[:, 0])
         np.abs(differences, out=differences)
         # A whole number reaches the mean when it reaches the next whole number: nothing is rounded, so the order of
         # the pixels, and with it a turn of the picture, has no influence.
         mean = -(-int(cv2.norm(differences, cv2.NORM_L1)) // differences.size)
-        magnitudes = _histogram(cv2.compare(differences, mean, cv2.CMP_GE))
-        return np.stack([signs, magnitudes])
+        cv2.compare(differences, mean, cv2.CMP_GE, dst=planes[:, 1])
+        # Plane k, of 0 and 255, becomes bit k.
+        planes &= _BITS
+        planes[:4] |= planes[4:]
+        planes[:2] |= planes[2:4]
+        codes = planes[0] | planes[1]
+        return np.stack([cv2.calcHist([part], [0], None, _SIZE, _RANGE).ravel() for part in codes])
 
 
-def _histogram(planes: NDArray[np.uint8]) -> NDArray[np.intp]:
-    """Count the codes of which plane k is bit k, given as 0 or 255."""
-    planes &= _BITS
-    while len(planes) > 1:
-        half = len(planes) // 2
-        planes = planes[:half] | planes[half:]
-    return cv2.calcHist([planes], [0], None, [2**POINTS], [0, 2**POINTS]).ravel().astype(np.intp)
-
-
-_BITS = (1 << np.arange(POINTS, dtype=np.uint8))[:, None]
+_BITS = (1 << np.arange(POINTS, dtype=np.uint8))[:, None, None]
+_SIZE, _RANGE = [2**POINTS], [0, 2**POINTS]
