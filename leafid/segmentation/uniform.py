@@ -63,11 +63,11 @@ def uniform_mask(image: Image) -> tuple[Mask, float]:
         return leaf.view(bool), _confidence(leaf, distance, spread)
     cells = np.flatnonzero(_undecided(distance, cuts))
     places, above = _within(pictures[-1], cells, small.shape[1], sheet, cuts)
-    share.ravel()[cells] = np.count_nonzero(above, axis=1) * 63
+    share.ravel()[cells] = above.sum(axis=0, dtype=np.uint8) * 63
     leaf = leaf_regions(share, cv2.add(distance, thin))
     edge = np.flatnonzero(_rim(leaf).ravel()[cells])
     mask = _doubled(leaf, pictures.pop())
-    mask.ravel()[places[edge]] = above[edge]
+    mask.ravel()[places[:, edge]] = above[:, edge]
     while pictures:
         places, above = _within(pictures[-1], np.flatnonzero(_rim(mask)), mask.shape[1], sheet, cuts)
         mask = _doubled(mask, pictures.pop())
@@ -131,23 +131,27 @@ def _within(
 
     Returns
     -------
-    places : ndarray of int, shape (n, 4)
+    places : ndarray of int, shape (4, n)
         Of the pixels in the picture.
-    above : ndarray of bool, shape (n, 4)
+    above : ndarray of bool, shape (4, n)
         Whether they are leaf by their own colour.
     """
+    if not cells.size:
+        # OpenCV refuses to convert the colour of nothing.
+        return np.zeros((4, 0), np.intp), np.zeros((4, 0), bool)
     # Division with remainder takes numpy several times as long as without.
     rows = cells // width
     cols = cells - rows * width
-    places = 2 * (rows * picture.shape[1] + cols)[:, None] + [0, 1, picture.shape[1], picture.shape[1] + 1]
+    # All first pixels, then all second ones, and so on: long rows are what numpy and OpenCV are quick with.
+    places = 2 * (rows * picture.shape[1] + cols) + np.array([[0], [1], [picture.shape[1]], [picture.shape[1] + 1]])
     if width != cuts.shape[1]:
         # What halving left out at the end has the last row's or column's.
         factor = width // cuts.shape[1]
         cells = np.minimum(rows // factor, cuts.shape[0] - 1) * cuts.shape[1]
         cells += np.minimum(cols // factor, cuts.shape[1] - 1)
-    pixels = picture.reshape(-1, 3).view("V3")[:, 0].take(places).view(np.uint8).reshape(-1, 4, 3)
-    behind = np.repeat(sheet.reshape(-1, 3).view("V3").take(cells), 4).view(np.uint8).reshape(-1, 4, 3)
-    return places, sheet_distance(pixels, behind) > cuts.take(cells)[:, None]
+    pixels = picture.reshape(-1, 3).view("V3")[:, 0].take(places).view(np.uint8).reshape(1, -1, 3)
+    behind = np.tile(sheet.reshape(-1, 3).view("V3")[:, 0].take(cells), 4).view(np.uint8).reshape(1, -1, 3)
+    return places, sheet_distance(pixels, behind).reshape(places.shape) > cuts.take(cells)
 
 
 def _doubled(mask: NDArray[np.uint8], picture: Image) -> NDArray[np.uint8]:
