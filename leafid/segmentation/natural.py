@@ -56,15 +56,13 @@ def _foreground_probability(small: Image) -> NDArray[np.float32]:
     # Of the many colours there could be, few are there: the sums below are over those only.
     present = np.bincount(index) > 0
     index = (np.cumsum(present) - 1)[index]
+    total = np.bincount(index) + 1
+    prior_odds = np.sqrt(prior / (1 - prior))
     probability = prior
     for _ in range(4):
-        flat = probability.ravel()
-        inside = np.bincount(index, weights=flat)
-        total = np.bincount(index)
-        ratio = (inside + 0.5) / (total + 1)
-        colour = ratio[index].reshape(rows, cols).astype(np.float32)
-        odds = colour / (1 - colour) * np.sqrt(prior / (1 - prior))
-        probability = cv2.GaussianBlur((odds / (1 + odds)).astype(np.float32), (0, 0), 2.0)
+        colour = (np.bincount(index, weights=probability.ravel()) + 0.5) / total
+        odds = (colour / (1 - colour)).astype(np.float32)[index].reshape(rows, cols) * prior_odds
+        probability = cv2.GaussianBlur(odds / (1 + odds), (0, 0), 2.0)
     return probability
 
 

@@ -100,7 +100,7 @@ def _best_stalk(residue: NDArray[np.uint8], away: NDArray[np.float32], least: fl
         if reach < least or hierarchy[0, place, 3] >= 0:
             continue
         piece = np.zeros((height, width), np.uint8)
-        cv2.drawContours(piece, curves, place, 1, cv2.FILLED, offset=(-left, -top))
+        cv2.drawContours(piece, [curve], 0, 1, cv2.FILLED, offset=(-left, -top))
         window = np.s_[top : top + height, left : left + width]
         piece &= residue[window]
         depths = away[window][piece.view(bool)]
