@@ -18,14 +18,15 @@ def contour_length(contour: Points) -> float:
     >>> contour_length(np.array([[0.0, 0.0], [3.0, 0.0], [3.0, 4.0]]))
     12.0
     """
-    steps = np.diff(contour, axis=0, append=contour[:1])
-    return float(np.hypot(steps[:, 0], steps[:, 1]).sum())
+    steps = np.diff(np.concatenate([contour, contour[:1]]), axis=0)
+    return float(np.sqrt((steps * steps).sum(axis=1)).sum())
 
 
 def contour_area(contour: Points) -> float:
     """Signed area inside a closed contour: positive where it runs counter-clockwise as seen on the picture."""
     rows, cols = contour[:, 0], contour[:, 1]
-    return float(0.5 * (rows * np.roll(cols, -1) - cols * np.roll(rows, -1)).sum())
+    around = (rows[:-1] * cols[1:]).sum() - (cols[:-1] * rows[1:]).sum()
+    return float(0.5 * (around + rows[-1] * cols[0] - cols[-1] * rows[0]))
 
 
 def resample(contour: Points, n_points: int) -> Points:
@@ -42,9 +43,11 @@ def resample(contour: Points, n_points: int) -> Points:
     """
     closed = np.concatenate([contour, contour[:1]])
     steps = np.diff(closed, axis=0)
-    along = np.concatenate([[0.0], np.hypot(steps[:, 0], steps[:, 1]).cumsum()])
+    along = np.concatenate([[0.0], np.sqrt((steps * steps).sum(axis=1)).cumsum()])
     wanted = np.arange(n_points) * (along[-1] / n_points)
-    return np.stack([np.interp(wanted, along, closed[:, 0]), np.interp(wanted, along, closed[:, 1])], axis=1)
+    # Both coordinates in one search, as one complex number a point.
+    points = np.interp(wanted, along, np.ascontiguousarray(closed, dtype=np.float64).view(np.complex128)[:, 0])
+    return points.view(np.float64).reshape(-1, 2)
 
 
 def smooth_closed(signal: NDArray[np.float64], sigma: float) -> NDArray[np.float64]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import cv2
 import numpy as np
@@ -24,7 +25,7 @@ _LONGEST = 1600
 """Longest side of a normalised mask: a hair-thin region is shrunk to it, so that memory stays bounded."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Shape:
     """A leaf's region brought to one size, so that each family measures the same thing once.
 
@@ -54,7 +55,17 @@ class Shape:
     @property
     def all_points(self) -> Points:
         """The points of all contours together, float64 (n, 2)."""
-        return np.concatenate(self.contours)
+        return self.contours[0] if len(self.contours) == 1 else np.concatenate(self.contours)
+
+    @cached_property
+    def half(self) -> NDArray[np.uint8]:
+        """`grey` at half the size, for what needs no fine edge: pixel (r, c) lies at (2 r + ½, 2 c + ½) of `grey`."""
+        return _halved(self.grey)
+
+    @cached_property
+    def quarter(self) -> NDArray[np.uint8]:
+        """`grey` at a quarter of the size: pixel (r, c) lies at (4 r + 1½, 4 c + 1½) of `grey`."""
+        return _halved(self.half)
 
 
 def shape_of(leaf: Mask | Shape) -> Shape:
@@ -76,8 +87,8 @@ def shape_of(leaf: Mask | Shape) -> Shape:
     """
     if isinstance(leaf, Shape):
         return leaf
-    grey = _normalised(large_components(leaf))
-    side = float(np.sqrt(grey.sum(dtype=np.float64) / 255))
+    grey = _normalised(_kept(leaf, PART_SHARE)[0])
+    side = float(np.sqrt(cv2.sumElems(grey)[0] / 255))
     contours = _trace(grey, PART_SHARE)
     lengths = [contour_length(contour) for contour in contours]
     points = [max(8, round(CONTOUR_POINTS * length / lengths[0])) for length in lengths]
@@ -142,15 +153,16 @@ def outer_contours(mask: Mask, n_points: int = CONTOUR_POINTS, share: float = PA
     """
     if n_points < 3:
         raise LeafidError(f"expected at least 3 contour points, found {n_points}")
-    mask = large_components(mask, share)
-    rows, cols = _box(mask)
-    grey = np.pad(mask[rows, cols].astype(np.uint8) * np.uint8(255), _BORDER)
+    crop, (rows, cols) = _kept(mask, share)
+    grey = np.pad(crop, _BORDER)
     origin = np.array([rows.start - _BORDER, cols.start - _BORDER], dtype=np.float64)
     return [resample(contour, n_points) + origin for contour in _trace(grey, share)]
 
 
 def large_components(mask: Mask, share: float = PART_SHARE) -> Mask:
-    """Keep the components of at least `share` of the largest one's area (8-connected).
+    """Keep the components that enclose at least `share` of the largest one's area (8-connected).
+
+    What lies in a hole of a component that is kept belongs to it.
 
     Returns
     -------
@@ -161,6 +173,18 @@ def large_components(mask: Mask, share: float = PART_SHARE) -> Mask:
     LeafidError
         When the mask isn't two-dimensional or has no leaf in it.
     """
+    crop, box = _kept(mask, share)
+    result = np.zeros(np.shape(mask), dtype=bool)
+    result[box] = crop > 0
+    return result
+
+
+_BORDER = 3
+"""Empty pixels around a traced region, enough for the smoothing kernel."""
+
+
+def _kept(mask: Mask, share: float) -> tuple[NDArray[np.uint8], tuple[slice, slice]]:
+    """Large components, 0 or 255, in the box of all that the mask holds, and that box."""
     mask = np.asarray(mask)
     if mask.ndim != 2:
         raise LeafidError(f"expected a mask of two dimensions (H, W), found shape {mask.shape}")
@@ -170,33 +194,23 @@ def large_components(mask: Mask, share: float = PART_SHARE) -> Mask:
             f"expected a leaf in the mask, found none of its {mask.shape[0]}×{mask.shape[1]} pixels set: "
             "check the segmentation of this picture"
         )
-    rows, cols = _box(mask)
-    crop = np.ascontiguousarray(mask[rows, cols]).view(np.uint8)
-    if len(cv2.findContours(crop, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_SIMPLE)[0]) == 1:
-        return mask  # the usual case, found out faster than components are labelled
-    count, labels, stats, _ = cv2.connectedComponentsWithStats(crop, connectivity=8)
-    areas = stats[:, cv2.CC_STAT_AREA].copy()
-    areas[0] = 0
-    # A share of 1 asks for one component even where two are equally large.
-    kept = (np.arange(count) == areas.argmax()) | ((areas >= share * areas.max()) & (areas > 0) & (share < 1))
-    result = np.zeros_like(mask)
-    result[rows, cols] = kept[labels]
-    return result
-
-
-_BORDER = 3
-"""Empty pixels around a traced region, enough for the smoothing kernel."""
-
-
-def _box(mask: Mask) -> tuple[slice, slice]:
     left, top, width, height = cv2.boundingRect(mask.view(np.uint8))
-    return slice(top, top + height), slice(left, left + width)
+    box = slice(top, top + height), slice(left, left + width)
+    crop = mask[box].view(np.uint8) * np.uint8(255)
+    # Outer contours are found several times faster than components are labelled.
+    contours, _ = cv2.findContours(crop, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_SIMPLE)
+    if len(contours) > 1:
+        areas = np.array([cv2.contourArea(contour) + cv2.arcLength(contour, True) / 2 + 1 for contour in contours])
+        small = areas < share * areas.max()
+        if share >= 1:  # one component is asked for, even where two are equally large
+            small = np.arange(len(areas)) != areas.argmax()
+        dirt = [contour for contour, is_small in zip(contours, small, strict=True) if is_small]
+        cv2.drawContours(crop, dirt, -1, 0, cv2.FILLED)
+    return crop, box
 
 
-def _normalised(mask: Mask) -> NDArray[np.uint8]:
-    """Crop to the leaf and scale to √area = `SIDE`; uint8 coverage with an empty border."""
-    rows, cols = _box(mask)
-    crop = mask[rows, cols].astype(np.uint8) * np.uint8(255)
+def _normalised(crop: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Scale a leaf's box to √area = `SIDE`; uint8 coverage with an empty border."""
     scale = min(SIDE / np.sqrt(np.count_nonzero(crop)), _LONGEST / max(crop.shape))
     factor = max(1, int(1 / scale))
     if factor > 1:
@@ -205,18 +219,20 @@ def _normalised(mask: Mask) -> NDArray[np.uint8]:
         crop = np.pad(crop, [(length // 2, length - length // 2) for length in spare])
         crop = cv2.resize(crop, (crop.shape[1] // factor, crop.shape[0] // factor), interpolation=cv2.INTER_AREA)
         scale *= factor
+    border = int((_BORDER + 1) / scale) + 3
+    crop = cv2.copyMakeBorder(crop, border, border, border, border, cv2.BORDER_CONSTANT, value=0)
     if scale > 1:
         # The stairs of a small mask's pixels would grow into teeth.
-        crop = cv2.GaussianBlur(np.pad(crop, 2), (5, 5), 0.7)
-    height, width = (int(np.ceil(length * scale)) + 2 * _BORDER for length in crop.shape)
-    centre_col, centre_row = (crop.shape[1] - 1) / 2, (crop.shape[0] - 1) / 2
-    move = np.array(
-        [
-            [scale, 0, (width - 1) / 2 - scale * centre_col],
-            [0, scale, (height - 1) / 2 - scale * centre_row],
-        ]
-    )
-    return cv2.warpAffine(crop, move, (width, height), flags=cv2.INTER_LINEAR)
+        crop = cv2.GaussianBlur(crop, (5, 5), 0.7)
+    # Whole pixels in both directions, so that a turned or mirrored leaf is sampled at the same places.
+    height, width = (max(1, round(length * scale)) for length in crop.shape)
+    return cv2.resize(crop, (width, height), interpolation=cv2.INTER_LINEAR)
+
+
+def _halved(grey: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Mean of each two by two pixels; an odd last row or column belongs to the empty border."""
+    height, width = grey.shape[0] // 2, grey.shape[1] // 2
+    return cv2.resize(grey[: 2 * height, : 2 * width], (width, height), interpolation=cv2.INTER_AREA)
 
 
 def _trace(grey: NDArray[np.uint8], share: float) -> list[Points]:
@@ -239,16 +255,19 @@ def _pixel_contours(mask: Mask) -> list[NDArray[np.int32]]:
 def _refined(pixels: NDArray[np.int32], grey: NDArray[np.uint8]) -> Points:
     """Move boundary pixels along the gradient onto the half-covered level (one Newton step), counter-clockwise."""
     cols, rows = pixels[:, 0], pixels[:, 1]
-    padded = cv2.copyMakeBorder(grey, 1, 1, 1, 1, cv2.BORDER_CONSTANT, value=0).astype(np.int16)
-    row, col = rows + 1, cols + 1
-    slope = (
-        np.stack([padded[row + 1, col] - padded[row - 1, col], padded[row, col + 1] - padded[row, col - 1]], axis=1)
-        * 0.5
+    # The empty border around the region keeps all neighbours inside of the array.
+    flat, width = grey.ravel(), grey.shape[1]
+    here = rows * width + cols
+    down, right, level = (
+        flat.take(here + after).astype(np.float64) - before
+        for after, before in ((width, flat.take(here - width)), (1, flat.take(here - 1)), (0, 127.5))
     )
-    step = (127.5 - padded[row, col])[:, None] * slope / np.maximum((slope**2).sum(axis=1), 1.0)[:, None]
+    # Half the difference over two pixels is the slope.
+    factor = -0.5 * level / np.maximum((down * down + right * right) * 0.25, 1.0)
+    step = np.stack([factor * down, factor * right], axis=1)
     # More than a pixel away the linear step means nothing (thin stalks, where the gradient vanishes).
-    step /= np.maximum(np.hypot(step[:, 0], step[:, 1]), 1.0)[:, None]
-    contour = np.stack([rows, cols], axis=1) + step
+    step /= np.sqrt(np.maximum((step * step).sum(axis=1), 1.0))[:, None]
+    contour: Points = step + pixels[:, ::-1]
     if len(contour) < 3:
         # One or two pixels: the corners of their box stand for them.
         low, high = contour.min(axis=0) - 0.5, contour.max(axis=0) + 0.5
