@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import cv2
 import numpy as np
 from numpy.typing import NDArray
@@ -44,17 +46,20 @@ def geometry(leaf: Mask | Shape) -> NDArray[np.float32]:
     moment); of each pair of opposite widths the profile holds the sum and the difference in that direction.
     """
     shape = shape_of(leaf)
-    points = shape.all_points
-    hull = cv2.convexHull(points[:, ::-1].astype(np.float32))[:, 0, ::-1].astype(np.float64)
+    hull = cv2.convexHull(shape.all_points.astype(np.float32))[:, 0].astype(np.float64)
     area = shape.side**2
     outer_areas = np.array([abs(contour_area(contour)) for contour in shape.contours])
     perimeter = sum(contour_length(contour) for contour in shape.contours)
     hull_area, hull_length = abs(contour_area(hull)), contour_length(hull)
+    # Everything of the region's inside is measured at half or a quarter of its size.
     box = sorted(cv2.minAreaRect(hull.astype(np.float32))[1])
     box = [max(length, 1e-6) for length in box]
     radius = cv2.minEnclosingCircle(hull.astype(np.float32))[1]
-    thickest = cv2.distanceTransform(np.pad(shape.mask[::2, ::2], 1).view(np.uint8), cv2.DIST_L2, 5).max() * 2.0
-    along, across, lengthwise, crosswise = _axes(shape)
+    moments = cv2.moments(shape.half)
+    # Of pixels of half the size to those of the contour.
+    centre = 2 * np.array([moments["m01"], moments["m10"]]) / moments["m00"] + 0.5
+    along, across, lengthwise, crosswise = _axes(moments)
+    thickest = _inner_radius(shape)
     proportions = [
         np.log(box[1] / box[0]),
         np.log(lengthwise / crosswise),
@@ -74,8 +79,8 @@ def geometry(leaf: Mask | Shape) -> NDArray[np.float32]:
         outer_areas[0] / max(outer_areas.sum(), 1e-9),
         np.sqrt(max(0.0, 1 - area / max(outer_areas.sum(), area))),
     ]
-    centre_gap = np.linalg.norm(_centroid(hull) - _mass_centre(shape)) / shape.side
-    values = [*proportions, centre_gap, *_profile(along, across, shape), *_radial(shape)]
+    centre_gap = np.hypot(*(_centroid(hull) - centre)) / shape.side
+    values = [*proportions, centre_gap, *_profile(along, across, hull, shape), *_radial(centre, shape)]
     return np.asarray(values, dtype=np.float32)
 
 
@@ -113,23 +118,28 @@ def geometry_names() -> list[str]:
     return [f"geometry_{name}" for name in names]
 
 
-def _mass_centre(shape: Shape) -> NDArray[np.float64]:
-    moments = cv2.moments(shape.grey)
-    return np.array([moments["m01"], moments["m10"]]) / moments["m00"]
+def _inner_radius(shape: Shape) -> float:
+    """Radius of the largest disc inside the region, about."""
+    inside = np.pad(shape.quarter >= 128, 1).view(np.uint8)
+    distance = cv2.distanceTransform(inside, cv2.DIST_L2, 5)
+    _, farthest, _, (col, row) = cv2.minMaxLoc(distance)
+    # A pixel's distance to the next background pixel is up to a pixel too large; the outline knows better, but only
+    # of the outside, not of holes.
+    offsets = shape.all_points - (4 * np.array([row, col]) - 2.5)
+    return min(4 * farthest, float(np.sqrt((offsets * offsets).sum(axis=1).min())))
 
 
 def _centroid(polygon: Points) -> NDArray[np.float64]:
     """Centroid of a polygon's inside; of its points where it has no inside."""
-    following = np.roll(polygon, -1, axis=0)
+    following = np.concatenate([polygon[1:], polygon[:1]])
     cross = polygon[:, 0] * following[:, 1] - polygon[:, 1] * following[:, 0]
     if abs(cross.sum()) < 1e-9:
         return polygon.mean(axis=0)
     return ((polygon + following) * cross[:, None]).sum(axis=0) / (3 * cross.sum())
 
 
-def _axes(shape: Shape) -> tuple[NDArray[np.float64], NDArray[np.float64], float, float]:
+def _axes(moments: Mapping[str, float]) -> tuple[NDArray[np.float64], NDArray[np.float64], float, float]:
     """Directions (row, col) along and across the main axis, and the standard deviations along them."""
-    moments = cv2.moments(shape.grey)
     # A pixel has an extent of its own (variance 1/12), which keeps a one-pixel line from having no width.
     spread = np.array([[moments["mu02"], moments["mu11"]], [moments["mu11"], moments["mu20"]]]) / moments["m00"]
     variances, axes = np.linalg.eigh(spread + np.eye(2) / 12)
@@ -142,27 +152,28 @@ def _axes(shape: Shape) -> tuple[NDArray[np.float64], NDArray[np.float64], float
     return along, across, float(np.sqrt(variances[1])), float(np.sqrt(variances[0]))
 
 
-def _profile(along: NDArray[np.float64], across: NDArray[np.float64], shape: Shape) -> list[float]:
+def _profile(along: NDArray[np.float64], across: NDArray[np.float64], hull: Points, shape: Shape) -> list[float]:
     """Length, width, skewness, mirror errors and widths in the frame of the main axis."""
-    points = shape.all_points
-    lows = np.array([(points @ along).min(), (points @ across).min()])
-    highs = np.array([(points @ along).max(), (points @ across).max()])
-    sizes = np.maximum(highs - lows, 1.0)
+    framed = hull @ np.stack([along, across], axis=1)
+    lows = framed.min(axis=0)
+    sizes = np.maximum(framed.max(axis=0) - lows, 1.0)
     # Four rows of the upright picture a width, so that a width is an average and not one line's chance.
     rows, cols = 4 * WIDTHS, 64
-    # Affine map from the upright picture's (col, row) to the shape's (col, row); pixel centres at half steps.
+    # Affine map from the upright picture's (col, row) to the shape's (col, row) at half its size; pixel centres at
+    # half steps.
     down = along * sizes[0] / rows
     right = across * sizes[1] / cols
     origin = along * lows[0] + across * lows[1] + 0.5 * (down + right)
-    back = np.array([[right[1], down[1], origin[1]], [right[0], down[0], origin[0]]])
-    upright = cv2.warpAffine(shape.grey, back, (cols, rows), flags=cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP)
-    cover = upright.astype(np.float64) / 255
-    total = max(cover.sum(), 1e-9)
-    mirror_lengthwise = np.abs(cover - cover[:, ::-1]).sum() / (2 * total)
-    mirror_crosswise = np.abs(cover - cover[::-1]).sum() / (2 * total)
-    widths = cover.mean(axis=1).reshape(WIDTHS, -1).mean(axis=1) * sizes[1] / shape.side
+    back = np.array([[right[1], down[1], origin[1] - 0.5], [right[0], down[0], origin[0] - 0.5]]) / 2
+    upright = cv2.warpAffine(shape.half, back, (cols, rows), flags=cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP)
+    row_sums = upright.sum(axis=1, dtype=np.int64)
+    total = max(row_sums.sum(), 1)
+    # Half of what differs from the mirror image, as a share of the leaf.
+    mirror_lengthwise = cv2.norm(upright, cv2.flip(upright, 1), cv2.NORM_L1) / (2 * total)
+    mirror_crosswise = cv2.norm(upright, cv2.flip(upright, 0), cv2.NORM_L1) / (2 * total)
+    widths = row_sums.reshape(WIDTHS, -1).mean(axis=1) * (sizes[1] / (255 * cols * shape.side))
     position = np.arange(rows) + 0.5
-    weight = cover.sum(axis=1) / total
+    weight = row_sums / total
     offset = position - position @ weight
     skewness = (weight @ offset**3) / max((weight @ offset**2) ** 1.5, 1e-9)
     sums, differences = widths + widths[::-1], widths - widths[::-1]
@@ -178,12 +189,13 @@ def _profile(along: NDArray[np.float64], across: NDArray[np.float64], shape: Sha
     ]
 
 
-def _radial(shape: Shape) -> list[float]:
+def _radial(centre: NDArray[np.float64], shape: Shape) -> list[float]:
     """Square root of the area's share in each ring around the centroid."""
-    centre = _mass_centre(shape)
-    rows = np.arange(0, shape.mask.shape[0], 2, dtype=np.float32)[:, None] - np.float32(centre[0])
-    cols = np.arange(0, shape.mask.shape[1], 2, dtype=np.float32) - np.float32(centre[1])
-    distance = np.sqrt((rows**2 + cols**2)[shape.mask[::2, ::2]])
-    ring = np.minimum(distance * np.float32(RINGS / (RING_LIMIT * shape.side)), RINGS - 1).astype(np.intp)
-    share = np.bincount(ring, minlength=RINGS) / max(len(ring), 1)
-    return np.sqrt(share).tolist()
+    height, width = shape.quarter.shape
+    # In ring widths of the region at a quarter of its size.
+    scale = np.float32(4 * RINGS / (RING_LIMIT * shape.side))
+    rows = (np.arange(height, dtype=np.float32)[:, None] - np.float32((centre[0] - 1.5) / 4)) * scale
+    cols = (np.arange(width, dtype=np.float32) - np.float32((centre[1] - 1.5) / 4)) * scale
+    ring = np.minimum(np.sqrt(rows * rows + cols * cols), np.float32(RINGS - 1)).astype(np.intp)
+    share = np.bincount(ring.ravel(), shape.quarter.ravel(), RINGS)
+    return np.sqrt(share / max(share.sum(), 1.0)).tolist()

@@ -106,12 +106,18 @@ def describe(
     wanted = known_families(families)
     if not segmentation.blade.any():
         raise LeafidError("no leaf was found; leave the picture out, or try another acquisition type")
-    sources: dict[str, object] = {}
-    values = {}
+    names = {family.source for family in wanted}
+    # Without a petiole, the whole leaf is the blade: what was measured of the one holds for the other.
+    same = {"whole", "blade"} <= names and _is_bare(segmentation)
+    sources = {name: SOURCES[name](image, segmentation) for name in names if not (same and name == "whole")}
+    values: dict[str, NDArray[np.float32]] = {}
+    measured: dict[tuple[str, str, str], NDArray[np.float32]] = {}
     for family in wanted:
-        if family.source not in sources:
-            sources[family.source] = SOURCES[family.source](image, segmentation)
-        values[family.name] = family.measure(sources[family.source])
+        source = "blade" if same and family.source == "whole" else family.source
+        key = source, family.module, family.function
+        if key not in measured:
+            measured[key] = family.measure(sources[source])
+        values[family.name] = measured[key]
     return values
 
 
@@ -165,6 +171,11 @@ def _shortened(names: list[str]) -> list[str]:
         return names
     rest = [name.partition("_")[2] for name in names]
     return rest if all(rest) else names
+
+
+def _is_bare(segmentation: Segmentation) -> bool:
+    mask, blade = segmentation.mask, segmentation.blade
+    return mask is blade or bool((mask == blade).all())
 
 
 def _blade_shape(image: NDArray[np.uint8], segmentation: Segmentation) -> object:
