@@ -34,26 +34,29 @@ def disc_shares(shape: Shape, centres: Points) -> tuple[NDArray[np.float64], NDA
 
     Notes
     -----
-    The leaf's coverage is read at equal angles on rings: two rings between one scale and the next, each standing for
-    its annulus. All discs of a point share their rings, so that the work doesn't grow with the radius.
+    The leaf's coverage, smoothed over three pixels, is read at equal angles, at the nearest pixel, on the circles and
+    on a ring halfway between each two. What lies inside grows with the radius ρ by 2πρ times the share of the circle;
+    Simpson's rule over ρ adds up the discs. So all discs of a point share their samples, and the work doesn't grow
+    with the radius.
     """
-    radii = np.asarray(SCALES) * shape.side
-    inner = np.concatenate([[0.0], radii[:-1]])
-    middle = np.sqrt((inner**2 + radii**2) / 2)
-    edges = np.stack([middle, radii], axis=1).ravel()
-    squares = np.diff(edges**2, prepend=0.0)
-    rings = np.sqrt(edges**2 - squares / 2)
-    sampled = np.concatenate([rings, radii])
+    circles = np.asarray(SCALES) * shape.side
+    steps = np.diff(circles, prepend=0.0)
+    rings = np.stack([circles - steps / 2, circles], axis=1).ravel()
     # Each ring is turned against the one before by a fraction of the step, so that their samples don't line up.
-    angles = (np.arange(_ANGLES) + 0.618 * np.arange(len(sampled))[:, None]) * (2 * np.pi / _ANGLES)
-    rows = (sampled[:, None] * np.sin(angles)).ravel().astype(np.float32)
-    cols = (sampled[:, None] * np.cos(angles)).ravel().astype(np.float32)
+    angles = (np.arange(_ANGLES) + 0.618 * np.arange(len(rings))[:, None]) * (2 * np.pi / _ANGLES)
+    rows = (rings[:, None] * np.sin(angles)).ravel().astype(np.float32)
+    cols = (rings[:, None] * np.cos(angles)).ravel().astype(np.float32)
     at_rows = centres[:, :1].astype(np.float32) + rows
     at_cols = centres[:, 1:].astype(np.float32) + cols
-    cover = cv2.remap(shape.grey, at_cols, at_rows, cv2.INTER_LINEAR, borderMode=cv2.BORDER_CONSTANT, borderValue=0)
-    shares = cover.reshape(len(centres), len(sampled), _ANGLES).mean(axis=2) / 255
-    areas = (shares[:, : len(rings)] * squares).cumsum(axis=1)[:, 1::2] / radii**2
-    return areas, shares[:, len(rings) :]
+    # A soft edge at the nearest pixel is as good as a hard one interpolated, and several times faster.
+    soft = cv2.blur(shape.grey, (3, 3))
+    cover = cv2.remap(soft, at_cols, at_rows, cv2.INTER_NEAREST, borderMode=cv2.BORDER_CONSTANT, borderValue=0)
+    totals = cv2.reduce(cover.reshape(-1, _ANGLES), 1, cv2.REDUCE_SUM, dtype=cv2.CV_32S)
+    shares = totals.reshape(len(centres), len(rings)) / (255 * _ANGLES)
+    growth = 2 * rings * shares
+    parts = 4 * growth[:, ::2] + growth[:, 1::2]
+    parts[:, 1:] += growth[:, 1:-1:2]
+    return (parts * (steps / 6)).cumsum(axis=1) / circles**2, shares[:, 1::2]
 
 
 def curvature_histograms(leaf: Mask | Shape) -> NDArray[np.float32]:

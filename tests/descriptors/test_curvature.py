@@ -23,7 +23,7 @@ def test_disc_shares_are_those_of_drawn_discs():
             # A drawn disc with a soft rim of one pixel; what of it lies outside of the array is background.
             disc = np.clip(radius + 0.5 - distance, 0, 1)
             drawn = (disc * cover).sum() / (np.pi * radius**2)
-            # A radius of 5 pixels on a pixel grid, and 32 directions a ring: 4 % of a disc.
+            # A radius of 5 pixels on a pixel grid, and 24 directions a ring: 4 % of a disc.
             assert area[index] == pytest.approx(drawn, abs=0.04)
             around = np.arange(720) * 2 * np.pi / 720
             at_rows = np.rint(centre[0] + radius * np.sin(around)).astype(int)
@@ -45,7 +45,8 @@ def test_a_circle_has_the_shares_of_a_lens():
             + big**2 * np.arccos(1 - radius**2 / (2 * big**2))
             - 0.5 * radius * np.sqrt(4 * big**2 - radius**2)
         ) / (np.pi * radius**2)
-        np.testing.assert_allclose(areas[:, index], lens, atol=0.04)
+        # Samples at the nearest pixel: up to half a pixel on a radius of 5.
+        np.testing.assert_allclose(areas[:, index], lens, atol=0.05)
         np.testing.assert_allclose(arcs[:, index], half_angle / np.pi, atol=1.5 / 32)
         assert arcs[:, index].mean() == pytest.approx(half_angle / np.pi, abs=0.02)
 
