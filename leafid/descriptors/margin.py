@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from functools import cache
 
 import cv2
 import numpy as np
@@ -14,14 +15,16 @@ from leafid.descriptors.contour import Mask, Shape, shape_of
 
 SMOOTHINGS = (0.0015, 0.003, 0.006, 0.012, 0.025, 0.05)
 """Standard deviations of the smoothed outlines, as shares of the contour's length."""
-_FLOOR = 1e-3
-"""Depth in √area (a quarter of a pixel of the normalised shape) below which an edge counts as smooth."""
+_FLOOR = 1.5e-3
+"""Depth in √area (a third of a pixel of the normalised shape) below which an edge counts as smooth."""
 _GRAIN = 0.1
 """What is finer than this share of a smoothing is the pixel grid's; it would split a tooth's top into several."""
 BANDS = tuple(int(edge) for edge in np.unique(np.geomspace(2, 512, 26).round()))
 """Edges of the spectrum's bands, in waves around the outline."""
 _SHALLOWEST = 0.005
 """Depth in √area below which a sinus isn't listed: the pixel grid makes such dents, with mouths of any width."""
+_BLOCKS = 128
+"""Stretches of the outline for what is smoothed over 2 % of it or more; `CONTOUR_POINTS` is a multiple."""
 LOBES = 8
 """Deepest sinuses that are listed."""
 _KINDS = (
@@ -63,8 +66,9 @@ def margin_teeth(leaf: Mask | Shape) -> NDArray[np.float32]:
         When the mask isn't two-dimensional or has no leaf in it.
     """
     shape = shape_of(leaf)
-    signals = margin_signals(shape.contour, SMOOTHINGS) / shape.side
-    return np.asarray([*_teeth(signals), *_spectrum(signals[-1])], dtype=np.float32)
+    signals = margin_signals(shape.contour, SMOOTHINGS) / np.float32(shape.side)
+    spectra = np.fft.rfft(signals).astype(np.complex64, copy=False)
+    return np.concatenate([_teeth(spectra, signals.shape[1]), _spectrum(spectra[-1] / signals.shape[1])])
 
 
 def margin_teeth_names() -> list[str]:
@@ -75,7 +79,7 @@ def margin_teeth_names() -> list[str]:
     return [f"margin_{name}" for name in names]
 
 
-def margin_signals(contour: Points, sigmas: Sequence[float]) -> NDArray[np.float64]:
+def margin_signals(contour: Points, sigmas: Sequence[float]) -> NDArray[np.float32]:
     """Signed distance of each contour point from the contour smoothed at several scales, positive outward.
 
     Parameters
@@ -87,17 +91,19 @@ def margin_signals(contour: Points, sigmas: Sequence[float]) -> NDArray[np.float
 
     Returns
     -------
-    ndarray of float64, shape (len(sigmas), n)
+    ndarray of float32, shape (len(sigmas), n)
         In the contour's unit.
     """
-    # One complex number a point, row + i·col: both are smoothed, turned and projected in one go.
-    points = contour[:, 0] + 1j * contour[:, 1]
-    waves = np.fft.fftfreq(len(points), 1 / len(points))
-    smooth = np.fft.ifft(np.fft.fft(points) * smoothing_gain(waves, np.asarray(sigmas)[:, None]))
-    tangent = np.roll(smooth, -1, axis=1) - np.roll(smooth, 1, axis=1)
+    # One complex number a point, row + i·col: both are smoothed, turned and projected in one go; single precision
+    # keeps a thousandth of a pixel.
+    points = np.ascontiguousarray(contour).view(np.complex128)[:, 0]
+    points = (points - points.mean()).astype(np.complex64)
+    smooth = np.fft.ifft(np.fft.fft(points) * _gains(len(points), tuple(sigmas), whole=True))
+    around = np.concatenate([smooth[:, -1:], smooth, smooth[:, :1]], axis=1)
+    tangent = around[:, 2:] - around[:, :-2]
+    across = (points - smooth) * tangent.conj()
     # Counter-clockwise with rows pointing down: the outside is to the right of the way, (row, col) = (col', −row').
-    outward = -1j * tangent / np.maximum(np.abs(tangent), 1e-9)
-    return np.real(np.conj(outward) * (points - smooth))
+    return -across.imag / np.maximum(np.sqrt(tangent.real**2 + tangent.imag**2), np.float32(1e-9))
 
 
 def margin_lobes(leaf: Mask | Shape) -> NDArray[np.float32]:
@@ -138,79 +144,102 @@ def margin_lobes_names() -> list[str]:
     return [f"margin_{name}" for name in [*names, "hull_share"]]
 
 
-def _teeth(signals: NDArray[np.float64]) -> list[float]:
+def _teeth(spectra: NDArray[np.complex64], count: int) -> NDArray[np.float32]:
     """Measure the teeth in the signal of every smoothing, all of `_KINDS` of the first one first."""
-    sigmas = np.asarray(SMOOTHINGS)
-    count = signals.shape[1]
-    signals = _smoothed(signals, sigmas * _GRAIN)
-    signals = signals - signals.mean(axis=1, keepdims=True)  # smoothing draws the whole outline inward
-    squares = signals * signals
-    rms = np.sqrt(squares.mean(axis=1)) + _FLOOR
+    gains = _gains(count, tuple(sigma * _GRAIN for sigma in SMOOTHINGS)).copy()
+    gains[:, 0] = 0  # smoothing draws the whole outline inward: only what is not the mean counts
+    signals = np.fft.irfft(spectra * gains, n=count).astype(np.float32, copy=False)
+    rms = np.sqrt((signals * signals).mean(axis=1)) + np.float32(_FLOOR)
     unit = signals / rms[:, None]
-    unit_squares = squares / (rms * rms)[:, None]
-    slope = np.diff(unit, append=unit[:, :1])
+    squares = unit * unit
+    slope = np.diff(np.concatenate([unit, unit[:, :1]], axis=1))
     slope_squares = slope * slope
     # Teeth point to the tip, so they lean the other way on the other half of the outline: lean is taken locally.
-    steepness = _smoothed(slope_squares * slope, np.full(len(sigmas), 0.125))
+    steepness = _smoothed(_blocks(slope_squares * slope), (0.125,) * len(SMOOTHINGS))
     lean = np.abs(steepness).mean(axis=1) / np.maximum(slope_squares.mean(axis=1) ** 1.5, 1e-9)
-    local = np.sort(np.sqrt(np.maximum(_smoothed(unit_squares, np.maximum(3 * sigmas, 0.02)), 0.0)))
+    local = _smoothed(_blocks(squares), tuple(max(3 * sigma, 0.02) for sigma in SMOOTHINGS))
+    local = np.sort(np.sqrt(np.maximum(local, 0)))
     # A tooth is a stretch on the outer side; one much lower than the usual doesn't count.
-    peaks = (unit > np.roll(unit, 1, axis=1)) & (unit >= np.roll(unit, -1, axis=1)) & (unit > 0.5)
+    rising = slope > 0
+    peaks = np.concatenate([rising[:, -1:], rising[:, :-1]], axis=1) & ~rising & (unit > 0.5)
     columns = [
         np.log(rms),
-        (unit_squares * unit).mean(axis=1),
-        np.log((unit_squares * unit_squares).mean(axis=1) + 0.1),
-        *np.array([_peaks(np.flatnonzero(own), signal) for own, signal in zip(peaks, signals, strict=True)]).T,
+        (squares * unit).mean(axis=1),
+        np.log((squares * squares).mean(axis=1) + 0.1),
+        *_peaks(peaks, signals),
         lean,
-        *local[:, [count // 10, count // 2, count - 1 - count // 10]].T,
+        *local[:, [_BLOCKS // 10, _BLOCKS // 2, _BLOCKS - 1 - _BLOCKS // 10]].T,
     ]
-    return np.stack(columns, axis=1).ravel().tolist()
+    return np.stack(columns, axis=1).ravel().astype(np.float32)
 
 
-def _peaks(where: NDArray[np.intp], signal: NDArray[np.float64]) -> tuple[float, float, float, float]:
-    """Give number (log), mean height (log), and the spread of heights and of spacings relative to their means."""
-    if not len(where):
-        return 0.0, float(np.log(_FLOOR)), 0.0, 0.0
-    heights, spacings = signal[where], np.diff(where, append=where[:1] + len(signal))
-    mean = heights.mean()
+def _peaks(peaks: NDArray[np.bool_], signals: NDArray[np.float32]) -> tuple[NDArray[np.float64], ...]:
+    """Give, for each signal, number (log), mean height (log), relative spread of heights and of spacings."""
+    rows, count = signals.shape
+    places = np.flatnonzero(peaks)
+    own = places // count
+    numbers = np.bincount(own, minlength=rows)
+    heights = signals.ravel()[places]
+    # The next peak of a signal's last one is its first one, once around.
+    following = np.append(places[1:], 0)
+    ends = numbers.cumsum()[numbers > 0]
+    following[ends - 1] = places[ends - numbers[numbers > 0]] + count
+    spacings = following - places
+    some = np.maximum(numbers, 1)
+    height = np.bincount(own, heights, rows) / some
+    height_variance = np.bincount(own, (heights - height[own]) ** 2, rows) / some
+    spacing = count / some
+    spacing_variance = np.bincount(own, (spacings - spacing[own]) ** 2, rows) / some
     return (
-        float(np.log1p(len(where))),
-        float(np.log(mean + _FLOOR)),
-        float(heights.std() / mean),
-        float(spacings.std() / spacings.mean()),
+        np.log1p(numbers),
+        np.log(height + _FLOOR),
+        np.sqrt(height_variance) / np.maximum(height, 1e-9),
+        np.sqrt(spacing_variance) / spacing,
     )
 
 
-def _smoothed(signals: NDArray[np.float64], sigmas: NDArray[np.float64]) -> NDArray[np.float64]:
+def _blocks(signals: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Means of `_BLOCKS` stretches: what is smoothed widely afterwards needs no more."""
+    return signals.reshape(len(signals), _BLOCKS, -1).mean(axis=2)
+
+
+def _smoothed(signals: NDArray[np.float32], sigmas: tuple[float, ...]) -> NDArray[np.float32]:
     """Smooth each row, a closed signal, by a standard deviation of its own."""
-    spectrum = np.fft.rfft(signals)
-    gain = smoothing_gain(np.arange(spectrum.shape[1]), sigmas[:, None])
-    return np.fft.irfft(spectrum * gain, n=signals.shape[1])
+    count = signals.shape[1]
+    return np.fft.irfft(np.fft.rfft(signals) * _gains(count, sigmas), n=count).astype(np.float32, copy=False)
 
 
-def _spectrum(signal: NDArray[np.float64]) -> list[float]:
-    power = np.abs(np.fft.rfft(signal) / len(signal)) ** 2
-    sums = np.add.reduceat(power[: BANDS[-1]], BANDS[:-1])
+@cache
+def _gains(count: int, sigmas: tuple[float, ...], *, whole: bool = False) -> NDArray[np.float32]:
+    """Tell what smoothings leave of the waves of `count` points; `whole`: of those of negative frequency too."""
+    waves = np.fft.fftfreq(count, 1 / count) if whole else np.arange(count // 2 + 1)
+    return smoothing_gain(waves, np.asarray(sigmas)[:, None]).astype(np.float32)
+
+
+def _spectrum(spectrum: NDArray[np.complex64]) -> NDArray[np.float32]:
+    waves = spectrum[: BANDS[-1]].astype(np.complex128)
+    power = waves.real**2 + waves.imag**2
+    sums = np.add.reduceat(power, BANDS[:-1])
     share = sums / max(sums.sum(), 1e-15)
     centroid = share @ np.log(np.sqrt(np.multiply(BANDS[:-1], BANDS[1:])))
-    fine = power[8 : BANDS[-1]] + 1e-12
+    fine = power[8:] + 1e-12
     flatness = np.exp(np.log(fine).mean()) / fine.mean()
-    return [*np.log(sums + 1e-8).tolist(), float(centroid), float(np.sqrt(flatness)), float(share.max())]
+    return np.array([*np.log(sums + 1e-8), centroid, np.sqrt(flatness), share.max()], dtype=np.float32)
 
 
 def _sinuses(contour: Points) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
     """Depth and mouth of each stretch between neighbouring hull points, and the share of points on the hull."""
     hull = np.sort(cv2.convexHull(contour[:, ::-1].astype(np.float32), returnPoints=False).ravel())
     count = len(contour)
-    following = np.append(hull[1:], hull[0] + count)
-    start, end = contour[hull], contour[following % count]
-    chord = end - start
-    mouths = np.hypot(chord[:, 0], chord[:, 1])
-    index = np.arange(hull[0], hull[0] + count)
-    stretch = np.searchsorted(hull, index, side="right") - 1
-    offset = contour[index % count] - start[stretch]
-    cross = chord[stretch, 1] * offset[:, 0] - chord[stretch, 0] * offset[:, 1]
-    depth = np.abs(cross) / np.maximum(mouths[stretch], 1e-9)
-    depths = np.maximum.reduceat(depth, hull - hull[0])
+    # The outline from its first hull point on, once around and back to it, one complex number a point.
+    points = np.ascontiguousarray(contour).view(np.complex128)[:, 0]
+    points = np.concatenate([points[hull[0] :], points[: hull[0] + 1]])
+    places = np.append(hull - hull[0], count)
+    chords = np.diff(points[places])
+    mouths = np.abs(chords)
+    stretch = np.repeat(np.arange(len(hull)), np.diff(places))
+    start, unit = points[places[:-1]], chords.conj() / np.maximum(mouths, 1e-9)
+    depth = np.abs(((points[:-1] - start[stretch]) * unit[stretch]).imag)
+    depths = np.maximum.reduceat(depth, places[:-1])
     on_hull = np.count_nonzero(depth < 0.002 * contour_length(contour)) / count
     return depths, mouths, on_hull
