@@ -227,7 +227,7 @@ class CodedLevel:
         planes[:4] |= planes[4:]
         planes[:2] |= planes[2:4]
         codes = planes[0] | planes[1]
-        return np.stack([cv2.calcHist([part], [0], None, _SIZE, _RANGE).ravel() for part in codes])
+        return np.stack([cv2.calcHist([part], [0], None, _SIZE, _RANGE).ravel() for part in codes]).astype(np.intp)
 
 
 _BITS = (1 << np.arange(POINTS, dtype=np.uint8))[:, None, None]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 import cv2
 import numpy as np
@@ -13,11 +12,12 @@ from numpy.typing import NDArray
 
 from leafid.descriptors.lbp import CodedLevel, Scale, fourier_features, positions, pyramid, ring_scales
 from leafid.errors import LeafidError
-from leafid.segmentation.result import bounding_box
+from leafid.segmentation.result import block_mean, bounding_box
 
 LONGEST = 800
 """Longest side of a resized leaf: a hair-thin region is shrunk to it, so that memory stays bounded."""
-_PARTS = ("sign", "magnitude")
+PLACES = 16384
+"""At least half of so many places are counted, or all that there are: of more, every n-th in reading order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +44,7 @@ class Sampling:
 # on, finer rings help the interior (coarse ones harm it), coarser ones help the border.
 INTERIOR = Sampling(226.0, ring_scales(2))
 EDGE = Sampling(160.0, ring_scales(5))
+_PARTS = ("sign", "magnitude")
 
 
 class LeafTexture:
@@ -82,10 +83,8 @@ class LeafTexture:
     ) -> None:
         _check(image, mask, 3)
         row0, row1, col0, col1 = bounding_box(mask)
-        self._grey = cv2.cvtColor(image[row0:row1, col0:col1], cv2.COLOR_BGR2GRAY)
-        self._coverage = mask[row0:row1, col0:col1].view(np.uint8) * np.uint8(255)
-        self._interior, self._edge = interior, edge
-        self._planes: dict[float, tuple[NDArray[np.uint8], NDArray[np.uint8]]] = {}
+        image, covered = image[row0:row1, col0:col1], mask[row0:row1, col0:col1].view(np.uint8) * np.uint8(255)
+        self._interior, self._edge = (_Resized(image, covered, sampling) for sampling in (interior, edge))
 
     @cached_property
     def interior(self) -> NDArray[np.float32]:
@@ -93,15 +92,7 @@ class LeafTexture:
 
         ndarray of float32, shape (456,)
         """
-        sampling = self._interior
-        grey, coverage = self._brought_to(sampling)
-        distances = _halved(_distance(_leaf(coverage)), sampling.levels)
-        inside = [
-            # Of the many places at the finest level, every second one tells nearly as much.
-            positions(distances[scale.level] > scale.radius)[:: 2 if scale.level == 0 else 1]
-            for scale in sampling.scales
-        ]
-        return _features(grey, sampling, inside)
+        return self._interior.features(self._interior.grey, self._interior.places(inside=True))
 
     @cached_property
     def border(self) -> NDArray[np.float32]:
@@ -109,9 +100,9 @@ class LeafTexture:
 
         ndarray of float32, shape (912,)
         """
-        grey, coverage = self._brought_to(self._edge)
-        before_white = cv2.add(cv2.multiply(grey, coverage, scale=1 / 255), self._ground)
-        return _features(before_white, self._edge, self._along)
+        leaf, ground = self._edge, self._ground
+        before_white = cv2.add(cv2.multiply(leaf.grey, leaf.coverage, scale=1 / 255), ground)
+        return leaf.features(before_white, self._along)
 
     @cached_property
     def outline(self) -> NDArray[np.float32]:
@@ -119,28 +110,15 @@ class LeafTexture:
 
         ndarray of float32, shape (912,)
         """
-        return _features(self._ground, self._edge, self._along)
+        return self._edge.features(self._ground, self._along)
 
     @cached_property
     def _ground(self) -> NDArray[np.uint8]:
-        return cv2.bitwise_not(self._brought_to(self._edge)[1])
+        return cv2.bitwise_not(self._edge.coverage)
 
     @cached_property
     def _along(self) -> list[NDArray[np.intp]]:
-        edge = self._edge
-        leaf = _leaf(self._brought_to(edge)[1])
-        # How much of each pixel is leaf (0 … 1), and its mean distance to the edge in finest pixels.
-        shares, distances = _halved(leaf.astype(np.float32), edge.levels), _halved(_distance(leaf), edge.levels)
-        return [
-            positions((shares[scale.level] >= 0.5) & (distances[scale.level] <= scale.radius)) for scale in edge.scales
-        ]
-
-    def _brought_to(self, sampling: Sampling) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-        """Resize the leaf's box, with a margin: grey, and how much of each pixel is leaf (0 … 255)."""
-        if sampling.side not in self._planes:
-            room = _room(self._coverage, sampling)
-            self._planes[sampling.side] = room.resized(self._grey), room.resized(self._coverage, beyond=0)
-        return self._planes[sampling.side]
+        return self._edge.places(inside=False)
 
 
 def lbp_hf(
@@ -183,7 +161,8 @@ def lbp_hf(
     sampling = EDGE if scales is None else Sampling(EDGE.side, tuple(scales))
     room = [(0, -length % 2 ** (sampling.levels - 1)) for length in grey.shape]
     shares = _halved(np.pad(region, room).astype(np.float32), sampling.levels)
-    places = [positions(shares[scale.level] >= 0.5) for scale in sampling.scales]
+    inside = [positions(share >= 0.5) for share in shares]
+    places = [inside[scale.level] for scale in sampling.scales]
     return _features(np.pad(grey, room, mode="edge"), sampling, places)
 
 
@@ -234,25 +213,52 @@ def _check(picture: NDArray[np.uint8], mask: NDArray[np.bool_], dimensions: int)
         raise LeafidError("expected a mask with a leaf, found an empty one; segment the picture again or leave it out")
 
 
-class _Room(NamedTuple):
-    """The size that a leaf's box is brought to, and the margins around it; (columns, rows), as OpenCV takes them."""
+class _Resized:
+    """The box of a leaf, brought to the size of a sampling, with a margin; all is made when it is first asked for."""
 
-    size: tuple[int, int]
-    margins: tuple[int, int, int, int]
-    interpolation: int
+    def __init__(self, image: NDArray[np.uint8], mask: NDArray[np.uint8], sampling: Sampling) -> None:
+        self._image, self._mask, self._sampling = image, mask, sampling
+        factor = min(sampling.side / np.sqrt(cv2.countNonZero(mask)), LONGEST / max(mask.shape))
+        # In columns and rows, as OpenCV takes them.
+        self._size = (max(1, round(mask.shape[1] * factor)), max(1, round(mask.shape[0] * factor)))
+        self._margins = (*_margins(self._size[1], sampling.levels), *_margins(self._size[0], sampling.levels))
 
-    def resized(self, crop: NDArray[np.uint8], beyond: int | None = None) -> NDArray[np.uint8]:
-        """Resize the box; the margin repeats its edge, or is of one value."""
-        plane = cv2.resize(crop, self.size, interpolation=self.interpolation)
-        kind = cv2.BORDER_REPLICATE if beyond is None else cv2.BORDER_CONSTANT
-        return cv2.copyMakeBorder(plane, *self.margins, kind, value=beyond or 0)
+    @cached_property
+    def grey(self) -> NDArray[np.uint8]:
+        """The margin repeats the box's edge."""
+        plane = self._brought_to_size(cv2.cvtColor(self._image, cv2.COLOR_BGR2GRAY))
+        return cv2.copyMakeBorder(plane, *self._margins, cv2.BORDER_REPLICATE)
 
+    @cached_property
+    def coverage(self) -> NDArray[np.uint8]:
+        """How much of each pixel is leaf, 0 … 255."""
+        return cv2.copyMakeBorder(self._brought_to_size(self._mask), *self._margins, cv2.BORDER_CONSTANT, value=0)
 
-def _room(coverage: NDArray[np.uint8], sampling: Sampling) -> _Room:
-    factor = min(sampling.side / np.sqrt(cv2.countNonZero(coverage)), LONGEST / max(coverage.shape))
-    size = (max(1, round(coverage.shape[1] * factor)), max(1, round(coverage.shape[0] * factor)))
-    margins = (*_margins(size[1], sampling.levels), *_margins(size[0], sampling.levels))
-    return _Room(size, margins, cv2.INTER_AREA if factor < 1 else cv2.INTER_LINEAR)
+    def places(self, inside: bool) -> list[NDArray[np.intp]]:
+        """List, for every scale, places in the leaf whose ring lies inside it, or those whose ring crosses its edge."""
+        # Of a hair thinner than a pixel, what covers most is all there is.
+        leaf = (self.coverage >= np.clip(self.coverage.max(), 1, 128)).view(np.uint8)
+        levels = self._sampling.levels
+        # How much of each pixel is leaf (0 … 1), and its mean distance to the edge in finest pixels.
+        leaves = [share >= 0.5 for share in _halved(leaf.astype(np.float32), levels)]
+        means = _halved(cv2.distanceTransform(leaf, cv2.DIST_L2, cv2.DIST_MASK_5), levels)
+        found = [(positions(here), far[here]) for here, far in zip(leaves, means, strict=True)]
+        result = []
+        for scale in self._sampling.scales:
+            here, far = found[scale.level]
+            chosen = here[(far > scale.radius) == inside]
+            result.append(chosen[:: 1 + chosen.size // PLACES])
+        return result
+
+    def features(self, plane: NDArray[np.uint8], places: Sequence[NDArray[np.intp]]) -> NDArray[np.float32]:
+        """Describe a plane of this size at the places of every scale."""
+        return _features(plane, self._sampling, places)
+
+    def _brought_to_size(self, crop: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        # Means over parts of pixels would take ten times as long as halves and interpolation.
+        while crop.shape[1] >= 2 * self._size[0] and crop.shape[0] >= 2 * self._size[1]:
+            crop = block_mean(crop, 2)
+        return cv2.resize(crop, self._size, interpolation=cv2.INTER_LINEAR)
 
 
 def _margins(length: int, levels: int) -> tuple[int, int]:
@@ -262,22 +268,12 @@ def _margins(length: int, levels: int) -> tuple[int, int]:
     return room // 2, room - room // 2
 
 
-def _leaf(coverage: NDArray[np.uint8]) -> NDArray[np.bool_]:
-    # Of a hair thinner than a pixel, what covers most is all there is.
-    return coverage >= np.clip(coverage.max(), 1, 128)
-
-
-def _distance(leaf: NDArray[np.bool_]) -> NDArray[np.float32]:
-    return cv2.distanceTransform(leaf.view(np.uint8), cv2.DIST_L2, cv2.DIST_MASK_5)
-
-
 def _halved(plane: NDArray[np.float32], levels: int) -> list[NDArray[np.float32]]:
-    """List the plane and its means over blocks of 2, 4, 8 … pixels."""
+    """List the plane and its means over blocks of 2, 4, 8 … pixels, of which there are whole ones only."""
     result = [plane]
     for _ in range(levels - 1):
-        fine = result[-1]
-        pairs = fine[::2] + fine[1::2]
-        result.append((pairs[:, ::2] + pairs[:, 1::2]) * np.float32(0.25))
+        rows, cols = result[-1].shape
+        result.append(cv2.resize(result[-1], (cols // 2, rows // 2), interpolation=cv2.INTER_AREA))
     return result
 
 
