@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from leafid.descriptors.closed_curves import Points, contour_area, contour_length, resample
 from leafid.errors import LeafidError
+from leafid.segmentation.result import halved
 
 Mask = NDArray[np.bool_]
 """A leaf's region, bool (H, W)."""
@@ -60,12 +61,12 @@ class Shape:
     @cached_property
     def half(self) -> NDArray[np.uint8]:
         """`grey` at half the size, for what needs no fine edge: pixel (r, c) lies at (2 r + ½, 2 c + ½) of `grey`."""
-        return _halved(self.grey)
+        return halved(self.grey)
 
     @cached_property
     def quarter(self) -> NDArray[np.uint8]:
         """`grey` at a quarter of the size: pixel (r, c) lies at (4 r + 1½, 4 c + 1½) of `grey`."""
-        return _halved(self.half)
+        return halved(self.half)
 
 
 def shape_of(leaf: Mask | Shape) -> Shape:
@@ -227,12 +228,6 @@ def _normalised(crop: NDArray[np.uint8]) -> NDArray[np.uint8]:
     # Whole pixels in both directions, so that a turned or mirrored leaf is sampled at the same places.
     height, width = (max(1, round(length * scale)) for length in crop.shape)
     return cv2.resize(crop, (width, height), interpolation=cv2.INTER_LINEAR)
-
-
-def _halved(grey: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Mean of each two by two pixels; an odd last row or column belongs to the empty border."""
-    height, width = grey.shape[0] // 2, grey.shape[1] // 2
-    return cv2.resize(grey[: 2 * height, : 2 * width], (width, height), interpolation=cv2.INTER_AREA)
 
 
 def _trace(grey: NDArray[np.uint8], share: float) -> list[Points]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from leafid.descriptors.lbp import CodedLevel, Scale, fourier_features, positions, pyramid, ring_scales
 from leafid.errors import LeafidError
-from leafid.segmentation.result import block_mean, bounding_box
+from leafid.segmentation.result import bounding_box, halved
 
 LONGEST = 800
 """Longest side of a resized leaf: a hair-thin region is shrunk to it, so that memory stays bounded."""
@@ -257,7 +257,7 @@ class _Resized:
     def _brought_to_size(self, crop: NDArray[np.uint8]) -> NDArray[np.uint8]:
         # Means over parts of pixels would take ten times as long as halves and interpolation.
         while crop.shape[1] >= 2 * self._size[0] and crop.shape[0] >= 2 * self._size[1]:
-            crop = block_mean(crop, 2)
+            crop = halved(crop)
         return cv2.resize(crop, self._size, interpolation=cv2.INTER_LINEAR)
 
 
