@@ -17,7 +17,7 @@ from leafid.segmentation.result import bounding_box, halved
 LONGEST = 800
 """Longest side of a resized leaf: a hair-thin region is shrunk to it, so that memory stays bounded."""
 PLACES = 16384
-"""At least half of so many places are counted, or all that there are: of more, every n-th in reading order."""
+"""For the interior at most so many pixels of a leaf are looked at on a level: every n-th in reading order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,12 +243,15 @@ class _Resized:
         leaves = [share >= 0.5 for share in _halved(leaf.astype(np.float32), levels)]
         means = _halved(cv2.distanceTransform(leaf, cv2.DIST_L2, cv2.DIST_MASK_5), levels)
         found = [(positions(here), far[here]) for here, far in zip(leaves, means, strict=True)]
-        result = []
-        for scale in self._sampling.scales:
-            here, far = found[scale.level]
-            chosen = here[(far > scale.radius) == inside]
-            result.append(chosen[:: 1 + chosen.size // PLACES])
-        return result
+        if inside:
+            # Most places of a leaf do, and are as many as to be thinned out; few lie along the edge.
+            steps = [1 + here.size // PLACES for here, _ in found]
+            found = [(here[::step], far[::step]) for (here, far), step in zip(found, steps, strict=True)]
+        levelled = [found[scale.level] for scale in self._sampling.scales]
+        return [
+            here[(far > scale.radius) == inside]
+            for scale, (here, far) in zip(self._sampling.scales, levelled, strict=True)
+        ]
 
     def features(self, plane: NDArray[np.uint8], places: Sequence[NDArray[np.intp]]) -> NDArray[np.float32]:
         """Describe a plane of this size at the places of every scale."""
