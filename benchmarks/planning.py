@@ -33,7 +33,7 @@ class Costs:
         Assumed prices, in US dollars.
     """
 
-    describe: float = 0.108
+    describe: float = 0.072
     columns: tuple[int, ...] = (15872, 15872, 342, 4104)
     vector: int = 70_000
     store_rate: float = 200e6
@@ -113,8 +113,8 @@ def plan(pictures: int, species: int, cores: int, costs: Costs = Costs()) -> Pla
 
     Examples
     --------
-    >>> round(plan(306_146, 1_081, 64).describe * 64)  # core hours: 306,146 · 0.108 s
-    9
+    >>> round(plan(306_146, 1_081, 64).describe * 64)  # core hours: 306,146 · 0.072 s
+    6
     """
     learning = min(cores, costs.learning_cores)
     rate = costs.flops * learning * 3600
