@@ -7,15 +7,18 @@ from leafid.learning.context import Bandwidths, Context
 from leafid.learning.modelfile import read_model, write_model
 
 
-@pytest.fixture(scope="module")
-def informed_model(drawn_model, tmp_path_factory):
-    """The small model, with a context of some weight: it has too few places to learn one."""
-    model = read_model(drawn_model)
+def weighed(model_file, weight, file):
+    """Write a model anew with a context of some weight: what so few places teach is chance."""
+    model = read_model(model_file)
     for type_, context in model.contexts.items():
-        model.contexts[type_] = Context(context.sightings, Bandwidths(50.0, 40.0), 1.0, 1.0, context.n_species)
-    file = tmp_path_factory.mktemp("informed") / "informed.leafid"
+        model.contexts[type_] = Context(context.sightings, Bandwidths(50.0, 40.0), 1.0, weight, context.n_species)
     write_model(model, file)
     return file
+
+
+@pytest.fixture(scope="module")
+def informed_model(drawn_model, tmp_path_factory):
+    return weighed(drawn_model, 1.0, tmp_path_factory.mktemp("informed") / "informed.leafid")
 
 
 @pytest.fixture
@@ -45,11 +48,12 @@ def test_context_has_a_say_only_when_asked(predict, informed_model, drawn_model,
     assert (tmp_path / "plain").read_text() == runs["looks"]
 
 
-def test_learned_weight_of_0_changes_nothing(predict, drawn_model, drawn, tmp_path):
-    found = predict(drawn_model, drawn, "--output", tmp_path / "context", "--context")
+def test_a_weight_of_0_changes_nothing(predict, drawn_model, drawn, tmp_path):
+    model = weighed(drawn_model, 0.0, tmp_path / "zero.leafid")
+    found = predict(model, drawn, "--output", tmp_path / "context", "--context")
     assert found.status == 0, found.err
     assert "context: scan: weight 0 (it does not help at other places)" in found.err
-    predict(drawn_model, drawn, "--output", tmp_path / "looks")
+    predict(model, drawn, "--output", tmp_path / "looks")
     assert (tmp_path / "context").read_bytes() == (tmp_path / "looks").read_bytes()
 
 
