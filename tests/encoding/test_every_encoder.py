@@ -3,20 +3,10 @@
 import numpy as np
 import pytest
 
-from leafid.descriptors.local import LocalFeatures
 from leafid.encoding import FisherEncoder, VladEncoder, WordsEncoder, make_encoder
 from leafid.errors import LeafidError
 
 KINDS = {"fisher": FisherEncoder, "vlad": VladEncoder, "words": WordsEncoder}
-
-
-def features(n, d=8, seed=0):
-    random = np.random.default_rng(seed)
-    return LocalFeatures(
-        random.normal(size=(n, d)).astype(np.float32),
-        random.random((n, 2)).astype(np.float32),
-        random.random(n).astype(np.float32),
-    )
 
 
 @pytest.fixture(scope="module", params=KINDS)
@@ -25,7 +15,7 @@ def kind(request):
 
 
 @pytest.mark.parametrize(("modes", "position"), [(7, 1.0), (4, 0.5)])
-def test_restored_encodes_alike_and_shapes_are_told(kind, modes, position):
+def test_restored_encodes_alike_and_shapes_are_told(kind, modes, position, features):
     encoder = KINDS[kind](modes, 5, position).fit(features(500))
     state = encoder.state()
     assert {name: array.shape for name, array in state.items()} == encoder.shapes(8)
@@ -33,12 +23,12 @@ def test_restored_encodes_alike_and_shapes_are_told(kind, modes, position):
     np.testing.assert_array_equal(again.transform(features(30)), encoder.transform(features(30)))
 
 
-def test_learning_the_same_twice_gives_the_same_bytes(kind):
+def test_learning_the_same_twice_gives_the_same_bytes(kind, features):
     first, second = (KINDS[kind](3, 5, 1.0, seed=4).fit(features(300)).state() for _ in range(2))
     assert all(first[name].tobytes() == second[name].tobytes() for name in first)
 
 
 @pytest.mark.parametrize(("modes", "n"), [(4, 3), (1, 1), (1, 0)])
-def test_too_few_features(kind, modes, n):
+def test_too_few_features(kind, modes, n, features):
     with pytest.raises(LeafidError, match=f"expected at least {max(modes, 2)} local features.*found {n}; use more"):
         KINDS[kind](modes, 5).fit(features(n))

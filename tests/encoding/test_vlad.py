@@ -10,17 +10,8 @@ from leafid.encoding import VladEncoder
 from leafid.encoding.codebook import nearest_words
 
 
-def features(n, d=8, seed=0):
-    random = np.random.default_rng(seed)
-    return LocalFeatures(
-        random.normal(size=(n, d)).astype(np.float32),
-        random.random((n, 2)).astype(np.float32),
-        random.random(n).astype(np.float32),
-    )
-
-
 @pytest.fixture(scope="module")
-def encoder():
+def encoder(features):
     return VladEncoder(7, 5, 1.0).fit(features(400))
 
 
@@ -37,7 +28,7 @@ def literal(rows, words):
 
 
 @pytest.mark.parametrize("n", [1, 90])
-def test_sums_differences_from_the_nearest_word(encoder, n):
+def test_sums_differences_from_the_nearest_word(encoder, n, features):
     found = features(n, seed=1)
     vector = encoder.transform(found)
     assert vector.dtype == np.float32
@@ -66,29 +57,29 @@ def test_by_hand():
 
 
 @given(order=st.permutations(range(40)))
-def test_the_order_doesnt_matter(encoder, order):
+def test_the_order_doesnt_matter(encoder, order, features):
     found = features(40, seed=2)
     # As above: the order of a sum moves its last bits.
     np.testing.assert_allclose(encoder.transform(found.at(np.array(order))), encoder.transform(found), atol=1e-3)
 
 
 @given(times=st.integers(2, 5))
-def test_the_same_features_several_times_are_the_same_vector(encoder, times):
+def test_the_same_features_several_times_are_the_same_vector(encoder, times, features):
     found = features(30, seed=3)
     again = found.at(np.tile(np.arange(30), times))
     np.testing.assert_allclose(encoder.transform(again), encoder.transform(found), atol=1e-3)
 
 
-def test_length_is_one(encoder):
+def test_length_is_one(encoder, features):
     assert np.linalg.norm(encoder.transform(features(50, seed=4))) == pytest.approx(1, abs=1e-6)
 
 
-def test_nothing_is_all_zero(encoder):
+def test_nothing_is_all_zero(encoder, features):
     assert not encoder.transform(features(0)).any()
     assert encoder.transform(features(0)).shape == (encoder.n_features,)
 
 
-def test_equal_features_pass_without_a_warning_of_a_library():
+def test_equal_features_pass_without_a_warning_of_a_library(features):
     same = features(1).at(np.zeros(20, int))
     with warnings.catch_warnings():
         warnings.simplefilter("error")

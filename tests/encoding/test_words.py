@@ -7,22 +7,13 @@ from leafid.descriptors.local import LocalFeatures
 from leafid.encoding import WordsEncoder
 
 
-def features(n, d=8, seed=0):
-    random = np.random.default_rng(seed)
-    return LocalFeatures(
-        random.normal(size=(n, d)).astype(np.float32),
-        random.random((n, 2)).astype(np.float32),
-        random.random(n).astype(np.float32),
-    )
-
-
 @pytest.fixture(scope="module")
-def encoder():
+def encoder(features):
     return WordsEncoder(7, 5, 1.0).fit(features(400))
 
 
 @pytest.mark.parametrize("n", [1, 90])
-def test_counts_nearest_words(encoder, n):
+def test_counts_nearest_words(encoder, n, features):
     found = features(n, seed=1)
     counts = np.zeros(7)
     for row in encoder.projection_.transform(found).astype(float):
@@ -33,7 +24,7 @@ def test_counts_nearest_words(encoder, n):
     assert histogram.sum() == pytest.approx(1)
 
 
-def test_nothing_is_all_zero(encoder):
+def test_nothing_is_all_zero(encoder, features):
     assert not encoder.transform(features(0)).any()
     assert encoder.transform(features(0)).shape == (encoder.n_features,) == (7,)
 
@@ -48,7 +39,7 @@ def test_separate_heaps_become_words():
     np.testing.assert_allclose(np.sort(encoder.transform(found)), np.sort(np.bincount(which) / 300), rtol=1e-6)
 
 
-def test_equal_features_pass_without_a_warning_of_a_library():
+def test_equal_features_pass_without_a_warning_of_a_library(features):
     same = features(1).at(np.zeros(20, int))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
