@@ -76,7 +76,6 @@ def ordered_map(function: Callable[[Item], Result], items: Iterable[Item], jobs:
     work = (task(parent, folder, function, item) for item in items)
     results: Generator[Result, None, None] | None = None
     try:
-        _start_trackers()
         with _interrupts_held_back():
             results = Parallel(n_jobs=jobs, return_as="generator", max_nbytes=None)(work)
         yield from results
@@ -107,6 +106,7 @@ def _interrupts_held_back() -> Iterator[None]:
     if os.name != "posix" or threading.current_thread() is not threading.main_thread():
         yield
         return
+    _start_trackers()
     heard = False
 
     def hear(_number: int, _frame: object) -> None:
