@@ -29,6 +29,11 @@ def contour_area(contour: Points) -> float:
     return float(0.5 * (around + rows[-1] * cols[0] - cols[-1] * rows[0]))
 
 
+def as_complex(contour: Points) -> NDArray[np.complex128]:
+    """Give one complex number, row + i·col, for each point of a contour; float64 (n, 2) is read as it is."""
+    return np.ascontiguousarray(contour, dtype=np.float64).view(np.complex128)[:, 0]
+
+
 def resample(contour: Points, n_points: int) -> Points:
     """Points at equal arc length along a closed contour, from its first point on.
 
@@ -46,7 +51,7 @@ def resample(contour: Points, n_points: int) -> Points:
     along = np.concatenate([[0.0], np.sqrt((steps * steps).sum(axis=1)).cumsum()])
     wanted = np.arange(n_points) * (along[-1] / n_points)
     # Both coordinates in one search, as one complex number a point.
-    points = np.interp(wanted, along, np.ascontiguousarray(closed, dtype=np.float64).view(np.complex128)[:, 0])
+    points = np.interp(wanted, along, as_complex(closed))
     return points.view(np.float64).reshape(-1, 2)
 
 

@@ -9,6 +9,8 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from leafid.segmentation.result import halved
+
 POINTS = 8
 UNIFORM_ROWS = POINTS - 1
 NON_UNIFORM = UNIFORM_ROWS * POINTS + 2
@@ -152,7 +154,7 @@ def pyramid(grey: NDArray[np.uint8], levels: int) -> list[NDArray[np.int16]]:
     result = [level]
     for _ in range(levels - 1):
         smooth = cv2.sepFilter2D(level, cv2.CV_32F, _BINOMIAL, _BINOMIAL, borderType=cv2.BORDER_REPLICATE)
-        mean = cv2.resize(smooth, (level.shape[1] // 2, level.shape[0] // 2), interpolation=cv2.INTER_AREA)
+        mean = halved(smooth)
         level = np.rint(mean, out=mean).astype(np.int16)
         result.append(level)
     return result

@@ -10,7 +10,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from leafid.descriptors.closed_curves import Points, contour_length, smoothing_gain
+from leafid.descriptors.closed_curves import Points, as_complex, contour_length, smoothing_gain
 from leafid.descriptors.contour import Mask, Shape, shape_of
 
 SMOOTHINGS = (0.0015, 0.003, 0.006, 0.012, 0.025, 0.05)
@@ -96,7 +96,7 @@ def margin_signals(contour: Points, sigmas: Sequence[float]) -> NDArray[np.float
     """
     # One complex number a point, row + i·col: both are smoothed, turned and projected in one go; single precision
     # keeps a thousandth of a pixel.
-    points = np.ascontiguousarray(contour).view(np.complex128)[:, 0]
+    points = as_complex(contour)
     points = (points - points.mean()).astype(np.complex64)
     smooth = np.fft.ifft(np.fft.fft(points) * _gains(len(points), tuple(sigmas), whole=True))
     around = np.concatenate([smooth[:, -1:], smooth, smooth[:, :1]], axis=1)
@@ -232,7 +232,7 @@ def _sinuses(contour: Points) -> tuple[NDArray[np.float64], NDArray[np.float64],
     hull = np.sort(cv2.convexHull(contour[:, ::-1].astype(np.float32), returnPoints=False).ravel())
     count = len(contour)
     # The outline from its first hull point on, once around and back to it, one complex number a point.
-    points = np.ascontiguousarray(contour).view(np.complex128)[:, 0]
+    points = as_complex(contour)
     points = np.concatenate([points[hull[0] :], points[: hull[0] + 1]])
     places = np.append(hull - hull[0], count)
     chords = np.diff(points[places])

@@ -275,8 +275,7 @@ def _halved(plane: NDArray[np.float32], levels: int) -> list[NDArray[np.float32]
     """List the plane and its means over blocks of 2, 4, 8 … pixels, of which there are whole ones only."""
     result = [plane]
     for _ in range(levels - 1):
-        rows, cols = result[-1].shape
-        result.append(cv2.resize(result[-1], (cols // 2, rows // 2), interpolation=cv2.INTER_AREA))
+        result.append(halved(result[-1]))
     return result
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from leafid.descriptors.closed_curves import Points, contour_length
+from leafid.descriptors.closed_curves import Points, as_complex, contour_length
 from leafid.descriptors.contour import Mask, Shape, shape_of
 
 SPANS = (2, 4, 6, 10, 16, 24, 36, 52, 76, 104)
@@ -44,7 +44,7 @@ def triangle_signals(contour: Points) -> dict[str, NDArray[np.float64]]:
     count = len(contour)
     spans = np.asarray(SPANS) * count // POINTS
     # One complex number a point, row + i·col: a product with a conjugate holds dot and cross product.
-    points = np.ascontiguousarray(contour).view(np.complex128)[:, 0]
+    points = as_complex(contour)
     places = np.arange(count) + spans[:, None]
     before, after = points[places - 2 * spans[:, None]] - points, points[places % count] - points
     arc = (spans * (contour_length(contour) / count))[:, None]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeVar
 
 import cv2
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 Mask = NDArray[np.bool_]
 Image = NDArray[np.uint8]
+Value = TypeVar("Value", bound=np.generic)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,19 +129,20 @@ def halve(image: Image, size: int) -> Image:
     return image
 
 
-def halved(image: Image) -> Image:
+def halved(image: NDArray[Value]) -> NDArray[Value]:
     """Halve a picture by averaging; an odd row or column at the end is left out.
 
     Averaging by exactly two is ten times as fast as by any other factor.
 
     Parameters
     ----------
-    image : ndarray of uint8, shape (H, W) or (H, W, C)
+    image : ndarray of uint8, uint16, int16 or float32, shape (H, W) or (H, W, C)
         Of two rows and columns at least.
 
     Returns
     -------
-    ndarray of uint8, shape (⌊H / 2⌋, ⌊W / 2⌋) or (⌊H / 2⌋, ⌊W / 2⌋, C)
+    ndarray of the same dtype, shape (⌊H / 2⌋, ⌊W / 2⌋) or (⌊H / 2⌋, ⌊W / 2⌋, C)
     """
     rows, cols = image.shape[0] // 2, image.shape[1] // 2
-    return cv2.resize(image[: 2 * rows, : 2 * cols], (cols, rows), interpolation=cv2.INTER_AREA)
+    result: NDArray[Value] = cv2.resize(image[: 2 * rows, : 2 * cols], (cols, rows), interpolation=cv2.INTER_AREA)
+    return result
