@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import cv2
 import numpy as np
@@ -106,24 +107,30 @@ def read_windows(
         return None
     chosen = _drawn(kept, shapes, grid)
     level = np.repeat(np.arange(len(kept)), [len(windows) for windows in kept])[chosen]
-    widths = np.array([n_cols for _, n_cols in shapes])
-    starts = np.cumsum([0, *(n_rows * n_cols for n_rows, n_cols in shapes[:-1])])
-    rows, cols = np.divmod(np.concatenate(kept)[chosen], (widths - N_CELLS + 1)[level])
-    width = widths[level]
-    corner = starts[level] + rows * width + cols
-    place = (np.column_stack([rows, cols]) + N_CELLS / 2) / np.stack(sizes)[level]
-    scale = np.log2(N_CELLS / np.max(sizes, axis=1)).astype(np.float32)[level]
-    step = np.arange(N_CELLS)
-    indices = ((corner[:, None] + width[:, None] * step)[:, :, None] + step).reshape(len(corner), N_CELLS**2)
-    n_ways = SYMMETRIES[grid.symmetry]
-    for way in range(1, n_ways):
-        indices[way::n_ways] = indices[way::n_ways, _cell_order(way)]
-        place[way::n_ways] = _turned(place[way::n_ways], way)
+    windows = np.concatenate(kept)[chosen]
+    across = np.array([n_cols - N_CELLS + 1 for _, n_cols in shapes])[level]
+    rows = windows // across
+    cols = windows - rows * across
+    starts = np.cumsum([0, *(n_rows * n_cols for n_rows, n_cols in shapes)])
+    corner = starts[level] + rows * (across + N_CELLS - 1) + cols
+    n_ways, n_cells = SYMMETRIES[grid.symmetry], int(starts[-1])
+    # Cells, or the windows' copies of them, are turned: whichever are fewer.
+    by_cell = n_cells * n_ways <= len(corner) * N_CELLS**2
+    if by_cell:
+        tables = [cells.take(value_order(way), axis=1) if way else cells for way in range(n_ways) for cells in tables]
     table = np.concatenate(tables)
-    values = table.take(indices, axis=0)
-    for way in range(1, n_ways):
-        values[way::n_ways] = values[way::n_ways].take(value_order(way), axis=2)
-    return Windows(values.reshape(len(corner), N_CELLS**2 * table.shape[1]), place.astype(np.float32), scale)
+    offsets = _offsets([n_cols for _, n_cols in shapes], n_ways, n_cells if by_cell else 0)
+    way_of = np.arange(len(corner)) % n_ways
+    values = table.take(corner[:, None] + offsets.take(way_of * len(shapes) + level, axis=0), axis=0)
+    sides = np.stack(sizes)
+    place = np.empty((len(corner), 2), np.float32)
+    down, right = (rows + N_CELLS / 2) / sides[level, 0], (cols + N_CELLS / 2) / sides[level, 1]
+    for way in range(n_ways):
+        place[way::n_ways, 0], place[way::n_ways, 1] = _turned(down[way::n_ways], right[way::n_ways], way)
+        if way and not by_cell:
+            values[way::n_ways] = values[way::n_ways].take(value_order(way), axis=2)
+    scale = np.log2(N_CELLS / np.max(sides, axis=1)).astype(np.float32)[level]
+    return Windows(values.reshape(len(corner), N_CELLS**2 * table.shape[1]), place, scale)
 
 
 def cell_means(values: np.ndarray, cell: int) -> np.ndarray:
@@ -151,12 +158,12 @@ def _pyramid(
     planes = [picture] if region is None else [picture, region.view(np.uint8) * np.uint8(255)]
     rows, cols = picture.shape[:2]
     between = [cv2.resize(plane, _between(rows, cols), interpolation=cv2.INTER_LINEAR) for plane in planes]
-    for _ in range(grid.n_scales):
+    for scale in range(grid.n_scales):
         if min(planes[0].shape[:2]) < N_CELLS * grid.cell:
             return
         yield planes[0], None if region is None else planes[1]
         # Every second scale is half of the one before the last: halving takes a tenth of the time of any other factor.
-        planes, between = between, [halved(plane) for plane in planes]
+        planes, between = between, [halved(plane) for plane in planes] if scale + 2 < grid.n_scales else []
 
 
 def _between(rows: int, cols: int) -> tuple[int, int]:
@@ -211,14 +218,35 @@ def _around_the_middle(n_cells: int, deviation: float) -> np.ndarray:
     return np.exp(-(((middles - 0.5) / deviation) ** 2) / 2)
 
 
+@lru_cache
 def _cell_order(way: int) -> np.ndarray:
     """List the cells of a window, row by row, as they stand when it is read in one of the ways."""
     turned = np.rot90(np.arange(N_CELLS**2).reshape(N_CELLS, N_CELLS), way // 2)
     return (turned[:, ::-1] if way % 2 else turned).ravel()
 
 
-def _turned(place: np.ndarray, way: int) -> np.ndarray:
+def _offsets(widths: Sequence[int], n_ways: int, n_cells: int) -> np.ndarray:
+    """List how far a window's cells are from its first one in a table of all cells, as each way reads them.
+
+    Parameters
+    ----------
+    widths : sequence of int
+        Columns of each scale, in cells.
+    n_ways : int
+    n_cells : int
+        How many cells of one way stand in the table before those of the next; 0 where there is one table for all.
+
+    Returns
+    -------
+    int (n_ways * n_scales, 16)
+    """
+    step = np.arange(N_CELLS)
+    plain = (np.array(widths)[:, None, None] * step[:, None] + step).reshape(len(widths), N_CELLS**2)
+    return np.concatenate([plain[:, _cell_order(way)] + way * n_cells for way in range(n_ways)])
+
+
+def _turned(row: np.ndarray, col: np.ndarray, way: int) -> tuple[np.ndarray, np.ndarray]:
     """Give the places (row, col), in [0, 1], that points have in the turned and mirrored picture."""
     for _ in range(way // 2):
-        place = np.column_stack([1 - place[:, 1], place[:, 0]])
-    return np.column_stack([place[:, 0], 1 - place[:, 1]]) if way % 2 else place
+        row, col = 1 - col, row
+    return row, 1 - col if way % 2 else col
