@@ -67,7 +67,7 @@ def sheet_surface(image: Image) -> tuple[NDArray[np.float32], float]:
 
 
 def _robust_plane(basis: NDArray[np.float32], colours: NDArray[np.float32]) -> NDArray[np.float32]:
-    fitted = np.median(colours, axis=1, keepdims=True).astype(np.float32)
+    fitted = _medians(colours)
     for _ in range(6):
         residual = _squares(colours - fitted)
         plane = _solve(basis, colours, _weights(residual, 1.5 * _middle(residual) ** 0.5))
@@ -90,6 +90,13 @@ def _squares(differences: NDArray[np.float32]) -> NDArray[np.float32]:
     squares = differences * differences
     total: NDArray[np.float32] = squares[0] + squares[1] + squares[2]
     return total
+
+
+def _medians(values: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return the median of each row as a column; what numpy's own does beside takes most of its time."""
+    low, high = (values.shape[1] - 1) // 2, values.shape[1] // 2
+    ordered = np.partition(values, (low, high), axis=1)
+    return np.asarray((ordered[:, low : low + 1] + ordered[:, high : high + 1]) / np.float32(2))
 
 
 def _middle(values: NDArray[np.float32]) -> float:

@@ -47,7 +47,12 @@ def _choose(small: NDArray[np.uint8], distance: NDArray[np.uint8]) -> NDArray[np
     count, labels = cv2.connectedComponents(small, connectivity=8)
     if count == 1:
         return small
-    pixels = np.bincount(labels.ravel(), minlength=count)
+    if count == 2:
+        # Mostly there is but one region, and OpenCV counts its pixels in a tenth of the time.
+        marked = cv2.countNonZero(small)
+        pixels = np.array([small.size - marked, marked])
+    else:
+        pixels = np.bincount(labels.ravel(), minlength=count)
     area = pixels.astype(float)
     area[0] = 0
     contact = _border_contact(labels, count)

@@ -105,11 +105,16 @@ def convex_hull(mask: NDArray[np.uint8]) -> NDArray[np.int32]:
         Columns and rows, as OpenCV takes them.
     """
     # Only the first and last pixel of a row can be corners; sorting all pixels would take most of the time.
-    rows = np.flatnonzero(mask.any(axis=1))
-    part = mask[rows] != 0
-    first, last = part.argmax(axis=1), mask.shape[1] - 1 - part[:, ::-1].argmax(axis=1)
-    points = np.stack([np.concatenate([first, last]), np.concatenate([rows, rows])], axis=1)
-    return cv2.convexHull(points.astype(np.int32))
+    part = mask != 0
+    rows = np.flatnonzero(part.any(axis=1))
+    if len(rows) < len(part):
+        part = part[rows]
+    points = np.empty((2 * len(rows), 2), np.int32)
+    points[: len(rows), 0] = part.argmax(axis=1)
+    # Numpy looks through a row from its end several times as slowly.
+    points[len(rows) :, 0] = mask.shape[1] - 1 - cv2.flip(part.view(np.uint8), 1).view(bool).argmax(axis=1)
+    points[: len(rows), 1] = points[len(rows) :, 1] = rows
+    return cv2.convexHull(points)
 
 
 def halve(image: Image, size: int) -> Image:
