@@ -55,10 +55,14 @@ class Projection:
         n_axes = axes.shape[1]
         rows = np.empty((len(features), self.row_length(len(axes))), np.float32)
         np.matmul(features.descriptors, axes, out=rows[:, :n_axes])
-        rows[:, :n_axes] -= self.mean_ @ axes
         if self.position_weight:
-            places = (_places(features) - self.place_mean_) / self.place_spread_
-            rows[:, n_axes:] = np.float32(self.position_weight) * places
+            for number, values in enumerate((*features.positions.T, features.scales)):
+                standard = (values - self.place_mean_[number]) / self.place_spread_[number]
+                rows[:, n_axes + number] = np.float32(self.position_weight) * standard
+        # Whole rows, in one go: of each a part would take twice as long.
+        offset = np.zeros(rows.shape[1], np.float32)
+        offset[:n_axes] = self.mean_ @ axes
+        rows -= offset
         return rows
 
     def state(self) -> dict[str, np.ndarray]:
