@@ -17,7 +17,7 @@ _FAR = 25.0  # 8-bit Lab units: further off than any shade of the sheet
 _NOISE_FLOOR = 1.5  # Lab units: JPEG and rounding alone scatter a plain sheet this much
 
 
-def sheet_surface(image: Image) -> tuple[NDArray[np.float32], float]:
+def sheet_surface(image: Image, *, quick: bool = False) -> tuple[NDArray[np.float32], float]:
     """Fit the sheet's colour as a surface over the picture.
 
     A plane is fitted to the picture's border with weights that ignore what is far off (a leaf cut by the edge, a
@@ -27,6 +27,8 @@ def sheet_surface(image: Image) -> tuple[NDArray[np.float32], float]:
     ----------
     image : ndarray of uint8, shape (H, W, 3)
         BGR.
+    quick : bool, default False
+        Take half as many samples a side, and half as many rounds of reweighting.
 
     Returns
     -------
@@ -45,19 +47,20 @@ def sheet_surface(image: Image) -> tuple[NDArray[np.float32], float]:
     .. [1] P. W. Holland, R. E. Welsch, "Robust regression using iteratively reweighted least squares",
        Communications in Statistics 6(9), 1977, doi:10.1080/03610927708827533.
     """
-    coarse = cv2.cvtColor(shrink(image, SAMPLES), cv2.COLOR_BGR2LAB)
+    coarse = cv2.cvtColor(shrink(image, SAMPLES // 2 if quick else SAMPLES), cv2.COLOR_BGR2LAB)
     rows, cols = coarse.shape[:2]
     samples = coarse.reshape(-1, 3).T.astype(np.float32)
     basis = _basis(rows, cols)
     border = border_samples(rows, cols)
 
     outer, outer_basis = samples[:, border], basis[:3, border]
-    plane = _robust_plane(outer_basis, outer)
+    rounds = 3 if quick else 6
+    plane = _robust_plane(outer_basis, outer, rounds)
     if _is_leaf(plane, basis, samples, rows, cols):
         far = _squares(outer - plane @ outer_basis) > _FAR**2
-        plane = _robust_plane(outer_basis[:, far], outer[:, far])
+        plane = _robust_plane(outer_basis[:, far], outer[:, far], rounds)
     surface = plane @ basis[:3]
-    for terms in (6, 6, 10, 10):
+    for terms in (6, 10) if quick else (6, 6, 10, 10):
         residual = _squares(samples - surface)
         spread = max(_NOISE_FLOOR, _middle(residual[border]) ** 0.5)
         weights = _weights(residual, 2 * spread) * (residual < min(4 * spread, 25.0) ** 2)
@@ -66,9 +69,9 @@ def sheet_surface(image: Image) -> tuple[NDArray[np.float32], float]:
     return surface.T.reshape(rows, cols, 3), spread
 
 
-def _robust_plane(basis: NDArray[np.float32], colours: NDArray[np.float32]) -> NDArray[np.float32]:
+def _robust_plane(basis: NDArray[np.float32], colours: NDArray[np.float32], rounds: int) -> NDArray[np.float32]:
     fitted = _medians(colours)
-    for _ in range(6):
+    for _ in range(rounds):
         residual = _squares(colours - fitted)
         plane = _solve(basis, colours, _weights(residual, 1.5 * _middle(residual) ** 0.5))
         fitted = plane @ basis

@@ -128,8 +128,12 @@ def normalised_crop(
         source = cv2.GaussianBlur(source, (side, side), _blur(scale))
     fill = background if background is not None else (255, 255, 255)
     crop = cv2.warpAffine(source, matrix, (size, size), borderMode=cv2.BORDER_CONSTANT, borderValue=fill)
-    whole = leaf[row0:row1, col0:col1].view(np.uint8)
-    turned = cv2.warpAffine(whole, matrix, (size, size), flags=cv2.INTER_NEAREST)
+    if segmentation.cover is not None and part == "mask":
+        cover = cv2.warpAffine(segmentation.cover[row0:row1, col0:col1], matrix, (size, size))
+        turned = cv2.threshold(cover, 127, 1, cv2.THRESH_BINARY)[1]
+    else:
+        whole = leaf[row0:row1, col0:col1].view(np.uint8)
+        turned = cv2.warpAffine(whole, matrix, (size, size), flags=cv2.INTER_NEAREST)
     if background is not None and not empty:
         ground = np.empty_like(crop)
         ground[:] = background if crop.ndim == 3 else background[0]

@@ -28,12 +28,16 @@ class Segmentation:
         From 0 (no leaf found) to 1: how sure it is that this is a leaf, well cut out.
     box : tuple of int
         ``(row0, row1, col0, col1)`` of the mask, ends exclusive; all 0 for an empty mask.
+    cover : ndarray of uint8, shape (H, W), optional
+        For a small picture on a sheet, where the edge lies between the pixels: above 127 where the mask is, 255 well
+        within it and 0 well outside, so that the mask of an enlarged picture is where the enlarged cover exceeds 127.
     """
 
     mask: Mask
     blade: Mask
     confidence: float
     box: tuple[int, int, int, int]
+    cover: NDArray[np.uint8] | None = None
 
     @property
     def petiole(self) -> Mask:

@@ -39,8 +39,10 @@ def segment(image: Image, acquisition_type: AcquisitionType, *, petiole: bool = 
         raise UsageError(f"expected an image, uint8 of shape (H, W, 3), found {found}")
     if 0 in image.shape:
         raise UsageError(f"expected an image of at least one pixel, found shape {image.shape}")
-    find = natural_mask if acquisition_type is AcquisitionType.PHOTO else uniform_mask
-    mask, confidence = find(image)
+    if acquisition_type is AcquisitionType.PHOTO:
+        (mask, confidence), cover = natural_mask(image), None
+    else:
+        mask, confidence, cover = uniform_mask(image)
     box = bounding_box(mask)
     blade = remove_petiole(mask, box) if petiole else mask.copy()
-    return Segmentation(mask, blade, confidence, box)
+    return Segmentation(mask, blade, confidence, box, cover)

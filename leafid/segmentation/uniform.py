@@ -27,11 +27,14 @@ _LEAST_CUT = 8.0
 # Lines up to twice this part of the picture's longer side wide (rachis, petiole) may be fainter than the rest.
 _LINE_REACH, _LEAST_LINE = 0.012, 0.25
 
+# Of a picture too small to be reduced, the local cut along lines: they are thinner than a pixel there, and so paler.
+_SMALL_LINE_CUT = 0.5
+
 # Reduced pixels are sheet (or leaf) as a whole when they and their neighbours are below (above) these parts of the cut.
 _SURELY_SHEET, _SURELY_LEAF = 0.5, 1.5
 
 
-def uniform_mask(image: Image) -> tuple[Mask, float]:
+def uniform_mask(image: Image) -> tuple[Mask, float, NDArray[np.uint8] | None]:
     """Find the leaf on a plain sheet of any tint.
 
     Parameters
@@ -45,22 +48,25 @@ def uniform_mask(image: Image) -> tuple[Mask, float]:
         All False where nothing stands out from the sheet.
     confidence : float
         From 0 to 1.
+    cover : ndarray of uint8, shape (H, W), or None
+        Where the edge lies between the pixels, as in `Segmentation`; None where the picture is large enough to do
+        without.
     """
     pictures = [image]
     while max(pictures[-1].shape[:2]) > REGION_SIZE and min(pictures[-1].shape[:2]) > 1:
         pictures.append(halved(pictures[-1]))
     small = pictures.pop()
-    surface, spread = sheet_surface(small)
+    surface, spread = sheet_surface(small, quick=not pictures)
     sheet = cv2.resize(np.clip(surface + 0.5, 0, 255).astype(np.uint8), small.shape[1::-1])
     distance = sheet_distance(small, sheet)
     thin = _thin(distance)
-    cuts = _cuts(distance, thin, spread)
+    cuts = _cuts(distance, thin, spread, _LOCAL_CUT if pictures else _SMALL_LINE_CUT)
     share = cv2.compare(distance, cuts, cv2.CMP_GT)
     if not share.any():
-        return np.zeros(image.shape[:2], bool), 0.0
+        return np.zeros(image.shape[:2], bool), 0.0, None
     if not pictures:
         leaf = leaf_regions(share, cv2.add(distance, thin))
-        return leaf.view(bool), _confidence(leaf, distance, spread)
+        return leaf.view(bool), _confidence(leaf, distance, spread), _cover(leaf, distance, cuts)
     cells = _places(_undecided(distance, cuts))
     places, above = _within(pictures[-1], cells, small.shape[1], sheet, cuts)
     share.ravel()[cells] = above.sum(axis=0, dtype=np.uint8) * 63
@@ -72,7 +78,7 @@ def uniform_mask(image: Image) -> tuple[Mask, float]:
         places, above = _within(pictures[-1], _places(_rim(mask)), mask.shape[1], sheet, cuts)
         mask = _doubled(mask, pictures.pop())
         mask.ravel()[places] = above
-    return mask.view(bool), _confidence(leaf, distance, spread)
+    return mask.view(bool), _confidence(leaf, distance, spread), None
 
 
 def sheet_distance(image: Image, sheet: Image) -> NDArray[np.uint8]:
@@ -168,28 +174,36 @@ def _doubled(mask: NDArray[np.uint8], picture: Image) -> NDArray[np.uint8]:
     return cv2.copyMakeBorder(mask, 0, below, 0, right, cv2.BORDER_REPLICATE) if below or right else mask
 
 
+def _cover(leaf: NDArray[np.uint8], distance: NDArray[np.uint8], cuts: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Tell where the edge lies between the pixels: half covered is what is at the cut, if the mask agrees."""
+    parts = cv2.divide(distance, cuts, scale=127.5)
+    edge = cv2.copyTo(cv2.max(parts, 128), leaf, cv2.min(parts, 127))
+    return cv2.copyTo(edge, _rim(leaf), leaf * np.uint8(255))
+
+
 def _thin(small: NDArray[np.uint8]) -> NDArray[np.uint8]:
     """Bring out lines: the distance above that of its surroundings without anything narrow (a white top-hat)."""
     side = 2 * max(1, round(_LINE_REACH * max(small.shape))) + 1
     return cv2.morphologyEx(small, cv2.MORPH_TOPHAT, np.ones((side, side), np.uint8))
 
 
-def _cuts(small: NDArray[np.uint8], thin: NDArray[np.uint8], spread: float) -> NDArray[np.uint8]:
-    """Choose, place by place, where the leaf begins."""
+def _cuts(small: NDArray[np.uint8], thin: NDArray[np.uint8], spread: float, line_cut: float) -> NDArray[np.uint8]:
+    """Choose, place by place, where the leaf begins; along lines at `line_cut` of the local maximum."""
     otsu, _ = cv2.threshold(small.reshape(-1, 1), 0, 255, cv2.THRESH_OTSU)
     floor = max(_LEAST_CUT, 3 * spread)
     side = 2 * max(1, round(_LOCAL_REACH * max(small.shape))) + 1
     square = np.ones((side, side), np.uint8)
     highest = cv2.blur(cv2.dilate(small, square), (side, side))
     # A pale rachis is nearer to the sheet's colour than any shadow that one would want; only its narrowness tells it.
-    line = cv2.dilate(cv2.threshold(thin, max(_LEAST_CUT, _LEAST_LINE * otsu), 255, cv2.THRESH_BINARY)[1], square)
+    least_line = max(_LEAST_CUT, _LEAST_LINE * otsu * line_cut / _LOCAL_CUT)
+    line = cv2.dilate(cv2.threshold(thin, least_line, 255, cv2.THRESH_BINARY)[1], square)
     least, most = max(floor, _LEAST_OF_GLOBAL * otsu), max(floor, _MOST_OF_GLOBAL * otsu)
     by_line = np.full(256, min(round(least), 255), np.uint8)
     by_line[255] = int(min(floor, 255))
-    least_here = cv2.LUT(line, by_line)
-    cuts = np.minimum(
-        cv2.max(cv2.convertScaleAbs(highest, alpha=_LOCAL_CUT), least_here), np.uint8(min(round(most), 255))
-    )
+    local = cv2.convertScaleAbs(highest, alpha=_LOCAL_CUT)
+    if line_cut != _LOCAL_CUT:
+        local = cv2.copyTo(cv2.convertScaleAbs(highest, alpha=line_cut), line, local)
+    cuts = np.minimum(cv2.max(local, cv2.LUT(line, by_line)), np.uint8(min(round(most), 255)))
     return cuts
 
 

@@ -201,3 +201,14 @@ def test_real_leaves_on_coloured_card(real_data, iou):
     assert len(found) == 60
     assert np.mean(list(found.values())) >= 0.97
     assert min(found.values()) >= 0.85
+
+
+def test_a_small_pictures_cover_tells_where_between_the_pixels_the_edge_is(drawn_leaf, iou):
+    large, mask = drawn_leaf(rows=800, cols=640, turn=20)
+    found = segment(cv2.resize(large, (160, 200), interpolation=cv2.INTER_AREA), SCAN)
+    assert found.cover is not None
+    assert np.array_equal(found.cover > 127, found.mask)
+    enlarged = cv2.resize(found.cover, (640, 800)) > 127
+    by_pixels = cv2.resize(found.mask.view(np.uint8), (640, 800), interpolation=cv2.INTER_NEAREST) > 0
+    assert 1 - iou(enlarged, mask) < 0.7 * (1 - iou(by_pixels, mask))
+    assert segment(large, SCAN).cover is None
