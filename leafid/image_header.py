@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
@@ -52,10 +53,11 @@ def opened(file: str | os.PathLike[str]) -> IO[bytes]:
     """
     path = Path(file)
     try:
+        status = path.stat()
         # A named pipe or a device would block or never end.
-        if path.exists() and not path.is_file():
+        if not stat.S_ISREG(status.st_mode):
             raise ImageError(f"{file}: expected a picture file, found {'a folder' if path.is_dir() else 'no file'}")
-        size = path.stat().st_size
+        size = status.st_size
         if size == 0:
             raise ImageError(f"{file}: expected {_EXPECTED}, found an empty file (0 bytes)")
         if size > MAX_BYTES:
