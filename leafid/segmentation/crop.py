@@ -149,8 +149,10 @@ def _placement(corners: np.ndarray, angle: float, size: int, margin: float) -> n
     turned = turn @ corners.T
     low, high = turned.min(axis=1), turned.max(axis=1)
     scale = (1 - 2 * margin) * size / max(float((high - low).max()) + 1, 1.0)
-    shift = (size - 1) / 2 - scale * (low + high) / 2
-    return np.column_stack([scale * turn, shift])
+    matrix = np.empty((2, 3))
+    matrix[:, :2] = scale * turn
+    matrix[:, 2] = (size - 1) / 2 - scale * (low + high) / 2
+    return matrix
 
 
 def _blur(scale: float) -> float:
