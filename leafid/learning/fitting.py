@@ -1,15 +1,15 @@
-"""Learns an expert's classifier, and what it says of plants that it did not see."""
+"""Learns an expert's classifiers, and what they say of plants that they did not see."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
 
 import numpy as np
 
 from leafid.errors import LeafidError
-from leafid.learning.learner import InMemory, Learner
+from leafid.learning.learner import Fit, InMemory, Learner
 from leafid.learning.linear import LinearScorer
 from leafid.learning.recipe import Expert
 from leafid.learning.ridge import InnerProducts, NormalEquations
@@ -27,8 +27,8 @@ def learn_expert(
     asked: np.ndarray,
     expert: Expert,
     folder: Path | None = None,
-) -> tuple[LinearScorer, np.ndarray]:
-    """Train a classifier on all rows, and score rows by classifiers that did not see their plants.
+) -> list[tuple[LinearScorer, np.ndarray]]:
+    """Train classifiers on all rows, and score rows by classifiers that did not see their plants.
 
     Parameters
     ----------
@@ -47,18 +47,29 @@ def learn_expert(
 
     Returns
     -------
-    scorer : LinearScorer
-    held_out : float32 (k, n_species)
-        -inf for species that the row's classifier did not see.
+    list of tuple
+        One for the expert's classifier, and one for the softmax regression beside it where it asks for one:
+
+        scorer : LinearScorer
+        held_out : float32 (k, n_species)
+            -inf for species that the row's classifier did not see.
     """
-    held_out = np.full((len(asked), int(labels.max()) + 1), -np.inf, np.float32)
+    kinds: list[Callable[[Learner, int | None], Fit]] = [lambda learner, left_out: learner.fit(left_out)]
+    if expert.directions:
+        kinds.append(
+            lambda learner, left_out: learner.fit_softmax(expert.directions, expert.softmax_regularisation, left_out)
+        )
+    found = []
     with closing(_learner(rows, labels, weights, folds or [np.arange(len(labels))], expert, folder)) as learner:
-        for number, fold in enumerate(folds):
-            places = np.flatnonzero(np.isin(asked, fold))
-            if len(places):
-                fit = learner.fit(left_out=number)
-                held_out[np.ix_(places, fit.seen)] = learner.scores(fit, asked[places])
-        return learner.scorer(learner.fit()), held_out
+        for fitted in kinds:
+            held_out = np.full((len(asked), int(labels.max()) + 1), -np.inf, np.float32)
+            for number, fold in enumerate(folds):
+                places = np.flatnonzero(np.isin(asked, fold))
+                if len(places):
+                    fit = fitted(learner, number)
+                    held_out[np.ix_(places, fit.seen)] = learner.scores(fit, asked[places])
+            found.append((learner.scorer(fitted(learner, None)), held_out))
+    return found
 
 
 def check_bounded(name: str, expert: Expert, n_rows: int, n_columns: int) -> None:

@@ -18,7 +18,7 @@ from leafid.learning.descriptions import Descriptions
 from leafid.learning.drawing import drawn_by_plant
 from leafid.learning.fitting import check_bounded, learn_expert
 from leafid.learning.fusion import fused, learn_weights
-from leafid.learning.linear import LinearScorer, picture_weights
+from leafid.learning.linear import LinearScorer, picture_weights, summed
 from leafid.learning.recipe import Recipe
 from leafid.learning.rows import Rows
 from leafid.learning.spool import Spool
@@ -168,9 +168,10 @@ class Identifier:
         plants = [f"{picture.group} {picture.type}" for picture in pictures]
         folds = _folds(pictures, self.seed)
         asked = self._asked(pictures)
+        scorers: list[LinearScorer] = []
         scores: list[np.ndarray] = []
-        self.scorers_: dict[str, LinearScorer] = {}
-        for name, expert in self.recipe.experts.items():
+        owners: list[int] = []
+        for number, (name, expert) in enumerate(self.recipe.experts.items()):
             rows = Rows(
                 vectors[name],
                 expert.map,
@@ -179,16 +180,24 @@ class Identifier:
                 own_type=self.recipe.training_types.index(self.type),
             )
             weights = picture_weights(labels, plants, expert.balance)
-            self.scorers_[name], held_out = learn_expert(rows, labels, weights, folds, asked, expert, folder)
-            scores.append(held_out)
-        trust = self._trust(sure[asked])
+            for scorer, held_out in learn_expert(rows, labels, weights, folds, asked, expert, folder):
+                scorers.append(scorer)
+                scores.append(held_out)
+                owners.append(number)
+        trust_of = self._trust(sure[asked])
+        trust = [trust_of[owner] for owner in owners]
         right = labels[asked]
         seen = np.isfinite(scores[0][np.arange(len(asked)), right])
         own = [pictures[index] for index in asked]
-        self.weights_ = learn_weights(
-            [s[seen] for s in scores], [t[seen] for t in trust], right[seen], _importance(own)[seen]
-        )
-        self.held_out_ = HeldOut(own, fused(scores, trust, self.weights_), self.species_, seen)
+        counts = learn_weights([s[seen] for s in scores], [t[seen] for t in trust], right[seen], _importance(own)[seen])
+        self.held_out_ = HeldOut(own, fused(scores, trust, counts), self.species_, seen)
+        self.weights_ = np.bincount(owners, counts, len(self.recipe.experts))
+        self.scorers_: dict[str, LinearScorer] = {}
+        for number, name in enumerate(self.recipe.experts):
+            members = np.flatnonzero(np.equal(owners, number))
+            # An expert that counts nothing keeps its first classifier.
+            shares = counts[members] / self.weights_[number] if self.weights_[number] else members == members[0]
+            self.scorers_[name] = summed([scorers[member] for member in members], shares)
 
     def _asked(self, pictures: Sequence[Picture]) -> np.ndarray:
         """Choose the pictures of the own type that are held out: all of them, or as many as memory has room for."""

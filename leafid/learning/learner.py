@@ -1,15 +1,19 @@
-"""Fits one linear classifier several times: without each fold of plants, and on everything."""
+"""Fits linear classifiers several times: without each fold of plants, and on everything."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
 from leafid.learning.linear import LinearScorer, fit_linear
 from leafid.learning.rows import Rows
+from leafid.learning.softmax import fit_softmax, leading_eigenvectors
+from leafid.learning.spool import Spool
 
 
 @dataclass(frozen=True)
@@ -31,7 +35,7 @@ class Fit:
 
 
 class Learner(ABC):
-    """Fits a linear classifier without any one part of its rows.
+    """Fits linear classifiers without any one part of its rows.
 
     Parameters
     ----------
@@ -43,7 +47,11 @@ class Learner(ABC):
     parts : sequence of int array
         The folds; together all rows, each once.
     regularisation : float
+        Of `fit`.
     """
+
+    #: Where what does not fit into memory is put aside; None: where temporary files go.
+    folder: Path | None = None
 
     def __init__(
         self, rows: Rows, labels: np.ndarray, weights: np.ndarray, parts: Sequence[np.ndarray], regularisation: float
@@ -56,10 +64,43 @@ class Learner(ABC):
 
     def fit(self, left_out: int | None = None) -> Fit:
         """Learn from all parts but one; by default from all. One species alone needs no classifier: it scores 0."""
-        seen = np.unique(self.labels[self._chosen(left_out)])
-        if len(seen) == 1:
-            return Fit(np.zeros((self.n_values, 1), np.float32), np.zeros(1, np.float32), seen)
-        return Fit(*self._solved(left_out, seen), seen)
+        seen = self._seen(left_out)
+        return self._of_one_species(seen) or Fit(*self._solved(left_out, seen), seen)
+
+    def fit_softmax(self, directions: int, regularisation: float, left_out: int | None = None) -> Fit:
+        """Learn a softmax regression along the directions in which the rows that are learned from spread most.
+
+        Few directions leave out what varies from picture to picture rather than from species to species.
+
+        Parameters
+        ----------
+        directions : int
+            How many; fewer where the rows have no more.
+        regularisation : float
+            Its penalty, as in `leafid.learning.softmax.fit_softmax`.
+        left_out : int, optional
+        """
+        seen = self._seen(left_out)
+        if only := self._of_one_species(seen):
+            return only
+        basis, strengths = self._directions(left_out, directions)
+        # Rows that are left out are passed over with the others, and count nothing.
+        chosen, weights = self._chosen(left_out), np.zeros(len(self.labels))
+        weights[chosen] = self.weights[chosen]
+        targets = np.zeros(len(self.labels), np.intp)
+        targets[chosen] = np.searchsorted(seen, self.labels[chosen])
+        with closing(Spool(np.float32, self.folder)) as places:
+            for _, values in self._represented():
+                places.append(values @ basis)
+            coefficients, intercepts = fit_softmax(places, strengths, targets, weights, regularisation)
+        return Fit(basis @ coefficients, intercepts, seen)
+
+    def scores(self, fit: Fit, asked: np.ndarray) -> np.ndarray:
+        """Score the rows at some indices; float32 (k, n_seen)."""
+        scores = np.empty((len(asked), len(fit.seen)), np.float32)
+        for places, values in self._represented(asked):
+            scores[places] = values @ fit.coefficients + fit.intercepts
+        return scores
 
     def close(self) -> None:  # noqa: B027 - most have nothing to close
         """Forget what was put aside."""
@@ -70,16 +111,29 @@ class Learner(ABC):
         """Rows of the coefficients."""
 
     @abstractmethod
-    def scores(self, fit: Fit, asked: np.ndarray) -> np.ndarray:
-        """Score the rows at some indices; float32 (k, n_seen)."""
-
-    @abstractmethod
     def scorer(self, fit: Fit) -> LinearScorer:
         """Take a fit to the original vectors."""
 
     @abstractmethod
     def _solved(self, left_out: int | None, seen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Give coefficients and intercepts for two species or more."""
+
+    @abstractmethod
+    def _represented(self, asked: np.ndarray | None = None) -> Iterator[tuple[slice, np.ndarray]]:
+        """Go through rows, by default all, in batches: float32 (k, n_values) that coefficients are multiplied with."""
+
+    @abstractmethod
+    def _directions(self, left_out: int | None, number: int) -> tuple[np.ndarray, np.ndarray]:
+        """Give coefficients (n_values, k) of places along the leading directions, and the sums of their squares."""
+
+    def _seen(self, left_out: int | None) -> np.ndarray:
+        return np.unique(self.labels[self._chosen(left_out)])
+
+    def _of_one_species(self, seen: np.ndarray) -> Fit | None:
+        """Where there is nothing to tell apart, no classifier is needed: the species scores 0."""
+        if len(seen) > 1:
+            return None
+        return Fit(np.zeros((self.n_values, 1), np.float32), np.zeros(1, np.float32), seen)
 
     def _chosen(self, left_out: int | None) -> np.ndarray:
         if left_out is None:
@@ -114,13 +168,18 @@ class InMemory(Learner):
         """Columns of the rows in memory."""
         return self.table.rows.shape[1]
 
-    def scores(self, fit: Fit, asked: np.ndarray) -> np.ndarray:
-        """Score the rows at some indices."""
-        return self.table.rows[asked] @ fit.coefficients + fit.intercepts
-
     def scorer(self, fit: Fit) -> LinearScorer:
         """Take a fit to the original vectors."""
         return self.table.scorer(fit.coefficients, fit.intercepts)
+
+    def _represented(self, asked: np.ndarray | None = None) -> Iterator[tuple[slice, np.ndarray]]:
+        rows = self.table.rows if asked is None else self.table.rows[asked]
+        yield slice(0, len(rows)), rows
+
+    def _directions(self, left_out: int | None, number: int) -> tuple[np.ndarray, np.ndarray]:
+        chosen = self._chosen(left_out)
+        rows = self.table.rows[chosen]
+        return leading_eigenvectors((rows * self.weights[chosen, None].astype(np.float32)).T @ rows, number)
 
     def _solved(self, left_out: int | None, seen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         chosen = self._chosen(left_out)

@@ -40,6 +40,16 @@ class LinearScorer:
         return mapped(vectors, self.map) @ np.asarray(self.coefficients, np.float32) + self.intercepts
 
 
+def summed(scorers: Sequence[LinearScorer], weights: Sequence[float]) -> LinearScorer:
+    """Make one classifier whose scores are the weighted sum of those of several with the same feature map."""
+    shares = np.asarray(weights, np.float32)
+    return LinearScorer(
+        scorers[0].map,
+        np.tensordot(shares, np.stack([scorer.coefficients for scorer in scorers]), 1),
+        np.tensordot(shares, np.stack([scorer.intercepts for scorer in scorers]), 1),
+    )
+
+
 def mapped(vectors: np.ndarray, name: str) -> np.ndarray:
     """Apply an explicit feature map to the rows of a float array (n, d)."""
     return chi2_map(np.maximum(vectors, 0)) if name == "chi2" else vectors

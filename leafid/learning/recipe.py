@@ -83,6 +83,11 @@ class Expert:
     classifier : {"ridge", "linear-svm", "lda", "logistic"}
     regularisation : float
         Strength, above 0: ridge's penalty, the inverse of the SVM's and logistic regression's C, LDA's shrinkage.
+    directions : int
+        Above 0, a softmax regression along so many principal directions of the training vectors is trained beside the
+        classifier; held-out plants tell how much each of the two counts, and both become one linear classifier.
+    softmax_regularisation : float
+        Its penalty, above 0.
     balance : float
         From 0 (every picture counts the same) to 1 (every species does, and within it every plant).
     centre_types : bool
@@ -109,6 +114,8 @@ class Expert:
     map: str = "none"
     classifier: str = "ridge"
     regularisation: float = 0.1
+    directions: int = 0
+    softmax_regularisation: float = 0.01
     balance: float = 0.5
     centre_types: bool = False
     trust: str = "always"
@@ -121,7 +128,17 @@ class Expert:
     def description_key(self) -> str:
         """All that decides about the vector of a picture, but for what an encoder learned; JSON."""
         # What a codebook was learned from shows in the codebook.
-        learner = {"codebook_types", "map", "classifier", "regularisation", "balance", "centre_types", "trust"}
+        learner = {
+            "codebook_types",
+            "map",
+            "classifier",
+            "regularisation",
+            "directions",
+            "softmax_regularisation",
+            "balance",
+            "centre_types",
+            "trust",
+        }
         unused = {"families"} if self.is_local else set(_LOCAL_ONLY)
         return json.dumps({k: v for k, v in asdict(self).items() if k not in learner | unused}, sort_keys=True)
 

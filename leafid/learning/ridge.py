@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +11,7 @@ from leafid.errors import LeafidError
 from leafid.learning.learner import Fit, Learner
 from leafid.learning.linear import LinearScorer, one_against_rest
 from leafid.learning.rows import Rows
+from leafid.learning.softmax import leading_eigenvectors
 from leafid.learning.spool import Spool
 
 # Rows of a matrix that are multiplied, or read back, at a time.
@@ -47,6 +48,7 @@ class NormalEquations(Learner):
         folder: Path | None = None,
     ) -> None:
         super().__init__(rows, labels, weights, parts, regularisation)
+        self.folder = folder
         self._n_species = int(labels.max()) + 1
         self._sums = Spool(np.float64, folder)
         for part in self.parts:
@@ -57,13 +59,6 @@ class NormalEquations(Learner):
         """Columns of the prepared rows."""
         return self.table.n_columns
 
-    def scores(self, fit: Fit, asked: np.ndarray) -> np.ndarray:
-        """Score the rows at some indices, in a pass over them."""
-        scores = np.empty((len(asked), len(fit.seen)), np.float32)
-        for places, values in self.table.batches(asked):
-            scores[places] = values @ fit.coefficients + fit.intercepts
-        return scores
-
     def scorer(self, fit: Fit) -> LinearScorer:
         """Take a fit to the original vectors."""
         return self.table.scorer_of_prepared(fit.coefficients, fit.intercepts)
@@ -71,6 +66,16 @@ class NormalEquations(Learner):
     def close(self) -> None:
         """Forget the sums."""
         self._sums.close()
+
+    def _represented(self, asked: np.ndarray | None = None) -> Iterator[tuple[slice, np.ndarray]]:
+        return self.table.batches(asked)
+
+    def _directions(self, left_out: int | None, number: int) -> tuple[np.ndarray, np.ndarray]:
+        products = self._summed(left_out, 0, self.n_values)
+        for start in range(_BLOCK, self.n_values, _BLOCK):
+            # What lies left of the diagonal was not summed up.
+            products[start : start + _BLOCK, :start] = products[:start, start : start + _BLOCK].T
+        return leading_eigenvectors(products, number)
 
     def _put_aside(self, part: np.ndarray) -> None:
         n_columns = self.n_values
@@ -156,16 +161,27 @@ class InnerProducts(Learner):
         """One for every row."""
         return self.table.n_rows
 
-    def scores(self, fit: Fit, asked: np.ndarray) -> np.ndarray:
-        """Score the rows at some indices."""
-        return self._products[asked] @ fit.coefficients + fit.intercepts
-
     def scorer(self, fit: Fit) -> LinearScorer:
         """Take a fit to the original vectors, in a pass over the rows."""
         coefficients = np.zeros((self.table.n_columns, len(fit.seen)), np.float32)
         for places, values in self.table.batches():
             coefficients += values.T @ fit.coefficients[places]
         return self.table.scorer_of_prepared(coefficients, fit.intercepts)
+
+    def _represented(self, asked: np.ndarray | None = None) -> Iterator[tuple[slice, np.ndarray]]:
+        products = self._products if asked is None else self._products[asked]
+        yield slice(0, len(products)), products
+
+    def _directions(self, left_out: int | None, number: int) -> tuple[np.ndarray, np.ndarray]:
+        chosen = self._chosen(left_out)
+        roots = np.sqrt(self.weights[chosen]).astype(np.float32)
+        vectors, strengths = leading_eigenvectors(
+            self._products[np.ix_(chosen, chosen)] * roots * roots[:, None], number
+        )
+        # A direction is a sum of rows: X'√W v / √λ, for v an eigenvector of √W X X' √W.
+        coefficients = np.zeros((self.table.n_rows, len(strengths)), np.float32)
+        coefficients[chosen] = roots[:, None] * vectors / np.sqrt(np.maximum(strengths, 1e-12))
+        return coefficients, strengths
 
     def _solved(self, left_out: int | None, seen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         from scipy.linalg import cho_factor, cho_solve

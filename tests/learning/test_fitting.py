@@ -10,7 +10,8 @@ from leafid.learning.recipe import Expert
 from leafid.learning.rows import Rows
 
 EXPERT = Expert("measures", ("hu",))
-KINDS = ["ridge", "linear-svm", "lda", "logistic"]
+# Softmax stands beside a classifier: it is the second that is learned.
+KINDS = ["ridge", "linear-svm", "lda", "logistic", "softmax"]
 
 
 def drawn(n, d, n_species=3):
@@ -22,7 +23,12 @@ def drawn(n, d, n_species=3):
 def learned(vectors, labels, folds, kind="ridge", asked=None):
     rows = Rows(vectors, "none", standardise=True)
     asked = np.arange(len(labels)) if asked is None else asked
-    return learn_expert(rows, labels, np.ones(len(labels)), folds, asked, replace(EXPERT, classifier=kind))
+    if kind == "softmax":
+        expert = replace(EXPERT, directions=4)
+        return learn_expert(rows, labels, np.ones(len(labels)), folds, asked, expert)[1]
+    expert = replace(EXPERT, classifier=kind)
+    (only,) = learn_expert(rows, labels, np.ones(len(labels)), folds, asked, expert)
+    return only
 
 
 @pytest.mark.parametrize("kind", KINDS)

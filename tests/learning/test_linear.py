@@ -3,7 +3,7 @@ import pytest
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import Ridge
 
-from leafid.learning.linear import LinearScorer, fit_linear, mapped, picture_weights
+from leafid.learning.linear import LinearScorer, fit_linear, mapped, picture_weights, summed
 from leafid.learning.rows import Rows
 
 KINDS = ["ridge", "linear-svm", "lda", "logistic"]
@@ -157,3 +157,16 @@ def test_weights_of_pictures_by_hand():
     wanted = np.array([1 / 6, 1 / 6, 1 / 3, 1])
     np.testing.assert_allclose(picture_weights(labels, plants, 1.0), wanted / wanted.mean())
     np.testing.assert_allclose(picture_weights(labels, plants, 0.5), np.sqrt(wanted) / np.sqrt(wanted).mean())
+
+
+def test_summed_classifiers_score_what_their_scores_sum_to():
+    random = np.random.default_rng(0)
+    parts = [
+        LinearScorer("chi2", random.normal(size=(12, 3)).astype(np.float32), random.normal(size=3).astype(np.float32))
+        for _ in range(3)
+    ]
+    vectors, weights = random.uniform(size=(5, 4)).astype(np.float32), [2.0, 0.0, 0.5]
+    wanted = sum(weight * part.scores(vectors) for part, weight in zip(parts, weights, strict=True))
+    # float32 sums of some twelve numbers around 1.
+    np.testing.assert_allclose(summed(parts, weights).scores(vectors), wanted, atol=1e-5)
+    np.testing.assert_array_equal(summed(parts[:1], [1.0]).coefficients, parts[0].coefficients)
