@@ -46,6 +46,8 @@ WRONG = {
     "components": ("expected a whole number from 1 to 128", [0, 129, []]),
     "position": ("expected a number from 0 to 1000", [-0.1, NAN, INFINITE, 10**400, "1", True]),
     "regularisation": ("expected a number from 1e-12 to 1e12", [0, -1.0, NAN, INFINITE, {}]),
+    "directions": ("expected a whole number from 0 to 4096", [-1, 4097, 1.0, "all", True]),
+    "softmax_regularisation": ("expected a number from 1e-12 to 1e12", [0, -1.0, NAN, INFINITE]),
     "balance": ("expected a number from 0 to 1", [-0.01, 1.01, NAN, None]),
     "centre_types": ("expected true or false", [0, 1, "true"]),
     "coverage": ("expected a number from 0 to 1", [-0.1, 1.1, "0.5", NAN]),
@@ -218,6 +220,7 @@ def test_a_file_that_is_no_recipe(text, expected, tmp_path):
 def test_only_what_decides_about_vectors_is_in_the_key():
     local = Expert("dense-sift").description_key()
     learner = {"classifier": "lda", "regularisation": 3.0, "map": "chi2", "balance": 0.0, "trust": "segmentation"}
+    learner.update(directions=9, softmax_regularisation=2.0)
     learner["codebook_types"] = (SCAN,)
     look = {"view": "picture", "size": 300, "cell": 6, "scales": 2, "coverage": 0.5, "symmetry": "turns"}
     code = {"encoder": "words", "modes": 3, "components": 4, "position": 1.0}
