@@ -188,12 +188,13 @@ def _single_threaded(function: Callable[[Item], Result], item: Item) -> Result:
 
     if cv2.getNumThreads() != 1:
         cv2.setNumThreads(1)
-    with _linear_algebra().limit(limits=1):
+    with linear_algebra().limit(limits=1):
         return function(item)
 
 
 @cache
-def _linear_algebra() -> ThreadpoolController:
+def linear_algebra() -> ThreadpoolController:
+    """Find the libraries for linear algebra, to bound their threads: ``with linear_algebra().limit(limits=1)``."""
     from threadpoolctl import ThreadpoolController
 
     # A controller knows the libraries that are loaded when it is made, and looking for them takes long.

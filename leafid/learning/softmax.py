@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import nullcontext
 
 import numpy as np
 
 from leafid.learning.rows import Vectors
+from leafid.parallel import linear_algebra
 
 # More steps change the coefficients, but not what they say of plants that were not seen.
 _STEPS = 60
@@ -15,7 +17,7 @@ _TOLERANCE = 1e-5
 _BATCH_NUMBERS = 2**22
 # Directions that are followed beside those asked for, and how often: for the last of them to be found as well.
 _SPARE_DIRECTIONS = 16
-_ROUNDS = 6
+_ROUNDS = 4
 
 
 def fit_softmax(
@@ -75,7 +77,10 @@ def fit_softmax(
         return float(total), np.concatenate([(slope * units + penalties * relative).ravel(), slope_of_intercepts])
 
     start = np.zeros((places.shape[1] + 1) * n_species)
-    found = minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": _STEPS, "ftol": _TOLERANCE}).x
+    # NumPy's threads and SciPy's, each waiting for the other's, take several times as long as one over small products.
+    is_small = len(list(_batches(places.shape[0], max(shape)))) == 1
+    with linear_algebra().limit(limits=1) if is_small else nullcontext():
+        found = minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": _STEPS, "ftol": _TOLERANCE}).x
     coefficients = found[:-n_species].reshape(shape) * units
     return coefficients.astype(np.float32), found[-n_species:].astype(np.float32)
 
