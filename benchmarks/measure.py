@@ -61,9 +61,10 @@ def time_in_turns(calls: Mapping[str, Call], yardstick: Call, rounds: int) -> di
     times = {name: np.empty((rounds, 3)) for name in calls}
     for turn in range(rounds):
         for name, call in calls.items():
-            # The call before has filled the processor's cache with something else: the first yardstick is not timed.
+            # The call before has filled the processor's cache with something else: the first of each is not timed.
             yardstick()
             measured, _ = _timed(yardstick, n_yardstick)
+            call()
             times[name][turn] = (*_timed(call, repeats[name]), measured)
     return times
 
