@@ -160,26 +160,6 @@ def outer_contours(mask: Mask, n_points: int = CONTOUR_POINTS, share: float = PA
     return [resample(contour, n_points) + origin for contour in _trace(grey, share)]
 
 
-def large_components(mask: Mask, share: float = PART_SHARE) -> Mask:
-    """Keep the components that enclose at least `share` of the largest one's area (8-connected).
-
-    What lies in a hole of a component that is kept belongs to it.
-
-    Returns
-    -------
-    ndarray of bool, shape (H, W)
-
-    Raises
-    ------
-    LeafidError
-        When the mask isn't two-dimensional or has no leaf in it.
-    """
-    crop, box = _kept(mask, share)
-    result = np.zeros(np.shape(mask), dtype=bool)
-    result[box] = crop > 0
-    return result
-
-
 _BORDER = 3
 """Empty pixels around a traced region, enough for the smoothing kernel."""
 

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leafid.descriptors.closed_curves import contour_area, contour_length, resample, smooth_closed
-from leafid.descriptors.contour import SIDE, large_components, outer_contour, outer_contours, shape_of
+from leafid.descriptors.contour import SIDE, outer_contour, outer_contours, shape_of
 from leafid.errors import LeafidError
 
 
@@ -56,14 +56,13 @@ def test_the_largest_component_is_followed_and_dirt_left_out():
     assert outer_contour(mask, 64).mean(axis=0) == pytest.approx([100, 100], abs=0.5)
     centres = [contour.mean(axis=0) for contour in outer_contours(mask, 64)]
     np.testing.assert_allclose(centres, [[100, 100], [220, 220]], atol=0.5)
-    assert not large_components(mask)[5, 5]
-    assert np.count_nonzero(large_components(mask, share=1.0)) == np.count_nonzero(disc(60, (100, 100), (300, 300)))
+    assert len(outer_contours(mask, 64, share=1.0)) == 1
 
 
 def test_of_two_equal_components_one_is_the_largest():
     mask = np.zeros((30, 30), bool)
     mask[2:8, 2:8] = mask[20:26, 20:26] = True
-    assert np.count_nonzero(large_components(mask, share=1.0)) == 36
+    assert len(outer_contours(mask, 8, share=1.0)) == 1
     assert len(outer_contours(mask, 8)) == 2
 
 
@@ -76,7 +75,7 @@ def test_of_two_equal_components_one_is_the_largest():
     ],
 )
 def test_bad_masks_are_named(bad, message):
-    for work in (outer_contour, outer_contours, shape_of, large_components):
+    for work in (outer_contour, outer_contours, shape_of):
         with pytest.raises(LeafidError, match=message):
             work(bad)
 
