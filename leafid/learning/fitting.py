@@ -27,6 +27,7 @@ def learn_expert(
     asked: np.ndarray,
     expert: Expert,
     folder: Path | None = None,
+    fold_weights: Sequence[np.ndarray] | None = None,
 ) -> list[tuple[LinearScorer, np.ndarray]]:
     """Train classifiers on all rows, and score rows by classifiers that did not see their plants.
 
@@ -44,6 +45,9 @@ def learn_expert(
     expert : Expert
     folder : path-like, optional
         For what does not fit into memory.
+    fold_weights : sequence of float (n,), optional
+        How much each row counts where a fold is left out; by default as always. Of no effect where rows are more than
+        columns: of so many, some that are left out hardly change how much the others count.
 
     Returns
     -------
@@ -60,7 +64,9 @@ def learn_expert(
             lambda learner, left_out: learner.fit_softmax(expert.directions, expert.softmax_regularisation, left_out)
         )
     found = []
-    with closing(_learner(rows, labels, weights, folds or [np.arange(len(labels))], expert, folder)) as learner:
+    with closing(
+        _learner(rows, labels, weights, folds or [np.arange(len(labels))], expert, folder, fold_weights)
+    ) as learner:
         for fitted in kinds:
             held_out = np.full((len(asked), int(labels.max()) + 1), -np.inf, np.float32)
             for number, fold in enumerate(folds):
@@ -96,9 +102,10 @@ def _learner(
     parts: Sequence[np.ndarray],
     expert: Expert,
     folder: Path | None,
+    part_weights: Sequence[np.ndarray] | None,
 ) -> Learner:
     if expert.classifier != "ridge":
-        return InMemory(expert.classifier, rows, labels, weights, parts, expert.regularisation)
+        return InMemory(expert.classifier, rows, labels, weights, parts, expert.regularisation, part_weights)
     if rows.is_wide:
-        return InnerProducts(rows, labels, weights, parts, expert.regularisation)
+        return InnerProducts(rows, labels, weights, parts, expert.regularisation, part_weights)
     return NormalEquations(rows, labels, weights, parts, expert.regularisation, folder)

@@ -180,7 +180,9 @@ class Identifier:
                 own_type=self.recipe.training_types.index(self.type),
             )
             weights = picture_weights(labels, plants, expert.balance)
-            for scorer, held_out in learn_expert(rows, labels, weights, folds, asked, expert, folder):
+            # Counted with its plants that are held out, a species would be held to be more frequent, and count less.
+            fold_weights = [_weights_without(fold, labels, plants, expert.balance) for fold in folds]
+            for scorer, held_out in learn_expert(rows, labels, weights, folds, asked, expert, folder, fold_weights):
                 scorers.append(scorer)
                 scores.append(held_out)
                 owners.append(number)
@@ -223,6 +225,14 @@ def _stacked(described: Sequence[Described], name: str) -> np.ndarray:
 def _folds(pictures: list[Picture], seed: int) -> list[np.ndarray]:
     n_plants = len({picture.group for picture in pictures})
     return plant_folds(pictures, min(N_FOLDS, n_plants), seed) if n_plants > 1 else []
+
+
+def _weights_without(fold: np.ndarray, labels: np.ndarray, plants: list[str], balance: float) -> np.ndarray:
+    rest = np.setdiff1d(np.arange(len(labels)), fold)
+    weights = np.zeros(len(labels))
+    if len(rest):
+        weights[rest] = picture_weights(labels[rest], [plants[index] for index in rest.tolist()], balance)
+    return weights
 
 
 def _importance(pictures: Sequence[Picture]) -> np.ndarray:

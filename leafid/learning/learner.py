@@ -48,19 +48,28 @@ class Learner(ABC):
         The folds; together all rows, each once.
     regularisation : float
         Of `fit`.
+    part_weights : sequence of float (n,), optional
+        For each part, how much rows count where that part is left out; by default as always.
     """
 
     #: Where what does not fit into memory is put aside; None: where temporary files go.
     folder: Path | None = None
 
     def __init__(
-        self, rows: Rows, labels: np.ndarray, weights: np.ndarray, parts: Sequence[np.ndarray], regularisation: float
+        self,
+        rows: Rows,
+        labels: np.ndarray,
+        weights: np.ndarray,
+        parts: Sequence[np.ndarray],
+        regularisation: float,
+        part_weights: Sequence[np.ndarray] | None = None,
     ) -> None:
         self.table = rows
         self.labels = labels
         self.weights = weights
         self.parts = list(parts)
         self.regularisation = regularisation
+        self._part_weights = part_weights
 
     def fit(self, left_out: int | None = None) -> Fit:
         """Learn from all parts but one; by default from all. One species alone needs no classifier: it scores 0."""
@@ -86,7 +95,7 @@ class Learner(ABC):
         basis, strengths = self._directions(left_out, directions)
         # Rows that are left out are passed over with the others, and count nothing.
         chosen, weights = self._chosen(left_out), np.zeros(len(self.labels))
-        weights[chosen] = self.weights[chosen]
+        weights[chosen] = self._weights(left_out)
         targets = np.zeros(len(self.labels), np.intp)
         targets[chosen] = np.searchsorted(seen, self.labels[chosen])
         with closing(Spool(np.float32, self.folder)) as places:
@@ -140,6 +149,11 @@ class Learner(ABC):
             return np.arange(len(self.labels))
         return np.setdiff1d(np.arange(len(self.labels)), self.parts[left_out])
 
+    def _weights(self, left_out: int | None) -> np.ndarray:
+        """Tell how much each row that is learned from counts."""
+        weights = self.weights if left_out is None or self._part_weights is None else self._part_weights[left_out]
+        return weights[self._chosen(left_out)]
+
 
 class InMemory(Learner):
     """Any classifier of scikit-learn; all rows are held at once.
@@ -147,7 +161,7 @@ class InMemory(Learner):
     Parameters
     ----------
     kind : {"ridge", "linear-svm", "lda", "logistic"}
-    rows, labels, weights, parts, regularisation
+    rows, labels, weights, parts, regularisation, part_weights
         As in `Learner`.
     """
 
@@ -159,8 +173,9 @@ class InMemory(Learner):
         weights: np.ndarray,
         parts: Sequence[np.ndarray],
         regularisation: float,
+        part_weights: Sequence[np.ndarray] | None = None,
     ) -> None:
-        super().__init__(rows, labels, weights, parts, regularisation)
+        super().__init__(rows, labels, weights, parts, regularisation, part_weights)
         self.kind = kind
 
     @property
@@ -179,9 +194,10 @@ class InMemory(Learner):
     def _directions(self, left_out: int | None, number: int) -> tuple[np.ndarray, np.ndarray]:
         chosen = self._chosen(left_out)
         rows = self.table.rows[chosen]
-        return leading_eigenvectors((rows * self.weights[chosen, None].astype(np.float32)).T @ rows, number)
+        weights = self._weights(left_out).astype(np.float32)
+        return leading_eigenvectors((rows * weights[:, None]).T @ rows, number)
 
     def _solved(self, left_out: int | None, seen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         chosen = self._chosen(left_out)
         labels = np.searchsorted(seen, self.labels[chosen])
-        return fit_linear(self.kind, self.table.rows[chosen], labels, self.regularisation, self.weights[chosen])
+        return fit_linear(self.kind, self.table.rows[chosen], labels, self.regularisation, self._weights(left_out))

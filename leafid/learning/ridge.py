@@ -21,6 +21,8 @@ _BLOCK = 1024
 class NormalEquations(Learner):
     """Ridge regression of rows that are at least as many as their columns.
 
+    Rows count the same whatever is left out: the sums of a part are made once.
+
     Of every part the weighted products of all columns with each other, X'WX, and with the species, are summed up batch
     by batch, and put aside. Without a part, the sums of the other parts are solved: the rows are read once for all
     fits, and once more for the scores. In memory is one matrix of the columns by the columns, of float64.
@@ -145,9 +147,15 @@ class InnerProducts(Learner):
     """
 
     def __init__(
-        self, rows: Rows, labels: np.ndarray, weights: np.ndarray, parts: Sequence[np.ndarray], regularisation: float
+        self,
+        rows: Rows,
+        labels: np.ndarray,
+        weights: np.ndarray,
+        parts: Sequence[np.ndarray],
+        regularisation: float,
+        part_weights: Sequence[np.ndarray] | None = None,
     ) -> None:
-        super().__init__(rows, labels, weights, parts, regularisation)
+        super().__init__(rows, labels, weights, parts, regularisation, part_weights)
         self._products = np.empty((rows.n_rows, rows.n_rows), np.float32)
         for places, values in rows.batches():
             self._products[places, places] = values @ values.T
@@ -174,7 +182,7 @@ class InnerProducts(Learner):
 
     def _directions(self, left_out: int | None, number: int) -> tuple[np.ndarray, np.ndarray]:
         chosen = self._chosen(left_out)
-        roots = np.sqrt(self.weights[chosen]).astype(np.float32)
+        roots = np.sqrt(self._weights(left_out)).astype(np.float32)
         vectors, strengths = leading_eigenvectors(
             self._products[np.ix_(chosen, chosen)] * roots * roots[:, None], number
         )
@@ -187,7 +195,7 @@ class InnerProducts(Learner):
         from scipy.linalg import cho_factor, cho_solve
 
         chosen = self._chosen(left_out)
-        weights = self.weights[chosen]
+        weights = self._weights(left_out)
         targets = one_against_rest(np.searchsorted(seen, self.labels[chosen])).astype(np.float64)
         intercepts = weights @ targets / weights.sum()
         roots = np.sqrt(weights)

@@ -200,3 +200,19 @@ def test_a_classifier_that_would_outgrow_memory_is_refused_at_the_first_picture(
     with pytest.raises(LeafidError, match=r"expert 'second': lda needs all of its 24 rows in memory"):
         Identifier(RECIPE).fit(pictures, given)
     assert len(described) == 1
+
+
+def test_what_is_held_out_has_no_part_in_what_others_count():
+    """However many pictures of a plant there are, the classifiers that it is held out of are the same."""
+    labels = np.repeat([0, 0, 1, 1], 3)
+    plants = [f"plant {number // 3}" for number in range(12)]
+    fold = np.arange(3)
+    weights = identifier_module._weights_without(fold, labels, plants, 0.5)
+    more = identifier_module._weights_without(
+        np.arange(12), np.concatenate([np.zeros(9, int), labels]), ["plant 0"] * 9 + plants, 0.5
+    )
+    assert not weights[fold].any()
+    np.testing.assert_allclose(more[12:], weights[3:])
+    assert weights[3:].mean() == pytest.approx(1)
+    # Of the first species one plant is left, of the second there are two.
+    assert weights[3] == pytest.approx(2**0.5 * weights[6])

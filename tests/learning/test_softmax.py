@@ -125,3 +125,20 @@ def test_few_directions_leave_out_what_is_weak():
     made.close()
     assert right[0] < 0.8
     assert right[1] == 1
+
+
+@pytest.mark.parametrize("kind", ["inner products", "in memory"])
+def test_rows_may_count_otherwise_where_a_part_is_left_out(kind):
+    vectors, labels, weights = drawn(40, 50, 4)
+    rows, parts = Rows(vectors, "none", standardise=False), parts_of(40)
+    others = np.random.default_rng(9).uniform(0.2, 3, (3, 40))
+    both = LEARNERS[kind](rows, labels, weights, parts, 0.1, list(others))
+    plain = {None: LEARNERS[kind](rows, labels, weights, parts, 0.1)}
+    plain |= {part: LEARNERS[kind](rows, labels, others[part], parts, 0.1) for part in range(3)}
+    for left_out, wanted in plain.items():
+        for found, expected in (
+            (both.fit(left_out), wanted.fit(left_out)),
+            (both.fit_softmax(3, 0.1, left_out), wanted.fit_softmax(3, 0.1, left_out)),
+        ):
+            np.testing.assert_array_equal(found.coefficients, expected.coefficients)
+            np.testing.assert_array_equal(found.intercepts, expected.intercepts)
