@@ -104,8 +104,9 @@ def _learner(
     folder: Path | None,
     part_weights: Sequence[np.ndarray] | None,
 ) -> Learner:
+    common = (rows, labels, weights, parts, expert.regularisation)
     if expert.classifier != "ridge":
-        return InMemory(expert.classifier, rows, labels, weights, parts, expert.regularisation, part_weights)
+        return InMemory(*common, part_weights, folder, kind=expert.classifier)
     if rows.is_wide:
-        return InnerProducts(rows, labels, weights, parts, expert.regularisation, part_weights)
-    return NormalEquations(rows, labels, weights, parts, expert.regularisation, folder)
+        return InnerProducts(*common, part_weights, folder)
+    return NormalEquations(*common, folder=folder)

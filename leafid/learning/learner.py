@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -34,12 +34,13 @@ class Fit:
     seen: np.ndarray
 
 
+@dataclass(eq=False)
 class Learner(ABC):
     """Fits linear classifiers without any one part of its rows.
 
     Parameters
     ----------
-    rows : Rows
+    table : Rows
     labels : int (n,)
         Species, from 0.
     weights : float (n,)
@@ -50,26 +51,17 @@ class Learner(ABC):
         Of `fit`.
     part_weights : sequence of float (n,), optional
         For each part, how much rows count where that part is left out; by default as always.
+    folder : path-like, optional
+        Where what does not fit into memory is put aside; by default where temporary files go.
     """
 
-    #: Where what does not fit into memory is put aside; None: where temporary files go.
+    table: Rows
+    labels: np.ndarray
+    weights: np.ndarray
+    parts: Sequence[np.ndarray]
+    regularisation: float
+    part_weights: Sequence[np.ndarray] | None = None
     folder: Path | None = None
-
-    def __init__(
-        self,
-        rows: Rows,
-        labels: np.ndarray,
-        weights: np.ndarray,
-        parts: Sequence[np.ndarray],
-        regularisation: float,
-        part_weights: Sequence[np.ndarray] | None = None,
-    ) -> None:
-        self.table = rows
-        self.labels = labels
-        self.weights = weights
-        self.parts = list(parts)
-        self.regularisation = regularisation
-        self._part_weights = part_weights
 
     def fit(self, left_out: int | None = None) -> Fit:
         """Learn from all parts but one; by default from all. One species alone needs no classifier: it scores 0."""
@@ -151,32 +143,22 @@ class Learner(ABC):
 
     def _weights(self, left_out: int | None) -> np.ndarray:
         """Tell how much each row that is learned from counts."""
-        weights = self.weights if left_out is None or self._part_weights is None else self._part_weights[left_out]
+        weights = self.weights if left_out is None or self.part_weights is None else self.part_weights[left_out]
         return weights[self._chosen(left_out)]
 
 
+@dataclass(eq=False)
 class InMemory(Learner):
     """Any classifier of scikit-learn; all rows are held at once.
 
     Parameters
     ----------
-    kind : {"ridge", "linear-svm", "lda", "logistic"}
-    rows, labels, weights, parts, regularisation, part_weights
+    table, labels, weights, parts, regularisation, part_weights, folder
         As in `Learner`.
+    kind : {"ridge", "linear-svm", "lda", "logistic"}
     """
 
-    def __init__(
-        self,
-        kind: str,
-        rows: Rows,
-        labels: np.ndarray,
-        weights: np.ndarray,
-        parts: Sequence[np.ndarray],
-        regularisation: float,
-        part_weights: Sequence[np.ndarray] | None = None,
-    ) -> None:
-        super().__init__(rows, labels, weights, parts, regularisation, part_weights)
-        self.kind = kind
+    kind: str = field(kw_only=True)
 
     @property
     def n_values(self) -> int:

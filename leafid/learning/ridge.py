@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
 from leafid.errors import LeafidError
 from leafid.learning.learner import Fit, Learner
 from leafid.learning.linear import LinearScorer, one_against_rest
-from leafid.learning.rows import Rows
 from leafid.learning.softmax import leading_eigenvectors
 from leafid.learning.spool import Spool
 
@@ -18,10 +17,11 @@ from leafid.learning.spool import Spool
 _BLOCK = 1024
 
 
+@dataclass(eq=False)
 class NormalEquations(Learner):
     """Ridge regression of rows that are at least as many as their columns.
 
-    Rows count the same whatever is left out: the sums of a part are made once.
+    Rows count the same whatever is left out, for the sums of a part are made once: give no `part_weights`.
 
     Of every part the weighted products of all columns with each other, X'WX, and with the species, are summed up batch
     by batch, and put aside. Without a part, the sums of the other parts are solved: the rows are read once for all
@@ -29,10 +29,8 @@ class NormalEquations(Learner):
 
     Parameters
     ----------
-    rows, labels, weights, parts, regularisation
+    table, labels, weights, parts, regularisation, part_weights, folder
         As in `Learner`.
-    folder : path-like, optional
-        Where sums that are too large for memory are put aside.
 
     References
     ----------
@@ -40,19 +38,9 @@ class NormalEquations(Learner):
        equation 3.44
     """
 
-    def __init__(
-        self,
-        rows: Rows,
-        labels: np.ndarray,
-        weights: np.ndarray,
-        parts: Sequence[np.ndarray],
-        regularisation: float,
-        folder: Path | None = None,
-    ) -> None:
-        super().__init__(rows, labels, weights, parts, regularisation)
-        self.folder = folder
-        self._n_species = int(labels.max()) + 1
-        self._sums = Spool(np.float64, folder)
+    def __post_init__(self) -> None:
+        self._n_species = int(self.labels.max()) + 1
+        self._sums = Spool(np.float64, self.folder)
         for part in self.parts:
             self._put_aside(part)
 
@@ -136,6 +124,7 @@ class NormalEquations(Learner):
         return coefficients.astype(np.float32), intercepts.astype(np.float32)
 
 
+@dataclass(eq=False)
 class InnerProducts(Learner):
     """Ridge regression of rows that are fewer than their columns, by the rows' inner products: its dual.
 
@@ -146,16 +135,8 @@ class InnerProducts(Learner):
     .. [1] C. Saunders, A. Gammerman, V. Vovk, "Ridge regression learning algorithm in dual variables", ICML 1998
     """
 
-    def __init__(
-        self,
-        rows: Rows,
-        labels: np.ndarray,
-        weights: np.ndarray,
-        parts: Sequence[np.ndarray],
-        regularisation: float,
-        part_weights: Sequence[np.ndarray] | None = None,
-    ) -> None:
-        super().__init__(rows, labels, weights, parts, regularisation, part_weights)
+    def __post_init__(self) -> None:
+        rows = self.table
         self._products = np.empty((rows.n_rows, rows.n_rows), np.float32)
         for places, values in rows.batches():
             self._products[places, places] = values @ values.T

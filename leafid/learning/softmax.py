@@ -78,7 +78,7 @@ def fit_softmax(
 
     start = np.zeros((places.shape[1] + 1) * n_species)
     # NumPy's threads and SciPy's, each waiting for the other's, take several times as long as one over small products.
-    is_small = len(list(_batches(places.shape[0], max(shape)))) == 1
+    is_small = places.shape[0] * max(shape) <= _BATCH_NUMBERS
     with linear_algebra().limit(limits=1) if is_small else nullcontext():
         found = minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": _STEPS, "ftol": _TOLERANCE}).x
     coefficients = found[:-n_species].reshape(shape) * units

@@ -1,5 +1,7 @@
 """Softmax regression along a few directions, against NumPy and scikit-learn on all rows at once."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -16,7 +18,7 @@ from leafid.learning.softmax import fit_softmax, leading_eigenvectors
 LEARNERS = {
     "sums": NormalEquations,
     "inner products": InnerProducts,
-    "in memory": lambda *given: InMemory("lda", *given),
+    "in memory": partial(InMemory, kind="lda"),
 }
 
 
