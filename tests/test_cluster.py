@@ -132,7 +132,9 @@ class Machines:
 
 
 def _workers_of(dask_scheduler):
-    return {address: {"name": own.name} for address, own in dask_scheduler.workers.items()}
+    # One that has only just said its name gets no work yet.
+    ready = ((address, own) for address, own in dask_scheduler.workers.items() if own.status.name == "running")
+    return {address: {"name": own.name} for address, own in ready}
 
 
 @pytest.fixture(scope="module")
@@ -154,15 +156,22 @@ def until(condition):
         time.sleep(0.02)
 
 
-def killed_at_work(machines, process, name, command):
-    """Run a command; kill a worker while it has work in hand, which it can't finish before."""
+def killed_at_work(machines, process, name, successor, command):
+    """Run a command on one worker; kill it while it has work in hand that it can't finish, with another there by then.
+
+    It is alone at first: of two, the one that doesn't stand still may well get all of so little work.
+    """
     process.send_signal(signal.SIGSTOP)
     with ThreadPoolExecutor(1) as thread:
         running = thread.submit(command)
-        until(lambda: machines.busy(name) or running.done())
-        assert not running.done(), running.result()
-        process.kill()
-        return running.result()
+        try:
+            until(lambda: machines.busy(name) or running.done())
+            assert not running.done(), running.result()
+            started = machines.start_worker(successor)
+        finally:
+            # Whoever waits for a worker that stands still waits for ever.
+            process.kill()
+        return running.result(), started
 
 
 def test_no_worker_is_there(cli, machines, drawn, tmp_path, monkeypatch):
@@ -185,15 +194,13 @@ def test_workers_die_and_the_bytes_are_those_of_one_process(
     )
     monkeypatch.chdir(drawn.parent)
     on = ("--no-cache", "--cluster", machines.address)
-    machines.start_worker("first")
-    second = machines.start_worker("second")
+    first = machines.start_worker("first")
     train = ("train", drawn.name, "--recipe", small_recipe, "--output", model, *on)
-    trained = killed_at_work(machines, second, "second", lambda: cli(*train))
+    trained, second = killed_at_work(machines, first, "first", "second", lambda: cli(*train))
     assert (trained.status, trained.err) == (0, "")
     assert model.read_bytes() == drawn_model.read_bytes()
-    third = machines.start_worker("third")
     predict = ("predict", drawn.name, "--model", model, "--output", run, *on)
-    predicted = killed_at_work(machines, third, "third", lambda: cli(*predict))
+    predicted, _ = killed_at_work(machines, second, "second", "third", lambda: cli(*predict))
     assert (predicted.status, predicted.err) == (0, f"{run}: 27 predictions for 9 pictures\n")
     assert run.read_bytes() == alone.read_bytes()
 
