@@ -13,8 +13,8 @@ def test_a_leaf_on_rough_ground(drawn_leaf, iou, soil, turn):
     image, mask = drawn_leaf(rows=300, cols=240, sheet=soil, leaf=(60, 160, 90), turn=turn, radius=0.3, noise=18)
     found = segment(image, AcquisitionType.PHOTO)
     assert found.confidence > 0.5
-    # The model works at 192 pixels, smoothed by two: the lobes are rounded.
-    assert iou(found.mask, mask) > 0.85
+    # At 200 pixels, with an edge between the pixels: what is rounded is less than a pixel of the picture.
+    assert iou(found.mask, mask) > 0.97
 
 
 def test_noise_is_no_leaf():
