@@ -83,7 +83,7 @@ class Describer:
         -------
         Described
         """
-        views = Views(image, segment(image, acquisition_type))
+        views = _views(image, acquisition_type)
         experts = {name: self.experts[name] for name in (self.experts if names is None else names)}
         families = [family for expert in experts.values() for family in expert.families]
         measured = views.measures(families) if families else {}
@@ -162,6 +162,11 @@ def local_features(views: Views, expert: Expert) -> LocalFeatures:
     return dense_colour(cv2.cvtColor(image, cv2.COLOR_BGR2LAB), region, _grid(expert))
 
 
+def _views(image: np.ndarray, acquisition_type: AcquisitionType) -> Views:
+    # What juts out of a leaf on the tree is as often a neighbour as its petiole: photos are named no better without it.
+    return Views(image, segment(image, acquisition_type, petiole=acquisition_type is not AcquisitionType.PHOTO))
+
+
 def _grid(expert: Expert) -> Grid:
     return Grid(
         cell=expert.cell,
@@ -193,5 +198,5 @@ def sample_features(
     -------
     LocalFeatures
     """
-    found = local_features(Views(image, segment(image, acquisition_type)), expert)
+    found = local_features(_views(image, acquisition_type), expert)
     return found.at(np.sort(np.random.default_rng(seed).permutation(len(found))[:per_picture]))
