@@ -33,8 +33,8 @@ class Costs:
         Assumed prices, in US dollars.
     """
 
-    describe: float = 0.072
-    columns: tuple[int, ...] = (15872, 15872, 342, 4104)
+    describe: float = 0.078
+    columns: tuple[int, ...] = (15872, 15872, 685, 4104)
     vector: int = 70_000
     store_rate: float = 200e6
     read_rate: float = 230e6
@@ -113,8 +113,8 @@ def plan(pictures: int, species: int, cores: int, costs: Costs = Costs()) -> Pla
 
     Examples
     --------
-    >>> round(plan(306_146, 1_081, 64).describe * 64)  # core hours: 306,146 · 0.072 s
-    6
+    >>> round(plan(306_146, 1_081, 64).describe * 64)  # core hours: 306,146 · 0.078 s
+    7
     """
     learning = min(cores, costs.learning_cores)
     rate = costs.flops * learning * 3600
