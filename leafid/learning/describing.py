@@ -19,7 +19,7 @@ from leafid.learning.recipe import LONGEST_SIDE, Expert
 from leafid.segmentation import Segmentation, normalised_crop, segment
 
 #: Goes up with every change to segmentation, descriptors or encoders that changes a vector: the store then starts anew.
-DESCRIPTION_VERSION = 9
+DESCRIPTION_VERSION = 10
 
 
 @dataclass(frozen=True, slots=True)

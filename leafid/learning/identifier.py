@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -168,9 +169,7 @@ class Identifier:
         plants = [f"{picture.group} {picture.type}" for picture in pictures]
         folds = _folds(pictures, self.seed)
         asked = self._asked(pictures)
-        scorers: list[LinearScorer] = []
-        scores: list[np.ndarray] = []
-        owners: list[int] = []
+        learned: list[_Learned] = []
         for number, (name, expert) in enumerate(self.recipe.experts.items()):
             rows = Rows(
                 vectors[name],
@@ -182,24 +181,23 @@ class Identifier:
             weights = picture_weights(labels, plants, expert.balance)
             # Counted with its plants that are held out, a species would be held to be more frequent, and count less.
             fold_weights = [_weights_without(fold, labels, plants, expert.balance) for fold in folds]
-            for scorer, held_out in learn_expert(rows, labels, weights, folds, asked, expert, folder, fold_weights):
-                scorers.append(scorer)
-                scores.append(held_out)
-                owners.append(number)
+            found = learn_expert(rows, labels, weights, folds, asked, expert, folder, fold_weights)
+            learned += [_Learned(number, scorer, held_out) for scorer, held_out in found]
         trust_of = self._trust(sure[asked])
-        trust = [trust_of[owner] for owner in owners]
+        trust = [trust_of[one.expert] for one in learned]
+        scores = [one.held_out for one in learned]
         right = labels[asked]
         seen = np.isfinite(scores[0][np.arange(len(asked)), right])
         own = [pictures[index] for index in asked]
         counts = learn_weights([s[seen] for s in scores], [t[seen] for t in trust], right[seen], _importance(own)[seen])
         self.held_out_ = HeldOut(own, fused(scores, trust, counts), self.species_, seen)
-        self.weights_ = np.bincount(owners, counts, len(self.recipe.experts))
+        self.weights_ = np.bincount([one.expert for one in learned], counts, len(self.recipe.experts))
         self.scorers_: dict[str, LinearScorer] = {}
         for number, name in enumerate(self.recipe.experts):
-            members = np.flatnonzero(np.equal(owners, number))
+            members = np.flatnonzero([one.expert == number for one in learned])
             # An expert that counts nothing keeps its first classifier.
             shares = counts[members] / self.weights_[number] if self.weights_[number] else members == members[0]
-            self.scorers_[name] = summed([scorers[member] for member in members], shares)
+            self.scorers_[name] = summed([learned[member].scorer for member in members], shares)
 
     def _asked(self, pictures: Sequence[Picture]) -> np.ndarray:
         """Choose the pictures of the own type that are held out: all of them, or as many as memory has room for."""
@@ -211,6 +209,14 @@ class Identifier:
         return [
             sure if expert.trust == "segmentation" else np.ones(len(sure)) for expert in self.recipe.experts.values()
         ]
+
+
+class _Learned(NamedTuple):
+    """A classifier of an expert (by its number), and what it scores the asked pictures while they are held out."""
+
+    expert: int
+    scorer: LinearScorer
+    held_out: np.ndarray
 
 
 def trainable(pictures: Sequence[Picture], recipe: Recipe) -> list[Picture]:

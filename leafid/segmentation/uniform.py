@@ -27,6 +27,8 @@ _LEAST_CUT = 8.0
 # Lines up to twice this part of the picture's longer side wide (rachis, petiole) may be fainter than the rest.
 _LINE_REACH, _LEAST_LINE = 0.012, 0.25
 
+# A mask of a small picture that is no surer than this is looked for again, more thoroughly.
+_DOUBTFUL = 0.35
 # Of a picture too small to be reduced, the local cut along lines: they are thinner than a pixel there, and so paler.
 _SMALL_LINE_CUT = 0.5
 
@@ -56,17 +58,16 @@ def uniform_mask(image: Image) -> tuple[Mask, float, NDArray[np.uint8] | None]:
     while max(pictures[-1].shape[:2]) > REGION_SIZE and min(pictures[-1].shape[:2]) > 1:
         pictures.append(halved(pictures[-1]))
     small = pictures.pop()
-    surface, spread = sheet_surface(small, quick=not pictures)
-    sheet = cv2.resize(np.clip(surface + 0.5, 0, 255).astype(np.uint8), small.shape[1::-1])
-    distance = sheet_distance(small, sheet)
+    if not pictures:
+        found = _small_mask(small, quick=True)
+        # Where a quick look at the sheet takes the leaf for it, a thorough one is worth its time.
+        return found if found[1] > _DOUBTFUL else _small_mask(small, quick=False)
+    sheet, distance, spread = _stands_out(small, quick=False)
     thin = _thin(distance)
-    cuts = _cuts(distance, thin, spread, _LOCAL_CUT if pictures else _SMALL_LINE_CUT)
+    cuts = _cuts(distance, thin, spread, _LOCAL_CUT)
     share = cv2.compare(distance, cuts, cv2.CMP_GT)
     if not share.any():
         return np.zeros(image.shape[:2], bool), 0.0, None
-    if not pictures:
-        leaf = leaf_regions(share, cv2.add(distance, thin))
-        return leaf.view(bool), _confidence(leaf, distance, spread), _cover(leaf, distance, cuts)
     cells = _places(_undecided(distance, cuts))
     places, above = _within(pictures[-1], cells, small.shape[1], sheet, cuts)
     share.ravel()[cells] = above.sum(axis=0, dtype=np.uint8) * 63
@@ -79,6 +80,24 @@ def uniform_mask(image: Image) -> tuple[Mask, float, NDArray[np.uint8] | None]:
         mask = _doubled(mask, pictures.pop())
         mask.ravel()[places] = above
     return mask.view(bool), _confidence(leaf, distance, spread), None
+
+
+def _small_mask(image: Image, *, quick: bool) -> tuple[Mask, float, NDArray[np.uint8] | None]:
+    _, distance, spread = _stands_out(image, quick=quick)
+    thin = _thin(distance)
+    cuts = _cuts(distance, thin, spread, _SMALL_LINE_CUT)
+    share = cv2.compare(distance, cuts, cv2.CMP_GT)
+    if not share.any():
+        return np.zeros(image.shape[:2], bool), 0.0, None
+    leaf = leaf_regions(share, cv2.add(distance, thin))
+    return leaf.view(bool), _confidence(leaf, distance, spread), _cover(leaf, distance, cuts)
+
+
+def _stands_out(image: Image, *, quick: bool) -> tuple[Image, NDArray[np.uint8], float]:
+    """Give the sheet's colour behind each pixel (8-bit Lab), how far the pixel is from it, and the sheet's scatter."""
+    surface, spread = sheet_surface(image, quick=quick)
+    sheet = cv2.resize(np.clip(surface + 0.5, 0, 255).astype(np.uint8), image.shape[1::-1])
+    return sheet, sheet_distance(image, sheet), spread
 
 
 def sheet_distance(image: Image, sheet: Image) -> NDArray[np.uint8]:

@@ -212,3 +212,17 @@ def test_a_small_pictures_cover_tells_where_between_the_pixels_the_edge_is(drawn
     by_pixels = cv2.resize(found.mask.view(np.uint8), (640, 800), interpolation=cv2.INTER_NEAREST) > 0
     assert 1 - iou(enlarged, mask) < 0.7 * (1 - iou(by_pixels, mask))
     assert segment(large, SCAN).cover is None
+
+
+@pytest.mark.parametrize("cols", [46, 61])
+@pytest.mark.parametrize("light", [235, 250])
+def test_a_small_picture_that_a_narrow_leaf_fills(iou, cols, light):
+    # Eight times as large: the true mask is known to a part of a pixel.
+    image = np.full((1600, 8 * cols, 3), light, np.uint8)
+    leaf = np.zeros(image.shape[:2], np.uint8)
+    cv2.ellipse(leaf, (4 * cols, 800), (round(3.6 * cols), 780), 0, 0, 360, 255, -1)
+    image[leaf > 0] = (25, 35, 30)
+    found = segment(cv2.resize(image, (cols, 200), interpolation=cv2.INTER_AREA), SCAN)
+    assert found.confidence > 0.8
+    # The rim is a tenth of so narrow a leaf.
+    assert iou(found.mask, cv2.resize(leaf, (cols, 200), interpolation=cv2.INTER_AREA) > 127) > 0.95
