@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import cv2
 import numpy as np
 from numpy.typing import NDArray
@@ -62,42 +64,52 @@ def uniform_mask(image: Image) -> tuple[Mask, float, NDArray[np.uint8] | None]:
         found = _small_mask(small, quick=True)
         # Where a quick look at the sheet takes the leaf for it, a thorough one is worth its time.
         return found if found[1] > _DOUBTFUL else _small_mask(small, quick=False)
-    sheet, distance, spread = _stands_out(small, quick=False)
-    thin = _thin(distance)
-    cuts = _cuts(distance, thin, spread, _LOCAL_CUT)
-    share = cv2.compare(distance, cuts, cv2.CMP_GT)
-    if not share.any():
+    look = _looked_at(small, _LOCAL_CUT)
+    if not look.share.any():
         return np.zeros(image.shape[:2], bool), 0.0, None
-    cells = _places(_undecided(distance, cuts))
-    places, above = _within(pictures[-1], cells, small.shape[1], sheet, cuts)
-    share.ravel()[cells] = above.sum(axis=0, dtype=np.uint8) * 63
-    leaf = leaf_regions(share, cv2.add(distance, thin))
+    cells = _places(_undecided(look.distance, look.cuts))
+    places, above = _within(pictures[-1], cells, small.shape[1], look.sheet, look.cuts)
+    look.share.ravel()[cells] = above.sum(axis=0, dtype=np.uint8) * 63
+    leaf = leaf_regions(look.share, cv2.add(look.distance, look.thin))
     edge = np.flatnonzero(_rim(leaf).view(bool).take(cells))
     mask = _doubled(leaf, pictures.pop())
     mask.ravel()[places.take(edge, axis=1)] = above.take(edge, axis=1)
     while pictures:
-        places, above = _within(pictures[-1], _places(_rim(mask)), mask.shape[1], sheet, cuts)
+        places, above = _within(pictures[-1], _places(_rim(mask)), mask.shape[1], look.sheet, look.cuts)
         mask = _doubled(mask, pictures.pop())
         mask.ravel()[places] = above
-    return mask.view(bool), _confidence(leaf, distance, spread), None
+    return mask.view(bool), _confidence(leaf, look.distance, look.spread), None
 
 
 def _small_mask(image: Image, *, quick: bool) -> tuple[Mask, float, NDArray[np.uint8] | None]:
-    _, distance, spread = _stands_out(image, quick=quick)
-    thin = _thin(distance)
-    cuts = _cuts(distance, thin, spread, _SMALL_LINE_CUT)
-    share = cv2.compare(distance, cuts, cv2.CMP_GT)
-    if not share.any():
+    look = _looked_at(image, _SMALL_LINE_CUT, quick=quick)
+    if not look.share.any():
         return np.zeros(image.shape[:2], bool), 0.0, None
-    leaf = leaf_regions(share, cv2.add(distance, thin))
-    return leaf.view(bool), _confidence(leaf, distance, spread), _cover(leaf, distance, cuts)
+    leaf = leaf_regions(look.share, cv2.add(look.distance, look.thin))
+    return leaf.view(bool), _confidence(leaf, look.distance, look.spread), _cover(leaf, look.distance, look.cuts)
 
 
-def _stands_out(image: Image, *, quick: bool) -> tuple[Image, NDArray[np.uint8], float]:
-    """Give the sheet's colour behind each pixel (8-bit Lab), how far the pixel is from it, and the sheet's scatter."""
+class _Look(NamedTuple):
+    """What the colours of a picture tell, pixel by pixel; all of shape (H, W) but for the sheet's three channels."""
+
+    #: The sheet's colour behind each pixel, in 8-bit Lab.
+    sheet: Image
+    #: The sheet's own scatter.
+    spread: float
+    distance: NDArray[np.uint8]
+    thin: NDArray[np.uint8]
+    cuts: NDArray[np.uint8]
+    #: 255 where the distance exceeds the cut.
+    share: NDArray[np.uint8]
+
+
+def _looked_at(image: Image, line_cut: float, *, quick: bool = False) -> _Look:
     surface, spread = sheet_surface(image, quick=quick)
     sheet = cv2.resize(np.clip(surface + 0.5, 0, 255).astype(np.uint8), image.shape[1::-1])
-    return sheet, sheet_distance(image, sheet), spread
+    distance = sheet_distance(image, sheet)
+    thin = _thin(distance)
+    cuts = _cuts(distance, thin, spread, line_cut)
+    return _Look(sheet, spread, distance, thin, cuts, cv2.compare(distance, cuts, cv2.CMP_GT))
 
 
 def sheet_distance(image: Image, sheet: Image) -> NDArray[np.uint8]:
