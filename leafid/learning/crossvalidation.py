@@ -15,8 +15,8 @@ from leafid.collection.places import place_folds
 from leafid.encoding import Encoder
 from leafid.learning.context import Context
 from leafid.learning.descriptions import Descriptions
-from leafid.learning.identifier import HeldOut, Identifier, trainable
-from leafid.learning.recipe import Recipe
+from leafid.learning.identifier import HeldOut, Identifier, fit_together, trainable
+from leafid.learning.recipe import Recipe, alike
 from leafid.learning.training import bounded_context
 
 # Descriptions of so many pictures are held at once.
@@ -99,12 +99,14 @@ def cross_validate(
             in_test = np.zeros(len(pictures), bool)
             in_test[test] = True
             training = [picture for picture, held in zip(pictures, in_test, strict=True) if not held]
-            for type_, recipe in recipes.items():
-                asked = [pictures[index] for index in test if pictures[index].type == type_]
-                if asked and any(picture.type == type_ for picture in training):
-                    identifier = Identifier(recipe, seed).fit(training, descriptions, encoders.get(type_))
-                    held_out = _answered(asked, identifier, descriptions)
-                    answers = FoldAnswers(type_, seed, fold, held_out)
+            asked = {type_: [pictures[index] for index in test if pictures[index].type == type_] for type_ in recipes}
+            trained = {picture.type for picture in training}
+            for types in alike({t: recipe for t, recipe in recipes.items() if asked[t] and t in trained}):
+                identifiers = [Identifier(recipes[type_], seed) for type_ in types]
+                fit_together(identifiers, training, descriptions, encoders.get(types[0]))
+                for identifier in identifiers:
+                    held_out = _answered(asked[identifier.type], identifier, descriptions)
+                    answers = FoldAnswers(identifier.type, seed, fold, held_out)
                     yield _in_context(answers, identifier, training) if context else answers
 
 

@@ -16,6 +16,7 @@ from leafid.descriptors.cell_windows import Grid
 from leafid.descriptors.local import LocalFeatures, dense_colour, dense_sift, detected_sift, inner_distance_features
 from leafid.encoding import Encoder
 from leafid.learning.recipe import LONGEST_SIDE, Expert
+from leafid.learning.variants import variant
 from leafid.segmentation import Segmentation, normalised_crop, segment
 
 #: Goes up with every change to segmentation, descriptors or encoders that changes a vector: the store then starts anew.
@@ -49,17 +50,21 @@ class Describer:
         Of the experts on local features.
     longest_side : int
         Pictures are reduced to it, in pixels, before anything else.
+    variant : int
+        Above 0, this variant of each picture is described in its place (`leafid.learning.variants`).
     """
 
     experts: dict[str, Expert]
     encoders: dict[str, Encoder] = field(default_factory=dict)
     longest_side: int = LONGEST_SIDE
+    variant: int = 0
 
     def expert_key(self, name: str) -> str:
         """All that decides about an expert's vector of a picture, as a short text."""
-        digest = hashlib.sha256(
-            f"{DESCRIPTION_VERSION}|{self.longest_side}|{self.experts[name].description_key()}".encode()
-        )
+        words = [DESCRIPTION_VERSION, self.longest_side, self.experts[name].description_key()]
+        if self.variant:
+            words.append(f"variant {self.variant}")
+        digest = hashlib.sha256("|".join(map(str, words)).encode())
         if self.experts[name].is_local:
             for array_name, array in sorted(self.encoders[name].state().items()):
                 digest.update(array_name.encode() + np.ascontiguousarray(array).tobytes())
@@ -83,6 +88,8 @@ class Describer:
         -------
         Described
         """
+        if self.variant:
+            image = variant(image, self.variant, acquisition_type)
         views = _views(image, acquisition_type)
         experts = {name: self.experts[name] for name in (self.experts if names is None else names)}
         families = [family for expert in experts.values() for family in expert.families]

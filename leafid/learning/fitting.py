@@ -17,6 +17,8 @@ from leafid.learning.rows import Rows
 
 #: Rows that classifiers other than ridge may have, in bytes; they and scikit-learn's copies of them are in memory.
 LARGEST_IN_MEMORY = 2**32
+# So few rows are multiplied with each other in less time than twice as few columns are, once for each fold.
+_FEW_ROWS = 2**13
 
 
 def learn_expert(
@@ -46,8 +48,8 @@ def learn_expert(
     folder : path-like, optional
         For what does not fit into memory.
     fold_weights : sequence of float (n,), optional
-        How much each row counts where a fold is left out; by default as always. Of no effect where rows are more than
-        columns: of so many, some that are left out hardly change how much the others count.
+        How much each row counts where a fold is left out; by default as always. Of no effect on ridge regression of
+        more rows than stay in memory: of so many, some that are left out hardly change how much the others count.
 
     Returns
     -------
@@ -65,7 +67,7 @@ def learn_expert(
         )
     found = []
     with closing(
-        _learner(rows, labels, weights, folds or [np.arange(len(labels))], expert, folder, fold_weights)
+        _learner(rows, labels, weights, folds or [np.arange(len(labels))], expert, folder, fold_weights or None)
     ) as learner:
         for fitted in kinds:
             held_out = np.full((len(asked), int(labels.max()) + 1), -np.inf, np.float32)
@@ -107,6 +109,6 @@ def _learner(
     common = (rows, labels, weights, parts, expert.regularisation)
     if expert.classifier != "ridge":
         return InMemory(*common, part_weights, folder, kind=expert.classifier)
-    if rows.is_wide:
+    if rows.is_wide or rows.n_rows <= min(2 * rows.n_columns, _FEW_ROWS):
         return InnerProducts(*common, part_weights, folder)
-    return NormalEquations(*common, folder=folder)
+    return NormalEquations(*common, part_weights if rows.is_small else None, folder)

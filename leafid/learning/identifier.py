@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -17,12 +17,13 @@ from leafid.errors import LeafidError
 from leafid.learning.describing import Described, Describer
 from leafid.learning.descriptions import Descriptions
 from leafid.learning.drawing import drawn_by_plant
-from leafid.learning.fitting import check_bounded, learn_expert
+from leafid.learning.fitting import learn_expert
 from leafid.learning.fusion import fused, learn_weights
 from leafid.learning.linear import LinearScorer, picture_weights, summed
 from leafid.learning.recipe import Recipe
 from leafid.learning.rows import Rows
 from leafid.learning.spool import Spool
+from leafid.learning.training_set import TrainingSet, gather
 
 N_FOLDS = 5
 #: What is learned of held-out plants is learned of at most so many pictures.
@@ -76,6 +77,13 @@ class Identifier:
         Of the fit; None in an identifier read from a file.
     """
 
+    species_: tuple[str, ...]
+    describer_: Describer
+    scorers_: dict[str, LinearScorer]
+    weights_: np.ndarray
+    n_pictures_: int
+    n_plants_: int
+
     def __init__(self, recipe: Recipe, seed: int = 0) -> None:
         self.recipe = recipe
         self.seed = seed
@@ -109,18 +117,7 @@ class Identifier:
         LeafidError
             When there is no picture of the identifier's own type that can be read.
         """
-        chosen = trainable(pictures, self.recipe)
-        if not any(picture.type == self.type for picture in chosen):
-            raise LeafidError(f"no labelled picture of type {self.type} to train on")
-        if encoders is None:
-            encoders = descriptions.learn_encoders(chosen, self.recipe, self.seed)
-        self.describer_ = Describer(self.recipe.experts, encoders, self.recipe.longest_side)
-        with ExitStack() as stack:
-            vectors = {name: stack.enter_context(Spool(folder=descriptions.folder)) for name in self.recipe.experts}
-            readable, sure = self._put_aside(chosen, descriptions, vectors)
-            if not any(picture.type == self.type for picture in readable):
-                raise LeafidError(f"no picture of type {self.type} could be read; nothing to train on")
-            self._learn(readable, sure, vectors, descriptions.folder)
+        fit_together([self], pictures, descriptions, encoders)
         return self
 
     def predict_proba(self, described: Sequence[Described]) -> np.ndarray:
@@ -137,72 +134,30 @@ class Identifier:
         probabilities[[one.confidence == 0 for one in described]] = 1 / len(self.species_)
         return probabilities
 
-    def _put_aside(
-        self, pictures: Sequence[Picture], descriptions: Descriptions, vectors: Mapping[str, Spool]
-    ) -> tuple[list[Picture], np.ndarray]:
-        """Write the vectors of pictures away; return the pictures that could be read, and how sure each is."""
-        readable: list[Picture] = []
-        sure: list[float] = []
-        with closing(descriptions.stream(pictures, self.describer_)) as stream:
-            for picture, described in zip(pictures, stream, strict=True):
-                if described is None:
-                    continue
-                for name, spool in vectors.items():
-                    vector = described.vectors[name]
-                    if not readable:
-                        # Found out now rather than after the work on all pictures.
-                        check_bounded(name, self.recipe.experts[name], len(pictures), len(vector))
-                    spool.append(vector[None])
-                readable.append(picture)
-                sure.append(described.confidence)
-        return readable, np.array(sure)
-
-    def _learn(
-        self, pictures: list[Picture], sure: np.ndarray, vectors: Mapping[str, Spool], folder: Path | None
-    ) -> None:
-        names = np.array([picture.species for picture in pictures])
-        self.species_ = tuple(sorted(set(names)))
-        labels = np.searchsorted(self.species_, names)
+    def _fuse(self, pictures: list[Picture], asked: np.ndarray, sure: np.ndarray, learned: Sequence[_Learned]) -> None:
+        """Learn how much each classifier counts, from what it says of held-out pictures (by their indices)."""
         self.n_pictures_ = len(pictures)
         self.n_plants_ = len({picture.group for picture in pictures})
-        types = np.array([self.recipe.training_types.index(p.type) for p in pictures if p.type is not None])
-        plants = [f"{picture.group} {picture.type}" for picture in pictures]
-        folds = _folds(pictures, self.seed)
-        asked = self._asked(pictures)
-        learned: list[_Learned] = []
-        for number, (name, expert) in enumerate(self.recipe.experts.items()):
-            rows = Rows(
-                vectors[name],
-                expert.map,
-                standardise=not expert.is_local,
-                types=types if expert.centre_types else None,
-                own_type=self.recipe.training_types.index(self.type),
-            )
-            weights = picture_weights(labels, plants, expert.balance)
-            # Counted with its plants that are held out, a species would be held to be more frequent, and count less.
-            fold_weights = [_weights_without(fold, labels, plants, expert.balance) for fold in folds]
-            found = learn_expert(rows, labels, weights, folds, asked, expert, folder, fold_weights)
-            learned += [_Learned(number, scorer, held_out) for scorer, held_out in found]
+        own = [pictures[index] for index in asked]
+        right = np.searchsorted(self.species_, [str(picture.species) for picture in own])
         trust_of = self._trust(sure[asked])
         trust = [trust_of[one.expert] for one in learned]
         scores = [one.held_out for one in learned]
-        right = labels[asked]
         seen = np.isfinite(scores[0][np.arange(len(asked)), right])
-        own = [pictures[index] for index in asked]
         counts = learn_weights([s[seen] for s in scores], [t[seen] for t in trust], right[seen], _importance(own)[seen])
         self.held_out_ = HeldOut(own, fused(scores, trust, counts), self.species_, seen)
         self.weights_ = np.bincount([one.expert for one in learned], counts, len(self.recipe.experts))
-        self.scorers_: dict[str, LinearScorer] = {}
+        self.scorers_ = {}
         for number, name in enumerate(self.recipe.experts):
             members = np.flatnonzero([one.expert == number for one in learned])
             # An expert that counts nothing keeps its first classifier.
             shares = counts[members] / self.weights_[number] if self.weights_[number] else members == members[0]
-            self.scorers_[name] = summed([learned[member].scorer for member in members], shares)
+            self.scorers_[name] = summed([learned[member].scorer for member in members.tolist()], shares)
 
-    def _asked(self, pictures: Sequence[Picture]) -> np.ndarray:
+    def _asked(self, pictures: Sequence[Picture], numbers: int) -> np.ndarray:
         """Choose the pictures of the own type that are held out: all of them, or as many as memory has room for."""
         own = np.flatnonzero([picture.type == self.type for picture in pictures])
-        limit = min(HELD_OUT_PICTURES, max(_HELD_OUT_LEAST, _HELD_OUT_NUMBERS // len(self.species_)))
+        limit = min(HELD_OUT_PICTURES, max(_HELD_OUT_LEAST, numbers // len(self.species_)))
         return own[drawn_by_plant([pictures[index] for index in own.tolist()], limit, self.seed)]
 
     def _trust(self, sure: np.ndarray) -> list[np.ndarray]:
@@ -217,6 +172,91 @@ class _Learned(NamedTuple):
     expert: int
     scorer: LinearScorer
     held_out: np.ndarray
+
+
+def fit_together(
+    identifiers: Sequence[Identifier],
+    pictures: Sequence[Picture],
+    descriptions: Descriptions,
+    encoders: dict[str, Encoder] | None = None,
+) -> None:
+    """Fit identifiers that learn the same from the same pictures: their experts are trained once for all of them.
+
+    Parameters
+    ----------
+    identifiers : sequence of Identifier
+        Of recipes that are alike but for the type (`Recipe.learns_like`), and of one seed.
+    pictures, descriptions, encoders
+        As in `Identifier.fit`.
+
+    Raises
+    ------
+    LeafidError
+        When there is no picture of an identifier's own type that can be read.
+    """
+    recipe, seed = identifiers[0].recipe, identifiers[0].seed
+    chosen = trainable(pictures, recipe)
+    for identifier in identifiers:
+        if not any(picture.type == identifier.type for picture in chosen):
+            raise LeafidError(f"no labelled picture of type {identifier.type} to train on")
+    if encoders is None:
+        encoders = descriptions.learn_encoders(chosen, recipe, seed)
+    describer = Describer(recipe.experts, encoders, recipe.longest_side)
+    with ExitStack() as stack:
+        vectors = {name: stack.enter_context(Spool(folder=descriptions.folder)) for name in recipe.experts}
+        training_set = gather(chosen, recipe, descriptions, describer, vectors)
+        for identifier in identifiers:
+            if not any(picture.type == identifier.type for picture in training_set.pictures):
+                raise LeafidError(f"no picture of type {identifier.type} could be read; nothing to train on")
+            identifier.describer_ = describer
+        _learn(identifiers, training_set, vectors, descriptions.folder)
+
+
+def _learn(
+    identifiers: Sequence[Identifier],
+    training_set: TrainingSet,
+    vectors: Mapping[str, Spool],
+    folder: Path | None,
+) -> None:
+    recipe, pictures = identifiers[0].recipe, training_set.pictures
+    names = np.array([picture.species for picture in pictures])
+    species = tuple(sorted(set(names)))
+    labels = np.searchsorted(species, names)
+    types = np.array([recipe.training_types.index(p.type) for p in pictures if p.type is not None])
+    # Variants look alike as pictures of a type do.
+    kinds = types[training_set.shown] + len(recipe.training_types) * training_set.variant
+    plants = [f"{picture.group} {picture.type}" for picture in pictures]
+    folds = _folds(pictures, identifiers[0].seed)
+    asked = []
+    for identifier in identifiers:
+        identifier.species_ = species
+        asked.append(identifier._asked(pictures, _HELD_OUT_NUMBERS // len(identifiers)))
+    all_asked = np.unique(np.concatenate(asked))
+    learned: list[list[_Learned]] = [[] for _ in identifiers]
+    for number, (name, expert) in enumerate(recipe.experts.items()):
+        rows = Rows(
+            vectors[name],
+            expert.map,
+            standardise=not expert.is_local,
+            types=kinds if expert.centre_types else None,
+        )
+        # Counted with its plants that are held out, a species would be held to be more frequent, and count less.
+        of_pictures = [
+            picture_weights(labels, plants, expert.balance),
+            *(_weights_without(fold, labels, plants, expert.balance) for fold in folds),
+        ]
+        weights, *fold_weights = (training_set.weights(one, recipe.variant_weight) for one in of_pictures)
+        parts = [training_set.rows(fold) for fold in folds]
+        for scorer, held_out in learn_expert(
+            rows, labels[training_set.shown], weights, parts, all_asked, expert, folder, fold_weights
+        ):
+            for identifier, own, into in zip(identifiers, asked, learned, strict=True):
+                type_number = recipe.training_types.index(identifier.type)
+                into.append(
+                    _Learned(number, rows.for_type(scorer, type_number), held_out[np.searchsorted(all_asked, own)])
+                )
+    for identifier, own, classifiers in zip(identifiers, asked, learned, strict=True):
+        identifier._fuse(pictures, own, training_set.confidence, classifiers)
 
 
 def trainable(pictures: Sequence[Picture], recipe: Recipe) -> list[Picture]:

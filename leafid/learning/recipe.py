@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from leafid.collection.picture import AcquisitionType, Picture
@@ -20,6 +20,7 @@ MAPS = ("none", "chi2")
 SYMMETRIES = tuple(WAYS)
 TRUSTS = ("always", "segmentation")
 CODEBOOK_PICTURES = 600
+VARIANT_WEIGHT = 0.5
 
 # What only local descriptors heed.
 _LOCAL_ONLY = (
@@ -160,6 +161,10 @@ class Recipe:
         Pictures are reduced to it, in pixels, before anything else.
     codebook_pictures : int
         How many pictures an encoder is learned from at the most.
+    variants : int
+        How many variants of each training picture are learned from as well (`leafid.learning.variants`).
+    variant_weight : float
+        What they count together, as a part of what the picture itself counts.
     """
 
     type: AcquisitionType
@@ -168,6 +173,12 @@ class Recipe:
     summary: str = ""
     longest_side: int = LONGEST_SIDE
     codebook_pictures: int = CODEBOOK_PICTURES
+    variants: int = 0
+    variant_weight: float = VARIANT_WEIGHT
+
+    def learns_like(self, other: Recipe) -> bool:
+        """Tell whether both learn the same from the same pictures, if to answer for another type."""
+        return replace(self, type=other.type, summary=other.summary) == other
 
     def as_json(self) -> dict[str, Any]:
         """Give plain data that `leafid.learning.recipe_file.from_plain` reads back."""
@@ -176,11 +187,25 @@ class Recipe:
             "training_types": [str(type_) for type_ in self.training_types],
             "longest_side": self.longest_side,
             "codebook_pictures": self.codebook_pictures,
+            "variants": self.variants,
+            "variant_weight": self.variant_weight,
             "experts": {
                 name: {key: value for key, value in asdict(expert).items() if value != ()}
                 for name, expert in self.experts.items()
             },
         }
+
+
+def alike(recipes: Mapping[AcquisitionType, Recipe]) -> list[list[AcquisitionType]]:
+    """Group the types whose recipes learn the same from the same pictures; groups and members in the order given."""
+    groups: list[list[AcquisitionType]] = []
+    for type_, recipe in recipes.items():
+        own = next((group for group in groups if recipe.learns_like(recipes[group[0]])), None)
+        if own is None:
+            groups.append([type_])
+        else:
+            own.append(type_)
+    return groups
 
 
 def types_to_train(pictures: Sequence[Picture], only: AcquisitionType | None = None) -> list[AcquisitionType]:

@@ -15,10 +15,8 @@ from leafid.collection.picture import AcquisitionType
 from leafid.errors import LeafidError
 from leafid.learning.recipe import (
     CLASSIFIERS,
-    CODEBOOK_PICTURES,
     ENCODERS,
     LOCAL_DESCRIPTORS,
-    LONGEST_SIDE,
     MAPS,
     SYMMETRIES,
     TRUSTS,
@@ -88,7 +86,7 @@ def from_plain(data: dict[str, Any], acquisition_type: AcquisitionType, place: s
     LeafidError
         At the first value that is not as expected.
     """
-    _known_keys(data, {"summary", "training_types", "longest_side", "codebook_pictures", "experts"}, place)
+    _known_keys(data, {"summary", "training_types", "experts", *_RECIPE_NUMBERS}, place)
     words = data.get("training_types", [str(acquisition_type)])
     types = _types(words, f"{place}: training_types")
     if acquisition_type not in types:
@@ -97,20 +95,22 @@ def from_plain(data: dict[str, Any], acquisition_type: AcquisitionType, place: s
     if not isinstance(experts, dict) or not experts:
         raise LeafidError(f"{place}: expected at least one table [experts.NAME], found none")
     summary = _checked(data.get("summary", ""), str, lambda _: True, "a text", place, "summary")
-    side = _checked(data.get("longest_side", LONGEST_SIDE), int, *_RANGES["size"], place, "longest_side")
-    pictures = _checked(
-        data.get("codebook_pictures", CODEBOOK_PICTURES), int, lambda n: n >= 1, "1 or more", place, "codebook_pictures"
-    )
+    numbers = {
+        key: _checked(data.get(key, default), type(default), *_RANGES[key], place, key)
+        for key, default in _RECIPE_NUMBERS.items()
+    }
     return Recipe(
         acquisition_type,
         {name: _expert(name, table, place) for name, table in experts.items()},
         types,
         summary,
-        side,
-        pictures,
+        **numbers,
     )
 
 
+_RECIPE_NUMBERS: dict[str, Any] = {
+    entry.name: entry.default for entry in fields(Recipe) if isinstance(entry.default, int | float)
+}
 # For every value that is a word: the words it may be; for every number: a condition and how to say it.
 _CHOICES = {
     "descriptor": ("measures", *LOCAL_DESCRIPTORS),
@@ -121,8 +121,13 @@ _CHOICES = {
     "classifier": CLASSIFIERS,
     "trust": TRUSTS,
 }
+_SIDE = (lambda n: 32 <= n <= 4096, "a whole number from 32 to 4096")
 _RANGES: dict[str, tuple[Callable[[Any], bool], str]] = {
-    "size": (lambda n: 32 <= n <= 4096, "a whole number from 32 to 4096"),
+    "longest_side": _SIDE,
+    "codebook_pictures": (lambda n: n >= 1, "1 or more"),
+    "variants": (lambda n: 0 <= n <= 100, "a whole number from 0 to 100"),
+    "variant_weight": (lambda n: 0.01 <= n <= 100, "a number from 0.01 to 100"),
+    "size": _SIDE,
     "cell": (lambda n: 2 <= n <= 64, "a whole number from 2 to 64"),
     "scales": (lambda n: 1 <= n <= 16, "a whole number from 1 to 16"),
     "patches": (lambda n: 0 <= n <= 10**6, "a whole number from 0 to 1000000"),

@@ -21,11 +21,10 @@ _BLOCK = 1024
 class NormalEquations(Learner):
     """Ridge regression of rows that are at least as many as their columns.
 
-    Rows count the same whatever is left out, for the sums of a part are made once: give no `part_weights`.
-
     Of every part the weighted products of all columns with each other, X'WX, and with the species, are summed up batch
     by batch, and put aside. Without a part, the sums of the other parts are solved: the rows are read once for all
-    fits, and once more for the scores. In memory is one matrix of the columns by the columns, of float64.
+    fits, and once more for the scores. With `part_weights` the sums of the other parts are made for each part that is
+    left out, in as many times the work. In memory is one matrix of the columns by the columns, of float64.
 
     Parameters
     ----------
@@ -41,8 +40,12 @@ class NormalEquations(Learner):
     def __post_init__(self) -> None:
         self._n_species = int(self.labels.max()) + 1
         self._sums = Spool(np.float64, self.folder)
-        for part in self.parts:
-            self._put_aside(part)
+        if self.part_weights is None:
+            for part in self.parts:
+                self._put_aside(part, self.weights[part])
+        else:
+            for left_out in (*range(len(self.parts)), None):
+                self._put_aside(self._chosen(left_out), self._weights(left_out))
 
     @property
     def n_values(self) -> int:
@@ -67,13 +70,13 @@ class NormalEquations(Learner):
             products[start : start + _BLOCK, :start] = products[:start, start : start + _BLOCK].T
         return leading_eigenvectors(products, number)
 
-    def _put_aside(self, part: np.ndarray) -> None:
+    def _put_aside(self, part: np.ndarray, weights: np.ndarray) -> None:
         n_columns = self.n_values
         products = np.zeros((n_columns, n_columns))
         by_species = np.zeros((self._n_species, n_columns))
         for places, values in self.table.batches(part):
             batch = values.astype(np.float64)
-            weighted = batch * self.weights[part[places], None]
+            weighted = batch * weights[places, None]
             labels = self.labels[part[places]]
             order = np.argsort(labels, kind="stable")
             present, starts = np.unique(labels[order], return_index=True)
@@ -87,22 +90,23 @@ class NormalEquations(Learner):
 
     def _summed(self, left_out: int | None, start: int, stop: int) -> np.ndarray:
         """Add up some rows of what was put aside of all parts but one."""
+        if self.part_weights is None:
+            numbers = [number for number in range(len(self.parts)) if number != left_out]
+        else:
+            numbers = [len(self.parts) if left_out is None else left_out]
         height = self.n_values + self._n_species
         total = np.zeros((stop - start, self.n_values))
-        for number in range(len(self.parts)):
-            if number != left_out:
-                for first in range(start, stop, _BLOCK):
-                    last = min(first + _BLOCK, stop)
-                    total[first - start : last - start] += self._sums[np.arange(first, last) + number * height]
+        for number in numbers:
+            for first in range(start, stop, _BLOCK):
+                last = min(first + _BLOCK, stop)
+                total[first - start : last - start] += self._sums[np.arange(first, last) + number * height]
         return total
 
     def _solved(self, left_out: int | None, seen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        from scipy.linalg import LinAlgError, cho_factor, cho_solve
-
         n_columns = self.n_values
         chosen = self._chosen(left_out)
         by_species = self._summed(left_out, n_columns, n_columns + self._n_species)[seen]
-        masses = np.bincount(self.labels[chosen], self.weights[chosen], self._n_species)[seen]
+        masses = np.bincount(self.labels[chosen], self._weights(left_out), self._n_species)[seen]
         mean = by_species.sum(axis=0) / masses.sum()
         shares = masses / masses.sum()
         products = self._summed(left_out, 0, n_columns)
@@ -111,15 +115,8 @@ class NormalEquations(Learner):
         products[np.diag_indices(n_columns)] += self.regularisation
         # With targets 1 and -1, X'W(Y - mean of Y) is twice what each species' sum has over its share of the mean.
         right = 2 * (by_species - masses[:, None] * mean)
-        try:
-            # Seen from the other side, the upper triangle in rows is the lower one in columns: solved where it is.
-            factor = cho_factor(products.T, lower=True, overwrite_a=True, check_finite=False)
-        except LinAlgError as error:
-            raise LeafidError(
-                f"a ridge's regularisation of {self.regularisation:g} is too weak for {len(chosen)} pictures; "
-                "use a larger one"
-            ) from error
-        coefficients = cho_solve(factor, right.T, check_finite=False)
+        # Seen from the other side, the upper triangle in rows is the lower one in columns: solved where it is.
+        coefficients = _solved(products.T, right.T, self.regularisation, len(chosen))
         intercepts = 2 * shares - 1 - mean @ coefficients
         return coefficients.astype(np.float32), intercepts.astype(np.float32)
 
@@ -173,8 +170,6 @@ class InnerProducts(Learner):
         return coefficients, strengths
 
     def _solved(self, left_out: int | None, seen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        from scipy.linalg import cho_factor, cho_solve
-
         chosen = self._chosen(left_out)
         weights = self._weights(left_out)
         targets = one_against_rest(np.searchsorted(seen, self.labels[chosen])).astype(np.float64)
@@ -185,8 +180,21 @@ class InnerProducts(Learner):
         inner *= roots
         inner *= roots[:, None]
         inner[np.diag_indices(len(chosen))] += self.regularisation
-        factor = cho_factor(inner.T, lower=True, overwrite_a=True, check_finite=False)
-        dual = cho_solve(factor, (targets - intercepts) * roots[:, None], check_finite=False) * roots[:, None]
+        right = (targets - intercepts) * roots[:, None]
+        dual = _solved(inner.T, right, self.regularisation, len(chosen)) * roots[:, None]
         coefficients = np.zeros((self.table.n_rows, len(seen)), np.float32)
         coefficients[chosen] = dual
         return coefficients, intercepts.astype(np.float32)
+
+
+def _solved(matrix: np.ndarray, right: np.ndarray, regularisation: float, n_rows: int) -> np.ndarray:
+    """Solve for a symmetric matrix, float64 (d, d) by columns, whose lower triangle is used and overwritten."""
+    from scipy.linalg import LinAlgError, cho_factor, cho_solve
+
+    try:
+        factor = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
+    except LinAlgError as error:
+        raise LeafidError(
+            f"a ridge's regularisation of {regularisation:g} is too weak for {n_rows} pictures; use a larger one"
+        ) from error
+    return cho_solve(factor, right, check_finite=False)

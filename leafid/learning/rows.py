@@ -12,6 +12,8 @@ from leafid.learning.linear import LinearScorer, mapped
 
 # How many prepared numbers are in memory at once: 64 MiB of them.
 _BATCH_NUMBERS = 2**24
+# And how many mapped ones stay there when there are no more: 128 MiB.
+_HELD_NUMBERS = 2**25
 
 
 class Vectors(Protocol):
@@ -40,10 +42,14 @@ class Rows:
         Divide every column by its standard deviation; for measures that come in different units.
     types : int (n,), optional
         A number for each row's acquisition type; given when each type's mean is taken off.
-    own_type : int, default 0
-        The type that new vectors will be of.
     batch_size : int, optional
         Rows in memory at once; by default as many as make 64 MiB.
+
+    Attributes
+    ----------
+    n_rows, n_columns : int
+    is_small : bool
+        Whether all mapped rows stay in memory, so that passes over them cost little.
     """
 
     def __init__(
@@ -53,7 +59,6 @@ class Rows:
         *,
         standardise: bool,
         types: np.ndarray | None = None,
-        own_type: int = 0,
         batch_size: int | None = None,
     ) -> None:
         self.map = map
@@ -62,13 +67,12 @@ class Rows:
         self._types = np.zeros(self.n_rows, np.int64) if types is None else types
         self.n_columns = mapped(vectors[np.arange(1)], map).shape[1]
         # The map costs more than all else: of a small table it is taken once, and not in every pass.
-        is_small = batch_size is None and self.n_rows * self.n_columns <= _BATCH_NUMBERS
-        self._held = self._mapped(np.arange(self.n_rows)) if is_small else None
+        self.is_small = batch_size is None and self.n_rows * self.n_columns <= _HELD_NUMBERS
+        self._held = self._mapped(np.arange(self.n_rows)) if self.is_small else None
         self._batch_size = batch_size or max(1, _BATCH_NUMBERS // max(self.n_columns, 1))
         self._scale = np.ones(self.n_columns, np.float32)
         self._means = np.zeros((int(self._types.max()) + 1, self.n_columns), np.float32)
-        self._means, overall = self._learned_means()
-        self._centre = self._means[own_type] if (self._types == own_type).any() else overall
+        self._means, self._centre = self._learned_means()
         if standardise:
             self._scale = self._learned_scale()
 
@@ -115,9 +119,16 @@ class Rows:
         return self.scorer_of_prepared(coefficients if self._back is None else self._back @ coefficients, intercepts)
 
     def scorer_of_prepared(self, coefficients: np.ndarray, intercepts: np.ndarray) -> LinearScorer:
-        """Take a fit on prepared rows to the original vectors."""
+        """Take a fit on prepared rows to the original vectors, of no type in particular (see `for_type`)."""
         coefficients = coefficients * self._scale[:, None]
         return LinearScorer(self.map, coefficients, intercepts - self._centre @ coefficients)
+
+    def for_type(self, scorer: LinearScorer, number: int) -> LinearScorer:
+        """Make of a scorer one for vectors of a type: it takes off that type's mean, where there are such rows."""
+        if not (self._types == number).any():
+            return scorer
+        moved = (self._centre - self._means[number]) @ scorer.coefficients
+        return LinearScorer(self.map, scorer.coefficients, scorer.intercepts + moved)
 
     def _mapped(self, chosen: np.ndarray) -> np.ndarray:
         return np.array(mapped(self._vectors[chosen].astype(np.float32), self.map), np.float32)

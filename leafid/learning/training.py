@@ -13,9 +13,9 @@ from leafid.learning.context import Context
 from leafid.learning.context_learning import learn_context
 from leafid.learning.descriptions import Descriptions
 from leafid.learning.drawing import drawn_by_plant
-from leafid.learning.identifier import HeldOut, Identifier
+from leafid.learning.identifier import HeldOut, Identifier, fit_together
 from leafid.learning.model import Model, known_species
-from leafid.learning.recipe import Recipe
+from leafid.learning.recipe import Recipe, alike
 from leafid.learning.recogniser import TypeRecogniser
 
 #: Of so many pictures at most it is learned what tells the acquisition types apart, and what place and day say.
@@ -48,10 +48,10 @@ def train(
     LeafidError
         When there is nothing to train on.
     """
-    identifiers = {}
-    for type_, recipe in recipes.items():
-        identifier = Identifier(recipe, seed).fit(pictures, descriptions)
-        identifiers[type_] = identifier
+    identifiers = {type_: Identifier(recipe, seed) for type_, recipe in recipes.items()}
+    for types in alike(recipes):
+        fit_together([identifiers[type_] for type_ in types], pictures, descriptions)
+    for type_, identifier in identifiers.items():
         if len(identifier.species_) == 1:
             _log.warning("type %s: all pictures are of one species; it will be the answer to every picture", type_)
     used = {type_ for recipe in recipes.values() for type_ in recipe.training_types}

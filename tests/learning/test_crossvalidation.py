@@ -13,12 +13,13 @@ def test_every_picture_is_asked_once_a_seed_and_its_plant_is_never_learned_from(
 ):
     learned = []
 
-    class Spy(module.Identifier):
-        def fit(self, pictures, *others):
-            learned.append({picture.plant for picture in pictures})
-            return super().fit(pictures, *others)
+    fit_together = module.fit_together
 
-    monkeypatch.setattr(module, "Identifier", Spy)
+    def spy(identifiers, pictures, *others):
+        learned.append({picture.plant for picture in pictures})
+        fit_together(identifiers, pictures, *others)
+
+    monkeypatch.setattr(module, "fit_together", spy)
     found = list(cross_validate(training, {SHEET: recipes[SHEET]}, descriptions, 3, (0, 1)))
     assert [(one.seed, one.fold, one.type) for one in found] == [(s, f, SHEET) for s in (0, 1) for f in range(3)]
     for one, plants in zip(found, learned, strict=True):

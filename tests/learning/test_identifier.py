@@ -10,7 +10,7 @@ from leafid.learning import fitting as fitting_module
 from leafid.learning import identifier as identifier_module
 from leafid.learning import learner as learner_module
 from leafid.learning.describing import Described
-from leafid.learning.identifier import Identifier
+from leafid.learning.identifier import Identifier, fit_together
 from leafid.learning.recipe import Expert, Recipe
 
 SCAN, SHEET = AcquisitionType.SCAN, AcquisitionType.SCAN_LIKE
@@ -119,6 +119,57 @@ def test_other_types_teach_but_are_not_held_out():
     assert identifier.n_pictures_ == 48
     assert {picture.type for picture in identifier.held_out_.pictures} == {SCAN}
     assert Identifier(RECIPE).fit(pictures, given).n_pictures_ == 24
+
+
+@pytest.mark.parametrize("centre", [False, True])
+def test_types_that_are_fitted_together_are_as_each_by_itself(centre):
+    pictures, given = simulated(types=(SCAN, SHEET))
+    # One plant of scans less: the types do not ask the same.
+    pictures = [p for p in pictures if p.plant != "1.2" or p.type == SHEET]
+    experts = {name: replace(expert, centre_types=centre) for name, expert in RECIPE.experts.items()}
+    recipes = [replace(RECIPE, type=type_, training_types=(SCAN, SHEET), experts=experts) for type_ in (SCAN, SHEET)]
+    together = [Identifier(recipe, 3) for recipe in recipes]
+    fit_together(together, pictures, given)
+    described = given.describe(pictures, None)
+    for recipe, one in zip(recipes, together, strict=True):
+        alone = Identifier(recipe, 3).fit(pictures, given)
+        assert one.type == recipe.type
+        assert one.held_out_.pictures == alone.held_out_.pictures
+        np.testing.assert_array_equal(one.held_out_.seen, alone.held_out_.seen)
+        # Scores of all asked rows together are float32 products of other sizes.
+        np.testing.assert_allclose(one.held_out_.probabilities, alone.held_out_.probabilities, atol=1e-5)
+        np.testing.assert_allclose(one.predict_proba(described), alone.predict_proba(described), atol=1e-5)
+
+
+def test_fitted_together_each_type_needs_pictures():
+    pictures, given = simulated()
+    recipes = [replace(RECIPE, type=type_, training_types=(SCAN, SHEET)) for type_ in (SCAN, SHEET)]
+    with pytest.raises(LeafidError, match="no labelled picture of type scan-like to train on"):
+        fit_together([Identifier(recipe) for recipe in recipes], pictures, given)
+
+
+def test_variants_of_held_out_plants_are_not_learned_from(monkeypatch):
+    pictures, given = simulated()
+    calls = []
+    learn_expert = identifier_module.learn_expert
+
+    def spy(rows, labels, weights, folds, asked, *others):
+        calls.append((labels, weights, folds, asked, others[-1]))
+        return learn_expert(rows, labels, weights, folds, asked, *others)
+
+    monkeypatch.setattr(identifier_module, "learn_expert", spy)
+    identifier = Identifier(replace(RECIPE, variants=2)).fit(pictures, given)
+    assert (identifier.n_pictures_, identifier.n_plants_) == (24, 12)
+    plants = np.array([picture.plant for picture in pictures] * 3)
+    species = np.array([identifier.species_.index(picture.species) for picture in pictures] * 3)
+    for labels, weights, folds, asked, fold_weights in calls:
+        np.testing.assert_array_equal(labels, species)
+        np.testing.assert_array_equal(asked, np.arange(24))
+        assert weights.sum() == pytest.approx(24)
+        np.testing.assert_array_equal(np.sort(np.concatenate(folds)), np.arange(72))
+        for fold, others in zip(folds, fold_weights, strict=True):
+            assert not set(plants[fold]) & set(np.delete(plants, fold))
+            assert not others[fold].any()
 
 
 def test_types_that_are_centred_apart_may_lie_apart():

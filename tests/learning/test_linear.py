@@ -29,12 +29,13 @@ def fit(kind, rows, labels, regularisation, balance):
 def test_the_scorer_repeats_the_scores_of_training_rows(map_, standardise, n, d, typed):
     vectors, labels = data(n, d)
     types = np.arange(n) % 2 if typed else None
-    rows = Rows(vectors, map_, standardise=standardise, types=types, own_type=1)
+    rows = Rows(vectors, map_, standardise=standardise, types=types)
     coefficients, intercepts = fit("ridge", rows.rows, labels, 0.1, 0.5)
     direct = rows.rows @ coefficients + intercepts
     own = slice(None) if types is None else types == 1
+    scorer = rows.for_type(rows.scorer(coefficients, intercepts), 1)
     # Float32 sums over up to 270 mapped columns.
-    np.testing.assert_allclose(rows.scorer(coefficients, intercepts).scores(vectors)[own], direct[own], atol=2e-4)
+    np.testing.assert_allclose(scorer.scores(vectors)[own], direct[own], atol=2e-4)
 
 
 @pytest.mark.parametrize("kind", ["ridge", "linear-svm", "logistic"])
@@ -62,7 +63,7 @@ def test_types_are_centred_apart():
     vectors, _ = data(30, 6)
     types = np.repeat([0, 2], 15)
     vectors[15:] += 100
-    rows = Rows(vectors, "none", standardise=False, types=types, own_type=2).rows
+    rows = Rows(vectors, "none", standardise=False, types=types).rows
     np.testing.assert_allclose(rows[:15].mean(axis=0), 0, atol=1e-4)
     np.testing.assert_allclose(rows[15:].mean(axis=0), 0, atol=1e-4)
 

@@ -1,11 +1,11 @@
 import json
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import pytest
 
 from leafid.collection.picture import AcquisitionType, Picture
 from leafid.errors import LeafidError
-from leafid.learning.recipe import Expert, types_to_train
+from leafid.learning.recipe import Expert, alike, types_to_train
 from leafid.learning.recipe_file import from_plain, load_recipe, recipe_names
 
 SCAN = AcquisitionType.SCAN
@@ -154,6 +154,16 @@ def test_the_number_of_codebook_pictures_is_checked(number):
     assert "codebook_pictures: expected 1 or more, found" in complaint(codebook_pictures=number)
 
 
+@pytest.mark.parametrize("number", [-1, 101, 1.5, "2", True])
+def test_the_number_of_variants_is_checked(number):
+    assert "variants: expected a whole number from 0 to 100, found" in complaint(variants=number)
+
+
+@pytest.mark.parametrize("weight", [0, -1, 101, "1", True])
+def test_the_weight_of_variants_is_checked(weight):
+    assert "variant_weight: expected a number from 0.01 to 100, found" in complaint(variant_weight=weight)
+
+
 @pytest.mark.parametrize("side", [31, 4097, "800", 1.5, True])
 def test_the_longest_side_is_checked(side):
     assert "longest_side: expected a whole number from 32 to 4096, found" in complaint(longest_side=side)
@@ -241,3 +251,12 @@ def test_types_to_train(tmp_path):
         types_to_train(pictures, AcquisitionType.SCAN_LIKE)
     with pytest.raises(LeafidError, match="none of a known type"):
         types_to_train([], SCAN)
+
+
+def test_types_that_learn_the_same_are_alike():
+    scan, sheet, photo = (load_recipe("default", type_) for type_ in AcquisitionType)
+    recipes = {recipe.type: recipe for recipe in (scan, photo, sheet)}
+    assert alike(recipes) == [[scan.type, sheet.type], [photo.type]]
+    other = {scan.type: scan, sheet.type: replace(sheet, variants=sheet.variants + 1)}
+    assert alike(other) == [[scan.type], [sheet.type]]
+    assert alike({}) == []

@@ -50,6 +50,7 @@ ROWS = st.fixed_dictionaries(
         "map_": st.sampled_from(["none", "chi2"]),
         "standardise": st.booleans(),
         "typed": st.booleans(),
+        "reweighted": st.booleans(),
         "batch_size": st.integers(1, 25),
         "regularisation": st.sampled_from([0.03, 0.1, 2.0]),
         "seed": st.integers(0, 99),
@@ -68,17 +69,27 @@ def learner(kind, given_, n_columns, in_memory=2**20):
         given_["map_"],
         standardise=given_["standardise"],
         types=types,
-        own_type=own_type,
         batch_size=given_["batch_size"],
     )
     wanted, new_rows = literal(vectors, given_["map_"], given_["standardise"], types, own_type)
-    return kind(rows, labels, weights, parts, given_["regularisation"]), wanted, new_rows, spool
+    random = np.random.default_rng(given_["seed"])
+    part_weights = [random.uniform(0.2, 3, len(labels)) for _ in parts] if given_["reweighted"] else None
+    made = kind(rows, labels, weights, parts, given_["regularisation"], part_weights)
+
+    def scores(fit, new):
+        return rows.for_type(made.scorer(fit), own_type).scores(new)
+
+    return made, wanted, new_rows, scores, spool
+
+
+def weights_of(made, train, left_out):
+    return (made.weights if left_out is None or not made.part_weights else made.part_weights[left_out])[train]
 
 
 @given(ROWS, st.integers(1, 4), st.booleans())
 @settings(deadline=None, max_examples=40)
 def test_sums_over_batches_are_the_ridge_of_all_rows(given_, d, on_disk):
-    made, X, new_rows, spool = learner(NormalEquations, given_, d, 1 if on_disk else 2**20)
+    made, X, new_rows, scores, spool = learner(NormalEquations, given_, d, 1 if on_disk else 2**20)
     new = np.abs(np.random.default_rng(1).normal(size=(7, d))).astype(np.float32)
     for left_out in [None, *range(len(made.parts))] if len(made.parts) > 1 else [None]:
         fit = made.fit(left_out)
@@ -88,11 +99,11 @@ def test_sums_over_batches_are_the_ridge_of_all_rows(given_, d, on_disk):
         if len(seen) < 2:
             continue
         wanted = Ridge(made.regularisation, solver="cholesky").fit(
-            X[train], targets_of(made.labels[train], seen), sample_weight=made.weights[train]
+            X[train], targets_of(made.labels[train], seen), sample_weight=weights_of(made, train, left_out)
         )
         # Prepared rows and the answer are float32, all between is float64.
         np.testing.assert_allclose(made.scores(fit, np.arange(len(X))), wanted.predict(X), atol=2e-4)
-        np.testing.assert_allclose(made.scorer(fit).scores(new), wanted.predict(new_rows(new)), atol=1e-3)
+        np.testing.assert_allclose(scores(fit, new), wanted.predict(new_rows(new)), atol=1e-3)
     made.close()
     spool.close()
 
@@ -100,19 +111,19 @@ def test_sums_over_batches_are_the_ridge_of_all_rows(given_, d, on_disk):
 @given(ROWS)
 @settings(deadline=None, max_examples=25)
 def test_inner_products_by_blocks_are_the_kernel_ridge_of_all_rows(given_):
-    made, X, new_rows, spool = learner(InnerProducts, given_, given_["n"] + 10)
+    made, X, new_rows, scores, spool = learner(InnerProducts, given_, given_["n"] + 10)
     new = np.abs(np.random.default_rng(1).normal(size=(7, given_["n"] + 10))).astype(np.float32)
     for left_out in [None, *range(len(made.parts))] if len(made.parts) > 1 else [None]:
         fit = made.fit(left_out)
         train = np.setdiff1d(np.arange(len(X)), [] if left_out is None else made.parts[left_out])
         if len(fit.seen) < 2:
             continue
-        targets, weights = targets_of(made.labels[train], fit.seen), made.weights[train]
+        targets, weights = targets_of(made.labels[train], fit.seen), weights_of(made, train, left_out)
         offset = weights @ targets / weights.sum()
         wanted = KernelRidge(alpha=made.regularisation).fit(X[train], targets - offset, sample_weight=weights)
         # Inner products are float32 and up to 100, scores about 1; the weakest penalty is 0.03.
         np.testing.assert_allclose(made.scores(fit, np.arange(len(X))), wanted.predict(X) + offset, atol=5e-3)
-        np.testing.assert_allclose(made.scorer(fit).scores(new), wanted.predict(new_rows(new)) + offset, atol=5e-3)
+        np.testing.assert_allclose(scores(fit, new), wanted.predict(new_rows(new)) + offset, atol=5e-3)
     spool.close()
 
 
@@ -184,10 +195,11 @@ def test_equal_rows_say_how_frequent_species_are(kind):
     made.close()
 
 
-def test_a_penalty_that_is_too_weak():
+@pytest.mark.parametrize("kind", [NormalEquations, InnerProducts])
+def test_a_penalty_that_is_too_weak(kind):
     vectors = np.repeat(np.random.default_rng(0).normal(size=(30, 1)), 4, axis=1).astype(np.float32)
     rows = Rows(1e6 * vectors, "none", standardise=False)
-    made = NormalEquations(rows, np.arange(30) % 2, np.ones(30), [np.arange(30)], 1e-300)
+    made = kind(rows, np.arange(30) % 2, np.ones(30), [np.arange(30)], 1e-300)
     with pytest.raises(LeafidError, match=r"regularisation of 1e-300 is too weak for 30 pictures"):
         made.fit()
     made.close()
