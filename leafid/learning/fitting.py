@@ -65,19 +65,17 @@ def learn_expert(
         kinds.append(
             lambda learner, left_out: learner.fit_softmax(expert.directions, expert.softmax_regularisation, left_out)
         )
-    found = []
     with closing(
         _learner(rows, labels, weights, folds or [np.arange(len(labels))], expert, folder, fold_weights or None)
     ) as learner:
-        for fitted in kinds:
-            held_out = np.full((len(asked), int(labels.max()) + 1), -np.inf, np.float32)
-            for number, fold in enumerate(folds):
-                places = np.flatnonzero(np.isin(asked, fold))
+        held_out = [np.full((len(asked), int(labels.max()) + 1), -np.inf, np.float32) for _ in kinds]
+        for number, fold in enumerate(folds):
+            places = np.flatnonzero(np.isin(asked, fold))
+            for scores, fitted in zip(held_out, kinds, strict=True):
                 if len(places):
                     fit = fitted(learner, number)
-                    held_out[np.ix_(places, fit.seen)] = learner.scores(fit, asked[places])
-            found.append((learner.scorer(fitted(learner, None)), held_out))
-    return found
+                    scores[np.ix_(places, fit.seen)] = learner.scores(fit, asked[places])
+        return [(learner.scorer(fitted(learner, None)), scores) for fitted, scores in zip(kinds, held_out, strict=True)]
 
 
 def check_bounded(name: str, expert: Expert, n_rows: int, n_columns: int) -> None:

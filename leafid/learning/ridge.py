@@ -15,6 +15,8 @@ from leafid.learning.spool import Spool
 
 # Rows of a matrix that are multiplied, or read back, at a time.
 _BLOCK = 1024
+# A penalty that is smaller than the sum of squares by more than this would be lost to rounding in single precision.
+_SINGLE = 1e5
 
 
 @dataclass(eq=False)
@@ -134,6 +136,7 @@ class InnerProducts(Learner):
 
     def __post_init__(self) -> None:
         rows = self.table
+        self._kept: dict[int | None, np.ndarray] = {}
         self._products = np.empty((rows.n_rows, rows.n_rows), np.float32)
         for places, values in rows.batches():
             self._products[places, places] = values @ values.T
@@ -161,9 +164,7 @@ class InnerProducts(Learner):
     def _directions(self, left_out: int | None, number: int) -> tuple[np.ndarray, np.ndarray]:
         chosen = self._chosen(left_out)
         roots = np.sqrt(self._weights(left_out)).astype(np.float32)
-        vectors, strengths = leading_eigenvectors(
-            self._products[np.ix_(chosen, chosen)] * roots * roots[:, None], number
-        )
+        vectors, strengths = leading_eigenvectors(self._weighted(left_out), number)
         # A direction is a sum of rows: X'√W v / √λ, for v an eigenvector of √W X X' √W.
         coefficients = np.zeros((self.table.n_rows, len(strengths)), np.float32)
         coefficients[chosen] = roots[:, None] * vectors / np.sqrt(np.maximum(strengths, 1e-12))
@@ -174,21 +175,34 @@ class InnerProducts(Learner):
         weights = self._weights(left_out)
         targets = one_against_rest(np.searchsorted(seen, self.labels[chosen])).astype(np.float64)
         intercepts = weights @ targets / weights.sum()
-        roots = np.sqrt(weights)
-        # Symmetric: its columns one after the other are its rows one after the other, and are solved where they are.
-        inner = self._products[np.ix_(chosen, chosen)].astype(np.float64)
-        inner *= roots
-        inner *= roots[:, None]
+        roots = np.sqrt(weights)[:, None]
+        inner = self._weighted(left_out)
+        # The vectors come in half precision: single is enough for what is learned of them, but for weak penalties.
+        is_weak = self.regularisation * _SINGLE < np.trace(inner)
+        inner = inner.astype(np.float64 if is_weak else np.float32)
         inner[np.diag_indices(len(chosen))] += self.regularisation
-        right = (targets - intercepts) * roots[:, None]
-        dual = _solved(inner.T, right, self.regularisation, len(chosen)) * roots[:, None]
+        right = ((targets - intercepts) * roots).astype(inner.dtype)
+        # Symmetric: its columns one after the other are its rows one after the other, and are solved where they are.
+        dual = _solved(inner.T, right, self.regularisation, len(chosen)) * roots
         coefficients = np.zeros((self.table.n_rows, len(seen)), np.float32)
         coefficients[chosen] = dual
         return coefficients, intercepts.astype(np.float32)
 
+    def _weighted(self, left_out: int | None) -> np.ndarray:
+        """Give √W X X' √W of the rows that are learned from; the last one asked for is kept."""
+        if left_out not in self._kept:
+            self._kept.clear()
+            chosen = self._chosen(left_out)
+            roots = np.sqrt(self._weights(left_out)).astype(np.float32)
+            inner = self._products[np.ix_(chosen, chosen)]
+            inner *= roots
+            inner *= roots[:, None]
+            self._kept[left_out] = inner
+        return self._kept[left_out]
+
 
 def _solved(matrix: np.ndarray, right: np.ndarray, regularisation: float, n_rows: int) -> np.ndarray:
-    """Solve for a symmetric matrix, float64 (d, d) by columns, whose lower triangle is used and overwritten."""
+    """Solve for a symmetric matrix (d, d) by columns, whose lower triangle is used and overwritten."""
     from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
     try:

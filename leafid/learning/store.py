@@ -22,6 +22,8 @@ from leafid.errors import LeafidError
 T = TypeVar("T")
 DEFAULT_LIMIT = 4 * 2**30
 _CHECKSUM_SIZE = 4
+# When an entry was used last is known to so many seconds.
+_USED_WITHIN = 3600
 _LARGEST_HALF = float(np.finfo(np.float16).max)
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, value BLOB NOT NULL, used INTEGER NOT NULL) WITHOUT ROWID;
@@ -87,6 +89,8 @@ class Store:
         try:
             connection.execute("PRAGMA journal_mode=WAL")
             connection.execute("PRAGMA synchronous=NORMAL")
+            # In KiB: keys lie between long values, so that looking them up goes over many pages.
+            connection.execute("PRAGMA cache_size=-65536")
             connection.executescript(_SCHEMA)
         except (sqlite3.Error, UnicodeDecodeError):
             connection.close()
@@ -96,17 +100,21 @@ class Store:
     def get(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
         """Look several keys up; what isn't there, or is damaged, is left out."""
         found: dict[bytes, bytes] = {}
+        old: list[tuple[int, bytes]] = []
         now = int(time.time())
         with self._tolerant("read"):
             for chunk in chunks(keys, 500):
                 marks = ",".join("?" * len(chunk))
-                query = f"SELECT key, value FROM vectors WHERE key IN ({marks})"
-                for key, value in self._connection.execute(query, chunk):
+                query = f"SELECT key, value, used FROM vectors WHERE key IN ({marks})"
+                for key, value, used in self._connection.execute(query, chunk):
                     content = _verified(value)
                     if content is not None:
                         found[key] = content
-        if found:
-            self._change("UPDATE vectors SET used = ? WHERE key = ?", [(now, key) for key in found])
+                        # The whole entry is written anew for it.
+                        if not isinstance(used, int) or not now - _USED_WITHIN < used <= now:
+                            old.append((now, key))
+        if old:
+            self._change("UPDATE vectors SET used = ? WHERE key = ?", old)
         return found
 
     def known(self, keys: Sequence[bytes]) -> set[bytes]:

@@ -56,7 +56,7 @@ def test_forgets_the_least_recently_used(tmp_path, monkeypatch):
     store = Store(tmp_path, limit=350)
     for name in (b"a", b"b", b"c", b"d"):
         store.put([(name, b"x" * 96)])  # with the checksum of 4 bytes it is 100
-        now[0] += 10
+        now[0] += 4000
     store.get([b"a"])
     assert store.size() == 400
     assert store.shrink() == 1
