@@ -33,8 +33,11 @@ class GuidedFilter:
     def __init__(self, guide: Map, radius: int, epsilon: float) -> None:
         self._guide = guide
         self._window = (2 * radius + 1, 2 * radius + 1)
-        self._mean = self._blurred(guide)
-        self._gain = np.float32(1) / (self._blurred(guide * guide) - self._mean * self._mean + np.float32(epsilon))
+        # What is computed goes into the same arrays again and again: to ask for memory takes as long as to compute.
+        self._slope, self._offset, self._found = (np.empty_like(guide) for _ in range(3))
+        self._mean = self._blurred(guide, np.empty_like(guide))
+        spread = self._blurred(guide * guide, self._found) - self._mean * self._mean
+        self._gain = np.float32(1) / (spread + np.float32(epsilon))
 
     def __call__(self, values: Map) -> Map:
         """Filter one map.
@@ -46,13 +49,19 @@ class GuidedFilter:
         Returns
         -------
         ndarray of float32, shape (H, W)
-            It may overshoot the range of the values a little.
+            It may overshoot the range of the values a little. The next call writes into the same array.
         """
-        mean = self._blurred(values)
-        slope = (self._blurred(self._guide * values) - self._mean * mean) * self._gain
-        offset = mean - slope * self._mean
-        return self._blurred(slope) * self._guide + self._blurred(offset)
+        slope, offset, found = self._slope, self._offset, self._found
+        mean = self._blurred(values, offset)
+        self._blurred(np.multiply(self._guide, values, out=found), slope)
+        slope -= np.multiply(self._mean, mean, out=found)
+        slope *= self._gain
+        offset -= np.multiply(slope, self._mean, out=found)
+        self._blurred(slope, found)
+        found *= self._guide
+        found += self._blurred(offset, slope)
+        return found
 
-    def _blurred(self, values: Map) -> Map:
-        blurred: Map = cv2.blur(values, self._window, borderType=cv2.BORDER_REPLICATE)
-        return blurred
+    def _blurred(self, values: Map, into: Map) -> Map:
+        cv2.blur(values, self._window, dst=into, borderType=cv2.BORDER_REPLICATE)
+        return into

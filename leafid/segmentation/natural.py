@@ -19,8 +19,10 @@ _ROUNDS = 8
 _RADIUS, _EVEN = 2, 1e-3
 
 
-# Where a value of L, a and b is counted among 24 × 40 × 40 colours.
-_COLOUR_BINS = [np.arange(256) * bins // 256 * step for bins, step in ((24, 1600), (40, 40), (40, 1))]
+# What a value of L, a and b adds to the number of a colour, of 24 × 40 × 40.
+_COLOUR_BINS = [
+    (np.arange(256) * bins // 256 * step).astype(np.uint16) for bins, step in ((24, 1600), (40, 40), (40, 1))
+]
 
 
 def natural_mask(image: Image) -> tuple[Mask, float]:
@@ -50,22 +52,27 @@ def _foreground_probability(small: Image) -> NDArray[np.float32]:
     rows, cols = small.shape[:2]
     row = np.linspace(-1, 1, rows, dtype=np.float32)[:, None]
     col = np.linspace(-1, 1, cols, dtype=np.float32)[None]
-    prior = np.exp(-1.5 * (row**2 + col**2)).astype(np.float32)
-    prior = 0.1 + 0.8 * prior
+    prior = 0.1 + 0.8 * np.exp(-1.5 * row**2) * np.exp(-1.5 * col**2)
     shade = lab[..., 0] < _SHADE * np.percentile(lab[..., 0], 90)
-    prior[shade] *= _SHADE_PRIOR
-    index = sum(table[channel] for table, channel in zip(_COLOUR_BINS, cv2.split(lab), strict=True)).ravel()
+    prior *= np.where(shade, np.float32(_SHADE_PRIOR), np.float32(1))
+    of_light, of_a, of_b = (cv2.LUT(values, bins) for values, bins in zip(cv2.split(lab), _COLOUR_BINS, strict=True))
+    index = cv2.add(cv2.add(of_light, of_a), of_b).ravel()
     # Of the many colours there could be, few are there: the sums below are over those only.
     present = np.bincount(index) > 0
     index = (np.cumsum(present) - 1)[index]
     total = np.bincount(index) + 1
-    prior_odds = np.sqrt(prior / (1 - prior))
+    prior_odds = np.sqrt(prior / (1 - prior)).ravel()
     smooth = GuidedFilter(lab[..., 0].astype(np.float32) / 255, _RADIUS, _EVEN)
     probability = prior
+    # Arrays that are made anew each round cost more than what is computed into them.
+    odds, others = np.empty_like(prior_odds), np.empty_like(prior_odds)
     for _ in range(_ROUNDS):
         colour = (np.bincount(index, weights=probability.ravel()) + 0.5) / total
-        odds = (colour / (1 - colour)).astype(np.float32)[index].reshape(rows, cols) * prior_odds
-        probability = np.clip(smooth(odds / (1 + odds)), 0, 1)
+        np.take((colour / (1 - colour)).astype(np.float32), index, out=odds, mode="clip")
+        odds *= prior_odds
+        odds /= np.add(odds, 1, out=others)
+        probability = smooth(odds.reshape(rows, cols))
+        np.clip(probability, 0, 1, out=probability)
     return probability
 
 
