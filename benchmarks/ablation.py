@@ -25,7 +25,7 @@ from leafid.learning.store import Store, default_folder
 FIGURES = ("S", "top1", "top5", "per_plant")
 
 
-def variants(recipe: Recipe) -> Iterator[tuple[str, Recipe]]:
+def changed_recipes(recipe: Recipe) -> Iterator[tuple[str, Recipe]]:
     yield "the recipe", recipe
     for name, expert in recipe.experts.items():
         yield f"only {name}", replace(recipe, experts={name: expert})
@@ -38,6 +38,9 @@ def variants(recipe: Recipe) -> Iterator[tuple[str, Recipe]]:
             yield f"without {family}", replace(recipe, experts={**recipe.experts, name: lean})
     if len(recipe.training_types) > 1:
         yield f"trained on {recipe.type} alone", replace(recipe, training_types=(recipe.type,))
+    for number in (0, 1, 2, 4) if recipe.variants else ():
+        if number != recipe.variants:
+            yield f"with {number} variants of each picture", replace(recipe, variants=number)
     changes = {
         "types not centred": {"centre_types": False},
         "every picture counts the same": {"balance": 0.0},
@@ -87,7 +90,7 @@ def main() -> None:
     pictures = list(read_collection(arguments.collection).labelled().pictures)
     descriptions = Descriptions(Store(arguments.cache), arguments.jobs)
     print(f"| {type_} | " + " | ".join(FIGURES) + " | pictures |\n|---|" + "---|" * (len(FIGURES) + 1))
-    for what, recipe in variants(load_recipe(arguments.recipe, type_)):
+    for what, recipe in changed_recipes(load_recipe(arguments.recipe, type_)):
         if arguments.only and not any(text in what for text in arguments.only):
             continue
         started = time.monotonic()
