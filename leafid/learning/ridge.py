@@ -136,7 +136,10 @@ class InnerProducts(Learner):
 
     def __post_init__(self) -> None:
         rows = self.table
-        self._kept: dict[int | None, np.ndarray] = {}
+        # Memory is asked for once, and not for every fit: to be given it takes as long as to fill it.
+        self._weighted_room = np.empty(rows.n_rows**2, np.float32)
+        self._solving_room = np.empty(rows.n_rows**2, np.float32)
+        self._is_weighted: list[int | None] = []
         self._products = np.empty((rows.n_rows, rows.n_rows), np.float32)
         for places, values in rows.batches():
             self._products[places, places] = values @ values.T
@@ -176,10 +179,13 @@ class InnerProducts(Learner):
         targets = one_against_rest(np.searchsorted(seen, self.labels[chosen])).astype(np.float64)
         intercepts = weights @ targets / weights.sum()
         roots = np.sqrt(weights)[:, None]
-        inner = self._weighted(left_out)
-        # The vectors come in half precision: single is enough for what is learned of them, but for weak penalties.
-        is_weak = self.regularisation * _SINGLE < np.trace(inner)
-        inner = inner.astype(np.float64 if is_weak else np.float32)
+        weighted = self._weighted(left_out)
+        if self.regularisation * _SINGLE < np.trace(weighted):
+            inner = weighted.astype(np.float64)
+        else:
+            # The vectors come in half precision: single is enough for what is learned of them.
+            inner = _square(self._solving_room, len(chosen))
+            inner[...] = weighted
         inner[np.diag_indices(len(chosen))] += self.regularisation
         right = ((targets - intercepts) * roots).astype(inner.dtype)
         # Symmetric: its columns one after the other are its rows one after the other, and are solved where they are.
@@ -189,16 +195,22 @@ class InnerProducts(Learner):
         return coefficients, intercepts.astype(np.float32)
 
     def _weighted(self, left_out: int | None) -> np.ndarray:
-        """Give √W X X' √W of the rows that are learned from; the last one asked for is kept."""
-        if left_out not in self._kept:
-            self._kept.clear()
-            chosen = self._chosen(left_out)
+        """Give √W X X' √W of the rows that are learned from; it lasts until another part is left out."""
+        chosen = self._chosen(left_out)
+        weighted = _square(self._weighted_room, len(chosen))
+        if self._is_weighted != [left_out]:
+            self._is_weighted = [left_out]
             roots = np.sqrt(self._weights(left_out)).astype(np.float32)
-            inner = self._products[np.ix_(chosen, chosen)]
-            inner *= roots
-            inner *= roots[:, None]
-            self._kept[left_out] = inner
-        return self._kept[left_out]
+            for start in range(0, len(chosen), _BLOCK):
+                block = slice(start, start + _BLOCK)
+                np.take(self._products[chosen[block]], chosen, axis=1, out=weighted[block], mode="clip")
+                weighted[block] *= roots
+                weighted[block] *= roots[block, None]
+        return weighted
+
+
+def _square(room: np.ndarray, side: int) -> np.ndarray:
+    return room[: side * side].reshape(side, side)
 
 
 def _solved(matrix: np.ndarray, right: np.ndarray, regularisation: float, n_rows: int) -> np.ndarray:

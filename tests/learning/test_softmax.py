@@ -144,3 +144,19 @@ def test_rows_may_count_otherwise_where_a_part_is_left_out(kind):
         ):
             np.testing.assert_array_equal(found.coefficients, expected.coefficients)
             np.testing.assert_array_equal(found.intercepts, expected.intercepts)
+
+
+def test_a_large_matrix_of_nothing_has_one_direction_without_strength():
+    vectors, values = leading_eigenvectors(np.zeros((400, 400), np.float32), 10)
+    assert vectors.shape == (400, 1)
+    assert not values.any()
+    assert np.isfinite(vectors).all()
+
+
+def test_a_large_matrix_of_few_directions():
+    """Directions that are not there are not made up."""
+    columns = np.linalg.qr(np.random.default_rng(0).normal(size=(400, 3)))[0].astype(np.float32)
+    vectors, values = leading_eigenvectors(columns * np.float32([9, 4, 1]) @ columns.T, 10)
+    assert vectors.shape == (400, 3)
+    np.testing.assert_allclose(values, [9, 4, 1], rtol=1e-4)
+    np.testing.assert_allclose(np.abs(vectors.T @ columns), np.eye(3), atol=1e-4)
