@@ -91,8 +91,10 @@ def cross_validate(
     """
     encoders: dict[AcquisitionType, dict[str, Encoder]] = {}
     if shared_codebooks:
-        for type_, recipe in recipes.items():
-            encoders[type_] = descriptions.learn_encoders(trainable(pictures, recipe), recipe, seeds[0])
+        for types in alike(recipes):
+            recipe = recipes[types[0]]
+            learned = descriptions.learn_encoders(trainable(pictures, recipe), recipe, seeds[0])
+            encoders |= dict.fromkeys(types, learned)
     deal = place_folds if by_place else plant_folds
     for seed in seeds:
         for fold, test in enumerate(deal(pictures, n_folds, seed)):
