@@ -16,6 +16,7 @@ from leafid.descriptors.cell_windows import Grid
 from leafid.descriptors.local import LocalFeatures, dense_colour, dense_sift, detected_sift, inner_distance_features
 from leafid.encoding import Encoder
 from leafid.learning.recipe import LONGEST_SIDE, Expert
+from leafid.learning.staging import staged
 from leafid.learning.variants import variant
 from leafid.segmentation import Segmentation, normalised_crop, segment
 
@@ -52,18 +53,23 @@ class Describer:
         Pictures are reduced to it, in pixels, before anything else.
     variant : int
         Above 0, this variant of each picture is described in its place (`leafid.learning.variants`).
+    staged : int
+        Above 0, this staged photo with the leaf of each picture (`leafid.learning.staging`).
     """
 
     experts: dict[str, Expert]
     encoders: dict[str, Encoder] = field(default_factory=dict)
     longest_side: int = LONGEST_SIDE
     variant: int = 0
+    staged: int = 0
 
     def expert_key(self, name: str) -> str:
         """All that decides about an expert's vector of a picture, as a short text."""
         words = [DESCRIPTION_VERSION, self.longest_side, self.experts[name].description_key()]
         if self.variant:
             words.append(f"variant {self.variant}")
+        if self.staged:
+            words.append(f"staged {self.staged}")
         digest = hashlib.sha256("|".join(map(str, words)).encode())
         if self.experts[name].is_local:
             for array_name, array in sorted(self.encoders[name].state().items()):
@@ -90,6 +96,9 @@ class Describer:
         """
         if self.variant:
             image = variant(image, self.variant, acquisition_type)
+        if self.staged:
+            image = staged(image, segment(image, acquisition_type), self.staged, self.longest_side)
+            acquisition_type = AcquisitionType.PHOTO
         views = _views(image, acquisition_type)
         experts = {name: self.experts[name] for name in (self.experts if names is None else names)}
         families = [family for expert in experts.values() for family in expert.families]

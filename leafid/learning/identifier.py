@@ -223,8 +223,8 @@ def _learn(
     species = tuple(sorted(set(names)))
     labels = np.searchsorted(species, names)
     types = np.array([recipe.training_types.index(p.type) for p in pictures if p.type is not None])
-    # Variants look alike as pictures of a type do.
-    kinds = types[training_set.shown] + len(recipe.training_types) * training_set.variant
+    # What was made in one way of the pictures of a type looks alike as these do.
+    kinds = types[training_set.shown] + len(recipe.training_types) * training_set.look
     plants = [f"{picture.group} {picture.type}" for picture in pictures]
     folds = _folds(pictures, identifiers[0].seed)
     asked = []
@@ -245,7 +245,7 @@ def _learn(
             picture_weights(labels, plants, expert.balance),
             *(_weights_without(fold, labels, plants, expert.balance) for fold in folds),
         ]
-        weights, *fold_weights = (training_set.weights(one, recipe.variant_weight) for one in of_pictures)
+        weights, *fold_weights = (training_set.weights(one) for one in of_pictures)
         parts = [training_set.rows(fold) for fold in folds]
         for scorer, held_out in learn_expert(
             rows, labels[training_set.shown], weights, parts, all_asked, expert, folder, fold_weights

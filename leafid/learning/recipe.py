@@ -21,6 +21,7 @@ SYMMETRIES = tuple(WAYS)
 TRUSTS = ("always", "segmentation")
 CODEBOOK_PICTURES = 600
 VARIANT_WEIGHT = 0.5
+STAGED_WEIGHT = 1.0
 
 # What only local descriptors heed.
 _LOCAL_ONLY = (
@@ -165,6 +166,10 @@ class Recipe:
         How many variants of each training picture are learned from as well (`leafid.learning.variants`).
     variant_weight : float
         What they count together, as a part of what the picture itself counts.
+    staged : int
+        How many staged photos of each scan and scan-like picture are learned from as well (`leafid.learning.staging`).
+    staged_weight : float
+        What they count together, likewise.
     """
 
     type: AcquisitionType
@@ -175,6 +180,8 @@ class Recipe:
     codebook_pictures: int = CODEBOOK_PICTURES
     variants: int = 0
     variant_weight: float = VARIANT_WEIGHT
+    staged: int = 0
+    staged_weight: float = STAGED_WEIGHT
 
     def learns_like(self, other: Recipe) -> bool:
         """Tell whether both learn the same from the same pictures, if to answer for another type."""
@@ -189,6 +196,8 @@ class Recipe:
             "codebook_pictures": self.codebook_pictures,
             "variants": self.variants,
             "variant_weight": self.variant_weight,
+            "staged": self.staged,
+            "staged_weight": self.staged_weight,
             "experts": {
                 name: {key: value for key, value in asdict(expert).items() if value != ()}
                 for name, expert in self.experts.items()

@@ -127,6 +127,8 @@ _RANGES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "codebook_pictures": (lambda n: n >= 1, "1 or more"),
     "variants": (lambda n: 0 <= n <= 100, "a whole number from 0 to 100"),
     "variant_weight": (lambda n: 0.01 <= n <= 100, "a number from 0.01 to 100"),
+    "staged": (lambda n: 0 <= n <= 100, "a whole number from 0 to 100"),
+    "staged_weight": (lambda n: 0.01 <= n <= 100, "a number from 0.01 to 100"),
     "size": _SIDE,
     "cell": (lambda n: 2 <= n <= 64, "a whole number from 2 to 64"),
     "scales": (lambda n: 1 <= n <= 16, "a whole number from 1 to 16"),

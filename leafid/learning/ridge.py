@@ -15,6 +15,10 @@ from leafid.learning.spool import Spool
 
 # Rows of a matrix that are multiplied, or read back, at a time.
 _BLOCK = 1024
+# How many batches of rows are held on one side of a product: 256 MiB.
+_TALLER = 4
+# A part that is never left out.
+_NEVER = -1
 # A penalty that is smaller than the sum of squares by more than this would be lost to rounding in single precision.
 _SINGLE = 1e5
 
@@ -139,9 +143,10 @@ class InnerProducts(Learner):
         # Memory is asked for once, and not for every fit: to be given it takes as long as to fill it.
         self._weighted_room = np.empty(rows.n_rows**2, np.float32)
         self._solving_room = np.empty(rows.n_rows**2, np.float32)
-        self._is_weighted: list[int | None] = []
+        self._weighted_without: int | None = _NEVER
         self._products = np.empty((rows.n_rows, rows.n_rows), np.float32)
-        for places, values in rows.batches():
+        # The larger the batches on one side, the less often those on the other are read again.
+        for places, values in rows.batches(times=_TALLER):
             self._products[places, places] = values @ values.T
             for others, more in rows.batches(np.arange(places.stop, rows.n_rows)):
                 right = slice(places.stop + others.start, places.stop + others.stop)
@@ -198,8 +203,8 @@ class InnerProducts(Learner):
         """Give √W X X' √W of the rows that are learned from; it lasts until another part is left out."""
         chosen = self._chosen(left_out)
         weighted = _square(self._weighted_room, len(chosen))
-        if self._is_weighted != [left_out]:
-            self._is_weighted = [left_out]
+        if self._weighted_without != left_out:
+            self._weighted_without = left_out
             roots = np.sqrt(self._weights(left_out)).astype(np.float32)
             for start in range(0, len(chosen), _BLOCK):
                 block = slice(start, start + _BLOCK)

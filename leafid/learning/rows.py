@@ -76,8 +76,14 @@ class Rows:
         if standardise:
             self._scale = self._learned_scale()
 
-    def batches(self, chosen: np.ndarray | None = None) -> Iterator[tuple[slice, np.ndarray]]:
+    def batches(self, chosen: np.ndarray | None = None, times: int = 1) -> Iterator[tuple[slice, np.ndarray]]:
         """Go through the prepared rows at some indices, by default all, a batch at a time.
+
+        Parameters
+        ----------
+        chosen : int (k,), optional
+        times : int, default 1
+            Batches are so many times as large as they are otherwise.
 
         Yields
         ------
@@ -86,8 +92,9 @@ class Rows:
         values : float32 (k, m)
         """
         rows = np.arange(self.n_rows) if chosen is None else chosen
-        for start in range(0, len(rows), self._batch_size):
-            places = slice(start, min(start + self._batch_size, len(rows)))
+        size = self._batch_size * times
+        for start in range(0, len(rows), size):
+            places = slice(start, min(start + size, len(rows)))
             yield places, self.prepared(rows[places])
 
     def prepared(self, chosen: np.ndarray) -> np.ndarray:
@@ -131,7 +138,7 @@ class Rows:
         return LinearScorer(self.map, scorer.coefficients, scorer.intercepts + moved)
 
     def _mapped(self, chosen: np.ndarray) -> np.ndarray:
-        return np.array(mapped(self._vectors[chosen].astype(np.float32), self.map), np.float32)
+        return np.asarray(mapped(self._vectors[chosen].astype(np.float32), self.map), np.float32)
 
     def _learned_means(self) -> tuple[np.ndarray, np.ndarray]:
         """Find the mean of every type, float32 (n_types, m), and that of all rows, (m,)."""

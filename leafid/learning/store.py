@@ -25,8 +25,9 @@ _CHECKSUM_SIZE = 4
 # When an entry was used last is known to so many seconds.
 _USED_WITHIN = 3600
 _LARGEST_HALF = float(np.finfo(np.float16).max)
+# Keys stand in an index of their own: looked up beside the long values, they would be spread over as many pages.
 _SCHEMA = """
-CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, value BLOB NOT NULL, used INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, value BLOB NOT NULL, used INTEGER NOT NULL);
 CREATE INDEX IF NOT EXISTS vectors_used ON vectors (used);
 """
 # SQLite quotes a damaged schema, and Python then can't decode the message.
@@ -89,8 +90,6 @@ class Store:
         try:
             connection.execute("PRAGMA journal_mode=WAL")
             connection.execute("PRAGMA synchronous=NORMAL")
-            # In KiB: keys lie between long values, so that looking them up goes over many pages.
-            connection.execute("PRAGMA cache_size=-65536")
             connection.executescript(_SCHEMA)
         except (sqlite3.Error, UnicodeDecodeError):
             connection.close()

@@ -1,4 +1,4 @@
-"""What an identifier learns from: pictures as they are, and variants of them."""
+"""What an identifier learns from: pictures as they are, variants of them, and photos staged with their leaves."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from leafid.collection.picture import Picture
+from leafid.collection.picture import AcquisitionType, Picture
 from leafid.learning.describing import Describer
 from leafid.learning.descriptions import Descriptions
 from leafid.learning.fitting import check_bounded
 from leafid.learning.recipe import Recipe
 from leafid.learning.spool import Spool
 
-#: Of more pictures no variants are made: so many show by themselves what variants stand for.
+#: Of more pictures no variants are made and no photos staged: so many show by themselves what these stand for.
 VARIED_PICTURES = 20_000
 
 
 @dataclass(frozen=True)
 class TrainingSet:
-    """The rows of an expert's training vectors: first a row for each picture, then one for each variant.
+    """The rows of an expert's training vectors: first a row for each picture, then one for each look made of one.
 
     Attributes
     ----------
@@ -31,37 +31,47 @@ class TrainingSet:
         How sure the segmentation is of each.
     shown : int (n_rows,)
         The index of the picture that a row shows.
-    variant : int (n_rows,)
-        Its variant; 0: the picture as it is.
+    look : int (n_rows,)
+        0: the picture as it is; from 1: variants, then staged photos.
+    share : float64 (n_rows,)
+        What a row counts, as a part of what the picture as it is counts.
     """
 
     pictures: list[Picture]
     confidence: np.ndarray
     shown: np.ndarray
-    variant: np.ndarray
+    look: np.ndarray
+    share: np.ndarray
 
     def rows(self, pictures: np.ndarray) -> np.ndarray:
         """Find all rows that show some of the pictures, given by their indices."""
         return np.flatnonzero(np.isin(self.shown, pictures))
 
-    def weights(self, of_pictures: np.ndarray, of_variants: float) -> np.ndarray:
-        """Share out what pictures count among their rows; the sum stays.
+    def weights(self, of_pictures: np.ndarray) -> np.ndarray:
+        """Make what rows count of what pictures do; the sum stays.
 
         Parameters
         ----------
         of_pictures : float (n_pictures,)
-        of_variants : float
-            What all variants of a picture count together, as a part of what the picture as it is counts.
 
         Returns
         -------
         float64 (n_rows,)
         """
-        n_variants = int(self.variant.max(initial=0))
-        if not n_variants:
+        if not self.look.any():
             return of_pictures
-        share = np.where(self.variant > 0, of_variants / n_variants, 1.0)
-        return of_pictures[self.shown] * share / (1 + of_variants)
+        weights = of_pictures[self.shown] * self.share
+        total = weights.sum()
+        return weights * (of_pictures.sum() / total) if total else weights
+
+
+@dataclass(frozen=True)
+class _Look:
+    """A way to look at pictures, for those of some types, and what it counts."""
+
+    describer: Describer
+    types: tuple[AcquisitionType, ...]
+    share: float
 
 
 def gather(
@@ -71,11 +81,12 @@ def gather(
     describer: Describer,
     vectors: Mapping[str, Spool],
 ) -> TrainingSet:
-    """Describe pictures and their variants, and write the vectors of each expert away.
+    """Describe pictures and what is made of them, and write the vectors of each expert away.
 
     Parameters
     ----------
     pictures : sequence of Picture
+        Each of a known type.
     recipe : Recipe
     descriptions : Descriptions
     describer : Describer
@@ -87,16 +98,16 @@ def gather(
     TrainingSet
         Of the pictures that could be read.
     """
-    n_variants = recipe.variants if len(pictures) <= VARIED_PICTURES else 0
+    looks = _looks(recipe, describer) if len(pictures) <= VARIED_PICTURES else []
+    n_rows = len(pictures) + sum(picture.type in look.types for look in looks for picture in pictures)
     places: dict[int, int] = {}
     confidence: list[float] = []
     shown: list[int] = []
-    variant: list[int] = []
-    for number in range(n_variants + 1):
-        asked = range(len(pictures)) if not number else list(places)
-        with closing(
-            descriptions.stream([pictures[index] for index in asked], replace(describer, variant=number))
-        ) as stream:
+    numbers: list[int] = []
+    for number, look in enumerate([_Look(describer, tuple(AcquisitionType), 1.0), *looks]):
+        readable = list(places) if number else range(len(pictures))
+        asked = [index for index in readable if pictures[index].type in look.types]
+        with closing(descriptions.stream([pictures[index] for index in asked], look.describer)) as stream:
             for index, described in zip(asked, stream, strict=True):
                 if described is None:
                     continue
@@ -104,12 +115,28 @@ def gather(
                     vector = described.vectors[name]
                     if not shown:
                         # Found out now rather than after the work on all pictures.
-                        n_rows = len(pictures) * (n_variants + 1)
                         check_bounded(name, recipe.experts[name], n_rows, len(vector))
                     spool.append(vector[None])
                 if not number:
                     places[index] = len(confidence)
                     confidence.append(described.confidence)
                 shown.append(places[index])
-                variant.append(number)
-    return TrainingSet([pictures[index] for index in places], np.array(confidence), np.array(shown), np.array(variant))
+                numbers.append(number)
+    shares = np.array([1.0, *(look.share for look in looks)])
+    look_of = np.array(numbers, int)
+    return TrainingSet(
+        [pictures[index] for index in places], np.array(confidence), np.array(shown, int), look_of, shares[look_of]
+    )
+
+
+def _looks(recipe: Recipe, describer: Describer) -> list[_Look]:
+    on_sheet = tuple(type_ for type_ in AcquisitionType if type_ is not AcquisitionType.PHOTO)
+    variants = [
+        _Look(replace(describer, variant=number), tuple(AcquisitionType), recipe.variant_weight / recipe.variants)
+        for number in range(1, recipe.variants + 1)
+    ]
+    staged = [
+        _Look(replace(describer, staged=number), on_sheet, recipe.staged_weight / recipe.staged)
+        for number in range(1, recipe.staged + 1)
+    ]
+    return variants + staged

@@ -11,6 +11,7 @@ from leafid.encoding import FisherEncoder, VladEncoder, WordsEncoder
 from leafid.learning import describing
 from leafid.learning.describing import Describer, Views, local_features, sample_features
 from leafid.learning.recipe import VIEWS, Expert
+from leafid.learning.staging import staged
 from leafid.segmentation import segment
 
 SCAN = AcquisitionType.SCAN
@@ -117,6 +118,15 @@ def test_only_the_experts_asked_for_are_described(leaf):
     assert some.confidence == everything.confidence
 
 
+def test_a_staged_photo_is_described_as_a_photo(leaf):
+    describer = Describer({"a": Expert("measures", ("hu", "geometry"))}, longest_side=200)
+    found = replace(describer, staged=2).describe(leaf, SCAN)
+    photo = staged(leaf, segment(leaf, SCAN), 2, 200)
+    expected = describer.describe(photo, AcquisitionType.PHOTO)
+    np.testing.assert_array_equal(found.vectors["a"], expected.vectors["a"])
+    assert found.confidence == expected.confidence
+
+
 def test_the_key_of_an_expert_changes_with_all_that_decides_about_its_vector(monkeypatch):
     encoder = learned(FisherEncoder)
 
@@ -133,6 +143,7 @@ def test_the_key_of_an_expert_changes_with_all_that_decides_about_its_vector(mon
         key(replace(SIFT, view="picture")),
         key(SIFT, learned(FisherEncoder, seed=1)),
         *(Describer({"a": Expert("measures", families)}).expert_key("a") for families in measures),
+        *(Describer({"a": SIFT}, {"a": encoder}, **look).expert_key("a") for look in ({"variant": 1}, {"staged": 1})),
     ]
     assert len({first, *others}) == 1 + len(others)
     monkeypatch.setattr(describing, "DESCRIPTION_VERSION", describing.DESCRIPTION_VERSION + 1)

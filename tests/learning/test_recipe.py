@@ -130,7 +130,7 @@ def test_unknown_keys_of_an_expert(key, hint):
 
 def test_unknown_keys_of_a_recipe():
     assert "unknown key 'training_type'; did you mean 'training_types'?" in complaint(training_type=["scan"])
-    assert "unknown key 'zzz'; expected codebook_pictures, experts, longest_side, summary" in complaint(zzz=1)
+    assert "unknown key 'zzz'; expected codebook_pictures, experts, longest_side, staged" in complaint(zzz=1)
 
 
 @pytest.mark.parametrize(
@@ -154,14 +154,16 @@ def test_the_number_of_codebook_pictures_is_checked(number):
     assert "codebook_pictures: expected 1 or more, found" in complaint(codebook_pictures=number)
 
 
+@pytest.mark.parametrize("key", ["variants", "staged"])
 @pytest.mark.parametrize("number", [-1, 101, 1.5, "2", True])
-def test_the_number_of_variants_is_checked(number):
-    assert "variants: expected a whole number from 0 to 100, found" in complaint(variants=number)
+def test_the_number_of_looks_is_checked(key, number):
+    assert f"{key}: expected a whole number from 0 to 100, found" in complaint(**{key: number})
 
 
+@pytest.mark.parametrize("key", ["variant_weight", "staged_weight"])
 @pytest.mark.parametrize("weight", [0, -1, 101, "1", True])
-def test_the_weight_of_variants_is_checked(weight):
-    assert "variant_weight: expected a number from 0.01 to 100, found" in complaint(variant_weight=weight)
+def test_the_weight_of_looks_is_checked(key, weight):
+    assert f"{key}: expected a number from 0.01 to 100, found" in complaint(**{key: weight})
 
 
 @pytest.mark.parametrize("side", [31, 4097, "800", 1.5, True])

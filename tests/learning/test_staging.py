@@ -1,0 +1,91 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from leafid.collection.picture import AcquisitionType
+from leafid.learning.staging import staged
+from leafid.segmentation import segment
+from leafid.segmentation.result import Segmentation, bounding_box
+
+SCAN = AcquisitionType.SCAN
+BRANCHES, LEAVES = (1, 3, 5, 7), (2, 4, 6, 8)
+
+
+def cut(mask):
+    return Segmentation(mask, mask, 1.0, bounding_box(mask))
+
+
+@pytest.fixture(scope="module")
+def scan():
+    """A green leaf on white."""
+    image = np.full((400, 300, 3), 250, np.uint8)
+    rows, cols = np.ogrid[:400, :300]
+    image[((rows - 200) / 150) ** 2 + ((cols - 150) / 60) ** 2 < 1] = (40, 160, 50)
+    return image
+
+
+@given(
+    st.tuples(st.integers(1, 40), st.integers(1, 40)).flatmap(
+        lambda size: st.tuples(arrays(np.uint8, (*size, 3)), arrays(bool, size))
+    ),
+    st.integers(1, 4),
+    st.sampled_from([32, 100, 133]),
+)
+@settings(deadline=None, max_examples=40)
+def test_a_staged_photo_is_four_to_three_and_always_the_same(picture, number, side):
+    image, mask = picture
+    before = image.copy()
+    found = staged(image, cut(mask), number, side)
+    assert found.dtype == np.uint8
+    assert found.shape == image.shape if not mask.any() else sorted(found.shape) == [3, round(side * 0.75), side]
+    np.testing.assert_array_equal(staged(image.copy(), cut(mask), number, side), found)
+    np.testing.assert_array_equal(image, before)
+
+
+def test_without_a_leaf_the_picture_stays_as_it_is(scan):
+    assert staged(scan, cut(np.zeros(scan.shape[:2], bool)), 1, 200) is scan
+
+
+def test_numbers_and_pictures_have_photos_of_their_own(scan):
+    leaf = segment(scan, SCAN)
+    found = [staged(scan, leaf, number, 200) for number in (1, 2, 3, 4)]
+    found.append(staged(255 - scan, leaf, 1, 200))
+    assert len({one.tobytes() for one in found}) == 5
+
+
+@pytest.mark.parametrize("number", BRANCHES + LEAVES)
+def test_nothing_of_the_sheet_is_left(number):
+    """A blue leaf on red: no pixel is red, whatever light falls on it, not even at the leaf's edge."""
+    image = np.zeros((200, 300, 3), np.uint8)
+    image[..., 2] = 255
+    mask = np.zeros(image.shape[:2], bool)
+    mask[40:160, 60:240] = True
+    image[mask] = (255, 0, 0)
+    # The ground behind is of the leaf's colour, or grey but for 0.85 to 1.15 times as much of each colour and clouds of
+    # 0.9 to 1.1 likewise: no more than 1.15 · 1.1 / (0.85 · 0.9) times as red as blue, which is 1.7.
+    blue, _, red = np.moveaxis(staged(image, cut(mask), number, 400).astype(float), -1, 0)
+    assert (red <= 1.7 * blue + 3).all()
+
+
+@pytest.mark.parametrize("number", LEAVES)
+def test_a_leaf_nearly_alone_is_found_again(scan, number):
+    """It lies near the middle, on top, and is 0.6 to 1.14 times as long as the photo's shorter side."""
+    photo = staged(scan, segment(scan, SCAN), number, 400)
+    rows, cols = photo.shape[:2]
+    middle = photo[rows // 4 : -rows // 4, cols // 4 : -cols // 4].astype(int)
+    green = (middle[..., 1] > middle[..., 0] + 20) & (middle[..., 1] > middle[..., 2] + 20)
+    # A leaf that is a third as wide as long, narrowed to 0.6 at most, fills this much of the middle at the least.
+    assert green.mean() > 0.1
+
+
+def test_a_branch_has_more_edges_than_a_leaf(scan):
+    def edges(photo):
+        return (np.abs(np.diff(photo[..., 1].astype(int), axis=1)) > 12).mean()
+
+    leaf = segment(scan, SCAN)
+    branches, leaves = (
+        np.mean([edges(staged(scan, leaf, number, 400)) for number in numbers]) for numbers in (BRANCHES, LEAVES)
+    )
+    assert branches > leaves
