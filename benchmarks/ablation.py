@@ -41,6 +41,9 @@ def changed_recipes(recipe: Recipe) -> Iterator[tuple[str, Recipe]]:
     for number in (0, 1, 2, 4) if recipe.variants else ():
         if number != recipe.variants:
             yield f"with {number} variants of each picture", replace(recipe, variants=number)
+    for number in (0, 1, 2, 4) if recipe.staged else ():
+        if number != recipe.staged:
+            yield f"with {number} staged photos of each picture", replace(recipe, staged=number)
     changes = {
         "types not centred": {"centre_types": False},
         "every picture counts the same": {"balance": 0.0},

@@ -167,7 +167,7 @@ class Recipe:
     variant_weight : float
         What they count together, as a part of what the picture itself counts.
     staged : int
-        How many staged photos of each scan and scan-like picture are learned from as well (`leafid.learning.staging`).
+        How many staged photos of a scan or scan-like picture are learned from as well (`leafid.learning.staging`).
     staged_weight : float
         What they count together, likewise.
     """

@@ -70,11 +70,11 @@ class Rows:
         self.is_small = batch_size is None and self.n_rows * self.n_columns <= _HELD_NUMBERS
         self._held = self._mapped(np.arange(self.n_rows)) if self.is_small else None
         self._batch_size = batch_size or max(1, _BATCH_NUMBERS // max(self.n_columns, 1))
-        self._scale = np.ones(self.n_columns, np.float32)
+        self._scale, self._is_scaled = np.ones(self.n_columns, np.float32), False
         self._means = np.zeros((int(self._types.max()) + 1, self.n_columns), np.float32)
         self._means, self._centre = self._learned_means()
         if standardise:
-            self._scale = self._learned_scale()
+            self._scale, self._is_scaled = self._learned_scale(), True
 
     def batches(self, chosen: np.ndarray | None = None, times: int = 1) -> Iterator[tuple[slice, np.ndarray]]:
         """Go through the prepared rows at some indices, by default all, a batch at a time.
@@ -100,10 +100,13 @@ class Rows:
     def prepared(self, chosen: np.ndarray) -> np.ndarray:
         """Give the prepared rows at some indices; float32 (k, m)."""
         values = self._mapped(chosen) if self._held is None else self._held[chosen]
+        # Neighbours are often of one type, and a few rows fit into the processor's cache.
         types = self._types[chosen]
-        for number in np.unique(types):
-            values[types == number] -= self._means[number]
-        values *= self._scale
+        ends = np.flatnonzero(np.diff(types)) + 1
+        for start, stop in zip([0, *ends.tolist()], [*ends.tolist(), len(types)], strict=True):
+            values[start:stop] -= self._means[types[start : start + 1]]
+        if self._is_scaled:
+            values *= self._scale
         return values
 
     @cached_property

@@ -17,6 +17,8 @@ from leafid.learning.spool import Spool
 
 #: Of more pictures no variants are made and no photos staged: so many show by themselves what these stand for.
 VARIED_PICTURES = 20_000
+#: Pictures of one plant look alike: of so many of them, at most, of each type photos are staged, and count for all.
+STAGED_OF_PLANT = 8
 
 
 @dataclass(frozen=True)
@@ -67,11 +69,10 @@ class TrainingSet:
 
 @dataclass(frozen=True)
 class _Look:
-    """A way to look at pictures, for those of some types, and what it counts."""
+    """A way to look at pictures: at those of some indices, and what each counts then."""
 
     describer: Describer
-    types: tuple[AcquisitionType, ...]
-    share: float
+    shares: dict[int, float]
 
 
 def gather(
@@ -98,15 +99,15 @@ def gather(
     TrainingSet
         Of the pictures that could be read.
     """
-    looks = _looks(recipe, describer) if len(pictures) <= VARIED_PICTURES else []
-    n_rows = len(pictures) + sum(picture.type in look.types for look in looks for picture in pictures)
+    looks = _looks(pictures, recipe, describer)
+    n_rows = sum(len(look.shares) for look in looks)
     places: dict[int, int] = {}
     confidence: list[float] = []
     shown: list[int] = []
     numbers: list[int] = []
-    for number, look in enumerate([_Look(describer, tuple(AcquisitionType), 1.0), *looks]):
-        readable = list(places) if number else range(len(pictures))
-        asked = [index for index in readable if pictures[index].type in look.types]
+    shares: list[float] = []
+    for number, look in enumerate(looks):
+        asked = [index for index in look.shares if index in places or not number]
         with closing(descriptions.stream([pictures[index] for index in asked], look.describer)) as stream:
             for index, described in zip(asked, stream, strict=True):
                 if described is None:
@@ -122,21 +123,38 @@ def gather(
                     confidence.append(described.confidence)
                 shown.append(places[index])
                 numbers.append(number)
-    shares = np.array([1.0, *(look.share for look in looks)])
-    look_of = np.array(numbers, int)
-    return TrainingSet(
-        [pictures[index] for index in places], np.array(confidence), np.array(shown, int), look_of, shares[look_of]
-    )
+                shares.append(look.shares[index])
+    read = [pictures[index] for index in places]
+    return TrainingSet(read, np.array(confidence), np.array(shown, int), np.array(numbers, int), np.array(shares))
 
 
-def _looks(recipe: Recipe, describer: Describer) -> list[_Look]:
-    on_sheet = tuple(type_ for type_ in AcquisitionType if type_ is not AcquisitionType.PHOTO)
+def _looks(pictures: Sequence[Picture], recipe: Recipe, describer: Describer) -> list[_Look]:
+    """List the ways to look at pictures; first as they are."""
+    everything = range(len(pictures))
+    as_they_are = _Look(describer, dict.fromkeys(everything, 1.0))
+    if len(pictures) > VARIED_PICTURES:
+        return [as_they_are]
     variants = [
-        _Look(replace(describer, variant=number), tuple(AcquisitionType), recipe.variant_weight / recipe.variants)
+        _Look(replace(describer, variant=number), dict.fromkeys(everything, recipe.variant_weight / recipe.variants))
         for number in range(1, recipe.variants + 1)
     ]
     staged = [
-        _Look(replace(describer, staged=number), on_sheet, recipe.staged_weight / recipe.staged)
+        _Look(replace(describer, staged=number), _to_stage(pictures, recipe.staged_weight / recipe.staged))
         for number in range(1, recipe.staged + 1)
     ]
-    return variants + staged
+    return [as_they_are, *variants, *staged]
+
+
+def _to_stage(pictures: Sequence[Picture], share: float) -> dict[int, float]:
+    """Choose the pictures that photos are staged of, evenly among those of a plant, and what a photo of each counts."""
+    of_plants: dict[tuple[str, AcquisitionType | None], list[int]] = {}
+    for index, picture in enumerate(pictures):
+        if picture.type is not AcquisitionType.PHOTO:
+            of_plants.setdefault((picture.group, picture.type), []).append(index)
+    chosen: dict[int, float] = {}
+    for own in of_plants.values():
+        number = min(len(own), STAGED_OF_PLANT)
+        chosen.update(
+            dict.fromkeys((own[len(own) * turn // number] for turn in range(number)), share * len(own) / number)
+        )
+    return dict(sorted(chosen.items()))

@@ -72,6 +72,15 @@ def test_photos_are_staged_of_leaves_on_sheets():
     np.testing.assert_allclose(found.share, [1] * 4 + [0.5] * 4 + [0.5] * 3)
 
 
+def test_of_many_pictures_of_a_plant_some_are_staged_and_count_for_all(monkeypatch):
+    monkeypatch.setattr(module, "STAGED_OF_PLANT", 2)
+    pictures = [replace(PICTURES[0], file=Path(f"{number}.jpg")) for number in range(5)]
+    pictures += [replace(PICTURES[1], file=Path("5.jpg")), replace(PICTURES[0], file=Path("6.jpg"), type=SHEET)]
+    found, _ = gathered(recipe=replace(RECIPE, variants=0, staged=1, staged_weight=0.5), pictures=pictures)
+    np.testing.assert_array_equal(found.shown, [0, 1, 2, 3, 4, 5, 6, 0, 2, 5, 6])
+    np.testing.assert_allclose(found.share[7:], [1.25, 1.25, 0.5, 0.5])
+
+
 def test_a_large_collection_has_neither_variants_nor_staged_photos(monkeypatch):
     monkeypatch.setattr(module, "VARIED_PICTURES", 3)
     found, _ = gathered(recipe=replace(RECIPE, staged=1))
