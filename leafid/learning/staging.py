@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import cv2
 import numpy as np
@@ -11,21 +11,30 @@ from numpy.typing import NDArray
 
 from leafid.segmentation.result import Image, Segmentation, halved
 
-# Lengths are parts of the shorter side of the photo, angles and places any.
+
+class _Leaves(NamedTuple):
+    """What leaves are drawn from, uniformly: their length, how narrow they look from aside, how much light they get."""
+
+    length: tuple[float, float]
+    narrowed: tuple[float, float]
+    light: tuple[float, float]
+
+
+# Four to three, and upright this often; all lengths are parts of the shorter side.
 _SHAPE, _UPRIGHT_SHARE = 0.75, 0.4
-# Of a branch and of a single leaf: how many others there are (the end exclusive), and how long a leaf is.
-_OTHERS = {"branch": (6, 14), "leaf": (0, 3)}
+# Of a branch and of a leaf nearly alone: how many other leaves there are, the end exclusive, and how long leaves are.
+_N_OTHERS = {"branch": (6, 14), "leaf": (0, 3)}
 _LENGTH = {"branch": (0.35, 0.7), "leaf": (0.6, 0.95)}
-# The middle leaf lies on top: this near to the middle, this much larger than the others may be; narrowed and lit thus.
-_MIDDLE, _MIDDLE_LENGTH, _MIDDLE_NARROWED, _MIDDLE_LIGHT = (0.38, 0.62), (1.0, 1.2), (0.6, 1.0), (0.75, 1.1)
-_OTHER_LENGTH, _OTHER_NARROWED, _OTHER_LIGHT = (0.6, 1.1), (0.35, 1.0), (0.45, 1.0)
-# Perspective: how much larger the near end of a leaf is than its far one; light: exponent, and fall to a side.
+# Of that length; the one on top lies near the middle.
+_MIDDLE, _ON_TOP = (0.38, 0.62), _Leaves((1.0, 1.2), (0.6, 1.0), (0.75, 1.1))
+_OTHERS = _Leaves((0.6, 1.1), (0.35, 1.0), (0.45, 1.0))
+# Behind all, on a ground of the leaf's colour or of none, leaves are out of focus by as much.
+_N_BEHIND, _BEHIND, _OUT_OF_FOCUS = (4, 16), _Leaves((0.2, 0.9), (0.35, 1.0), (0.3, 1.1)), (0.013, 0.033)
+_OWN_COLOUR_SHARE, _GROUND = 0.6, (30, 220)
+# Perspective: how much larger a leaf's near end is than its far one; light: exponent, and fall to a side.
 _TILT, _GAMMA, _FALL = 0.32, 0.4, 0.25
-# How far, and how deeply, a leaf shades what is under it.
+# How far and how deeply a leaf shades what is under it; how unsharp some photos are.
 _SHADOW, _SHADE = 0.02, 0.5
-# Behind: drawn at a quarter of the size, with leaves out of focus on a ground of the leaf's colour or of none.
-_BEHIND, _BEHIND_LENGTH, _BEHIND_LIGHT, _OUT_OF_FOCUS = (4, 16), (0.2, 0.9), (0.3, 1.1), (0.013, 0.033)
-_OWN_COLOUR, _GROUND = 0.6, (30, 220)
 _UNSHARP, _UNSHARP_SHARE = (0.0007, 0.0017), 0.5
 
 
@@ -65,28 +74,13 @@ def staged(image: Image, leaf: Segmentation, number: int, longest_side: int) -> 
     rows, cols = (longest_side, shorter) if random.random() < _UPRIGHT_SHARE else (shorter, longest_side)
     leaves = _cut_out(image, leaf)
     photo = _background(leaves, random, rows, cols)
-    length = random.uniform(*_LENGTH[kind]) * shorter
-    for _ in range(random.integers(*_OTHERS[kind])):
-        place = random.uniform(0, cols), random.uniform(0, rows)
-        own_length = length * random.uniform(*_OTHER_LENGTH)
-        _lay(photo, leaves, random, _Pose(place, own_length, _OTHER_NARROWED, _OTHER_LIGHT, _SHADOW * shorter))
-    place = cols * random.uniform(*_MIDDLE), rows * random.uniform(*_MIDDLE)
-    own_length = length * random.uniform(*_MIDDLE_LENGTH)
-    _lay(photo, leaves, random, _Pose(place, own_length, _MIDDLE_NARROWED, _MIDDLE_LIGHT, _SHADOW * shorter))
+    length, shadow = random.uniform(*_LENGTH[kind]) * shorter, _SHADOW * shorter
+    for _ in range(random.integers(*_N_OTHERS[kind])):
+        _lay(photo, leaves, random, (0, 1), length, _OTHERS, shadow)
+    _lay(photo, leaves, random, _MIDDLE, length, _ON_TOP, shadow)
     if random.random() < _UNSHARP_SHARE:
         photo = cv2.GaussianBlur(photo, (0, 0), shorter * random.uniform(*_UNSHARP))
     return photo
-
-
-@dataclass(frozen=True, slots=True)
-class _Pose:
-    """Where a leaf's middle comes to lie (column, row), its length in pixels, and what else it is drawn from."""
-
-    place: tuple[float, float]
-    length: float
-    narrowed: tuple[float, float]
-    light: tuple[float, float]
-    shadow: float
 
 
 def _cut_out(image: Image, leaf: Segmentation) -> list[Image]:
@@ -103,30 +97,38 @@ def _background(leaves: list[Image], random: np.random.Generator, rows: int, col
     small_rows, small_cols = max(1, rows // 4), max(1, cols // 4)
     shorter = min(small_rows, small_cols)
     own = np.array(cv2.mean(leaves[-1][..., :3], leaves[-1][..., 3])[:3])
-    ground = own if random.random() < _OWN_COLOUR else random.uniform(*_GROUND) * random.uniform(0.85, 1.15, 3)
+    ground = own if random.random() < _OWN_COLOUR_SHARE else random.uniform(*_GROUND) * random.uniform(0.85, 1.15, 3)
     clouds = cv2.resize(
         random.uniform(0, 1, (4, 5, 3)).astype(np.float32), (small_cols, small_rows), interpolation=cv2.INTER_CUBIC
     )
     light = (0.6 + 0.8 * clouds.mean(axis=2, keepdims=True)) * (0.9 + 0.2 * clouds)
     behind = np.clip(ground * random.uniform(0.15, 1.1) * light, 0, 255).astype(np.uint8)
-    for _ in range(random.integers(*_BEHIND)):
-        place = random.uniform(0, small_cols), random.uniform(0, small_rows)
-        length = random.uniform(*_BEHIND_LENGTH) * shorter
-        _lay(behind, leaves[-1:], random, _Pose(place, length, _OTHER_NARROWED, _BEHIND_LIGHT, 0))
+    for _ in range(random.integers(*_N_BEHIND)):
+        _lay(behind, leaves[-1:], random, (0, 1), shorter, _BEHIND)
     behind = cv2.GaussianBlur(behind, (0, 0), shorter * random.uniform(*_OUT_OF_FOCUS))
     return cv2.resize(behind, (cols, rows), interpolation=cv2.INTER_LINEAR)
 
 
-def _lay(photo: Image, leaves: list[Image], random: np.random.Generator, pose: _Pose) -> None:
-    """Lay a leaf, seen from a side drawn at random, over part of a photo, and its shadow under it."""
+def _lay(
+    photo: Image,
+    leaves: list[Image],
+    random: np.random.Generator,
+    where: tuple[float, float],
+    length: float,
+    drawn: _Leaves,
+    shadow: float = 0,
+) -> None:
+    """Lay a leaf, seen from a side drawn at random, over part of a photo, and its shadow of that width under it."""
+    place = random.uniform(*where) * photo.shape[1], random.uniform(*where) * photo.shape[0]
+    length *= random.uniform(*drawn.length)
     # Not reduced by more than a half, which linear interpolation can still do.
-    leaf = next((one for one in reversed(leaves) if max(one.shape[:2]) >= pose.length / 1.2), leaves[0])
+    leaf = next((one for one in reversed(leaves) if max(one.shape[:2]) >= length / 1.2), leaves[0])
     rows, cols = leaf.shape[:2]
-    matrix = _view(rows, cols, random, pose)
-    lit = _lit(leaf, random, random.uniform(*pose.light))
-    shadow_by = random.uniform(-pose.shadow, pose.shadow, 2).round().astype(int)
+    matrix = _view(rows, cols, random, place, length, drawn.narrowed)
+    lit = _lit(leaf, random, random.uniform(*drawn.light))
+    shadow_by = random.uniform(-shadow, shadow, 2).round().astype(int)
     corners = cv2.perspectiveTransform(np.array([[[0, 0], [cols, 0], [cols, rows], [0, rows]]], np.float64), matrix)[0]
-    margin = 2 * pose.shadow + 2
+    margin = 2 * shadow + 2
     first = np.maximum(np.floor(corners.min(axis=0) - margin), 0).astype(int)
     end = np.minimum(np.ceil(corners.max(axis=0) + margin), photo.shape[1::-1]).astype(int)
     if (end - first < 2).any():
@@ -136,8 +138,8 @@ def _lay(photo: Image, leaves: list[Image], random: np.random.Generator, pose: _
     seen = cv2.warpPerspective(lit, moved, size, flags=cv2.INTER_LINEAR)
     cover = cv2.extractChannel(seen, 3)
     left = cv2.bitwise_not(cover)
-    if pose.shadow:
-        shaded = cv2.blur(_moved(cover, *shadow_by), (2 * round(pose.shadow) + 1,) * 2)
+    if shadow:
+        shaded = cv2.blur(_moved(cover, *shadow_by), (2 * round(shadow) + 1,) * 2)
         left = cv2.multiply(left, cv2.convertScaleAbs(shaded, alpha=-_SHADE, beta=255), scale=1 / 255)
     part = photo[first[1] : end[1], first[0] : end[0]]
     under = cv2.multiply(part, cv2.cvtColor(left, cv2.COLOR_GRAY2BGR), scale=1 / 255)
@@ -157,17 +159,24 @@ def _lit(leaf: Image, random: np.random.Generator, light: float) -> Image:
     return cv2.multiply(cv2.LUT(leaf, table.reshape(256, 1, 4)), factor, dtype=cv2.CV_8U)
 
 
-def _view(rows: int, cols: int, random: np.random.Generator, pose: _Pose) -> NDArray[np.float64]:
+def _view(
+    rows: int,
+    cols: int,
+    random: np.random.Generator,
+    place: tuple[float, float],
+    length: float,
+    narrowed: tuple[float, float],
+) -> NDArray[np.float64]:
     """From a leaf's pixels to the photo's: turned, mirrored or not, narrowed along some direction, in perspective."""
     turn, direction = random.uniform(0, 2 * np.pi), random.uniform(0, np.pi)
-    narrow = np.diag([random.uniform(*pose.narrowed), 1])
+    narrow = np.diag([random.uniform(*narrowed), 1])
     mirror = np.diag([-1.0 if random.random() < 0.5 else 1.0, 1.0])
-    size = pose.length / max(rows, cols)
+    size = length / max(rows, cols)
     seen = _rotation(direction) @ narrow @ _rotation(-direction) @ _rotation(turn) @ mirror * size
     tilt = random.uniform(-_TILT, _TILT, 2) / max(rows, cols)
     about = np.array([[1, 0, -(cols - 1) / 2], [0, 1, -(rows - 1) / 2], [0, 0, 1]])
-    place = np.array([[1, 0, pose.place[0]], [0, 1, pose.place[1]], [0, 0, 1]])
-    matrix: NDArray[np.float64] = place @ np.vstack([np.column_stack([seen, [0, 0]]), [*tilt, 1]]) @ about
+    there = np.array([[1, 0, place[0]], [0, 1, place[1]], [0, 0, 1]])
+    matrix: NDArray[np.float64] = there @ np.vstack([np.column_stack([seen, [0, 0]]), [*tilt, 1]]) @ about
     return matrix
 
 
