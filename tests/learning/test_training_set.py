@@ -72,6 +72,13 @@ def test_photos_are_staged_of_leaves_on_sheets():
     np.testing.assert_allclose(found.share, [1] * 4 + [0.5] * 4 + [0.5] * 3)
 
 
+def test_where_there_are_photos_only_none_are_staged():
+    photos = [replace(picture, type=PHOTO) for picture in PICTURES]
+    found, _ = gathered(recipe=replace(RECIPE, variants=0, staged=2), pictures=photos)
+    assert not found.look.any()
+    np.testing.assert_array_equal(found.weights(np.arange(4.0)), np.arange(4.0))
+
+
 def test_of_many_pictures_of_a_plant_some_are_staged_and_count_for_all(monkeypatch):
     monkeypatch.setattr(module, "STAGED_OF_PLANT", 2)
     pictures = [replace(PICTURES[0], file=Path(f"{number}.jpg")) for number in range(5)]
