@@ -69,10 +69,14 @@ class TrainingSet:
 
 @dataclass(frozen=True)
 class _Look:
-    """A way to look at pictures: at those of some indices, and what each counts then."""
+    """A way to look at pictures, and what one counts then.
+
+    `stands_for` gives the indices of those looked at, and for how many pictures each stands; None: each for itself.
+    """
 
     describer: Describer
-    shares: dict[int, float]
+    share: float
+    stands_for: dict[int, float] | None = None
 
 
 def gather(
@@ -100,14 +104,16 @@ def gather(
         Of the pictures that could be read.
     """
     looks = _looks(pictures, recipe, describer)
-    n_rows = sum(len(look.shares) for look in looks)
+    n_rows = sum(len(pictures if look.stands_for is None else look.stands_for) for look in looks)
     places: dict[int, int] = {}
     confidence: list[float] = []
     shown: list[int] = []
     numbers: list[int] = []
     shares: list[float] = []
     for number, look in enumerate(looks):
-        asked = [index for index in look.shares if index in places or not number]
+        asked: Sequence[int] = range(len(pictures))
+        if number:
+            asked = [index for index in look.stands_for or places if index in places]
         with closing(descriptions.stream([pictures[index] for index in asked], look.describer)) as stream:
             for index, described in zip(asked, stream, strict=True):
                 if described is None:
@@ -123,30 +129,31 @@ def gather(
                     confidence.append(described.confidence)
                 shown.append(places[index])
                 numbers.append(number)
-                shares.append(look.shares[index])
+                shares.append(look.share * (look.stands_for[index] if look.stands_for else 1))
     read = [pictures[index] for index in places]
     return TrainingSet(read, np.array(confidence), np.array(shown, int), np.array(numbers, int), np.array(shares))
 
 
 def _looks(pictures: Sequence[Picture], recipe: Recipe, describer: Describer) -> list[_Look]:
     """List the ways to look at pictures; first as they are."""
-    everything = range(len(pictures))
-    as_they_are = _Look(describer, dict.fromkeys(everything, 1.0))
+    as_they_are = _Look(describer, 1.0)
     if len(pictures) > VARIED_PICTURES:
         return [as_they_are]
     variants = [
-        _Look(replace(describer, variant=number), dict.fromkeys(everything, recipe.variant_weight / recipe.variants))
+        _Look(replace(describer, variant=number), recipe.variant_weight / recipe.variants)
         for number in range(1, recipe.variants + 1)
     ]
+    to_stage = _to_stage(pictures)
     staged = [
-        _Look(replace(describer, staged=number), _to_stage(pictures, recipe.staged_weight / recipe.staged))
+        _Look(replace(describer, staged=number), recipe.staged_weight / recipe.staged, to_stage)
         for number in range(1, recipe.staged + 1)
+        if to_stage
     ]
     return [as_they_are, *variants, *staged]
 
 
-def _to_stage(pictures: Sequence[Picture], share: float) -> dict[int, float]:
-    """Choose the pictures that photos are staged of, evenly among those of a plant, and what a photo of each counts."""
+def _to_stage(pictures: Sequence[Picture]) -> dict[int, float]:
+    """Choose the pictures that photos are staged of, evenly among those of a plant, and for how many each stands."""
     of_plants: dict[tuple[str, AcquisitionType | None], list[int]] = {}
     for index, picture in enumerate(pictures):
         if picture.type is not AcquisitionType.PHOTO:
@@ -154,7 +161,5 @@ def _to_stage(pictures: Sequence[Picture], share: float) -> dict[int, float]:
     chosen: dict[int, float] = {}
     for own in of_plants.values():
         number = min(len(own), STAGED_OF_PLANT)
-        chosen.update(
-            dict.fromkeys((own[len(own) * turn // number] for turn in range(number)), share * len(own) / number)
-        )
+        chosen.update(dict.fromkeys((own[len(own) * turn // number] for turn in range(number)), len(own) / number))
     return dict(sorted(chosen.items()))
