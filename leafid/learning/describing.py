@@ -97,7 +97,9 @@ class Describer:
         if self.variant:
             image = variant(image, self.variant, acquisition_type)
         if self.staged:
-            image = staged(image, segment(image, acquisition_type), self.staged, self.longest_side)
+            # Leaf and petiole are set out together.
+            leaf = segment(image, acquisition_type, petiole=False)
+            image = staged(image, leaf, self.staged, self.longest_side)
             acquisition_type = AcquisitionType.PHOTO
         views = _views(image, acquisition_type)
         experts = {name: self.experts[name] for name in (self.experts if names is None else names)}
