@@ -1,5 +1,6 @@
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from leafid.collection import read_collection
@@ -43,3 +44,13 @@ def trained(training, recipes, drawn_cache, drawn_model):
     model = train(training, recipes, Descriptions(store))
     store.close()
     return model
+
+
+@pytest.fixture(scope="session")
+def leaf_on_white():
+    """A picture of a green leaf, 0.4 times as wide as long; uint8 (400, 300, 3)."""
+    image = np.full((400, 300, 3), 250, np.uint8)
+    rows, cols = np.ogrid[:400, :300]
+    image[((rows - 200) / 150) ** 2 + ((cols - 150) / 60) ** 2 < 1] = (40, 160, 50)
+    image.setflags(write=False)
+    return image

@@ -23,40 +23,32 @@ def test_a_variant_is_a_picture_of_the_same_size_and_always_the_same(image, numb
     np.testing.assert_array_equal(image, before)
 
 
-@pytest.fixture(scope="module")
-def leaf():
-    image = np.full((400, 300, 3), 250, np.uint8)
-    rows, cols = np.ogrid[:400, :300]
-    image[((rows - 200) / 150) ** 2 + ((cols - 150) / 60) ** 2 < 1] = (40, 120, 50)
-    return image
-
-
-def test_numbers_and_pictures_have_variants_of_their_own(leaf):
-    found = [variant(leaf, number, SCAN) for number in (1, 2, 3, 4)]
-    found.append(variant(255 - leaf, 1, SCAN))
+def test_numbers_and_pictures_have_variants_of_their_own(leaf_on_white):
+    found = [variant(leaf_on_white, number, SCAN) for number in (1, 2, 3, 4)]
+    found.append(variant(255 - leaf_on_white, 1, SCAN))
     assert len({one.tobytes() for one in found}) == 5
 
 
 @pytest.mark.parametrize("number", [1, 3, 5, 7])
-def test_seen_from_aside_a_leaf_is_no_wider_and_at_least_half_as_wide(leaf, number):
+def test_seen_from_aside_a_leaf_is_no_wider_and_at_least_half_as_wide(leaf_on_white, number):
     """Narrowed to 0.6 at the least, and made larger or smaller by perspective by 0.16 · 2 at the most."""
-    area = segment(leaf, SCAN).mask.sum()
-    tilted = segment(variant(leaf, number, SCAN), SCAN).mask.sum()
+    area = segment(leaf_on_white, SCAN).mask.sum()
+    tilted = segment(variant(leaf_on_white, number, SCAN), SCAN).mask.sum()
     assert 0.6 * 0.6 * area < tilted < 1.4 * area
 
 
 @pytest.mark.parametrize("number", [1, 3, 5])
-def test_beside_a_tilted_sheet_there_is_more_of_it(leaf, number):
-    found = variant(leaf, number, SCAN)
+def test_beside_a_tilted_sheet_there_is_more_of_it(leaf_on_white, number):
+    found = variant(leaf_on_white, number, SCAN)
     edge = np.concatenate([found[0], found[-1], found[:, 0], found[:, -1]])
     assert (edge == 250).all()
 
 
 @pytest.mark.parametrize("number", [2, 4, 6])
-def test_in_other_light_a_leaf_keeps_its_place(leaf, number):
-    found = variant(leaf, number, SCAN)
-    assert (found != leaf).any()
-    mask, lit = segment(leaf, SCAN).mask, segment(found, SCAN).mask
+def test_in_other_light_a_leaf_keeps_its_place(leaf_on_white, number):
+    found = variant(leaf_on_white, number, SCAN)
+    assert (found != leaf_on_white).any()
+    mask, lit = segment(leaf_on_white, SCAN).mask, segment(found, SCAN).mask
     # Read at less than half its size and enlarged again, an edge may move by a pixel.
     assert (mask & lit).sum() / (mask | lit).sum() > 0.95
 
