@@ -10,7 +10,7 @@ import numpy as np
 from leafid.collection.picture import Taxon
 from leafid.errors import LeafidError
 from leafid.evaluation.hierarchy import fit_back_off_threshold
-from leafid.evaluation.set_valued import average_k_threshold
+from leafid.evaluation.set_valued import average_k_thresholds
 from leafid.evaluation.taxonomy import Taxonomy
 from leafid.learning.identifier import HeldOut
 from leafid.learning.thresholds import Thresholds, kept_ranks
@@ -63,7 +63,7 @@ def fit_thresholds(held_out: HeldOut, taxa: Mapping[str, Taxon]) -> Thresholds |
         back_off = None
     return Thresholds(
         sizes,
-        np.array([average_k_threshold(probabilities, size) for size in sizes]),
+        average_k_thresholds(probabilities, sizes.tolist()),
         likelihood[kept_ranks(len(likelihood)) - 1],
         len(likelihood),
         back_off,

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from leafid.evaluation.probabilities import checked, checked_labels
 from leafid.evaluation.registry import Metric
-from leafid.evaluation.set_valued import average_k_threshold, threshold_sets, top_k_sets
+from leafid.evaluation.set_valued import average_k_thresholds, threshold_sets, top_k_sets
 
 _GARCIN = "Garcin et al., Pl@ntNet-300K, NeurIPS 2021"
 METRICS = (
@@ -93,7 +93,8 @@ def average_k_scores(
     list of SetScore
         The realised mean sizes are those of the pictures judged, and need not be k.
     """
-    return [_set_score(k, threshold_sets(probabilities, average_k_threshold(held_out, k)), labels) for k in ks]
+    thresholds = average_k_thresholds(held_out, ks)
+    return [_set_score(k, threshold_sets(probabilities, at), labels) for k, at in zip(ks, thresholds, strict=True)]
 
 
 def hits(sets: ArrayLike, labels: ArrayLike) -> NDArray[np.bool_]:

@@ -15,6 +15,7 @@ References
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -90,19 +91,44 @@ def average_k_threshold(probabilities: ArrayLike, k: float) -> float:
     >>> average_k_threshold([[0.9, 0.1], [0.6, 0.4]], 1)
     0.5
     """
+    return float(average_k_thresholds(probabilities, [k])[0])
+
+
+def average_k_thresholds(probabilities: ArrayLike, sizes: Sequence[float]) -> NDArray[np.float64]:
+    """Find the thresholds of several mean sizes, as `average_k_threshold` does for one.
+
+    Parameters
+    ----------
+    probabilities : float array (n, C)
+    sizes : sequence of float
+
+    Returns
+    -------
+    float64 (number of sizes,)
+
+    Raises
+    ------
+    ValueError
+        As `average_k_threshold` does.
+    """
     p = checked_probabilities(probabilities)
-    if not k > 0:
-        raise ValueError(f"expected a mean set size above 0, found {k}")
+    for k in sizes:
+        if not k > 0:
+            raise ValueError(f"expected a mean set size above 0, found {k}")
     if not len(p):
         raise ValueError("expected held-out pictures to fit the threshold on, found none")
-    # A hair more, so that 10 · 0.3 is 3 and not 2.
-    taken = math.floor(len(p) * k * (1 + 1e-12))
-    if taken >= p.size:
-        return 0.0
-    if taken == 0:
-        return math.nextafter(float(p.max()), math.inf)
-    falling = -np.sort(-p, axis=None)
-    return float((falling[taken - 1] + falling[taken]) / 2)
+    rising = np.sort(p, axis=None)
+
+    def threshold(k: float) -> float:
+        # A hair more, so that 10 · 0.3 is 3 and not 2.
+        taken = math.floor(len(p) * k * (1 + 1e-12))
+        if taken >= p.size:
+            return 0.0
+        if taken == 0:
+            return math.nextafter(float(rising[-1]), math.inf)
+        return float((rising[-taken] + rising[-taken - 1]) / 2)
+
+    return np.array([threshold(k) for k in sizes])
 
 
 def coverage_threshold(probabilities: ArrayLike, labels: ArrayLike, coverage: float) -> float:
