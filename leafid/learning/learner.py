@@ -85,15 +85,14 @@ class Learner(ABC):
         if only := self._of_one_species(seen):
             return only
         basis, strengths = self._directions(left_out, directions)
-        # Rows that are left out are passed over with the others, and count nothing.
-        chosen, weights = self._chosen(left_out), np.zeros(len(self.labels))
-        weights[chosen] = self._weights(left_out)
-        targets = np.zeros(len(self.labels), np.intp)
-        targets[chosen] = np.searchsorted(seen, self.labels[chosen])
+        chosen = self._chosen(left_out)
+        targets = np.searchsorted(seen, self.labels[chosen])
         with closing(Spool(np.float32, self.folder)) as places:
-            for _, values in self._represented():
-                places.append(values @ basis)
-            coefficients, intercepts = fit_softmax(places, strengths, targets, weights, regularisation)
+            for batch, values in self._represented():
+                # To pick rows out of what is short costs less than out of what it is made of.
+                kept = chosen[np.searchsorted(chosen, batch.start) : np.searchsorted(chosen, batch.stop)]
+                places.append((values @ basis)[kept - batch.start])
+            coefficients, intercepts = fit_softmax(places, strengths, targets, self._weights(left_out), regularisation)
         return Fit(basis @ coefficients, intercepts, seen)
 
     def scores(self, fit: Fit, asked: np.ndarray) -> np.ndarray:
