@@ -63,7 +63,8 @@ def refuse(message):
         (lambda folder: subprocess.run(["true"], check=True), "touched", "subprocess.Popen"),
         (lambda folder: pickle.loads(pickle.dumps(Path("x"))), "touched", "pickle.find_class"),
         (lambda folder: sum(range(10**9)) if time.process_time() < 0 else spin(1.1), "slow", "1."),
-        (lambda folder: grow(256 << 20), "memory", "MiB"),
+        # Little more than the 128 MiB allowed: to fill memory takes a slow machine long, which would count as slow.
+        (lambda folder: grow(160 << 20), "memory", "MiB"),
         (lambda folder: refuse("something is wrong"), "message", "no file named"),
     ],
 )  # fmt: skip
