@@ -79,8 +79,12 @@ def test_two_trainings_with_one_store_at_once(words, tmp_path, drawn_model, dige
 @pytest.mark.parametrize("group", [True, False], ids=["Ctrl-C", "the main process alone"])
 def test_an_interrupted_description_leaves_no_process(group, drawn, tmp_path):
     mark = f"interrupted-{os.getpid()}-{group}"
-    output = tmp_path / "table.csv"
-    process = start(["describe", drawn, "--output", output, "--jobs", 2], mark, tmp_path)
+    output, many = tmp_path / "table.csv", tmp_path / "many"
+    many.mkdir()
+    # Far more than are described before the signal comes, however busy the machine is.
+    for number in range(1000):
+        os.link(next(drawn.rglob("*.jpg")), many / f"{number}.jpg")
+    process = start(["describe", many, "--type", "scan", "--output", output, "--jobs", 2], mark, tmp_path)
     # The main process, two workers, and what joblib keeps beside them.
     wait_for(lambda: len(marked(mark)) >= 4)
     if group:
