@@ -31,6 +31,7 @@ _CODEBOOK_PICTURES = 24
 _EXTRACTORS = (
     Expert("dense-sift"),
     Expert("dense-sift", view="upright", patches=4000),
+    Expert("dense-chroma-sift", view="picture", size=240, patches=2000),
     Expert("dense-colour"),
     Expert("detected-sift", view="picture"),
 )

@@ -1,4 +1,4 @@
-"""Local features: SIFT on a dense grid and at detected points, local colour statistics, and shape contexts."""
+"""Local features: SIFT of grey and colour, on a grid and at detected points, colour statistics, and shape contexts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import cv2
 import numpy as np
 
-from leafid.descriptors.cell_windows import N_CELLS, Grid, cell_means, read_windows
+from leafid.descriptors.cell_windows import N_CELLS, Grid, Windows, cell_means, read_windows
 
 N_ORIENTATIONS = 8
 # Of a cell: means and standard deviations of three channels.
@@ -60,7 +60,8 @@ def local_length(descriptor: str) -> int:
         from leafid.descriptors.inner_distance import inner_distance_context_names
 
         return len(inner_distance_context_names())
-    return _COLOUR_VALUES * N_CELLS**2 if descriptor == "dense-colour" else N_ORIENTATIONS * N_CELLS**2
+    of_a_cell = {"dense-colour": _COLOUR_VALUES, "dense-chroma-sift": 2 * N_ORIENTATIONS}
+    return of_a_cell.get(descriptor, N_ORIENTATIONS) * N_CELLS**2
 
 
 def dense_sift(grey: np.ndarray, region: np.ndarray | None = None, grid: Grid | None = None) -> LocalFeatures:
@@ -98,16 +99,15 @@ def dense_sift(grey: np.ndarray, region: np.ndarray | None = None, grid: Grid | 
        doi:10.1109/CVPR.2012.6248018
     """
     found = read_windows(grey, region, grid or Grid(), _orientation_cells, _orientation_order)
-    if found is None:
-        return _none(local_length("dense-sift"))
-    # The cells hold square roots: their squares sum to what the window's gradients sum to.
-    sums = np.einsum("ij,ij->i", found.values, found.values)
-    found.values[...] *= (1 / np.sqrt(sums + _NOISE_FLOOR))[:, None]
-    return LocalFeatures(found.values, found.positions, found.scales)
+    return _none(local_length("dense-sift")) if found is None else _root_sift(found)
 
 
-def dense_colour(lab: np.ndarray, region: np.ndarray | None = None, grid: Grid | None = None) -> LocalFeatures:
-    """Means and standard deviations of the Lab channels in 4 × 4 cells, on the grid of `dense_sift`.
+def dense_chroma_sift(lab: np.ndarray, region: np.ndarray | None = None, grid: Grid | None = None) -> LocalFeatures:
+    """RootSIFT descriptors of the two colour channels of Lab, on the grid of `dense_sift`.
+
+    They tell where hues meet, as at veins, stalks, young shoots and light that shines through, and nothing of what
+    colour a patch is as a whole. Both channels are normalised together: by how much each changes counts. Patches in
+    which hues change no more than by camera noise are left out: of a grey picture nothing is left.
 
     Parameters
     ----------
@@ -115,6 +115,30 @@ def dense_colour(lab: np.ndarray, region: np.ndarray | None = None, grid: Grid |
         As ``cv2.cvtColor(image, cv2.COLOR_BGR2LAB)`` gives it.
     region, grid
         As in `dense_sift`.
+
+    Returns
+    -------
+    LocalFeatures
+        ``d`` is 256: for each cell eight values of a (green to red) and eight of b (blue to yellow); non-negative with
+        L2 norm 1, or somewhat less for patches of little structure.
+
+    References
+    ----------
+    .. [1] K. van de Sande, T. Gevers, C. Snoek, "Evaluating color descriptors for object and scene recognition",
+       IEEE TPAMI 32(9), 2010, section 3.3, doi:10.1109/TPAMI.2009.154
+    """
+    chroma = np.ascontiguousarray(lab[:, :, 1:])
+    found = read_windows(chroma, region, grid or Grid(), _chroma_cells, _chroma_order)
+    return _none(local_length("dense-chroma-sift")) if found is None else _root_sift(found, least=_NOISE_FLOOR)
+
+
+def dense_colour(lab: np.ndarray, region: np.ndarray | None = None, grid: Grid | None = None) -> LocalFeatures:
+    """Means and standard deviations of the Lab channels in 4 × 4 cells, on the grid of `dense_sift`.
+
+    Parameters
+    ----------
+    lab, region, grid
+        As in `dense_chroma_sift`.
 
     Returns
     -------
@@ -220,11 +244,29 @@ def _orientation_order(way: int) -> np.ndarray:
     return order[(N_ORIENTATIONS // 2 - np.arange(N_ORIENTATIONS)) % N_ORIENTATIONS] if way % 2 else order
 
 
+def _chroma_cells(chroma: np.ndarray, cell: int) -> np.ndarray:
+    return np.concatenate([_orientation_cells(plane, cell) for plane in cv2.split(chroma)], axis=2)
+
+
+def _chroma_order(way: int) -> np.ndarray:
+    order = _orientation_order(way)
+    return np.concatenate([order, N_ORIENTATIONS + order])
+
+
 def _colour_cells(lab: np.ndarray, cell: int) -> np.ndarray:
     values = lab.astype(np.float32) / 255
     means = cell_means(values, cell)
     spread = np.sqrt(np.maximum(cell_means(values * values, cell) - means * means, 0))
     return np.concatenate([means, spread], axis=2)
+
+
+def _root_sift(windows: Windows, least: float = 0.0) -> LocalFeatures:
+    """Normalise windows of cells that hold square roots, in place; those whose gradients sum to less are left out."""
+    # The squares sum to what the window's gradients sum to.
+    sums = np.einsum("ij,ij->i", windows.values, windows.values)
+    windows.values[...] *= (1 / np.sqrt(sums + _NOISE_FLOOR))[:, None]
+    features = LocalFeatures(windows.values, windows.positions, windows.scales)
+    return features if (sums >= least).all() else features.at(np.flatnonzero(sums >= least))
 
 
 def _root_normalised(descriptors: np.ndarray) -> np.ndarray:

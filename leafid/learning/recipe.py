@@ -13,7 +13,7 @@ from leafid.errors import LeafidError
 
 LONGEST_SIDE = 800
 VIEWS = ("leaf", "upright", "picture")
-LOCAL_DESCRIPTORS = ("dense-sift", "detected-sift", "dense-colour", "inner-distance")
+LOCAL_DESCRIPTORS = ("dense-sift", "dense-chroma-sift", "detected-sift", "dense-colour", "inner-distance")
 ENCODERS = ("fisher", "vlad", "words")
 CLASSIFIERS = ("ridge", "linear-svm", "lda", "logistic")
 MAPS = ("none", "chi2")

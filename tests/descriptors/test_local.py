@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from leafid.descriptors.cell_windows import SYMMETRIES, Grid
 from leafid.descriptors.inner_distance import inner_distance_context
 from leafid.descriptors.local import (
+    dense_chroma_sift,
     dense_colour,
     dense_sift,
     detected_sift,
@@ -28,8 +29,13 @@ def picture(rows, cols, seed=0):
     return np.uint8(255 * (values - values.min()) / np.ptp(values))
 
 
-def literal_sift(grey, cell):
-    """Every window of 4 × 4 cells of one scale, pixel by pixel: [(row, col of its corner in cells, 128 values)]."""
+def lab_picture(rows, cols, seed=0):
+    """Three planes of blobs."""
+    return np.dstack([picture(rows, cols, 3 * seed + plane) for plane in range(3)])
+
+
+def literal_windows(grey, cell):
+    """Every window of 4 × 4 cells of one scale, pixel by pixel: [(row, col of its corner in cells, 16 × 8 sums)]."""
     values = grey.astype(float) / 255
     rows, cols = grey.shape
     n_rows, n_cols = rows // cell, cols // cell
@@ -48,19 +54,22 @@ def literal_sift(grey, cell):
     windows = []
     for row in range(n_rows - 3):
         for col in range(n_cols - 3):
-            window = cells[row : row + 4, col : col + 4].ravel()
-            windows.append((row, col, np.sqrt(window / (window.sum() + 0.02))))
+            windows.append((row, col, cells[row : row + 4, col : col + 4].reshape(16, 8)))
     return windows
+
+
+def root_shares(sums):
+    return np.sqrt(sums / (sums.sum() + 0.02)).ravel()
 
 
 @pytest.mark.parametrize(("rows", "cols"), [(16, 16), (24, 31), (27, 20)])
 def test_dense_sift_equals_the_literal_definition(rows, cols):
     grey = picture(rows, cols)
     found = dense_sift(grey, grid=Grid(CELL, n_scales=1))
-    wanted = literal_sift(grey, CELL)
+    wanted = literal_windows(grey, CELL)
     assert found.descriptors.shape == (len(wanted), 128)
     # Means are rounded twice to 1/128 grey level: a part of 1e-5 of the full range, of which the root is taken.
-    np.testing.assert_allclose(found.descriptors, [values for _, _, values in wanted], atol=0.02)
+    np.testing.assert_allclose(found.descriptors, [root_shares(sums) for _, _, sums in wanted], atol=0.02)
     places = [((row + 2) * CELL / rows, (col + 2) * CELL / cols) for row, col, _ in wanted]
     np.testing.assert_allclose(found.positions, places, rtol=1e-6)
     np.testing.assert_allclose(found.scales, np.log2(SIDE / max(rows, cols)), rtol=1e-6)
@@ -125,15 +134,16 @@ def test_a_mirror_image_permutes_cells_and_orientations(seed):
     np.testing.assert_allclose(mirrored_cells(mirror.descriptors[order]), found.descriptors, atol=1e-6)
 
 
+@pytest.mark.parametrize(("describe", "draw"), [(dense_sift, picture), (dense_chroma_sift, lab_picture)])
 @pytest.mark.parametrize("way", range(8))
-def test_every_eighth_window_is_read_as_in_the_turned_and_mirrored_picture(way):
+def test_every_eighth_window_is_read_as_in_the_turned_and_mirrored_picture(way, describe, draw):
     # Whole cells fill the picture at this size: the turned one has its windows at the same places.
-    grey = picture(64, 64)
-    turned = np.rot90(grey, way // 2)
+    image = draw(64, 64)
+    turned = np.rot90(image, way // 2)
     turned = np.ascontiguousarray(turned[:, ::-1] if way % 2 else turned)
-    there = dense_sift(turned, grid=Grid(n_scales=1))
+    there = describe(turned, grid=Grid(n_scales=1))
     places = [tuple(place) for place in np.round(there.positions, 4)]
-    found = dense_sift(grey, grid=Grid(n_scales=1, symmetry="turns"))
+    found = describe(image, grid=Grid(n_scales=1, symmetry="turns"))
     own = found.at(np.arange(way, len(found), SYMMETRIES["turns"]))
     assert len(own) >= 3
     for values, place, scale in zip(own.descriptors, np.round(own.positions, 4), own.scales, strict=True):
@@ -152,6 +162,42 @@ def test_the_order_of_turned_colour_cells():
     np.testing.assert_allclose(mirrored.descriptors[4].reshape(4, 4, 6), plain, atol=1e-6)
     shifted = dense_colour(wide[:, 4:20], grid=Grid(n_scales=1)).descriptors.reshape(4, 4, 6)
     np.testing.assert_allclose(mirrored.descriptors[1].reshape(4, 4, 6), shifted[:, ::-1], atol=1e-6)
+
+
+def test_chroma_sift_is_sift_of_both_channels_normalised_together():
+    lab = lab_picture(24, 31)
+    found = dense_chroma_sift(lab, grid=Grid(CELL, n_scales=1))
+    assert found.descriptors.shape == (3 * 4, local_length("dense-chroma-sift"))
+    channels = [literal_windows(lab[:, :, plane], CELL) for plane in (1, 2)]
+    wanted = [root_shares(np.concatenate([a, b], axis=1)) for (_, _, a), (_, _, b) in zip(*channels, strict=True)]
+    # As for grey: the root of a part of 1e-5 of the full range.
+    np.testing.assert_allclose(found.descriptors, wanted, atol=0.02)
+    assert (np.linalg.norm(found.descriptors, axis=1) < 1).all()
+
+
+def test_chroma_sift_lies_on_the_grid_of_sift_and_is_blind_to_lightness():
+    lab, region = lab_picture(50, 40), np.zeros((50, 40), bool)
+    region[10:35, 5:30] = True
+    sift, chroma = dense_sift(lab[:, :, 0], region), dense_chroma_sift(lab, region)
+    np.testing.assert_array_equal(sift.positions, chroma.positions)
+    np.testing.assert_array_equal(sift.scales, chroma.scales)
+    other = lab.copy()
+    other[:, :, 0] = 255 - other[:, :, 0] // 2
+    np.testing.assert_array_equal(dense_chroma_sift(other, region).descriptors, chroma.descriptors)
+
+
+def test_chroma_sift_leaves_out_patches_of_one_hue():
+    grey = np.dstack([picture(32, 32), np.full((32, 32), 128, np.uint8), np.full((32, 32), 128, np.uint8)])
+    assert len(dense_chroma_sift(grey)) == 0
+    assert len(dense_chroma_sift(np.full((32, 32, 3), (90, 40, 200), np.uint8))) == 0
+    # A step of n levels of b along the middle is seen by the pixels on both sides of it, in eight of the 16 cells:
+    # their mean gradients, a quarter of n / 255 each, sum to 2n / 255, and are to reach 0.02.
+    for levels, remains in ((1, False), (2, False), (3, True), (200, True)):
+        lab = np.full((16, 16, 3), 20, np.uint8)
+        lab[:, 8:, 2] += np.uint8(levels)
+        sums = sum(windows.sum() for _, _, windows in literal_windows(lab[:, :, 2], CELL))
+        assert (sums >= 0.02) == remains
+        assert len(dense_chroma_sift(lab, grid=Grid(n_scales=1))) == remains
 
 
 def test_a_limit_spreads_windows_over_all_scales():
@@ -208,6 +254,7 @@ def test_a_picture_smaller_than_a_patch_has_no_features(shape):
         assert found.positions.shape == (0, 2)
     assert dense_sift(np.zeros(shape, np.uint8)).descriptors.shape == (0, local_length("dense-sift"))
     assert dense_colour(np.zeros((*shape, 3), np.uint8)).descriptors.shape == (0, local_length("dense-colour"))
+    assert dense_chroma_sift(np.zeros((*shape, 3), np.uint8)).descriptors.shape == (0, 256)
 
 
 def test_dense_colour_equals_means_and_deviations_of_cells():

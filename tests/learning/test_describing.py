@@ -39,6 +39,7 @@ def test_a_vector_for_every_expert(leaf):
         "fisher": SIFT,
         "words": replace(SIFT, encoder="words", view="picture"),
         "colour": replace(SIFT, descriptor="dense-colour", view="upright"),
+        "chroma": replace(SIFT, descriptor="dense-chroma-sift", view="picture"),
         "points": replace(SIFT, descriptor="detected-sift"),
         "vlad": replace(SIFT, encoder="vlad"),
         "bends": replace(SIFT, descriptor="inner-distance", encoder="words"),
@@ -49,6 +50,7 @@ def test_a_vector_for_every_expert(leaf):
         "fisher": learned(FisherEncoder),
         "words": learned(WordsEncoder),
         "colour": learned(FisherEncoder, 96),
+        "chroma": learned(FisherEncoder, 256),
         "points": learned(FisherEncoder),
         "vlad": learned(VladEncoder),
         "bends": learned(WordsEncoder, 60),
@@ -61,6 +63,7 @@ def test_a_vector_for_every_expert(leaf):
         "fisher": 16,
         "words": 2,
         "colour": 16,
+        "chroma": 16,
         "points": 16,
         "vlad": 8,
         "bends": 2,
@@ -71,6 +74,14 @@ def test_a_vector_for_every_expert(leaf):
         assert np.isfinite(vector).all()
         assert vector.any()
     np.testing.assert_array_equal(found.vectors["shape"][-lengths["again"] :], found.vectors["again"])
+
+
+def test_of_a_grey_picture_the_expert_on_hues_has_nothing_to_say(leaf):
+    chroma = replace(SIFT, descriptor="dense-chroma-sift", view="picture")
+    grey = np.dstack([cv2.cvtColor(leaf, cv2.COLOR_BGR2GRAY)] * 3)
+    describer = Describer({"chroma": chroma}, {"chroma": learned(FisherEncoder, 256)})
+    assert describer.describe(leaf, SCAN).vectors["chroma"].any()
+    assert not describer.describe(grey, SCAN).vectors["chroma"].any()
 
 
 @pytest.mark.parametrize("type_", list(AcquisitionType))
