@@ -22,6 +22,8 @@ from leafid.errors import LeafidError
 T = TypeVar("T")
 DEFAULT_LIMIT = 4 * 2**30
 _CHECKSUM_SIZE = 4
+# Seconds for which a database that another process keeps locked is waited for.
+_PATIENCE = 60.0
 # When an entry was used last is known to so many seconds.
 _USED_WITHIN = 3600
 _LARGEST_HALF = float(np.finfo(np.float16).max)
@@ -86,15 +88,21 @@ class Store:
         return self._connect()
 
     def _connect(self) -> sqlite3.Connection:
-        connection = sqlite3.connect(self.file, timeout=60)
-        try:
-            connection.execute("PRAGMA journal_mode=WAL")
-            connection.execute("PRAGMA synchronous=NORMAL")
-            connection.executescript(_SCHEMA)
-        except (sqlite3.Error, UnicodeDecodeError):
-            connection.close()
-            raise
-        return connection
+        patient_until = time.monotonic() + _PATIENCE
+        while True:
+            connection = sqlite3.connect(self.file, timeout=_PATIENCE)
+            try:
+                connection.execute("PRAGMA journal_mode=WAL")
+                connection.execute("PRAGMA synchronous=NORMAL")
+                connection.executescript(_SCHEMA)
+                return connection
+            except (sqlite3.Error, UnicodeDecodeError) as error:
+                connection.close()
+                # SQLite waits for other locks by itself, but not where two make a new database theirs at once.
+                busy = getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY
+                if not busy or time.monotonic() > patient_until:
+                    raise
+            time.sleep(0.01)
 
     def get(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
         """Look several keys up; what isn't there, or is damaged, is left out."""

@@ -3,6 +3,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import threading
 
 import numpy as np
 import pytest
@@ -209,6 +210,31 @@ def test_a_locked_store_is_waited_for_and_then_left(tmp_path, caplog):
     other.close()
     store.put([(b"key", b"value")])
     assert store.get([b"key"]) == {b"key": b"value"}
+
+
+@pytest.fixture(params=["IMMEDIATE", "EXCLUSIVE"])
+def held(request, tmp_path):
+    """A connection that has a database which is no store yet locked, as another process that is making it one."""
+    other = sqlite3.connect(tmp_path / FILE, isolation_level=None, check_same_thread=False)
+    other.execute(f"BEGIN {request.param}")
+    yield other
+    other.close()
+
+
+def test_another_that_makes_the_store_is_waited_for(held, tmp_path):
+    timer = threading.Timer(0.2, held.rollback)
+    timer.start()
+    store = Store(tmp_path)
+    store.put([(b"key", b"value")])
+    assert store.get([b"key"]) == {b"key": b"value"}
+    store.close()
+    timer.join()
+
+
+def test_it_is_not_waited_for_for_ever(held, tmp_path, monkeypatch):
+    monkeypatch.setattr(store_module, "_PATIENCE", 0.1)
+    with pytest.raises(LeafidError, match="the descriptor store can't be used: database is locked; name another"):
+        Store(tmp_path)
 
 
 def test_a_folder_that_can_not_be(tmp_path):
