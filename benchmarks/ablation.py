@@ -1,24 +1,25 @@
 """What each part of a recipe is worth: cross-validated scores with parts left out, alone, or exchanged.
 
-Prints a Markdown table for docs/results.md. Codebooks are shared by the folds, so that descriptors, once in the store,
-serve every row.
+Prints rows of a Markdown table for docs/results.md, one for each type. Codebooks are shared by the folds, so that
+descriptors, once in the store, serve every row; types whose recipes are alike are trained together.
 
-    python benchmarks/ablation.py COLLECTION --type scan [--recipe default] [--repeats 1] [--jobs 2] [--only TEXT]
+    python benchmarks/ablation.py COLLECTION --type scan [--type scan-like] [--recipe default] [--repeats 1] [--jobs 2]
+        [--only TEXT]
 """
 
 import argparse
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from leafid.collection import AcquisitionType, read_collection
 from leafid.evaluation.held_out import held_out_scores
-from leafid.learning.crossvalidation import cross_validate
+from leafid.learning.crossvalidation import FoldAnswers, cross_validate
 from leafid.learning.descriptions import Descriptions
-from leafid.learning.recipe import Expert, Recipe
+from leafid.learning.recipe import Expert, Recipe, alike
 from leafid.learning.recipe_file import load_recipe
 from leafid.learning.store import Store, default_folder
 
@@ -37,13 +38,13 @@ def changed_recipes(recipe: Recipe) -> Iterator[tuple[str, Recipe]]:
             lean = replace(expert, families=tuple(f for f in expert.families if f != family))
             yield f"without {family}", replace(recipe, experts={**recipe.experts, name: lean})
     if len(recipe.training_types) > 1:
-        yield f"trained on {recipe.type} alone", replace(recipe, training_types=(recipe.type,))
-    for number in (0, 1, 2, 4) if recipe.variants else ():
-        if number != recipe.variants:
-            yield f"with {number} variants of each picture", replace(recipe, variants=number)
-    for number in (0, 1, 2, 4) if recipe.staged else ():
-        if number != recipe.staged:
-            yield f"with {number} staged photos of each picture", replace(recipe, staged=number)
+        yield "trained on that type alone", replace(recipe, training_types=(recipe.type,))
+    for number, words in ((0, "without variants"), (1, "with one variant of each picture"), (4, "with four of each")):
+        if recipe.variants not in (0, number):
+            yield words, replace(recipe, variants=number)
+    for number, words in ((0, "without staged photos"), (1, "with one staged photo of each picture")):
+        if recipe.staged not in (0, number):
+            yield words, replace(recipe, staged=number)
     changes = {
         "types not centred": {"centre_types": False},
         "every picture counts the same": {"balance": 0.0},
@@ -79,33 +80,44 @@ def changed_recipes(recipe: Recipe) -> Iterator[tuple[str, Recipe]]:
                 yield f"only {name}, {what}", replace(recipe, experts={name: changed_expert})
 
 
+def cells(answers: Sequence[FoldAnswers], seeds: Sequence[int]) -> list[str]:
+    """Give each figure, the mean over the seeds and the spread over the folds, and how many pictures it is of."""
+    by_seed = [held_out_scores([one.held_out for one in answers if one.seed == seed]) for seed in seeds]
+    folds = [held_out_scores([one.held_out]) for one in answers]
+    figures = [
+        f"{np.mean([one[name] for one in by_seed]):.3f} ± {np.std([one[name] for one in folds if name in one]):.3f}"
+        for name in FIGURES
+    ]
+    return [*figures, f"{by_seed[0]['pictures']:.0f}"]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("collection")
-    parser.add_argument("--type", required=True, choices=list(map(str, AcquisitionType)))
+    parser.add_argument("--type", required=True, action="append", choices=list(map(str, AcquisitionType)))
     parser.add_argument("--recipe", default="default")
     parser.add_argument("--repeats", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--cache", default=str(default_folder()))
     parser.add_argument("--only", action="append", metavar="TEXT", help="only rows with this text (or another one)")
     arguments = parser.parse_args()
-    type_ = AcquisitionType(arguments.type)
+    recipes = {AcquisitionType(name): load_recipe(arguments.recipe, AcquisitionType(name)) for name in arguments.type}
+    if len(alike(recipes)) > 1:
+        parser.error(f"the recipes of {' and '.join(arguments.type)} are not alike; ask for one type at a time")
     pictures = list(read_collection(arguments.collection).labelled().pictures)
     descriptions = Descriptions(Store(arguments.cache), arguments.jobs)
-    print(f"| {type_} | " + " | ".join(FIGURES) + " | pictures |\n|---|" + "---|" * (len(FIGURES) + 1))
-    for what, recipe in changed_recipes(load_recipe(arguments.recipe, type_)):
+    seeds = range(arguments.repeats)
+    print(f"| type | what | {' | '.join(FIGURES)} | pictures |\n|---|---|{'---|' * (len(FIGURES) + 1)}", flush=True)
+    for rows in zip(*map(changed_recipes, recipes.values()), strict=True):
+        what = rows[0][0]
         if arguments.only and not any(text in what for text in arguments.only):
             continue
         started = time.monotonic()
-        seeds = range(arguments.repeats)
-        found = list(cross_validate(pictures, {type_: recipe}, descriptions, 5, seeds, shared_codebooks=True))
-        by_seed = [held_out_scores([one.held_out for one in found if one.seed == seed]) for seed in seeds]
-        folds = [held_out_scores([one.held_out]) for one in found]
-        cells = [
-            f"{np.mean([one[name] for one in by_seed]):.3f} ± {np.std([one[name] for one in folds if name in one]):.3f}"
-            for name in FIGURES
-        ]
-        print(f"| {what} | " + " | ".join(cells) + f" | {by_seed[0]['pictures']:.0f} |", flush=True)
+        changed = {type_: recipe for type_, (_, recipe) in zip(recipes, rows, strict=True)}
+        found = list(cross_validate(pictures, changed, descriptions, 5, seeds, shared_codebooks=True))
+        for type_ in recipes:
+            own = cells([one for one in found if one.type == type_], seeds)
+            print(f"| {type_} | {what} | {' | '.join(own)} |", flush=True)
         print(f"{what}: {time.monotonic() - started:.0f} s", file=sys.stderr, flush=True)
 
 
