@@ -47,8 +47,10 @@ def changed_recipes(recipe: Recipe) -> Iterator[tuple[str, Recipe]]:
             yield words, replace(recipe, staged=number)
     changes = {
         "types not centred": {"centre_types": False},
-        "every picture counts the same": {"balance": 0.0},
-        "every plant counts the same": {"balance": 1.0},
+        "every picture counts the same": {"species_balance": 0.0, "plant_balance": 0.0},
+        "every species counts the same": {"species_balance": 1.0, "plant_balance": 0.0},
+        "every species counts the same, and of it every plant": {"species_balance": 1.0, "plant_balance": 1.0},
+        "balanced by half": {"species_balance": 0.5, "plant_balance": 0.5},
         "segmentation always trusted": {"trust": "always"},
         "without softmax": {"directions": 0},
         "linear SVM": {"classifier": "linear-svm", "regularisation": 1.0},

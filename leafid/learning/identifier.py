@@ -20,7 +20,7 @@ from leafid.learning.drawing import drawn_by_plant
 from leafid.learning.fitting import learn_expert
 from leafid.learning.fusion import fused, learn_weights
 from leafid.learning.linear import LinearScorer, picture_weights, summed
-from leafid.learning.recipe import Recipe
+from leafid.learning.recipe import Expert, Recipe
 from leafid.learning.rows import Rows
 from leafid.learning.spool import Spool
 from leafid.learning.training_set import TrainingSet, gather
@@ -242,8 +242,8 @@ def _learn(
         )
         # Counted with its plants that are held out, a species would be held to be more frequent, and count less.
         of_pictures = [
-            picture_weights(labels, plants, expert.balance),
-            *(_weights_without(fold, labels, plants, expert.balance) for fold in folds),
+            picture_weights(labels, plants, expert.species_balance, expert.plant_balance),
+            *(_weights_without(fold, labels, plants, expert) for fold in folds),
         ]
         weights, *fold_weights = (training_set.weights(one) for one in of_pictures)
         parts = [training_set.rows(fold) for fold in folds]
@@ -273,11 +273,12 @@ def _folds(pictures: list[Picture], seed: int) -> list[np.ndarray]:
     return plant_folds(pictures, min(N_FOLDS, n_plants), seed) if n_plants > 1 else []
 
 
-def _weights_without(fold: np.ndarray, labels: np.ndarray, plants: list[str], balance: float) -> np.ndarray:
+def _weights_without(fold: np.ndarray, labels: np.ndarray, plants: list[str], expert: Expert) -> np.ndarray:
     rest = np.setdiff1d(np.arange(len(labels)), fold)
     weights = np.zeros(len(labels))
     if len(rest):
-        weights[rest] = picture_weights(labels[rest], [plants[index] for index in rest.tolist()], balance)
+        own = [plants[index] for index in rest.tolist()]
+        weights[rest] = picture_weights(labels[rest], own, expert.species_balance, expert.plant_balance)
     return weights
 
 

@@ -55,7 +55,9 @@ def mapped(vectors: np.ndarray, name: str) -> np.ndarray:
     return chi2_map(np.maximum(vectors, 0)) if name == "chi2" else vectors
 
 
-def picture_weights(labels: np.ndarray, plants: Sequence[str], balance: float) -> np.ndarray:
+def picture_weights(
+    labels: np.ndarray, plants: Sequence[str], species_balance: float, plant_balance: float
+) -> np.ndarray:
     """Let a picture count the less, the more there are of its species and of its plant.
 
     Parameters
@@ -63,8 +65,9 @@ def picture_weights(labels: np.ndarray, plants: Sequence[str], balance: float) -
     labels : int (n,)
         Species.
     plants : sequence of str
-    balance : float
-        0: every picture counts the same; 1: every species does, and within it every plant.
+    species_balance, plant_balance : float
+        As in `leafid.learning.recipe.Expert`. A species with few pictures is met in others of its pictures than were
+        learned from: with a species balance above 1 it counts more than a common one.
 
     Returns
     -------
@@ -72,7 +75,7 @@ def picture_weights(labels: np.ndarray, plants: Sequence[str], balance: float) -
         With mean 1.
     """
     weights = np.ones(len(labels))
-    for groups in (np.asarray(labels), np.asarray(plants)):
+    for groups, balance in ((np.asarray(labels), species_balance), (np.asarray(plants), plant_balance)):
         _, inverse, counts = np.unique(groups, return_inverse=True, return_counts=True)
         weights /= counts[inverse] ** float(balance)
     return weights / weights.mean()

@@ -30,7 +30,7 @@ from leafid.learning.recogniser import TypeRecogniser
 from leafid.learning.thresholds import Thresholds, kept_ranks
 
 FORMAT = "leafid-model"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 
 
 def write_model(model: Model, path: str | os.PathLike[str]) -> None:

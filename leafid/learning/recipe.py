@@ -90,8 +90,9 @@ class Expert:
         classifier; held-out plants tell how much each of the two counts, and both become one linear classifier.
     softmax_regularisation : float
         Its penalty, above 0.
-    balance : float
-        From 0 (every picture counts the same) to 1 (every species does, and within it every plant).
+    species_balance, plant_balance : float
+        A picture counts the less, the more pictures there are of its species, and of its plant: their numbers to the
+        power of minus these, multiplied. 0 and 0: every picture counts the same.
     centre_types : bool
         Whether the mean of each acquisition type is taken off, where several types are trained on.
     trust : {"always", "segmentation"}
@@ -118,7 +119,8 @@ class Expert:
     regularisation: float = 0.1
     directions: int = 0
     softmax_regularisation: float = 0.01
-    balance: float = 0.5
+    species_balance: float = 0.5
+    plant_balance: float = 0.5
     centre_types: bool = False
     trust: str = "always"
 
@@ -137,7 +139,8 @@ class Expert:
             "regularisation",
             "directions",
             "softmax_regularisation",
-            "balance",
+            "species_balance",
+            "plant_balance",
             "centre_types",
             "trust",
         }

@@ -141,7 +141,8 @@ _RANGES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "regularisation": (lambda n: 1e-12 <= n <= 1e12, "a number from 1e-12 to 1e12"),
     "directions": (lambda n: 0 <= n <= 4096, "a whole number from 0 to 4096"),
     "softmax_regularisation": (lambda n: 1e-12 <= n <= 1e12, "a number from 1e-12 to 1e12"),
-    "balance": (lambda n: 0 <= n <= 1, "a number from 0 to 1"),
+    "species_balance": (lambda n: 0 <= n <= 4, "a number from 0 to 4"),
+    "plant_balance": (lambda n: 0 <= n <= 4, "a number from 0 to 4"),
 }
 
 

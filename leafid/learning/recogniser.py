@@ -77,7 +77,7 @@ class TypeRecogniser:
         names, labels = np.unique(words, return_inverse=True)
         self.types_ = tuple(AcquisitionType(str(name)) for name in names)
         rows = Rows(_expanded(features), "none", standardise=True)
-        weights = picture_weights(labels, [""] * len(labels), 1.0)
+        weights = picture_weights(labels, [""] * len(labels), 1.0, 0.0)
         self.scorer_ = rows.scorer(*fit_linear("logistic", rows.rows, labels, 1e-3, weights))
         return self
 

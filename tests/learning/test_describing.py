@@ -145,7 +145,7 @@ def test_the_key_of_an_expert_changes_with_all_that_decides_about_its_vector(mon
         return Describer({"a": expert, "other": Expert("measures", ("hu",))}, {"a": encoder}).expert_key("a")
 
     first = key(SIFT)
-    assert key(replace(SIFT, classifier="lda", balance=0.1)) == first
+    assert key(replace(SIFT, classifier="lda", species_balance=0.1)) == first
     assert key(SIFT, learned(FisherEncoder)) == first
     assert Describer({"b": SIFT}, {"b": encoder}).expert_key("b") == first
     measures = [("hu",), ("geometry",), ("hu", "geometry"), ("geometry", "hu")]

@@ -18,7 +18,7 @@ def data(n, d, n_species=3, seed=0):
 
 def fit(kind, rows, labels, regularisation, balance):
     """Train with every row as a plant of its own."""
-    weights = picture_weights(labels, [str(n) for n in range(len(labels))], balance)
+    weights = picture_weights(labels, [str(n) for n in range(len(labels))], balance, 0.0)
     return fit_linear(kind, rows, labels, regularisation, weights)
 
 
@@ -154,10 +154,15 @@ def test_half_precision_coefficients_score():
 def test_weights_of_pictures_by_hand():
     """Species 0 has plants a (2 pictures) and b (1), species 1 has plant c (1)."""
     labels, plants = np.array([0, 0, 0, 1]), ["a", "a", "b", "c"]
-    np.testing.assert_allclose(picture_weights(labels, plants, 0.0), 1)
-    wanted = np.array([1 / 6, 1 / 6, 1 / 3, 1])
-    np.testing.assert_allclose(picture_weights(labels, plants, 1.0), wanted / wanted.mean())
-    np.testing.assert_allclose(picture_weights(labels, plants, 0.5), np.sqrt(wanted) / np.sqrt(wanted).mean())
+    for species_balance, plant_balance, wanted in (
+        (0.0, 0.0, [1, 1, 1, 1]),
+        (1.0, 0.0, [1 / 3, 1 / 3, 1 / 3, 1]),
+        (0.0, 1.0, [1 / 2, 1 / 2, 1, 1]),
+        (1.0, 1.0, [1 / 6, 1 / 6, 1 / 3, 1]),
+        (2.0, 0.5, [1 / 9 / 2**0.5, 1 / 9 / 2**0.5, 1 / 9, 1]),
+    ):
+        weights = picture_weights(labels, plants, species_balance, plant_balance)
+        np.testing.assert_allclose(weights, np.array(wanted) / np.mean(wanted))
 
 
 def test_summed_classifiers_score_what_their_scores_sum_to():

@@ -48,7 +48,8 @@ WRONG = {
     "regularisation": ("expected a number from 1e-12 to 1e12", [0, -1.0, NAN, INFINITE, {}]),
     "directions": ("expected a whole number from 0 to 4096", [-1, 4097, 1.0, "all", True]),
     "softmax_regularisation": ("expected a number from 1e-12 to 1e12", [0, -1.0, NAN, INFINITE]),
-    "balance": ("expected a number from 0 to 1", [-0.01, 1.01, NAN, None]),
+    "species_balance": ("expected a number from 0 to 4", [-0.01, 4.01, NAN, None]),
+    "plant_balance": ("expected a number from 0 to 4", [-0.01, 4.01, INFINITE, "1"]),
     "centre_types": ("expected true or false", [0, 1, "true"]),
     "coverage": ("expected a number from 0 to 1", [-0.1, 1.1, "0.5", NAN]),
     "focus": ("expected 0, or a number from 0.01 to 100", [-0.1, 0.001, 101, "0.2", NAN]),
@@ -121,7 +122,11 @@ def test_names_of_experts_are_plain(name):
 
 @pytest.mark.parametrize(
     ("key", "hint"),
-    [("clasifier", "did you mean 'classifier'?"), ("Size", "did you mean 'size'?"), ("zzz", "expected balance, cell")],
+    [
+        ("clasifier", "did you mean 'classifier'?"),
+        ("Size", "did you mean 'size'?"),
+        ("zzz", "expected cell, centre_types"),
+    ],
 )
 def test_unknown_keys_of_an_expert(key, hint):
     message = complaint({**LOCAL, key: 1})
@@ -177,7 +182,7 @@ def test_the_summary_is_a_text(summary):
 
 
 def test_whole_numbers_stand_for_numbers():
-    assert made({**LOCAL, "position": 1, "balance": 0}).experts["one"].position == 1.0
+    assert made({**LOCAL, "position": 1, "plant_balance": 0}).experts["one"].position == 1.0
 
 
 @pytest.mark.parametrize("name", recipe_names())
@@ -231,8 +236,8 @@ def test_a_file_that_is_no_recipe(text, expected, tmp_path):
 
 def test_only_what_decides_about_vectors_is_in_the_key():
     local = Expert("dense-sift").description_key()
-    learner = {"classifier": "lda", "regularisation": 3.0, "map": "chi2", "balance": 0.0, "trust": "segmentation"}
-    learner.update(directions=9, softmax_regularisation=2.0)
+    learner = {"classifier": "lda", "regularisation": 3.0, "map": "chi2", "trust": "segmentation"}
+    learner.update(species_balance=0.0, plant_balance=0.0, directions=9, softmax_regularisation=2.0)
     learner["codebook_types"] = (SCAN,)
     look = {"view": "picture", "size": 300, "cell": 6, "scales": 2, "coverage": 0.5, "symmetry": "turns"}
     code = {"encoder": "words", "modes": 3, "components": 4, "position": 1.0}
