@@ -258,9 +258,9 @@ def test_what_is_held_out_has_no_part_in_what_others_count():
     labels = np.repeat([0, 0, 1, 1], 3)
     plants = [f"plant {number // 3}" for number in range(12)]
     fold = np.arange(3)
-    weights = identifier_module._weights_without(fold, labels, plants, 0.5)
+    weights = identifier_module._weights_without(fold, labels, plants, SHAPE)
     more = identifier_module._weights_without(
-        np.arange(12), np.concatenate([np.zeros(9, int), labels]), ["plant 0"] * 9 + plants, 0.5
+        np.arange(12), np.concatenate([np.zeros(9, int), labels]), ["plant 0"] * 9 + plants, SHAPE
     )
     assert not weights[fold].any()
     np.testing.assert_allclose(more[12:], weights[3:])
