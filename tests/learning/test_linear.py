@@ -159,6 +159,7 @@ def test_weights_of_pictures_by_hand():
         (1.0, 0.0, [1 / 3, 1 / 3, 1 / 3, 1]),
         (0.0, 1.0, [1 / 2, 1 / 2, 1, 1]),
         (1.0, 1.0, [1 / 6, 1 / 6, 1 / 3, 1]),
+        (0.5, 0.5, [1 / 6**0.5, 1 / 6**0.5, 1 / 3**0.5, 1]),
         (2.0, 0.5, [1 / 9 / 2**0.5, 1 / 9 / 2**0.5, 1 / 9, 1]),
     ):
         weights = picture_weights(labels, plants, species_balance, plant_balance)

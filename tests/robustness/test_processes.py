@@ -81,9 +81,10 @@ def test_an_interrupted_description_leaves_no_process(group, drawn, tmp_path):
     mark = f"interrupted-{os.getpid()}-{group}"
     output, many = tmp_path / "table.csv", tmp_path / "many"
     many.mkdir()
+    picture = next(drawn.rglob("*.jpg"))
     # Far more than are described before the signal comes, however busy the machine is.
     for number in range(10_000):
-        os.link(next(drawn.rglob("*.jpg")), many / f"{number}.jpg")
+        os.link(picture, many / f"{number}.jpg")
     process = start(["describe", many, "--type", "scan", "--output", output, "--jobs", 2], mark, tmp_path)
     # The main process, two workers, and what joblib keeps beside them.
     wait_for(lambda: len(marked(mark)) >= 4)
