@@ -3,40 +3,38 @@
 Prints rows of a Markdown table for docs/results.md, one for each type. Codebooks are shared by the folds, so that
 descriptors, once in the store, serve every row; types whose recipes are alike are trained together.
 
-    python benchmarks/ablation.py COLLECTION --type scan [--type scan-like] [--recipe default] [--repeats 1] [--jobs 2]
+    python -m benchmarks.ablation COLLECTION --type scan [--type scan-like] [--recipe default] [--repeats 1] [--jobs 2]
         [--only TEXT]
 """
 
 import argparse
-import sys
-import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 
-import numpy as np
-
+from benchmarks.table_rows import HEAD, print_rows
 from leafid.collection import AcquisitionType, read_collection
-from leafid.evaluation.held_out import held_out_scores
-from leafid.learning.crossvalidation import FoldAnswers, cross_validate
+from leafid.descriptors.registry import FAMILIES
 from leafid.learning.descriptions import Descriptions
 from leafid.learning.recipe import Expert, Recipe, alike
 from leafid.learning.recipe_file import load_recipe
 from leafid.learning.store import Store, default_folder
 
-FIGURES = ("S", "top1", "top5", "per_plant")
+# What families that measure the outline are measured on; the others look inside.
+_OUTLINE_SOURCES = ("blade", "whole")
 
 
 def changed_recipes(recipe: Recipe) -> Iterator[tuple[str, Recipe]]:
     yield "the recipe", recipe
-    for name, expert in recipe.experts.items():
-        yield f"only {name}", replace(recipe, experts={name: expert})
     if len(recipe.experts) > 1:
+        for name, expert in recipe.experts.items():
+            yield f"only {name}", replace(recipe, experts={name: expert})
         for name in recipe.experts:
             yield f"without {name}", replace(recipe, experts={k: e for k, e in recipe.experts.items() if k != name})
     for name, expert in recipe.experts.items():
         for family in expert.families if len(expert.families) > 1 else ():
             lean = replace(expert, families=tuple(f for f in expert.families if f != family))
             yield f"without {family}", replace(recipe, experts={**recipe.experts, name: lean})
+    yield from _richer(recipe)
     if len(recipe.training_types) > 1:
         yield "trained on that type alone", replace(recipe, training_types=(recipe.type,))
     for number, words in ((0, "without variants"), (1, "with one variant of each picture"), (4, "with four of each")):
@@ -72,25 +70,34 @@ def changed_recipes(recipe: Recipe) -> Iterator[tuple[str, Recipe]]:
         )
         yield "only inner-distance shape context, 500 words", replace(recipe, experts={"bends": bends})
         yield "with inner-distance shape context", replace(recipe, experts={**recipe.experts, "bends": bends})
+        # Colours of patches as they are, where `dense-chroma-sift` looks at where they change.
+        colour = replace(expert, descriptor="dense-colour", modes=64, components=30)
+        yield "with local colour", replace(recipe, experts={**recipe.experts, "colour": colour})
         for what, change in {
             "not mirrored": {"symmetry": "none"},
             "without position": {"position": 0.0},
             "not turned upright": {"view": "leaf"},
+            "inside the leaf alone": {"coverage": 0.95},
+            "at detected points": {"descriptor": "detected-sift", "symmetry": "none", "focus": 0.0},
         }.items():
             changed_expert = replace(expert, **change)
             if changed_expert != expert and expert.view != "picture":
                 yield f"only {name}, {what}", replace(recipe, experts={name: changed_expert})
 
 
-def cells(answers: Sequence[FoldAnswers], seeds: Sequence[int]) -> list[str]:
-    """Give each figure, the mean over the seeds and the spread over the folds, and how many pictures it is of."""
-    by_seed = [held_out_scores([one.held_out for one in answers if one.seed == seed]) for seed in seeds]
-    folds = [held_out_scores([one.held_out]) for one in answers]
-    figures = [
-        f"{np.mean([one[name] for one in by_seed]):.3f} ± {np.std([one[name] for one in folds if name in one]):.3f}"
-        for name in FIGURES
-    ]
-    return [*figures, f"{by_seed[0]['pictures']:.0f}"]
+def _richer(recipe: Recipe) -> Iterator[tuple[str, Recipe]]:
+    """Add each family of measures that is left out to the expert that looks at the same: outline or inside."""
+    of_outline = {
+        name: any(FAMILIES[family].source in _OUTLINE_SOURCES for family in expert.families)
+        for name, expert in recipe.experts.items()
+        if expert.families
+    }
+    for family in FAMILIES.values():
+        for name, is_outline in of_outline.items():
+            expert = recipe.experts[name]
+            if family.name not in expert.families and (family.source in _OUTLINE_SOURCES) == is_outline:
+                richer = replace(expert, families=(*expert.families, family.name))
+                yield f"with {family.name}", replace(recipe, experts={**recipe.experts, name: richer})
 
 
 def main() -> None:
@@ -108,19 +115,12 @@ def main() -> None:
         parser.error(f"the recipes of {' and '.join(arguments.type)} are not alike; ask for one type at a time")
     pictures = list(read_collection(arguments.collection).labelled().pictures)
     descriptions = Descriptions(Store(arguments.cache), arguments.jobs)
-    seeds = range(arguments.repeats)
-    print(f"| type | what | {' | '.join(FIGURES)} | pictures |\n|---|---|{'---|' * (len(FIGURES) + 1)}", flush=True)
+    print(HEAD, flush=True)
     for rows in zip(*map(changed_recipes, recipes.values()), strict=True):
         what = rows[0][0]
-        if arguments.only and not any(text in what for text in arguments.only):
-            continue
-        started = time.monotonic()
-        changed = {type_: recipe for type_, (_, recipe) in zip(recipes, rows, strict=True)}
-        found = list(cross_validate(pictures, changed, descriptions, 5, seeds, shared_codebooks=True))
-        for type_ in recipes:
-            own = cells([one for one in found if one.type == type_], seeds)
-            print(f"| {type_} | {what} | {' | '.join(own)} |", flush=True)
-        print(f"{what}: {time.monotonic() - started:.0f} s", file=sys.stderr, flush=True)
+        if not arguments.only or any(text in what for text in arguments.only):
+            changed = {type_: recipe for type_, (_, recipe) in zip(recipes, rows, strict=True)}
+            print_rows(what, changed, pictures, descriptions, arguments.repeats)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,195 @@
+"""What finding the leaf, and setting it upright, is worth: cross-validated scores with a step left out or done simply.
+
+Each row replaces one step of `leafid.segmentation` for training and test pictures alike, and describes all of them
+anew. Prints rows of a Markdown table for docs/results.md.
+
+    python -m benchmarks.normalisation COLLECTION --type scan [--type scan-like] [--jobs 2] [--only TEXT]
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import multiprocessing
+import os
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+from unittest import mock
+
+import cv2
+import numpy as np
+
+from benchmarks.table_rows import HEAD, print_rows
+from leafid.collection import AcquisitionType, read_collection
+from leafid.learning import describing
+from leafid.learning.descriptions import Descriptions
+from leafid.learning.recipe import Recipe
+from leafid.learning.recipe_file import load_recipe
+from leafid.learning.store import Store
+from leafid.parallel import in_worker, working_on
+from leafid.segmentation import Segmentation, background, crop, natural, regions, segment, uniform
+from leafid.segmentation.result import Image, Mask
+
+# The module, whose name in the package is the function's.
+_SEGMENT = importlib.import_module("leafid.segmentation.segment")
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+# Of Lab as OpenCV has it in 8 bits.
+_WHITE = (255.0, 128.0, 128.0)
+
+
+def otsu_mask(image: Image) -> Mask:
+    """Cut by grey alone: dark on light is leaf."""
+    grey = cv2.cvtColor(image, cv2.COLOR_BGR2GRAY)
+    return cv2.threshold(grey, 0, 255, cv2.THRESH_BINARY_INV | cv2.THRESH_OTSU)[1] > 0
+
+
+def green_mask(image: Image) -> Mask:
+    """Cut by the excess of green over red and blue, and take the largest region."""
+    blue, green, red = cv2.split(image.astype(np.int16))
+    excess = np.clip(2 * green - red - blue, 0, 255).astype(np.uint8)
+    return largest_region(cv2.threshold(excess, 0, 1, cv2.THRESH_BINARY | cv2.THRESH_OTSU)[1]) > 0
+
+
+def largest_region(marked: np.ndarray) -> np.ndarray:
+    """Keep the largest region of a mask of 0 and 1; uint8."""
+    count, labels = cv2.connectedComponents(marked, connectivity=8)
+    if count == 1:
+        return marked
+    return (labels == 1 + np.bincount(labels.ravel())[1:].argmax()).astype(np.uint8)
+
+
+def ellipse_mask(image: Image) -> Mask:
+    """Take the middle of the picture, whatever is there."""
+    rows, cols = image.shape[:2]
+    row, col = np.linspace(-1, 1, rows)[:, None], np.linspace(-1, 1, cols)[None]
+    return row**2 + col**2 < 0.5
+
+
+def white_surface(image: Image, *, quick: bool = False) -> tuple[np.ndarray, float]:
+    """Take any sheet for white."""
+    surface, spread = background.sheet_surface(image, quick=quick)
+    return np.broadcast_to(np.array(_WHITE, np.float32), surface.shape), spread
+
+
+def level_surface(image: Image, *, quick: bool = False) -> tuple[np.ndarray, float]:
+    """Take the sheet for evenly lit, of the colour that it has in the middle of its range."""
+    surface, spread = background.sheet_surface(image, quick=quick)
+    return np.broadcast_to(np.median(surface, axis=(0, 1)), surface.shape), spread
+
+
+def one_region(share: np.ndarray, distance: np.ndarray) -> np.ndarray:
+    """Keep of the leaf's regions the largest."""
+    return largest_region(regions.leaf_regions(share, distance))
+
+
+def with_petiole_found(image: Image, acquisition_type: AcquisitionType, *, petiole: bool = True) -> Segmentation:
+    """Look for the petiole in photos too."""
+    return segment(image, acquisition_type, petiole=petiole or acquisition_type is AcquisitionType.PHOTO)
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step done otherwise: what stands in the place of which attributes, or the recipe that is taken instead."""
+
+    what: str
+    replaced: tuple[tuple[Any, str, Any], ...] = ()
+    recipe: Callable[[Recipe], Recipe] = lambda recipe: recipe
+
+    @contextmanager
+    def taken(self) -> Iterator[None]:
+        """Do it so inside the ``with`` block."""
+        with ExitStack() as stack:
+            for owner, name, value in self.replaced:
+                stack.enter_context(mock.patch.object(owner, name, value))
+            yield
+
+
+def _certain(cut: Callable[[Image], Mask]) -> Callable[[Image], tuple[Mask, float]]:
+    return lambda image: (cut(image), 1.0)
+
+
+def _uncovered(cut: Callable[[Image], Mask]) -> Callable[[Image], tuple[Mask, float, None]]:
+    return lambda image: (cut(image), 1.0, None)
+
+
+def _whole_picture(recipe: Recipe) -> Recipe:
+    experts = {k: replace(e, view="picture") if e.is_local else e for k, e in recipe.experts.items()}
+    return replace(recipe, experts=experts)
+
+
+_PLAIN = [Step("the recipe")]
+_COMMON = [
+    Step("not turned upright", ((crop, "upright_angle", lambda segmentation: 0.0),)),
+    Step("local features of the whole picture, neither cut out nor scaled", recipe=_whole_picture),
+]
+OF_SHEETS = [
+    *_PLAIN,
+    Step("leaf cut by Otsu's threshold of grey", ((_SEGMENT, "uniform_mask", _uncovered(otsu_mask)),)),
+    Step("every sheet taken for white", ((uniform, "sheet_surface", white_surface),)),
+    Step("every sheet taken for evenly lit", ((uniform, "sheet_surface", level_surface),)),
+    Step("shadows taken for leaf", ((uniform, "_LIGHTNESS_SHARE", 1.0),)),
+    Step("largest region alone", ((uniform, "leaf_regions", one_region),)),
+    Step("petiole not looked for", ((_SEGMENT, "remove_petiole", lambda mask, box=None: mask.copy()),)),
+    *_COMMON,
+]
+OF_PHOTOS = [
+    *_PLAIN,
+    Step("leaf cut by Otsu's threshold of green", ((_SEGMENT, "natural_mask", _certain(green_mask)),)),
+    Step("an ellipse in the middle for the leaf", ((_SEGMENT, "natural_mask", _certain(ellipse_mask)),)),
+    Step("one round of colours instead of eight", ((natural, "_ROUNDS", 1),)),
+    Step("petiole looked for", ((describing, "segment", with_petiole_found),)),
+    *_COMMON,
+]
+
+ALL = [*OF_SHEETS, *OF_PHOTOS]
+# What a worker has replaced, it has for as long as it lives.
+_for_good = ExitStack()
+
+
+class Workers:
+    """Processes in which a step is done otherwise too."""
+
+    def __init__(self, step: Step, jobs: int) -> None:
+        self.number = ALL.index(step)
+        self.jobs = jobs
+
+    def ordered_map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+        """Yield ``function(item)`` for every item, in the items' order."""
+        task = partial(in_worker, os.getpid(), Path.cwd(), function)
+        with multiprocessing.get_context("spawn").Pool(self.jobs, _take, (self.number,)) as pool:
+            yield from pool.imap(task, items, chunksize=8)
+
+
+def _take(number: int) -> None:
+    _for_good.enter_context(ALL[number].taken())
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("collection")
+    parser.add_argument("--type", required=True, action="append", choices=list(map(str, AcquisitionType)))
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--only", action="append", metavar="TEXT", help="only rows with this text (or another one)")
+    arguments = parser.parse_args()
+    types = [AcquisitionType(name) for name in arguments.type]
+    if AcquisitionType.PHOTO in types and len(types) > 1:
+        parser.error("photos have steps of their own; ask for them alone")
+    pictures = list(read_collection(arguments.collection).labelled().pictures)
+    print(HEAD, flush=True)
+    for step in OF_PHOTOS if AcquisitionType.PHOTO in types else OF_SHEETS:
+        if arguments.only and not any(text in step.what for text in arguments.only):
+            continue
+        recipes = {type_: step.recipe(load_recipe("default", type_)) for type_ in types}
+        # What was described with a step replaced must not be taken for anything else: a store of its own.
+        with tempfile.TemporaryDirectory() as folder, step.taken(), working_on(Workers(step, arguments.jobs)):
+            print_rows(step.what, recipes, pictures, Descriptions(Store(folder), arguments.jobs))
+
+
+if __name__ == "__main__":
+    main()
