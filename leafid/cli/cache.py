@@ -35,4 +35,5 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
         environment.print(f"store     {store.file}")
         environment.print(f"values    {store.count()}")
         environment.print(f"size      {store.size() / 2**20:.1f} MiB of at most {store.limit / 2**30:g} GiB")
-    return 0
+        # Why it can't be emptied the store has said.
+        return 1 if arguments.clear and store.count() else 0

@@ -92,7 +92,7 @@ def read_windows(
     Returns
     -------
     Windows or None
-        None where there is no window.
+        None where the picture is smaller than a window; none of them where the region keeps none.
     """
     tables, kept, shapes, sizes = [], [], [], []
     for reduced, share in _pyramid(picture, region, grid):
@@ -199,6 +199,8 @@ def _drawn(kept: Sequence[np.ndarray], shapes: Sequence[tuple[int, int]], grid: 
         Ascending.
     """
     count = sum(map(len, kept))
+    if not count:
+        return slice(None)
     most = min(grid.limit or count, count)
     if not grid.focus:
         return np.linspace(0, count - 1, most).astype(np.intp) if most < count else slice(None)

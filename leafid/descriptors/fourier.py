@@ -11,7 +11,7 @@ from leafid.descriptors.contour import Mask, Shape, shape_of
 ELLIPTIC_HARMONICS = 24
 """Harmonics of `elliptic_fourier`."""
 PAIRS = 12
-"""Phase invariants of `elliptic_fourier`, for m = 1 to this."""
+"""Phase invariants of `elliptic_fourier`, so many from m = 2."""
 DISTANCE_HARMONICS = 30
 """Harmonics of `centroid_distance`."""
 _FLOOR = 1e-3

@@ -54,6 +54,17 @@ def pooled(pieces: Sequence[LocalFeatures]) -> LocalFeatures:
     )
 
 
+def repeated(features: LocalFeatures, number: int) -> LocalFeatures:
+    """Repeat local features until there are so many; where there are none, take some that are all 0."""
+    if len(features):
+        return features.at(np.resize(np.arange(len(features)), number))
+    return LocalFeatures(
+        np.zeros((number, features.descriptors.shape[1]), np.float32),
+        np.zeros((number, 2), np.float32),
+        np.zeros(number, np.float32),
+    )
+
+
 def local_length(descriptor: str) -> int:
     """Tell how many values a descriptor has: one of `leafid.learning.recipe.LOCAL_DESCRIPTORS`."""
     if descriptor == "inner-distance":

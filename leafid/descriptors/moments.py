@@ -1,4 +1,4 @@
-"""Moments of a leaf's region: Hu's seven, and the generic Fourier descriptor (polar Fourier magnitudes)."""
+"""Moments of a leaf's region: Hu's seven, and angular Fourier magnitudes in rings."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from leafid.descriptors.contour import Mask, Shape, shape_of
 
 RADII = 8
-"""Rings of the generic Fourier descriptor."""
+"""Rings of `polar_fourier`."""
 HARMONICS = 10
-"""Angular harmonics of the generic Fourier descriptor, 1 to this."""
+"""Angular harmonics of `polar_fourier`, 1 to this."""
 _ANGLES = 128
 
 
@@ -49,7 +49,9 @@ def hu_moments_names() -> list[str]:
 
 
 def polar_fourier(leaf: Mask | Shape) -> NDArray[np.float32]:
-    """Take the generic Fourier descriptor: angular Fourier magnitudes of the region in rings around its centroid.
+    """Angular Fourier magnitudes of the region in rings around its centroid, after the generic Fourier descriptor.
+
+    Unlike there, nothing is transformed along the radius.
 
     Parameters
     ----------

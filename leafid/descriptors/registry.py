@@ -221,7 +221,7 @@ FAMILIES: Mapping[str, Family] = MappingProxyType(
             Family("geometry", "proportions, convexity and profiles of the blade", "blade", "geometry", "geometry"),
             Family("geometry_whole", "the same with the petiole", "whole", "geometry", "geometry"),
             Family("hu", "Hu's moment invariants", "blade", "moments", "hu_moments", _HU),
-            Family("polar_fourier", "generic Fourier descriptor", "blade", "moments", "polar_fourier", _ZHANG),
+            Family("polar_fourier", "angular Fourier in rings", "blade", "moments", "polar_fourier", _ZHANG),
             Family("elliptic", "elliptic Fourier outline", "blade", "fourier", "elliptic_fourier", _KUHL),
             Family(
                 "centroid_distance", "outline's distance from its centroid", "blade", "fourier", "centroid_distance"

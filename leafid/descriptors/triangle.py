@@ -22,7 +22,7 @@ def triangle_signals(contour: Points) -> dict[str, NDArray[np.float64]]:
     Parameters
     ----------
     contour : ndarray of float64, shape (n, 2)
-        Counter-clockwise, at equal arc length.
+        Counter-clockwise, at equal arc length; at least 128 points, for the smallest span to be one of them.
 
     Returns
     -------

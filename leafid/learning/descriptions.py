@@ -16,11 +16,12 @@ import numpy as np
 
 from leafid.collection import content_hash
 from leafid.collection.picture import AcquisitionType, Picture
-from leafid.descriptors.local import LocalFeatures, pooled
+from leafid.descriptors.local import LocalFeatures, pooled, repeated
 from leafid.encoding import Encoder, make_encoder
 from leafid.errors import LeafidError, UsageError
 from leafid.images import read_image
 from leafid.learning.describing import DESCRIPTION_VERSION, Described, Describer, sample_features
+from leafid.learning.drawing import spread_over_species
 from leafid.learning.recipe import Expert, Recipe
 from leafid.learning.recogniser import TYPE_SIDE, type_features
 from leafid.learning.store import Store, chunks, packed, read_arrays, unpacked, written_arrays
@@ -121,27 +122,50 @@ class Descriptions:
             By the expert's name.
         """
         encoders: dict[str, Encoder] = {}
+        blind: dict[str, str] = {}
         for name, expert in recipe.experts.items():
             if expert.is_local:
-                # An expert that names the types of its codebook shares it, and all vectors, with other recipes.
-                own = [picture for picture in pictures if picture.type in expert.codebook_types] or pictures
-                chosen = _spread_over_species(own, recipe.codebook_pictures, seed)
-                encoders[name] = self._encoder(chosen, expert, recipe.longest_side, seed)
+                encoders[name], problem = self._encoder(pictures, expert, recipe, seed)
+                if problem:
+                    blind[name] = problem
+        if len(blind) == len(recipe.experts):
+            raise LeafidError("; ".join(blind.values()))
+        for name, problem in blind.items():
+            _log.warning("expert %s sees nothing in these pictures: %s", name, problem)
         return encoders
 
-    def _encoder(self, pictures: Sequence[Picture], expert: Expert, longest_side: int, seed: int) -> Encoder:
+    def _encoder(
+        self, pictures: Sequence[Picture], expert: Expert, recipe: Recipe, seed: int
+    ) -> tuple[Encoder, str | None]:
+        """Learn an encoder, from the types that the expert names if these show enough, else from all.
+
+        Where all show too little (grey pictures have no hues that meet), it is one that tells nothing, and why.
+        """
         encoder = make_encoder(expert.encoder, expert.modes, expert.components, expert.position, seed)
-        key = self._codebook_key(pictures, expert, longest_side, seed)
-        known = self._stored([key])
-        if key in known:
-            return encoder.restore(read_arrays(known[key]))
-        drawn = self._computed(pictures, partial(_draw_features, expert, longest_side, seed), "codebook")
-        pieces = [features for features in drawn if features is not None]
-        if not pieces:
+        # An expert that names the types of its codebook shares it, and all vectors, with other recipes.
+        own = [picture for picture in pictures if picture.type in expert.codebook_types]
+        features: LocalFeatures | None = None
+        problem = ""
+        for source in (own, pictures) if own else (pictures,):
+            chosen = spread_over_species(source, recipe.codebook_pictures, seed)
+            key = self._codebook_key(chosen, expert, recipe.longest_side, seed)
+            known = self._stored([key])
+            if key in known:
+                return encoder.restore(read_arrays(known[key])), None
+            drawn = self._computed(chosen, partial(_draw_features, expert, recipe.longest_side, seed), "codebook")
+            pieces = [one for one in drawn if one is not None]
+            if pieces:
+                features = pooled(pieces)
+                try:
+                    encoder.fit(features)
+                except LeafidError as error:
+                    problem = str(error)
+                else:
+                    self._keep([(key, written_arrays(encoder.state()))])
+                    return encoder, None
+        if features is None:
             raise LeafidError("no picture could be read to learn a codebook from")
-        encoder.fit(pooled(pieces))
-        self._keep([(key, written_arrays(encoder.state()))])
-        return encoder
+        return encoder.fit(repeated(features, max(expert.modes, 2))), problem
 
     def _streamed(
         self, pictures: Sequence[Picture], bases: Sequence[str], task: Task, what: str
@@ -283,14 +307,3 @@ def _type_of(picture: Picture) -> AcquisitionType:
     if picture.type is None:
         raise LeafidError(f"{picture.file}: the acquisition type is not known; give it with --type")
     return picture.type
-
-
-def _spread_over_species(pictures: Sequence[Picture], n_pictures: int, seed: int) -> list[Picture]:
-    """Choose pictures in rounds, one of every species a round."""
-    random = np.random.default_rng(seed)
-    by_species: dict[str | None, list[Picture]] = {}
-    for index in random.permutation(len(pictures)):
-        by_species.setdefault(pictures[index].species, []).append(pictures[index])
-    ranked = [(turn, position) for position, own in enumerate(by_species.values()) for turn in range(len(own))]
-    groups = list(by_species.values())
-    return [groups[position][turn] for turn, position in sorted(ranked)[:n_pictures]]

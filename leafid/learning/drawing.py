@@ -1,4 +1,4 @@
-"""Draws a bounded part of a collection, without ever parting the pictures of one plant."""
+"""Draws a bounded part of a collection: whole plants, or evenly of all species."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ def drawn_by_plant(pictures: Sequence[Picture], limit: int, seed: int) -> np.nda
     ----------
     pictures : sequence of Picture
     limit : int
-        At most so many pictures, 1 or more. Of a first plant that has more, only so many are taken.
+        At most so many pictures, 1 or more. Plants that have more by themselves are passed over, unless there is no
+        other: of the first of them that is drawn, so many are taken.
     seed : int
         Which plants are drawn depends on it and on their names.
 
@@ -32,8 +33,32 @@ def drawn_by_plant(pictures: Sequence[Picture], limit: int, seed: int) -> np.nda
         members.setdefault(picture.group, []).append(index)
     plants = sorted(members)
     drawn: list[int] = []
-    for position in np.random.default_rng(seed).permutation(len(plants)):
+    order = np.random.default_rng(seed).permutation(len(plants))
+    for position in order:
         own = members[plants[position]]
         if len(drawn) + len(own) <= limit:
             drawn += own
-    return np.array(sorted(drawn or members[plants[0]][:limit]), np.int64)
+    return np.array(sorted(drawn or members[plants[order[0]]][:limit]), np.int64)
+
+
+def spread_over_species(pictures: Sequence[Picture], n_pictures: int, seed: int) -> list[Picture]:
+    """Choose pictures in rounds, one of every species a round.
+
+    Parameters
+    ----------
+    pictures : sequence of Picture
+    n_pictures : int
+        At most so many.
+    seed : int
+
+    Returns
+    -------
+    list of Picture
+    """
+    random = np.random.default_rng(seed)
+    by_species: dict[str | None, list[Picture]] = {}
+    for index in random.permutation(len(pictures)):
+        by_species.setdefault(pictures[index].species, []).append(pictures[index])
+    ranked = [(turn, position) for position, own in enumerate(by_species.values()) for turn in range(len(own))]
+    groups = list(by_species.values())
+    return [groups[position][turn] for turn, position in sorted(ranked)[:n_pictures]]

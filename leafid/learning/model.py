@@ -62,10 +62,10 @@ class Model:
     contexts: dict[AcquisitionType, Context] = field(default_factory=dict)
 
     def recognise_type(self, features: np.ndarray) -> AcquisitionType:
-        """Tell a picture's acquisition type by its `leafid.learning.recogniser.type_features`."""
-        if self.recogniser is None:
+        """Tell which type that it was trained for a picture is of, by `leafid.learning.recogniser.type_features`."""
+        if self.recogniser is None or not set(self.recogniser.types_) & set(self.identifiers):
             return next(iter(self.identifiers))
-        return self.recogniser.recognise_features(features[None])[0]
+        return self.recogniser.recognise_features(features[None], self.identifiers)[0]
 
     def identifier(self, acquisition_type: AcquisitionType) -> Identifier:
         """Give the identifier of a type.

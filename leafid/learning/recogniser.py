@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 import cv2
 import numpy as np
@@ -81,9 +81,13 @@ class TypeRecogniser:
         self.scorer_ = rows.scorer(*fit_linear("logistic", rows.rows, labels, 1e-3, weights))
         return self
 
-    def recognise_features(self, features: np.ndarray) -> list[AcquisitionType]:
-        """Tell the types of pictures by their features (n, 27)."""
+    def recognise_features(
+        self, features: np.ndarray, among: Container[AcquisitionType] | None = None
+    ) -> list[AcquisitionType]:
+        """Tell the types of pictures by their features (n, 27), maybe among some types: one or more of `types_`."""
         scores = self.scorer_.scores(_expanded(features))
+        if among is not None:
+            scores[:, [type_ not in among for type_ in self.types_]] = -np.inf
         return [self.types_[best] for best in scores.argmax(axis=1)]
 
 

@@ -145,16 +145,15 @@ class Store:
 
     def size(self) -> int:
         """Bytes of the values kept."""
-        return self._connection.execute("SELECT COALESCE(SUM(LENGTH(value)), 0) FROM vectors").fetchone()[0]
+        return self._number("SELECT COALESCE(SUM(LENGTH(value)), 0) FROM vectors")
 
     def count(self) -> int:
         """How many values are kept."""
-        return self._connection.execute("SELECT COUNT(*) FROM vectors").fetchone()[0]
+        return self._number("SELECT COUNT(*) FROM vectors")
 
     def clear(self) -> int:
         """Forget everything, and give the room on the disk back; returns how many values that were."""
-        forgotten = self.count()
-        self._change("DELETE FROM vectors", [()])
+        forgotten = self._change("DELETE FROM vectors", [()])
         with self._tolerant("written"):
             self._connection.execute("VACUUM")
         return forgotten
@@ -162,25 +161,33 @@ class Store:
     def shrink(self) -> int:
         """Forget the least recently used values until the limit is kept; returns how many."""
         excess = self.size() - self.limit
+        if excess <= 0:
+            return 0
         forgotten: list[tuple[bytes]] = []
-        if excess > 0:
+        with self._tolerant("read"):
             for key, length in self._connection.execute("SELECT key, LENGTH(value) FROM vectors ORDER BY used, key"):
                 forgotten.append((key,))
                 excess -= length
                 if excess <= 0:
                     break
-            self._change("DELETE FROM vectors WHERE key = ?", forgotten)
-        return len(forgotten)
+        return self._change("DELETE FROM vectors WHERE key = ?", forgotten)
 
     def close(self) -> None:
         """Keep the limit and close the database."""
-        with self._tolerant("written"):
-            self.shrink()
+        self.shrink()
         self._connection.close()
 
-    def _change(self, statement: str, rows: Sequence[tuple]) -> None:
+    def _number(self, query: str) -> int:
+        """Ask for one number; 0 of a store that can't be read."""
+        with self._tolerant("read"):
+            return int(self._connection.execute(query).fetchone()[0])
+        return 0
+
+    def _change(self, statement: str, rows: Sequence[tuple]) -> int:
+        """Change entries, all or none of them; returns how many were."""
         with self._tolerant("written"), self._connection:
-            self._connection.executemany(statement, rows)
+            return self._connection.executemany(statement, rows).rowcount
+        return 0
 
     @contextlib.contextmanager
     def _tolerant(self, what: str) -> Iterator[None]:

@@ -56,7 +56,8 @@ def train(
             _log.warning("type %s: all pictures are of one species; it will be the answer to every picture", type_)
     used = {type_ for recipe in recipes.values() for type_ in recipe.training_types}
     readable = [p for p in pictures if p.file not in descriptions.unreadable and p.type in used]
-    drawn = [readable[index] for index in drawn_by_plant(readable, RECOGNISER_PICTURES, seed)]
+    asked = [picture for picture in readable if picture.type in recipes]
+    drawn = [asked[index] for index in drawn_by_plant(asked, RECOGNISER_PICTURES, seed)]
     recogniser, share = train_recogniser(drawn, descriptions, seed)
     scores = {} if share is None else {"type_recognition": share}
     contexts = {

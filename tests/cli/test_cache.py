@@ -31,6 +31,23 @@ def test_clearing_gives_the_room_back(cli, folder):
     assert (folder / "vectors.sqlite").stat().st_size < before / 10
 
 
+def test_clearing_a_damaged_store(cli, folder):
+    file = folder / "vectors.sqlite"
+    file.write_bytes(file.read_bytes()[:4096] + b"\xff" * 2**20)
+    done = cli("cache", "--cache", folder, "--clear")
+    assert done.status == 0
+    assert lines(done)["values"] == "0"
+    assert done.err.count("\n") == 1
+    assert "is damaged" in done.err
+
+
+def test_a_store_that_can_not_be_emptied(cli, folder, monkeypatch):
+    monkeypatch.setattr(Store, "_change", lambda self, statement, rows: 0)
+    done = cli("cache", "--cache", folder, "--clear")
+    assert done.status == 1
+    assert lines(done)["values"] == "4"
+
+
 def test_a_smaller_limit_forgets_the_least_recently_used(cli, folder):
     done = cli("cache", "--cache", folder, "--cache-limit", 1 / 2**10)
     assert done.status == 0

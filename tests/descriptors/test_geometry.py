@@ -15,7 +15,8 @@ def ellipse(long, short, turn=0.0, size=500):
     return (along / long) ** 2 + (across / short) ** 2 <= 1
 
 
-# Edges of a pixel mask are uncertain by about half of a pixel in 160 (√area of the normalised shape): 1 % of a length.
+# Edges of a pixel mask are uncertain by about half of a pixel; √area of the normalised shape is 240, and the
+# shortest of the lengths a fifth of it: 1 % of a length.
 CLOSE = 0.015
 
 

@@ -223,6 +223,14 @@ def test_a_focus_takes_windows_as_often_as_its_gaussian_says():
         np.testing.assert_allclose(np.histogram(found.positions[:, axis], edges)[0] / 1000, wanted, atol=0.02)
 
 
+@pytest.mark.parametrize("focus", [0.0, 0.3])
+@pytest.mark.parametrize("limit", [0, 10])
+def test_a_region_that_keeps_no_window_leaves_none(focus, limit):
+    grey = np.random.default_rng(0).integers(0, 256, (60, 80), dtype=np.uint8)
+    found = dense_sift(grey, np.zeros(grey.shape, bool), Grid(focus=focus, limit=limit))
+    assert found.descriptors.shape == (0, 128)
+
+
 def test_a_focus_takes_no_window_twice():
     grey = picture(64, 64)
     for limit in (0, 50, 5000):

@@ -6,12 +6,11 @@ from leafid.descriptors.margin import SMOOTHINGS, margin_lobes, margin_lobes_nam
 from leafid.descriptors.margin import margin_teeth_names as names
 
 
-def wheel(teeth, height, lean=0.0, size=600, lobes=0, depth=0.0):
-    """Draw a round leaf with sine teeth (`lean` bends them all one way round) and lobes."""
+def wheel(teeth, height, size=600, lobes=0, depth=0.0):
+    """Draw a round leaf with sine teeth and lobes."""
     rows, cols = np.indices((size, size)) - (size - 1) / 2
     angle = np.arctan2(rows, cols)
-    phase = teeth * angle
-    waves = np.cos(phase + lean * np.sin(phase)) * height + np.cos(lobes * angle) * depth
+    waves = np.cos(teeth * angle) * height + np.cos(lobes * angle) * depth
     return np.hypot(rows, cols) <= 200 * (1 + waves)
 
 
@@ -58,7 +57,6 @@ def test_higher_teeth_are_higher_and_an_entire_margin_has_none():
 
 
 def test_leaning_teeth_are_told_from_upright_ones():
-    # sin inside cos bends the wave: cos(p + sin p · lean) has steep and slow sides only together with a shift.
     rows, cols = np.indices((600, 600)) - 299.5
     angle = np.arctan2(rows, cols)
     saw = (16 * angle / (2 * np.pi)) % 1.0

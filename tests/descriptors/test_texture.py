@@ -155,7 +155,8 @@ def test_the_ground_does_not_matter():
     # Only resized pixels that straddle the edge hold some of the ground.
     one, two = LeafTexture(image, mask), LeafTexture(other, mask)
     np.testing.assert_array_equal(one.outline, two.outline)
-    assert np.abs(one.border - two.border).mean() < 0.02
+    # (By how much a leaf with teeth differs, see below: 0.017.)
+    assert np.abs(one.border - two.border).mean() < 0.005
 
 
 def test_quarter_turns_of_a_leaf_change_little():
@@ -171,9 +172,13 @@ def test_quarter_turns_of_a_leaf_change_little():
 def test_a_larger_picture_changes_little(factor):
     image, mask = leaf()
     large = image.repeat(factor, axis=0).repeat(factor, axis=1), mask.repeat(factor, axis=0).repeat(factor, axis=1)
-    # Repeated pixels are resized to nearly, not exactly, the same; unlike leaves differ by several times as much.
-    for a, b in zip(parts(LeafTexture(image, mask)), parts(LeafTexture(*large)), strict=True):
-        assert np.abs(a - b).mean() < 0.02
+    one, same = LeafTexture(image, mask), LeafTexture(*large)
+    # Repeated pixels are resized to nearly, not exactly, the same: leaves with other stripes, and with teeth, differ by
+    # several times as much in the parts that these change.
+    striped, toothed = LeafTexture(*leaf(period=30)), LeafTexture(*leaf(teeth=0.06))
+    for part, unlike in (("interior", striped), ("border", toothed), ("outline", toothed)):
+        difference = np.abs(getattr(one, part) - getattr(same, part)).mean()
+        assert difference < 0.3 * np.abs(getattr(one, part) - getattr(unlike, part)).mean()
 
 
 def test_where_the_leaf_lies_does_not_matter():

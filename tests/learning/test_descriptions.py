@@ -199,6 +199,41 @@ def test_a_codebook_of_some_types(pictures, store):
     assert codebook(Descriptions(store), pictures[:3], recipe=only) == codebook(Descriptions(store), pictures[:3])
 
 
+def grey(pictures):
+    """Take the colour out of pictures, as photos."""
+    for picture in pictures:
+        cv2.imwrite(str(picture.file), cv2.imread(str(picture.file), cv2.IMREAD_GRAYSCALE))
+    return [replace(picture, type=AcquisitionType.PHOTO) for picture in pictures]
+
+
+@pytest.mark.parametrize("encoder", ["fisher", "vlad", "words"])
+def test_an_expert_that_sees_nothing_costs_no_other(pictures, caplog, encoder):
+    """Of grey pictures there are no hues that meet."""
+    chroma = Expert("dense-chroma-sift", view="picture", modes=8, components=4, encoder=encoder)
+    recipe = replace(RECIPE, type=AcquisitionType.PHOTO, experts={"local": LOCAL, "chroma": chroma})
+    photos = grey(pictures)
+    encoders = Descriptions().learn_encoders(photos, recipe, 0)
+    assert "expert chroma sees nothing in these pictures: expected at least 8 local features" in caplog.text
+    (found,) = Descriptions().describe(photos[:1], Describer(recipe.experts, encoders))
+    assert not found.vectors["chroma"].any()
+    assert found.vectors["local"].any()
+    with pytest.raises(LeafidError, match="expected at least 8 local features"):
+        Descriptions().learn_encoders(photos, replace(recipe, experts={"chroma": chroma}), 0)
+
+
+def test_where_the_named_types_show_too_little_all_serve(pictures, caplog):
+    photo = AcquisitionType.PHOTO
+    photos = [replace(picture, type=photo) for picture in pictures[1:]]
+    inside = replace(LOCAL, codebook_types=(SCAN,))
+    recipe = Recipe(photo, {"inside": inside}, (photo, SCAN), codebook_pictures=3)
+    # One white sheet, and one that can't be read.
+    for content in (cv2.imencode(".png", np.full((90, 90, 3), 255, np.uint8))[1].tobytes(), b""):
+        pictures[0].file.write_bytes(content)
+        encoder = Descriptions().learn_encoders([pictures[0], *photos], recipe, 0)["inside"]
+        assert np.isfinite(encoder.state()["means"]).all()
+    assert "sees nothing" not in caplog.text
+
+
 def test_nothing_to_learn_a_codebook_from(pictures):
     for picture in pictures:
         picture.file.write_bytes(b"")
@@ -214,18 +249,6 @@ def test_a_picture_without_a_type_is_refused(pictures):
     descriptions = Descriptions()
     assert descriptions.describe([replace(pictures[0], type=None)], SHAPE) == [None]
     assert "give it with --type" in next(iter(descriptions.unreadable.values()))
-
-
-def test_codebook_pictures_are_spread_over_species(tmp_path):
-    from leafid.collection.picture import Taxon
-
-    many = [Picture(tmp_path / f"a{n}", taxon=Taxon("A a")) for n in range(50)]
-    few = [Picture(tmp_path / f"b{n}", taxon=Taxon("B b")) for n in range(3)]
-    chosen = module._spread_over_species([*many, *few], 10, 0)
-    assert len(set(chosen)) == 10
-    assert set(few) <= set(chosen)
-    assert chosen == module._spread_over_species([*many, *few], 10, 0)
-    assert len(module._spread_over_species(few, 10, 0)) == 3
 
 
 def test_type_features_are_kept(pictures, store, monkeypatch):

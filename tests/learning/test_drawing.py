@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leafid.collection.picture import Picture
-from leafid.learning.drawing import drawn_by_plant
+from leafid.collection.picture import Picture, Taxon
+from leafid.learning.drawing import drawn_by_plant, spread_over_species
 
 
 def pictures_of(sizes):
@@ -33,6 +33,23 @@ def test_another_seed_draws_others():
     assert drawn_by_plant(pictures, 20, 0).tolist() != drawn_by_plant(pictures, 20, 1).tolist()
 
 
+def test_of_plants_that_all_have_more_another_one_with_another_seed():
+    pictures = pictures_of([9] * 6)
+    drawn = [drawn_by_plant(pictures, 5, seed).tolist() for seed in range(6)]
+    assert all(len({pictures[index].plant for index in own}) == 1 for own in drawn)
+    assert len({pictures[own[0]].plant for own in drawn}) > 1
+
+
 @pytest.mark.parametrize("limit", [1, 3])
 def test_of_a_plant_with_more_pictures_than_are_wanted_some(limit):
     assert len(drawn_by_plant(pictures_of([9]), limit, 0)) == limit
+
+
+def test_codebook_pictures_are_spread_over_species(tmp_path):
+    many = [Picture(tmp_path / f"a{n}", taxon=Taxon("A a")) for n in range(50)]
+    few = [Picture(tmp_path / f"b{n}", taxon=Taxon("B b")) for n in range(3)]
+    chosen = spread_over_species([*many, *few], 10, 0)
+    assert len(set(chosen)) == 10
+    assert set(few) <= set(chosen)
+    assert chosen == spread_over_species([*many, *few], 10, 0)
+    assert len(spread_over_species(few, 10, 0)) == 3

@@ -40,6 +40,20 @@ def test_a_type_that_it_was_not_trained_for():
         model.identifier(AcquisitionType.SCAN_LIKE)
 
 
+class Recogniser:
+    types_ = tuple(AcquisitionType)
+
+    def recognise_features(self, features, among=None):
+        return [next(type_ for type_ in reversed(self.types_) if among is None or type_ in among)]
+
+
+def test_only_types_that_it_was_trained_for_are_recognised():
+    scan, sheet, photo = AcquisitionType
+    for known in ([scan], [sheet, scan], [photo]):
+        model = Model(dict.fromkeys(known), recogniser=Recogniser())
+        assert model.recognise_type(np.zeros(N_TYPE_FEATURES)) in known
+
+
 def test_with_one_type_every_picture_is_of_it():
     model = Model({AcquisitionType.PHOTO: None})
     assert model.recognise_type(np.zeros(N_TYPE_FEATURES)) == AcquisitionType.PHOTO

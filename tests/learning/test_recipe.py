@@ -238,13 +238,15 @@ def test_only_what_decides_about_vectors_is_in_the_key():
     local = Expert("dense-sift").description_key()
     learner = {"classifier": "lda", "regularisation": 3.0, "map": "chi2", "trust": "segmentation"}
     learner.update(species_balance=0.0, plant_balance=0.0, directions=9, softmax_regularisation=2.0)
-    learner["codebook_types"] = (SCAN,)
+    learner.update(codebook_types=(SCAN,), centre_types=True)
     look = {"view": "picture", "size": 300, "cell": 6, "scales": 2, "coverage": 0.5, "symmetry": "turns"}
+    look.update(descriptor="dense-colour", patches=7, focus=0.3)
     code = {"encoder": "words", "modes": 3, "components": 4, "position": 1.0}
+    assert {*learner, *look, *code, "families"} == {field.name for field in fields(Expert)}
     for key, value in learner.items():
         assert Expert("dense-sift", **{key: value}).description_key() == local
     for key, value in {**look, **code}.items():
-        assert Expert("dense-sift", **{key: value}).description_key() != local
+        assert replace(Expert("dense-sift"), **{key: value}).description_key() != local
     measures = Expert("measures", ("hu",)).description_key()
     assert Expert("measures", ("hu",), size=99, modes=3).description_key() == measures
     assert Expert("measures", ("geometry",)).description_key() != measures

@@ -54,6 +54,9 @@ def test_tells_bright_from_dark_and_middle_from_both():
     recogniser = TypeRecogniser().fit(features[::2], types[::2])
     assert recogniser.recognise_features(features[1::2]) == types[1::2]
     assert set(recogniser.types_) == set(AcquisitionType)
+    # Asked among two of them, the best of these.
+    dark, _, bright = AcquisitionType
+    assert set(recogniser.recognise_features(features, {dark, bright})) == {dark, bright}
     two = TypeRecogniser().fit(features[:16], types[:16])
     assert two.recognise_features(features[:16]) == types[:16]
 

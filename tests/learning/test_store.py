@@ -108,6 +108,30 @@ def test_damage_behind_the_first_page_starts_anew(tmp_path, caplog):
     assert caplog.text.count("is damaged") == 1
 
 
+@pytest.mark.parametrize("asked", [Store.size, Store.count, Store.shrink, Store.clear])
+def test_whatever_is_asked_of_a_damaged_store_it_starts_anew(tmp_path, asked):
+    filled(tmp_path)
+    file = tmp_path / FILE
+    content = bytearray(file.read_bytes())
+    content[4096:] = b"\xff" * (len(content) - 4096)
+    file.write_bytes(content)
+    store = Store(tmp_path, limit=1000)
+    assert asked(store) == 0
+    assert store.count() == 0
+    store.put([(b"key", b"value")])
+    assert store.get([b"key"]) == {b"key": b"value"}
+
+
+@pytest.mark.parametrize("asked", [Store.shrink, Store.clear])
+def test_what_could_not_be_forgotten_is_not_said_to_be(tmp_path, caplog, asked):
+    filled(tmp_path)
+    store = Store(tmp_path, limit=1000)
+    store._connection.execute("PRAGMA query_only = 1")  # as on a full disk
+    assert asked(store) == 0
+    assert store.count() == 300
+    assert caplog.text.count("can't be written") == 1
+
+
 def test_a_truncated_file_starts_anew(tmp_path):
     items = filled(tmp_path)
     file = tmp_path / FILE

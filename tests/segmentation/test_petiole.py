@@ -61,8 +61,7 @@ def test_a_pointed_tip_is_not_a_stalk():
 def test_a_needle_is_all_blade():
     mask = np.zeros((400, 60), bool)
     mask[20:380, 26:34] = True
-    assert remove_petiole(mask).all() == mask.all()
-    assert np.count_nonzero(remove_petiole(mask)) > 0.9 * np.count_nonzero(mask)
+    assert np.array_equal(remove_petiole(mask), mask)
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (1, 40), (40, 1), (16, 16), (60, 80)])
