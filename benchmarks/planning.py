@@ -33,9 +33,9 @@ class Costs:
         Assumed prices, in US dollars.
     """
 
-    describe: float = 0.078
-    columns: tuple[int, ...] = (15872, 15872, 685, 4104)
-    vector: int = 70_000
+    describe: float = 0.035
+    columns: tuple[int, ...] = (15872, 24576, 15872, 685, 4104)
+    vector: int = 121_000
     store_rate: float = 200e6
     read_rate: float = 230e6
     listing: float = 1_720
@@ -113,8 +113,8 @@ def plan(pictures: int, species: int, cores: int, costs: Costs = Costs()) -> Pla
 
     Examples
     --------
-    >>> round(plan(306_146, 1_081, 64).describe * 64)  # core hours: 306,146 · 0.078 s
-    7
+    >>> round(plan(306_146, 1_081, 64).describe * 64)  # core hours: 306,146 · 0.035 s
+    3
     """
     learning = min(cores, costs.learning_cores)
     rate = costs.flops * learning * 3600

@@ -110,7 +110,7 @@ def on_cluster(address: str, paths: Iterable[str | os.PathLike[str]] = (), jobs:
     try:
         distributed = importlib.import_module("distributed")
     except ImportError as error:
-        raise LeafidError(f"--cluster needs Dask ({error}); install it: pip install leafid[cluster]") from None
+        raise LeafidError(f"--cluster needs Dask ({error}); install it: pip install distributed") from None
     # What these would print of lost connections is told once, in a line of ours.
     for name in ("distributed.client", "distributed.comm", "distributed.batched"):
         logging.getLogger(name).setLevel(logging.CRITICAL)

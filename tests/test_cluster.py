@@ -19,7 +19,7 @@ from leafid.cluster import DaskWorkers, Demands, cluster_address, on_cluster
 from leafid.errors import LeafidError, UsageError
 from leafid.parallel import ordered_map
 
-needs_dask = pytest.mark.skipif(find_spec("distributed") is None, reason="needs Dask: pip install leafid[cluster]")
+needs_dask = pytest.mark.skipif(find_spec("distributed") is None, reason="needs Dask: pip install distributed")
 
 
 def _by_value():
@@ -66,7 +66,7 @@ def test_dask_is_not_installed(cli, drawn, tmp_path, monkeypatch):
     found = cli("train", drawn, "--output", tmp_path / "model", "--cluster", "local")
     assert found.status == 1
     assert found.err.startswith("leafid: error: --cluster needs Dask (")
-    assert found.err.endswith("); install it: pip install leafid[cluster]\n")
+    assert found.err.endswith("); install it: pip install distributed\n")
 
 
 @needs_dask
@@ -139,7 +139,7 @@ def _workers_of(dask_scheduler):
 
 @pytest.fixture(scope="module")
 def machines(tmp_path_factory):
-    pytest.importorskip("distributed", reason="needs Dask: pip install leafid[cluster]")
+    pytest.importorskip("distributed", reason="needs Dask: pip install distributed")
     import cloudpickle
 
     # The scheduler can't import this module either.

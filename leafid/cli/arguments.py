@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import math
+from collections.abc import Callable
 
 TYPES = ("scan", "scan-like", "photo")
 
@@ -21,6 +23,31 @@ def positive_int(word: str) -> int:
 def positive_ints(word: str) -> list[int]:
     """Read whole numbers from 1 up, separated by commas: an option that takes several can stand before anything."""
     return [positive_int(number) for number in word.split(",")]
+
+
+def number(what: str, fits: Callable[[float], bool]) -> Callable[[str], float]:
+    """Make a type of numbers for which `fits` holds; "not a number" fits none of our ranges."""
+
+    def read(word: str) -> float:
+        try:
+            found = float(word)
+        except ValueError:
+            found = math.nan
+        if not fits(found):
+            raise argparse.ArgumentTypeError(f"expected {what}, found {word!r}")
+        return found
+
+    return read
+
+
+share = number("a number between 0 and 1", lambda found: 0 < found < 1)
+
+
+def given_path(word: str) -> str:
+    """Read a path: an empty word, as an unset variable leaves it, would do nothing or name the current folder."""
+    if not word:
+        raise argparse.ArgumentTypeError("expected a path, found an empty word; is a variable unset?")
+    return word
 
 
 def job_count(word: str) -> int:
@@ -68,7 +95,7 @@ def add_cluster(parser: argparse.ArgumentParser) -> None:
         type=_cluster_address,
         metavar="ADDRESS",
         help="work on a Dask cluster, tcp://HOST:PORT of its scheduler, or local:N for N processes here (needs: pip "
-        "install leafid[cluster]); results don't depend on it",
+        "install distributed); results don't depend on it",
     )
 
 
@@ -85,6 +112,13 @@ def _cluster_address(word: str) -> str:
 def add_seed(parser: argparse.ArgumentParser) -> None:
     """``--seed``: of everything random."""
     parser.add_argument("--seed", type=seed, default=0, metavar="N", help="seed of everything random (default: 0)")
+
+
+def add_part(parser: argparse.ArgumentParser) -> None:
+    """``--part``: of a collection, the part that is scored."""
+    parser.add_argument(
+        "--part", choices=("train", "val", "test"), help="part to score (default: test where it is labelled, else all)"
+    )
 
 
 def add_layout(parser: argparse.ArgumentParser) -> None:

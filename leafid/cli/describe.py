@@ -4,7 +4,7 @@ One row a picture: the picture, its acquisition type, its species where that is 
 descriptor families, in columns like geometry.log_aspect_box. Which type a picture has, the metadata say, or --type, or
 else it is guessed from the picture.
 
-The table is CSV; with an --output that ends in .parquet it is Parquet (needs: pip install leafid[parquet]).
+The table is CSV; with an --output that ends in .parquet it is Parquet (needs: pip install pyarrow).
 A picture that can't be read, or has no leaf that can be found, is named on stderr and left out; the exit status is
 then 1.
 

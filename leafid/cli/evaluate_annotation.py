@@ -3,7 +3,7 @@
 The subtask is that of the ground truth, a file in the same format with a line for each human description in subtasks 2
 and 3 ('leafid check-annotation --help' shows the format). Scores: 1: mean average precision of localised concepts,
 2: METEOR, 3: F1 of the selection, 4: recall at k, 5: great circle distance. A picture or document that a run lacks
-counts as the worst answer. METEOR needs Java and 'pip install leafid[meteor]'.
+counts as the worst answer. METEOR needs Java and 'pip install pycocoevalcap'.
 
 examples:
   leafid evaluate-annotation truth1.txt mine.txt yours.txt

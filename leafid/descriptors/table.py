@@ -80,7 +80,7 @@ def writer(output: str) -> Write:
     except ImportError:
         raise UsageError(
             f"--output {output}: Parquet needs pyarrow, which is not installed; "
-            "run 'pip install leafid[parquet]', or name a .csv"
+            "run 'pip install pyarrow', or name a .csv"
         ) from None
 
     def write_parquet(_: IO[str], columns: Sequence[str], rows: Iterable[Row]) -> None:

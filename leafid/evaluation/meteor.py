@@ -26,7 +26,7 @@ def missing_for_meteor() -> str | None:
     if shutil.which("java") is None:
         return "METEOR needs Java (expected 'java' in the path, found none); install a Java runtime"
     if importlib.util.find_spec("pycocoevalcap") is None:
-        return "METEOR needs the package pycocoevalcap, found none; pip install 'leafid[meteor]'"
+        return "METEOR needs the package pycocoevalcap, found none; 'pip install pycocoevalcap' gets it"
     return None
 
 

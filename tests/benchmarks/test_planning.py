@@ -5,6 +5,10 @@ from dataclasses import replace
 import pytest
 
 from benchmarks.planning import COLLECTIONS, CORES, Costs, plan, plan_table
+from leafid.collection import AcquisitionType
+from leafid.errors import LeafidError
+from leafid.learning.bundled import default_model
+from leafid.learning.modelfile import read_model
 
 SMALL = Costs(
     describe=0.5,
@@ -19,6 +23,17 @@ SMALL = Costs(
     core_hour=0.1,
     gigabyte_month=1.0,
 )
+
+
+def test_costs_are_of_the_recipe_that_comes_along():
+    try:
+        photos = read_model(default_model()).identifiers[AcquisitionType.PHOTO]
+    except LeafidError as error:
+        pytest.skip(str(error))
+    assert Costs().columns == tuple(len(scorer.coefficients) for scorer in photos.scorers_.values())
+    # With the χ² map a classifier has three columns for a number of the vector; a number is of two bytes in the store.
+    numbers = sum(len(one.coefficients) // (3 if one.map == "chi2" else 1) for one in photos.scorers_.values())
+    assert Costs().vector == pytest.approx(2 * 1.04 * numbers, rel=0.01)
 
 
 def test_by_hand():

@@ -100,7 +100,7 @@ def test_parquet_without_pyarrow_says_what_to_install(cli, tmp_path, monkeypatch
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     outcome = cli("describe", draw(tmp_path / "leaf.png"), "--output", tmp_path / "table.parquet")
     assert outcome.status == 2
-    assert "pip install leafid[parquet]" in outcome.err
+    assert "pip install pyarrow" in outcome.err
     assert not (tmp_path / "table.parquet").exists()
 
 
