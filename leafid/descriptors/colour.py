@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from leafid.errors import LeafidError
+from leafid.descriptors.checks import check_picture
 
 HUE_BINS = 18
 CHROMA_BINS = 8
@@ -74,14 +74,8 @@ def leaf_colour_names() -> list[str]:
 
 def _inside(image: NDArray[np.uint8], mask: NDArray[np.bool_]) -> NDArray[np.uint8]:
     """Take the leaf's pixels, uint8 (n, 3); of a large leaf a regular part, which changes no figure visibly."""
-    if image.dtype != np.uint8 or image.ndim != 3 or mask.dtype != np.bool_ or mask.shape != image.shape[:2]:
-        raise LeafidError(
-            "expected a picture of uint8 (H, W, 3) and a mask of bool (H, W), "
-            f"found {image.dtype} {image.shape} and {mask.dtype} {mask.shape}"
-        )
+    check_picture(image, mask)
     places = np.flatnonzero(mask)
-    if not places.size:
-        raise LeafidError("expected a mask with a leaf, found an empty one; segment the picture again or leave it out")
     return image.reshape(-1, 3)[places[:: -(-places.size // _SAMPLES)]]
 
 

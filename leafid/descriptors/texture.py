@@ -10,8 +10,8 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from leafid.descriptors.checks import check_picture
 from leafid.descriptors.lbp import CodedLevel, Scale, fourier_features, positions, pyramid, ring_scales
-from leafid.errors import LeafidError
 from leafid.segmentation.result import bounding_box, halved
 
 LONGEST = 800
@@ -81,7 +81,7 @@ class LeafTexture:
         interior: Sampling = INTERIOR,
         edge: Sampling = EDGE,
     ) -> None:
-        _check(image, mask, 3)
+        check_picture(image, mask, 3)
         row0, row1, col0, col1 = bounding_box(mask)
         image, covered = image[row0:row1, col0:col1], mask[row0:row1, col0:col1].view(np.uint8) * np.uint8(255)
         self._interior, self._edge = (_Resized(image, covered, sampling) for sampling in (interior, edge))
@@ -157,7 +157,7 @@ def lbp_hf(
     .. [2] G. Zhao, T. Ahonen, J. Matas, M. Pietikäinen, "Rotation-invariant image and video description with local
        binary pattern features", IEEE Transactions on Image Processing 21(4), 2012, doi:10.1109/TIP.2011.2175739
     """
-    _check(grey, region, 2)
+    check_picture(grey, region, 2)
     sampling = EDGE if scales is None else Sampling(EDGE.side, tuple(scales))
     room = [(0, -length % 2 ** (sampling.levels - 1)) for length in grey.shape]
     shares = _halved(np.pad(region, room).astype(np.float32), sampling.levels)
@@ -201,16 +201,6 @@ def outline_texture(texture: LeafTexture) -> NDArray[np.float32]:
 def outline_texture_names() -> list[str]:
     """Name the values of `outline_texture`, in order."""
     return lbp_hf_names()
-
-
-def _check(picture: NDArray[np.uint8], mask: NDArray[np.bool_], dimensions: int) -> None:
-    shape = "(H, W, 3)" if dimensions == 3 else "(H, W)"
-    if picture.dtype != np.uint8 or picture.ndim != dimensions or (dimensions == 3 and picture.shape[2] != 3):
-        raise LeafidError(f"expected a picture of uint8 {shape}, found {picture.dtype} {picture.shape}")
-    if mask.dtype != np.bool_ or mask.shape != picture.shape[:2]:
-        raise LeafidError(f"expected a mask of bool {picture.shape[:2]}, found {mask.dtype} {mask.shape}")
-    if not mask.any():
-        raise LeafidError("expected a mask with a leaf, found an empty one; segment the picture again or leave it out")
 
 
 class _Resized:

@@ -6,7 +6,8 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from leafid.errors import LeafidError
+from leafid.descriptors.checks import check_picture
+from leafid.segmentation.result import bounding_box
 
 SIDE = 192.0
 """√area of the leaf after resizing, in pixels."""
@@ -73,15 +74,9 @@ def leaf_veins_names() -> list[str]:
 
 def _normalised(image: NDArray[np.uint8], mask: NDArray[np.bool_]) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
     """Cut out the leaf's box and bring it to `SIDE`."""
-    if image.dtype != np.uint8 or image.ndim != 3 or mask.dtype != np.bool_ or mask.shape != image.shape[:2]:
-        raise LeafidError(
-            "expected a picture of uint8 (H, W, 3) and a mask of bool (H, W), "
-            f"found {image.dtype} {image.shape} and {mask.dtype} {mask.shape}"
-        )
-    rows, cols = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
-    if not rows.size:
-        raise LeafidError("expected a mask with a leaf, found an empty one; segment the picture again or leave it out")
-    box = (slice(rows[0], rows[-1] + 1), slice(cols[0], cols[-1] + 1))
+    check_picture(image, mask)
+    row0, row1, col0, col1 = bounding_box(mask)
+    box = (slice(row0, row1), slice(col0, col1))
     crop, coverage = cv2.cvtColor(image[box], cv2.COLOR_BGR2GRAY), mask[box].astype(np.uint8) * 255
     factor = min(SIDE / np.sqrt(np.count_nonzero(coverage)), LONGEST / max(crop.shape))
     size = (max(1, round(crop.shape[1] * factor)), max(1, round(crop.shape[0] * factor)))
