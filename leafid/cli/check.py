@@ -15,8 +15,9 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from leafid.cli.arguments import add_layout
+from leafid.cli.arguments import add_layout, given_path
 from leafid.cli.environment import Environment
+from leafid.errors import UsageError, one_line
 
 if TYPE_CHECKING:
     from leafid.runs import Known
@@ -25,7 +26,9 @@ if TYPE_CHECKING:
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
     parser.add_argument("run", metavar="RUN", help="run file")
-    parser.add_argument("--against", metavar="COLLECTION", help="what the run's pictures and species should be from")
+    parser.add_argument(
+        "--against", metavar="COLLECTION", type=given_path, help="what the run's pictures and species should be from"
+    )
     add_layout(parser)
 
 
@@ -33,10 +36,12 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     """Check the run."""
     from leafid.runs import examine_run
 
+    if arguments.layout and not arguments.against:
+        raise UsageError("expected --against with --layout")
     known = _known(arguments) if arguments.against else None
     found, problems = examine_run(arguments.run, known)
     for problem in problems:
-        environment.print(problem)
+        environment.print(one_line(problem))
     if problems:
         environment.note(f"leafid: {arguments.run}: {_counted(len(problems), 'problem')}")
         return 1

@@ -19,7 +19,9 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, cast
 
+from leafid.cli.arguments import given_path
 from leafid.cli.environment import Environment
+from leafid.errors import one_line
 
 if TYPE_CHECKING:
     from leafid.runs.annotation2016 import Known
@@ -36,11 +38,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def add_known(parser: argparse.ArgumentParser) -> None:
     """Add the files that tell what a run may be about."""
-    parser.add_argument("--pictures", metavar="FILE", help="ids of the pictures or documents there are, one a line")
-    parser.add_argument("--concepts", metavar="FILE", help="subtask 1: the concepts, one a line")
-    parser.add_argument("--sizes", metavar="FILE", help="subtask 1: 'id width height' of the pictures, in pixels")
-    parser.add_argument("--boxes", metavar="FILE", help="subtask 3: the boxes given, as a run file")
-    parser.add_argument("--illustrations", metavar="FILE", help="subtask 4: ids of the pictures to choose from")
+    for option, what in (
+        ("--pictures", "ids of the pictures or documents there are, one a line"),
+        ("--concepts", "subtask 1: the concepts, one a line"),
+        ("--sizes", "subtask 1: 'id width height' of every picture, in pixels"),
+        ("--boxes", "subtask 3: the boxes given, as a run file"),
+        ("--illustrations", "subtask 4: ids of the pictures to choose from"),
+    ):
+        parser.add_argument(option, metavar="FILE", type=given_path, help=what)
 
 
 def read_known(arguments: argparse.Namespace) -> Known:
@@ -70,7 +75,7 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     for path in arguments.runs:
         found, problems = examine_annotation_run(path, subtask, known)
         for problem in problems:
-            environment.print(problem)
+            environment.print(one_line(problem))
         if problems:
             status = 1
         else:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import argparse
 
-from leafid.cli.arguments import add_jobs, add_seed, add_type, positive_int
+from leafid.cli.arguments import add_jobs, add_seed, add_type, given_path, positive_int
 from leafid.cli.environment import Environment
 from leafid.cli.evaluate import add_truth, answers_of, differ, truth_of
 from leafid.errors import LeafidError, UsageError
@@ -24,7 +24,9 @@ _METRICS = ("S", "inverse-rank", "per-plant", "accuracy")
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
-    parser.add_argument("truth", metavar="GROUND-TRUTH", help="folder of XML, collection, or …GroundTruth.txt")
+    parser.add_argument(
+        "truth", metavar="GROUND-TRUTH", type=given_path, help="folder of XML, collection, or …GroundTruth.txt"
+    )
     parser.add_argument("runs", metavar="RUN", nargs="+", help="run file; at least two")
     parser.add_argument("--metric", choices=_METRICS, default="S", help="what to compare (default: S)")
     add_type(parser, "compare on pictures of this type (default: mean of the types)")

@@ -24,7 +24,16 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from leafid.cli.arguments import add_jobs, add_layout, add_seed, positive_int, positive_ints
+from leafid.cli.arguments import (
+    add_jobs,
+    add_layout,
+    add_part,
+    add_seed,
+    given_path,
+    positive_int,
+    positive_ints,
+    share,
+)
 from leafid.cli.environment import Environment
 from leafid.errors import LeafidError, ProblemsError, UsageError
 
@@ -41,11 +50,15 @@ _GROUPS = ("species", "genus", "family", "author", "plant", "content")
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
     parser.add_argument(
-        "truth", metavar="GROUND-TRUTH", nargs="?", help="folder of XML, collection, or …GroundTruth.txt"
+        "truth",
+        metavar="GROUND-TRUTH",
+        nargs="?",
+        type=given_path,
+        help="folder of XML, collection, or …GroundTruth.txt",
     )
     parser.add_argument("runs", metavar="RUN", nargs="*", help="run file")
     parser.add_argument("--list", action="store_true", help="list every metric: name, direction, range, citation")
-    parser.add_argument("--output", metavar="DIR", help="write the official scorer's files there")
+    parser.add_argument("--output", metavar="DIR", type=given_path, help="write the official scorer's files there")
     parser.add_argument(
         "--official",
         action="store_true",
@@ -60,6 +73,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--training",
         metavar="COLLECTION",
+        type=given_path,
         help="with --sets: count each species' training pictures there, for the bins",
     )
     parser.add_argument(
@@ -79,22 +93,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def add_truth(parser: argparse.ArgumentParser) -> None:
     """Add the arguments that say how to read the ground truth."""
-    parser.add_argument("--xml", metavar="DIR", help="the XML that belongs to a …GroundTruth.txt (default: its folder)")
     parser.add_argument(
-        "--part", choices=("train", "val", "test"), help="part to score (default: test where it is labelled, else all)"
+        "--xml", metavar="DIR", type=given_path, help="the XML that belongs to a …GroundTruth.txt (default: its folder)"
     )
+    add_part(parser)
     add_layout(parser)
-
-
-def share(word: str) -> float:
-    """Read a number between 0 and 1."""
-    try:
-        number = float(word)
-    except ValueError:
-        number = 0.0
-    if not 0 < number < 1:
-        raise argparse.ArgumentTypeError(f"expected a number between 0 and 1, found {word!r}")
-    return number
 
 
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
@@ -113,6 +116,8 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     if arguments.training and not arguments.sets:
         raise UsageError("expected --sets with --training")
     differ(arguments.runs)
+    if arguments.output:
+        _check_files(arguments.runs, arguments.output)
     truth = truth_of(arguments)
     answered = answers_of(arguments.runs, truth, environment, official=arguments.official, jobs=arguments.jobs)
     options = scores.Options(
@@ -184,9 +189,32 @@ def differ(files: Sequence[str]) -> None:
     """Refuse runs of one name: they could not be told apart in tables, and their files would overwrite each other."""
     stems: dict[str, str] = {}
     for file in files:
-        before = stems.setdefault(Path(file).stem, file)
-        if before is not file:
+        stem = Path(file).stem
+        if stem in stems:
+            before = stems[stem]
+            if Path(before).resolve() == Path(file).resolve():
+                raise UsageError(f"expected every run once, found {file} twice; leave one out")
             raise UsageError(f"expected run files with names that differ, found {before} and {file}; rename one")
+        stems[stem] = file
+
+
+def check_output(folder: str, file: str) -> None:
+    """Find out before the work whether a file can be written to the folder of ``--output``."""
+    from leafid.files import check_writable
+
+    if Path(folder).exists() and not Path(folder).is_dir():
+        raise LeafidError(f"{folder}: expected a folder to write to, found a file; name another --output")
+    check_writable(Path(folder) / file)
+
+
+def _check_files(runs: Sequence[str], folder: str) -> None:
+    """Find out before the work whether the official scorer's files can be written, each to a name of its own."""
+    from leafid.evaluation.official import ALL_RUNS, MEAN_OF_RUNS, SCORES
+
+    for file in runs if len(runs) > 1 else ():
+        if (name := Path(file).stem) in {ALL_RUNS, MEAN_OF_RUNS}:
+            raise UsageError(f"--output: expected no run called {name}, as the files about all runs are; rename {file}")
+    check_output(folder, SCORES)
 
 
 def _training_pictures(collection: str | None) -> dict[str, int] | None:
@@ -194,9 +222,9 @@ def _training_pictures(collection: str | None) -> dict[str, int] | None:
         return None
     from collections import Counter
 
-    from leafid.collection import read_collection
+    from leafid.collection import read_and_warn
 
-    pictures = read_collection(collection).pictures
+    pictures = read_and_warn(collection).pictures
     trained = [picture for picture in pictures if picture.part == "train"] or pictures
     return dict(Counter(picture.species for picture in trained if picture.species))
 

@@ -14,10 +14,11 @@ examples:
 from __future__ import annotations
 
 import argparse
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from leafid.cli.arguments import positive_ints
+from leafid.cli.arguments import number, positive_ints
 from leafid.cli.check_annotation import add_known, read_known
 from leafid.cli.environment import Environment
 
@@ -35,7 +36,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--k", type=positive_ints, metavar="K,…", help="subtask 4: ranks (default: 1,5,10,25,50,75,100)"
     )
     parser.add_argument(
-        "--radius", type=float, default=6137.0, metavar="KM", help="subtask 5: of the earth (default: the task's 6137)"
+        "--radius",
+        type=number("a number above 0", lambda found: 0 < found < math.inf),
+        default=6137.0,
+        metavar="KM",
+        help="subtask 5: of the earth (default: the task's 6137)",
     )
     add_known(parser)
     parser.add_argument("--format", choices=("text", "csv", "json", "markdown", "latex"), default="text")

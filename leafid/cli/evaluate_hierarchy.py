@@ -18,7 +18,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from leafid.cli.arguments import add_layout
+from leafid.cli.arguments import add_layout, add_part, given_path
 from leafid.cli.environment import Environment
 from leafid.errors import LeafidError, ProblemsError
 
@@ -29,40 +29,43 @@ if TYPE_CHECKING:
     from leafid.evaluation.taxonomy import Taxonomy
     from leafid.report.tables import Cell
     from leafid.runs.run import Run
+    from leafid.runs.truth import Truth
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
-    parser.add_argument("truth", metavar="COLLECTION", help="labelled pictures; its test part where it has one")
+    parser.add_argument("truth", metavar="COLLECTION", type=given_path, help="labelled pictures")
     parser.add_argument("runs", nargs="+", metavar="RUN", help="run files in the 2011 format")
-    parser.add_argument("--taxonomy", metavar="COLLECTION", help="more species for the tree (default: the truth's)")
+    parser.add_argument(
+        "--taxonomy", metavar="COLLECTION", type=given_path, help="more species for the tree (default: the truth's)"
+    )
     parser.add_argument("--format", choices=("text", "csv", "json", "markdown", "latex"), default="text")
+    add_part(parser)
     add_layout(parser)
 
 
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
     """Score every run and print a table."""
-    from leafid.collection import read_collection
+    from leafid.collection import read_and_warn
     from leafid.evaluation.hierarchy_summary import summarise_hierarchy
     from leafid.report.tables import Table, render
+    from leafid.runs.ground_truth import scored_part
     from leafid.runs.imageclef2011 import read_run
+    from leafid.runs.truth import make_truth
 
-    collection = read_collection(arguments.truth, arguments.layout)
-    labelled = collection.labelled()
-    pictures = labelled.of_part("test").pictures or labelled.pictures
-    if not pictures:
-        raise LeafidError(f"{arguments.truth}: expected labelled pictures, found none")
-    more = read_collection(arguments.taxonomy).pictures if arguments.taxonomy else ()
-    taxonomy = _taxonomy([*labelled.pictures, *more])
-    truth = {picture.name: str(picture.species) for picture in pictures}
+    pictures = read_and_warn(arguments.truth, arguments.layout).pictures
+    truth = make_truth(scored_part(pictures, arguments.part, source=arguments.truth), source=arguments.truth)
+    more = read_and_warn(arguments.taxonomy).pictures if arguments.taxonomy else ()
+    taxonomy = _taxonomy([*pictures, *more])
+    species = dict(zip(truth.pictures, truth.species, strict=True))
     rows: list[list[Cell]] = []
     for path in arguments.runs:
-        answers = _answers(read_run(path), path, truth, taxonomy)
-        summary = summarise_hierarchy(truth, answers, taxonomy)
+        answers = _answers(read_run(path), path, species, taxonomy)
+        summary = summarise_hierarchy(species, answers, taxonomy)
         if summary.missing:
             environment.warn(f"{path}: lacks {summary.missing} of {len(truth)} pictures; each counts 1")
         shares = [f"{summary.right[rank]}/{count}" for rank, count in summary.answered.items()]
-        means = _means([summary.errors[picture.name] for picture in pictures], pictures)
+        means = _means([summary.errors[picture] for picture in truth.pictures], truth)
         rows.append([str(path), *means, *shares])
     columns = ["run", "error", "by plant", *reversed(taxonomy.ranks), "*"]
     notes = [f"{len(truth)} pictures, {len(taxonomy.species)} species; right/answered at each rank"]
@@ -94,10 +97,9 @@ def _answers(run: Run, path: str, truth: dict[str, str], taxonomy: Taxonomy) -> 
     return answers
 
 
-def _means(errors: Sequence[float], pictures: Sequence[Picture]) -> tuple[float, float]:
+def _means(errors: Sequence[float], truth: Truth) -> tuple[float, float]:
     from statistics import fmean
 
     from leafid.evaluation.plant_task import average_score
 
-    by_plant = average_score(errors, [str(p.author) for p in pictures], [p.group for p in pictures])
-    return fmean(errors), by_plant
+    return fmean(errors), average_score(errors, truth.author, truth.plant)

@@ -20,6 +20,7 @@ import argparse
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from leafid.cli.arguments import given_path, number
 from leafid.cli.environment import Environment
 from leafid.errors import UsageError
 
@@ -35,14 +36,29 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("result", metavar="RESULT", help="label masks or boxes of the result")
     parser.add_argument("--matching", choices=("multiple", "one-to-one"), default="multiple", help="default: multiple")
     parser.add_argument(
-        "--threshold", type=float, default=0.2, metavar="T", help="overlap above which objects match (default: 0.2)"
+        "--threshold",
+        type=number("a number from 0 to below 1", lambda found: 0 <= found < 1),
+        default=0.2,
+        metavar="T",
+        help="overlap above which objects match (default: 0.2)",
     )
     parser.add_argument(
-        "--alpha", type=float, default=0.8, metavar="A", help="weight of the localisation (default: 0.8)"
+        "--alpha",
+        type=number("a number from 0 to 1", lambda found: 0 <= found <= 1),
+        default=0.8,
+        metavar="A",
+        help="weight of the localisation (default: 0.8)",
     )
     far = parser.add_mutually_exclusive_group()
-    far.add_argument("--distances", metavar="CSV", help="distances between classes, 0 to 1 (default: all 1)")
-    far.add_argument("--taxonomy", metavar="COLLECTION", help="distances between species by the taxa of a collection")
+    far.add_argument(
+        "--distances", metavar="CSV", type=given_path, help="distances between classes, 0 to 1 (default: all 1)"
+    )
+    far.add_argument(
+        "--taxonomy",
+        metavar="COLLECTION",
+        type=given_path,
+        help="distances between species by the taxa of a collection",
+    )
     parser.add_argument("--by-picture", action="store_true", help="show every picture")
     parser.add_argument("--format", choices=("text", "csv", "json", "markdown", "latex"), default="text")
 
@@ -92,10 +108,10 @@ def _distance(arguments: argparse.Namespace) -> Callable[[str, str], float] | No
     if arguments.distances:
         return read_distances(arguments.distances)
     if arguments.taxonomy:
-        from leafid.collection import read_collection
+        from leafid.collection import read_and_warn
         from leafid.evaluation.taxonomy import Taxonomy
 
-        pictures = read_collection([arguments.taxonomy]).pictures
+        pictures = read_and_warn(arguments.taxonomy).pictures
         taxa = {picture.taxon.species: picture.taxon for picture in pictures if picture.taxon}
         tree = Taxonomy(taxa.values())
         return distances_between(tree.species, tree.distances(), arguments.taxonomy)

@@ -19,7 +19,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from leafid.cli.arguments import positive_ints
+from leafid.cli.arguments import given_path, positive_ints
 from leafid.cli.environment import Environment
 from leafid.errors import UsageError
 
@@ -33,7 +33,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.add_argument("truth", metavar="GROUND-TRUTH", help="the right labels and codes")
     parser.add_argument("runs", nargs="+", metavar="RUN", help="files of the same format")
-    parser.add_argument("--codes", metavar="TABLE", help="the codes that exist; needed for 2007 and 2008")
+    parser.add_argument(
+        "--codes", metavar="TABLE", type=given_path, help="the codes that exist; needed for 2007 and 2008"
+    )
     parser.add_argument(
         "--years",
         type=positive_ints,

@@ -14,9 +14,9 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from leafid.cli.arguments import add_seed, positive_int
+from leafid.cli.arguments import add_seed, given_path, positive_int, share
 from leafid.cli.environment import Environment
-from leafid.cli.evaluate import add_truth, differ, share, truth_of
+from leafid.cli.evaluate import add_truth, check_output, differ, truth_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,11 +30,18 @@ FILE_NAME = "report.html"
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
-    parser.add_argument("truth", metavar="GROUND-TRUTH", help="folder of XML, collection, or …GroundTruth.txt")
-    parser.add_argument("runs", metavar="RUN", nargs="+", help="run file")
-    parser.add_argument("--output", required=True, metavar="DIR", help=f"the folder to write {FILE_NAME} to")
     parser.add_argument(
-        "--pictures", metavar="COLLECTION", help="where the pictures are that it shows (default: the ground truth's)"
+        "truth", metavar="GROUND-TRUTH", type=given_path, help="folder of XML, collection, or …GroundTruth.txt"
+    )
+    parser.add_argument("runs", metavar="RUN", nargs="+", help="run file")
+    parser.add_argument(
+        "--output", required=True, metavar="DIR", type=given_path, help=f"the folder to write {FILE_NAME} to"
+    )
+    parser.add_argument(
+        "--pictures",
+        metavar="COLLECTION",
+        type=given_path,
+        help="where the pictures are that it shows (default: the ground truth's)",
     )
     parser.add_argument(
         "--confidence", type=share, default=0.95, metavar="SHARE", help="of the intervals (default: 0.95)"
@@ -50,14 +57,12 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     """Write the report."""
     from pathlib import Path
 
-    from leafid.errors import LeafidError
     from leafid.evaluation.resampling import Bootstrap
     from leafid.files import writing
     from leafid.report.page import report_page
 
     output = Path(arguments.output)
-    if output.exists() and not output.is_dir():
-        raise LeafidError(f"{output}: expected a folder to write to, found a file; name another --output")
+    check_output(arguments.output, FILE_NAME)
     differ(arguments.runs)
     truth = truth_of(arguments)
     runs = _read_runs(arguments.runs, truth)
@@ -94,10 +99,10 @@ def _read_runs(files: Sequence[str], truth: Truth) -> list[Run]:
 def _pictures(arguments: argparse.Namespace) -> Sequence[Picture]:
     from pathlib import Path
 
-    from leafid.collection import read_collection
+    from leafid.collection import read_and_warn, read_collection
 
+    if arguments.pictures:
+        return read_and_warn(arguments.pictures).pictures
     truth = Path(arguments.truth)
-    folder = arguments.pictures or (truth if truth.is_dir() else arguments.xml or truth.parent)
-    layout = None if arguments.pictures else arguments.layout
     # Its problems were told when the ground truth was read from it.
-    return read_collection(folder, layout).pictures
+    return read_collection(truth if truth.is_dir() else arguments.xml or truth.parent, arguments.layout).pictures

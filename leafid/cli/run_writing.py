@@ -115,7 +115,7 @@ def _told(path: str, pieces: Pieces, n_pictures: int, environment: Environment) 
         yield
     except BaseException:
         done = _done(pieces)
-        if done:
+        if done and pieces.kept:
             environment.note(f"{path}: answers for {done} of {n_pictures} pictures are kept; the same command goes on")
         raise
 

@@ -3,7 +3,7 @@
 from leafid.collection.collection import Collection, duplicate_names
 from leafid.collection.hashing import content_hash, fingerprint
 from leafid.collection.picture import AcquisitionType, Content, Picture, Place, Taxon
-from leafid.collection.reading import READERS, read_collection
+from leafid.collection.reading import READERS, read_and_warn, read_collection
 from leafid.collection.splits import plant_folds
 
 __all__ = [
@@ -18,5 +18,6 @@ __all__ = [
     "duplicate_names",
     "fingerprint",
     "plant_folds",
+    "read_and_warn",
     "read_collection",
 ]

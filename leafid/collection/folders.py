@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from leafid.collection.names import natural_key
+from leafid.errors import LeafidError
 from leafid.images import PICTURE_ENDINGS
 
 _PARTS = {"train": "train", "val": "val", "validation": "val", "test": "test"}
@@ -39,10 +40,28 @@ def folders_in(folder: Path) -> list[Path]:
     return [folder / name for name in sorted(names, key=natural_key)]
 
 
-def part_folders(folder: Path) -> dict[str, Path]:
+def part_folders(folder: Path) -> list[tuple[str, Path]]:
     """Find the folders named after a part (``train``, ``val``, ``test``, upper or lower case), in that order."""
-    found = {_PARTS[sub.name.lower()]: sub for sub in folders_in(folder) if sub.name.lower() in _PARTS}
-    return {part: found[part] for part in ("train", "val", "test") if part in found}
+    found = [(_PARTS[sub.name.lower()], sub) for sub in folders_in(folder) if sub.name.lower() in _PARTS]
+    return sorted(found, key=lambda entry: ("train", "val", "test").index(entry[0]))
+
+
+def check_parts(folders: Iterable[Path]) -> None:
+    """Refuse folders of which two mean one part: whether to join them, only a person can tell.
+
+    Raises
+    ------
+    LeafidError
+        Names the two.
+    """
+    seen: dict[str, Path] = {}
+    for folder in folders:
+        part = _PARTS.get(folder.name.lower())
+        if part is not None and seen.setdefault(part, folder) != folder:
+            raise LeafidError(
+                f"{folder.parent}: expected one folder of part {part}, found {seen[part].name} and {folder.name}; "
+                "join them, or move one away"
+            )
 
 
 def part_of(folder: Path) -> str | None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from leafid.collection import names
 from leafid.collection.collection import Collection
-from leafid.collection.folders import files_in, folders_in, has_file, part_folders, part_of, pictures_in
+from leafid.collection.folders import check_parts, files_in, folders_in, has_file, part_folders, part_of, pictures_in
 from leafid.collection.picture import AcquisitionType, Content, Picture, Place, Taxon
 from leafid.errors import LeafidError
 from leafid.files import safe_join
@@ -42,7 +42,9 @@ def read(path: Path) -> Collection:
     if path.is_file():
         picture, problems = read_picture(path)
         return Collection(path, LAYOUT, (picture,), tuple(problems))
-    for folder, part in _sections(path):
+    sections = list(_sections(path))
+    check_parts(folder for folder, _ in sections)
+    for folder, part in sections:
         if folder.name.lower() == _GROUND_TRUTH:
             found.add_described(folder, _sibling(folder, "test") or folder, part)
         else:
@@ -100,7 +102,7 @@ def _sections(path: Path) -> Iterator[tuple[Path, str | None]]:
         return
     # The original package keeps everything in data/.
     root = next((sub for sub in folders_in(path) if sub.name.lower() == "data" and part_folders(sub)), path)
-    for part, folder in part_folders(root).items():
+    for part, folder in part_folders(root):
         yield folder, part
     truth = _sibling(root / "any", _GROUND_TRUTH)
     if truth is not None:
@@ -204,7 +206,7 @@ class _FieldReader:
         except LeafidError as error:
             raise LeafidError(f"{self.xml}: Species: {error}") from None
         family, order = (names.first_word(self.fields.get(rank)) for rank in ("Family", "Order"))
-        return Taxon(species, species.split()[0], family, order)
+        return Taxon(species, names.genus_name(species), family, order)
 
     def _label(self) -> str | None:
         """Return the species name, maybe with an author behind it."""
@@ -217,8 +219,8 @@ class _FieldReader:
             missing, found = ("Genus", species) if genus is None else ("Species", genus)
             raise LeafidError(f"{self.xml}: {missing}: expected one, found only {found!r}")
         # 2012 writes the genus into both fields, 2011 only the epithet into Species.
-        genus = genus.split()[0]
-        return species if species.split()[0] == genus else f"{genus} {species}"
+        genus = names.genus_name(genus)
+        return species if names.genus_name(species) == genus else f"{genus} {species}"
 
     def content(self) -> Content | None:
         word = self.fields.get("Content")

@@ -22,7 +22,7 @@ def species_name(text: str) -> str:
     Returns
     -------
     str
-        Two tokens, or three for a hybrid, whose cross is written ``x``.
+        Two tokens, and a cross, written ``x``, in front of the epithet of a hybrid, or of the genus where that is one.
 
     Raises
     ------
@@ -35,14 +35,37 @@ def species_name(text: str) -> str:
     'Quercus coccifera'
     >>> species_name("Platanus ×hispanica Mill. ex Münchh.")
     'Platanus x hispanica'
+    >>> species_name("×Cuprocyparis leylandii (A.B.Jacks. & Dallim.) Farjon")
+    'x Cuprocyparis leylandii'
     >>> species_name("Acer_campestre")
     'Acer campestre'
     """
-    words = text.replace("_", " ").replace("×", " x ").split()
-    cross = 1 if len(words) > 1 and words[1] in _HYBRID else 0
-    if len(words) < 2 + cross:
+    words = _words(text.replace("_", " "))
+    genus = _crossed(words)
+    name = genus + _crossed(words[len(genus) :])
+    if sum(word != "x" for word in name) < 2:
         raise LeafidError(f"expected a species name of two or three words, found {text.strip()!r}")
-    return " ".join([words[0], *["x"] * cross, words[1 + cross]])
+    return " ".join(name)
+
+
+def genus_name(text: str) -> str:
+    """Take the genus that a species name begins with, or that stands by itself, without an author's name behind it.
+
+    Examples
+    --------
+    >>> genus_name("Quercus coccifera L."), genus_name("×Cuprocyparis Farjon")
+    ('Quercus', 'x Cuprocyparis')
+    """
+    return " ".join(_crossed(_words(text)))
+
+
+def _words(text: str) -> list[str]:
+    return ["x" if word in _HYBRID else word for word in text.replace("×", " × ").split()]
+
+
+def _crossed(words: list[str]) -> list[str]:
+    """Take the first word, with the cross before it where it is a hybrid's."""
+    return words[: 2 if words[:1] == ["x"] else 1]
 
 
 def first_word(text: str | None) -> str | None:

@@ -67,9 +67,10 @@ class Taxon:
     Attributes
     ----------
     species : str
-        The species name as a run file writes it: ``Genus species``, two or three tokens, no author suffix.
+        The species name as a run file writes it: ``Genus species``, no author suffix; a token ``x`` stands before what
+        is a hybrid's.
     genus, family, order : str or None
-        Without author suffix; None where the collection doesn't say. `genus` is the first token of the species name.
+        Without author suffix; None where the collection doesn't say. `genus` is what the species name begins with.
     """
 
     species: str

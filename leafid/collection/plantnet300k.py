@@ -13,7 +13,7 @@ from pathlib import Path
 
 from leafid.collection import names
 from leafid.collection.collection import Collection
-from leafid.collection.folders import files_in, folders_in, part_folders, part_of, pictures_in
+from leafid.collection.folders import check_parts, files_in, folders_in, part_folders, part_of, pictures_in
 from leafid.collection.picture import AcquisitionType, Content, Picture, Taxon
 from leafid.errors import LeafidError
 
@@ -42,8 +42,8 @@ def read(path: Path) -> Collection:
     species_names = _read_object(names_file)
     metadata = _read_object(metadata_file) if metadata_file else {}
     images = next((sub for sub in folders_in(path) if sub.name.lower().startswith("images")), path)
-    parts = part_folders(images)
-    sections: list[tuple[str | None, Path]] = list(parts.items()) if parts else [(part_of(images), images)]
+    sections: list[tuple[str | None, Path]] = [*part_folders(images)] or [(part_of(images), images)]
+    check_parts(folder for _, folder in sections)
     pictures = [
         _picture(file, part, taxon, metadata.get(file.stem), problems)
         for part, folder in sections
@@ -86,7 +86,7 @@ def _taxon(folder: Path, species_names: dict[str, object], source: Path, problem
     except LeafidError as error:
         problems.append(f"{source}: {error}; the pictures in {folder} are left out")
         return None
-    return Taxon(species, species.split()[0])
+    return Taxon(species, names.genus_name(species))
 
 
 def _picture(file: Path, part: str | None, taxon: Taxon, entry: object, problems: list[str]) -> Picture:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -10,6 +11,8 @@ from typing import Protocol, cast
 from leafid.collection import imageclef, pictures, plantnet300k, species_folders
 from leafid.collection.collection import Collection
 from leafid.errors import LeafidError, ProblemsError, UsageError
+
+logger = logging.getLogger(__name__)
 
 
 class Reader(Protocol):
@@ -64,6 +67,17 @@ def read_collection(
     if not found:
         raise UsageError("expected at least one picture or collection, found none")
     return found[0] if len(found) == 1 else _joined(found)
+
+
+def read_and_warn(path: str | os.PathLike[str], layout: str | None = None) -> Collection:
+    """Read a collection as `read_collection` does, and log a warning for each of its problems.
+
+    For whoever only wants the pictures: none of them vanishes from a score unsaid.
+    """
+    collection = read_collection(path, layout)
+    for problem in collection.problems:
+        logger.warning("%s", problem)
+    return collection
 
 
 def _read_one(path: Path, layout: str | None) -> Collection:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from leafid.collection.collection import Collection
-from leafid.collection.folders import folders_in, has_file, part_folders, part_of, pictures_in
-from leafid.collection.names import species_name
+from leafid.collection.folders import check_parts, folders_in, has_file, part_folders, part_of, pictures_in
+from leafid.collection.names import genus_name, species_name
 from leafid.collection.picture import Picture, Taxon
 from leafid.errors import LeafidError
 from leafid.images import PICTURE_ENDINGS
@@ -29,7 +29,9 @@ def read(path: Path) -> Collection:
     problems: list[str] = []
     if not path.is_dir():
         raise LeafidError(f"{path}: expected a folder of folders named after species, found a file")
-    for part, section in _sections(path):
+    sections = _sections(path)
+    check_parts(section for _, section in sections)
+    for part, section in sections:
         for folder in folders_in(section):
             files = pictures_in(folder)
             if not files:
@@ -39,14 +41,13 @@ def read(path: Path) -> Collection:
             except LeafidError as error:
                 problems.append(f"{folder}: {error}; its {len(files)} pictures are left out")
                 continue
-            taxon = Taxon(species, species.split()[0])
+            taxon = Taxon(species, genus_name(species))
             pictures += (Picture(file, taxon=taxon, part=part) for file in files)
     return Collection(path, LAYOUT, tuple(pictures), tuple(problems))
 
 
 def _sections(path: Path) -> list[tuple[str | None, Path]]:
-    parts = part_folders(path)
-    return list(parts.items()) if parts else [(part_of(path), path)]
+    return [*part_folders(path)] or [(part_of(path), path)]
 
 
 def _is_species(folder: Path) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from leafid.collection.names import genus_name
 from leafid.runs.run import Run
 from leafid.runs.truth import UNKNOWN, Truth
 
@@ -60,7 +61,7 @@ def answers(run: Run, truth: Truth) -> Answers:
 
     Notes
     -----
-    The genus of a predicted species is the first word of its name, its family is that of the genus in the ground
+    The genus of a predicted species is what its name begins with, its family is that of the genus in the ground
     truth: a predicted species need not have a picture there.
     """
     place = {name: index for index, name in enumerate(truth.pictures)}
@@ -75,7 +76,7 @@ def answers(run: Run, truth: Truth) -> Answers:
     rank[picture[hit][::-1]] = run.rank[hit][::-1]
     size = np.bincount(picture[inside], minlength=len(truth))
     first = np.flatnonzero(inside & (run.rank == 1))
-    genus = [name.split()[0] for name in run.species]
+    genus = [genus_name(name) for name in run.species]
     family = [truth.family_of.get(name, UNKNOWN) for name in genus]
     return Answers(
         run.name,

@@ -23,6 +23,11 @@ from leafid.runs.truth import UNKNOWN, Truth, numbered
 
 TYPES = tuple(AcquisitionType)
 
+#: The file of all runs' scores.
+SCORES = "OfficialScores.csv"
+#: What the names of the files begin with that are about several runs: no run may be called so beside others.
+ALL_RUNS, MEAN_OF_RUNS = "AllRun", "MeanRun"
+
 # File name part, the column that groups, the answers that count.
 _LEVELS = (("Species", "species", "rank"), ("Genus", "genus", "first_genus"), ("Family", "family", "first_family"))
 
@@ -34,7 +39,8 @@ def official_files(truth: Truth, runs: Sequence[Answers], *, leave_out_missing: 
     ----------
     truth : Truth
     runs : sequence of Answers
-        At least one. The files that compare runs come only with two or more.
+        At least one. The files that compare runs come only with two or more, of which none may be called
+        `ALL_RUNS` or `MEAN_OF_RUNS`.
     leave_out_missing : bool, default False
         Leave pictures that a run lacks out of its means, as the official scorer does. By default they count 0.
 
@@ -44,17 +50,17 @@ def official_files(truth: Truth, runs: Sequence[Answers], *, leave_out_missing: 
         The content of each file, by its name.
     """
     counted = [run.covered if leave_out_missing else np.ones(len(truth), bool) for run in runs]
-    files = {"OfficialScores.csv": _scores(truth, runs, counted)}
+    files = {SCORES: _scores(truth, runs, counted)}
     for run, part in zip(runs, counted, strict=True):
         files[f"{PurePath(run.name).stem}ScoreByPicture.csv"] = _pictures(truth, [run], [part])
     if len(runs) > 1:
-        files["AllRunScoreByPicture.csv"] = _pictures(truth, runs, counted)
+        files[f"{ALL_RUNS}ScoreByPicture.csv"] = _pictures(truth, runs, counted)
     for title, column, answer in _LEVELS:
         tables = [_groups(truth, column, getattr(run, answer), part) for run, part in zip(runs, counted, strict=True)]
         for run, table in zip(runs, tables, strict=True):
             files[f"{PurePath(run.name).stem}ScoresBy{title}.csv"] = _sections(table)
         if len(runs) > 1:
-            files[f"MeanRunScoresBy{title}.csv"] = _sections(_mean(tables))
+            files[f"{MEAN_OF_RUNS}ScoresBy{title}.csv"] = _sections(_mean(tables))
     return files
 
 

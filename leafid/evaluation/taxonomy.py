@@ -7,6 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
+from leafid.collection.names import genus_name
 from leafid.collection.picture import Taxon
 from leafid.errors import LeafidError
 from leafid.evaluation.path_error import WILDCARD
@@ -131,5 +132,5 @@ class Taxonomy:
 
 
 def _with_genus(taxon: Taxon) -> Taxon:
-    genus = taxon.genus or taxon.species.split(" ")[0]
+    genus = taxon.genus or genus_name(taxon.species)
     return Taxon(taxon.species, genus, taxon.family, taxon.order)

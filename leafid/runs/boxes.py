@@ -187,8 +187,10 @@ class _Reader:
                 self.complain(entry, f"expected a width and a height above 0, found {width!r} and {height!r}")
         first: dict[str, int] = {}
         for name, entry in images.values():
-            if first.setdefault(name, entry[_LINE]) != entry[_LINE]:
+            # Not told apart by their lines: a file may be all in one.
+            if name in first:
                 self.complain(entry, f"expected every file_name once, found {name!r}, as in line {first[name]}")
+            first.setdefault(name, entry[_LINE])
         if truth is not None:
             return truth.ids, {**sizes, **truth.sizes}
         return {number: name for number, (name, _) in images.items()}, sizes

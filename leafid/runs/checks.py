@@ -118,7 +118,8 @@ def _folded(name: str) -> str:
 
 
 def _is_binomial(name: str) -> bool:
-    words = name.split()
+    # The cross of a hybrid genus stands before its name.
+    words = name.removeprefix("x ").split()
     return len(words) >= 2 and words[0][:1].isupper() and all(word[:1].islower() for word in words[1:])
 
 

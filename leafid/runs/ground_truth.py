@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from leafid.collection.picture import Picture
-from leafid.errors import LeafidError, ProblemsError
+from leafid.errors import LeafidError, ProblemsError, UsageError
 from leafid.runs.checks import Known
 from leafid.runs.truth import Truth, make_truth
 from leafid.textfiles import read_text
@@ -34,11 +34,11 @@ def read_truth(
     path : path-like
         A folder, or a text file of lines ``Genus species 666.jpg 2071.jpg …``.
     xml : path-like, optional
-        Where `path` is a text file: the folder with the XML of its pictures; the file's own folder by default.
+        The folder with the XML of a text file's pictures; the file's own folder by default. Only for a text file.
     layout : str, optional
         How the collection is laid out; found out by default.
     part : {"train", "val", "test"}, optional
-        Score only this part. By default the test pictures where some are labelled, else all.
+        Score only this part, see `scored_part`. Only for a folder: a text file lists what is scored.
 
     Returns
     -------
@@ -46,34 +46,67 @@ def read_truth(
 
     Raises
     ------
+    UsageError
+        When `xml` is given with a folder, or `part` with a text file.
     LeafidError
         When there is nothing to score against, or text file and XML disagree.
     """
-    from leafid.collection import read_collection
+    from leafid.collection import read_and_warn
 
     place = Path(path)
     if not place.exists():
         raise LeafidError(f"{place}: no such file or folder; expected a ground truth")
+    if place.is_dir() and xml is not None:
+        raise UsageError(f"expected a …GroundTruth.txt with --xml, found the folder {place}; leave out --xml")
+    if not place.is_dir() and part is not None:
+        raise UsageError(f"expected a collection with --part, found the file {place}, which lists what is scored")
     listed = None if place.is_dir() else read_ground_truth_file(place)
     folder = place if listed is None else Path(xml) if xml is not None else place.parent
-    collection = read_collection(folder, layout=layout)
-    for problem in collection.problems:
-        logger.warning("%s", problem)
-    pictures: Sequence[Picture] = collection.pictures
+    pictures: Sequence[Picture] = read_and_warn(folder, layout).pictures
     species = {picture.species for picture in pictures if picture.species}
     whole = bool({picture.part for picture in pictures if picture.species} & {"train"})
     if listed is not None:
         species |= set(listed)
         whole = True
         pictures = _listed_pictures(pictures, listed, place, folder)
-    elif part is not None:
-        pictures = [picture for picture in pictures if picture.part == part]
     else:
-        pictures = _test_part(pictures)
+        pictures = scored_part(pictures, part, source=str(place))
     names = _species_list(folder)
     truth = make_truth(pictures, species | set(names or ()), complete=whole or names is not None, source=str(place))
     families = {p.taxon.genus: p.taxon.family for p in pictures if p.taxon and p.taxon.genus and p.taxon.family}
     return replace(truth, family_of={**families, **truth.family_of})
+
+
+def scored_part(pictures: Sequence[Picture], part: str | None = None, *, source: str) -> Sequence[Picture]:
+    """Choose the pictures of a collection that are scored.
+
+    Parameters
+    ----------
+    pictures : sequence of Picture
+    part : {"train", "val", "test"}, optional
+        By default the test pictures where some are labelled, with a warning where that leaves any out; else all.
+    source : str
+        Named in messages.
+
+    Returns
+    -------
+    sequence of Picture
+
+    Raises
+    ------
+    LeafidError
+        When other parts are labelled, but not this one.
+    """
+    labelled = {picture.part for picture in pictures if picture.species}
+    chosen = [picture for picture in pictures if picture.part == (part or "test") and picture.species]
+    if part is None:
+        if chosen and len(chosen) < len(pictures):
+            logger.warning("only the %d pictures of the test part are scored; name another with --part", len(chosen))
+        return chosen or pictures
+    if labelled and not chosen:
+        others = ", ".join(sorted(name or "no part" for name in labelled))
+        raise LeafidError(f"{source}: expected labelled pictures of part {part}, found only those of {others}")
+    return chosen
 
 
 def read_known(path: str | os.PathLike[str], *, layout: str | None = None) -> Known:
@@ -82,7 +115,7 @@ def read_known(path: str | os.PathLike[str], *, layout: str | None = None) -> Kn
     Parameters
     ----------
     path, layout
-        As for `read_truth`; a text file needs no XML.
+        As for `read_truth`; a text file needs no XML, and has no layout.
 
     Returns
     -------
@@ -91,17 +124,21 @@ def read_known(path: str | os.PathLike[str], *, layout: str | None = None) -> Kn
 
     Raises
     ------
+    UsageError
+        When `layout` is given with a text file.
     LeafidError
         When nothing can be read there.
     """
-    from leafid.collection import read_collection
+    from leafid.collection import read_and_warn
 
     place = Path(path)
     if place.is_file():
+        if layout is not None:
+            raise UsageError(f"expected a collection with --layout, found the file {place}; leave out --layout")
         listed = read_ground_truth_file(place)
         pictures = frozenset(name for names in listed.values() for name in names)
         return Known(pictures, frozenset(listed) | frozenset(_species_list(place.parent) or ()))
-    collection = read_collection(place, layout=layout)
+    collection = read_and_warn(place, layout)
     species = {picture.species for picture in collection.pictures if picture.species}
     names = _species_list(place)
     whole = names is not None or any(picture.part == "train" for picture in collection.pictures if picture.species)
@@ -124,7 +161,8 @@ def read_ground_truth_file(path: str | os.PathLike[str]) -> dict[str, list[str]]
     Raises
     ------
     ProblemsError
-        One line each: no species name, a picture named twice, text after the first picture that is none.
+        The first problem of each line: no species name, a picture named twice, text after the first picture that is
+        none.
     LeafidError
         When the file can't be read or is empty.
     """
@@ -139,16 +177,18 @@ def read_ground_truth_file(path: str | os.PathLike[str]) -> dict[str, list[str]]
             continue
         first = next((i for i, word in enumerate(words) if _PICTURE_NAME.fullmatch(word)), len(words))
         name, names = " ".join(words[:first]), words[first:]
+        wrong = []
         if first == 0:
-            problems.append(f"{file}:{number}: expected a species name before the pictures, found {words[0]!r}")
+            hint = "; is this a run file?" if len(words) > 3 and words[-2].isdigit() else ""
+            wrong.append(f"expected a species name before the pictures, found {words[0]!r}{hint}")
         for word in names:
             if not _PICTURE_NAME.fullmatch(word):
-                problems.append(f"{file}:{number}: expected a picture's file name, found {word!r}")
+                wrong.append(f"expected a picture's file name, found {word!r}")
             elif word in where:
-                problems.append(
-                    f"{file}:{number}: expected picture {word!r} once, found it in lines {where[word]} and {number}"
-                )
+                wrong.append(f"expected picture {word!r} once, found it in lines {where[word]} and {number}")
             where.setdefault(word, number)
+        # Another file given by mistake has something wrong in every word.
+        problems += [f"{file}:{number}: {problem}" for problem in wrong[:1]]
         species.setdefault(name, []).extend(names)
     if problems:
         raise ProblemsError(problems)
@@ -183,14 +223,6 @@ def _disagreements(
                 yield f"{file}: picture {name!r} is {species!r} here and {found[name].species!r} in its XML"
             elif found[name].species is None:
                 yield f"{file}: expected the full XML of picture {name!r} in {folder}, found one without its taxon"
-
-
-def _test_part(pictures: Sequence[Picture]) -> Sequence[Picture]:
-    test = [picture for picture in pictures if picture.part == "test" and picture.species]
-    if test and len(test) < len(pictures):
-        logger.warning("only the %d pictures of the test part are scored; name another with --part", len(test))
-        return test
-    return pictures
 
 
 def _species_list(folder: Path) -> list[str] | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from itertools import zip_longest
 from pathlib import Path
 from typing import NamedTuple
 
@@ -172,16 +173,19 @@ def read_objects(path: str | os.PathLike[str]) -> dict[str, dict[int, ObjectName
     for line, cells in rows:
         if not cells:
             continue
-        place, row = f"{path}:{line}", dict(zip(columns, cells, strict=False))
-        label, name, word = row.get("label", ""), row.get("class", ""), row.get("confidence") or "1"
+        # In a row that is too short, the cells that lack are empty.
+        place, row = f"{path}:{line}", dict(zip_longest(columns, cells[: len(columns)], fillvalue=""))
+        mask, label, name, word = row["mask"], row["label"], row["class"], row.get("confidence") or "1"
         confidence = _number(word)
-        if not (label.isascii() and label.isdigit() and len(label) <= _MOST_DIGITS) or int(label) == 0:
+        if not mask:
+            problems.append(f"{place}: expected the file name of a mask, found nothing")
+        elif not (label.isascii() and label.isdigit() and len(label) <= _MOST_DIGITS) or int(label) == 0:
             problems.append(f"{place}: expected a label from 1 up, found {label!r}")
         elif not name:
             problems.append(f"{place}: expected a class, found nothing")
         elif not 0 <= confidence <= 1:
             problems.append(f"{place}: expected a confidence from 0 to 1, found {word!r}")
-        elif (key := (row["mask"], int(label))) in lines:
+        elif (key := (mask, int(label))) in lines:
             problems.append(
                 f"{place}: expected every object once, found label {label} of {key[0]} as in line {lines[key]}"
             )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import unicodedata
 from itertools import chain, islice
 from typing import IO
 
@@ -121,8 +122,14 @@ def _parse_line(line: str) -> Prediction | str:
     words = line.split()
     if not words:
         return f"expected {LINE}, found a blank line; remove it"
-    if not line.strip().replace("\t", " ").isprintable():
-        return f"expected UTF-8 text, found {shown}; save the file as UTF-8"
+    plain = line.strip().replace("\t", " ")
+    if not plain.isprintable():
+        strange = [letter for letter in plain if not letter.isprintable()]
+        # The stream marks bytes that are no UTF-8 as surrogates, see `parse`; U+0000 comes from UTF-16.
+        if any(letter == "\0" or "\udc80" <= letter <= "\udcff" for letter in strange):
+            return f"expected UTF-8 text, found {shown}; save the file as UTF-8"
+        remedy = "write a plain blank" if strange[0].isspace() else "remove it"
+        return f"expected plain text, found the character {_named(strange[0])} in {shown}; {remedy}"
     if words[0].startswith("<") or words[-1].endswith(">"):
         return f"expected {LINE} without angle brackets, found {shown}"
     if len(words) < 4:
@@ -145,6 +152,11 @@ def _parse_line(line: str) -> Prediction | str:
 def _shown(line: str) -> str:
     text = repr(line.rstrip("\r\n"))
     return text if len(text) <= 100 else f"{text[:96]}…'"
+
+
+def _named(letter: str) -> str:
+    name = unicodedata.name(letter, "")
+    return f"U+{ord(letter):04X} ({name})" if name else f"U+{ord(letter):04X}"
 
 
 def _whole(word: str) -> int | None:

@@ -2,6 +2,8 @@ import json
 
 import pytest
 
+from leafid.errors import LONGEST_LINE
+
 TRUTH = "1 a dog 10x10+0+0\n1 b dog 10x10+0+0 cat 5x5+0+0\n"
 RUN = "1 a dog 0.9:10x10+0+0,0.2:3x3+20+20\n1 b dog 0.8:10x10+5+0 cat 0.7:5x5+0+0\n"
 
@@ -77,6 +79,46 @@ def test_a_run_of_another_subtask(cli, folder):
     outcome = cli("evaluate-annotation", "truth.txt", "selections.txt")
     assert outcome.status == 1
     assert "selections.txt:1: expected subtask 1, found subtask 3" in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("sizes", "status", "message"),
+    [
+        ("a 20 20\n\nb 20 20\n", 0, ""),
+        ("", 1, "sizes.txt: expected lines 'id width height', found none"),
+        ("\n \n", 1, "sizes.txt: expected lines 'id width height', found none"),
+        ("b 20 20\n", 1, "run.txt:1: expected a picture whose size is given, found 'a'"),
+        ("a 5 5\nb 20 20\na 20 20\n", 1, "sizes.txt:3: expected every id once, found 'a', as in line 1"),
+    ],
+)
+def test_every_box_is_held_against_one_size(cli, folder, sizes, status, message):
+    (folder / "run.txt").write_text(TRUTH)
+    (folder / "sizes.txt").write_text(sizes)
+    outcome = cli("check-annotation", "--sizes", "sizes.txt", "run.txt")
+    assert outcome.status == status
+    assert message in outcome.out + outcome.err
+    assert ("good" in outcome.out) == (status == 0)
+
+
+@pytest.mark.parametrize("option", ["--pictures", "--concepts", "--sizes", "--boxes", "--illustrations"])
+def test_an_empty_word_is_no_path(cli, folder, option):
+    outcome = cli("check-annotation", "run.txt", option, "")
+    assert (outcome.status, outcome.out) == (2, "")
+    assert f"argument {option}: expected a path, found an empty word" in outcome.err
+
+
+def test_a_problem_is_a_line_of_bounded_length(cli, folder):
+    (folder / "run.txt").write_text(f"3 {'x' * 100_000} 0\n" * 2)
+    outcome = cli("check-annotation", "run.txt")
+    assert outcome.status == 1
+    assert [len(line) for line in outcome.out.splitlines()] == [LONGEST_LINE]
+
+
+@pytest.mark.parametrize("radius", ["-3", "0", "nan", "inf", "far"])
+def test_a_radius_is_above_0(cli, folder, radius):
+    outcome = cli("evaluate-annotation", "truth.txt", "run.txt", "--radius", radius)
+    assert (outcome.status, outcome.out) == (2, "")
+    assert f"argument --radius: expected a number above 0, found '{radius}'" in outcome.err
 
 
 def test_check(cli, folder):

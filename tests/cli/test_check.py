@@ -1,4 +1,7 @@
+import shutil
 from pathlib import Path
+
+from leafid.errors import LONGEST_LINE
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "plant_task"
 TRUTH, GOOD, PARTIAL = GOLDEN / "truth", GOLDEN / "runs" / "good.txt", GOLDEN / "runs" / "partial.txt"
@@ -25,6 +28,39 @@ def test_every_problem_with_its_line(cli, tmp_path):
     assert outcome.status == 1
     assert [line.removeprefix(f"{run}:")[:1] for line in outcome.out.splitlines()] == ["2", "3", "4"]
     assert outcome.err == f"leafid: {run}: 3 problems\n"
+
+
+def test_what_is_wrong_with_the_collection_is_told(cli, tmp_path):
+    (tmp_path / "truth").mkdir()
+    shutil.copy(TRUTH / "1.xml", tmp_path / "truth")
+    (tmp_path / "truth" / "101.xml").write_text("<Image>")
+    run = tmp_path / "run.txt"
+    run.write_text("101.jpg Acer campestre 1 0.5\n")
+    outcome = cli("check", run, "--against", tmp_path / "truth")
+    assert outcome.status == 1
+    assert "101.xml:1: expected well-formed XML" in outcome.err
+    assert outcome.err.count("the picture is left out") == 1
+
+
+def test_options_that_would_do_nothing_are_refused(cli, tmp_path):
+    outcome = cli("check", GOOD, "--against", "")
+    assert (outcome.status, outcome.out) == (2, "")
+    assert "argument --against: expected a path, found an empty word" in outcome.err
+    outcome = cli("check", GOOD, "--layout", "imageclef")
+    assert (outcome.status, outcome.out) == (2, "")
+    assert "expected --against with --layout" in outcome.err
+    (tmp_path / "truth.txt").write_text("Acer campestre 1.jpg\n")
+    outcome = cli("check", GOOD, "--layout", "imageclef", "--against", tmp_path / "truth.txt")
+    assert (outcome.status, outcome.out) == (2, "")
+    assert "expected a collection with --layout, found the file" in outcome.err
+
+
+def test_a_problem_is_a_line_of_bounded_length(cli, tmp_path):
+    run = tmp_path / "run.txt"
+    run.write_text(f"{'x' * 100_000} Acer campestre 1 0.5\n")
+    outcome = cli("check", run)
+    assert outcome.status == 1
+    assert [len(line) for line in outcome.out.splitlines()] == [LONGEST_LINE]
 
 
 def test_no_such_run(cli, tmp_path):

@@ -1,10 +1,12 @@
 import csv
 import io
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 
+SAMPLE = Path(__file__).parents[2] / "data" / "sample"
 GOLDEN = Path(__file__).parents[1] / "golden" / "plant_task"
 TRUTH, GOOD, PARTIAL = GOLDEN / "truth", GOLDEN / "runs" / "good.txt", GOLDEN / "runs" / "partial.txt"
 
@@ -95,6 +97,87 @@ def test_runs_of_one_name_would_overwrite_each_other(cli, tmp_path):
     outcome = cli("evaluate", TRUTH, GOOD, tmp_path / "good.csv")
     assert outcome.status == 2
     assert "names that differ" in outcome.err
+
+
+@pytest.mark.parametrize("command", [["evaluate"], ["compare"], ["report", "--output", "out"]])
+def test_a_run_given_twice(cli, tmp_path, monkeypatch, command):
+    # Of one letter: Python has such words only once, so that the two are the same object.
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(GOOD, tmp_path / "r")
+    outcome = cli(*command, TRUTH, "r", "r")
+    assert (outcome.status, outcome.out) == (2, "")
+    assert outcome.err == "leafid: error: expected every run once, found r twice; leave one out\n"
+    assert cli(*command, TRUTH, tmp_path / "r", "r").err.endswith(
+        "expected every run once, found r twice; leave one out\n"
+    )
+
+
+@pytest.mark.parametrize("name", ["AllRun", "MeanRun"])
+def test_a_run_may_not_take_the_names_of_the_official_files(cli, tmp_path, name):
+    shutil.copy(GOOD, tmp_path / f"{name}.txt")
+    runs = [tmp_path / f"{name}.txt", PARTIAL]
+    outcome = cli("evaluate", TRUTH, *runs, "--output", tmp_path / "out")
+    assert (outcome.status, outcome.out) == (2, "")
+    assert f"expected no run called {name}, as the files about all runs are" in outcome.err
+    assert not (tmp_path / "out").exists()
+    assert cli("evaluate", TRUTH, *runs).status == 0
+    assert cli("evaluate", TRUTH, runs[0], "--output", tmp_path / "out").status == 0
+    assert len(list((tmp_path / "out").iterdir())) == 5
+
+
+def test_output_is_looked_at_before_the_work(cli, tmp_path):
+    (tmp_path / "file").write_text("kept")
+    outcome = cli("evaluate", TRUTH, GOOD, "--output", tmp_path / "file")
+    assert (outcome.status, outcome.out) == (1, "")
+    assert "expected a folder to write to, found a file; name another --output" in outcome.err
+    assert (tmp_path / "file").read_text() == "kept"
+    for command in ("evaluate", "report"):
+        outcome = cli(command, TRUTH, GOOD, "--output", tmp_path / "file" / "in it")
+        assert (outcome.status, outcome.out) == (1, "")
+        assert f"can't be written: {tmp_path / 'file'} is no folder" in outcome.err
+
+
+@pytest.mark.parametrize("option", ["--output", "--training", "--xml"])
+def test_an_empty_word_is_no_path(cli, option):
+    outcome = cli("evaluate", TRUTH, GOOD, "--sets", option, "")
+    assert (outcome.status, outcome.out) == (2, "")
+    assert f"argument {option}: expected a path, found an empty word; is a variable unset?" in outcome.err
+
+
+def test_options_of_the_other_kind_of_ground_truth(cli, tmp_path):
+    outcome = cli("evaluate", TRUTH, GOOD, "--xml", tmp_path / "nowhere")
+    assert (outcome.status, outcome.out) == (2, "")
+    assert f"expected a …GroundTruth.txt with --xml, found the folder {TRUTH}" in outcome.err
+    text = tmp_path / "truth.txt"
+    text.write_text("Acer campestre 1.jpg\n")
+    outcome = cli("evaluate", text, GOOD, "--xml", TRUTH, "--part", "val")
+    assert (outcome.status, outcome.out) == (2, "")
+    assert f"expected a collection with --part, found the file {text}" in outcome.err
+
+
+def test_a_part_that_is_not_labelled_is_named(cli):
+    outcome = cli("evaluate", SAMPLE, GOOD, "--part", "val")
+    assert (outcome.status, outcome.out) == (1, "")
+    assert f"{SAMPLE}: expected labelled pictures of part val, found only those of test, train\n" in outcome.err
+
+
+def test_what_is_wrong_with_the_training_pictures_is_told(cli, tmp_path):
+    shutil.copytree(TRUTH, tmp_path / "Train")
+    (tmp_path / "Train" / "101.xml").write_text("<Image>")
+    outcome = cli("evaluate", TRUTH, GOOD, "--sets", "--training", tmp_path / "Train")
+    assert outcome.status == 0
+    assert "101.xml:1: expected well-formed XML" in outcome.err
+    assert outcome.err.count("the picture is left out") == 1
+
+
+def test_a_run_in_place_of_the_ground_truth(cli, tmp_path):
+    outcome = cli("evaluate", GOOD, tmp_path / "trainGroundTruth.txt")
+    assert (outcome.status, outcome.out) == (1, "")
+    name = GOOD.read_text().split()[0]
+    assert outcome.err.splitlines()[0] == (
+        f"leafid: error: {GOOD}:1: expected a species name before the pictures, found {name!r}; is this a run file?"
+    )
+    assert outcome.err.count(f"{GOOD}:1:") == 1
 
 
 def test_wrong_usage(cli):

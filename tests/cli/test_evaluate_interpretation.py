@@ -68,6 +68,15 @@ def test_distances_from_a_collection(cli, tmp_path, boxes):
     assert means(cli("evaluate-interpretation", *boxes, *options))["interpretation-error"] == pytest.approx(0.59)
 
 
+def test_what_is_wrong_with_the_taxonomy_is_told(cli, tmp_path, boxes):
+    for name in ("Quercus robur", "Quercus ilex", "Acer campestre", "oaks"):
+        (tmp_path / "all" / name).mkdir(parents=True)
+        cv2.imwrite(str(tmp_path / "all" / name / "1.jpg"), np.zeros((20, 20, 3), np.uint8))
+    outcome = cli("evaluate-interpretation", *boxes, "--taxonomy", tmp_path / "all")
+    assert outcome.status == 0
+    assert "found 'oaks'; its 1 pictures are left out" in outcome.err
+
+
 def test_masks(cli, tmp_path):
     mask = np.zeros((40, 40), np.uint8)
     mask[10:20, 10:20] = 255
@@ -86,7 +95,19 @@ def test_masks(cli, tmp_path):
     [
         (["truth.json", "masks"], 2, "expected boxes (.json) or label masks for both"),
         (["truth.json", "bad.json"], 1, "bad.json:1: expected a known image_id, found 77"),
-        (["truth.json", "result.json", "--threshold", "1"], 1, "expected a threshold from 0 to below 1"),
+        (
+            ["truth.json", "result.json", "--threshold", "1"],
+            2,
+            "argument --threshold: expected a number from 0 to below",
+        ),
+        (["truth.json", "result.json", "--threshold", "nan"], 2, "below 1, found 'nan'"),
+        (
+            ["truth.json", "result.json", "--alpha", "2"],
+            2,
+            "argument --alpha: expected a number from 0 to 1, found '2'",
+        ),
+        (["truth.json", "result.json", "--distances", ""], 2, "argument --distances: expected a path"),
+        (["truth.json", "result.json", "--taxonomy", ""], 2, "argument --taxonomy: expected a path"),
         (["truth.json", "nowhere.json"], 1, "nowhere.json"),
         (["truth.json", "result.json", "--matching", "some"], 2, "invalid choice"),
     ],

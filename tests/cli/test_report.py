@@ -1,5 +1,6 @@
 import base64
 import re
+import shutil
 import xml.etree.ElementTree as ElementTree
 from html.parser import HTMLParser
 from pathlib import Path
@@ -99,6 +100,15 @@ def test_equal_input_gives_equal_bytes(cli, tmp_path, run):
     for folder in ("a", "b"):
         assert cli("report", SAMPLE, run, "--part", "test", "--output", tmp_path / folder).status == 0
     assert (tmp_path / "a" / "report.html").read_bytes() == (tmp_path / "b" / "report.html").read_bytes()
+
+
+def test_what_is_wrong_with_the_pictures_is_told(cli, tmp_path, run):
+    shutil.copytree(SAMPLE / "Test", tmp_path / "pictures" / "Test")
+    (tmp_path / "pictures" / "Test" / "5.xml").write_text("<Image>")
+    words = [SAMPLE, run, "--part", "test", "--pictures", tmp_path / "pictures", "--output", tmp_path / "out"]
+    outcome = cli("report", *words)
+    assert outcome.status == 0
+    assert outcome.err.count("5.xml:1: expected well-formed XML") == 1
 
 
 def test_several_runs_and_no_pictures(cli, tmp_path):

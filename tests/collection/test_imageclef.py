@@ -88,6 +88,20 @@ def test_a_hybrid_has_three_words(tmp_path, add):
     assert read_collection(tmp_path).species == ("Platanus x hispanica",)
 
 
+@pytest.mark.parametrize(
+    ("genus", "species"),
+    [
+        ("× Cuprocyparis Farjon", "leylandii"),
+        ("×Cuprocyparis", "leylandii (A.B.Jacks.) Farjon"),
+        ("x Cuprocyparis", "× Cuprocyparis leylandii"),
+    ],
+)
+def test_a_hybrid_of_genera_keeps_its_epithet(tmp_path, add, genus, species):
+    add(tmp_path, 1, Genus=genus, Species=species)
+    (picture,) = read_collection(tmp_path).pictures
+    assert (picture.taxon.species, picture.taxon.genus) == ("x Cuprocyparis leylandii", "x Cuprocyparis")
+
+
 HIDDEN = dict.fromkeys(("IndividualPlantId", "Genus", "Species", "Family", "Order", "VernacularNames"))
 
 
@@ -113,6 +127,15 @@ def test_package(tmp_path, add, below):
     assert len(collection.of_part("test").labelled()) == 0
     assert len(collection.of_part("train").labelled()) == 2
     assert collection.problems == ()
+
+
+@pytest.mark.parametrize("below", ["", "data"])
+def test_two_folders_of_one_part(tmp_path, add, below):
+    package(tmp_path / below, add)
+    add(tmp_path / below / "train", 30)
+    with pytest.raises(LeafidError, match="expected one folder of part train, found Train and train; join them"):
+        read_collection(tmp_path)
+    assert len(read_collection(tmp_path / below / "train")) == 1
 
 
 def test_package_with_ground_truth(tmp_path, add):

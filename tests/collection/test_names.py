@@ -24,6 +24,10 @@ def test_examples():
         ("Platanus × hispanica Mill. ex Münchh.", "Platanus x hispanica"),
         ("Platanus ×hispanica", "Platanus x hispanica"),
         ("Platanus_x_hispanica", "Platanus x hispanica"),
+        ("×Cuprocyparis leylandii (A.B.Jacks. & Dallim.) Farjon", "x Cuprocyparis leylandii"),
+        ("X Cuprocyparis notabilis", "x Cuprocyparis notabilis"),
+        ("x_Sorbaronia_fallax", "x Sorbaronia fallax"),
+        ("×Sorbaronia ×fallax", "x Sorbaronia x fallax"),
         ("  Acer   campestre ", "Acer campestre"),
         ("Crataegus x-media", "Crataegus x-media"),
         ("Pinus nigra subsp. salzmannii (Dunal) Franco", "Pinus nigra"),
@@ -34,10 +38,24 @@ def test_species_names(text, expected):
     assert names.species_name(expected) == expected
 
 
-@pytest.mark.parametrize("text", ["", "Acer", "Acer_", "Platanus x", "×"])
+@pytest.mark.parametrize("text", ["", "Acer", "Acer_", "Platanus x", "×", "×Cuprocyparis", "x x", "×Cuprocyparis x"])
 def test_no_species_name(text):
     with pytest.raises(LeafidError, match="two or three words"):
         names.species_name(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "genus"),
+    [
+        ("Quercus coccifera L.", "Quercus"),
+        ("Quercus L.", "Quercus"),
+        ("Platanus x hispanica", "Platanus"),
+        ("x Cuprocyparis leylandii", "x Cuprocyparis"),
+        ("× Cuprocyparis Farjon", "x Cuprocyparis"),
+    ],
+)
+def test_genera(text, genus):
+    assert names.genus_name(text) == genus
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,15 @@ import os
 
 import pytest
 
-from leafid.collection import READERS, AcquisitionType, Content, Picture, duplicate_names, read_collection
+from leafid.collection import (
+    READERS,
+    AcquisitionType,
+    Content,
+    Picture,
+    duplicate_names,
+    read_and_warn,
+    read_collection,
+)
 from leafid.errors import LeafidError, UsageError
 
 
@@ -35,6 +43,33 @@ def test_species_folders_below_parts(tmp_path, draw):
     assert collection.layout == "species-folders"
     assert [p.part for p in collection.pictures] == ["train"] * 3 + ["val"] * 3 + ["test"] * 3
     assert {p.part for p in read_collection(tmp_path / "Train").pictures} == {"train"}
+
+
+def test_two_folders_of_one_part(tmp_path, draw):
+    for part in ("val", "validation", "test"):
+        species_folders(tmp_path / part, draw)
+    with pytest.raises(LeafidError) as caught:
+        read_collection(tmp_path)
+    assert str(caught.value) == (
+        f"{tmp_path}: expected one folder of part val, found val and validation; join them, or move one away"
+    )
+    assert {p.part for p in read_collection(tmp_path / "validation").pictures} == {"val"}
+
+
+def test_species_of_a_hybrid_genus_are_told_apart(tmp_path, draw):
+    draw(tmp_path / "x Cuprocyparis leylandii" / "1.jpg")
+    draw(tmp_path / "×Cuprocyparis_notabilis" / "1.jpg")
+    collection = read_collection(tmp_path)
+    assert collection.species == ("x Cuprocyparis leylandii", "x Cuprocyparis notabilis")
+    assert {p.taxon.genus for p in collection.pictures} == {"x Cuprocyparis"}
+
+
+def test_reading_warns_of_what_is_left_out(tmp_path, draw, caplog):
+    species_folders(tmp_path, draw)
+    draw(tmp_path / "Oak" / "1.jpg")
+    collection = read_and_warn(tmp_path)
+    assert collection == read_collection(tmp_path)
+    assert tuple(caplog.messages) == collection.problems != ()
 
 
 def test_a_folder_of_one_word_is_left_out(tmp_path, draw):
@@ -92,6 +127,13 @@ def test_plantnet300k_parts(tmp_path, draw):
     assert len(read_collection(tmp_path / "images")) == 4
     part = read_collection(tmp_path / "images" / "test")
     assert (part.layout, [p.part for p in part.pictures]) == ("plantnet300k", ["test", "test"])
+
+
+def test_plantnet300k_with_two_folders_of_one_part(tmp_path, draw):
+    plantnet(tmp_path, draw)
+    (tmp_path / "images" / "Test").mkdir()
+    with pytest.raises(LeafidError, match="expected one folder of part test, found Test and test"):
+        read_collection(tmp_path)
 
 
 def test_plantnet300k_without_metadata(tmp_path, draw):

@@ -40,6 +40,16 @@ def test_genus_and_family_of_the_first_species(answered):
     assert found.first_family.tolist() == [True, True, False]
 
 
+def test_the_genus_of_a_hybrid_genus(tmp_path):
+    taxon = Taxon("x Cuprocyparis leylandii", "x Cuprocyparis", "Cupressaceae")
+    truth = make_truth([Picture(Path("1.jpg"), taxon=taxon), Picture(Path("2.jpg"), taxon=Taxon(taxon.species))])
+    assert truth.genus == ("x Cuprocyparis", "x Cuprocyparis")
+    # Not known here, but well-formed, and of another genus than the other.
+    (tmp_path / "run.txt").write_text("1.jpg x Cuprocyparis notabilis 1 1\n2.jpg x Sorbaronia fallax 1 1\n")
+    found = answers(read_run(tmp_path / "run.txt", truth.known), truth)
+    assert found.first_genus.tolist() == [True, False]
+
+
 def test_an_unknown_family_is_never_right(answered):
     found = answered("3.jpg Ginkgo biloba 1 1\n1.jpg Nothofagus alpina 1 1\n")
     assert found.rank.tolist() == [0, 0, 1]

@@ -7,7 +7,7 @@ import cv2
 import numpy as np
 import pytest
 
-from leafid.collection.picture import AcquisitionType, Picture
+from leafid.collection.picture import AcquisitionType
 from leafid.errors import LeafidError
 from leafid.learning import descriptions as module
 from leafid.learning.describing import Describer

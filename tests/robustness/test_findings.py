@@ -12,7 +12,7 @@ from leafid.collection.plantnet300k import read as read_plantnet300k
 from leafid.errors import LONGEST_LINE, LeafidError, ProblemsError, one_line
 from leafid.learning.recipe_file import load_recipe
 from leafid.learning.store import Store
-from leafid.runs.annotation2016.files import read_list, read_sizes
+from leafid.runs.annotation2016 import read_list, read_sizes
 from leafid.runs.boxes import read_boxes
 from leafid.runs.class_distances import read_distances
 from leafid.runs.ground_truth import read_ground_truth_file

@@ -113,6 +113,15 @@ def test_bad_ground_truths_are_refused(tmp_path, part, entries, message):
         read_boxes(path)
 
 
+def test_an_image_named_twice_on_one_line(tmp_path):
+    path = tmp_path / "truth.json"
+    images = [TRUTH["images"][0], {"id": 2, "file_name": "b.jpg"}, {"id": 3, "file_name": "a.jpg"}]
+    path.write_text(json.dumps({**TRUTH, "images": images, "annotations": []}))
+    with pytest.raises(ProblemsError) as caught:
+        read_boxes(path)
+    assert caught.value.problems == (f"{path}:1: expected every file_name once, found 'a.jpg', as in line 1",)
+
+
 def test_a_result_is_about_the_pictures_and_classes_of_the_truth(tmp_path, truth_file):
     path = tmp_path / "result.json"
     path.write_text(json.dumps({**TRUTH, "images": [{"id": 1, "file_name": "c.jpg"}], "annotations": []}))

@@ -111,6 +111,12 @@ def test_all_problems_of_the_classes_at_once(tmp_path):
         "7: expected a confidence from 0 to 1, found '2'",
         "8: expected every object once, found label 1 of m as in line 2",
     ]
+    path.write_text("label,class,mask\n1,oak,m\n1,oak\n\n2\n3,oak,\n")
+    with pytest.raises(ProblemsError) as caught:
+        read_objects(path)
+    assert [problem.removeprefix(f"{path}:") for problem in caught.value.problems] == [
+        f"{line}: expected the file name of a mask, found nothing" for line in (3, 5, 6)
+    ]
     path.write_text("file,label\n")
     with pytest.raises(LeafidError, match="expected the columns mask, label and class, found no class, mask"):
         read_objects(path)

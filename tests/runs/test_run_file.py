@@ -118,6 +118,21 @@ def test_each_problem_is_named_with_its_line(file, text, expected):
     assert [f[: len(e)] for f, e in zip(found, expected, strict=True)] == expected
 
 
+@pytest.mark.parametrize(
+    ("letter", "named", "remedy"),
+    [
+        ("\xa0", "U+00A0 (NO-BREAK SPACE)", "write a plain blank"),
+        ("\u200b", "U+200B (ZERO WIDTH SPACE)", "remove it"),
+        ("\x07", "U+0007", "remove it"),
+    ],
+)
+def test_a_letter_that_is_not_seen_is_named(file, letter, named, remedy):
+    line = f"1.jpg Quercus{letter} ilex 1 0.5"
+    assert problems(file(f"{line}\n")) == [
+        f":1: expected plain text, found the character {named} in {line!r}; {remedy}"
+    ]
+
+
 def test_all_problems_are_found_at_once_and_in_order(file):
     text = GOOD + "\n2.jpg Quercus ilex 1 0,5\n9.jpg acer campestre 1 0.5\n9.jpg Quercus ilex 3 0.5\n"
     path = file(text)

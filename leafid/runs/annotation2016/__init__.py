@@ -8,10 +8,9 @@ from leafid.runs.annotation2016.files import (
     examine_annotation_run,
     read_annotation_run,
     read_annotation_truth,
-    read_list,
-    read_sizes,
     write_annotation_run,
 )
+from leafid.runs.annotation2016.lists import read_list, read_sizes
 from leafid.runs.annotation2016.results import Concept, Place, Result, ScoredBox, Subtask
 
 __all__ = [

@@ -14,7 +14,6 @@ from pathlib import Path
 from leafid.errors import LeafidError, ProblemsError
 from leafid.files import writing
 from leafid.runs.annotation2016.results import BadResultError, Concept, Result, Subtask, format_result, parse_result
-from leafid.textfiles import read_text
 
 # A file with a systematic fault has it in every line; the first ones tell.
 MAX_PROBLEMS = 100
@@ -32,7 +31,7 @@ class Known:
     concepts : collection of str, optional
         Of subtask 1.
     sizes : mapping of str to (width, height), optional
-        Of the pictures of subtask 1, in pixels.
+        Of all pictures of subtask 1, in pixels.
     boxes : mapping of str to collection of int, optional
         The ids of the boxes given for each picture of subtask 3.
     illustrations : collection of str, optional
@@ -200,33 +199,6 @@ def annotation_line(subtask: Subtask, identity: str, result: Result) -> str:
     return f"{line}\n"
 
 
-def read_list(path: str | os.PathLike[str]) -> frozenset[str]:
-    """Read a list of ids or concepts, one a line."""
-    words = [line.strip() for line in read_text(path).splitlines()]
-    if not any(words):
-        raise LeafidError(f"{path}: expected a name a line, found none")
-    return frozenset(word for word in words if word)
-
-
-def read_sizes(path: str | os.PathLike[str]) -> dict[str, tuple[int, int]]:
-    """Read the sizes of pictures, ``id width height`` a line, in pixels."""
-    sizes, problems = {}, []
-    for number, line in enumerate(read_text(path).splitlines(), start=1):
-        words = line.split()
-        if len(words) == 3 and all(map(_is_length, words[1:])):
-            sizes[words[0]] = (int(words[1]), int(words[2]))
-        else:
-            problems.append(f"{path}:{number}: expected an id, a width and a height above 0, found {line!r}")
-    if problems:
-        raise ProblemsError(problems)
-    return sizes
-
-
-def _is_length(word: str) -> bool:
-    # No picture's side has more digits, and converting a number of very many takes long.
-    return word.isascii() and word.isdigit() and len(word) <= 9 and int(word) > 0
-
-
 @dataclass
 class _Reader:
     """Yields the lines that can be read, collecting what is wrong with the others."""
@@ -276,6 +248,8 @@ class _Reader:
 
 def _unknown_concepts(identity: str, concepts: Sequence[Concept], known: Known) -> Iterator[str]:
     size = None if known.sizes is None else known.sizes.get(identity)
+    if known.sizes is not None and size is None:
+        yield f"expected a picture whose size is given, found {identity!r}"
     for name, boxes in concepts:
         if known.concepts is not None and name not in known.concepts:
             yield f"expected a concept of the list, found {name!r}"
