@@ -10,7 +10,7 @@ by plant  five folds of plants: what the other figures of docs/results.md are
 Only pictures are scored whose species has a picture of their type in all three training parts. Codebooks are shared.
 Prints Markdown tables for docs/results.md.
 
-    python benchmarks/held_apart.py COLLECTION --type photo [--recipe default] [--by author day place] [--jobs 2]
+    python -m benchmarks.held_apart COLLECTION --type photo [--recipe default] [--by author day place] [--jobs 2]
 """
 
 from __future__ import annotations
