@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import leafid
 from leafid.errors import LeafidError, UsageError
-from leafid.parallel import in_worker, working_on
+from leafid.parallel import Log, in_worker_with_log, logged_here, working_on
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -228,7 +228,7 @@ class DaskWorkers:
             results = self._client.gather(taken)
         for _ in taken:
             waiting.popleft()
-        return results
+        return [logged_here(result) for result in results]
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
@@ -255,10 +255,10 @@ class DaskWorkers:
 _one_at_a_time = threading.Lock()
 
 
-def _worked(demands: Demands, function: Callable[[Item], Result], item: Item) -> Result:
+def _worked(demands: Demands, function: Callable[[Item], Result], item: Item) -> tuple[Result, Log]:
     with _one_at_a_time:
         _check(demands)
-        return in_worker(demands.parent, demands.folder, function, item)
+        return in_worker_with_log(demands.parent, demands.folder, function, item)
 
 
 @cache

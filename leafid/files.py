@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import glob
 import os
+import re
 import tempfile
 import time
 from collections.abc import Iterator
@@ -17,11 +18,27 @@ from leafid.errors import LeafidError
 _PART = ".part"
 #: Seconds for which a temporary file is left alone whatever it looks like.
 _YOUNG = 60
+#: Streams that this process was started with, by the names that they have as files.
+_STREAMS = {"/dev/stdout": 1, "/dev/stderr": 2}
+_NUMBERED_STREAM = re.compile(r"/(?:dev|proc/self)/fd/(\d{1,9})")
 
 
 def is_pipe_or_device(path: Path) -> bool:
     """Tell whether a path is neither a file nor a folder: reading it might be waited for without end."""
     return path.exists() and not (path.is_file() or path.is_dir())
+
+
+def takes_no_name(path: str | os.PathLike[str]) -> bool:
+    """Tell whether a path is written straight into: a pipe, a device, or a stream like ``/dev/stdout``.
+
+    A file that took its name would be in its place.
+    """
+    return _stream_number(path) is not None or is_pipe_or_device(Path(path))
+
+
+def followed(path: str | os.PathLike[str]) -> Path:
+    """Give the file that a symbolic link leads to: that one is to be replaced, and not the link."""
+    return Path(os.path.realpath(path)) if Path(path).is_symlink() else Path(path)
 
 
 @contextmanager
@@ -31,6 +48,8 @@ def writing(path: str | os.PathLike[str], mode: str = "w") -> Iterator[IO]:
     The content goes to a temporary file in the same folder, which is synced and renamed at the end of the
     ``with`` block. When the block raises, the temporary file is removed and an older file of that name is untouched.
     What a process left behind that was killed meanwhile, the next one that writes the file removes.
+
+    A symbolic link is followed. A pipe or device is written into as the block goes on.
 
     Parameters
     ----------
@@ -48,36 +67,73 @@ def writing(path: str | os.PathLike[str], mode: str = "w") -> Iterator[IO]:
     LeafidError
         When the folder or the file can't be written (read-only, disk full).
     """
-    target = Path(path)
+    if takes_no_name(path):
+        with _straight(Path(path), mode) as stream:
+            yield stream
+        return
+    target = followed(path)
     temporary: str | None = None
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        _refuse_folder(target)
-        _remove_abandoned(target)
-        descriptor, temporary = tempfile.mkstemp(prefix=f".{target.name}.", suffix=_PART, dir=target.parent)
-        _lock(descriptor)
-        text = {} if "b" in mode else {"encoding": "utf-8", "newline": "\n"}
-        # The keywords of text and binary files differ, which no overload of fdopen can say of a mode known at run time.
-        with os.fdopen(descriptor, mode, **text) as stream:  # type: ignore[call-overload]
-            yield stream
-            stream.flush()
-            os.fsync(stream.fileno())
-        # mkstemp makes files that only their owner may read; a result is as readable as any other new file.
-        Path(temporary).chmod(0o666 & ~_umask())
-        Path(temporary).replace(target)
-        temporary = None
-    except OSError as error:
-        # The block may have failed at reading some other file: that is not this file's fault.
-        if (
-            error.filename is not None
-            and Path(error.filename).parent != target.parent
-            and not _is_parent(error, target)
-        ):
-            raise
-        raise LeafidError(f"{target}: can't be written: {error.strerror or error}") from error
+        with _explained(target):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            _refuse_folder(target)
+            _remove_abandoned(target)
+            descriptor, temporary = tempfile.mkstemp(prefix=f".{target.name}.", suffix=_PART, dir=target.parent)
+            _lock(descriptor)
+            with _opened(descriptor, mode) as stream:
+                yield stream
+                stream.flush()
+                os.fsync(stream.fileno())
+            # mkstemp makes files that only their owner may read; a result is as readable as any other new file.
+            Path(temporary).chmod(0o666 & ~_umask())
+            Path(temporary).replace(target)
+            temporary = None
     finally:
         if temporary is not None:
             Path(temporary).unlink(missing_ok=True)
+
+
+@contextmanager
+def _straight(path: Path, mode: str) -> Iterator[IO]:
+    """Open what takes no name; a pipe without a reader waits for one, as it does for any program."""
+    number = _stream_number(path)
+    with _explained(path):
+        # Opened anew by its name, a stream that goes to a file would be written over what is there.
+        descriptor = os.open(path, os.O_WRONLY) if number is None else os.dup(number)
+        with _opened(descriptor, mode) as stream:
+            yield stream
+
+
+@contextmanager
+def _explained(target: Path) -> Iterator[None]:
+    """Turn what keeps a file from being written into a line for a person."""
+    try:
+        yield
+    except OSError as error:
+        # The block may have failed at reading some other file: that is not this file's fault.
+        other = Path(error.filename) if error.filename is not None else target
+        if other.parent != target.parent and other not in target.parents:
+            raise
+        raise _unwritable(target, error) from error
+    except UnicodeEncodeError as error:
+        if error.encoding != "utf-8":
+            raise
+        around = error.object[max(0, error.start - 30) : error.end + 30]
+        raise LeafidError(
+            f"{target}: can't be written: expected names that UTF-8 can hold, found {around!r}; rename what has it"
+        ) from None
+
+
+def _opened(descriptor: int, mode: str) -> IO:
+    text = {} if "b" in mode else {"encoding": "utf-8", "newline": "\n"}
+    # The keywords of text and binary files differ, which no overload of fdopen can say of a mode known at run time.
+    return os.fdopen(descriptor, mode, **text)  # type: ignore[call-overload]
+
+
+def _stream_number(path: str | os.PathLike[str]) -> int | None:
+    name = os.fspath(path)
+    numbered = _NUMBERED_STREAM.fullmatch(name)
+    return int(numbered[1]) if numbered else _STREAMS.get(name)
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:
@@ -88,7 +144,12 @@ def check_writable(path: str | os.PathLike[str]) -> None:
     LeafidError
         When there is a folder of that name, or no file can be made in the place.
     """
-    target = Path(path)
+    if takes_no_name(path):
+        # Not opened: its reader would take the end of that for the end of all.
+        if _stream_number(path) is None and not os.access(path, os.W_OK):
+            raise LeafidError(f"{path}: can't be written: Permission denied")
+        return
+    target = followed(path)
     _refuse_folder(target)
     folder = target.parent
     while not folder.exists() and folder != folder.parent:
@@ -99,7 +160,16 @@ def check_writable(path: str | os.PathLike[str]) -> None:
         with tempfile.TemporaryFile(dir=folder):
             pass
     except OSError as error:
-        raise LeafidError(f"{target}: can't be written: {error.strerror or error}") from error
+        raise _unwritable(target, error) from error
+
+
+def is_utf8(name: str) -> bool:
+    """Tell whether a file's name can be written as text: its bytes may be none, which Python keeps as surrogates."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def safe_join(folder: str | os.PathLike[str], name: str) -> Path:
@@ -126,8 +196,8 @@ def safe_join(folder: str | os.PathLike[str], name: str) -> Path:
     return Path(folder) / name
 
 
-def _is_parent(error: OSError, target: Path) -> bool:
-    return Path(error.filename) in target.parents
+def _unwritable(target: Path, error: OSError) -> LeafidError:
+    return LeafidError(f"{target}: can't be written: {error.strerror or error}")
 
 
 def _remove_abandoned(target: Path) -> None:

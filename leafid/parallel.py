@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib
+import logging
 import os
+import re
 import signal
 import threading
 import time
@@ -15,18 +17,25 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
+from leafid.errors import LeafidError
+
 if TYPE_CHECKING:
     from threadpoolctl import ThreadpoolController
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+#: What was logged: the logger's name, the level, the message.
+Log = list[tuple[str, int, str]]
 
 
 class Workers(Protocol):
     """Processes elsewhere that do the work of `ordered_map`, see `working_on`."""
 
     def ordered_map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
-        """Yield ``function(item)`` for every item, in the items' order; each call by `in_worker`."""
+        """Yield ``function(item)`` for every item, in the items' order.
+
+        Each call by `in_worker`, or by `in_worker_with_log` and `logged_here`.
+        """
 
 
 _elsewhere: ContextVar[Workers | None] = ContextVar("workers", default=None)
@@ -59,6 +68,11 @@ def ordered_map(function: Callable[[Item], Result], items: Iterable[Item], jobs:
     Yields
     ------
     result
+
+    Raises
+    ------
+    LeafidError
+        When a worker process was ended from outside, as by a system that is out of memory.
     """
     workers = _elsewhere.get()
     if workers is not None:
@@ -69,16 +83,21 @@ def ordered_map(function: Callable[[Item], Result], items: Iterable[Item], jobs:
             yield _single_threaded(function, item)
         return
     from joblib import Parallel, delayed
+    from joblib.externals.loky.process_executor import TerminatedWorkerError
 
-    task = delayed(in_worker)
+    task = delayed(in_worker_with_log)
     # Without memory mapping, a read-only view of a large codebook would make in-place arithmetic fail in workers only.
     parent, folder = os.getpid(), Path.cwd()
     work = (task(parent, folder, function, item) for item in items)
-    results: Generator[Result, None, None] | None = None
+    results: Generator[tuple[Result, Log], None, None] | None = None
     try:
         with _interrupts_held_back():
             results = Parallel(n_jobs=jobs, return_as="generator", max_nbytes=None)(work)
-        yield from results
+        yield from map(logged_here, results)
+    except TerminatedWorkerError as error:
+        # joblib's own message has several lines; what it knows of the end is in one of them, like {SIGKILL(-9)}.
+        how = ", ".join(re.findall(r"SIG[A-Z]+|EXIT\(\d+\)", str(error))) or "how is not known"
+        raise LeafidError(f"a worker process was ended ({how}), maybe for want of memory; use fewer --jobs") from error
     finally:
         if results is not None:
             with _no_complaints():
@@ -159,6 +178,39 @@ def in_worker(parent: int, folder: Path, function: Callable[[Item], Result], ite
     if Path.cwd() != folder and folder.is_dir():
         os.chdir(folder)
     return _single_threaded(function, item)
+
+
+def in_worker_with_log(parent: int, folder: Path, function: Callable[[Item], Result], item: Item) -> tuple[Result, Log]:
+    """Call the function as `in_worker` does, and give what it logged beside its result.
+
+    In a worker nobody has said what is to become of warnings; `logged_here` logs them where somebody has.
+    """
+    if os.getpid() == parent:
+        return in_worker(parent, folder, function, item), []
+    handler = _Kept()
+    logger = logging.getLogger("leafid")
+    logger.addHandler(handler)
+    try:
+        return in_worker(parent, folder, function, item), handler.log
+    finally:
+        logger.removeHandler(handler)
+
+
+def logged_here(outcome: tuple[Result, Log]) -> Result:
+    """Log what a worker logged as if it had been done in this process, and give the result."""
+    result, log = outcome
+    for name, level, message in log:
+        logging.getLogger(name).log(level, "%s", message)
+    return result
+
+
+class _Kept(logging.Handler):
+    def __init__(self) -> None:
+        super().__init__()
+        self.log: Log = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.log.append((record.name, record.levelno, record.getMessage()))
 
 
 @cache

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from leafid.errors import LeafidError
-from leafid.files import check_writable
+from leafid.files import check_writable, followed, takes_no_name, writing
 
 _FORMAT = "leafid journal 1"
 
@@ -33,13 +33,18 @@ class Pieces:
         What `append` was told of each piece, those that earlier processes wrote included.
     anew : bool
         Whether pieces of other work were there, and were thrown away.
+    kept : bool
+        Whether the next call finds those that are there when this one is interrupted.
     """
+
+    kept = True
 
     def __init__(self, target: Path, journal: IO[bytes], question: str) -> None:
         self.part, self.journal = _names(target)
         self.facts: list[dict[str, Any]] = []
         self.anew = False
         self._journal = journal
+        self._stream: IO[bytes]
         header = {"format": _FORMAT, "question": question}
         lines = list(_whole_lines(journal))
         known = lines[0][0] if lines else {}
@@ -88,12 +93,30 @@ class Pieces:
         self._stream.close()
 
 
+class _PassedOn(Pieces):
+    """Pieces that go into a pipe or a device, in which nothing can be found again."""
+
+    kept = False
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self.facts = []
+        self.anew = False
+        self._stream = stream
+
+    def append(self, text: str, facts: dict[str, Any]) -> None:
+        self._stream.write(text.encode())
+        self._stream.flush()
+        self.facts.append(facts)
+
+
 @contextmanager
 def resuming(path: str | os.PathLike[str], question: str) -> Iterator[Pieces]:
     """Write a file piece by piece; go on with the pieces of an earlier process that was at the same work.
 
     When the ``with`` block ends well, the file is whole and takes its name. When it raises, or the process is killed,
     the pieces stay for the next call; an older file of that name is untouched.
+
+    A symbolic link is followed. Into a pipe or device each piece goes at once, and none is kept.
 
     Parameters
     ----------
@@ -111,8 +134,12 @@ def resuming(path: str | os.PathLike[str], question: str) -> Iterator[Pieces]:
     LeafidError
         When another process is at this file, when a file of another origin is in the way, or it can't be written.
     """
-    target = Path(path)
-    check_writable(target)
+    check_writable(path)
+    if takes_no_name(path):
+        with writing(path, "wb") as passed_on:
+            yield _PassedOn(passed_on)
+        return
+    target = followed(path)
     part, journal = _names(target)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)

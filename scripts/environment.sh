@@ -8,6 +8,8 @@
 
 root=$(cd "$(dirname "$0")/.." && pwd)
 venv=${LEAFID_VENV:-$root/.venv}
+# The scripts go to another folder, where a relative path would mean another one.
+case $venv in /*) ;; *) venv=$PWD/$venv ;; esac
 
 fail() {
     printf '%s\n' "$(basename "$0"): error: $1" >&2

@@ -132,6 +132,18 @@ def drawn_model(tmp_path_factory, drawn, small_recipe, drawn_cache) -> Path:
 
 
 @pytest.fixture
+def name_in_latin_1(tmp_path) -> str:
+    """A file name whose bytes are no UTF-8, as old disks and archives have them."""
+    name = os.fsdecode(b"\xe9rable.jpg")
+    try:
+        (tmp_path / name).touch()
+    except OSError:
+        pytest.skip("this file system takes names in UTF-8 only")
+    (tmp_path / name).unlink()
+    return name
+
+
+@pytest.fixture
 def loose(drawn, tmp_path):
     """Three test pictures without their metadata."""
     folder = tmp_path / "loose"

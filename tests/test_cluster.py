@@ -1,5 +1,6 @@
 """Real schedulers and workers: processes of their own on this machine."""
 
+import logging
 import os
 import signal
 import socket
@@ -37,10 +38,14 @@ def _by_value():
     def surroundings(_):
         return os.getpid(), str(Path.cwd()), cv2.getNumThreads(), {entry["num_threads"] for entry in threadpool_info()}
 
-    return slowly, failing, surroundings
+    def warned(number):
+        logging.getLogger("leafid.images").warning("number %s is odd", number)
+        return number
+
+    return slowly, failing, surroundings, warned
 
 
-slowly, failing, surroundings = _by_value()
+slowly, failing, surroundings, warned = _by_value()
 
 
 @pytest.mark.parametrize("word", ["tcp://10.0.0.1:8786", "tls://head-node:8786", "local", "local:12"])
@@ -229,6 +234,14 @@ def test_work_is_done_elsewhere_and_in_order(worker, tmp_path, monkeypatch):
 def test_an_error_arrives_as_it_was_raised(worker):
     with on_cluster(worker.address), pytest.raises(LeafidError, match=r"^number 3 is wrong$"):
         list(ordered_map(failing, range(6)))
+
+
+def test_warnings_are_logged_in_this_process(worker, caplog):
+    with on_cluster(worker.address):
+        assert list(ordered_map(warned, range(3))) == [0, 1, 2]
+    assert [record.getMessage() for record in caplog.records if record.name == "leafid.images"] == [
+        f"number {number} is odd" for number in range(3)
+    ]
 
 
 def test_few_items_are_under_way_and_none_after_the_end(worker):

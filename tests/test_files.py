@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leafid.errors import LeafidError
-from leafid.files import safe_join, writing
+from leafid.files import check_writable, is_utf8, safe_join, writing
 
 
 def test_text_is_utf_8_with_line_feeds(tmp_path):
@@ -139,3 +139,122 @@ def test_joined_names_stay_in_the_folder(name):
         return
     assert Path(os.path.normpath(joined)).parent == Path("/folder")
     assert joined.name == name
+
+
+@pytest.fixture
+def fifo(tmp_path):
+    """A named pipe, and its reader."""
+    path = tmp_path / "pipe.csv"
+    os.mkfifo(path)
+    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as reader:
+        yield path, reader
+
+
+def test_a_pipe_is_written_into_and_stays_one(fifo):
+    path, reader = fifo
+    check_writable(path)
+    with writing(path) as stream:
+        stream.write("through the pipe\n")
+    assert reader.read() == b"through the pipe\n"
+    assert stat.S_ISFIFO(path.stat().st_mode)
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_a_pipe_whose_reader_leaves(fifo):
+    path, reader = fifo
+
+    def write() -> None:
+        with writing(path) as stream:
+            stream.write("x")
+            reader.close()
+
+    with pytest.raises(LeafidError, match=r"pipe\.csv: can't be written: Broken pipe"):
+        write()
+
+
+@pytest.fixture
+def device(tmp_path):
+    """Make a device like one of /dev, which a test that fails had better not replace."""
+
+    def make(like: str) -> Path:
+        path = tmp_path / Path(like).name
+        try:
+            os.mknod(path, 0o600 | stat.S_IFCHR, Path(like).stat().st_rdev)
+            path.open("wb").close()
+        except OSError:
+            pytest.skip("only the superuser may make a device, and not everywhere")
+        return path
+
+    return make
+
+
+def test_a_device_stays_one(device):
+    null = device("/dev/null")
+    check_writable(null)
+    with writing(null, "wb") as stream:
+        stream.write(b"nowhere")
+    assert null.is_char_device()
+
+
+def test_a_device_that_is_always_full(device):
+    full = device("/dev/full")
+    with pytest.raises(LeafidError, match="full: can't be written: No space left"), writing(full) as stream:
+        stream.write("x")
+
+
+def test_a_link_to_a_device(device, tmp_path):
+    null, link = device("/dev/null"), tmp_path / "link"
+    link.symlink_to(null)
+    with writing(link) as stream:
+        stream.write("nowhere")
+    assert link.readlink() == null
+    assert null.is_char_device()
+
+
+def test_a_pipe_that_may_not_be_written_is_found_before_the_work(fifo, monkeypatch):
+    # The tests may run as root, to whom nothing is forbidden.
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    with pytest.raises(LeafidError, match=r"pipe\.csv: can't be written: Permission denied"):
+        check_writable(fifo[0])
+
+
+@pytest.mark.parametrize("name", ["/dev/fd/{}", "/proc/self/fd/{}"])
+def test_a_stream_that_goes_to_a_file_is_gone_on_with(tmp_path, name):
+    """As with ``leafid … --output /dev/stdout >> file``."""
+    file = tmp_path / "file"
+    with file.open("w") as stream:
+        stream.write("before\n")
+        stream.flush()
+        check_writable(name.format(stream.fileno()))
+        with writing(name.format(stream.fileno())) as same:
+            same.write("more\n")
+        stream.write("after\n")
+    assert file.read_text() == "before\nmore\nafter\n"
+    assert list(tmp_path.iterdir()) == [file]
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_a_link_is_followed(tmp_path, there):
+    folder, link = tmp_path / "folder", tmp_path / "link"
+    folder.mkdir()
+    link.symlink_to("folder/file")
+    if there:
+        (folder / "file").write_text("old")
+    check_writable(link)
+    with writing(link) as stream:
+        stream.write("new")
+        # Beside the file, and not beside the link: a rename can't go from one file system to another.
+        assert [file.name for file in tmp_path.iterdir() if file.name.endswith(".part")] == []
+    assert link.is_symlink()
+    assert (folder / "file").read_text() == "new"
+    assert list(folder.iterdir()) == [folder / "file"]
+
+
+def test_a_name_that_is_no_utf_8_is_quoted(tmp_path):
+    name = os.fsdecode(b"\xe9rable.jpg")  # no file has it: it may come from the command line, too
+    assert is_utf8("érable.jpg")
+    assert not is_utf8(name)
+    with pytest.raises(LeafidError, match=r"run: can't be written: expected names that UTF-8 can hold, found .*rable"):  # noqa: SIM117
+        with writing(tmp_path / "run") as stream:
+            stream.write(f"a name: {name}")
+    assert list(tmp_path.iterdir()) == []

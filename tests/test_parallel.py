@@ -1,4 +1,6 @@
+import logging
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -31,10 +33,20 @@ def _by_value():
         random = np.random.default_rng(seed)
         return (random.normal(size=(300, 257)) @ random.normal(size=(257, 61))).astype(np.float32).tobytes()
 
-    return squared, failing, threads, product
+    def killed(number):
+        if number == 3:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return number
+
+    def warned(number):
+        if number % 2:
+            logging.getLogger("leafid.images").warning("number %s is odd", number)
+        return number
+
+    return squared, failing, threads, product, killed, warned
 
 
-squared, failing, threads, product = _by_value()
+squared, failing, threads, product, killed, warned = _by_value()
 
 
 @pytest.mark.parametrize("jobs", [1, 2, -1])
@@ -47,6 +59,28 @@ def test_results_come_in_the_order_of_the_items(jobs):
 def test_an_error_arrives_as_it_was_raised(jobs):
     with pytest.raises(LeafidError, match="number 3 is wrong"):
         list(ordered_map(failing, range(6), jobs))
+
+
+@pytest.mark.skipif(os.name != "posix", reason="kills a process")
+def test_a_worker_that_is_killed_is_told_of_in_a_line():
+    """As a system does that is out of memory."""
+    with pytest.raises(LeafidError) as caught:
+        list(ordered_map(killed, range(6), 2))
+    assert str(caught.value) == ("a worker process was ended (SIGKILL), maybe for want of memory; use fewer --jobs")
+    assert list(ordered_map(squared, range(3), 2)) == [0, 1, 4]
+
+
+@pytest.mark.parametrize(("jobs", "backend"), [(1, "loky"), (2, "loky"), (2, "threading")])
+def test_warnings_are_logged_in_this_process_once(jobs, backend, caplog, capfd):
+    from joblib import parallel_config
+
+    with parallel_config(backend=backend):
+        assert list(ordered_map(warned, range(6), jobs)) == list(range(6))
+    # Threads log as they come.
+    messages = [record.getMessage() for record in caplog.records]
+    assert (sorted(messages) if backend == "threading" else messages) == [f"number {n} is odd" for n in (1, 3, 5)]
+    assert {(record.name, record.levelno) for record in caplog.records} == {("leafid.images", logging.WARNING)}
+    assert capfd.readouterr().err == ""
 
 
 def test_one_job_works_in_this_process_and_only_when_asked():

@@ -172,3 +172,32 @@ def test_a_full_disk_is_told_of_and_what_was_written_stays(tmp_path):
         fill()
     assert write(tmp_path / "run") == 2
     assert (tmp_path / "run").read_text() == WHOLE
+
+
+def test_into_a_pipe_each_piece_goes_at_once(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    for _ in range(2):  # a second time nothing is left of the first
+        with resuming(pipe, "question") as pieces:
+            assert not pieces.kept
+            assert (pieces.facts, pieces.anew) == ([], False)
+            for number, piece in enumerate(PIECES):
+                pieces.append(piece, {"number": number})
+                if piece:
+                    assert os.read(reader, 1000) == piece.encode()
+            assert len(pieces.facts) == len(PIECES)
+    os.close(reader)
+    assert pipe.is_fifo()
+    assert names(tmp_path) == ["pipe"]
+
+
+def test_a_link_is_followed_and_the_pieces_are_beside_the_file(tmp_path):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "link").symlink_to("folder/run")
+    interrupted(tmp_path / "link", 2)
+    assert sorted(names(tmp_path / "folder")) == ["run.part", "run.part.journal"]
+    assert write(tmp_path / "link") == 2
+    assert (tmp_path / "folder" / "run").read_text() == WHOLE
+    assert (tmp_path / "link").is_symlink()
+    assert sorted(names(tmp_path)) == ["folder", "link"]

@@ -37,12 +37,12 @@ def clone(tmp_path):
     return folder
 
 
-def run(clone, script, *words, **variables):
+def run(clone, script, *words, cwd=None, **variables):
     log = clone.parent / "log"
     log.write_text("")
     environment = {"PATH": "/usr/bin:/bin", "PYTHON": str(clone.parent / "python"), "LOG": str(log), **variables}
     done = subprocess.run(
-        ["/bin/sh", str(clone / "scripts" / script), *words], env=environment, capture_output=True, text=True
+        ["/bin/sh", str(clone / "scripts" / script), *words], env=environment, cwd=cwd, capture_output=True, text=True
     )
     return done, log.read_text().splitlines()
 
@@ -55,6 +55,17 @@ def test_the_environment_is_set_up_once(clone):
     assert steps[2:] == ["pytest -n auto --dist loadfile tests/report -q"]
     done, steps = run(clone, "test")
     assert (steps, done.stderr) == (["pytest -n auto --dist loadfile"], "")
+
+
+def test_another_environment_may_be_named_from_where_one_is(clone, tmp_path):
+    (tmp_path / "here").mkdir()
+    for _ in range(2):
+        done, steps = run(clone, "test", cwd=tmp_path / "here", LEAFID_VENV="venvs/mine")
+        assert done.returncode == 0, done.stderr
+        assert steps[-1] == "pytest -n auto --dist loadfile"
+    assert (tmp_path / "here" / "venvs" / "mine" / "bin" / "python").exists()
+    assert steps[:-1] == []
+    assert not (clone / "venvs").exists()
 
 
 def test_it_is_set_up_again_when_a_version_changes(clone):

@@ -98,10 +98,13 @@ def _described(picture: Picture, families: Sequence[str], given: AcquisitionType
 
     from leafid.descriptors import describe
     from leafid.descriptors.table import Row
-    from leafid.errors import LeafidError
+    from leafid.errors import LeafidError, one_line
+    from leafid.files import is_utf8
     from leafid.images import ImageError, read_image
     from leafid.segmentation import guess_type, segment
 
+    if not is_utf8(str(picture.file)):
+        return one_line(f"{picture.file}: expected a name in UTF-8, as tables are; rename it")
     try:
         image = read_image(picture.file, _MAX_SIDE)
         type_ = given or picture.type or guess_type(image)

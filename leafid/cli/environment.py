@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
+import os
+import select
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import IO, TypeVar
 
 from leafid.errors import one_line
@@ -24,17 +29,45 @@ class Environment:
         Messages and progress.
     """
 
-    stdout: IO[str] = field(default_factory=lambda: sys.stdout)
-    stderr: IO[str] = field(default_factory=lambda: sys.stderr)
+    # A process that was started without these streams (`>&-`) has None for them.
+    stdout: IO[str] = field(default_factory=lambda: sys.stdout or _nowhere())
+    stderr: IO[str] = field(default_factory=lambda: sys.stderr or _nowhere())
+
+    def __post_init__(self) -> None:
+        # A file name may have letters that the stream's encoding has none for, or bytes that are no letters at all.
+        for stream in (self.stdout, self.stderr):
+            if isinstance(stream, io.TextIOWrapper):
+                stream.reconfigure(errors="backslashreplace")
 
     def print(self, text: str = "") -> None:
         """Write a line of the result."""
         self.stdout.write(f"{text}\n")
 
     def note(self, text: str) -> None:
-        """Write a line for the person, beside the result."""
-        self.stderr.write(f"{text}\n")
-        self.stderr.flush()
+        """Write a line for the person, beside the result; where nobody reads it any more, the work goes on."""
+        try:
+            self.stderr.write(f"{text}\n")
+            self.stderr.flush()
+        except OSError:
+            _to_nowhere(self.stderr)
+
+    def settle(self) -> None:
+        """Let what stdout still holds go out if it can: else Python would try again when it ends, and complain."""
+        try:
+            self.stdout.flush()
+        except OSError:
+            _to_nowhere(self.stdout)
+
+    def reader_left(self) -> bool:
+        """Tell whether stdout is a pipe that nobody reads any more (``leafid … | head``)."""
+        if not hasattr(select, "poll"):  # as on Windows, where it can't be told
+            return True
+        poll = select.poll()
+        try:
+            poll.register(self.stdout.fileno(), 0)  # of errors it tells unasked
+        except OSError:  # no file at all
+            return False
+        return bool(poll.poll(0))
 
     def warn(self, text: str) -> None:
         """Write a line about something that went wrong but did not stop the work."""
@@ -57,3 +90,12 @@ class Environment:
         from tqdm import tqdm
 
         yield from tqdm(items, total=total, desc=what, file=self.stderr, unit=" pictures", leave=False, smoothing=0.1)
+
+
+def _nowhere() -> IO[str]:
+    return Path(os.devnull).open("w")
+
+
+def _to_nowhere(stream: IO[str]) -> None:
+    with contextlib.suppress(OSError), _nowhere() as nowhere:
+        os.dup2(nowhere.fileno(), stream.fileno())

@@ -12,7 +12,7 @@ from typing import NoReturn
 
 import leafid
 from leafid.cli.environment import Environment
-from leafid.errors import LeafidError, UsageError
+from leafid.errors import LeafidError, ProblemsError, UsageError, one_line
 
 # What a command module offers: configure(parser), run(arguments, environment) -> exit status.
 # Modules are imported only when their command is called, and import what is heavy only when they run.
@@ -35,6 +35,9 @@ COMMANDS = {
     "sample": "draw a collection of synthetic leaves",
     "cache": "show or empty the descriptor store",
 }
+
+#: Of one error; a file of another kind given as a run may have a problem in every line.
+MOST_PROBLEMS = 100
 
 EXIT_BAD_DATA, EXIT_WRONG_USAGE, EXIT_INTERRUPTED = 1, 2, 130
 
@@ -64,20 +67,23 @@ def main(argv: Sequence[str] | None = None, environment: Environment | None = No
     words = list(sys.argv[1:] if argv is None else argv)
     environment = environment or Environment()
     debug = "--debug" in words
+    status = 0
     try:
-        return _dispatch([word for word in words if word != "--debug"], environment)
-    except BrokenPipeError:
-        # The reader of our output has seen enough (`leafid … | head`).
-        return _close_quietly()
+        status = _dispatch([word for word in words if word != "--debug"], environment)
+        environment.stdout.flush()
     except KeyboardInterrupt:
         environment.note("leafid: interrupted")
-        return EXIT_INTERRUPTED
+        status = EXIT_INTERRUPTED
     except Exception as error:
-        if debug:
-            traceback.print_exception(error, file=environment.stderr)
-        for line in _explained(error).splitlines():
-            environment.note(f"leafid: error: {line}")
-        return EXIT_WRONG_USAGE if isinstance(error, UsageError) else EXIT_BAD_DATA
+        # A reader of our output that has seen enough (`leafid … | head`) is no error.
+        if not (isinstance(error, BrokenPipeError) and environment.reader_left()):
+            status = EXIT_WRONG_USAGE if isinstance(error, UsageError) else EXIT_BAD_DATA
+            if debug:
+                environment.note("".join(traceback.format_exception(error)).rstrip("\n"))
+            for line in _explained(error):
+                environment.note(f"leafid: error: {line}")
+    environment.settle()
+    return status
 
 
 def entry_point() -> NoReturn:
@@ -85,24 +91,31 @@ def entry_point() -> NoReturn:
     sys.exit(main())
 
 
-def _explained(error: Exception) -> str:
+def _explained(error: Exception) -> list[str]:
+    """Give the lines that tell of an error."""
+    if isinstance(error, ProblemsError):
+        more = len(error.problems) - MOST_PROBLEMS
+        last = [f"and {more} problem{'s' if more > 1 else ''} more"] if more > 0 else []
+        return [*error.problems[:MOST_PROBLEMS], *last]
     if isinstance(error, LeafidError):
-        return str(error)
-    if isinstance(error, OSError):
-        return f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror or error)
-    if isinstance(error, MemoryError):
-        return "out of memory; use fewer --jobs, or smaller pictures"
-    return f"unexpected {type(error).__name__}: {error}; this is a bug, please report it with --debug's output"
+        text = str(error)
+    elif isinstance(error, OSError):
+        text = f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror or error)
+    elif isinstance(error, MemoryError):
+        text = "out of memory; use fewer --jobs, or smaller pictures"
+    else:
+        text = f"unexpected {type(error).__name__}: {error}; this is a bug, please report it with --debug's output"
+    return [one_line(text)]
 
 
 def _dispatch(words: list[str], environment: Environment) -> int:
     if not words:
-        environment.stderr.write(_overview())
+        environment.note(_overview())
         return EXIT_WRONG_USAGE
     command, *rest = words
     if command in {"-h", "--help", "help"}:
         if not rest:
-            environment.stdout.write(_overview())
+            environment.print(_overview())
             return 0
         command, rest = rest[0], ["--help"]
     if command == "--version":
@@ -122,11 +135,10 @@ def _dispatch(words: list[str], environment: Environment) -> int:
     if {"-h", "--help"} & set(rest):
         environment.stdout.write(parser.format_help())
         return 0
-    arguments = parser.parse_args(rest)
+    # Options may stand between other words, too; only the plain way knows what a '--' among them means.
+    arguments = parser.parse_args(rest) if "--" in rest else parser.parse_intermixed_args(rest)
     with _LoggedTo(environment):
-        status = module.run(arguments, environment)
-    environment.stdout.flush()
-    return status
+        return module.run(arguments, environment)
 
 
 def _overview() -> str:
@@ -137,7 +149,7 @@ def _overview() -> str:
         "usage: leafid COMMAND …\n\n"
         f"commands:\n{commands}\n"
         "'leafid COMMAND --help' tells more of each.\n"
-        "options: --version, --debug (show the traceback of an error)\n"
+        "options: --version, --debug (show the traceback of an error)"
     )
 
 
@@ -146,14 +158,6 @@ def _nearest(word: str) -> str:
 
     close = difflib.get_close_matches(word, COMMANDS, n=1)
     return f"; did you mean {close[0]!r}?" if close else ""
-
-
-def _close_quietly() -> int:
-    import os
-
-    # Python would flush stdout again at exit and complain about the closed pipe.
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return 0
 
 
 class _LoggedTo(logging.Handler):

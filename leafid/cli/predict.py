@@ -140,6 +140,7 @@ def _pictures_to_name(arguments: argparse.Namespace, environment: Environment) -
 
     from leafid.collection import AcquisitionType, duplicate_names, read_collection
     from leafid.errors import ProblemsError
+    from leafid.files import is_utf8
 
     collection = read_collection(arguments.pictures, arguments.layout)
     for problem in collection.problems:
@@ -163,6 +164,12 @@ def _pictures_to_name(arguments: argparse.Namespace, environment: Environment) -
                 f"{picture.file}: expected a name in ASCII, as the run files of that task are; rename the file"
                 for picture in pictures
                 if not picture.name.isascii()
+            ]
+        else:
+            problems += [
+                f"{picture.file}: expected a name in UTF-8, as run files are; rename the file"
+                for picture in pictures
+                if not is_utf8(picture.name)
             ]
         if problems:
             raise ProblemsError(problems)

@@ -60,6 +60,26 @@ def test_bad_pictures_are_named_and_the_others_done(cli, tmp_path):
     assert lines[-1] == "leafid: 3 of 5 pictures left out"
 
 
+@pytest.mark.parametrize("output", ["-", "table.csv", "table.parquet"])
+def test_a_name_that_no_table_can_hold(cli, tmp_path, monkeypatch, name_in_latin_1, output):
+    if output.endswith("parquet"):
+        pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    monkeypatch.chdir(tmp_path)
+    draw(tmp_path / "a.png").rename(tmp_path / name_in_latin_1)
+    draw(tmp_path / "b.png")
+    words = ("--families", "hu", "--type", "scan", "--jobs", "1")
+    outcome = cli("describe", name_in_latin_1, "b.png", *words, "--output", output)
+    assert outcome.status == 1
+    assert outcome.err.splitlines() == [
+        "leafid: error: \\udce9rable.jpg: expected a name in UTF-8, as tables are; rename it",
+        "leafid: 1 of 2 pictures left out",
+    ]
+    if output == "-":
+        assert [row["picture"] for row in table(outcome.out)] == ["b.png"]
+    else:
+        assert (tmp_path / output).exists()
+
+
 def test_csv_files_hold_what_stdout_shows(cli, tmp_path):
     picture = draw(tmp_path / "leaf.png")
     words = ("describe", picture, "--families", "geometry", "--jobs", "1")
@@ -87,6 +107,20 @@ def test_workers_change_nothing(cli, tmp_path):
         draw(tmp_path / f"{name}.png", rows=240 + 10 * ord(name) % 7)
     words = ("describe", tmp_path, "--families", "hu,veins")
     assert cli(*words, "--jobs", "1").out == cli(*words, "--jobs", "2").out
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_damage_inside_is_warned_of_by_whatever_process_reads(cli, tmp_path, capfd, jobs):
+    noise = np.random.default_rng(0).integers(0, 256, (64, 64, 3), dtype=np.uint8)
+    cv2.ellipse(noise, (32, 32), (12, 20), 0, 0, 360, (50, 120, 70), -1)
+    cv2.imwrite(str(tmp_path / "leaf.jpg"), noise)
+    data = bytearray((tmp_path / "leaf.jpg").read_bytes())
+    data[-400:-340] = b"\0" * 60
+    (tmp_path / "leaf.jpg").write_bytes(data)
+    outcome = cli("describe", tmp_path / "leaf.jpg", "--type", "photo", "--families", "hu", "--jobs", jobs)
+    (line,) = outcome.err.splitlines()
+    assert line.startswith(f"leafid: warning: {tmp_path / 'leaf.jpg'}: damaged inside, used as it is (")
+    assert capfd.readouterr().err == ""
 
 
 def test_list_has_a_line_a_family(cli):

@@ -2,15 +2,17 @@ import io
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from leafid import __version__
-from leafid.cli import info
+from leafid.cli import evaluate, info, segment
 from leafid.cli.environment import Environment
 from leafid.cli.main import COMMANDS, main
-from leafid.errors import LeafidError, ProblemsError, UsageError
+from leafid.errors import LONGEST_LINE, LeafidError, ProblemsError, UsageError
 
+TRUTH = Path(__file__).parents[1] / "golden" / "plant_task" / "truth"
 PROBE = """
 import io, json, sys
 from leafid.cli.environment import Environment
@@ -126,13 +128,62 @@ def test_warnings_of_the_library_are_lines_on_stderr_while_a_command_runs(cli, m
     assert logging.getLogger("leafid").handlers == []
 
 
-def test_a_reader_that_leaves_is_no_error():
-    process = subprocess.run(
-        f"{sys.executable} -c 'from leafid.cli.main import entry_point; entry_point()' --help | head -n 1",
-        shell=True, capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    assert process.stderr == ""
-    assert process.stdout.count("\n") == 1
+def test_of_very_many_problems_the_first_are_told(cli, tmp_path):
+    run = tmp_path / "poem.txt"
+    for lines, more in ((100, []), (101, ["and 1 problem more"]), (5000, ["and 4900 problems more"])):
+        run.write_text("no line of a run\n" * lines)
+        found = cli("evaluate", TRUTH, run, "--jobs", 1)
+        assert found.status == 1
+        told = found.err.splitlines()
+        assert all(line.startswith(f"leafid: error: {run}:{n}: expected ") for n, line in enumerate(told[:100], 1))
+        assert told[100:] == [f"leafid: error: {line}" for line in more]
+    # This command's result is the list.
+    assert cli("check", run).out.count("\n") == 5000
+
+
+def test_an_error_of_ours_is_one_line_of_bounded_length(cli, monkeypatch):
+    def run(*_):
+        raise ValueError("several\nlines\n" + "x" * 10_000)
+
+    monkeypatch.setattr(info, "run", run)
+    (line,) = cli("info", "x").err.splitlines()
+    assert line.startswith("leafid: error: unexpected ValueError: several\\nlines\\nxxx")
+    assert line.endswith("; this is a bug, please report it with --debug's output")
+    assert len(line) <= len("leafid: error: ") + LONGEST_LINE
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_takes_options_anywhere(cli, command):
+    """The parser of some arguments would refuse to, whatever the words are."""
+    found = cli(command, "x", "--nonsense", "y")
+    assert found.status == 2
+    assert found.err.startswith("leafid: error: ")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["TRUTH", "run.txt", "other.txt", "--intervals", "none"],
+        ["--intervals", "none", "TRUTH", "run.txt", "other.txt"],
+        ["TRUTH", "--intervals", "none", "run.txt", "other.txt"],
+        ["TRUTH", "run.txt", "--intervals", "none", "other.txt"],
+        ["--intervals", "none", "--", "TRUTH", "run.txt", "other.txt"],
+    ],
+)
+def test_options_between_other_words(cli, monkeypatch, words):
+    seen = []
+    monkeypatch.setattr(evaluate, "run", lambda arguments, _: seen.append(arguments) or 0)
+    assert cli("evaluate", *words).status == 0
+    (arguments,) = seen
+    assert (arguments.truth, arguments.runs) == ("TRUTH", ["run.txt", "other.txt"])
+    assert arguments.intervals == "none"
+
+
+def test_names_that_look_like_options(cli, monkeypatch):
+    seen = []
+    monkeypatch.setattr(segment, "run", lambda arguments, _: seen.append(arguments.pictures) or 0)
+    assert cli("segment", "--output", "x", "--", "-leaf.jpg", "--leaf.jpg").status == 0
+    assert seen == [["-leaf.jpg", "--leaf.jpg"]]
 
 
 class Terminal(io.StringIO):

@@ -1,3 +1,4 @@
+import os
 import re
 import shutil
 from collections import defaultdict
@@ -110,6 +111,33 @@ def test_names_with_blanks(predict, loose, tmp_path):
     assert found.err == f"leafid: error: {blank}: a run file can't hold a picture name with blanks; rename the file\n"
     assert not (tmp_path / "run").exists()
     assert predict(blank).status == 0
+
+
+def test_a_name_that_is_no_utf_8(predict, loose, tmp_path, name_in_latin_1):
+    file = sorted(loose.iterdir())[0].rename(loose / name_in_latin_1)
+    found = predict(file, "--output", tmp_path / "run")
+    assert found.status == 1
+    expected = f"{loose}/\\udce9rable.jpg: expected a name in UTF-8, as run files are; rename the file"
+    assert found.err == f"leafid: error: {expected}\n"
+    assert not (tmp_path / "run").exists()
+    assert predict(file).status == 0
+
+
+def test_into_a_pipe_and_through_a_link(predict, drawn, tmp_path):
+    assert predict(drawn, "--output", tmp_path / "run").status == 0
+    pipe, link, real = tmp_path / "pipe", tmp_path / "link", tmp_path / "elsewhere" / "real"
+    os.mkfifo(pipe)
+    with os.fdopen(os.open(pipe, os.O_RDONLY | os.O_NONBLOCK), "rb") as reader:
+        assert predict(drawn, "--output", pipe).status == 0
+        assert reader.read() == (tmp_path / "run").read_bytes()
+    assert pipe.is_fifo()
+    real.parent.mkdir()
+    real.write_text("older")
+    link.symlink_to(real)
+    assert predict(drawn, "--output", link).status == 0
+    assert link.is_symlink()
+    assert real.read_bytes() == (tmp_path / "run").read_bytes()
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["elsewhere", "link", "pipe", "run"]
 
 
 def test_two_pictures_of_one_name(predict, loose, tmp_path):

@@ -1,0 +1,116 @@
+"""What becomes of a command whose output nobody reads, can't be written, or lacks letters for what is to be told."""
+
+import io
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from leafid.cli import info
+from leafid.cli.environment import Environment
+from leafid.cli.main import main
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "plant_task"
+TRUTH, GOOD, PARTIAL = GOLDEN / "truth", GOLDEN / "runs" / "good.txt", GOLDEN / "runs" / "partial.txt"
+needs_full = pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a file that is always full")
+
+
+def leafid(*words, **options):
+    """Run a command as a process, with Python's own buffers: what they hold at the end is what the tests are about."""
+    surroundings = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    surroundings["PYTHONPATH"] = str(Path(__file__).parents[2])
+    surroundings |= options.pop("variables", {})
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options
+    return subprocess.run([sys.executable, "-m", "leafid", *map(str, words)], env=surroundings, text=True, **streams)
+
+
+@pytest.fixture
+def without_reader():
+    """A pipe whose reader has left."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    yield writer
+    os.close(writer)
+
+
+@pytest.mark.parametrize("words", [["--help"], ["--version"], ["info", "--help"], ["evaluate", "--list"]])
+def test_a_reader_that_leaves_is_no_error(without_reader, words):
+    done = leafid(*words, stdout=without_reader)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_reader_that_leaves_amid_the_result_ends_the_command(without_reader, tmp_path):
+    # More problems than a buffer holds.
+    (tmp_path / "bad.txt").write_text("no line of a run\n" * 2000)
+    done = leafid("check", tmp_path / "bad.txt", stdout=without_reader)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@needs_full
+@pytest.mark.parametrize("words", [["--help"], ["--version"], ["info", "--help"]])
+def test_help_that_can_not_be_written_is_an_error(words):
+    with Path("/dev/full").open("w") as full:
+        done = leafid(*words, stdout=full)
+    assert (done.returncode, done.stderr) == (1, "leafid: error: No space left on device\n")
+
+
+@needs_full
+@pytest.mark.parametrize("lines", [1, 2000])
+def test_a_result_that_can_not_be_written_is_told_of_once(tmp_path, lines):
+    """Whether it is found out while the command runs, or when the buffer is emptied at the end."""
+    (tmp_path / "bad.txt").write_text("no line of a run\n" * lines)
+    with Path("/dev/full").open("w") as full:
+        done = leafid("check", tmp_path / "bad.txt", stdout=full)
+    assert done.returncode == 1
+    found = [line for line in done.stderr.splitlines() if not line.endswith(" problem")]
+    assert found == ["leafid: error: No space left on device"]
+
+
+def test_a_broken_pipe_of_something_else_is_an_error(cli, monkeypatch):
+    def run(*_):
+        raise BrokenPipeError(32, "Broken pipe")
+
+    monkeypatch.setattr(info, "run", run)
+    found = cli("info", "x")
+    assert (found.status, found.err) == (1, "leafid: error: Broken pipe\n")
+
+
+class Gone(io.StringIO):
+    def write(self, _):
+        raise BrokenPipeError(32, "Broken pipe")
+
+
+def test_without_a_reader_of_messages_the_work_is_done(tmp_path):
+    environment = Environment(io.StringIO(), Gone())
+    assert main(["evaluate", str(TRUTH), str(PARTIAL), "--output", str(tmp_path / "out")], environment) == 0
+    assert len(list((tmp_path / "out").iterdir())) > 3
+    assert environment.stdout.getvalue().startswith("Scores")
+
+
+@pytest.mark.parametrize("words", [["zzz"], ["zzz", "--debug"], []])
+def test_without_a_reader_of_messages_the_status_is_the_same(without_reader, words):
+    assert leafid(*words, stderr=without_reader).returncode == 2
+
+
+@pytest.mark.parametrize(("redirection", "status"), [("--help >&-", 0), ("zzz 2>&-", 2), ("zzz >&- 2>&-", 2)])
+def test_streams_that_were_never_open(redirection, status):
+    command = f"'{sys.executable}' -m leafid {redirection}"
+    done = subprocess.run(["/bin/sh", "-c", command], cwd=Path(__file__).parents[2], capture_output=True, text=True)
+    assert done.returncode == status
+    assert "bug" not in done.stderr
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
+def test_letters_that_the_encoding_lacks_are_written_as_escapes(encoding):
+    done = leafid("--help", variables={"PYTHONIOENCODING": encoding})
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "COMMAND \\u2026" in done.stdout
+
+
+def test_a_file_name_that_is_no_text_can_be_printed(tmp_path, name_in_latin_1):
+    (tmp_path / name_in_latin_1).write_bytes(b"")
+    done = leafid("info", tmp_path, "--jobs", 1)
+    assert done.returncode == 0, done.stderr
+    assert "\\udce9rable.jpg" in done.stdout
