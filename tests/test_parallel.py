@@ -27,7 +27,11 @@ def _by_value():
         return number
 
     def threads(_):
-        return os.getpid(), cv2.getNumThreads(), {entry["num_threads"] for entry in threadpool_info()}
+        return (
+            os.getpid(),
+            cv2.getNumThreads(),
+            {entry["num_threads"] for entry in threadpool_info() if entry["user_api"] == "blas"},
+        )
 
     def product(seed):
         random = np.random.default_rng(seed)
