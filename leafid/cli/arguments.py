@@ -5,6 +5,9 @@ from __future__ import annotations
 import argparse
 import math
 from collections.abc import Callable
+from pathlib import Path
+
+from leafid.errors import LeafidError
 
 TYPES = ("scan", "scan-like", "photo")
 
@@ -48,6 +51,14 @@ def given_path(word: str) -> str:
     if not word:
         raise argparse.ArgumentTypeError("expected a path, found an empty word; is a variable unset?")
     return word
+
+
+def output_folder(name: str) -> Path:
+    """Give the folder that ``--output`` names, which need not be there yet; nothing else may have its name."""
+    folder = Path(name)
+    if folder.exists() and not folder.is_dir():
+        raise LeafidError(f"{folder}: expected a folder to write to, found a file; name another --output")
+    return folder
 
 
 def job_count(word: str) -> int:

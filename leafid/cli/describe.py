@@ -54,7 +54,7 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     """Describe the pictures."""
     from functools import partial
 
-    from leafid.collection import AcquisitionType, read_collection
+    from leafid.collection import AcquisitionType, read_and_warn
     from leafid.descriptors import columns, known_families
     from leafid.descriptors.table import writer
     from leafid.errors import UsageError
@@ -67,9 +67,7 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     if not arguments.pictures:
         raise UsageError("expected at least one picture, folder or collection; see 'leafid describe --help'")
     write = writer(arguments.output)
-    collection = read_collection(arguments.pictures, arguments.layout)
-    for problem in collection.problems:
-        environment.warn(problem)
+    collection = read_and_warn(arguments.pictures, arguments.layout)
     given = AcquisitionType(arguments.type) if arguments.type else None
     task = partial(_described, families=families, given=given)
     outcomes = environment.progress(

@@ -30,6 +30,7 @@ from leafid.cli.arguments import (
     add_part,
     add_seed,
     given_path,
+    output_folder,
     positive_int,
     positive_ints,
     share,
@@ -202,9 +203,7 @@ def check_output(folder: str, file: str) -> None:
     """Find out before the work whether a file can be written to the folder of ``--output``."""
     from leafid.files import check_writable
 
-    if Path(folder).exists() and not Path(folder).is_dir():
-        raise LeafidError(f"{folder}: expected a folder to write to, found a file; name another --output")
-    check_writable(Path(folder) / file)
+    check_writable(output_folder(folder) / file)
 
 
 def _check_files(runs: Sequence[str], folder: str) -> None:

@@ -112,12 +112,10 @@ def training_pictures(arguments: argparse.Namespace, environment: Environment) -
     """Read the labelled pictures of a collection's training part, each with its acquisition type."""
     from dataclasses import replace
 
-    from leafid.collection import AcquisitionType, read_collection
+    from leafid.collection import AcquisitionType, read_and_warn
     from leafid.errors import LeafidError
 
-    collection = read_collection(arguments.collection, arguments.layout)
-    for problem in collection.problems:
-        environment.warn(problem)
+    collection = read_and_warn(arguments.collection, arguments.layout)
     parts = {picture.part for picture in collection.pictures}
     pictures = [p for p in collection.pictures if p.species is not None and (p.part == "train" or "train" not in parts)]
     if not pictures:

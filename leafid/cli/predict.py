@@ -138,13 +138,11 @@ def _choice(arguments: argparse.Namespace, model: Model) -> Choice:
 def _pictures_to_name(arguments: argparse.Namespace, environment: Environment) -> list[Picture]:
     from dataclasses import replace
 
-    from leafid.collection import AcquisitionType, duplicate_names, read_collection
+    from leafid.collection import AcquisitionType, duplicate_names, read_and_warn
     from leafid.errors import ProblemsError
     from leafid.files import is_utf8
 
-    collection = read_collection(arguments.pictures, arguments.layout)
-    for problem in collection.problems:
-        environment.warn(problem)
+    collection = read_and_warn(arguments.pictures, arguments.layout)
     pictures = list(collection.pictures)
     if any(picture.part == "test" for picture in pictures):
         pictures = [picture for picture in pictures if picture.part == "test"]

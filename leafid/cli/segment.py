@@ -24,7 +24,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from leafid.cli.arguments import add_cluster, add_jobs, add_layout, add_type
+from leafid.cli.arguments import add_cluster, add_jobs, add_layout, add_type, output_folder
 from leafid.cli.environment import Environment
 from leafid.cli.learning import on_workers
 
@@ -61,16 +61,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
     """Cut out every picture; 1 when any could not be read."""
-    from leafid.collection import AcquisitionType, read_collection
-    from leafid.errors import LeafidError
+    from leafid.collection import AcquisitionType, read_and_warn
     from leafid.parallel import ordered_map
 
-    output = Path(arguments.output)
-    if output.exists() and not output.is_dir():
-        raise LeafidError(f"{output}: expected a folder to write to, found a file; name another --output")
-    collection = read_collection(arguments.pictures, arguments.layout)
-    for problem in collection.problems:
-        environment.warn(problem)
+    output = output_folder(arguments.output)
+    collection = read_and_warn(arguments.pictures, arguments.layout)
     pictures = collection.pictures
     names = output_names([picture.file for picture in pictures], collection.root)
     given = AcquisitionType(arguments.type) if arguments.type else None

@@ -69,7 +69,9 @@ def read_collection(
     return found[0] if len(found) == 1 else _joined(found)
 
 
-def read_and_warn(path: str | os.PathLike[str], layout: str | None = None) -> Collection:
+def read_and_warn(
+    path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]], layout: str | None = None
+) -> Collection:
     """Read a collection as `read_collection` does, and log a warning for each of its problems.
 
     For whoever only wants the pictures: none of them vanishes from a score unsaid.

@@ -146,7 +146,7 @@ class Descriptions:
         own = [picture for picture in pictures if picture.type in expert.codebook_types]
         features: LocalFeatures | None = None
         problem = ""
-        for source in (own, pictures) if own else (pictures,):
+        for source in (own, pictures) if 0 < len(own) < len(pictures) else (pictures,):
             chosen = spread_over_species(source, recipe.codebook_pictures, seed)
             key = self._codebook_key(chosen, expert, recipe.longest_side, seed)
             known = self._stored([key])
