@@ -51,7 +51,7 @@ def changed_recipes(recipe: Recipe) -> Iterator[tuple[str, Recipe]]:
         "balanced by half": {"species_balance": 0.5, "plant_balance": 0.5},
         "segmentation always trusted": {"trust": "always"},
         "without softmax": {"directions": 0},
-        "linear SVM": {"classifier": "linear-svm", "regularisation": 1.0},
+        "linear SVM": {"classifier": "linear-svm", "regularisation": 1.0, "directions": 0},
     }
     for what, change in changes.items():
         changed = {name: replace(expert, **change) for name, expert in recipe.experts.items()}
@@ -78,11 +78,15 @@ def changed_recipes(recipe: Recipe) -> Iterator[tuple[str, Recipe]]:
             "without position": {"position": 0.0},
             "not turned upright": {"view": "leaf"},
             "inside the leaf alone": {"coverage": 0.95},
+            "on the leaf's edge alone": {"most_coverage": 0.95},
             "at detected points": {"descriptor": "detected-sift", "symmetry": "none", "focus": 0.0},
         }.items():
             changed_expert = replace(expert, **change)
             if changed_expert != expert and expert.view != "picture":
                 yield f"only {name}, {what}", replace(recipe, experts={name: changed_expert})
+        if expert.view != "picture" and expert.coverage < 0.95:
+            apart = {"inside": replace(expert, coverage=0.95), "edge": replace(expert, most_coverage=0.95)}
+            yield f"only {name}, inside and edge apart", replace(recipe, experts=apart)
 
 
 def _richer(recipe: Recipe) -> Iterator[tuple[str, Recipe]]:

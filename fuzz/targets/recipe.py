@@ -15,6 +15,8 @@ _SMALL = b"""summary = "small"
 training_types = ["scan", "scan-like"]
 longest_side = 400
 codebook_pictures = 6
+[defaults]
+regularisation = 0.2
 [experts.local]
 descriptor = "dense-sift"
 view = "upright"
@@ -47,5 +49,6 @@ def target() -> Target:
             expert.description_key()
 
     keys = [entry.name.encode() for entry in fields(Expert)]
-    words = (*keys, b"[experts.a]", b"measures", b"inf", b"nan", b"1e400", b'"""', b"'''", b"{a=1}", b"0x", b"\\u0000")
+    tables = (b"[experts.a]", b"[defaults]")
+    words = (*keys, *tables, b"measures", b"inf", b"nan", b"1e400", b'"""', b"'''", b"{a=1}", b"0x", b"\\u0000")
     return Target("recipe", "recipes (TOML)", _seeds, call, words)

@@ -29,6 +29,8 @@ class Grid:
         Number of patch sizes, each √2 times the one before.
     coverage : float, default 0.1
         The share of a patch that the region must cover: 0.1 keeps the edge of a leaf, 0.95 only its inside.
+    most_coverage : float, default 1
+        The share that it may cover at the most: below 1 the inside of a leaf is left out, and its edge alone kept.
     limit : int, default 0
         At most so many windows, spread evenly over all there are; 0 keeps all. Neighbouring windows overlap by three
         quarters: an even part of them tells nearly all that all tell.
@@ -45,6 +47,7 @@ class Grid:
     cell: int = 4
     n_scales: int = 5
     coverage: float = 0.1
+    most_coverage: float = 1.0
     limit: int = 0
     focus: float = 0.0
     symmetry: str = "none"
@@ -172,14 +175,16 @@ def _between(rows: int, cols: int) -> tuple[int, int]:
 
 
 def _kept(share: np.ndarray | None, n_rows: int, n_cols: int, grid: Grid) -> np.ndarray:
-    """Tell which windows the region covers far enough; bool, one for every window's corner."""
+    """Tell which windows the region covers as far as asked; bool, one for every window's corner."""
     shape = (n_rows - N_CELLS + 1, n_cols - N_CELLS + 1)
     if share is None:
         return np.ones(shape, bool)
     cells, window = cell_means(share, grid.cell), (N_CELLS, N_CELLS)
     total = cv2.boxFilter(cells, cv2.CV_32F, window, anchor=(0, 0), normalize=False, borderType=cv2.BORDER_CONSTANT)
+    total = total[: shape[0], : shape[1]]
     # Half a grey level a cell is lost by rounding: a window that is covered exactly far enough is kept.
-    return total[: shape[0], : shape[1]] >= (grid.coverage * 255 - 0.5) * N_CELLS**2
+    kept = total >= (grid.coverage * 255 - 0.5) * N_CELLS**2
+    return kept if grid.most_coverage == 1 else kept & (total <= (grid.most_coverage * 255 + 0.5) * N_CELLS**2)
 
 
 def _drawn(kept: Sequence[np.ndarray], shapes: Sequence[tuple[int, int]], grid: Grid) -> slice | np.ndarray:

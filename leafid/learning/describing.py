@@ -195,6 +195,7 @@ def _grid(expert: Expert) -> Grid:
         cell=expert.cell,
         n_scales=expert.scales,
         coverage=expert.coverage,
+        most_coverage=expert.most_coverage,
         limit=expert.patches,
         focus=expert.focus,
         symmetry=expert.symmetry,

@@ -31,6 +31,7 @@ _LOCAL_ONLY = (
     "cell",
     "scales",
     "coverage",
+    "most_coverage",
     "patches",
     "focus",
     "symmetry",
@@ -39,6 +40,8 @@ _LOCAL_ONLY = (
     "components",
     "position",
 )
+# Keys that models and stores of earlier programs lack: at these values they are not written, so that both stay valid.
+_LATER = {"most_coverage": 1.0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +63,9 @@ class Expert:
         Side of a SIFT cell in pixels; a patch is four cells wide.
     scales : int
         Number of patch sizes, each √2 times the one before.
-    coverage : float
-        The share of a patch that the leaf must cover, from 0 to 1.
+    coverage, most_coverage : float
+        The share of a patch that the leaf must cover, and may cover at the most, from 0 to 1: 0.95 and 1 keep the
+        inside of the leaf, 0.1 and 0.95 its edge.
     patches : int
         At most so many patches of a dense grid, evenly taken from all of them; 0 takes all.
     focus : float
@@ -106,6 +110,7 @@ class Expert:
     cell: int = 4
     scales: int = 5
     coverage: float = 0.1
+    most_coverage: float = 1.0
     patches: int = 0
     focus: float = 0.0
     symmetry: str = "none"
@@ -145,7 +150,11 @@ class Expert:
             "trust",
         }
         unused = {"families"} if self.is_local else set(_LOCAL_ONLY)
-        return json.dumps({k: v for k, v in asdict(self).items() if k not in learner | unused}, sort_keys=True)
+        return json.dumps({k: v for k, v in self.as_json().items() if k not in learner | unused}, sort_keys=True)
+
+    def as_json(self) -> dict[str, Any]:
+        """Give plain data without what came later and is as it always was."""
+        return {key: value for key, value in asdict(self).items() if _LATER.get(key) != value}
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +211,7 @@ class Recipe:
             "staged": self.staged,
             "staged_weight": self.staged_weight,
             "experts": {
-                name: {key: value for key, value in asdict(expert).items() if value != ()}
+                name: {key: value for key, value in expert.as_json().items() if value != ()}
                 for name, expert in self.experts.items()
             },
         }

@@ -86,7 +86,7 @@ def from_plain(data: dict[str, Any], acquisition_type: AcquisitionType, place: s
     LeafidError
         At the first value that is not as expected.
     """
-    _known_keys(data, {"summary", "training_types", "experts", *_RECIPE_NUMBERS}, place)
+    _known_keys(data, {"summary", "training_types", "defaults", "experts", *_RECIPE_NUMBERS}, place)
     words = data.get("training_types", [str(acquisition_type)])
     types = _types(words, f"{place}: training_types")
     if acquisition_type not in types:
@@ -94,6 +94,7 @@ def from_plain(data: dict[str, Any], acquisition_type: AcquisitionType, place: s
     experts = data.get("experts")
     if not isinstance(experts, dict) or not experts:
         raise LeafidError(f"{place}: expected at least one table [experts.NAME], found none")
+    defaults = _expert_values(data.get("defaults", {}), f"{place}: [defaults]")
     summary = _checked(data.get("summary", ""), str, lambda _: True, "a text", place, "summary")
     numbers = {
         key: _checked(data.get(key, default), type(default), *_RANGES[key], place, key)
@@ -101,7 +102,7 @@ def from_plain(data: dict[str, Any], acquisition_type: AcquisitionType, place: s
     }
     return Recipe(
         acquisition_type,
-        {name: _expert(name, table, place) for name, table in experts.items()},
+        {name: _expert(name, table, defaults, place) for name, table in experts.items()},
         types,
         summary,
         **numbers,
@@ -122,6 +123,7 @@ _CHOICES = {
     "trust": TRUSTS,
 }
 _SIDE = (lambda n: 32 <= n <= 4096, "a whole number from 32 to 4096")
+_SHARE = (lambda n: 0 <= n <= 1, "a number from 0 to 1")
 _RANGES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "longest_side": _SIDE,
     "codebook_pictures": (lambda n: n >= 1, "1 or more"),
@@ -133,7 +135,8 @@ _RANGES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "cell": (lambda n: 2 <= n <= 64, "a whole number from 2 to 64"),
     "scales": (lambda n: 1 <= n <= 16, "a whole number from 1 to 16"),
     "patches": (lambda n: 0 <= n <= 10**6, "a whole number from 0 to 1000000"),
-    "coverage": (lambda n: 0 <= n <= 1, "a number from 0 to 1"),
+    "coverage": _SHARE,
+    "most_coverage": _SHARE,
     "focus": (lambda n: n == 0 or 0.01 <= n <= 100, "0, or a number from 0.01 to 100"),
     "modes": (lambda n: 1 <= n <= 65536, "a whole number from 1 to 65536"),
     "components": (lambda n: 1 <= n <= 128, "a whole number from 1 to 128"),
@@ -146,23 +149,19 @@ _RANGES: dict[str, tuple[Callable[[Any], bool], str]] = {
 }
 
 
-def _expert(name: str, table: Any, place: str) -> Expert:
+def _expert(name: str, table: Any, defaults: dict[str, Any], place: str) -> Expert:
     place = f"{place}: [experts.{name}]"
     if not re.fullmatch(r"[A-Za-z0-9_-]+", name):
         raise LeafidError(f"{place}: expected a name of letters, digits, - and _, found {name!r}")
-    if not isinstance(table, dict):
-        raise LeafidError(f"{place}: expected a table, found {table!r}")
-    _known_keys(table, {entry.name for entry in fields(Expert)}, place)
-    values = {}
+    values = {**defaults, **_expert_values(table, place)}
     for entry in fields(Expert):
-        if entry.name not in table:
-            if entry.default is MISSING:
-                raise LeafidError(
-                    f"{place}: {entry.name} is missing; expected one of {', '.join(_CHOICES[entry.name])}"
-                )
-            continue
-        values[entry.name] = _expert_value(entry.name, entry.default, table[entry.name], place)
+        if entry.default is MISSING and entry.name not in values:
+            raise LeafidError(f"{place}: {entry.name} is missing; expected one of {', '.join(_CHOICES[entry.name])}")
     expert = Expert(**values)
+    if expert.coverage > expert.most_coverage:
+        raise LeafidError(
+            f"{place}: coverage: expected at most most_coverage, {expert.most_coverage}, found {expert.coverage}"
+        )
     if expert.is_local:
         if expert.families:
             raise LeafidError(
@@ -171,6 +170,17 @@ def _expert(name: str, table: Any, place: str) -> Expert:
     elif not expert.families:
         raise LeafidError(f"{place}: families is missing; expected a list of descriptor families")
     return expert
+
+
+def _expert_values(table: Any, place: str) -> dict[str, Any]:
+    if not isinstance(table, dict):
+        raise LeafidError(f"{place}: expected a table, found {table!r}")
+    _known_keys(table, {entry.name for entry in fields(Expert)}, place)
+    return {
+        entry.name: _expert_value(entry.name, entry.default, table[entry.name], place)
+        for entry in fields(Expert)
+        if entry.name in table
+    }
 
 
 def _expert_value(key: str, default: Any, value: Any, place: str) -> Any:

@@ -52,6 +52,7 @@ WRONG = {
     "plant_balance": ("expected a number from 0 to 4", [-0.01, 4.01, INFINITE, "1"]),
     "centre_types": ("expected true or false", [0, 1, "true"]),
     "coverage": ("expected a number from 0 to 1", [-0.1, 1.1, "0.5", NAN]),
+    "most_coverage": ("expected a number from 0 to 1", [-0.1, 1.1, True, NAN]),
     "focus": ("expected 0, or a number from 0.01 to 100", [-0.1, 0.001, 101, "0.2", NAN]),
     "codebook_types": ("expected ", ["scan", [1], ["xray"], 3, None]),
     "families": ("only 'measures' has families", [["geometry"]]),
@@ -71,6 +72,43 @@ def test_every_value_is_checked(key, value, expected):
     message = complaint({**LOCAL, key: value})
     assert message.startswith(f"r.toml: [experts.one]: {key}: ")
     assert expected in message
+
+
+def test_no_patch_can_be_covered_by_more_than_it_may():
+    message = complaint({**LOCAL, "coverage": 0.6, "most_coverage": 0.5})
+    assert message == "r.toml: [experts.one]: coverage: expected at most most_coverage, 0.5, found 0.6"
+
+
+def test_defaults_are_of_every_expert_that_says_nothing_else():
+    recipe = from_plain(
+        {"defaults": {**LOCAL, "modes": 3, "trust": "segmentation"}, "experts": {"one": {}, "two": {"modes": 4}}},
+        SCAN,
+        "r.toml",
+    )
+    one = Expert("dense-sift", modes=3, trust="segmentation")
+    assert recipe.experts == {"one": one, "two": replace(one, modes=4)}
+
+
+@pytest.mark.parametrize(
+    ("defaults", "expected"),
+    [
+        ({"modes": 0}, "modes: expected a whole number from 1 to 65536, found 0"),
+        ({"mode": 3}, "unknown key 'mode'; did you mean 'modes'?"),
+        (3, "expected a table, found 3"),
+        ({"families": ["hu"]}, "only 'measures' has families"),
+    ],
+)
+def test_defaults_are_checked(defaults, expected):
+    message = complaint(defaults=defaults)
+    assert expected in message
+    assert message.startswith("r.toml: [defaults]: ") or "families" in message
+
+
+def test_a_key_that_came_later_is_not_written_where_it_changes_nothing():
+    plain, edge = made(), made({**LOCAL, "most_coverage": 0.9})
+    assert "most_coverage" not in json.dumps(plain.as_json())
+    assert "most_coverage" not in plain.experts["one"].description_key()
+    assert edge.as_json()["experts"]["one"]["most_coverage"] == 0.9
 
 
 @pytest.mark.parametrize(
@@ -135,7 +173,7 @@ def test_unknown_keys_of_an_expert(key, hint):
 
 def test_unknown_keys_of_a_recipe():
     assert "unknown key 'training_type'; did you mean 'training_types'?" in complaint(training_type=["scan"])
-    assert "unknown key 'zzz'; expected codebook_pictures, experts, longest_side, staged" in complaint(zzz=1)
+    assert "unknown key 'zzz'; expected codebook_pictures, defaults, experts, longest_side, staged" in complaint(zzz=1)
 
 
 @pytest.mark.parametrize(
@@ -240,7 +278,7 @@ def test_only_what_decides_about_vectors_is_in_the_key():
     learner.update(species_balance=0.0, plant_balance=0.0, directions=9, softmax_regularisation=2.0)
     learner.update(codebook_types=(SCAN,), centre_types=True)
     look = {"view": "picture", "size": 300, "cell": 6, "scales": 2, "coverage": 0.5, "symmetry": "turns"}
-    look.update(descriptor="dense-colour", patches=7, focus=0.3)
+    look.update(descriptor="dense-colour", patches=7, focus=0.3, most_coverage=0.8)
     code = {"encoder": "words", "modes": 3, "components": 4, "position": 1.0}
     assert {*learner, *look, *code, "families"} == {field.name for field in fields(Expert)}
     for key, value in learner.items():
