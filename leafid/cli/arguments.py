@@ -125,6 +125,13 @@ def add_seed(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=seed, default=0, metavar="N", help="seed of everything random (default: 0)")
 
 
+def add_format(parser: argparse.ArgumentParser) -> None:
+    """``--format``: of what is printed."""
+    from leafid.report.tables import FORMATS
+
+    parser.add_argument("--format", choices=FORMATS, default="text", help="of the tables (default: text)")
+
+
 def add_part(parser: argparse.ArgumentParser) -> None:
     """``--part``: of a collection, the part that is scored."""
     parser.add_argument(

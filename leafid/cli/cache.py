@@ -1,6 +1,6 @@
 """Show the descriptor store, where what was computed of pictures is kept, or empty it.
 
-Nothing in it is ever lost work: what is missing is computed again.
+To empty it loses nothing but time: what is missing is computed again.
 
 examples:
   leafid cache

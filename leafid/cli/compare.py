@@ -13,21 +13,17 @@ from __future__ import annotations
 
 import argparse
 
-from leafid.cli.arguments import add_jobs, add_seed, add_type, given_path, positive_int
+from leafid.cli.arguments import add_format, add_jobs, add_seed, add_type, positive_int
 from leafid.cli.environment import Environment
-from leafid.cli.evaluate import add_truth, answers_of, differ, truth_of
+from leafid.cli.scoring import add_truth_and_runs, answers_of, differ, truth_of
 from leafid.errors import LeafidError, UsageError
 
-_FORMATS = ("text", "csv", "json", "markdown", "latex")
 _METRICS = ("S", "inverse-rank", "per-plant", "accuracy")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
-    parser.add_argument(
-        "truth", metavar="GROUND-TRUTH", type=given_path, help="folder of XML, collection, or …GroundTruth.txt"
-    )
-    parser.add_argument("runs", metavar="RUN", nargs="+", help="run file; at least two")
+    add_truth_and_runs(parser, "run file; at least two")
     parser.add_argument("--metric", choices=_METRICS, default="S", help="what to compare (default: S)")
     add_type(parser, "compare on pictures of this type (default: mean of the types)")
     parser.add_argument("--species", action="store_true", help="show each run's score on every species as well")
@@ -35,8 +31,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--resamples", type=positive_int, default=10_000, metavar="N", help="random swaps a pair (default: 10000)"
     )
     add_seed(parser)
-    parser.add_argument("--format", choices=_FORMATS, default="text", help="of the tables (default: text)")
-    add_truth(parser)
+    add_format(parser)
     add_jobs(parser)
 
 

@@ -20,44 +20,31 @@ examples:
 from __future__ import annotations
 
 import argparse
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from leafid.cli.arguments import (
+    add_format,
     add_jobs,
-    add_layout,
-    add_part,
     add_seed,
     given_path,
-    output_folder,
     positive_int,
     positive_ints,
     share,
 )
 from leafid.cli.environment import Environment
-from leafid.errors import LeafidError, ProblemsError, UsageError
+from leafid.cli.scoring import add_truth_and_runs, answers_of, check_output, differ, truth_of
+from leafid.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from leafid.evaluation.answers import Answers
-    from leafid.runs.truth import Truth
-
-_FORMATS = ("text", "csv", "json", "markdown", "latex")
 _GROUPS = ("species", "genus", "family", "author", "plant", "content")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
-    parser.add_argument(
-        "truth",
-        metavar="GROUND-TRUTH",
-        nargs="?",
-        type=given_path,
-        help="folder of XML, collection, or …GroundTruth.txt",
-    )
-    parser.add_argument("runs", metavar="RUN", nargs="*", help="run file")
+    add_truth_and_runs(parser, needed=False)
     parser.add_argument("--list", action="store_true", help="list every metric: name, direction, range, citation")
     parser.add_argument("--output", metavar="DIR", type=given_path, help="write the official scorer's files there")
     parser.add_argument(
@@ -87,18 +74,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--resamples", type=positive_int, default=1000, metavar="N", help="for the intervals (default: 1000)"
     )
     add_seed(parser)
-    parser.add_argument("--format", choices=_FORMATS, default="text", help="of the tables (default: text)")
-    add_truth(parser)
+    add_format(parser)
     add_jobs(parser)
-
-
-def add_truth(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments that say how to read the ground truth."""
-    parser.add_argument(
-        "--xml", metavar="DIR", type=given_path, help="the XML that belongs to a …GroundTruth.txt (default: its folder)"
-    )
-    add_part(parser)
-    add_layout(parser)
 
 
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
@@ -136,74 +113,6 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
         files = official_files(truth, answered, leave_out_missing=arguments.official)
         _write(files, Path(arguments.output), environment)
     return 0
-
-
-def truth_of(arguments: argparse.Namespace) -> Truth:
-    """Read the ground truth that the arguments of `add_truth` name."""
-    from leafid.runs.ground_truth import read_truth
-
-    return read_truth(arguments.truth, xml=arguments.xml, layout=arguments.layout, part=arguments.part)
-
-
-def answers_of(
-    files: Sequence[str], truth: Truth, environment: Environment, *, official: bool = False, jobs: int = 1
-) -> list[Answers]:
-    """Read all runs; where several are bad, the problems of all of them are reported."""
-    from leafid.parallel import ordered_map
-
-    # Below some ten million bytes the runs are read before the workers have started.
-    if sum(Path(file).stat().st_size for file in files if Path(file).is_file()) < 50e6:
-        jobs = 1
-    found: list[Answers] = []
-    problems: list[str] = []
-    for read in environment.progress(
-        ordered_map(partial(_read, truth=truth, official=official), files, jobs), len(files), "runs"
-    ):
-        if isinstance(read, list):
-            problems += read
-        else:
-            found.append(read)
-    if problems:
-        raise ProblemsError(problems)
-    for answer in found:
-        if answer.repeated:
-            environment.warn(f"{answer.name}: {answer.repeated} lines repeat a picture's rank; the last one counts")
-        if answer.missing:
-            what = "are left out of the means" if official else "count 0"
-            environment.warn(f"{answer.name}: {answer.missing} of {len(truth)} pictures are missing and {what}")
-    return found
-
-
-def _read(file: str, truth: Truth, official: bool) -> Answers | list[str]:
-    from leafid.evaluation.answers import answers
-    from leafid.runs import read_run
-
-    try:
-        return answers(read_run(file, truth.known, official=official), truth)
-    except ProblemsError as error:
-        return list(error.problems)
-    except LeafidError as error:
-        return [str(error)]
-
-
-def differ(files: Sequence[str]) -> None:
-    """Refuse runs of one name: they could not be told apart in tables, and their files would overwrite each other."""
-    stems: dict[str, str] = {}
-    for file in files:
-        stem = Path(file).stem
-        if stem in stems:
-            before = stems[stem]
-            if Path(before).resolve() == Path(file).resolve():
-                raise UsageError(f"expected every run once, found {file} twice; leave one out")
-            raise UsageError(f"expected run files with names that differ, found {before} and {file}; rename one")
-        stems[stem] = file
-
-
-def check_output(folder: str, file: str) -> None:
-    """Find out before the work whether a file can be written to the folder of ``--output``."""
-    from leafid.files import check_writable
-
-    check_writable(output_folder(folder) / file)
 
 
 def _check_files(runs: Sequence[str], folder: str) -> None:

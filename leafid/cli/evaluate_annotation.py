@@ -18,7 +18,7 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from leafid.cli.arguments import number, positive_ints
+from leafid.cli.arguments import add_format, number, positive_ints
 from leafid.cli.check_annotation import add_known, read_known
 from leafid.cli.environment import Environment
 
@@ -43,7 +43,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="subtask 5: of the earth (default: the task's 6137)",
     )
     add_known(parser)
-    parser.add_argument("--format", choices=("text", "csv", "json", "markdown", "latex"), default="text")
+    add_format(parser)
 
 
 def run(arguments: argparse.Namespace, environment: Environment) -> int:

@@ -18,7 +18,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from leafid.cli.arguments import add_layout, add_part, given_path
+from leafid.cli.arguments import add_format, add_layout, add_part, given_path
 from leafid.cli.environment import Environment
 from leafid.errors import LeafidError, ProblemsError
 
@@ -39,7 +39,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--taxonomy", metavar="COLLECTION", type=given_path, help="more species for the tree (default: the truth's)"
     )
-    parser.add_argument("--format", choices=("text", "csv", "json", "markdown", "latex"), default="text")
+    add_format(parser)
     add_part(parser)
     add_layout(parser)
 

@@ -20,7 +20,7 @@ import argparse
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from leafid.cli.arguments import given_path, number
+from leafid.cli.arguments import add_format, given_path, number
 from leafid.cli.environment import Environment
 from leafid.errors import UsageError
 
@@ -40,7 +40,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         type=number("a number from 0 to below 1", lambda found: 0 <= found < 1),
         default=0.2,
         metavar="T",
-        help="overlap above which objects match (default: 0.2)",
+        help="with multiple matching, the overlap above which objects match (default: 0.2)",
     )
     parser.add_argument(
         "--alpha",
@@ -60,7 +60,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="distances between species by the taxa of a collection",
     )
     parser.add_argument("--by-picture", action="store_true", help="show every picture")
-    parser.add_argument("--format", choices=("text", "csv", "json", "markdown", "latex"), default="text")
+    add_format(parser)
 
 
 def run(arguments: argparse.Namespace, environment: Environment) -> int:

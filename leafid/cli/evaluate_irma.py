@@ -19,7 +19,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from leafid.cli.arguments import given_path, positive_ints
+from leafid.cli.arguments import add_format, given_path, positive_ints
 from leafid.cli.environment import Environment
 from leafid.errors import UsageError
 
@@ -44,7 +44,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="the years of the columns (default: 2005,2006,2007,2008)",
     )
     parser.add_argument("--by-picture", action="store_true", help="show every picture's errors")
-    parser.add_argument("--format", choices=("text", "csv", "json", "markdown", "latex"), default="text")
+    add_format(parser)
 
 
 def run(arguments: argparse.Namespace, environment: Environment) -> int:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from leafid.cli.arguments import add_seed, given_path, positive_int, share
 from leafid.cli.environment import Environment
-from leafid.cli.evaluate import add_truth, check_output, differ, truth_of
+from leafid.cli.scoring import add_truth_and_runs, check_output, differ, truth_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,10 +30,7 @@ FILE_NAME = "report.html"
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
-    parser.add_argument(
-        "truth", metavar="GROUND-TRUTH", type=given_path, help="folder of XML, collection, or …GroundTruth.txt"
-    )
-    parser.add_argument("runs", metavar="RUN", nargs="+", help="run file")
+    add_truth_and_runs(parser)
     parser.add_argument(
         "--output", required=True, metavar="DIR", type=given_path, help=f"the folder to write {FILE_NAME} to"
     )
@@ -50,7 +47,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--resamples", type=positive_int, default=1000, metavar="N", help="for the intervals (default: 1000)"
     )
     add_seed(parser)
-    add_truth(parser)
 
 
 def run(arguments: argparse.Namespace, environment: Environment) -> int:

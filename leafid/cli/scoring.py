@@ -1,0 +1,103 @@
+"""What commands that score run files share: their ground truth, their runs, and how both are read."""
+
+from __future__ import annotations
+
+import argparse
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from leafid.cli.arguments import add_layout, add_part, given_path, output_folder
+from leafid.cli.environment import Environment
+from leafid.errors import LeafidError, ProblemsError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from leafid.evaluation.answers import Answers
+    from leafid.runs.truth import Truth
+
+
+def add_truth_and_runs(parser: argparse.ArgumentParser, runs: str = "run file", *, needed: bool = True) -> None:
+    """Add the ground truth, the run files, and the options that say how to read the former."""
+    parser.add_argument(
+        "truth",
+        metavar="GROUND-TRUTH",
+        nargs=None if needed else "?",
+        type=given_path,
+        help="folder of XML, collection, or …GroundTruth.txt",
+    )
+    parser.add_argument("runs", metavar="RUN", nargs="+" if needed else "*", help=runs)
+    parser.add_argument(
+        "--xml", metavar="DIR", type=given_path, help="the XML that belongs to a …GroundTruth.txt (default: its folder)"
+    )
+    add_part(parser)
+    add_layout(parser)
+
+
+def truth_of(arguments: argparse.Namespace) -> Truth:
+    """Read the ground truth that the arguments of `add_truth_and_runs` name."""
+    from leafid.runs.ground_truth import read_truth
+
+    return read_truth(arguments.truth, xml=arguments.xml, layout=arguments.layout, part=arguments.part)
+
+
+def answers_of(
+    files: Sequence[str], truth: Truth, environment: Environment, *, official: bool = False, jobs: int = 1
+) -> list[Answers]:
+    """Read all runs; where several are bad, the problems of all of them are reported."""
+    from leafid.parallel import ordered_map
+
+    # Below some ten million bytes the runs are read before the workers have started.
+    if sum(Path(file).stat().st_size for file in files if Path(file).is_file()) < 50e6:
+        jobs = 1
+    found: list[Answers] = []
+    problems: list[str] = []
+    for read in environment.progress(
+        ordered_map(partial(_read, truth=truth, official=official), files, jobs), len(files), "runs"
+    ):
+        if isinstance(read, list):
+            problems += read
+        else:
+            found.append(read)
+    if problems:
+        raise ProblemsError(problems)
+    for answer in found:
+        if answer.repeated:
+            environment.warn(f"{answer.name}: {answer.repeated} lines repeat a picture's rank; the last one counts")
+        if answer.missing:
+            what = "are left out of the means" if official else "count 0"
+            environment.warn(f"{answer.name}: {answer.missing} of {len(truth)} pictures are missing and {what}")
+    return found
+
+
+def _read(file: str, truth: Truth, official: bool) -> Answers | list[str]:
+    from leafid.evaluation.answers import answers
+    from leafid.runs import read_run
+
+    try:
+        return answers(read_run(file, truth.known, official=official), truth)
+    except ProblemsError as error:
+        return list(error.problems)
+    except LeafidError as error:
+        return [str(error)]
+
+
+def differ(files: Sequence[str]) -> None:
+    """Refuse runs of one name: they could not be told apart in tables, and their files would overwrite each other."""
+    stems: dict[str, str] = {}
+    for file in files:
+        stem = Path(file).stem
+        if stem in stems:
+            before = stems[stem]
+            if Path(before).resolve() == Path(file).resolve():
+                raise UsageError(f"expected every run once, found {file} twice; leave one out")
+            raise UsageError(f"expected run files with names that differ, found {before} and {file}; rename one")
+        stems[stem] = file
+
+
+def check_output(folder: str, file: str) -> None:
+    """Find out before the work whether a file can be written to the folder of ``--output``."""
+    from leafid.files import check_writable
+
+    check_writable(output_folder(folder) / file)
