@@ -10,7 +10,9 @@ from typing import Protocol, cast
 
 from leafid.collection import imageclef, pictures, plantnet300k, species_folders
 from leafid.collection.collection import Collection
+from leafid.collection.picture import Picture
 from leafid.errors import LeafidError, ProblemsError, UsageError
+from leafid.images import PICTURE_ENDINGS
 
 logger = logging.getLogger(__name__)
 
@@ -43,7 +45,8 @@ def read_collection(
     Parameters
     ----------
     path : path-like or sequence of path-like
-        A folder, or a picture, or several of both, which are then read one by one and joined.
+        A folder, or a picture, or several of both, which are then read one by one and joined. Of several a picture that
+        isn't there is listed like the others, as one that can't be read.
     layout : {"imageclef", "plantnet300k", "species-folders", "pictures"}, optional
         By default it is found out.
 
@@ -63,7 +66,7 @@ def read_collection(
         raise UsageError(f"expected a layout ({', '.join(READERS)}), found {layout!r}")
     if isinstance(path, (str, os.PathLike)):
         return _read_one(Path(path), layout)
-    found = [_read_one(Path(one), layout) for one in path]
+    found = [(len(path) > 1 and _missing_picture(Path(one))) or _read_one(Path(one), layout) for one in path]
     if not found:
         raise UsageError("expected at least one picture or collection, found none")
     return found[0] if len(found) == 1 else _joined(found)
@@ -80,6 +83,13 @@ def read_and_warn(
     for problem in collection.problems:
         logger.warning("%s", problem)
     return collection
+
+
+def _missing_picture(path: Path) -> Collection | None:
+    """List a picture that isn't there as one that can't be read: among several that are named it costs only itself."""
+    if path.exists() or path.suffix.lower() not in PICTURE_ENDINGS:
+        return None
+    return Collection(path, pictures.LAYOUT, (Picture(path),))
 
 
 def _read_one(path: Path, layout: str | None) -> Collection:

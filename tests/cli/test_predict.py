@@ -56,6 +56,17 @@ def test_top(predict, drawn, tmp_path):
     assert (tmp_path / "top").read_text().splitlines() == first
 
 
+def test_a_picture_that_isnt_there_costs_only_itself(predict, drawn, tmp_path):
+    there, gone = sorted(drawn.glob("Test/*.jpg"))[0], tmp_path / "gone.jpg"
+    found = predict(gone, there, "--top", 1)
+    assert found.status == 1
+    assert found.out.startswith(f"{there}  (")
+    assert found.err.splitlines() == [
+        f"leafid: warning: {gone}: can't be read: No such file or directory",
+        "leafid: 1 of 2 pictures could not be read",
+    ]
+
+
 def test_a_ranking_for_a_person(predict, loose):
     found = predict(loose, "--top", 2)
     assert found.status == 0

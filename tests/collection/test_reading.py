@@ -209,6 +209,19 @@ def test_nothing_there(tmp_path):
         read_collection(tmp_path)
 
 
+def test_of_several_a_picture_that_isnt_there_is_listed_like_one_that_cant_be_read(tmp_path, add):
+    folder = tmp_path / "some"
+    folder.mkdir()
+    add(folder, 1)
+    gone = tmp_path / "gone.jpg"
+    found = read_collection([gone, folder / "1.jpg"])
+    assert [picture.file for picture in found.pictures] == [gone, folder / "1.jpg"]
+    assert [picture.file for picture in found.missing()] == [gone]
+    for alone in (gone, [gone], [tmp_path / "no-folder", folder / "1.jpg"]):
+        with pytest.raises(LeafidError, match="no such file or folder"):
+            read_collection(alone)
+
+
 def test_order_doesnt_depend_on_the_file_system(tmp_path, add, monkeypatch):
     for number in (3, 20, 1, 100):
         add(tmp_path, number)
