@@ -25,15 +25,14 @@ import numpy as np
 
 from leafid.collection import AcquisitionType, Picture, plant_folds, read_collection
 from leafid.collection.places import place_labels
+from leafid.evaluation.held_out import FIGURES_WITHOUT_AUTHORS as FIGURES
 from leafid.evaluation.held_out import held_out_scores
+from leafid.learning.crossvalidation import N_FOLDS
 from leafid.learning.descriptions import Descriptions
 from leafid.learning.identifier import HeldOut, Identifier, trainable
 from leafid.learning.recipe import Recipe
 from leafid.learning.recipe_file import load_recipe
 from leafid.learning.store import Store, default_folder
-
-N_FOLDS = 5
-FIGURES = ("top1", "top5", "per_plant")
 
 
 @dataclass

@@ -28,9 +28,10 @@ import numpy as np
 
 from leafid.collection import AcquisitionType, Picture, read_collection
 from leafid.collection.picture import Taxon
+from leafid.evaluation.held_out import FIGURES_WITHOUT_AUTHORS as FIGURES
 from leafid.evaluation.held_out import held_out_scores
 from leafid.images import read_image
-from leafid.learning.crossvalidation import cross_validate
+from leafid.learning.crossvalidation import N_FOLDS, cross_validate
 from leafid.learning.descriptions import Descriptions
 from leafid.learning.recipe_file import load_recipe
 from leafid.learning.store import Store
@@ -39,8 +40,6 @@ from leafid.synthetic.plan import Settings
 from leafid.synthetic.writer import write_collection
 
 Change = Callable[[np.ndarray, np.random.Generator], np.ndarray]
-FIGURES = ("top1", "top5", "per_plant")
-N_FOLDS = 5
 QUALITY = [cv2.IMWRITE_JPEG_QUALITY, 95]
 SCAN, SCAN_LIKE = AcquisitionType.SCAN, AcquisitionType.SCAN_LIKE
 

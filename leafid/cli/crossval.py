@@ -17,14 +17,10 @@ examples:
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
 
 from leafid.cli.arguments import add_cluster, add_jobs, add_layout, add_seed, add_type, positive_int
 from leafid.cli.environment import Environment
 from leafid.cli.learning import add_recipe, add_store, chosen_recipes, on_workers, open_descriptions, training_pictures
-
-if TYPE_CHECKING:
-    from leafid.learning.crossvalidation import FoldAnswers
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -57,6 +53,7 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     from dataclasses import replace
 
     from leafid.errors import UsageError
+    from leafid.evaluation.held_out import cross_validated_scores
     from leafid.learning.crossvalidation import cross_validate
 
     if arguments.folds < 2:
@@ -83,10 +80,10 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     by_type = {}
     for type_ in recipes:
         own = [one for one in answers if one.type == type_]
-        by_type[str(type_)] = _figures(own)
+        by_type[str(type_)] = cross_validated_scores(own)
         if arguments.context:
             in_context = [replace(one, held_out=one.with_context) for one in own if one.with_context]
-            by_type[f"{type_} + context"] = _figures(in_context)
+            by_type[f"{type_} + context"] = cross_validated_scores(in_context)
     if arguments.json:
         environment.print(json.dumps(by_type, indent=1))
     else:
@@ -94,40 +91,24 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     return 1 if descriptions.unreadable else 0
 
 
-_FIGURES = ("S", "top1", "top5", "per_plant")
+def figure_cells(scores: dict) -> list[str]:
+    """Write each figure of `cross_validated_scores`, mean ± spread; "-" where it is missing."""
+    from leafid.evaluation.held_out import FIGURES
 
-
-def _figures(answers: list[FoldAnswers]) -> dict:
-    """Score one type: by seed over all its folds together, and every fold by itself for the spread."""
-    import numpy as np
-
-    from leafid.evaluation.held_out import held_out_scores
-
-    folds = [{"seed": one.seed, "fold": one.fold, **held_out_scores([one.held_out])} for one in answers]
-    seeds = sorted({one.seed for one in answers})
-    repeats = [
-        {"seed": seed, **held_out_scores([one.held_out for one in answers if one.seed == seed])} for seed in seeds
+    return [
+        f"{scores[name]['mean']:.3f} ± {scores[name]['fold_sd']:.3f}" if name in scores else "-" for name in FIGURES
     ]
-    figures: dict = {"repeats": repeats, "folds": folds}
-    for name in _FIGURES:
-        values = [one[name] for one in repeats if name in one]
-        spread = [one[name] for one in folds if name in one]
-        if values:
-            figures[name] = {"mean": float(np.mean(values)), "fold_sd": float(np.std(spread))}
-    return figures
 
 
 def _print_table(by_type: dict[str, dict], environment: Environment) -> None:
     import numpy as np
 
+    from leafid.evaluation.held_out import FIGURES
+
     width = max(10, *map(len, by_type))
-    environment.print(f"{'type':<{width}}" + "".join(f"  {name:>14}" for name in _FIGURES) + "   pictures   left out")
+    environment.print(f"{'type':<{width}}" + "".join(f"  {name:>14}" for name in FIGURES) + "   pictures   left out")
     for type_, figures in by_type.items():
-        cells = [
-            f"{figures[name]['mean']:.3f} ± {figures[name]['fold_sd']:.3f}" if name in figures else "-"
-            for name in _FIGURES
-        ]
         counts = [(one["pictures"], one["unseen"]) for one in figures["repeats"]]
         pictures, unseen = np.mean(counts, axis=0) if counts else (0, 0)
-        line = f"{type_:<{width}}" + "".join(f"  {cell:>14}" for cell in cells)
+        line = f"{type_:<{width}}" + "".join(f"  {cell:>14}" for cell in figure_cells(figures))
         environment.print(line + f"{pictures:>11.0f}{unseen:>11.0f}")

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from leafid.collection.picture import Picture
 from leafid.evaluation.plant_task import accuracy, average_score, plant_accuracy, success
+from leafid.learning.crossvalidation import FoldAnswers
 from leafid.learning.identifier import HeldOut
+
+#: The scores that `held_out_scores` gives, in the order of tables.
+FIGURES = ("S", "top1", "top5", "per_plant")
+#: Those that are the same whoever took the pictures.
+FIGURES_WITHOUT_AUTHORS = FIGURES[1:]
 
 
 def held_out_scores(answers: Sequence[HeldOut]) -> dict[str, float]:
@@ -51,3 +58,31 @@ def held_out_scores(answers: Sequence[HeldOut]) -> dict[str, float]:
         "per_plant": plant_accuracy(first, authors, plants),
         **counts,
     }
+
+
+def cross_validated_scores(answers: Sequence[FoldAnswers]) -> dict[str, Any]:
+    """Score the folds of one acquisition type: by seed over all its folds together, and every fold by itself.
+
+    Parameters
+    ----------
+    answers : sequence of FoldAnswers
+
+    Returns
+    -------
+    dict
+        ``repeats`` and ``folds``: lists of what `held_out_scores` gives, with ``seed``, and ``seed`` and ``fold``;
+        by the name of each of `FIGURES` ``mean`` over the seeds and ``fold_sd``, the standard deviation over all folds.
+        A figure is missing where no fold has a picture seen.
+    """
+    folds = [{"seed": one.seed, "fold": one.fold, **held_out_scores([one.held_out])} for one in answers]
+    seeds = sorted({one.seed for one in answers})
+    repeats = [
+        {"seed": seed, **held_out_scores([one.held_out for one in answers if one.seed == seed])} for seed in seeds
+    ]
+    scores: dict[str, Any] = {"repeats": repeats, "folds": folds}
+    for name in FIGURES:
+        values = [one[name] for one in repeats if name in one]
+        spread = [one[name] for one in folds if name in one]
+        if values:
+            scores[name] = {"mean": float(np.mean(values)), "fold_sd": float(np.std(spread))}
+    return scores

@@ -19,6 +19,7 @@ from leafid.learning.identifier import HeldOut, Identifier, fit_together, traina
 from leafid.learning.recipe import Recipe, alike
 from leafid.learning.training import bounded_context
 
+N_FOLDS = 5
 # Descriptions of so many pictures are held at once.
 _BATCH = 256
 
@@ -51,7 +52,7 @@ def cross_validate(
     pictures: Sequence[Picture],
     recipes: Mapping[AcquisitionType, Recipe],
     descriptions: Descriptions,
-    n_folds: int = 5,
+    n_folds: int = N_FOLDS,
     seeds: Sequence[int] = (0, 1, 2),
     *,
     shared_codebooks: bool = False,

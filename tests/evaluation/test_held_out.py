@@ -3,8 +3,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from leafid.collection.picture import Picture, Taxon
-from leafid.evaluation.held_out import held_out_scores
+from leafid.collection.picture import AcquisitionType, Picture, Taxon
+from leafid.evaluation.held_out import cross_validated_scores, held_out_scores
+from leafid.learning.crossvalidation import FoldAnswers
 from leafid.learning.identifier import HeldOut
 
 SPECIES = ("Acer campestre", "Olea europaea", "Salix alba")
@@ -73,3 +74,25 @@ def test_nothing(given):
 def test_a_picture_without_plant_or_author_counts_for_itself():
     rows = [(SPECIES[0], None, None, [1, 0, 0], True), (SPECIES[0], None, None, [0, 1, 0], True)]
     assert held_out_scores([answers(*rows)])["S"] == 0.5
+
+
+def fold(seed, number, held_out):
+    return FoldAnswers(AcquisitionType.SCAN, seed, number, held_out)
+
+
+def test_cross_validated_scores_are_means_over_seeds_and_spread_over_folds():
+    right = answers((SPECIES[0], "1", "A", [0.9, 0.1, 0.0], True))
+    wrong = answers((SPECIES[1], "2", "A", [0.9, 0.1, 0.0], True))
+    unseen = answers((SPECIES[1], "2", "A", [0.9, 0.0, 0.1], False))
+    folds = [fold(3, 0, right), fold(3, 1, wrong), fold(4, 0, right), fold(4, 1, unseen)]
+    found = cross_validated_scores(folds)
+    assert [one["seed"] for one in found["repeats"]] == [3, 4]
+    assert [(one["seed"], one["fold"]) for one in found["folds"]] == [(3, 0), (3, 1), (4, 0), (4, 1)]
+    # Seed 3 has 1 of 2 right, seed 4 has 1 of 1; three folds score 1, 0, 1, the fourth has nothing to score.
+    assert found["top1"]["mean"] == 0.75
+    assert found["top1"]["fold_sd"] == pytest.approx(np.std([1, 0, 1]))
+
+
+def test_no_picture_seen_leaves_the_figures_empty():
+    unseen = [fold(0, 0, answers(("Quercus ilex", "1", "A", [0.5, 0.3, 0.2], False)))]
+    assert set(cross_validated_scores(unseen)) == {"repeats", "folds"}

@@ -1,0 +1,15 @@
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.table_rows import cells
+from leafid.collection.picture import AcquisitionType, Picture, Taxon
+from leafid.learning.crossvalidation import FoldAnswers
+from leafid.learning.identifier import HeldOut
+
+
+def test_a_missing_figure_is_a_dash():
+    """Every fold's pictures are of species that its training part lacks."""
+    picture = Picture(Path("a.jpg"), taxon=Taxon("Quercus ilex"))
+    unseen = HeldOut([picture], np.array([[0.5, 0.5]]), ("Acer campestre", "Olea europaea"), np.zeros(1, bool))
+    assert cells([FoldAnswers(AcquisitionType.SCAN, 0, 0, unseen)]) == ["-", "-", "-", "-", "0"]
