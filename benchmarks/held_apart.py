@@ -29,7 +29,8 @@ from leafid.evaluation.held_out import FIGURES_WITHOUT_AUTHORS as FIGURES
 from leafid.evaluation.held_out import held_out_scores
 from leafid.learning.crossvalidation import N_FOLDS
 from leafid.learning.descriptions import Descriptions
-from leafid.learning.identifier import HeldOut, Identifier, trainable
+from leafid.learning.held_out import HeldOut
+from leafid.learning.identifier import Identifier, trainable
 from leafid.learning.recipe import Recipe
 from leafid.learning.recipe_file import load_recipe
 from leafid.learning.store import Store, default_folder

@@ -10,7 +10,7 @@ import numpy as np
 from leafid.collection.picture import Picture
 from leafid.evaluation.plant_task import accuracy, average_score, plant_accuracy, success
 from leafid.learning.crossvalidation import FoldAnswers
-from leafid.learning.identifier import HeldOut
+from leafid.learning.held_out import HeldOut
 
 #: The scores that `held_out_scores` gives, in the order of tables.
 FIGURES = ("S", "top1", "top5", "per_plant")
@@ -36,14 +36,12 @@ def held_out_scores(answers: Sequence[HeldOut]) -> dict[str, float]:
     chosen: list[Picture] = []
     unseen = 0
     for one in answers:
-        asked = [picture for picture, was_seen in zip(one.pictures, one.seen, strict=True) if was_seen]
-        unseen += len(one.pictures) - len(asked)
-        if asked:
-            columns = {name: column for column, name in enumerate(one.species)}
-            right = np.array([columns[picture.species or ""] for picture in asked])
-            order = np.argsort(-one.probabilities[np.asarray(one.seen)], axis=1, kind="stable")
-            ranks.append((order == right[:, None]).argmax(axis=1) + 1)
-            chosen += asked
+        asked = one.seen_part()
+        unseen += len(one.pictures) - len(asked.pictures)
+        if asked.pictures:
+            order = np.argsort(-asked.probabilities, axis=1, kind="stable")
+            ranks.append((order == asked.right[:, None]).argmax(axis=1) + 1)
+            chosen += asked.pictures
     counts = {"pictures": len(chosen), "unseen": unseen}
     if not chosen:
         return dict(counts)

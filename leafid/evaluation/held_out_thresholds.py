@@ -12,7 +12,7 @@ from leafid.errors import LeafidError
 from leafid.evaluation.hierarchy import fit_back_off_threshold
 from leafid.evaluation.set_valued import average_k_thresholds
 from leafid.evaluation.taxonomy import Taxonomy
-from leafid.learning.identifier import HeldOut
+from leafid.learning.held_out import HeldOut
 from leafid.learning.thresholds import Thresholds, kept_ranks
 
 _log = logging.getLogger(__name__)
@@ -42,16 +42,13 @@ def fit_thresholds(held_out: HeldOut, taxa: Mapping[str, Taxon]) -> Thresholds |
     Sets are fitted on pictures, as their definitions have it. For backing off every plant counts once, however many
     pictures there are of it: what is named later is another plant.
     """
-    seen = np.asarray(held_out.seen, bool)
-    if not seen.any():
+    asked = held_out.seen_part()
+    if not asked.pictures:
         return None
-    probabilities = held_out.probabilities[seen]
-    pictures = [picture for picture, was_seen in zip(held_out.pictures, seen, strict=True) if was_seen]
-    columns = {name: column for column, name in enumerate(held_out.species)}
-    right = np.array([columns[picture.species or ""] for picture in pictures])
+    probabilities, right = asked.probabilities, asked.right
     sizes = _sizes(len(held_out.species))
     likelihood = np.sort(probabilities[np.arange(len(right)), right])
-    groups = [picture.group for picture in pictures]
+    groups = [picture.group for picture in asked.pictures]
     _, inverse, counts = np.unique(groups, return_inverse=True, return_counts=True)
     try:
         tree = Taxonomy(taxa[name] for name in held_out.species)

@@ -11,7 +11,7 @@ import numpy as np
 from leafid.collection.picture import Picture
 from leafid.collection.places import place_labels
 from leafid.learning.context import Bandwidths, Context, Sightings, context_rows, density_ratios, sightings
-from leafid.learning.identifier import HeldOut
+from leafid.learning.held_out import HeldOut
 
 # The narrowest still joins a town, and a season: a prior that knew a garden's address or a session's date would be
 # right on this collection only.
@@ -148,10 +148,10 @@ class _Asked:
 
     @classmethod
     def of(cls, held_out: HeldOut, pictures: Sequence[Picture]) -> _Asked | None:
-        seen = np.asarray(held_out.seen, bool)
-        if not seen.any():
+        asked = held_out.seen_part()
+        own = asked.pictures
+        if not own:
             return None
-        own = [picture for picture, was_seen in zip(held_out.pictures, seen, strict=True) if was_seen]
         # The places of all pictures together: a chain of plants may join what the held-out ones alone leave apart.
         labels = place_labels([*own, *pictures])
         plants: dict[str, int] = {}
@@ -162,11 +162,10 @@ class _Asked:
         rows = context_rows(own)
         keyed = np.column_stack([plant_of, np.nan_to_num(rows, nan=-1e9)])
         _, first, context_of = np.unique(keyed, axis=0, return_index=True, return_inverse=True)
-        columns = {name: column for column, name in enumerate(held_out.species)}
         group = np.array([own[index].group for index in first])
         return cls(
-            held_out.probabilities[seen],
-            np.array([columns[picture.species or ""] for picture in own]),
+            asked.probabilities,
+            asked.right,
             rows[first],
             context_of.ravel(),
             plant_of,

@@ -15,7 +15,8 @@ from leafid.collection.places import place_folds
 from leafid.encoding import Encoder
 from leafid.learning.context import Context
 from leafid.learning.descriptions import Descriptions
-from leafid.learning.identifier import HeldOut, Identifier, fit_together, trainable
+from leafid.learning.held_out import HeldOut
+from leafid.learning.identifier import Identifier, fit_together, trainable
 from leafid.learning.recipe import Recipe, alike
 from leafid.learning.training import bounded_context
 

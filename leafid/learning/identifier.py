@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,6 +18,7 @@ from leafid.learning.descriptions import Descriptions
 from leafid.learning.drawing import drawn_by_plant
 from leafid.learning.fitting import learn_expert
 from leafid.learning.fusion import fused, learn_weights
+from leafid.learning.held_out import HeldOut
 from leafid.learning.linear import LinearScorer, picture_weights, summed
 from leafid.learning.recipe import Expert, Recipe
 from leafid.learning.rows import Rows
@@ -31,27 +31,6 @@ HELD_OUT_PICTURES = 20_000
 # And of no more than have so many probabilities in all, but of so many pictures at least.
 _HELD_OUT_NUMBERS = 2**25
 _HELD_OUT_LEAST = 2_000
-
-
-@dataclass
-class HeldOut:
-    """What an identifier said of its training pictures, each time trained without the picture's plant.
-
-    Attributes
-    ----------
-    pictures : list of Picture
-        Those of the identifier's own type; of a large collection a part of the plants.
-    probabilities : float64 (n, n_species)
-    species : tuple of str
-        The columns.
-    seen : bool (n,)
-        Whether the species had another plant to learn from; only then can the answer be right.
-    """
-
-    pictures: list[Picture]
-    probabilities: np.ndarray
-    species: tuple[str, ...]
-    seen: np.ndarray
 
 
 class Identifier:

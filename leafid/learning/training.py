@@ -13,7 +13,8 @@ from leafid.learning.context import Context
 from leafid.learning.context_learning import learn_context
 from leafid.learning.descriptions import Descriptions
 from leafid.learning.drawing import drawn_by_plant
-from leafid.learning.identifier import HeldOut, Identifier, fit_together
+from leafid.learning.held_out import HeldOut
+from leafid.learning.identifier import Identifier, fit_together
 from leafid.learning.model import Model, known_species
 from leafid.learning.recipe import Recipe, alike
 from leafid.learning.recogniser import TypeRecogniser
@@ -86,9 +87,7 @@ def bounded_context(held_out: HeldOut, pictures: Sequence[Picture], seed: int) -
     drawn = [pictures[index] for index in drawn_by_plant(pictures, CONTEXT_PICTURES, seed)]
     if len(drawn) < len(pictures):
         files = {picture.file for picture in drawn}
-        kept = np.array([picture.file in files for picture in held_out.pictures], bool)
-        own = [picture for picture, is_kept in zip(held_out.pictures, kept, strict=True) if is_kept]
-        held_out = HeldOut(own, held_out.probabilities[kept], held_out.species, held_out.seen[kept])
+        held_out = held_out.chosen(np.array([picture.file in files for picture in held_out.pictures], bool))
     return learn_context(held_out, drawn)
 
 

@@ -5,7 +5,7 @@ import numpy as np
 from benchmarks.table_rows import cells
 from leafid.collection.picture import AcquisitionType, Picture, Taxon
 from leafid.learning.crossvalidation import FoldAnswers
-from leafid.learning.identifier import HeldOut
+from leafid.learning.held_out import HeldOut
 
 
 def test_a_missing_figure_is_a_dash():

@@ -6,7 +6,7 @@ import pytest
 from leafid.collection.picture import AcquisitionType, Picture, Taxon
 from leafid.evaluation.held_out import cross_validated_scores, held_out_scores
 from leafid.learning.crossvalidation import FoldAnswers
-from leafid.learning.identifier import HeldOut
+from leafid.learning.held_out import HeldOut
 
 SPECIES = ("Acer campestre", "Olea europaea", "Salix alba")
 

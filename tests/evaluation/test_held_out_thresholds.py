@@ -8,7 +8,7 @@ from leafid.evaluation.held_out_thresholds import fit_thresholds
 from leafid.evaluation.hierarchy import back_off, hierarchical_error
 from leafid.evaluation.set_valued import average_k_threshold, coverage_threshold, threshold_sets
 from leafid.evaluation.taxonomy import Taxonomy
-from leafid.learning.identifier import HeldOut
+from leafid.learning.held_out import HeldOut
 
 TAXA = {
     name: Taxon(name, name.split()[0], family)

@@ -20,7 +20,7 @@ from leafid.learning.context import (
     sightings,
 )
 from leafid.learning.context_learning import choose, learn_context
-from leafid.learning.identifier import HeldOut
+from leafid.learning.held_out import HeldOut
 
 NAMES = ("Acer campestre", "Olea europaea", "Salix alba")
 WIDTHS = Bandwidths(50.0, 30.0, 300.0)

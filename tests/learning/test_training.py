@@ -7,7 +7,7 @@ from leafid.collection import fingerprint
 from leafid.collection.picture import AcquisitionType
 from leafid.errors import LeafidError
 from leafid.learning import training as module
-from leafid.learning.identifier import HeldOut
+from leafid.learning.held_out import HeldOut
 from leafid.learning.training import bounded_context, train, train_recogniser
 
 SCAN, SHEET = AcquisitionType.SCAN, AcquisitionType.SCAN_LIKE
