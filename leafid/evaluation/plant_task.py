@@ -127,10 +127,29 @@ def plant_means(
     authors : intp (m,)
         Whose plant it is, numbered from 0 without gaps.
     """
-    author_index = _numbers(authors)
+    owners, unit = plant_units(authors, plants)
+    return _means(np.asarray(values, np.float64), unit), owners
+
+
+def plant_units(authors: ArrayLike, plants: ArrayLike) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Give numbers to each author's plants.
+
+    Parameters
+    ----------
+    authors, plants : int or str array (n,)
+        As for `average_score`.
+
+    Returns
+    -------
+    owners : intp (m,)
+        The author of each plant, rising, numbered from 0 without gaps; a plant of two authors is listed for each.
+    unit : intp (n,)
+        Each picture's plant in `owners`.
+    """
     plant_index = _numbers(plants)
-    pairs, unit = np.unique(author_index * (plant_index.max(initial=0) + 1) + plant_index, return_inverse=True)
-    return _means(np.asarray(values, np.float64), unit), pairs // (plant_index.max(initial=0) + 1)
+    width = plant_index.max(initial=0) + 1
+    pairs, unit = np.unique(_numbers(authors) * width + plant_index, return_inverse=True)
+    return pairs // width, unit
 
 
 def plant_accuracy(values: ArrayLike, authors: ArrayLike, plants: ArrayLike) -> float:
@@ -256,15 +275,12 @@ def picture_weights(average: str, authors: ArrayLike, plants: ArrayLike) -> NDAr
     >>> picture_weights("S", ["ann", "ann", "bob"], ["a", "a", "b"])
     array([0.25, 0.25, 0.5 ])
     """
-    author_index = _numbers(authors)
+    owners, unit = plant_units(authors, plants)
     if average == "pictures":
-        return np.full(len(author_index), 1 / max(len(author_index), 1))
-    plant_index = _numbers(plants)
-    pairs, unit = np.unique(author_index * (plant_index.max(initial=0) + 1) + plant_index, return_inverse=True)
-    owners = pairs // (plant_index.max(initial=0) + 1)
+        return np.full(len(unit), 1 / max(len(unit), 1))
     pictures_of = np.bincount(unit)
     if average == "plants":
-        return 1 / (len(pairs) * pictures_of[unit])
+        return 1 / (len(owners) * pictures_of[unit])
     if average == "S":
         plants_of = np.bincount(owners)
         return 1 / (len(plants_of) * plants_of[owners][unit] * pictures_of[unit])

@@ -17,6 +17,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from leafid.evaluation.plant_task import plant_units
+
 # Some 32 MB of resampled weights at a time, whatever the number of plants.
 _CELLS = 4_000_000
 
@@ -79,9 +81,9 @@ def resampled(
     float64 (measures, resamples), or None
         None where no author has two plants: drawing says nothing there.
     """
-    pairs, owners, unit = _units(authors, plants)
+    owners, unit = plant_units(authors, plants)
     plants_of = np.bincount(owners)
-    if not len(pairs) or plants_of.max() < 2:
+    if not len(owners) or plants_of.max() < 2:
         return None
     counts = np.bincount(unit).astype(np.float64)
     sums = [np.bincount(unit, weights=np.asarray(value, np.float64)) for value in values]
@@ -91,7 +93,7 @@ def resampled(
             if average == "pictures":
                 column.append((times @ total) / (times @ counts))
             elif average == "plants":
-                column.append(times @ (total / counts) / len(pairs))
+                column.append(times @ (total / counts) / len(owners))
             else:
                 column.append(times @ (total / counts / plants_of[owners]) / len(plants_of))
     return np.array([np.concatenate(column) for column in columns])
@@ -118,7 +120,7 @@ def randomisation_p(
     float
         The two-sided p value, in [1 / (resamples + 1), 1].
     """
-    _, _, unit = _units(authors, plants)
+    _, unit = plant_units(authors, plants)
     parts = np.bincount(unit, weights=np.asarray(difference, np.float64))
     parts = parts[parts != 0]
     observed = abs(parts.sum())
@@ -157,15 +159,6 @@ def holm(p_values: ArrayLike) -> NDArray[np.float64]:
     result = np.empty_like(p)
     result[order] = np.minimum(corrected, 1)
     return result
-
-
-def _units(authors: ArrayLike, plants: ArrayLike) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
-    """Give numbers to each author's plants: the distinct pairs, whose they are, and each picture's pair."""
-    author_index = np.unique(np.asarray(authors), return_inverse=True)[1]
-    plant_index = np.unique(np.asarray(plants), return_inverse=True)[1]
-    width = plant_index.max(initial=0) + 1
-    pairs, unit = np.unique(author_index * width + plant_index, return_inverse=True)
-    return pairs, pairs // width, unit
 
 
 def _draws(plants_of: NDArray[np.intp], bootstrap: Bootstrap) -> Iterator[NDArray[np.float64]]:

@@ -17,12 +17,20 @@ from leafid.evaluation.plant_task import (
     inverse_rank,
     mean_of_types,
     plant_accuracy,
+    plant_units,
     success,
 )
 from leafid.runs import read_run
 from leafid.runs.ground_truth import read_truth
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "plant_task"
+
+
+def test_a_plant_that_two_authors_took_is_a_unit_of_each():
+    owners, unit = plant_units(["ann", "ann", "bob", "ann"], ["a", "b", "a", "a"])
+    assert owners.tolist() == [0, 0, 1]
+    assert unit.tolist() == [0, 1, 2, 0]
+    assert [len(numbers) for numbers in plant_units([], [])] == [0, 0]
 
 
 def literal_mean(values):
