@@ -1,6 +1,6 @@
 """Scores of predictions that are sets of species: how often the right one is in, and how large the sets are.
 
-Sets are bool (n, C), a row a picture, a column a class; labels are int (n,), the right class's column.
+The share of pictures whose set holds the right species is `leafid.evaluation.plant_task.accuracy`, of whether it does.
 
 References
 ----------
@@ -11,15 +11,11 @@ References
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from leafid.evaluation.probabilities import checked, checked_labels
 from leafid.evaluation.registry import Metric
-from leafid.evaluation.set_valued import average_k_thresholds, threshold_sets, top_k_sets
 
 _GARCIN = "Garcin et al., Pl@ntNet-300K, NeurIPS 2021"
 METRICS = (
@@ -36,125 +32,6 @@ METRICS = (
 #: The bins of [1]_, Table 1, by number of training pictures: the upper end belongs to the bin.
 BINS = ("0-10", "10-50", "50-500", "500-2000", "> 2000")
 _UPPER_ENDS = (10, 50, 500, 2000)
-
-
-@dataclass(frozen=True, slots=True)
-class SetScore:
-    """What one way of making sets is worth.
-
-    Attributes
-    ----------
-    k : float
-        The size asked for.
-    accuracy, macro_average : float
-        See `set_accuracy`, `macro_average_accuracy`.
-    mean_size, empty_share : float
-        What the sets came to.
-    """
-
-    k: float
-    accuracy: float
-    macro_average: float
-    mean_size: float
-    empty_share: float
-
-
-def top_k_scores(probabilities: ArrayLike, labels: ArrayLike, ks: Sequence[int]) -> list[SetScore]:
-    """Score the sets of the k likeliest classes, for several k.
-
-    Parameters
-    ----------
-    probabilities : float array (n, C)
-    labels : int array (n,)
-    ks : sequence of int
-
-    Returns
-    -------
-    list of SetScore
-    """
-    return [_set_score(k, top_k_sets(probabilities, k), labels) for k in ks]
-
-
-def average_k_scores(
-    probabilities: ArrayLike, labels: ArrayLike, ks: Sequence[float], held_out: ArrayLike
-) -> list[SetScore]:
-    """Score the sets of k classes on average, for several k.
-
-    Parameters
-    ----------
-    probabilities : float array (n, C)
-    labels : int array (n,)
-    ks : sequence of float
-    held_out : float array (m, C)
-        The probabilities on which the thresholds are fitted: of other pictures than those judged.
-
-    Returns
-    -------
-    list of SetScore
-        The realised mean sizes are those of the pictures judged, and need not be k.
-    """
-    thresholds = average_k_thresholds(held_out, ks)
-    return [_set_score(k, threshold_sets(probabilities, at), labels) for k, at in zip(ks, thresholds, strict=True)]
-
-
-def hits(sets: ArrayLike, labels: ArrayLike) -> NDArray[np.bool_]:
-    """Tell for each picture whether its right class is in its set.
-
-    Parameters
-    ----------
-    sets : bool array (n, C)
-    labels : int array (n,)
-
-    Returns
-    -------
-    bool (n,)
-    """
-    chosen = np.asarray(sets, bool)
-    y = checked_labels(labels, chosen.shape)
-    return chosen[np.arange(len(y)), y]
-
-
-def set_accuracy(sets: ArrayLike, labels: ArrayLike) -> float:
-    """Compute the share of pictures whose right class is in their set: top-k or average-k accuracy.
-
-    Parameters
-    ----------
-    sets : bool array (n, C)
-    labels : int array (n,)
-
-    Returns
-    -------
-    float
-        In [0, 1]; NaN without pictures.
-    """
-    found = hits(sets, labels)
-    return float(found.mean()) if len(found) else float("nan")
-
-
-def macro_average_accuracy(sets: ArrayLike, labels: ArrayLike) -> float:
-    """Compute `set_accuracy` for each class that has pictures, then average over these classes.
-
-    Parameters
-    ----------
-    sets : bool array (n, C)
-    labels : int array (n,)
-
-    Returns
-    -------
-    float
-        In [0, 1]; NaN without pictures.
-
-    Examples
-    --------
-    Class 0 is found in one of two pictures, class 1 in its only one, class 2 has none.
-
-    >>> macro_average_accuracy([[1, 0, 0], [0, 1, 0], [0, 1, 0]], [0, 0, 1])
-    0.75
-    """
-    found = hits(sets, labels)
-    if not len(found):
-        return float("nan")
-    return float(np.nanmean(group_means(found, labels, np.shape(sets)[1])))
 
 
 def group_means(values: ArrayLike, groups: ArrayLike, number: int) -> NDArray[np.float64]:
@@ -176,6 +53,29 @@ def group_means(values: ArrayLike, groups: ArrayLike, number: int) -> NDArray[np
     counts = np.bincount(index, minlength=number)
     sums = np.bincount(index, weights=np.asarray(values, np.float64), minlength=number)
     return np.divide(sums, counts, out=np.full(number, np.nan), where=counts > 0)
+
+
+def macro_average(class_accuracy: ArrayLike) -> float:
+    """Average the accuracies of the classes, however many pictures each has.
+
+    Parameters
+    ----------
+    class_accuracy : float array (C,)
+        From `group_means`; a class of NaN is left out.
+
+    Returns
+    -------
+    float
+        In [0, 1]; NaN where no class has pictures.
+
+    Examples
+    --------
+    >>> macro_average([0.5, 1.0, float("nan")])
+    0.75
+    """
+    accuracy = np.asarray(class_accuracy, np.float64)
+    accuracy = accuracy[~np.isnan(accuracy)]
+    return float(accuracy.mean()) if len(accuracy) else float("nan")
 
 
 def bin_accuracy(
@@ -212,77 +112,33 @@ def bin_accuracy(
     return group_means(accuracy[present], place[present], len(BINS)), counts
 
 
-def mean_size(sets: ArrayLike) -> float:
+def mean_size(sizes: ArrayLike) -> float:
     """Compute how many classes a set has on average.
 
     Parameters
     ----------
-    sets : bool array (n, C)
+    sizes : int array (n,)
 
     Returns
     -------
     float
         NaN without pictures.
     """
-    chosen = np.asarray(sets, bool)
-    return float(chosen.sum(axis=1).mean()) if len(chosen) else float("nan")
+    number = np.asarray(sizes)
+    return float(number.mean()) if len(number) else float("nan")
 
 
-def empty_share(sets: ArrayLike) -> float:
+def empty_share(sizes: ArrayLike) -> float:
     """Compute the share of pictures whose set is empty.
 
     Parameters
     ----------
-    sets : bool array (n, C)
+    sizes : int array (n,)
 
     Returns
     -------
     float
         In [0, 1]; NaN without pictures.
     """
-    chosen = np.asarray(sets, bool)
-    return float((~chosen.any(axis=1)).mean()) if len(chosen) else float("nan")
-
-
-def size_error_curve(
-    probabilities: ArrayLike, labels: ArrayLike
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Follow mean set size and error over every threshold.
-
-    The thresholds are those of the very pictures that are judged: the curve describes a model, it chooses nothing.
-
-    Parameters
-    ----------
-    probabilities : float array (n, C)
-    labels : int array (n,)
-
-    Returns
-    -------
-    thresholds : float64 (m,)
-        The distinct probabilities, falling.
-    sizes : float64 (m,)
-        Mean size of `threshold_sets` at each, rising to C.
-    errors : float64 (m,)
-        Share of pictures whose right class is not in the set, falling to 0.
-
-    Examples
-    --------
-    >>> thresholds, sizes, errors = size_error_curve([[0.9, 0.1], [0.6, 0.4]], [0, 1])
-    >>> sizes
-    array([0.5, 1. , 1.5, 2. ])
-    >>> errors
-    array([0.5, 0.5, 0. , 0. ])
-    """
-    p, y = checked(probabilities, labels)
-    rising, counts = np.unique(p, return_counts=True)
-    right = np.sort(p[np.arange(len(y)), y])
-    thresholds = rising[::-1]
-    sizes = np.cumsum(counts[::-1]) / len(p)
-    errors = np.searchsorted(right, thresholds, side="left") / len(y)
-    return thresholds, sizes, errors
-
-
-def _set_score(k: float, sets: NDArray[np.bool_], labels: ArrayLike) -> SetScore:
-    return SetScore(
-        k, set_accuracy(sets, labels), macro_average_accuracy(sets, labels), mean_size(sets), empty_share(sets)
-    )
+    number = np.asarray(sizes)
+    return float((number == 0).mean()) if len(number) else float("nan")

@@ -1,7 +1,7 @@
-"""From probabilities to sets of species: the k likeliest, k on average, or as many as hold the right one surely.
+"""The probability from which a species is named: for sets of k on average, or that hold the right one surely enough.
 
 An array of probabilities is float (n, C), a row a picture, a column a class, each in [0, 1]; labels are int (n,), the
-right class's column; sets are bool (n, C).
+right class's column. A set is of the classes whose probability reaches the threshold.
 
 References
 ----------
@@ -21,64 +21,33 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from leafid.evaluation.probabilities import checked, checked_probabilities
+from leafid.learning.thresholds import coverage_rank
 
 
-def top_k_sets(probabilities: ArrayLike, k: int) -> NDArray[np.bool_]:
-    """Take the k likeliest classes of each picture; of equally likely ones those of the lower columns.
-
-    Parameters
-    ----------
-    probabilities : float array (n, C)
-    k : int
-        From 1 up; more than C takes all.
-
-    Returns
-    -------
-    bool (n, C)
-
-    Raises
-    ------
-    ValueError
-        When k is below 1 or the probabilities are none.
-
-    Examples
-    --------
-    >>> top_k_sets([[0.2, 0.5, 0.3]], 2)
-    array([[False,  True,  True]])
-    """
-    p = checked_probabilities(probabilities)
-    if k < 1:
-        raise ValueError(f"expected k from 1 up, found {k}")
-    order = np.argsort(-p, axis=1, kind="stable")[:, :k]
-    sets = np.zeros(p.shape, bool)
-    np.put_along_axis(sets, order, True, axis=1)
-    return sets
-
-
-def average_k_threshold(probabilities: ArrayLike, k: float) -> float:
-    """Find the probability from which a class is named so that sets have k classes on average.
+def average_k_thresholds(probabilities: ArrayLike, sizes: Sequence[float]) -> NDArray[np.float64]:
+    """Find the probabilities from which a class is named so that sets have k classes on average, for several k.
 
     Parameters
     ----------
     probabilities : float array (n, C)
         Of held-out pictures: neither those trained on nor those judged by.
-    k : float
-        Mean size, above 0; need not be whole.
+    sizes : sequence of float
+        Mean sizes k, above 0; need not be whole.
 
     Returns
     -------
-    float
+    float64 (number of sizes,)
         Half way between the last probability that is in and the first that is out; 0 where all are in.
 
     Raises
     ------
     ValueError
-        When k isn't above 0, there are no pictures, or the probabilities are none.
+        When a k isn't above 0, there are no pictures, or the probabilities are none.
 
     Notes
     -----
     With s all n·C probabilities, falling, from s[0]: λ_k = (s[⌊n·k⌋ − 1] + s[⌊n·k⌋]) / 2. Equal probabilities at that
-    place are all in or all out: `mean_size` tells what came of it.
+    place are all in or all out: the mean size of the sets tells what came of it.
 
     References
     ----------
@@ -88,28 +57,8 @@ def average_k_threshold(probabilities: ArrayLike, k: float) -> float:
     --------
     Two pictures, one class each on average: the two largest of the four are 0.9 and 0.6, the next is 0.4.
 
-    >>> average_k_threshold([[0.9, 0.1], [0.6, 0.4]], 1)
-    0.5
-    """
-    return float(average_k_thresholds(probabilities, [k])[0])
-
-
-def average_k_thresholds(probabilities: ArrayLike, sizes: Sequence[float]) -> NDArray[np.float64]:
-    """Find the thresholds of several mean sizes, as `average_k_threshold` does for one.
-
-    Parameters
-    ----------
-    probabilities : float array (n, C)
-    sizes : sequence of float
-
-    Returns
-    -------
-    float64 (number of sizes,)
-
-    Raises
-    ------
-    ValueError
-        As `average_k_threshold` does.
+    >>> average_k_thresholds([[0.9, 0.1], [0.6, 0.4]], [1])
+    array([0.5])
     """
     p = checked_probabilities(probabilities)
     for k in sizes:
@@ -166,25 +115,6 @@ def coverage_threshold(probabilities: ArrayLike, labels: ArrayLike, coverage: fl
     0.7
     """
     p, y = checked(probabilities, labels)
-    if not 0 < coverage < 1:
-        raise ValueError(f"expected a coverage between 0 and 1, found {coverage}")
     right = np.sort(p[np.arange(len(y)), y])
-    # A hair more, so that 10 · (1 - 0.9) is 1 and not 0.
-    place = math.floor((len(y) + 1) * (1 - coverage) + 1e-9)
-    return float(right[place - 1]) if place >= 1 else 0.0
-
-
-def threshold_sets(probabilities: ArrayLike, threshold: float) -> NDArray[np.bool_]:
-    """Take the classes whose probability reaches a threshold.
-
-    Parameters
-    ----------
-    probabilities : float array (n, C)
-    threshold : float
-        From `average_k_threshold` or `coverage_threshold`.
-
-    Returns
-    -------
-    bool (n, C)
-    """
-    return checked_probabilities(probabilities) >= threshold
+    rank = coverage_rank(len(y), coverage)
+    return float(right[rank - 1]) if rank else 0.0

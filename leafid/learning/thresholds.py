@@ -88,12 +88,33 @@ class Thresholds:
         >>> Thresholds(np.array([1.0]), np.array([0.5]), one_to_nine, 9).of_coverage(0.8)
         0.2
         """
-        if not 0 < coverage < 1:
-            raise ValueError(f"expected a coverage between 0 and 1, found {coverage}")
-        # A hair more, so that 10 · (1 - 0.9) is 1 and not 0.
-        rank = math.floor((self.n_right + 1) * (1 - coverage) + 1e-9)
-        place = int(np.searchsorted(kept_ranks(self.n_right), rank, side="right"))
+        place = int(np.searchsorted(kept_ranks(self.n_right), coverage_rank(self.n_right, coverage), side="right"))
         return float(self.right[place - 1]) if place else 0.0
+
+
+def coverage_rank(number: int, coverage: float) -> int:
+    """Tell the rank, from 1, of the smallest right probability that sets of a coverage may demand; 0 for none.
+
+    Parameters
+    ----------
+    number : int
+        How many right probabilities there are.
+    coverage : float
+        In (0, 1).
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    ValueError
+        When the coverage isn't in (0, 1).
+    """
+    if not 0 < coverage < 1:
+        raise ValueError(f"expected a coverage between 0 and 1, found {coverage}")
+    # A hair more, so that 10 · (1 - 0.9) is 1 and not 0.
+    return math.floor((number + 1) * (1 - coverage) + 1e-9)
 
 
 def kept_ranks(number: int) -> np.ndarray:

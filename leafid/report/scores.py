@@ -9,9 +9,10 @@ import numpy as np
 
 from leafid.evaluation.answers import Answers
 from leafid.evaluation.comparison import Pair, species_scores
+from leafid.evaluation.plant_task import accuracy
 from leafid.evaluation.registry import every_metric
 from leafid.evaluation.resampling import Bootstrap
-from leafid.evaluation.set_scores import BINS, bin_accuracy, group_means
+from leafid.evaluation.set_scores import BINS, bin_accuracy, empty_share, group_means, macro_average, mean_size
 from leafid.evaluation.summary import Measure, Part, by_group, by_type, level_measure
 from leafid.report.tables import Cell, Table
 from leafid.runs.truth import Truth
@@ -144,17 +145,15 @@ def set_tables(
         hit = run.rank > 0
         per_class = group_means(hit, species, len(names))
         sizes = run.size
-        rows.append(
-            [run.name, float(hit.mean()), float(np.nanmean(per_class)), float(sizes.mean()), float((sizes == 0).mean())]
-        )
-        for organ, accuracy, mean_size, count in zip(
+        rows.append([run.name, accuracy(hit), macro_average(per_class), mean_size(sizes), empty_share(sizes)])
+        for organ, score, size, count in zip(
             contents,
             group_means(hit, content, len(contents)),
             group_means(sizes, content, len(contents)),
             np.bincount(content, minlength=len(contents)),
             strict=True,
         ):
-            organs.append([run.name, organ, int(count), float(accuracy), float(mean_size)])
+            organs.append([run.name, organ, int(count), float(score), float(size)])
         if training_pictures is not None:
             trained = np.array([training_pictures.get(name, 0) for name in names])
             for title, score, count in zip(BINS, *bin_accuracy(per_class, trained), strict=True):

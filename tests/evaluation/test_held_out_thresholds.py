@@ -6,7 +6,7 @@ import pytest
 from leafid.collection.picture import AcquisitionType, Picture, Taxon
 from leafid.evaluation.held_out_thresholds import fit_thresholds
 from leafid.evaluation.hierarchy import back_off, hierarchical_error
-from leafid.evaluation.set_valued import average_k_threshold, coverage_threshold, threshold_sets
+from leafid.evaluation.set_valued import average_k_thresholds, coverage_threshold
 from leafid.evaluation.taxonomy import Taxonomy
 from leafid.learning.held_out import HeldOut
 
@@ -41,8 +41,8 @@ def test_sets_are_those_of_their_definitions():
     held_out, right = made_up()
     fitted = fit_thresholds(held_out, TAXA)
     for size in (1, 2, 3, 4):
-        assert fitted.of_size(size) == average_k_threshold(held_out.probabilities, size)
-        assert threshold_sets(held_out.probabilities, fitted.of_size(size)).sum() == size * 60
+        assert fitted.of_size(size) == average_k_thresholds(held_out.probabilities, [size])[0]
+        assert (held_out.probabilities >= fitted.of_size(size)).sum() == size * 60
     for coverage in (0.5, 0.8, 0.9, 0.95, 0.999):
         assert fitted.of_coverage(coverage) == coverage_threshold(held_out.probabilities, right, coverage)
 
@@ -51,7 +51,7 @@ def test_sizes_between_are_met_nearly():
     held_out, _ = made_up(n=500)
     fitted = fit_thresholds(held_out, TAXA)
     for size in (0.3, 0.77, 1.5, 2.345):
-        realised = threshold_sets(held_out.probabilities, fitted.of_size(size)).sum() / 500
+        realised = (held_out.probabilities >= fitted.of_size(size)).sum() / 500
         # Neighbouring sizes of the grid are 2.3 % apart.
         assert realised == pytest.approx(size, rel=0.023)
 
@@ -105,5 +105,5 @@ def test_more_species_than_whole_sizes():
     pictures = [Picture(Path(f"{i}.jpg"), taxon=taxa[names[i]], plant=str(i)) for i in range(20)]
     fitted = fit_thresholds(HeldOut(pictures, probabilities, names, np.ones(20, bool)), taxa)
     for size in (1, 50, 100, 150):
-        assert fitted.of_size(size) == average_k_threshold(probabilities, size)
+        assert fitted.of_size(size) == average_k_thresholds(probabilities, [size])[0]
     assert len(fitted.sizes) <= 301
