@@ -23,9 +23,8 @@ from leafid.cli.environment import Environment
 from leafid.errors import LeafidError, ProblemsError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
-    from leafid.collection.picture import Picture
     from leafid.evaluation.taxonomy import Taxonomy
     from leafid.report.tables import Cell
     from leafid.runs.run import Run
@@ -48,6 +47,7 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     """Score every run and print a table."""
     from leafid.collection import read_and_warn
     from leafid.evaluation.hierarchy_summary import summarise_hierarchy
+    from leafid.evaluation.taxonomy import Taxonomy
     from leafid.report.tables import Table, render
     from leafid.runs.ground_truth import scored_part
     from leafid.runs.imageclef2011 import read_run
@@ -56,7 +56,7 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     pictures = read_and_warn(arguments.truth, arguments.layout).pictures
     truth = make_truth(scored_part(pictures, arguments.part, source=arguments.truth), source=arguments.truth)
     more = read_and_warn(arguments.taxonomy).pictures if arguments.taxonomy else ()
-    taxonomy = _taxonomy([*pictures, *more])
+    taxonomy = Taxonomy.of_pictures([*pictures, *more])
     species = dict(zip(truth.pictures, truth.species, strict=True))
     rows: list[list[Cell]] = []
     for path in arguments.runs:
@@ -71,12 +71,6 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     notes = [f"{len(truth)} pictures, {len(taxonomy.species)} species; right/answered at each rank"]
     environment.stdout.write(render([Table("", columns, rows, notes)], arguments.format))
     return 0
-
-
-def _taxonomy(pictures: Iterable[Picture]) -> Taxonomy:
-    from leafid.evaluation.taxonomy import Taxonomy
-
-    return Taxonomy({picture.taxon.species: picture.taxon for picture in pictures if picture.taxon}.values())
 
 
 def _answers(run: Run, path: str, truth: dict[str, str], taxonomy: Taxonomy) -> dict[str, str]:

@@ -111,9 +111,7 @@ def _distance(arguments: argparse.Namespace) -> Callable[[str, str], float] | No
         from leafid.collection import read_and_warn
         from leafid.evaluation.taxonomy import Taxonomy
 
-        pictures = read_and_warn(arguments.taxonomy).pictures
-        taxa = {picture.taxon.species: picture.taxon for picture in pictures if picture.taxon}
-        tree = Taxonomy(taxa.values())
+        tree = Taxonomy.of_pictures(read_and_warn(arguments.taxonomy).pictures)
         return distances_between(tree.species, tree.distances(), arguments.taxonomy)
     return None
 

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from leafid.collection.names import genus_name
-from leafid.collection.picture import Taxon
+from leafid.collection.picture import Picture, Taxon
 from leafid.errors import LeafidError
 from leafid.evaluation.path_error import WILDCARD
 
@@ -49,6 +49,17 @@ class Taxonomy:
             twice = next(name for name in self.species if self.species.count(name) > 1)
             raise LeafidError(f"expected every species once in the taxonomy, found {twice!r} twice")
         self._nodes = self._checked_nodes()
+
+    @classmethod
+    def of_pictures(cls, pictures: Iterable[Picture]) -> Taxonomy:
+        """Make the tree of the species of labelled pictures; of two taxa of one species the later one counts.
+
+        Raises
+        ------
+        LeafidError
+            As the class does.
+        """
+        return cls({picture.taxon.species: picture.taxon for picture in pictures if picture.taxon}.values())
 
     def path(self, answer: str) -> tuple[str, ...]:
         """Read an answer: a species, or a higher taxon or nothing followed by ``*``.

@@ -1,9 +1,11 @@
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leafid.collection.picture import Taxon
+from leafid.collection.picture import Picture, Taxon
 from leafid.errors import LeafidError
 from leafid.evaluation.hierarchy import back_off, fit_back_off_threshold, hierarchical_error
 from leafid.evaluation.taxonomy import Taxonomy
@@ -205,3 +207,11 @@ def test_bad_lengths_and_weights_are_refused():
         fit_back_off_threshold(np.empty((0, 6)), [], TREE)
     with pytest.raises(LeafidError, match="expected a weight"):
         fit_back_off_threshold(posteriors(2), ["Quercus robur"] * 2, TREE, weights=np.zeros(2))
+
+
+def test_the_tree_of_pictures():
+    labels = [Taxon("Acer campestre"), None, Taxon("Acer campestre", family="Sapindaceae")]
+    tree = Taxonomy.of_pictures(Picture(Path(f"{number}.jpg"), taxon=taxon) for number, taxon in enumerate(labels))
+    assert tree.paths == {"Acer campestre": ("Sapindaceae", "Acer", "Acer campestre")}
+    with pytest.raises(LeafidError, match="at least one species"):
+        Taxonomy.of_pictures([])
