@@ -125,6 +125,16 @@ def add_seed(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=seed, default=0, metavar="N", help="seed of everything random (default: 0)")
 
 
+def add_bootstrap(parser: argparse.ArgumentParser) -> None:
+    """``--confidence`` and ``--resamples``: of intervals."""
+    parser.add_argument(
+        "--confidence", type=share, default=0.95, metavar="SHARE", help="of the intervals (default: 0.95)"
+    )
+    parser.add_argument(
+        "--resamples", type=positive_int, default=1000, metavar="N", help="for the intervals (default: 1000)"
+    )
+
+
 def add_format(parser: argparse.ArgumentParser) -> None:
     """``--format``: of what is printed."""
     from leafid.report.tables import FORMATS

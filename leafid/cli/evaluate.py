@@ -24,13 +24,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from leafid.cli.arguments import (
+    add_bootstrap,
     add_format,
     add_jobs,
     add_seed,
     given_path,
-    positive_int,
     positive_ints,
-    share,
 )
 from leafid.cli.environment import Environment
 from leafid.cli.scoring import add_truth_and_runs, answers_of, check_output, differ, truth_of
@@ -39,6 +38,7 @@ from leafid.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+# Those of leafid.evaluation.summary, whose import would slow the help down.
 _GROUPS = ("species", "genus", "family", "author", "plant", "content")
 
 
@@ -67,12 +67,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--intervals", choices=("S", "all", "none"), default="S", help="of which scores to give intervals (default: S)"
     )
-    parser.add_argument(
-        "--confidence", type=share, default=0.95, metavar="SHARE", help="of the intervals (default: 0.95)"
-    )
-    parser.add_argument(
-        "--resamples", type=positive_int, default=1000, metavar="N", help="for the intervals (default: 1000)"
-    )
+    add_bootstrap(parser)
     add_seed(parser)
     add_format(parser)
     add_jobs(parser)

@@ -14,16 +14,14 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from leafid.cli.arguments import add_seed, given_path, positive_int, share
+from leafid.cli.arguments import add_bootstrap, add_seed, given_path
 from leafid.cli.environment import Environment
-from leafid.cli.scoring import add_truth_and_runs, check_output, differ, truth_of
+from leafid.cli.scoring import add_truth_and_runs, check_output, differ, read_runs, truth_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from leafid.collection import Picture
-    from leafid.runs.run import Run
-    from leafid.runs.truth import Truth
 
 FILE_NAME = "report.html"
 
@@ -40,12 +38,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         type=given_path,
         help="where the pictures are that it shows (default: the ground truth's)",
     )
-    parser.add_argument(
-        "--confidence", type=share, default=0.95, metavar="SHARE", help="of the intervals (default: 0.95)"
-    )
-    parser.add_argument(
-        "--resamples", type=positive_int, default=1000, metavar="N", help="for the intervals (default: 1000)"
-    )
+    add_bootstrap(parser)
     add_seed(parser)
 
 
@@ -61,7 +54,7 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     check_output(arguments.output, FILE_NAME)
     differ(arguments.runs)
     truth = truth_of(arguments)
-    runs = _read_runs(arguments.runs, truth)
+    runs = read_runs(arguments.runs, truth)
     page = report_page(
         truth,
         runs,
@@ -73,23 +66,6 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
         stream.write(page)
     environment.print(str(output / FILE_NAME))
     return 0
-
-
-def _read_runs(files: Sequence[str], truth: Truth) -> list[Run]:
-    """Read all runs; where several are bad, the problems of all of them are reported."""
-    from leafid.errors import LeafidError, ProblemsError
-    from leafid.runs import read_run
-
-    runs: list[Run] = []
-    problems: list[str] = []
-    for file in files:
-        try:
-            runs.append(read_run(file, truth.known))
-        except LeafidError as error:
-            problems += str(error).splitlines()
-    if problems:
-        raise ProblemsError(problems)
-    return runs
 
 
 def _pictures(arguments: argparse.Namespace) -> Sequence[Picture]:

@@ -5,17 +5,20 @@ from __future__ import annotations
 import argparse
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from leafid.cli.arguments import add_layout, add_part, given_path, output_folder
 from leafid.cli.environment import Environment
 from leafid.errors import LeafidError, ProblemsError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from leafid.evaluation.answers import Answers
+    from leafid.runs.run import Run
     from leafid.runs.truth import Truth
+
+_Read = TypeVar("_Read")
 
 
 def add_truth_and_runs(parser: argparse.ArgumentParser, runs: str = "run file", *, needed: bool = True) -> None:
@@ -45,23 +48,14 @@ def truth_of(arguments: argparse.Namespace) -> Truth:
 def answers_of(
     files: Sequence[str], truth: Truth, environment: Environment, *, official: bool = False, jobs: int = 1
 ) -> list[Answers]:
-    """Read all runs; where several are bad, the problems of all of them are reported."""
+    """Read all runs and lay them beside the ground truth; the problems of all that are bad are reported together."""
     from leafid.parallel import ordered_map
 
-    # Below some ten million bytes the runs are read before the workers have started.
+    # Below some 50 MB the runs are read before the workers have started.
     if sum(Path(file).stat().st_size for file in files if Path(file).is_file()) < 50e6:
         jobs = 1
-    found: list[Answers] = []
-    problems: list[str] = []
-    for read in environment.progress(
-        ordered_map(partial(_read, truth=truth, official=official), files, jobs), len(files), "runs"
-    ):
-        if isinstance(read, list):
-            problems += read
-        else:
-            found.append(read)
-    if problems:
-        raise ProblemsError(problems)
+    read = partial(_read_answers, truth=truth, official=official)
+    found = _all_good(environment.progress(ordered_map(partial(_tried, read), files, jobs), len(files), "runs"))
     for answer in found:
         if answer.repeated:
             environment.warn(f"{answer.name}: {answer.repeated} lines repeat a picture's rank; the last one counts")
@@ -71,16 +65,41 @@ def answers_of(
     return found
 
 
-def _read(file: str, truth: Truth, official: bool) -> Answers | list[str]:
+def read_runs(files: Sequence[str], truth: Truth) -> list[Run]:
+    """Read all runs; the problems of all that are bad are reported together."""
+    from leafid.runs import read_run
+
+    return _all_good(_tried(partial(read_run, known=truth.known), file) for file in files)
+
+
+def _read_answers(file: str, truth: Truth, official: bool) -> Answers:
     from leafid.evaluation.answers import answers
     from leafid.runs import read_run
 
+    return answers(read_run(file, truth.known, official=official), truth)
+
+
+def _tried(read: Callable[[str], _Read], file: str) -> _Read | ProblemsError:
+    """Read a file; what is wrong with it is given back."""
     try:
-        return answers(read_run(file, truth.known, official=official), truth)
+        return read(file)
     except ProblemsError as error:
-        return list(error.problems)
+        return error
     except LeafidError as error:
-        return [str(error)]
+        return ProblemsError([str(error)])
+
+
+def _all_good(outcomes: Iterable[_Read | ProblemsError]) -> list[_Read]:
+    found: list[_Read] = []
+    problems: list[str] = []
+    for outcome in outcomes:
+        if isinstance(outcome, ProblemsError):
+            problems += outcome.problems
+        else:
+            found.append(outcome)
+    if problems:
+        raise ProblemsError(problems)
+    return found
 
 
 def differ(files: Sequence[str]) -> None:
