@@ -9,7 +9,9 @@ from pathlib import Path
 
 from leafid.errors import LeafidError
 
+# Copies of what leafid.collection knows, whose import would slow every command's help down.
 TYPES = ("scan", "scan-like", "photo")
+LAYOUTS = ("imageclef", "plantnet300k", "species-folders", "pictures")
 
 
 def positive_int(word: str) -> int:
@@ -153,6 +155,6 @@ def add_layout(parser: argparse.ArgumentParser) -> None:
     """``--layout``: how a collection is laid out."""
     parser.add_argument(
         "--layout",
-        choices=("imageclef", "plantnet300k", "species-folders", "pictures"),
+        choices=LAYOUTS,
         help="how the collection is laid out (default: found out)",
     )

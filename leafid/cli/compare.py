@@ -18,6 +18,7 @@ from leafid.cli.environment import Environment
 from leafid.cli.scoring import add_truth_and_runs, answers_of, differ, truth_of
 from leafid.errors import LeafidError, UsageError
 
+# Those of leafid.evaluation.summary, whose import would slow the help down.
 _METRICS = ("S", "inverse-rank", "per-plant", "accuracy")
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import leafid
-from leafid.collection.picture import Picture
+from leafid.collection.picture import AcquisitionType, Picture
 from leafid.evaluation.answers import Answers, answers
 from leafid.evaluation.resampling import Bootstrap
 from leafid.evaluation.summary import ALL, MEAN_OF_TYPES, Part, by_type, measures
@@ -184,7 +184,7 @@ def _details(one: RunFacts, truth: Truth, gallery: _Gallery) -> dict[str, object
 
 
 def _counts(truth: Truth) -> list[dict[str, object]]:
-    types = [part for part in ("scan", "scan-like", "photo", UNKNOWN) if part in truth.type]
+    types = [part for part in (*map(str, AcquisitionType), UNKNOWN) if part in truth.type]
     rows = []
     for name in [*types, ALL] if len(types) > 1 else types:
         here = [index for index, kind in enumerate(truth.type) if name in (kind, ALL)]

@@ -1,0 +1,21 @@
+"""Choices that commands copy, so that their help is quick, against where they come from."""
+
+from leafid.cli import arguments, compare, evaluate
+from leafid.collection import READERS, AcquisitionType
+from leafid.evaluation.summary import GROUPS, measures
+
+
+def test_types():
+    assert tuple(map(str, AcquisitionType)) == arguments.TYPES
+
+
+def test_layouts():
+    assert set(arguments.LAYOUTS) == set(READERS)
+
+
+def test_groups():
+    assert evaluate._GROUPS == GROUPS
+
+
+def test_metrics_that_runs_are_compared_by():
+    assert [measure.name for measure in measures(())] == list(compare._METRICS)
