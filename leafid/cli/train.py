@@ -48,8 +48,7 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     # Found out now rather than after the training.
     check_writable(arguments.output)
 
-    from leafid.evaluation.held_out import held_out_scores
-    from leafid.evaluation.held_out_thresholds import fit_thresholds
+    from leafid.evaluation.held_out_thresholds import complete
     from leafid.learning.modelfile import write_model
     from leafid.learning.training import train
 
@@ -57,12 +56,7 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     recipes = chosen_recipes(arguments, pictures)
     with on_workers(arguments, [arguments.collection]), open_descriptions(arguments, environment) as descriptions:
         model = train(pictures, recipes, descriptions, arguments.seed)
-    for type_, identifier in model.identifiers.items():
-        if identifier.held_out_ is not None:
-            model.scores[str(type_)] = held_out_scores([identifier.held_out_])
-            taxa = {name: info.taxon for name, info in model.species.items()}
-            if thresholds := fit_thresholds(identifier.held_out_, taxa):
-                model.thresholds[type_] = thresholds
+    complete(model)
     write_model(model, arguments.output)
     # Not all that were read: a recipe needn't learn from every type that the collection has.
     n_used = sum(info.n_pictures for info in model.species.values())
@@ -70,8 +64,8 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     environment.print("on plants held out while training:")
     for type_ in model.identifiers:
         environment.print("  " + score_line(str(type_), model.scores.get(str(type_), {"pictures": 0, "unseen": 0})))
-    if "type_recognition" in model.scores:
-        environment.print(f"  acquisition type recognised: {model.scores['type_recognition']:.3f} of the pictures")
+    if model.type_recognition is not None:
+        environment.print(f"  acquisition type recognised: {model.type_recognition:.3f} of the pictures")
     if descriptions.unreadable:
         environment.note(f"leafid: {len(descriptions.unreadable)} pictures could not be read and were left out")
     return 1 if descriptions.unreadable else 0

@@ -1,4 +1,4 @@
-"""Fits how sure an identifier must be, on answers to plants that it did not see."""
+"""Scores a model, and fits how sure its identifiers must be, on answers to plants that they did not see."""
 
 from __future__ import annotations
 
@@ -9,15 +9,34 @@ import numpy as np
 
 from leafid.collection.picture import Taxon
 from leafid.errors import LeafidError
+from leafid.evaluation.held_out import held_out_scores
 from leafid.evaluation.hierarchy import fit_back_off_threshold
 from leafid.evaluation.set_valued import average_k_thresholds
 from leafid.evaluation.taxonomy import Taxonomy
 from leafid.learning.held_out import HeldOut
+from leafid.learning.model import Model
 from leafid.learning.thresholds import Thresholds, kept_ranks
 
 _log = logging.getLogger(__name__)
 _WHOLE_SIZES = 100
 _OTHER_SIZES = 200
+
+
+def complete(model: Model) -> None:
+    """Give a newly trained model its scores and thresholds.
+
+    Parameters
+    ----------
+    model : Model
+        From `leafid.learning.training.train`. A model that was read from a file, which holds no answers to held-out
+        plants, stays as it is.
+    """
+    taxa = {name: info.taxon for name, info in model.species.items()}
+    for type_, identifier in model.identifiers.items():
+        if identifier.held_out_ is not None:
+            model.scores[str(type_)] = held_out_scores([identifier.held_out_])
+            if thresholds := fit_thresholds(identifier.held_out_, taxa):
+                model.thresholds[type_] = thresholds
 
 
 def fit_thresholds(held_out: HeldOut, taxa: Mapping[str, Taxon]) -> Thresholds | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -45,21 +44,24 @@ class Model:
     species : dict of str to SpeciesInfo
     fingerprint : str
         Of the training pictures.
-    scores : dict
-        By type: what held-out plants said at training time.
+    scores : dict of str to dict
+        By type: what held-out plants said at training time, see `leafid.evaluation.held_out.held_out_scores`.
     thresholds : dict of AcquisitionType to Thresholds
         How sure each identifier must be; a type is missing where its training had nothing to learn that from.
     contexts : dict of AcquisitionType to Context
         What place and day say beside what each identifier sees; empty in a model of an older program.
+    type_recognition : float or None
+        How often the type of pictures of held-out plants is recognised; None where it could not be told.
     """
 
     identifiers: dict[AcquisitionType, Identifier]
     recogniser: TypeRecogniser | None = None
     species: dict[str, SpeciesInfo] = field(default_factory=dict)
     fingerprint: str = ""
-    scores: dict[str, Any] = field(default_factory=dict)
+    scores: dict[str, dict[str, float]] = field(default_factory=dict)
     thresholds: dict[AcquisitionType, Thresholds] = field(default_factory=dict)
     contexts: dict[AcquisitionType, Context] = field(default_factory=dict)
+    type_recognition: float | None = None
 
     def recognise_type(self, features: np.ndarray) -> AcquisitionType:
         """Tell which type that it was trained for a picture is of, by `leafid.learning.recogniser.type_features`."""

@@ -31,6 +31,8 @@ from leafid.learning.thresholds import Thresholds, kept_ranks
 
 FORMAT = "leafid-model"
 FORMAT_VERSION = 2
+# It stands among the scores of the types, named as no type is.
+_TYPE_RECOGNITION = "type_recognition"
 
 
 def write_model(model: Model, path: str | os.PathLike[str]) -> None:
@@ -67,6 +69,7 @@ def write_model(model: Model, path: str | os.PathLike[str]) -> None:
             plain, own = _context_taken_apart(model.contexts[type_])
             identifiers[str(type_)]["context"] = plain
             arrays.update({f"{type_}/context/{key}": array for key, array in own.items()})
+    recognition = {} if model.type_recognition is None else {_TYPE_RECOGNITION: model.type_recognition}
     manifest: dict[str, Any] = {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
@@ -74,7 +77,7 @@ def write_model(model: Model, path: str | os.PathLike[str]) -> None:
         "training_data": model.fingerprint,
         "species": {name: _plain_species(info) for name, info in model.species.items()},
         "identifiers": identifiers,
-        "scores": model.scores,
+        "scores": {**recognition, **model.scores},
     }
     if model.recogniser is not None:
         manifest["recogniser"] = [str(type_) for type_ in model.recogniser.types_]
@@ -153,7 +156,9 @@ def _assembled(manifest: dict[str, Any], arrays: Arrays, path: str | os.PathLike
         )
     species = {name: _species_info(name, plain) for name, plain in manifest["species"].items()}
     scores = dict(manifest["scores"])
-    return Model(identifiers, recogniser, species, str(manifest["training_data"]), scores, thresholds, contexts)
+    recognition = scores.pop(_TYPE_RECOGNITION, None)
+    share = None if recognition is None else float(recognition)
+    return Model(identifiers, recogniser, species, str(manifest["training_data"]), scores, thresholds, contexts, share)
 
 
 def _identifier(entry: dict[str, Any], recipe: Recipe, arrays: Arrays) -> Identifier:

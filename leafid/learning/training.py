@@ -42,7 +42,7 @@ def train(
     Returns
     -------
     Model
-        Of its `scores`, only how often the type is recognised on held-out plants is there yet.
+        Without `scores` and `thresholds`: `leafid.evaluation.held_out_thresholds.complete` adds them.
 
     Raises
     ------
@@ -60,13 +60,19 @@ def train(
     asked = [picture for picture in readable if picture.type in recipes]
     drawn = [asked[index] for index in drawn_by_plant(asked, RECOGNISER_PICTURES, seed)]
     recogniser, share = train_recogniser(drawn, descriptions, seed)
-    scores = {} if share is None else {"type_recognition": share}
     contexts = {
         type_: bounded_context(identifier.held_out_, readable, seed)
         for type_, identifier in identifiers.items()
         if identifier.held_out_ is not None
     }
-    return Model(identifiers, recogniser, known_species(readable), fingerprint(readable), scores, contexts=contexts)
+    return Model(
+        identifiers,
+        recogniser,
+        known_species(readable),
+        fingerprint(readable),
+        contexts=contexts,
+        type_recognition=share,
+    )
 
 
 def bounded_context(held_out: HeldOut, pictures: Sequence[Picture], seed: int) -> Context:

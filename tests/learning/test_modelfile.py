@@ -62,6 +62,7 @@ def test_round_trip(trained, asked, descriptions, tmp_path):
     assert first.species == trained.species
     assert first.fingerprint == trained.fingerprint
     assert first.scores == trained.scores
+    assert first.type_recognition == trained.type_recognition
     for type_, identifier in trained.identifiers.items():
         assert first.identifiers[type_].recipe == identifier.recipe
         assert first.identifiers[type_].species_ == identifier.species_

@@ -6,8 +6,10 @@ import pytest
 from leafid.collection import fingerprint
 from leafid.collection.picture import AcquisitionType
 from leafid.errors import LeafidError
+from leafid.evaluation.held_out_thresholds import complete
 from leafid.learning import training as module
 from leafid.learning.held_out import HeldOut
+from leafid.learning.modelfile import read_model
 from leafid.learning.training import bounded_context, train, train_recogniser
 
 SCAN, SHEET = AcquisitionType.SCAN, AcquisitionType.SCAN_LIKE
@@ -18,7 +20,7 @@ def test_an_identifier_for_every_recipe(trained, training, recipes):
     assert trained.fingerprint == fingerprint(training)
     assert {info.n_pictures for info in trained.species.values()} == {9}
     assert set(trained.recogniser.types_) == set(AcquisitionType)
-    assert 0.5 < trained.scores["type_recognition"] <= 1
+    assert 0.5 < trained.type_recognition <= 1
 
 
 def test_only_pictures_that_a_recipe_uses_are_told_of(training, recipes, descriptions):
@@ -26,7 +28,26 @@ def test_only_pictures_that_a_recipe_uses_are_told_of(training, recipes, descrip
     own = [picture for picture in training if picture.type == SHEET]
     assert model.fingerprint == fingerprint(own)
     assert model.recogniser is None
-    assert model.scores == {}
+    assert model.type_recognition is None
+
+
+def test_completing_gives_what_the_command_writes(trained, drawn_model):
+    model = replace(trained, scores={}, thresholds={})
+    complete(model)
+    written = read_model(drawn_model)
+    assert model.scores == written.scores
+    assert list(model.scores) == ["scan", "scan-like", "photo"]
+    assert model.type_recognition == written.type_recognition
+    for type_, thresholds in written.thresholds.items():
+        for size in (1, 1.5, 2):
+            assert model.thresholds[type_].of_size(size) == thresholds.of_size(size)
+
+
+def test_a_model_from_a_file_is_complete(drawn_model):
+    model = read_model(drawn_model)
+    before = dict(model.scores), dict(model.thresholds)
+    complete(model)
+    assert (model.scores, model.thresholds) == before
 
 
 def test_one_species_is_warned_of(training, recipes, descriptions, caplog):
