@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leafid.evaluation.answers import Answers
-from leafid.evaluation.plant_task import averaged, by_group, mean_of_types, picture_weights
+from leafid.evaluation.plant_task import average_score_by_group, averaged, averaging_weights, mean_of_types
 from leafid.evaluation.resampling import holm, randomisation_p
 from leafid.evaluation.summary import Measure
 from leafid.runs.truth import Truth
@@ -128,7 +128,7 @@ def score_weights(truth: Truth, average: str, kind: str | None = None) -> NDArra
     _, plants = truth.column("plant")
     weights = np.zeros(len(truth))
     for here in kinds:
-        weights[here] = picture_weights(average, authors[here], plants[here]) / len(kinds)
+        weights[here] = averaging_weights(average, authors[here], plants[here]) / len(kinds)
     return weights
 
 
@@ -152,7 +152,7 @@ def species_scores(truth: Truth, values: NDArray[np.float64], kind: str | None =
     _, plants = truth.column("plant")
     here = np.ones(len(truth), bool) if kind is None else np.array([entry == kind for entry in truth.type])
     scores = np.full(len(names), np.nan)
-    found = by_group(values[here], authors[here], plants[here], species[here])
+    found = average_score_by_group(values[here], authors[here], plants[here], species[here])
     scores[: len(found)] = found
     return scores
 

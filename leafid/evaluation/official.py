@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from leafid.collection.picture import AcquisitionType
 from leafid.evaluation.answers import Answers
-from leafid.evaluation.plant_task import average_score, by_group, success
+from leafid.evaluation.plant_task import average_score, average_score_by_group, success
 from leafid.runs.truth import UNKNOWN, Truth, numbered
 
 TYPES = tuple(AcquisitionType)
@@ -140,7 +140,7 @@ def _groups(truth: Truth, column: str, answers: NDArray, counted: NDArray[np.boo
     _, plants = truth.column("plant")
     both = types * len(names) + groups
     right = success(answers)
-    scores = by_group(right[counted], authors[counted], plants[counted], both[counted])
+    scores = average_score_by_group(right[counted], authors[counted], plants[counted], both[counted])
     table: dict[str, dict[str, float]] = {}
     for code in np.flatnonzero(~np.isnan(scores)).tolist():
         kind, name = divmod(code, len(names))

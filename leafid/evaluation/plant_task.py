@@ -190,7 +190,9 @@ def accuracy(values: ArrayLike) -> float:
     return float(array.mean()) if len(array) else float("nan")
 
 
-def by_group(values: ArrayLike, authors: ArrayLike, plants: ArrayLike, groups: ArrayLike) -> NDArray[np.float64]:
+def average_score_by_group(
+    values: ArrayLike, authors: ArrayLike, plants: ArrayLike, groups: ArrayLike
+) -> NDArray[np.float64]:
     """Compute the average classification score of each group of pictures by itself.
 
     Parameters
@@ -207,7 +209,7 @@ def by_group(values: ArrayLike, authors: ArrayLike, plants: ArrayLike, groups: A
 
     Examples
     --------
-    >>> by_group([1, 0, 1], ["ann", "ann", "bob"], ["a", "b", "c"], [0, 0, 1])
+    >>> average_score_by_group([1, 0, 1], ["ann", "ann", "bob"], ["a", "b", "c"], [0, 0, 1])
     array([0.5, 1. ])
     """
     group_index = np.asarray(groups, np.intp)
@@ -249,7 +251,7 @@ def averaged(average: str, values: ArrayLike, authors: ArrayLike, plants: ArrayL
     raise ValueError(f"expected an average (S, plants, pictures), found {average!r}")
 
 
-def picture_weights(average: str, authors: ArrayLike, plants: ArrayLike) -> NDArray[np.float64]:
+def averaging_weights(average: str, authors: ArrayLike, plants: ArrayLike) -> NDArray[np.float64]:
     """Tell how much each picture weighs in an average.
 
     All averages are linear: the score is the sum of the pictures' values, each times its weight.
@@ -272,7 +274,7 @@ def picture_weights(average: str, authors: ArrayLike, plants: ArrayLike) -> NDAr
 
     Examples
     --------
-    >>> picture_weights("S", ["ann", "ann", "bob"], ["a", "a", "b"])
+    >>> averaging_weights("S", ["ann", "ann", "bob"], ["a", "a", "b"])
     array([0.25, 0.25, 0.5 ])
     """
     owners, unit = plant_units(authors, plants)

@@ -71,7 +71,7 @@ def resampled(
     values : sequence of float arrays (n,)
         The pictures' scores, a measure each.
     averages : sequence of {"S", "plants", "pictures"}
-        How each measure is averaged, see `leafid.evaluation.plant_task.picture_weights`.
+        How each measure is averaged, see `leafid.evaluation.plant_task.averaging_weights`.
     authors, plants : int or str array (n,)
     bootstrap : Bootstrap
         The same seed draws the same plants.

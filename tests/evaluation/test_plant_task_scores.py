@@ -13,7 +13,7 @@ from leafid.evaluation.official import java_double, official_files
 from leafid.evaluation.plant_task import (
     accuracy,
     average_score,
-    by_group,
+    average_score_by_group,
     inverse_rank,
     mean_of_types,
     plant_accuracy,
@@ -151,7 +151,7 @@ def test_s_is_the_literal_formula(rows):
 @given(pictures)
 def test_groups_are_the_literal_formula_on_each_group(rows):
     names = sorted({r[2] for r in rows})
-    found = by_group(
+    found = average_score_by_group(
         [r[3] for r in rows], [r[0] for r in rows], [r[1] for r in rows], [names.index(r[2]) for r in rows]
     )
     for name, score in zip(names, found, strict=True):

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from leafid.evaluation.plant_task import accuracy, average_score, picture_weights, plant_accuracy
+from leafid.evaluation.plant_task import accuracy, average_score, averaging_weights, plant_accuracy
 from leafid.evaluation.resampling import Bootstrap, holm, randomisation_p, resampled
 
 AVERAGES = {
@@ -27,14 +27,14 @@ def columns(rows):
 @given(pictures, st.sampled_from(sorted(AVERAGES)))
 def test_every_average_is_a_weighted_sum(rows, average):
     authors, plants, values = columns(rows)
-    weights = picture_weights(average, authors, plants)
+    weights = averaging_weights(average, authors, plants)
     assert weights.sum() == pytest.approx(1)
     assert weights @ values == pytest.approx(AVERAGES[average](values, authors, plants), abs=1e-12)
 
 
 def test_there_is_no_other_average():
     with pytest.raises(ValueError, match="expected an average"):
-        picture_weights("median", ["a"], ["1"])
+        averaging_weights("median", ["a"], ["1"])
 
 
 def drawn_scores(values, authors, plants, average):
