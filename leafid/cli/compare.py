@@ -51,7 +51,9 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
         raise LeafidError(f"{arguments.truth}: expected pictures of type {arguments.type}, found none")
     answered = answers_of(arguments.runs, truth, environment, jobs=arguments.jobs)
     measure = next(measure for measure in measures() if measure.name == arguments.metric)
-    pairs = compare(truth, answered, measure, kind=arguments.type, resamples=arguments.resamples, seed=arguments.seed)
+    pairs = compare(
+        truth, answered, measure, acquisition_type=arguments.type, resamples=arguments.resamples, seed=arguments.seed
+    )
     tables = [
         comparison_table(pairs, measure.name, arguments.type or "mean of types", arguments.resamples, arguments.seed)
     ]

@@ -47,7 +47,7 @@ def compare(
     runs: Sequence[Answers],
     measure: Measure,
     *,
-    kind: str | None = None,
+    acquisition_type: str | None = None,
     resamples: int = 10_000,
     seed: int = 0,
 ) -> list[Pair]:
@@ -59,7 +59,7 @@ def compare(
     runs : sequence of Answers
         Two or more. A picture that a run lacks counts 0.
     measure : Measure
-    kind : str, optional
+    acquisition_type : str, optional
         Only pictures of this acquisition type. By default the score is the mean of the types.
     resamples : int, default 10000
     seed : int, default 0
@@ -76,17 +76,17 @@ def compare(
     """
     if len(runs) < 2:
         raise ValueError(f"expected two or more runs to compare, found {len(runs)}")
-    kinds = _types(truth, kind)
-    weights = score_weights(truth, measure.average, kind)
+    types = _types(truth, acquisition_type)
+    weights = score_weights(truth, measure.average, acquisition_type)
     here = np.flatnonzero(weights)
     _, authors = truth.column("author")
     _, plants = truth.column("plant")
     values = [measure.score(run) for run in runs]
     scores = [
-        mean_of_types([averaged(measure.average, value[part], authors[part], plants[part]) for part in kinds])
+        mean_of_types([averaged(measure.average, value[part], authors[part], plants[part]) for part in types])
         for value in values
     ]
-    species = [species_scores(truth, value, kind) for value in values]
+    species = [species_scores(truth, value, acquisition_type) for value in values]
     pairs = []
     for a, b in combinations(range(len(runs)), 2):
         difference = (weights * (values[a] - values[b]))[here]
@@ -103,14 +103,14 @@ def compare(
     ]
 
 
-def score_weights(truth: Truth, average: str, kind: str | None = None) -> NDArray[np.float64]:
+def score_weights(truth: Truth, average: str, acquisition_type: str | None = None) -> NDArray[np.float64]:
     """Tell how much each picture weighs in a type's score, or in the mean of the types.
 
     Parameters
     ----------
     truth : Truth
     average : {"S", "plants", "pictures"}
-    kind : str, optional
+    acquisition_type : str, optional
         An acquisition type.
 
     Returns
@@ -123,16 +123,18 @@ def score_weights(truth: Truth, average: str, kind: str | None = None) -> NDArra
     ValueError
         When there are no pictures of that type.
     """
-    kinds = _types(truth, kind)
+    types = _types(truth, acquisition_type)
     _, authors = truth.column("author")
     _, plants = truth.column("plant")
     weights = np.zeros(len(truth))
-    for here in kinds:
-        weights[here] = averaging_weights(average, authors[here], plants[here]) / len(kinds)
+    for here in types:
+        weights[here] = averaging_weights(average, authors[here], plants[here]) / len(types)
     return weights
 
 
-def species_scores(truth: Truth, values: NDArray[np.float64], kind: str | None = None) -> NDArray[np.float64]:
+def species_scores(
+    truth: Truth, values: NDArray[np.float64], acquisition_type: str | None = None
+) -> NDArray[np.float64]:
     """Score each species by itself, over all its pictures or those of one type.
 
     Parameters
@@ -140,7 +142,7 @@ def species_scores(truth: Truth, values: NDArray[np.float64], kind: str | None =
     truth : Truth
     values : float64 (n,)
         The pictures' scores.
-    kind : str, optional
+    acquisition_type : str, optional
 
     Returns
     -------
@@ -150,17 +152,17 @@ def species_scores(truth: Truth, values: NDArray[np.float64], kind: str | None =
     names, species = truth.column("species")
     _, authors = truth.column("author")
     _, plants = truth.column("plant")
-    here = np.ones(len(truth), bool) if kind is None else np.array([entry == kind for entry in truth.type])
+    here = np.array([acquisition_type in (None, own) for own in truth.type], bool)
     scores = np.full(len(names), np.nan)
     found = average_score_by_group(values[here], authors[here], plants[here], species[here])
     scores[: len(found)] = found
     return scores
 
 
-def _types(truth: Truth, kind: str | None) -> list[NDArray[np.intp]]:
+def _types(truth: Truth, acquisition_type: str | None) -> list[NDArray[np.intp]]:
     """List the pictures of each type that counts."""
     names, index = truth.column("type")
-    if kind is not None and kind not in names:
-        raise ValueError(f"expected a type that the ground truth has ({', '.join(names)}), found {kind!r}")
-    chosen = names if kind is None else (kind,)
+    if acquisition_type is not None and acquisition_type not in names:
+        raise ValueError(f"expected a type that the ground truth has ({', '.join(names)}), found {acquisition_type!r}")
+    chosen = names if acquisition_type is None else (acquisition_type,)
     return [np.flatnonzero(index == names.index(name)) for name in chosen]

@@ -91,14 +91,14 @@ def java_double(number: float) -> str:
 
 
 def _scores(truth: Truth, runs: Sequence[Answers], counted: Sequence[NDArray[np.bool_]]) -> str:
-    kinds = np.array(truth.type)
+    types = np.array(truth.type)
     _, authors = truth.column("author")
     _, plants = truth.column("plant")
-    lines = [_line("RunFileName", *(kind.official for kind in TYPES))]
+    lines = [_line("RunFileName", *(type_.official for type_ in TYPES))]
     for run, part in zip(runs, counted, strict=True):
         scores = []
-        for kind in TYPES:
-            here = part & (kinds == kind)
+        for type_ in TYPES:
+            here = part & (types == type_)
             scores.append(average_score(success(run.rank[here]), authors[here], plants[here]))
         lines.append(_line(run.name, *map(java_double, scores)))
     return "".join(lines)
@@ -143,27 +143,27 @@ def _groups(truth: Truth, column: str, answers: NDArray, counted: NDArray[np.boo
     scores = average_score_by_group(right[counted], authors[counted], plants[counted], both[counted])
     table: dict[str, dict[str, float]] = {}
     for code in np.flatnonzero(~np.isnan(scores)).tolist():
-        kind, name = divmod(code, len(names))
-        table.setdefault(type_names[kind], {})[names[name]] = float(scores[code])
+        type_, name = divmod(code, len(names))
+        table.setdefault(type_names[type_], {})[names[name]] = float(scores[code])
     return table
 
 
 def _mean(tables: Sequence[dict[str, dict[str, float]]]) -> dict[str, dict[str, float]]:
     """Average over the runs that have a score there."""
     mean: dict[str, dict[str, float]] = {}
-    for kind in {kind for table in tables for kind in table}:
-        names = {name for table in tables for name in table.get(kind, ())}
+    for type_ in {type_ for table in tables for type_ in table}:
+        names = {name for table in tables for name in table.get(type_, ())}
         for name in sorted(names):
-            scores = [table[kind][name] for table in tables if name in table.get(kind, ())]
-            mean.setdefault(kind, {})[name] = sum(scores) / len(scores)
+            scores = [table[type_][name] for table in tables if name in table.get(type_, ())]
+            mean.setdefault(type_, {})[name] = sum(scores) / len(scores)
     return mean
 
 
 def _sections(table: dict[str, dict[str, float]]) -> str:
     """Write a type after the other, each with an empty line behind it."""
     return "".join(
-        "".join(f"{_official_type(kind)};{name};{java_double(score)}\n" for name, score in table[kind].items()) + "\n"
-        for kind in sorted(table, key=_type_place)
+        "".join(f"{_official_type(type_)};{name};{java_double(score)}\n" for name, score in table[type_].items()) + "\n"
+        for type_ in sorted(table, key=_type_place)
     )
 
 
@@ -171,12 +171,12 @@ def _order(truth: Truth) -> Iterator[int]:
     yield from sorted(range(len(truth)), key=lambda index: (_type_place(truth.type[index]), index))
 
 
-def _type_place(kind: str) -> int:
-    return TYPES.index(AcquisitionType(kind)) if kind != UNKNOWN else len(TYPES)
+def _type_place(type_: str) -> int:
+    return TYPES.index(AcquisitionType(type_)) if type_ != UNKNOWN else len(TYPES)
 
 
-def _official_type(kind: str) -> str:
-    return AcquisitionType(kind).official if kind != UNKNOWN else kind
+def _official_type(type_: str) -> str:
+    return AcquisitionType(type_).official if type_ != UNKNOWN else type_
 
 
 def _line(*cells: str) -> str:

@@ -187,7 +187,7 @@ def _counts(truth: Truth) -> list[dict[str, object]]:
     types = [part for part in (*map(str, AcquisitionType), UNKNOWN) if part in truth.type]
     rows = []
     for name in [*types, ALL] if len(types) > 1 else types:
-        here = [index for index, kind in enumerate(truth.type) if name in (kind, ALL)]
+        here = [index for index, type_ in enumerate(truth.type) if name in (type_, ALL)]
         columns = {"species": truth.species, "plants": truth.plant, "authors": truth.author}
         rows.append(
             {

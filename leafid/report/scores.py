@@ -218,7 +218,7 @@ def comparison_table(pairs: Sequence[Pair], metric: str, what: str, resamples: i
     return Table(f"Comparison, {metric}, {what}", columns, rows, notes)
 
 
-def species_table(truth: Truth, runs: Sequence[Answers], measure: Measure, kind: str | None) -> Table:
+def species_table(truth: Truth, runs: Sequence[Answers], measure: Measure, acquisition_type: str | None) -> Table:
     """Compose each run's score on every species.
 
     Parameters
@@ -227,7 +227,7 @@ def species_table(truth: Truth, runs: Sequence[Answers], measure: Measure, kind:
     runs : sequence of Answers
     measure : Measure
         Its picture score; averaged as S is.
-    kind : str or None
+    acquisition_type : str or None
         An acquisition type, or all pictures.
 
     Returns
@@ -235,7 +235,7 @@ def species_table(truth: Truth, runs: Sequence[Answers], measure: Measure, kind:
     Table
     """
     names, _ = truth.column("species")
-    columns = [species_scores(truth, measure.score(run), kind).tolist() for run in runs]
+    columns = [species_scores(truth, measure.score(run), acquisition_type).tolist() for run in runs]
     rows: list[list[Cell]] = [
         [name, *row] for name, row in zip(names, zip(*columns, strict=True), strict=True) if not np.isnan(row).any()
     ]

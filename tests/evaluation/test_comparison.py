@@ -71,7 +71,7 @@ def test_misuse(truth, runs):
     with pytest.raises(ValueError, match="two or more"):
         compare(truth, runs[:1], measures()[0])
     with pytest.raises(ValueError, match="expected a type"):
-        compare(truth, runs, measures()[0], kind="herbarium")
+        compare(truth, runs, measures()[0], acquisition_type="herbarium")
 
 
 def test_species_scores_are_s_of_their_pictures(truth, runs):
