@@ -82,7 +82,8 @@ def test_flame_graph():
         "photo: 100.0%",
     }
     widths = {name: float(box.get("width")) for name, box in boxes.items()}
-    assert widths["cv2.resize: 60.0%"] / widths["scan: 100.0%"] == pytest.approx(0.6, abs=0.001)
+    # Of a picture's 1200, 0.4 are left free between boxes.
+    assert widths["cv2.resize: 60.0%"] / widths["scan: 100.0%"] == pytest.approx(0.6, abs=3e-4)
     assert float(boxes["cv2.resize: 60.0%"].get("y")) > float(boxes[f"{sift}: 60.0%"].get("y"))
     assert share_rows(counts, 2) == [
         [f"`{describe}`", "40.0%", "100.0%", "Python 100%"],

@@ -59,10 +59,12 @@ def test_a_straight_edge_halves_discs_and_a_right_corner_quarters_them():
     low = middle - shape.side / 2
     areas, arcs = disc_shares(shape, np.array([[low[0], middle[1]], low]))
     near = np.array(SCALES) < 0.45
-    np.testing.assert_allclose(areas[0, near], 0.5, atol=0.04)
-    np.testing.assert_allclose(arcs[0, near], 0.5, atol=1.5 / 32)
-    np.testing.assert_allclose(areas[1, near], 0.25, atol=0.04)
-    np.testing.assert_allclose(arcs[1, near], 0.25, atol=1.5 / 32)
+    # Of 24 directions just a half and a quarter lie inside; single ones are read in the soft edge, as parts. That moves
+    # discs of ten circles by 0.003, and with 720 directions by 0.001.
+    np.testing.assert_allclose(areas[0, near], 0.5, atol=0.005)
+    np.testing.assert_allclose(areas[1, near], 0.25, atol=0.005)
+    np.testing.assert_allclose(arcs[0, near], 0.5, atol=0.5 / 24)
+    np.testing.assert_allclose(arcs[1, near], 0.25, atol=0.5 / 24)
 
 
 def test_soft_histograms_are_the_slow_ones():

@@ -80,7 +80,7 @@ def test_an_ellipse_is_its_first_harmonic():
     points = resample(np.stack([200 * np.sin(angle), -160 * np.cos(angle)], axis=1), 1000)
     spectrum = np.abs(np.fft.fft(points[:, 1] - 1j * points[:, 0]))
     expected = abs(spectrum[1] - spectrum[-1]) / (spectrum[1] + spectrum[-1])
-    assert np.exp(values[ELLIPTIC_HARMONICS - 1]) == pytest.approx(expected, abs=0.005)
+    assert np.exp(values[ELLIPTIC_HARMONICS - 1]) == pytest.approx(expected, abs=0.1 / 135)  # pixels of a mean radius
     assert np.exp(values[: ELLIPTIC_HARMONICS - 1].max()) < 0.03
 
 
@@ -92,7 +92,8 @@ def test_centroid_distance_is_the_formula():
     values = centroid_distance(shape)
     for k in (1, 2, 3, 10, DISTANCE_HARMONICS):
         total = sum(d * cmath.exp(-2j * np.pi * k * n / count) for n, d in enumerate(distance))
-        assert np.exp(values[k - 1]) == pytest.approx(2 * abs(total) / count / mean + 1e-3, rel=1e-4)
+        # A logarithm of up to 7, in float32.
+        assert np.exp(values[k - 1]) == pytest.approx(2 * abs(total) / count / mean + 1e-3, rel=2e-6)
     assert values[-2:] == pytest.approx([min(distance) / mean, max(distance) / mean], rel=1e-5)
 
 

@@ -43,7 +43,7 @@ def test_a_disc_has_the_values_of_a_circle():
         "tail_skewness": 0,
     }
     for name, value in expected.items():
-        assert values[f"geometry_{name}"] == pytest.approx(value, abs=2 * CLOSE), name
+        assert values[f"geometry_{name}"] == pytest.approx(value, abs=CLOSE), name
 
 
 @pytest.mark.parametrize("turn", [0.0, 0.5, 1.2, np.pi / 2])
@@ -61,11 +61,12 @@ def test_an_ellipse_has_the_values_of_its_axes(turn):
 
 def test_widths_are_row_sums_of_an_upright_leaf():
     rows, cols = np.indices((400, 300))
-    half = np.where((rows >= 20) & (rows < 380), 15 + 70 * ((rows - 20) / 360) ** 2, 0)
+    # As many rows for every width: 16 × 23.
+    half = np.where((rows >= 16) & (rows < 384), 15 + 70 * ((rows - 16) / 368) ** 2, 0)
     mask = np.abs(cols - 149.5) < half
     values = measure(mask)
     expected = [
-        np.count_nonzero(mask[20 + 360 * index // WIDTHS : 20 + 360 * (index + 1) // WIDTHS]) / (360 / WIDTHS)
+        np.count_nonzero(mask[16 + 368 * index // WIDTHS : 16 + 368 * (index + 1) // WIDTHS]) / (368 / WIDTHS)
         for index in range(WIDTHS)
     ]
     expected = np.array(expected) / np.sqrt(np.count_nonzero(mask))
@@ -73,10 +74,10 @@ def test_widths_are_row_sums_of_an_upright_leaf():
     # The tail (longer end) is the narrow one, at the top: the axis points there.
     differences = expected[::-1] - expected
     for index in range(WIDTHS // 2):
-        assert values[f"geometry_width_sum_{index + 1}"] == pytest.approx(sums[index], abs=2 * CLOSE)
-        assert abs(values[f"geometry_width_difference_{index + 1}"]) == pytest.approx(
-            abs(differences[index]), abs=2 * CLOSE
-        )
+        difference = abs(values[f"geometry_width_difference_{index + 1}"])
+        # Sums of pixels on either side, so that edges matter less than for a single length.
+        assert values[f"geometry_width_sum_{index + 1}"] == pytest.approx(sums[index], abs=CLOSE / 3)
+        assert difference == pytest.approx(abs(differences[index]), abs=CLOSE / 3)
 
 
 def test_rings_hold_the_shares_of_the_area():
@@ -88,7 +89,8 @@ def test_rings_hold_the_shares_of_the_area():
         np.count_nonzero((distance >= ring * RING_LIMIT / RINGS) & (distance < (ring + 1) * RING_LIMIT / RINGS))
         for ring in range(RINGS)
     ]
-    np.testing.assert_allclose(values, np.sqrt(np.array(expected) / len(rows)), atol=2 * CLOSE)
+    # Sums of pixels on either side; the fast ones are those of the picture at a quarter of its size.
+    np.testing.assert_allclose(values, np.sqrt(np.array(expected) / len(rows)), atol=CLOSE / 3)
 
 
 def test_parts_and_holes_are_seen():

@@ -74,7 +74,8 @@ def test_the_way_round_a_notch_is_longer_than_the_straight_one():
     right = np.argmin(np.abs(points - low - np.array([0, 185]) * scale).sum(axis=1))
     distances, _ = inner_distances(shape, 80)
     by_the_corners = 2 * np.hypot(160, 35) + 80
-    assert distances[left, right] == pytest.approx(by_the_corners * scale, rel=0.03)
+    # The way turns at points of the contour, not at its corners: 1.3 % with 80 of them, 0.6 % with 320.
+    assert distances[left, right] == pytest.approx(by_the_corners * scale, rel=0.02)
 
 
 def test_each_points_histogram_is_a_whole():

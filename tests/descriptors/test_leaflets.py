@@ -43,8 +43,9 @@ def test_leaflets_on_a_stalk_come_apart():
         mask |= (rows - 150) ** 2 + (cols - centre) ** 2 <= 50**2
     values = measure(mask)
     assert values["leaflets_parts_log_0.055"] == pytest.approx(np.log1p(3))
-    assert values["leaflets_largest_share_0.055"] == pytest.approx(1 / 3, abs=0.03)
-    assert values["leaflets_evenness_0.055"] == pytest.approx(1, abs=0.01)
+    # Ten of the 72² pixels of the reduced mask, at the rims; evenness falls with the square of it.
+    assert values["leaflets_largest_share_0.055"] == pytest.approx(1 / 3, abs=0.002)
+    assert values["leaflets_evenness_0.055"] == pytest.approx(1, abs=5e-5)
 
 
 def test_a_disc_stays_whole_up_to_its_radius():

@@ -59,15 +59,16 @@ def test_by_hand():
 @given(order=st.permutations(range(40)))
 def test_the_order_doesnt_matter(encoder, order, features):
     found = features(40, seed=2)
-    # As above: the order of a sum moves its last bits.
-    np.testing.assert_allclose(encoder.transform(found.at(np.array(order))), encoder.transform(found), atol=1e-3)
+    # The order of a sum moves its last bits; none of these sums is near zero.
+    np.testing.assert_allclose(encoder.transform(found.at(np.array(order))), encoder.transform(found), atol=1e-6)
 
 
 @given(times=st.integers(2, 5))
 def test_the_same_features_several_times_are_the_same_vector(encoder, times, features):
     found = features(30, seed=3)
     again = found.at(np.tile(np.arange(30), times))
-    np.testing.assert_allclose(encoder.transform(again), encoder.transform(found), atol=1e-3)
+    # As above.
+    np.testing.assert_allclose(encoder.transform(again), encoder.transform(found), atol=1e-6)
 
 
 def test_length_is_one(encoder, features):

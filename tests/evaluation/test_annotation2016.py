@@ -219,6 +219,7 @@ def test_distance_as_the_angle_between_vectors(one, other):
 def test_known_distances():
     assert EARTH_RADIUS == 6137
     assert great_circle_distance(Place(0, 0), Place(0, 180)) == pytest.approx(math.pi * 6137)
+    # As above: the last bit of a cosine of 1.
     assert great_circle_distance(Place(51.5, -6.2), Place(51.5, -6.2)) == pytest.approx(0, abs=3e-4)
     assert great_circle_distance(Place(0, 10), Place(0, 11), radius=360 / math.tau) == pytest.approx(1)
     steps = [great_circle_distance(Place(48, 2), Place(48, 2 + step)) for step in range(1, 90)]

@@ -117,8 +117,8 @@ def test_the_worked_example():
     assert found.missed == (1, 6)
     assert found.invented == ()
     assert found.recognition[4, 0] == 1
+    # Worked to three digits. What is missing contributes 2/7, what is there the rest.
     assert found.error == pytest.approx(0.328, abs=5e-4)
-    # What is missing contributes 2/7, what is there the rest.
     assert found.error - 2 / 7 == pytest.approx(0.043, abs=1e-3)
 
 

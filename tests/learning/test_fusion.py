@@ -68,9 +68,10 @@ def test_a_worthless_expert_gets_next_to_no_weight_and_a_contrary_one_none():
     ones = np.ones(len(labels))
     weights = learn_weights([scores, noise, -scores], [ones] * 3, labels, ones)
     assert (weights >= 0).all()
-    assert weights[0] == pytest.approx(1, rel=0.15)
-    assert weights[1] < 0.1
-    assert weights[2] == pytest.approx(0, abs=0.05)
+    # Of other draws, the first weight has a standard deviation of 0.02, and the second stays below 0.05.
+    assert weights[0] == pytest.approx(1, abs=0.06)
+    assert weights[1] < 0.05
+    assert weights[2] == 0
 
 
 def test_beats_every_expert_alone():
@@ -92,7 +93,8 @@ def test_importance_counts_as_repetition():
     repeated = np.repeat(np.arange(200), importance)
     direct = learn_weights([scores], [np.ones(200)], labels, importance)
     literal = learn_weights([scores[repeated]], [np.ones(len(repeated))], labels[repeated], np.ones(len(repeated)))
-    np.testing.assert_allclose(direct, literal, rtol=0.02)
+    # The light pull to 0 is in units of the scores' spread, which repetition changes.
+    np.testing.assert_allclose(direct, literal, rtol=1e-4)
 
 
 def test_the_slope_is_that_of_the_loss(monkeypatch):

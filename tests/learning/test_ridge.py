@@ -137,8 +137,9 @@ def test_batches_hardly_count(kind):
         made = kind(rows, labels, weights, parts, 0.1)
         scores.append(made.scorer(made.fit(0)).scores(vectors))
         made.close()
+    # Float32 scores of up to 2, from sums over 50 rows.
     for other in scores[1:]:
-        np.testing.assert_allclose(other, scores[0], atol=1e-4)
+        np.testing.assert_allclose(other, scores[0], atol=2e-5)
 
 
 def peak_of_fit(n_rows):
@@ -172,7 +173,8 @@ def test_constant_columns(kind, standardise):
     plain = kind(Rows(np.delete(vectors, 2, 1), "none", standardise=standardise), labels, weights, parts, 0.1)
     made = kind(Rows(vectors, "none", standardise=standardise), labels, weights, parts, 0.1)
     fit = made.fit(1)
-    np.testing.assert_allclose(made.scores(fit, np.arange(40)), plain.scores(plain.fit(1), np.arange(40)), atol=1e-3)
+    # The column and its mean are exact in float32; the scores, of up to 2, are float32.
+    np.testing.assert_allclose(made.scores(fit, np.arange(40)), plain.scores(plain.fit(1), np.arange(40)), atol=1e-6)
     assert not made.scorer(fit).coefficients[2].any()
     made.close()
     plain.close()

@@ -64,7 +64,8 @@ def test_leading_eigenvectors_of_a_large_matrix_hold_nearly_all_that_can_be_held
     directions, strengths = leading_eigenvectors(matrix, 20)
     best = np.linalg.svd(vectors, compute_uv=False)[:20] ** 2
     held = np.einsum("ij,ij->j", directions, matrix @ directions)
-    np.testing.assert_allclose(strengths, held, rtol=1e-4)
+    # Of float32 directions, and a sum over 200 rows of which each is the product of two such.
+    np.testing.assert_allclose(strengths, held, rtol=5e-5)
     # Found at random and bettered in a few rounds: no more than the best, and next to nothing less.
     assert 0.999 * best.sum() < held.sum() < 1.0001 * best.sum()
 
@@ -91,6 +92,7 @@ def test_it_is_logistic_regression_however_it_is_batched(monkeypatch, converged,
 def test_units_only_change_the_way(converged):
     rows, labels, weights = drawn(50, 5, 3)
     found = [fit_softmax(rows, strengths, labels, weights, 1.0) for strengths in (np.ones(5), np.geomspace(1, 1e4, 5))]
+    # The float32 loss no longer falls so near to the optimum: L-BFGS stops with gradients of 4e-4.
     np.testing.assert_allclose(found[0][0], found[1][0], atol=2e-3)
 
 
@@ -108,8 +110,10 @@ def test_every_learner_fits_it_along_the_directions_of_what_it_learns_from(conve
     wanted = LogisticRegression(C=2, tol=1e-10, max_iter=10_000)
     wanted.fit(centred[train] @ directions, labels[train], sample_weight=weights[train])
     found = softmax(made.scores(fit, np.arange(60)), axis=1)
-    np.testing.assert_allclose(found, wanted.predict_proba(centred @ directions), atol=5e-3)
-    np.testing.assert_allclose(made.scorer(fit).scores(vectors), made.scores(fit, np.arange(60)), atol=5e-3)
+    # Both stop near the optimum, in float32 here.
+    np.testing.assert_allclose(found, wanted.predict_proba(centred @ directions), atol=5e-4)
+    # Float32 scores of up to 8.
+    np.testing.assert_allclose(made.scorer(fit).scores(vectors), made.scores(fit, np.arange(60)), atol=3e-5)
     made.close()
 
 
@@ -158,5 +162,6 @@ def test_a_large_matrix_of_few_directions():
     columns = np.linalg.qr(np.random.default_rng(0).normal(size=(400, 3)))[0].astype(np.float32)
     vectors, values = leading_eigenvectors(columns * np.float32([9, 4, 1]) @ columns.T, 10)
     assert vectors.shape == (400, 3)
-    np.testing.assert_allclose(values, [9, 4, 1], rtol=1e-4)
-    np.testing.assert_allclose(np.abs(vectors.T @ columns), np.eye(3), atol=1e-4)
+    # Float32 products over 400 rows.
+    np.testing.assert_allclose(values, [9, 4, 1], rtol=3e-6)
+    np.testing.assert_allclose(np.abs(vectors.T @ columns), np.eye(3), atol=3e-6)
