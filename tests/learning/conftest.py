@@ -30,6 +30,13 @@ def recipes(small_recipe):
 
 
 @pytest.fixture
+def store(tmp_path):
+    opened = Store(tmp_path / "store")
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
 def descriptions(drawn_cache, drawn_model):
     """With a store that knows the drawn pictures already."""
     store = Store(drawn_cache)

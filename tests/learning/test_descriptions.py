@@ -13,7 +13,6 @@ from leafid.learning import descriptions as module
 from leafid.learning.describing import Describer
 from leafid.learning.descriptions import Descriptions
 from leafid.learning.recipe import Expert, Recipe
-from leafid.learning.store import Store
 
 SCAN = AcquisitionType.SCAN
 SHAPE = Describer({"shape": Expert("measures", ("geometry",))})
@@ -24,13 +23,6 @@ def pictures(training, tmp_path):
     """Copies of four scans, which a test may change."""
     chosen = [picture for picture in training if picture.type == SCAN][:4]
     return [replace(picture, file=shutil.copy(picture.file, tmp_path / picture.name)) for picture in chosen]
-
-
-@pytest.fixture
-def store(tmp_path):
-    opened = Store(tmp_path / "store")
-    yield opened
-    opened.close()
 
 
 class Counted:

@@ -18,13 +18,6 @@ from leafid.learning.store import Store, default_folder, packed, read_arrays, un
 FILE = "vectors.sqlite"
 
 
-@pytest.fixture
-def store(tmp_path):
-    opened = Store(tmp_path / "store")
-    yield opened
-    opened.close()
-
-
 def test_gives_back_what_was_put(store):
     items = {bytes([n]): bytes(n) for n in range(200)}
     store.put(items.items())
