@@ -10,6 +10,7 @@ descriptors, once in the store, serve every row; types whose recipes are alike a
 import argparse
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 from benchmarks.table_rows import HEAD, print_rows
 from leafid.collection import AcquisitionType, read_collection
@@ -25,16 +26,45 @@ _OUTLINE_SOURCES = ("blade", "whole")
 
 def changed_recipes(recipe: Recipe) -> Iterator[tuple[str, Recipe]]:
     yield "the recipe", recipe
+    yield from _of_fewer_experts(recipe)
+    yield from _of_fewer_families(recipe)
+    yield from _of_more_families(recipe)
+    yield from _of_other_pictures(recipe)
+    yield from _learned_otherwise(recipe)
+    yield from _of_other_local_features(recipe)
+
+
+def _of_fewer_experts(recipe: Recipe) -> Iterator[tuple[str, Recipe]]:
     if len(recipe.experts) > 1:
         for name, expert in recipe.experts.items():
             yield f"only {name}", replace(recipe, experts={name: expert})
         for name in recipe.experts:
             yield f"without {name}", replace(recipe, experts={k: e for k, e in recipe.experts.items() if k != name})
+
+
+def _of_fewer_families(recipe: Recipe) -> Iterator[tuple[str, Recipe]]:
     for name, expert in recipe.experts.items():
         for family in expert.families if len(expert.families) > 1 else ():
             lean = replace(expert, families=tuple(f for f in expert.families if f != family))
             yield f"without {family}", replace(recipe, experts={**recipe.experts, name: lean})
-    yield from _richer(recipe)
+
+
+def _of_more_families(recipe: Recipe) -> Iterator[tuple[str, Recipe]]:
+    """Add each family of measures that is left out to the expert that looks at the same: outline or inside."""
+    of_outline = {
+        name: any(FAMILIES[family].source in _OUTLINE_SOURCES for family in expert.families)
+        for name, expert in recipe.experts.items()
+        if expert.families
+    }
+    for family in FAMILIES.values():
+        for name, is_outline in of_outline.items():
+            expert = recipe.experts[name]
+            if family.name not in expert.families and (family.source in _OUTLINE_SOURCES) == is_outline:
+                richer = replace(expert, families=(*expert.families, family.name))
+                yield f"with {family.name}", replace(recipe, experts={**recipe.experts, name: richer})
+
+
+def _of_other_pictures(recipe: Recipe) -> Iterator[tuple[str, Recipe]]:
     if len(recipe.training_types) > 1:
         yield "trained on that type alone", replace(recipe, training_types=(recipe.type,))
     for number, words in ((0, "without variants"), (1, "with one variant of each picture"), (4, "with four of each")):
@@ -43,7 +73,10 @@ def changed_recipes(recipe: Recipe) -> Iterator[tuple[str, Recipe]]:
     for number, words in ((0, "without staged photos"), (1, "with one staged photo of each picture")):
         if recipe.staged not in (0, number):
             yield words, replace(recipe, staged=number)
-    changes = {
+
+
+def _learned_otherwise(recipe: Recipe) -> Iterator[tuple[str, Recipe]]:
+    changes: dict[str, dict[str, Any]] = {
         "types not centred": {"centre_types": False},
         "every picture counts the same": {"species_balance": 0.0, "plant_balance": 0.0},
         "every species counts the same": {"species_balance": 1.0, "plant_balance": 0.0},
@@ -57,59 +90,56 @@ def changed_recipes(recipe: Recipe) -> Iterator[tuple[str, Recipe]]:
         if changed != recipe.experts:
             yield what, replace(recipe, experts=changed)
     # Of the pictures alone: with their variants an SVM takes hours.
-    for what, change in {
+    changes = {
         "ridge regression alone": {"directions": 0},
         "linear SVM": {"classifier": "linear-svm", "regularisation": 1.0, "directions": 0},
-    }.items():
+    }
+    for what, change in changes.items():
         changed = {name: replace(expert, **change) for name, expert in recipe.experts.items()}
         lean = replace(recipe, experts=changed, variants=0, staged=0)
         if lean != recipe:
             yield f"{what}, of the pictures alone", lean
+
+
+def _of_other_local_features(recipe: Recipe) -> Iterator[tuple[str, Recipe]]:
+    """Exchange what the first expert of SIFT patches looks at, or add one of other features."""
     local = {name: expert for name, expert in recipe.experts.items() if expert.descriptor == "dense-sift"}
-    if local:
-        name, expert = next(iter(local.items()))
-        words = replace(expert, encoder="words", modes=1000, position=0.0, map="chi2")
-        yield f"only {name}, as a bag of 1000 words", replace(recipe, experts={name: words})
-        # Twice the modes: a Fisher vector has two values for each value of a mode.
-        vlad = replace(expert, encoder="vlad", modes=2 * expert.modes)
-        yield f"only {name}, as VLAD of {vlad.modes} words", replace(recipe, experts={name: vlad})
-        bends = Expert(
-            "inner-distance", encoder="words", modes=500, components=60, map="chi2", centre_types=expert.centre_types
-        )
-        yield "only inner-distance shape context, 500 words", replace(recipe, experts={"bends": bends})
-        yield "with inner-distance shape context", replace(recipe, experts={**recipe.experts, "bends": bends})
-        # Colours of patches as they are, where `dense-chroma-sift` looks at where they change.
-        colour = replace(expert, descriptor="dense-colour", modes=64, components=30)
-        yield "with local colour", replace(recipe, experts={**recipe.experts, "colour": colour})
-        for what, change in {
-            "not mirrored": {"symmetry": "none"},
-            "without position": {"position": 0.0},
-            "not turned upright": {"view": "leaf"},
-            "inside the leaf alone": {"coverage": 0.95},
-            "on the leaf's edge alone": {"most_coverage": 0.95},
-            "at detected points": {"descriptor": "detected-sift", "symmetry": "none", "focus": 0.0},
-        }.items():
-            changed_expert = replace(expert, **change)
-            if changed_expert != expert and expert.view != "picture":
-                yield f"only {name}, {what}", replace(recipe, experts={name: changed_expert})
-        if expert.view != "picture" and expert.coverage < 0.95:
-            apart = {"inside": replace(expert, coverage=0.95), "edge": replace(expert, most_coverage=0.95)}
-            yield f"only {name}, inside and edge apart", replace(recipe, experts=apart)
+    if not local:
+        return
+    name, expert = next(iter(local.items()))
+    words = replace(expert, encoder="words", modes=1000, position=0.0, map="chi2")
+    yield f"only {name}, as a bag of 1000 words", replace(recipe, experts={name: words})
+    # Twice the modes: a Fisher vector has two values for each value of a mode.
+    vlad = replace(expert, encoder="vlad", modes=2 * expert.modes)
+    yield f"only {name}, as VLAD of {vlad.modes} words", replace(recipe, experts={name: vlad})
+    bends = Expert(
+        "inner-distance", encoder="words", modes=500, components=60, map="chi2", centre_types=expert.centre_types
+    )
+    yield "only inner-distance shape context, 500 words", replace(recipe, experts={"bends": bends})
+    yield "with inner-distance shape context", replace(recipe, experts={**recipe.experts, "bends": bends})
+    # Colours of patches as they are, where `dense-chroma-sift` looks at where they change.
+    colour = replace(expert, descriptor="dense-colour", modes=64, components=30)
+    yield "with local colour", replace(recipe, experts={**recipe.experts, "colour": colour})
+    if expert.view != "picture":
+        yield from _of_other_patches(recipe, name, expert)
 
 
-def _richer(recipe: Recipe) -> Iterator[tuple[str, Recipe]]:
-    """Add each family of measures that is left out to the expert that looks at the same: outline or inside."""
-    of_outline = {
-        name: any(FAMILIES[family].source in _OUTLINE_SOURCES for family in expert.families)
-        for name, expert in recipe.experts.items()
-        if expert.families
+def _of_other_patches(recipe: Recipe, name: str, expert: Expert) -> Iterator[tuple[str, Recipe]]:
+    changes: dict[str, dict[str, Any]] = {
+        "not mirrored": {"symmetry": "none"},
+        "without position": {"position": 0.0},
+        "not turned upright": {"view": "leaf"},
+        "inside the leaf alone": {"coverage": 0.95},
+        "on the leaf's edge alone": {"most_coverage": 0.95},
+        "at detected points": {"descriptor": "detected-sift", "symmetry": "none", "focus": 0.0},
     }
-    for family in FAMILIES.values():
-        for name, is_outline in of_outline.items():
-            expert = recipe.experts[name]
-            if family.name not in expert.families and (family.source in _OUTLINE_SOURCES) == is_outline:
-                richer = replace(expert, families=(*expert.families, family.name))
-                yield f"with {family.name}", replace(recipe, experts={**recipe.experts, name: richer})
+    for what, change in changes.items():
+        changed = replace(expert, **change)
+        if changed != expert:
+            yield f"only {name}, {what}", replace(recipe, experts={name: changed})
+    if expert.coverage < 0.95:
+        apart = {"inside": replace(expert, coverage=0.95), "edge": replace(expert, most_coverage=0.95)}
+        yield f"only {name}, inside and edge apart", replace(recipe, experts=apart)
 
 
 def main() -> None:
