@@ -17,6 +17,8 @@ import cv2
 import numpy as np
 
 from leafid.collection.picture import AcquisitionType
+from leafid.images import read_image
+from leafid.runs.label_masks import read_label_mask
 from leafid.segmentation import segment
 
 
@@ -24,12 +26,12 @@ def measure(folder: Path) -> dict[str, tuple[float, float]]:
     """Intersection over union, and processor time in milliseconds, of every picture."""
     found = {}
     for file in sorted((folder / "RGB").glob("*.JPG")):
-        true = cv2.imread(str(folder / "masks" / f"{file.stem}.png"), cv2.IMREAD_GRAYSCALE) > 127
-        image = cv2.imread(str(file))
+        image = read_image(file)
+        true = read_label_mask(folder / "masks" / f"{file.stem}.png", image.shape[:2]) > 0
         start = time.thread_time()
         blade = segment(image, AcquisitionType.SCAN_LIKE).blade
         spent = time.thread_time() - start
-        found[file.stem] = (np.count_nonzero(blade & true) / np.count_nonzero(blade | true), 1000 * spent)
+        found[file.stem] = (float(np.count_nonzero(blade & true) / np.count_nonzero(blade | true)), 1000 * spent)
     return found
 
 
