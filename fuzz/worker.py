@@ -17,8 +17,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-LONGEST_INPUT = 16384
-
 
 @dataclass
 class Tally:
@@ -112,7 +110,7 @@ def _run_atheris(
 
     import atheris
 
-    from fuzz.mutations import mutated
+    from fuzz.mutations import LONGEST_INPUT, mutated
 
     corpus = folder / "corpus"
     corpus.mkdir()
