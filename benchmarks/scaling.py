@@ -11,33 +11,21 @@ large collections. CPU seconds are those of the process and its workers, whateve
 
 import argparse
 import os
-import resource
 import shutil
-import subprocess
-import sys
 import tempfile
-import time
 from pathlib import Path
 
+from benchmarks.commands import Spent, run
 from benchmarks.planning import plan_table
 
-COMMAND = (sys.executable, "-m", "leafid")
+COMMAND = ("-m", "leafid")
 N_SPECIES = 10
 PICTURES_PER_PLANT = 2
 
 
-def measured(words: list[str]) -> tuple[float, float, float]:
-    """Run a program; give its wall time and CPU time in seconds, and its peak memory in MiB."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    start = time.perf_counter()
-    child = subprocess.Popen(words, stdout=subprocess.DEVNULL)
-    _, status, usage = os.wait4(child.pid, 0)
-    wall = time.perf_counter() - start
-    if status:
-        raise SystemExit(f"{' '.join(words)}: status {status}")
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return wall, cpu, usage.ru_maxrss / 1024
+def figures(spent: Spent) -> list[str]:
+    """Seconds on the wall and of CPU, and the peak in MiB."""
+    return [f"{spent.wall:.0f}", f"{spent.cpu:.1f}", f"{spent.peak_mb * 1e6 / 2**20:.0f}"]
 
 
 def linked(collection: Path, part: Path, plants: int) -> int:
@@ -68,7 +56,7 @@ def train_table(
     drawing += ["--pictures", str(PICTURES_PER_PLANT), "--size", size, "--jobs", str(jobs)]
     if drawn is None:
         drawn = folder / "all"
-        subprocess.run([*COMMAND, "sample", str(drawn), *drawing], check=True, stdout=subprocess.DEVNULL)
+        run([*COMMAND, "sample", str(drawn), *drawing])
     print("| pictures | anew: wall s | CPU s | peak MiB | from the store: wall s | CPU s | peak MiB | store MB |")
     print("|---:|---:|---:|---:|---:|---:|---:|---:|", flush=True)
     for n_plants in plants:
@@ -79,8 +67,7 @@ def train_table(
         kept = ["--no-cache"] if no_cache else ["--cache", str(store)]
         cells = [str(n_pictures)]
         for _ in range(1 if no_cache else 2):
-            wall, cpu, peak = measured([*words, *kept])
-            cells += [f"{wall:.0f}", f"{cpu:.1f}", f"{peak:.0f}"]
+            cells += figures(run([*words, *kept]))
         if not no_cache:
             cells.append(f"{sum(file.stat().st_size for file in store.iterdir()) / 1e6:.1f}")
         print("| " + " | ".join(cells + ["–"] * (8 - len(cells))) + " |", flush=True)
@@ -112,19 +99,9 @@ def ridge_table(first: int, steps: int, n_columns: int) -> None:
     print("| vectors | size of them, MiB | wall s | CPU s | peak MiB |\n|---:|---:|---:|---:|---:|", flush=True)
     for step in range(steps):
         n_rows = first * 2**step
-        words = [
-            sys.executable,
-            "-m",
-            "benchmarks.scaling",
-            "one-ridge",
-            "--rows",
-            str(n_rows),
-            "--columns",
-            str(n_columns),
-        ]
-        wall, cpu, peak = measured(words)
+        words = ["-m", "benchmarks.scaling", "one-ridge", "--rows", str(n_rows), "--columns", str(n_columns)]
         size = n_rows * n_columns * 4 / 2**20
-        print(f"| {n_rows} | {size:.0f} | {wall:.0f} | {cpu:.1f} | {peak:.0f} |", flush=True)
+        print("| " + " | ".join([f"{n_rows}", f"{size:.0f}", *figures(run(words))]) + " |", flush=True)
 
 
 def main() -> None:
