@@ -232,6 +232,13 @@ def test_recipes_that_come_along_are_valid_and_survive_json(name, type_):
     assert from_plain(json.loads(json.dumps(recipe.as_json())), type_, "json") == recipe
 
 
+@pytest.mark.parametrize("name", recipe_names())
+def test_scans_and_sheets_of_recipes_that_come_along_are_trained_together(name):
+    """A key changed in the file of one type alone would part them, and nothing would say so."""
+    together = [SCAN, AcquisitionType.SCAN_LIKE]
+    assert alike({type_: load_recipe(name, type_) for type_ in together}) == [together]
+
+
 def test_the_default_comes_along():
     assert "default" in recipe_names()
 
