@@ -30,7 +30,7 @@ def test_disc_shares_are_those_of_drawn_discs():
             at_cols = np.rint(centre[1] + radius * np.cos(around)).astype(int)
             inside = (at_rows >= 0) & (at_rows < cover.shape[0]) & (at_cols >= 0) & (at_cols < cover.shape[1])
             on_circle = cover[at_rows[inside], at_cols[inside]].sum() / 720
-            assert arc[index] == pytest.approx(on_circle, abs=1.5 / 24)  # a sample and a half of 24
+            assert arc[index] == pytest.approx(on_circle, abs=1 / 24)  # a sample of 24
 
 
 def test_a_circle_has_the_shares_of_a_lens():
@@ -47,7 +47,7 @@ def test_a_circle_has_the_shares_of_a_lens():
         ) / (np.pi * radius**2)
         # Samples at the nearest pixel: up to half a pixel on a radius of 5.
         np.testing.assert_allclose(areas[:, index], lens, atol=0.05)
-        np.testing.assert_allclose(arcs[:, index], half_angle / np.pi, atol=1.5 / 32)
+        np.testing.assert_allclose(arcs[:, index], half_angle / np.pi, atol=1 / 24)  # a sample of 24
         assert arcs[:, index].mean() == pytest.approx(half_angle / np.pi, abs=0.02)
 
 
