@@ -16,6 +16,8 @@ from typing import IO
 from leafid.errors import LeafidError
 
 _PART = ".part"
+#: Bytes of a file's name on the usual file systems.
+LONGEST_NAME = 255
 #: Seconds for which a temporary file is left alone whatever it looks like.
 _YOUNG = 60
 #: Streams that this process was started with, by the names that they have as files.
@@ -189,10 +191,13 @@ def safe_join(folder: str | os.PathLike[str], name: str) -> Path:
     Raises
     ------
     LeafidError
-        When the name is empty, absolute, has a folder in it, or is not a plain name.
+        When the name is empty, absolute, has a folder in it, is not a plain name, or is longer than one can be.
     """
     if not name or name in {".", ".."} or any(c in name for c in "/\\\0"):
         raise LeafidError(f"expected a plain file name, found {name!r}")
+    # The usual file systems hold no longer ones, and merely asking whether there is such a file raises.
+    if len(name.encode(errors="surrogatepass")) > LONGEST_NAME:
+        raise LeafidError(f"expected a file name of at most {LONGEST_NAME} bytes, found {name!r}")
     return Path(folder) / name
 
 

@@ -58,9 +58,9 @@ def read_xml(file: str | os.PathLike[str]) -> Element:
 
 def _read(file: str | os.PathLike[str]) -> bytes:
     path = Path(file)
-    if is_pipe_or_device(path):
-        raise XmlError(f"{file}: expected a file, found a named pipe or a device")
     try:
+        if is_pipe_or_device(path):
+            raise XmlError(f"{file}: expected a file, found a named pipe or a device")
         with path.open("rb") as stream:
             data = stream.read(MAX_BYTES + 1)
     except FileNotFoundError:

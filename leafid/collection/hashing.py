@@ -21,9 +21,9 @@ def content_hash(file: str | os.PathLike[str]) -> str:
         When the file can't be read, or is a named pipe or a device, which would be waited for without end.
     """
     path = Path(file)
-    if is_pipe_or_device(path):
-        raise LeafidError(f"{file}: expected a file, found a named pipe or a device")
     try:
+        if is_pipe_or_device(path):
+            raise LeafidError(f"{file}: expected a file, found a named pipe or a device")
         with path.open("rb") as stream:
             return hashlib.file_digest(stream, "sha256").hexdigest()
     except OSError as error:

@@ -6,6 +6,7 @@ from contextlib import closing
 
 import pytest
 
+from leafid.collection import read_collection
 from leafid.collection.hashing import content_hash
 from leafid.collection.picture import AcquisitionType
 from leafid.collection.plantnet300k import read as read_plantnet300k
@@ -163,6 +164,25 @@ def test_a_named_pipe_is_not_waited_for(reader, tmp_path):
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(LeafidError, match=r"pipe: expected a file, found a named pipe or a device$"):
         reader(tmp_path / "pipe")
+
+
+@pytest.mark.parametrize("name", [f"{DIGITS}.jpg", f"{'x' * 300}.jpg", f"{'é' * 150}.jpg"])
+def test_a_file_name_that_is_too_long(name, tmp_path, cli):
+    """It leaves one picture out, and not the collection."""
+    for xml, file_name in (("1.xml", "1.jpg"), ("2.xml", name)):
+        (tmp_path / xml).write_text(f"<Image><FileName>{file_name}</FileName></Image>", encoding="utf-8")
+    (problem,) = read_collection(tmp_path).problems
+    assert problem.startswith(f"{tmp_path}/2.xml: FileName: expected a file name of at most 255 bytes, found '")
+    assert problem.endswith(".jpg'; the picture is left out")
+    found = cli("info", tmp_path)
+    assert found.status == 0
+    assert f"{tmp_path}/2.xml: FileName: expected a file name of at most 255 bytes" in found.out
+
+
+@pytest.mark.parametrize("reader", [content_hash, read_xml])
+def test_a_path_that_is_too_long(reader, tmp_path):
+    with pytest.raises(LeafidError, match=r"x: can't be read: File name too long$"):
+        reader(tmp_path / ("x" * 300))
 
 
 def test_tables_and_texts(tmp_path):
