@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 from leafid.collection.collection import Collection
@@ -24,13 +25,14 @@ def detect(path: Path) -> bool:
 
 
 def read(path: Path) -> Collection:
-    """Read the folders; those that bear no species name become problems."""
+    """Read the folders; those that bear no species name, or stand beside those of parts, become problems."""
     pictures: list[Picture] = []
     problems: list[str] = []
     if not path.is_dir():
         raise LeafidError(f"{path}: expected a folder of folders named after species, found a file")
     sections = _sections(path)
     check_parts(section for _, section in sections)
+    problems += _beside_parts(path)
     for part, section in sections:
         for folder in folders_in(section):
             files = pictures_in(folder)
@@ -48,6 +50,17 @@ def read(path: Path) -> Collection:
 
 def _sections(path: Path) -> list[tuple[str | None, Path]]:
     return [*part_folders(path)] or [(part_of(path), path)]
+
+
+def _beside_parts(path: Path) -> Iterator[str]:
+    """Name the folders of pictures that belong to no part where there are folders of parts."""
+    parts = [folder for _, folder in part_folders(path)]
+    for folder in folders_in(path) if parts else []:
+        if folder not in parts and (files := pictures_in(folder)):
+            yield (
+                f"{folder}: expected pictures below {', '.join(part.name for part in parts)}, found them beside it; "
+                f"its {len(files)} pictures are left out"
+            )
 
 
 def _is_species(folder: Path) -> bool:

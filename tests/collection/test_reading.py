@@ -45,6 +45,18 @@ def test_species_folders_below_parts(tmp_path, draw):
     assert {p.part for p in read_collection(tmp_path / "Train").pictures} == {"train"}
 
 
+def test_species_folders_beside_parts(tmp_path, draw):
+    species_folders(tmp_path, draw)
+    species_folders(tmp_path / "train", draw)
+    (tmp_path / "notes").mkdir()
+    collection = read_collection(tmp_path)
+    assert [p.part for p in collection.pictures] == ["train"] * 3
+    assert collection.problems == tuple(
+        f"{tmp_path / name}: expected pictures below train, found them beside it; its {number} pictures are left out"
+        for name, number in (("Acer_campestre", 2), ("Platanus x hispanica", 1))
+    )
+
+
 def test_two_folders_of_one_part(tmp_path, draw):
     for part in ("val", "validation", "test"):
         species_folders(tmp_path / part, draw)
