@@ -8,10 +8,10 @@ import os
 import re
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, Literal
 
 from leafid.errors import LeafidError
 
@@ -76,12 +76,12 @@ def writing(path: str | os.PathLike[str], mode: str = "w") -> Iterator[IO]:
     target = followed(path)
     temporary: str | None = None
     try:
-        with _explained(target):
+        with explained(target):
             target.parent.mkdir(parents=True, exist_ok=True)
             _refuse_folder(target)
             _remove_abandoned(target)
             descriptor, temporary = tempfile.mkstemp(prefix=f".{target.name}.", suffix=_PART, dir=target.parent)
-            _lock(descriptor)
+            lock(descriptor)
             with _opened(descriptor, mode) as stream:
                 yield stream
                 stream.flush()
@@ -99,7 +99,7 @@ def writing(path: str | os.PathLike[str], mode: str = "w") -> Iterator[IO]:
 def _straight(path: Path, mode: str) -> Iterator[IO]:
     """Open what takes no name; a pipe without a reader waits for one, as it does for any program."""
     number = _stream_number(path)
-    with _explained(path):
+    with explained(path):
         # Opened anew by its name, a stream that goes to a file would be written over what is there.
         descriptor = os.open(path, os.O_WRONLY) if number is None else os.dup(number)
         with _opened(descriptor, mode) as stream:
@@ -107,15 +107,30 @@ def _straight(path: Path, mode: str) -> Iterator[IO]:
 
 
 @contextmanager
-def _explained(target: Path) -> Iterator[None]:
-    """Turn what keeps a file from being written into a line for a person."""
+def explained(target: Path, beside: Container[Path] = ()) -> Iterator[None]:
+    """Turn what keeps a file from being written into a line for a person.
+
+    Parameters
+    ----------
+    target : Path
+        The file that the ``with`` block writes.
+    beside : container of Path, optional
+        What is written for it meanwhile, besides the temporary file of `writing`.
+
+    Raises
+    ------
+    LeafidError
+        In place of an error of the system about these files, or the folders that they are in; in place of an error
+        about text that UTF-8 can't hold. Errors about other files are passed on.
+    """
     try:
         yield
     except OSError as error:
-        # The block may have failed at reading some other file: that is not this file's fault.
-        other = Path(error.filename) if error.filename is not None else target
-        if other.parent != target.parent and other not in target.parents:
-            raise
+        # The block may have failed at some other file: that is not this file's fault.
+        if error.filename is not None:
+            other = Path(error.filename)
+            if other not in beside and not _is_own(other, target):
+                raise
         raise _unwritable(target, error) from error
     except UnicodeEncodeError as error:
         if error.encoding != "utf-8":
@@ -124,6 +139,14 @@ def _explained(target: Path) -> Iterator[None]:
         raise LeafidError(
             f"{target}: can't be written: expected names that UTF-8 can hold, found {around!r}; rename what has it"
         ) from None
+
+
+def _is_own(file: Path, target: Path) -> bool:
+    """Tell whether a file is the target, its temporary file, or a folder above it."""
+    if file == target or file in target.parents:
+        return True
+    # The paths that tempfile gives its files are absolute.
+    return file.name.startswith(f".{target.name}.") and file.parent == target.parent.absolute()
 
 
 def _opened(descriptor: int, mode: str) -> IO:
@@ -210,19 +233,29 @@ def _remove_abandoned(target: Path) -> None:
     for file in target.parent.glob(f".{glob.escape(target.name)}.*{_PART}"):
         # A process that is alive holds the lock on its file; one that only just made it may not yet.
         with contextlib.suppress(OSError), file.open("rb") as stream:
-            if time.time() - os.fstat(stream.fileno()).st_mtime > _YOUNG and _lock(stream.fileno()):
+            if time.time() - os.fstat(stream.fileno()).st_mtime > _YOUNG and lock(stream.fileno()) == "held":
                 file.unlink()
 
 
-def _lock(descriptor: int) -> bool:
-    """Lock a file for as long as this process has it open; False where another has, or there is no such thing."""
+def lock(descriptor: int) -> Literal["held", "taken", "unsupported"]:
+    """Lock a file for as long as this process has it open, without waiting for another process that has.
+
+    Returns
+    -------
+    {"held", "taken", "unsupported"}
+        By this process; by another one; by none, as the operating system or the file system knows no such locks.
+    """
     try:
         import fcntl
-
+    except ImportError:
+        return "unsupported"
+    try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except (ImportError, OSError):
-        return False
-    return True
+    except BlockingIOError:
+        return "taken"
+    except OSError:
+        return "unsupported"
+    return "held"
 
 
 def _refuse_folder(target: Path) -> None:

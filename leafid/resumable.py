@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from leafid.errors import LeafidError
-from leafid.files import check_writable, followed, takes_no_name, writing
+from leafid.files import check_writable, explained, followed, lock, takes_no_name, writing
 
 _FORMAT = "leafid journal 1"
 
@@ -141,7 +141,7 @@ def resuming(path: str | os.PathLike[str], question: str) -> Iterator[Pieces]:
         return
     target = followed(path)
     part, journal = _names(target)
-    try:
+    with explained(target, beside=(part, journal)):
         target.parent.mkdir(parents=True, exist_ok=True)
         with _locked(journal, target) as stream:
             pieces = None
@@ -159,11 +159,6 @@ def resuming(path: str | os.PathLike[str], question: str) -> Iterator[Pieces]:
                 elif pieces is None and not journal.stat().st_size:
                     journal.unlink()
                 raise
-    except OSError as error:
-        # The block may have failed at some other file: that is not this file's fault.
-        if error.filename is not None and Path(error.filename) not in (part, journal, target, target.parent):
-            raise
-        raise LeafidError(f"{target}: can't be written: {error.strerror or error}") from error
 
 
 @contextmanager
@@ -172,7 +167,8 @@ def _locked(journal: Path, target: Path) -> Iterator[IO[bytes]]:
     while True:
         stream = os.fdopen(os.open(journal, os.O_RDWR | os.O_CREAT, 0o666), "r+b")
         try:
-            if not _lock(stream):
+            # Where there are no locks, one has to take care oneself.
+            if lock(stream.fileno()) == "taken":
                 raise LeafidError(f"{target}: another process is writing it; wait for it, or name another file")
             # Whoever had the lock before may have finished, and the journal be gone: then this is none any more.
             if _same(stream, journal):
@@ -187,20 +183,6 @@ def _same(stream: IO[bytes], path: Path) -> bool:
         return os.path.samestat(os.fstat(stream.fileno()), path.stat())
     except FileNotFoundError:
         return False
-
-
-def _lock(stream: IO[bytes]) -> bool:
-    try:
-        import fcntl
-    except ImportError:  # no such locks on this system: one has to take care oneself
-        return True
-    try:
-        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except OSError:  # a file system that knows no locks
-        return True
-    return True
 
 
 def _names(target: Path) -> tuple[Path, Path]:

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from leafid.errors import LeafidError
 from leafid.files import check_writable, is_utf8, safe_join, writing
+from leafid.resumable import resuming
 
 
 def test_text_is_utf_8_with_line_feeds(tmp_path):
@@ -69,8 +70,8 @@ def test_a_file_where_a_folder_must_be(tmp_path):
 
 
 def test_read_only_folder(tmp_path, monkeypatch):
-    def refuse(*_, dir: Path, **__):
-        raise PermissionError(13, "Permission denied", str(dir / "x"))
+    def refuse(*_, prefix: str, dir: Path, **__):
+        raise PermissionError(13, "Permission denied", str(dir / f"{prefix}x.part"))
 
     # The tests may run as root, whom no folder refuses.
     monkeypatch.setattr("tempfile.mkstemp", refuse)
@@ -121,6 +122,22 @@ def test_an_error_of_another_file_keeps_its_name(tmp_path):
         (tmp_path / "elsewhere" / "picture.jpg").read_bytes()
     assert "picture.jpg" in raised.value.filename
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("write", [writing, lambda path: resuming(path, "question")])
+@pytest.mark.parametrize("name", ["missing.txt", "run.txt2", ".run.txt2.x.part"])
+def test_an_error_of_another_file_beside_it_keeps_its_name(tmp_path, write, name):
+    with pytest.raises(FileNotFoundError) as raised, write(tmp_path / "run.txt"):
+        (tmp_path / name).read_bytes()
+    assert name in raised.value.filename
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_temporary_file_that_is_gone(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    # Its own path is absolute, however the target is named.
+    with pytest.raises(LeafidError, match=r"^run\.txt: can't be written: No such file"), writing("run.txt"):
+        next(tmp_path.iterdir()).unlink()
 
 
 @pytest.mark.parametrize(
