@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping
@@ -181,7 +182,7 @@ class _Reader:
             width, height = entry.get("width"), entry.get("height")
             if width is None and height is None:
                 continue
-            if _is_number(width) and _is_number(height) and min(width, height) > 0:
+            if _is_side(width) and _is_side(height):
                 sizes[name] = (float(width), float(height))
             else:
                 self.complain(entry, f"expected a width and a height above 0, found {width!r} and {height!r}")
@@ -210,7 +211,7 @@ class _Reader:
         named: dict[int, tuple[str, dict]] = {}
         for entry in self.entries(self.content.get(what), what):
             number, name = entry.get("id"), entry.get(key)
-            if not isinstance(number, int) or not isinstance(name, str) or not name:
+            if not _is_whole(number) or not isinstance(name, str) or not name:
                 self.complain(
                     entry, f"expected a whole number as id and a text as {key}, found {number!r} and {name!r}"
                 )
@@ -225,7 +226,7 @@ class _Reader:
         number = entry.get("id")
         if number is None:
             return
-        if not isinstance(number, int):
+        if not _is_whole(number):
             self.complain(entry, f"expected a whole number as id, found {number!r}")
         elif number in seen:
             self.complain(entry, f"expected every id of annotations once, found {number}, as in line {seen[number]}")
@@ -234,7 +235,7 @@ class _Reader:
 
     def known(self, entry: dict, key: str, names: Mapping[int, str]) -> str | None:
         number = entry.get(key)
-        if isinstance(number, int) and number in names:
+        if _is_whole(number) and number in names:
             return names[number]
         self.complain(entry, f"expected a known {key}, found {number!r}")
         return None
@@ -256,6 +257,15 @@ class _Reader:
             return float(found)
         self.complain(entry, f"expected a score from 0 to 1, found {found!r}")
         return None
+
+
+def _is_side(value: object) -> TypeGuard[float]:
+    # Python reads NaN and Infinity in JSON.
+    return _is_number(value) and 0 < value < math.inf
+
+
+def _is_whole(value: object) -> TypeGuard[int]:
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _is_number(value: object) -> TypeGuard[float]:

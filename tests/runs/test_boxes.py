@@ -70,6 +70,8 @@ def test_what_is_written_is_read(tmp_path):
         ({"score": 1.5}, "expected a score from 0 to 1, found 1.5"),
         ({"score": True}, "expected a score from 0 to 1, found True"),
         ({"id": "x"}, "expected a whole number as id, found 'x'"),
+        ({"id": True}, "expected a whole number as id, found True"),
+        ({"image_id": True}, "expected a known image_id, found True"),
     ],
 )
 def test_bad_entries_are_named_by_their_line(tmp_path, truth_file, change, message):
@@ -98,7 +100,15 @@ def test_repeated_ids_are_named(tmp_path, truth_file):
             [TRUTH["images"][0], {"id": 2, "file_name": "a.jpg"}],
             "expected every file_name once",
         ),
-        ("images", [{"id": 1, "file_name": "a.jpg", "width": 0, "height": 5}], "expected a width and a height above 0"),
+        *(
+            ("images", [{"id": 1, "file_name": "a.jpg", **size}], "expected a width and a height above 0, found")
+            for size in (
+                {"width": 0, "height": 5},
+                {"width": 40, "height": float("nan")},
+                {"width": float("inf"), "height": 40},
+            )
+        ),
+        ("images", [{"id": True, "file_name": "a.jpg"}], "expected a whole number as id and a text as file_name"),
         (
             "categories",
             [{"id": 5, "name": "x"}, {"id": 5, "name": "y"}],
