@@ -151,7 +151,7 @@ class SetRule:
             value = float(tail)
         except ValueError:
             value = math.nan
-        if kind == "top" and tail.isascii() and tail.isdigit() and value >= 1:
+        if kind == "top" and tail.isascii() and tail.isdigit() and 1 <= value < math.inf:
             return cls("top", value)
         if kind == "average" and 0 < value < math.inf:
             return cls("average", value)

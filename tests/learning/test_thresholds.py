@@ -94,6 +94,7 @@ WRONG = [
     "top-2.5",
     "top--1",
     "top-²",
+    pytest.param("top-" + "9" * 400, id="top-beyond-floats"),
     "average-0",
     "average-inf",
     "average-nan",
