@@ -39,6 +39,8 @@ def main(words: Sequence[str] | None = None) -> int:
     if unknown := sorted(set(arguments.targets) - set(NAMES)):
         parser.error(f"unknown target {unknown[0]!r}; expected one of {', '.join(NAMES)}")
     if arguments.again:
+        if len(arguments.targets) != 1:
+            parser.error("--again: name one target")
         return _again(arguments)
     engine = arguments.engine or ("atheris" if importlib.util.find_spec("atheris") else "mutations")
     if engine == "mutations" and arguments.engine is None:

@@ -137,6 +137,13 @@ def test_what_was_found_is_kept_and_shown(tmp_path, capsys, monkeypatch):
     assert f"out/boxes/{finding['input']}" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("targets", [[], ["boxes", "recipe"]])
+def test_an_input_is_given_to_one_target_again(targets, capsys):
+    with pytest.raises(SystemExit):
+        driver.main(["--again", "input", *targets])
+    assert capsys.readouterr().err.endswith("error: --again: name one target\n")
+
+
 def test_a_process_that_ends_early_is_a_finding(tmp_path, capsys):
     # No such engine: the worker ends at once, as one does whose decoder breaks down.
     arguments = driver.argparse.Namespace(output=tmp_path, inputs=1, seed=0)
