@@ -242,3 +242,11 @@ def test_lists_and_sizes(tmp_path):
     assert len(caught.value.problems) == 2
     path.write_text("a 10 20\n")
     assert read_sizes(path) == {"a": (10, 20)}
+
+
+@pytest.mark.parametrize("reader", [read_annotation_run, examine_annotation_run, read_annotation_truth])
+def test_a_file_that_cannot_be_read(tmp_path, reader):
+    with pytest.raises(LeafidError, match=r"nowhere: can't be read: No such file or directory$"):
+        reader(tmp_path / "nowhere")
+    with pytest.raises(LeafidError, match=r": can't be read: Is a directory$"):
+        reader(tmp_path)

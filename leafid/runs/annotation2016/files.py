@@ -90,6 +90,8 @@ def read_annotation_run(
 
     Raises
     ------
+    LeafidError
+        When the file can't be read.
     ProblemsError
         Names every bad line, see `examine_annotation_run`.
     """
@@ -116,6 +118,11 @@ def examine_annotation_run(
     problems : list of str
         A line each, at most 100 and a last one that tells how many more there are: no ASCII, no such line, another
         subtask, an id met before, and what breaks the subtask's own rules or isn't known.
+
+    Raises
+    ------
+    LeafidError
+        When the file can't be read at all.
     """
     reader = _Reader(path, subtask, known or Known())
     results: dict[str, Result] = {}
@@ -143,7 +150,7 @@ def read_annotation_truth(path: str | os.PathLike[str], known: Known | None = No
 
     Raises
     ------
-    ProblemsError
+    LeafidError, ProblemsError
         As `read_annotation_run`.
     """
     reader = _Reader(path, None, known or Known())
@@ -219,12 +226,15 @@ class _Reader:
         return listed + ([f"{self.path}: and {more} problems more"] if more else [])
 
     def __iter__(self) -> Iterator[tuple[int, str, Result]]:
-        with Path(self.path).open(encoding="ascii", errors="surrogateescape") as stream:
-            for number, line in enumerate(stream, start=1):
-                try:
-                    yield number, *self._parse(line)
-                except BadResultError as error:
-                    self.complain(number, str(error))
+        try:
+            with Path(self.path).open(encoding="ascii", errors="surrogateescape") as stream:
+                for number, line in enumerate(stream, start=1):
+                    try:
+                        yield number, *self._parse(line)
+                    except BadResultError as error:
+                        self.complain(number, str(error))
+        except OSError as error:
+            raise LeafidError(f"{self.path}: can't be read: {error.strerror or error}") from error
 
     def _parse(self, line: str) -> tuple[str, Result]:
         if not line.isascii():
