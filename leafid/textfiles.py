@@ -1,11 +1,16 @@
-"""The one place that reads small text files as a whole, and tables in them: UTF-8, maybe with a byte order mark."""
+"""The one place that reads small text files as a whole, tables and JSON in them: UTF-8, maybe with a byte order mark.
+
+And the numbers in text files of any size.
+"""
 
 from __future__ import annotations
 
 import csv
 import io
+import json
+import math
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from leafid.errors import LeafidError
@@ -73,3 +78,59 @@ def read_table(file: str | os.PathLike[str]) -> Iterator[tuple[int, list[str]]]:
         except csv.Error as error:
             raise LeafidError(f"{file}:{reader.line_num}: expected a table as CSV, found an error: {error}") from None
         yield reader.line_num, cells
+
+
+def read_json(file: str | os.PathLike[str], decode: Callable[[str], object] = json.loads) -> object:
+    """Read a JSON file.
+
+    Parameters
+    ----------
+    file : path-like
+    decode : callable, default json.loads
+        Makes objects of the text, and raises as ``json.loads`` does.
+
+    Returns
+    -------
+    object
+
+    Raises
+    ------
+    LeafidError
+        As `read_text`; or when the text is no JSON, with the line where that is known.
+    """
+    text = read_text(file)
+    try:
+        return decode(text)
+    except json.JSONDecodeError as error:
+        raise LeafidError(
+            f"{file}:{error.lineno}: expected JSON, found an error at column {error.colno}: {error.msg}"
+        ) from None
+    except (ValueError, RecursionError) as error:  # A number of thousands of digits; lists within lists without end.
+        raise LeafidError(f"{file}: expected JSON, found an error: {error}") from None
+
+
+def finite_number(word: str) -> float | None:
+    """Read a decimal number as people write one, which is less than ``float`` takes.
+
+    Parameters
+    ----------
+    word : str
+        Maybe with blanks around it.
+
+    Returns
+    -------
+    float or None
+        None for infinity and "not a number", for digits that aren't ASCII, and for digits with underscores between.
+
+    Examples
+    --------
+    >>> finite_number("2.5e-1"), finite_number("1_0"), finite_number("inf"), finite_number("٣")
+    (0.25, None, None, None)
+    """
+    if "_" in word or not word.isascii():
+        return None
+    try:
+        number = float(word)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None

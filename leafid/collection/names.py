@@ -7,6 +7,7 @@ from datetime import date
 
 from leafid.collection.picture import Content
 from leafid.errors import LeafidError
+from leafid.textfiles import finite_number
 
 _HYBRID = {"x", "×", "X"}
 
@@ -135,11 +136,8 @@ def degrees(text: str, limit: float) -> float:
     LeafidError
         When it is none.
     """
-    try:
-        value = float(text)
-    except ValueError:
-        value = float("nan")
-    if not -limit <= value <= limit:
+    value = finite_number(text)
+    if value is None or not -limit <= value <= limit:
         raise LeafidError(f"expected a number from {-limit:g} to {limit:g}, found {text!r}")
     return value
 

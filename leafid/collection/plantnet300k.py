@@ -8,7 +8,6 @@ References
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 from leafid.collection import names
@@ -16,6 +15,7 @@ from leafid.collection.collection import Collection
 from leafid.collection.folders import check_parts, files_in, folders_in, part_folders, part_of, pictures_in
 from leafid.collection.picture import AcquisitionType, Content, Picture, Taxon
 from leafid.errors import LeafidError
+from leafid.textfiles import read_json
 
 LAYOUT = "plantnet300k"
 _NAMES_FILE = "species_id_2_name.json"
@@ -64,14 +64,7 @@ def _find(path: Path, ending: str) -> Path | None:
 
 
 def _read_object(file: Path) -> dict[str, object]:
-    try:
-        found = json.loads(file.read_bytes())
-    except json.JSONDecodeError as error:
-        raise LeafidError(f"{file}:{error.lineno}: expected JSON, found an error: {error.msg}") from None
-    except (ValueError, RecursionError) as error:  # No Unicode; a number of thousands of digits; endless nesting.
-        raise LeafidError(f"{file}: expected JSON, found an error: {error}") from None
-    except OSError as error:
-        raise LeafidError(f"{file}: can't be read: {error.strerror or error}") from error
+    found = read_json(file)
     if not isinstance(found, dict):
         raise LeafidError(f"{file}: expected a JSON object, found a {type(found).__name__}")
     return found

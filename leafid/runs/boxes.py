@@ -14,7 +14,7 @@ from typing import TypeGuard
 from leafid.errors import LeafidError, ProblemsError
 from leafid.files import writing
 from leafid.runs.box import Box, BoxedObject
-from leafid.textfiles import read_text
+from leafid.textfiles import read_json
 
 
 @dataclass(frozen=True)
@@ -142,15 +142,7 @@ class _LineDecoder(json.JSONDecoder):
 
 
 def _load(path: str | os.PathLike[str]) -> dict | list:
-    text = read_text(path)
-    try:
-        content = _LineDecoder(text).decode(text)
-    except json.JSONDecodeError as error:
-        raise LeafidError(
-            f"{path}:{error.lineno}: expected JSON, found an error at column {error.colno}: {error.msg}"
-        ) from None
-    except (ValueError, RecursionError) as error:  # A number of thousands of digits; lists within lists without end.
-        raise LeafidError(f"{path}: expected JSON, found an error: {error}") from None
+    content = read_json(path, lambda text: _LineDecoder(text).decode(text))
     if not isinstance(content, dict | list):
         raise LeafidError(f"{path}:1: expected a COCO object or list, found {type(content).__name__}")
     return content

@@ -16,7 +16,7 @@ import numpy as np
 
 from leafid.errors import LeafidError, ProblemsError
 from leafid.images import image_size
-from leafid.textfiles import read_table
+from leafid.textfiles import finite_number, read_table
 
 OBJECTS_FILE = "objects.csv"
 # More than any pixel value has; converting a number of very many takes long.
@@ -176,14 +176,14 @@ def read_objects(path: str | os.PathLike[str]) -> dict[str, dict[int, ObjectName
         # In a row that is too short, the cells that lack are empty.
         place, row = f"{path}:{line}", dict(zip_longest(columns, cells[: len(columns)], fillvalue=""))
         mask, label, name, word = row["mask"], row["label"], row["class"], row.get("confidence") or "1"
-        confidence = _number(word)
+        confidence = finite_number(word)
         if not mask:
             problems.append(f"{place}: expected the file name of a mask, found nothing")
         elif not (label.isascii() and label.isdigit() and len(label) <= _MOST_DIGITS) or int(label) == 0:
             problems.append(f"{place}: expected a label from 1 up, found {label!r}")
         elif not name:
             problems.append(f"{place}: expected a class, found nothing")
-        elif not 0 <= confidence <= 1:
+        elif confidence is None or not 0 <= confidence <= 1:
             problems.append(f"{place}: expected a confidence from 0 to 1, found {word!r}")
         elif (key := (mask, int(label))) in lines:
             problems.append(
@@ -195,10 +195,3 @@ def read_objects(path: str | os.PathLike[str]) -> dict[str, dict[int, ObjectName
     if problems:
         raise ProblemsError(problems)
     return objects
-
-
-def _number(word: str) -> float:
-    try:
-        return float(word)
-    except ValueError:
-        return float("nan")

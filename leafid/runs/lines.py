@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import unicodedata
 from itertools import chain, islice
 from typing import IO
@@ -11,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leafid.runs.run import Prediction, Run, make_run
+from leafid.textfiles import finite_number
 
 #: What a line looks like, for messages.
 LINE = "'<picture> <Genus species> <rank> <score>'"
@@ -78,7 +78,9 @@ def _parse_plain(lines: list[str], first: int, pictures: _Codes, species: _Codes
         score = np.array([float(word) for word in words[2::3]])
     except (ValueError, KeyError):
         return None
-    if not np.isfinite(score).all() or "_" in "".join(words[2::3]):
+    scores = "".join(words[2::3])
+    # What `finite_number` refuses, without a call a line.
+    if not np.isfinite(score).all() or "_" in scores or not scores.isascii():
         return None
     # Only new names can be new trouble: those that aren't plain are left to the slow way before they get a code.
     if not all(map(_is_plain_picture, set(names) - pictures.keys())):
@@ -134,16 +136,14 @@ def _parse_line(line: str) -> Prediction | str:
         return f"expected {LINE} without angle brackets, found {shown}"
     if len(words) < 4:
         return f"expected {LINE}, found {shown}"
-    rank, score = words[-2], _number(words[-1])
+    rank, score = words[-2], finite_number(words[-1])
     if _whole(rank) is None:
         if _whole(words[-1]) is not None or score is not None:
             return f"expected a rank before the score, found {rank!r} in {shown}; is the rank or the score missing?"
         return f"expected a rank (1, 2, …), found {rank!r} in {shown}"
     if score is None:
         hint = "; write a decimal point" if "," in words[-1] else ""
-        return f"expected a score as a number, found {words[-1]!r}{hint}"
-    if not math.isfinite(score):
-        return f"expected a finite score, found {words[-1]!r}"
+        return f"expected a score as a finite number, found {words[-1]!r}{hint}"
     if not 1 <= int(rank) <= np.iinfo(np.int32).max:
         return f"expected a rank from 1 up, found {rank!r}"
     return Prediction(words[0], " ".join(words[1:-2]), int(rank), score)
@@ -163,10 +163,3 @@ def _whole(word: str) -> int | None:
     digits = word.removeprefix("-")
     # 12 digits are more than any rank has; a longer one would only cost time to convert.
     return int(word) if digits.isascii() and digits.isdigit() and len(digits) <= 12 else None
-
-
-def _number(word: str) -> float | None:
-    try:
-        return float(word) if "_" not in word else None
-    except ValueError:
-        return None

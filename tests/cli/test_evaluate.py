@@ -89,7 +89,7 @@ def test_all_problems_of_all_runs(cli, tmp_path):
     assert outcome.status == 1
     assert outcome.out == ""
     assert len(outcome.err.splitlines()) == 4
-    assert f"leafid: error: {tmp_path / 'b.txt'}:1: expected a score as a number, found '1,0'" in outcome.err
+    assert f"leafid: error: {tmp_path / 'b.txt'}:1: expected a score as a finite number, found '1,0'" in outcome.err
     assert not (tmp_path / "out").exists()
 
 

@@ -86,7 +86,7 @@ def test_every_date_of_100_years_comes_back(day):
     assert names.iso_date(f"{day:%d/%m/%y}") == day.isoformat()
 
 
-@pytest.mark.parametrize("text", ["", "north", "91", "-90.1", "nan", "inf", "3,25"])
+@pytest.mark.parametrize("text", ["", "north", "91", "-90.1", "nan", "inf", "3,25", "1_0", "٣"])
 def test_no_degrees(text):
     with pytest.raises(LeafidError, match="from -90 to 90"):
         names.degrees(text, 90)

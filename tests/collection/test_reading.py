@@ -160,7 +160,7 @@ def test_plantnet300k_without_metadata(tmp_path, draw):
 def test_plantnet300k_with_damaged_json(tmp_path, draw, content):
     plantnet(tmp_path, draw)
     (tmp_path / "plantnet300K_metadata.json").write_bytes(content)
-    with pytest.raises(LeafidError, match=r"plantnet300K_metadata\.json:.* expected .*JSON"):
+    with pytest.raises(LeafidError, match=r"plantnet300K_metadata\.json:.* expected (a )?(JSON|UTF-8).*, found"):
         read_collection(tmp_path)
 
 

@@ -21,7 +21,7 @@ from leafid.runs.irma import read_code_table
 from leafid.runs.label_masks import read_objects
 from leafid.synthetic.plan import Settings
 from leafid.synthetic.writer import MARK, write_collection
-from leafid.textfiles import read_table, read_text
+from leafid.textfiles import read_json, read_table, read_text
 from leafid.xmlfiles import read_xml
 
 DIGITS = "9" * 5000  # Python refuses to convert more than 4,300
@@ -64,6 +64,8 @@ def test_a_file_that_is_not_there(reader, tmp_path):
             ":2: expected a table as CSV, found an error: field larger",
         ),
         (read_distances, ",a\n" + "x" * 200_000, ":2: expected a table as CSV, found an error: field larger"),
+        (read_distances, ",a\na,1_0e-1\n", ":2: expected a distance from 0 to 1, found '1_0e-1'"),
+        (read_objects, "mask,label,class,confidence\na.png,1,leaf,0_1e-1\n", ":2: expected a confidence from 0 to 1"),
         (read_distances, "", ":1: expected an empty cell and the classes"),
         (read_objects, "", ":1: expected the columns mask, label and class"),
     ],
@@ -190,3 +192,8 @@ def test_tables_and_texts(tmp_path):
     file.write_bytes(b'\xef\xbb\xbfa,"b\nc"\r\n\r\nd\n')
     assert read_text(file).startswith("a,")
     assert list(read_table(file)) == [(2, ["a", "b\nc"]), (3, []), (4, ["d"])]
+    file.write_bytes(b'\xef\xbb\xbf{"a": [1,\n 2]}')
+    assert read_json(file) == {"a": [1, 2]}
+    file.write_text('{"a": [1,\n 2,}')
+    with pytest.raises(LeafidError, match=r"table\.csv:2: expected JSON, found an error at column \d+: "):
+        read_json(file)

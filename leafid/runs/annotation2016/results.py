@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Sequence
 from enum import IntEnum
 from typing import NamedTuple
 
 from leafid.runs.box import Box
+from leafid.textfiles import finite_number
 
 MAX_CONCEPTS = MAX_BOXES = MAX_ILLUSTRATIONS = 100
 
@@ -179,11 +179,8 @@ def _once(found: list, what: str) -> list:
 
 
 def _number(word: str, what: str) -> float:
-    try:
-        number = float(word)
-    except ValueError:
-        number = math.nan
-    if not math.isfinite(number) or "_" in word:
+    number = finite_number(word)
+    if number is None:
         raise BadResultError(f"expected {what} as a finite number, found {_short(word)}")
     return number
 
