@@ -3,42 +3,39 @@
 from __future__ import annotations
 
 import argparse
-import math
 from collections.abc import Callable
 from pathlib import Path
 
 from leafid.errors import LeafidError
+from leafid.textfiles import finite_number
 
 # Copies of what leafid.collection knows, whose import would slow every command's help down.
 TYPES = ("scan", "scan-like", "photo")
 LAYOUTS = ("imageclef", "plantnet300k", "species-folders", "pictures")
 
 
-def positive_int(word: str) -> int:
-    """Read a whole number from 1 up."""
-    try:
-        number = int(word)
-    except ValueError:
-        number = 0
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"expected a whole number from 1 up, found {word!r}")
-    return number
-
-
-def positive_ints(word: str) -> list[int]:
-    """Read whole numbers from 1 up, separated by commas: an option that takes several can stand before anything."""
-    return [positive_int(number) for number in word.split(",")]
-
-
 def number(what: str, fits: Callable[[float], bool]) -> Callable[[str], float]:
-    """Make a type of numbers for which `fits` holds; "not a number" fits none of our ranges."""
+    """Make a type of finite numbers for which `fits` holds."""
 
     def read(word: str) -> float:
+        found = finite_number(word)
+        if found is None or not fits(found):
+            raise argparse.ArgumentTypeError(f"expected {what}, found {word!r}")
+        return found
+
+    return read
+
+
+def whole_number(what: str, fits: Callable[[int], bool]) -> Callable[[str], int]:
+    """Make a type of whole numbers for which `fits` holds."""
+
+    def read(word: str) -> int:
         try:
-            found = float(word)
+            # As strict as `finite_number`.
+            found = int(word) if word.isascii() and "_" not in word else None
         except ValueError:
-            found = math.nan
-        if not fits(found):
+            found = None
+        if found is None or not fits(found):
             raise argparse.ArgumentTypeError(f"expected {what}, found {word!r}")
         return found
 
@@ -46,6 +43,16 @@ def number(what: str, fits: Callable[[float], bool]) -> Callable[[str], float]:
 
 
 share = number("a number between 0 and 1", lambda found: 0 < found < 1)
+positive_int = whole_number("a whole number from 1 up", lambda found: found >= 1)
+#: Worker processes: -1 is one a core, -2 one less, and so on.
+job_count = whole_number("a number of processes, or -1 for one a core", lambda found: found != 0)
+#: Of random numbers; every generator takes these.
+seed = whole_number("a whole number from 0 to 2000000000", lambda found: 0 <= found <= 2_000_000_000)
+
+
+def positive_ints(word: str) -> list[int]:
+    """Read whole numbers from 1 up, separated by commas: an option that takes several can stand before anything."""
+    return [positive_int(number) for number in word.split(",")]
 
 
 def given_path(word: str) -> str:
@@ -61,28 +68,6 @@ def output_folder(name: str) -> Path:
     if folder.exists() and not folder.is_dir():
         raise LeafidError(f"{folder}: expected a folder to write to, found a file; name another --output")
     return folder
-
-
-def job_count(word: str) -> int:
-    """Read a number of worker processes: from 1 up, or -1 for one a core (-2 for one less, and so on)."""
-    try:
-        number = int(word)
-    except ValueError:
-        number = 0
-    if number == 0:
-        raise argparse.ArgumentTypeError(f"expected a number of processes, or -1 for one a core, found {word!r}")
-    return number
-
-
-def seed(word: str) -> int:
-    """Read the seed of random numbers: from 0 to 2,000,000,000, which every generator takes."""
-    try:
-        number = int(word)
-    except ValueError:
-        number = -1
-    if not 0 <= number <= 2_000_000_000:
-        raise argparse.ArgumentTypeError(f"expected a whole number from 0 to 2000000000, found {word!r}")
-    return number
 
 
 def add_type(parser: argparse.ArgumentParser, what: str) -> None:

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from leafid.cli.arguments import number
 from leafid.cli.environment import Environment
 
 if TYPE_CHECKING:
@@ -44,13 +45,10 @@ def add_store_folder(parser: argparse.ArgumentParser) -> None:
 
 def gibibytes(word: str) -> int:
     """Read a number of GiB above 0, as bytes."""
-    try:
-        number = float(word)
-    except ValueError:
-        number = 0.0
-    if not 0 < number < 2**30:
-        raise argparse.ArgumentTypeError(f"expected a number of GiB above 0, found {word!r}")
-    return round(number * 2**30)
+    return round(_gibibytes(word) * 2**30)
+
+
+_gibibytes = number("a number of GiB above 0", lambda found: 0 < found < 2**30)
 
 
 def add_store(parser: argparse.ArgumentParser) -> None:

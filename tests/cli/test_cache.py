@@ -54,7 +54,7 @@ def test_a_smaller_limit_forgets_the_least_recently_used(cli, folder):
     assert lines(done)["values"] == "1"
 
 
-@pytest.mark.parametrize("limit", ["0", "-1", "much", "nan", "inf"])
+@pytest.mark.parametrize("limit", ["0", "-1", "much", "nan", "inf", "1_0"])
 def test_a_limit_that_is_none(cli, folder, limit):
     done = cli("cache", "--cache", folder, f"--cache-limit={limit}")
     assert done.status == 2
