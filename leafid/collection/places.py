@@ -83,7 +83,7 @@ def place_labels(pictures: Sequence[Picture], within_km: float = PLACE_KM) -> np
         From 0, in the order in which places first occur. The pictures of a plant have the same number.
     """
     import numpy as np
-    from scipy.sparse import coo_array, csr_array
+    from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
     groups: dict[str, int] = {}
@@ -99,15 +99,31 @@ def place_labels(pictures: Sequence[Picture], within_km: float = PLACE_KM) -> np
     lost = np.flatnonzero(~located)
     rows, cols = [plant[known], lost], [len(groups) + spot[known], np.full(len(lost), nowhere)]
     if spots:
-        all_spots = np.array(list(spots))
-        near = csr_array(great_circle_km(all_spots, all_spots) < within_km).tocoo()
-        rows.append(len(groups) + near.row)
-        cols.append(len(groups) + near.col)
+        near = len(groups) + _near_pairs(np.array(list(spots)), within_km)
+        rows.append(near[:, 0])
+        cols.append(near[:, 1])
     ends = np.concatenate(rows), np.concatenate(cols)
     graph = coo_array((np.ones(len(ends[0]), bool), ends), shape=(nowhere + 1, nowhere + 1))
     component = connected_components(graph, directed=False)[1][plant]
     numbers: dict[int, int] = {}
     return np.array([numbers.setdefault(int(one), len(numbers)) for one in component], np.int64)
+
+
+def _near_pairs(spots: np.ndarray, within_km: float) -> np.ndarray:
+    """List the pairs of spots that are closer than a distance over the Earth: int (p, 2), each pair once.
+
+    A tree of the spots in space, where the line between two is the chord of their arc, spares measuring all pairs.
+    """
+    import numpy as np
+    from scipy.spatial import cKDTree
+
+    latitude, longitude = np.radians(spots).T
+    directions = np.column_stack(
+        [np.cos(latitude) * np.cos(longitude), np.cos(latitude) * np.sin(longitude), np.sin(latitude)]
+    )
+    # No two spots are further apart than half around the Earth.
+    chord = 2 * np.sin(min(within_km / (2 * _EARTH_RADIUS_KM), np.pi / 2))
+    return cKDTree(directions).query_pairs(chord, output_type="ndarray")
 
 
 def place_folds(pictures: Sequence[Picture], n_folds: int, seed: int, within_km: float = PLACE_KM) -> list[np.ndarray]:

@@ -1,10 +1,13 @@
 import math
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
 
 from leafid.collection.picture import Picture, Place
 from leafid.collection.places import coordinates, great_circle_km, place_folds, place_labels
@@ -73,6 +76,32 @@ def test_a_chain_of_plants_is_one_place():
     assert place_labels(GARDENS, 20).tolist() == [0, 0, 0, 0, 1, 0, 1, 0, 2, 2]
     assert place_labels(GARDENS, 1).tolist() == [0, 1, 2, 3, 4, 0, 4, 0, 5, 5]
     assert place_labels([]).tolist() == []
+
+
+@pytest.mark.parametrize("within_km", [0.5, 5, 60, 3000, 30_000])
+@pytest.mark.parametrize("middle", [(43.6, 3.9), (90, 0), (-90, 0), (0, 180), (75, -180), (0, 0)])
+def test_places_are_those_of_all_distances(middle, within_km):
+    rng = np.random.default_rng(0)
+    # From metres to thousands of kilometres away.
+    away = 10 ** rng.uniform(-3, 1.6, (120, 1)) * rng.normal(size=(120, 2))
+    latitude, longitude = (middle + away).T
+    spots = np.column_stack([np.clip(latitude, -90, 90), (longitude + 180) % 360 - 180])
+    near = csr_array(great_circle_km(spots, spots) < within_km)
+    numbers: dict[int, int] = {}
+    expected = [numbers.setdefault(label, len(numbers)) for label in connected_components(near)[1].tolist()]
+    found = place_labels([picture(number, str(number), *spot) for number, spot in enumerate(spots.tolist())], within_km)
+    assert found.tolist() == expected
+
+
+def test_many_spots_take_little_memory():
+    rng = np.random.default_rng(0)
+    pictures = [picture(number, str(number), *rng.uniform(-80, 80, 2).tolist()) for number in range(3000)]
+    place_labels(pictures[:2])  # what is imported for it
+    tracemalloc.start()
+    place_labels(pictures)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 20e6  # a matrix of all distances: 72 MB
 
 
 def test_folds_never_part_a_place():
