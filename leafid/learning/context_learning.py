@@ -181,8 +181,9 @@ def _by_plant(
 ) -> tuple[Sightings, np.ndarray, np.ndarray]:
     """Gather sightings along with the plant and the place of each."""
     members: dict[str, list[int]] = {}
+    of_model = set(species)
     for index, picture in enumerate(pictures):
-        if picture.species in set(species):
+        if picture.species in of_model:
             members.setdefault(picture.group, []).append(index)
     parts, names, places = [], [], []
     for group, indices in members.items():

@@ -133,5 +133,6 @@ def _answered(asked: list[Picture], identifier: Identifier, descriptions: Descri
             pictures += [picture for picture, _ in known]
             if known:
                 probabilities.append(identifier.predict_proba([one for _, one in known]))
-    seen = np.array([picture.species in set(species) for picture in pictures], bool)
+    of_model = set(species)
+    seen = np.array([picture.species in of_model for picture in pictures], bool)
     return HeldOut(pictures, np.concatenate(probabilities), species, seen)
