@@ -187,7 +187,7 @@ def in_worker_with_log(parent: int, folder: Path, function: Callable[[Item], Res
     """
     if os.getpid() == parent:
         return in_worker(parent, folder, function, item), []
-    handler = _Kept()
+    handler = LogKeeper()
     logger = logging.getLogger("leafid")
     logger.addHandler(handler)
     try:
@@ -204,12 +204,15 @@ def logged_here(outcome: tuple[Result, Log]) -> Result:
     return result
 
 
-class _Kept(logging.Handler):
+class LogKeeper(logging.Handler):
+    """Keeps what is logged, in `log`."""
+
     def __init__(self) -> None:
         super().__init__()
         self.log: Log = []
 
     def emit(self, record: logging.LogRecord) -> None:
+        """Keep a record."""
         self.log.append((record.name, record.levelno, record.getMessage()))
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from leafid.collection.hashing import content_hash
 from leafid.errors import LeafidError
 from leafid.images import image_size, read_image
+from leafid.parallel import Log, LogKeeper
 
 
 @dataclass(frozen=True)
@@ -46,7 +49,7 @@ def check_file(file: Path, decode: bool = True) -> FileCheck:
     FileCheck
     """
     digest: str | None = None
-    with _Warnings() as warnings:
+    with _warnings_kept() as warnings:
         try:
             digest = content_hash(file)
             if decode:
@@ -55,32 +58,20 @@ def check_file(file: Path, decode: bool = True) -> FileCheck:
                 image_size(file)
         except LeafidError as error:
             return FileCheck(file, digest, str(error))
-    return FileCheck(file, digest, None, tuple(warnings.lines))
+    return FileCheck(file, digest, None, tuple(message for _, _, message in warnings))
 
 
-@dataclass
-class _Warnings:
-    """Keeps the warnings of reading images, which a worker process could not hand to the command line otherwise."""
-
-    lines: list[str] = field(default_factory=list)
-
-    def __enter__(self) -> _Warnings:
-        self._handler = _ListHandler(self.lines)
-        self._logger = logging.getLogger("leafid.images")
-        self._propagate = self._logger.propagate
-        self._logger.addHandler(self._handler)
-        self._logger.propagate = False
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._logger.removeHandler(self._handler)
-        self._logger.propagate = self._propagate
-
-
-class _ListHandler(logging.Handler):
-    def __init__(self, lines: list[str]) -> None:
-        super().__init__(logging.WARNING)
-        self.lines = lines
-
-    def emit(self, record: logging.LogRecord) -> None:
-        self.lines.append(record.getMessage())
+@contextmanager
+def _warnings_kept() -> Iterator[Log]:
+    """Keep the warnings of reading images, and log none: they are part of what is found in a file."""
+    keeper = LogKeeper()
+    keeper.setLevel(logging.WARNING)
+    logger = logging.getLogger("leafid.images")
+    propagate = logger.propagate
+    logger.addHandler(keeper)
+    logger.propagate = False
+    try:
+        yield keeper.log
+    finally:
+        logger.removeHandler(keeper)
+        logger.propagate = propagate
