@@ -61,7 +61,6 @@ def predict(
     model: Model,
     pictures: Sequence[Picture],
     descriptions: Descriptions,
-    top: int | None = None,
     *,
     context: bool = False,
 ) -> Iterator[Answer]:
@@ -74,8 +73,6 @@ def predict(
         A picture of unknown type gets the type that the model recognises.
     descriptions : Descriptions
         A picture that can't be read is noted there and gets no answer.
-    top : int, optional
-        Only so many species a picture; all by default.
     context : bool, default False
         Let place and day of the year have a say, where the picture's are known and the model learned of them.
 
@@ -89,7 +86,7 @@ def predict(
     LeafidError
         When the model was not trained for a picture's type.
     """
-    for batch in predict_batches(model, pictures, descriptions, top, context=context):
+    for batch in predict_batches(model, pictures, descriptions, context=context):
         yield from batch.answers
         descriptions.unreadable.update(batch.unreadable)
 
@@ -98,7 +95,6 @@ def predict_batches(
     model: Model,
     pictures: Sequence[Picture],
     descriptions: Descriptions,
-    top: int | None = None,
     *,
     context: bool = False,
     first: int = 0,
@@ -107,7 +103,7 @@ def predict_batches(
 
     Parameters
     ----------
-    model, pictures, descriptions, top, context
+    model, pictures, descriptions, context
         As for `predict`; unreadable pictures are noted in the batches.
     first : int, default 0
         Leave out so many batches, which were answered before: the others don't change by that.
@@ -131,7 +127,7 @@ def predict_batches(
         answers: dict[int, Answer] = {}
         for type_ in dict.fromkeys(picture.type for picture in typed if picture is not None and picture.type):
             places = [i for i, picture in enumerate(typed) if picture is not None and picture.type == type_]
-            answers.update(_answers_of_type(model, type_, typed, places, own, top, context))
+            answers.update(_answers_of_type(model, type_, typed, places, own, context))
         yield Batch([answers[place] for place in sorted(answers)], own.unreadable, len(chosen))
 
 
@@ -141,7 +137,6 @@ def _answers_of_type(
     batch: list[Picture | None],
     places: list[int],
     descriptions: Descriptions,
-    top: int | None,
     context: bool,
 ) -> Iterator[tuple[int, Answer]]:
     identifier = model.identifier(type_)
@@ -157,10 +152,10 @@ def _answers_of_type(
     if context and type_ in model.contexts:
         probabilities = model.contexts[type_].apply(probabilities, [picture for _, picture, _ in known])
     for (place, picture, _), row in zip(known, probabilities, strict=True):
-        yield place, Answer(picture, ranked(row, identifier.species_, top))
+        yield place, Answer(picture, ranked(row, identifier.species_))
 
 
-def ranked(probabilities: np.ndarray, species: Sequence[str], top: int | None = None) -> list[tuple[str, float]]:
+def ranked(probabilities: np.ndarray, species: Sequence[str]) -> list[tuple[str, float]]:
     """Sort species by falling probability, equal ones by name.
 
     Parameters
@@ -168,15 +163,13 @@ def ranked(probabilities: np.ndarray, species: Sequence[str], top: int | None = 
     probabilities : float (n_species,)
     species : sequence of str
         In alphabetical order.
-    top : int, optional
-        Only so many.
 
     Examples
     --------
-    >>> ranked(np.array([0.25, 0.5, 0.25]), ["Acer campestre", "Olea europaea", "Salix alba"], top=2)
-    [('Olea europaea', 0.5), ('Acer campestre', 0.25)]
+    >>> ranked(np.array([0.25, 0.5, 0.25]), ["Acer campestre", "Olea europaea", "Salix alba"])
+    [('Olea europaea', 0.5), ('Acer campestre', 0.25), ('Salix alba', 0.25)]
     """
-    order = np.argsort(-probabilities, kind="stable")[:top]
+    order = np.argsort(-probabilities, kind="stable")
     # Rounded down, so that a picture's scores never add up to more than 1.
     return [(species[column], math.floor(probabilities[column] * _DIGITS) / _DIGITS) for column in order]
 
