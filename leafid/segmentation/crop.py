@@ -10,6 +10,8 @@ from leafid.segmentation.result import Image, Mask, Segmentation, bounding_box, 
 
 # A leaf's box is sampled to about this many pixels on its shorter side to find the leaf's axis.
 _MOMENTS_SIZE = 64
+# Free part of the square on each side of the leaf.
+_MARGIN = 0.05
 
 
 def upright_angle(segmentation: Segmentation) -> float:
@@ -55,17 +57,8 @@ def upright_angle(segmentation: Segmentation) -> float:
     return float((angle + 180) % 360 - 180)
 
 
-def normalised_crop(
-    image: Image,
-    segmentation: Segmentation,
-    size: int,
-    *,
-    part: str = "mask",
-    background: tuple[int, int, int] | None = (255, 255, 255),
-    upright: bool = True,
-    margin: float = 0.05,
-) -> tuple[Image, Mask]:
-    """Cut the leaf out, upright and scaled to a square.
+def normalised_crop(image: Image, segmentation: Segmentation, size: int, *, upright: bool = True) -> tuple[Image, Mask]:
+    """Cut the leaf out on white, upright and scaled to a square.
 
     Parameters
     ----------
@@ -74,15 +67,10 @@ def normalised_crop(
     segmentation : Segmentation
         Of that image.
     size : int
-        Side of the square in pixels, from 8 up; the leaf's longer side fills it but for the margin.
-    part : {"mask", "blade"}
-        The whole leaf or the leaf without petiole.
-    background : tuple of int or None, default white
-        BGR colour put around the leaf, of which a grey picture takes the first value; None leaves the picture's own.
+        Side of the square in pixels, from 8 up; the leaf's longer side fills it but for a margin of a twentieth on
+        each side.
     upright : bool, default True
         Turn the leaf so that its base is below; False only cuts and scales.
-    margin : float, default 0.05
-        Free part of the square on each side, in [0, 0.5).
 
     Returns
     -------
@@ -93,52 +81,42 @@ def normalised_crop(
     Raises
     ------
     UsageError
-        When the size, part or margin is out of range, or the segmentation is of another picture size.
+        When the size is out of range, or the segmentation is of another picture size.
     """
-    if size < 8 or not 0 <= margin < 0.5 or part not in ("mask", "blade"):
-        raise UsageError(
-            f"expected size >= 8, 0 <= margin < 0.5, part 'mask' or 'blade', found size={size}, margin={margin}, "
-            f"part={part!r}"
-        )
-    leaf = segmentation.mask if part == "mask" else segmentation.blade
+    if size < 8:
+        raise UsageError(f"expected size >= 8, found size={size}")
+    leaf = segmentation.mask
     if leaf.shape != image.shape[:2]:
         raise UsageError(f"expected a segmentation of shape {image.shape[:2]}, found {leaf.shape}")
     row0, row1, col0, col1 = bounding_box(leaf)
-    empty = row1 == 0
-    angle = upright_angle(segmentation) if upright and not empty else 0.0
-    if empty:
-        row1, col1 = leaf.shape
-        corners = np.array([[0, 0], [col1 - 1, 0], [0, row1 - 1], [col1 - 1, row1 - 1]])
-    else:
-        corners = convex_hull(leaf[row0:row1, col0:col1].view(np.uint8))[:, 0] + (col0, row0)
-    matrix = _placement(corners, angle, size, 0.0 if empty else margin)
-    scale = float(np.hypot(matrix[0, 0], matrix[0, 1]))
-    if background is not None and not empty:
-        # Nothing else is seen: the leaf's box, and what the blur mixes into it.
-        room = 2 + int(np.ceil(4 * _blur(scale)))
-        row0, row1, col0, col1 = max(row0 - room, 0), row1 + room, max(col0 - room, 0), col1 + room
-    else:
-        row0, row1, col0, col1 = 0, leaf.shape[0], 0, leaf.shape[1]
+    if not row1:
+        right, bottom = leaf.shape[1] - 1, leaf.shape[0] - 1
+        corners = np.array([[0, 0], [right, 0], [0, bottom], [right, bottom]])
+        return _mapped(image, _placement(corners, 0.0, size, 0.0), size), np.zeros((size, size), bool)
+    corners = convex_hull(leaf[row0:row1, col0:col1].view(np.uint8))[:, 0] + (col0, row0)
+    matrix = _placement(corners, upright_angle(segmentation) if upright else 0.0, size, _MARGIN)
+    # Nothing else is seen: the leaf's box, and what the blur mixes into it.
+    room = 2 + int(np.ceil(4 * _blur(matrix)))
+    row0, row1, col0, col1 = max(row0 - room, 0), row1 + room, max(col0 - room, 0), col1 + room
     matrix[:, 2] += matrix[:, :2] @ (col0, row0)
-    source = image[row0:row1, col0:col1]
-    if _blur(scale):
-        # Fine texture would turn into false coarse one.
-        # Beyond two standard deviations the weights are next to nothing.
-        side = 2 * max(1, round(2 * _blur(scale))) + 1
-        source = cv2.GaussianBlur(source, (side, side), _blur(scale))
-    fill = background if background is not None else (255, 255, 255)
-    crop = cv2.warpAffine(source, matrix, (size, size), borderMode=cv2.BORDER_CONSTANT, borderValue=fill)
-    if segmentation.cover is not None and part == "mask":
+    crop = _mapped(image[row0:row1, col0:col1], matrix, size)
+    if segmentation.cover is not None:
         cover = cv2.warpAffine(segmentation.cover[row0:row1, col0:col1], matrix, (size, size))
         turned = cv2.threshold(cover, 127, 1, cv2.THRESH_BINARY)[1]
     else:
         whole = leaf[row0:row1, col0:col1].view(np.uint8)
         turned = cv2.warpAffine(whole, matrix, (size, size), flags=cv2.INTER_NEAREST)
-    if background is not None and not empty:
-        ground = np.empty_like(crop)
-        ground[:] = background if crop.ndim == 3 else background[0]
-        crop = cv2.copyTo(crop, turned, ground)
-    return crop, turned.view(bool)
+    return cv2.copyTo(crop, turned, np.full_like(crop, 255)), turned.view(bool)
+
+
+def _mapped(image: Image, matrix: np.ndarray, size: int) -> Image:
+    """Map a picture into the square, on white."""
+    if sigma := _blur(matrix):
+        # Fine texture would turn into false coarse one.
+        # Beyond two standard deviations the weights are next to nothing.
+        side = 2 * max(1, round(2 * sigma)) + 1
+        image = cv2.GaussianBlur(image, (side, side), sigma)
+    return cv2.warpAffine(image, matrix, (size, size), borderMode=cv2.BORDER_CONSTANT, borderValue=(255, 255, 255))
 
 
 def _placement(corners: np.ndarray, angle: float, size: int, margin: float) -> np.ndarray:
@@ -155,8 +133,9 @@ def _placement(corners: np.ndarray, angle: float, size: int, margin: float) -> n
     return matrix
 
 
-def _blur(scale: float) -> float:
-    """Give the standard deviation, in pixels of the picture, of the blur before a scaling; 0 for none."""
+def _blur(matrix: np.ndarray) -> float:
+    """Give the standard deviation, in pixels of the picture, of the blur before a mapping; 0 for none."""
+    scale = float(np.hypot(matrix[0, 0], matrix[0, 1]))
     return 0.0 if scale >= 0.75 else 0.4 / scale
 
 
