@@ -15,7 +15,6 @@ POINTS = 8
 UNIFORM_ROWS = POINTS - 1
 NON_UNIFORM = UNIFORM_ROWS * POINTS + 2
 HARMONICS = POINTS // 2 + 1
-FEATURES = UNIFORM_ROWS * HARMONICS + 3
 
 # Grey levels are held in 1/64 so that smoothing keeps its precision, and a flat leaf does not fall into steps.
 PRECISION = 64
