@@ -55,34 +55,19 @@ def resample(contour: Points, n_points: int) -> Points:
     return points.view(np.float64).reshape(-1, 2)
 
 
-def smooth_closed(signal: NDArray[np.float64], sigma: float) -> NDArray[np.float64]:
-    """Gaussian smoothing along the first axis of a closed signal.
-
-    Parameters
-    ----------
-    signal : ndarray of float64, shape (n,) or (n, k)
-        Samples at equal arc length of a closed contour.
-    sigma : float
-        Standard deviation, as a share of the contour's length.
-
-    Returns
-    -------
-    ndarray of float64, the signal's shape
-    """
-    spectrum = np.fft.rfft(signal, axis=0)
-    gain = smoothing_gain(np.arange(len(spectrum)), sigma)
-    return np.fft.irfft(spectrum * gain.reshape(-1, *[1] * (signal.ndim - 1)), n=len(signal), axis=0)
-
-
 def smoothing_gain(waves: NDArray[np.number], sigma: float | NDArray[np.float64]) -> NDArray[np.float64]:
-    """Tell what a Gaussian smoothing leaves of a wave, from 0 to 1.
+    """Tell what a Gaussian smoothing of a closed signal leaves of a wave, from 0 to 1.
 
     Parameters
     ----------
     waves : ndarray, shape (n,)
         In waves around the contour.
     sigma : float or ndarray that broadcasts against `waves`
-        As in `smooth_closed`.
+        Standard deviation, as a share of the contour's length.
+
+    Returns
+    -------
+    ndarray of float64, in the shape that both broadcast to
     """
     gain = np.exp(-2 * (np.pi * sigma * waves) ** 2)
     gain[gain < 1e-12] = 0.0  # denormal numbers would make the transform back ten times slower

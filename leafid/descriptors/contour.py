@@ -88,84 +88,21 @@ def shape_of(leaf: Mask | Shape) -> Shape:
     """
     if isinstance(leaf, Shape):
         return leaf
-    grey = _normalised(_kept(leaf, PART_SHARE)[0])
+    grey = _normalised(_kept(leaf))
     side = float(np.sqrt(cv2.sumElems(grey)[0] / 255))
-    contours = _trace(grey, PART_SHARE)
+    contours = _trace(grey)
     lengths = [contour_length(contour) for contour in contours]
     points = [max(8, round(CONTOUR_POINTS * length / lengths[0])) for length in lengths]
     resampled = (resample(contour, count) for contour, count in zip(contours, points, strict=True))
     return Shape(grey, grey >= 128, tuple(resampled), side)
 
 
-def outer_contour(mask: Mask, n_points: int = CONTOUR_POINTS) -> Points:
-    """Outer contour of the largest component, smooth below a pixel.
-
-    Parameters
-    ----------
-    mask : ndarray of bool, shape (H, W)
-    n_points : int
-        Number of points, at least 3.
-
-    Returns
-    -------
-    ndarray of float64, shape (n_points, 2)
-        Rows and cols in pixels of the mask (a pixel's centre is at its index), at equal arc length, counter-clockwise
-        as seen on the picture; the last point is not the first one again.
-
-    Raises
-    ------
-    LeafidError
-        When the mask isn't two-dimensional or has no leaf in it.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> mask = np.zeros((60, 60), bool)
-    >>> mask[10:50, 20:40] = True
-    >>> contour = outer_contour(mask, 100)
-    >>> contour.shape
-    (100, 2)
-    >>> contour.mean(axis=0).round(1).tolist()
-    [29.5, 29.5]
-    """
-    return outer_contours(mask, n_points, share=1.0)[0]
-
-
-def outer_contours(mask: Mask, n_points: int = CONTOUR_POINTS, share: float = PART_SHARE) -> list[Points]:
-    """Outer contours of all large components, largest first: the leaflets of a compound leaf.
-
-    Parameters
-    ----------
-    mask : ndarray of bool, shape (H, W)
-    n_points : int
-        Number of points of each contour, at least 3.
-    share : float
-        Smallest area of a component, as a share of the largest one's.
-
-    Returns
-    -------
-    list of ndarray of float64, shape (n_points, 2)
-        As `outer_contour` returns them.
-
-    Raises
-    ------
-    LeafidError
-        When the mask isn't two-dimensional or has no leaf in it, or `n_points` is below 3.
-    """
-    if n_points < 3:
-        raise LeafidError(f"expected at least 3 contour points, found {n_points}")
-    crop, (rows, cols) = _kept(mask, share)
-    grey = np.pad(crop, _BORDER)
-    origin = np.array([rows.start - _BORDER, cols.start - _BORDER], dtype=np.float64)
-    return [resample(contour, n_points) + origin for contour in _trace(grey, share)]
-
-
 _BORDER = 3
 """Empty pixels around a traced region, enough for the smoothing kernel."""
 
 
-def _kept(mask: Mask, share: float) -> tuple[NDArray[np.uint8], tuple[slice, slice]]:
-    """Large components, 0 or 255, in the box of all that the mask holds, and that box."""
+def _kept(mask: Mask) -> NDArray[np.uint8]:
+    """Large components, 0 or 255, in the box of all that the mask holds."""
     mask = np.asarray(mask)
     if mask.ndim != 2:
         raise LeafidError(f"expected a mask of two dimensions (H, W), found shape {mask.shape}")
@@ -176,18 +113,15 @@ def _kept(mask: Mask, share: float) -> tuple[NDArray[np.uint8], tuple[slice, sli
             "check the segmentation of this picture"
         )
     left, top, width, height = cv2.boundingRect(mask.view(np.uint8))
-    box = slice(top, top + height), slice(left, left + width)
-    crop = mask[box].view(np.uint8) * np.uint8(255)
+    crop = mask[top : top + height, left : left + width].view(np.uint8) * np.uint8(255)
     # Outer contours are found several times faster than components are labelled.
     contours, _ = cv2.findContours(crop, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_SIMPLE)
     if len(contours) > 1:
         areas = np.array([cv2.contourArea(contour) + cv2.arcLength(contour, True) / 2 + 1 for contour in contours])
-        small = areas < share * areas.max()
-        if share >= 1:  # one component is asked for, even where two are equally large
-            small = np.arange(len(areas)) != areas.argmax()
+        small = areas < PART_SHARE * areas.max()
         dirt = [contour for contour, is_small in zip(contours, small, strict=True) if is_small]
         cv2.drawContours(crop, dirt, -1, 0, cv2.FILLED)
-    return crop, box
+    return crop
 
 
 def _normalised(crop: NDArray[np.uint8]) -> NDArray[np.uint8]:
@@ -210,7 +144,7 @@ def _normalised(crop: NDArray[np.uint8]) -> NDArray[np.uint8]:
     return cv2.resize(crop, (width, height), interpolation=cv2.INTER_LINEAR)
 
 
-def _trace(grey: NDArray[np.uint8], share: float) -> list[Points]:
+def _trace(grey: NDArray[np.uint8]) -> list[Points]:
     """Outer contours of the half-covered level, largest first, at the pixels' spacing."""
     smooth = cv2.GaussianBlur(grey, (5, 5), 1.0)
     pixel_contours = _pixel_contours(smooth >= 128)
@@ -218,7 +152,7 @@ def _trace(grey: NDArray[np.uint8], share: float) -> list[Points]:
         smooth = grey
         pixel_contours = _pixel_contours(grey >= min(128, int(grey.max())))
     areas = np.array([cv2.contourArea(contour) + len(contour) for contour in pixel_contours])
-    order = [index for index in np.argsort(-areas, kind="stable") if areas[index] >= share * areas.max()]
+    order = [index for index in np.argsort(-areas, kind="stable") if areas[index] >= PART_SHARE * areas.max()]
     return [_refined(pixel_contours[index][:, 0, :], smooth) for index in order]
 
 

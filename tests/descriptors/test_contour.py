@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from leafid.descriptors.closed_curves import contour_area, contour_length, resample, smooth_closed
-from leafid.descriptors.contour import SIDE, outer_contour, outer_contours, shape_of
+from leafid.descriptors.closed_curves import contour_area, contour_length, resample, smoothing_gain
+from leafid.descriptors.contour import CONTOUR_POINTS, SIDE, shape_of
 from leafid.errors import LeafidError
 
 # In pixels: one Newton step over a step edge smoothed by one pixel ends up to 0.13 pixels from it.
@@ -17,9 +17,15 @@ def disc(radius, centre=(250, 240), size=(500, 480)):
     return (rows - centre[0]) ** 2 + (cols - centre[1]) ** 2 <= radius**2
 
 
+def in_pixels(mask):
+    """Contours of a mask's shape in pixels of the mask, from wherever the shape begins."""
+    scale = SIDE / np.sqrt(np.count_nonzero(mask))
+    return [contour / scale for contour in shape_of(mask).contours]
+
+
 def test_a_discs_contour_is_a_circle():
-    contour = outer_contour(disc(150), 360)
-    radii = np.hypot(*(contour - [250, 240]).T)
+    [contour] = in_pixels(disc(150))
+    radii = np.hypot(*(contour - contour.mean(axis=0)).T)
     # The set of pixels within 150 of the centre has an edge that is uncertain by half a pixel.
     np.testing.assert_allclose(radii, 150, atol=0.6)
     assert radii.mean() == pytest.approx(150, abs=0.2)
@@ -31,42 +37,39 @@ def test_a_discs_contour_is_a_circle():
 def test_a_contour_is_counter_clockwise_and_evenly_spaced():
     mask = np.zeros((120, 200), bool)
     mask[20:90, 30:170] = True
-    contour = outer_contour(mask, 200)
-    assert contour.shape == (200, 2)
+    [contour] = in_pixels(mask)
+    assert contour.shape == (CONTOUR_POINTS, 2)
     assert contour_area(contour) > 0
-    top = contour[np.abs(contour[:, 0] - 19.5) < 0.5]
-    assert len(top) > 50
-    at = np.argmin(np.abs(contour - [19.5, 100]).sum(axis=1))
-    assert contour[(at + 1) % 200, 1] < contour[at, 1]  # along the top edge it runs to the left
+    along = contour[:, 0] < contour[:, 0].min() + 0.5
+    assert np.count_nonzero(along) > CONTOUR_POINTS / 4
+    at = np.argmin(np.abs(contour - [contour[:, 0].min(), contour[:, 1].mean()]).sum(axis=1))
+    assert contour[(at + 1) % CONTOUR_POINTS, 1] < contour[at, 1]  # along the top edge it runs to the left
     steps = np.hypot(*(np.roll(contour, -1, axis=0) - contour).T)
     # Equal arcs; only where an arc rounds a corner is its chord shorter.
-    assert np.median(steps) == pytest.approx(420 / 200, rel=0.02)
+    assert np.median(steps) == pytest.approx(420 / CONTOUR_POINTS, rel=0.02)
     assert steps.max() == pytest.approx(np.median(steps), rel=0.02)
 
 
-def test_the_contour_lies_between_leaf_and_background():
-    mask = np.zeros((60, 60), bool)
-    mask[10:50, 20:40] = True
-    contour = outer_contour(mask, 400)
-    assert contour.min(axis=0) == pytest.approx([9.5, 19.5], abs=NEWTON)
-    assert contour.max(axis=0) == pytest.approx([49.5, 39.5], abs=NEWTON)
+@pytest.mark.parametrize("room", [0, 10])
+def test_the_contour_lies_between_leaf_and_background(room):
+    [contour] = in_pixels(np.pad(np.ones((50, 80), bool), room))
+    # One Newton step over a step edge smoothed by one pixel ends up to 0.13 pixels from it, on either side.
+    assert np.ptp(contour, axis=0) == pytest.approx([50, 80], abs=0.3)
 
 
-def test_the_largest_component_is_followed_and_dirt_left_out():
+def test_components_are_followed_the_largest_first_and_dirt_left_out():
     mask = disc(60, (100, 100), (300, 300)) | disc(40, (220, 220), (300, 300))
     mask[5, 5] = True
-    # Discs of pixels are symmetric, and so are 64 points on them.
-    assert outer_contour(mask, 64).mean(axis=0) == pytest.approx([100, 100], abs=1e-9)
-    centres = [contour.mean(axis=0) for contour in outer_contours(mask, 64)]
-    np.testing.assert_allclose(centres, [[100, 100], [220, 220]], atol=1e-9)
-    assert len(outer_contours(mask, 64, share=1.0)) == 1
+    first, second = in_pixels(mask)
+    np.testing.assert_allclose(second.mean(axis=0) - first.mean(axis=0), [120, 120], atol=0.5)
+    assert contour_area(first) == pytest.approx(np.pi * 60**2, rel=0.01)
+    assert contour_area(second) == pytest.approx(np.pi * 40**2, rel=0.01)
 
 
-def test_of_two_equal_components_one_is_the_largest():
+def test_two_equal_components_are_both_followed():
     mask = np.zeros((30, 30), bool)
     mask[2:8, 2:8] = mask[20:26, 20:26] = True
-    assert len(outer_contours(mask, 8, share=1.0)) == 1
-    assert len(outer_contours(mask, 8)) == 2
+    assert len(in_pixels(mask)) == 2
 
 
 @pytest.mark.parametrize(
@@ -78,29 +81,16 @@ def test_of_two_equal_components_one_is_the_largest():
     ],
 )
 def test_bad_masks_are_named(bad, message):
-    for work in (outer_contour, outer_contours, shape_of):
-        with pytest.raises(LeafidError, match=message):
-            work(bad)
-
-
-def test_too_few_points_are_an_error():
-    with pytest.raises(LeafidError, match="at least 3 contour points, found 2"):
-        outer_contour(disc(20), 2)
+    with pytest.raises(LeafidError, match=message):
+        shape_of(bad)
 
 
 @pytest.mark.parametrize("size", [(1, 1), (1, 2), (2, 1), (2, 2), (1, 50), (9, 1)])
 def test_the_smallest_masks_have_a_contour(size):
-    contour = outer_contour(np.pad(np.ones(size, bool), 4), 16)
-    assert contour.shape == (16, 2)
+    [contour] = in_pixels(np.pad(np.ones(size, bool), 4))
+    assert contour.shape == (CONTOUR_POINTS, 2)
     assert np.isfinite(contour).all()
-    centre = 4 + (np.array(size) - 1) / 2
-    assert np.abs(contour - centre).max() <= max(size) / 2 + 1
-
-
-def test_a_mask_that_fills_the_picture_has_its_frame_as_contour():
-    contour = outer_contour(np.ones((50, 80), bool), 256)
-    assert contour.min(axis=0) == pytest.approx([-0.5, -0.5], abs=NEWTON)
-    assert contour.max(axis=0) == pytest.approx([49.5, 79.5], abs=NEWTON)
+    assert (np.ptp(contour, axis=0) <= np.array(size) + 1).all()
 
 
 @settings(max_examples=30, deadline=None)
@@ -138,7 +128,8 @@ def test_smoothing_is_a_circular_gaussian():
             total += weight
         expected[place] /= total
     # The Gaussian's own tail beyond the Nyquist frequency: exp(-2 (π · 0.05 · 32)²), far below the tolerance.
-    np.testing.assert_allclose(smooth_closed(signal, sigma), expected, atol=1e-9)
+    smooth = np.fft.irfft(np.fft.rfft(signal, axis=0) * smoothing_gain(np.arange(33), sigma)[:, None], n=64, axis=0)
+    np.testing.assert_allclose(smooth, expected, atol=1e-9)
 
 
 @pytest.mark.parametrize("radius", [9, 40, 160, 700])
