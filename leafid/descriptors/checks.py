@@ -8,24 +8,22 @@ from numpy.typing import NDArray
 from leafid.errors import LeafidError
 
 
-def check_picture(picture: NDArray[np.uint8], mask: NDArray[np.bool_], dimensions: int = 3) -> None:
+def check_picture(picture: NDArray[np.uint8], mask: NDArray[np.bool_]) -> None:
     """See that a picture and a mask fit together, and that there is a leaf.
 
     Parameters
     ----------
     picture : ndarray
-        Must be uint8 (H, W, 3), or (H, W) with two dimensions.
+        Must be uint8 (H, W, 3).
     mask : ndarray
         Must be bool (H, W), and not empty.
-    dimensions : {3, 2}, default 3
 
     Raises
     ------
     LeafidError
     """
-    shape = "(H, W, 3)" if dimensions == 3 else "(H, W)"
-    if picture.dtype != np.uint8 or picture.ndim != dimensions or (dimensions == 3 and picture.shape[2] != 3):
-        raise LeafidError(f"expected a picture of uint8 {shape}, found {picture.dtype} {picture.shape}")
+    if picture.dtype != np.uint8 or picture.ndim != 3 or picture.shape[2] != 3:
+        raise LeafidError(f"expected a picture of uint8 (H, W, 3), found {picture.dtype} {picture.shape}")
     if mask.dtype != np.bool_ or mask.shape != picture.shape[:2]:
         raise LeafidError(f"expected a mask of bool {picture.shape[:2]}, found {mask.dtype} {mask.shape}")
     if not mask.any():

@@ -71,6 +71,13 @@ class LeafTexture:
     --------
     leafid.descriptors.lbp.ring_scales : the default scales.
     leafid.descriptors.chi2.chi2_map : what a linear classifier wants these features to go through.
+
+    References
+    ----------
+    .. [1] M. Šulc, J. Matas, "Texture-based leaf identification", ECCV 2014 workshops, section 3,
+       doi:10.1007/978-3-319-16220-1_14
+    .. [2] G. Zhao, T. Ahonen, J. Matas, M. Pietikäinen, "Rotation-invariant image and video description with local
+       binary pattern features", IEEE Transactions on Image Processing 21(4), 2012, doi:10.1109/TIP.2011.2175739
     """
 
     def __init__(
@@ -81,7 +88,7 @@ class LeafTexture:
         interior: Sampling = INTERIOR,
         edge: Sampling = EDGE,
     ) -> None:
-        check_picture(image, mask, 3)
+        check_picture(image, mask)
         row0, row1, col0, col1 = bounding_box(mask)
         image, covered = image[row0:row1, col0:col1], mask[row0:row1, col0:col1].view(np.uint8) * np.uint8(255)
         self._interior, self._edge = (_Resized(image, covered, sampling) for sampling in (interior, edge))
@@ -121,54 +128,8 @@ class LeafTexture:
         return self._edge.places(inside=False)
 
 
-def lbp_hf(
-    grey: NDArray[np.uint8], region: NDArray[np.bool_], scales: Sequence[Scale] | None = None
-) -> NDArray[np.float32]:
-    """Multi-scale LBP histogram Fourier features of a region, of sign and of magnitude.
-
-    Parameters
-    ----------
-    grey : ndarray of uint8, shape (H, W)
-    region : ndarray of bool, shape (H, W)
-        The places that are counted; at a halved level a place counts when at least half of it is in the region.
-        Neighbours may lie outside the region; beyond the picture its edge is repeated.
-    scales : sequence of Scale, optional
-        By default those of `EDGE`.
-
-    Returns
-    -------
-    ndarray of float32, shape (S * 76,)
-        In 0 … 1, each scale and part normalised by its number of places; zeros at scales without a place.
-
-    Raises
-    ------
-    LeafidError
-        When the arrays don't fit together or the region is empty.
-
-    Notes
-    -----
-    Turning the picture by 90° changes nothing, provided that H and W are divisible by the coarsest level's step;
-    other sizes are padded below and to the right. Adding a constant changes nothing as long as no value is clipped.
-
-    References
-    ----------
-    .. [1] M. Šulc, J. Matas, "Texture-based leaf identification", ECCV 2014 workshops, section 3,
-       doi:10.1007/978-3-319-16220-1_14
-    .. [2] G. Zhao, T. Ahonen, J. Matas, M. Pietikäinen, "Rotation-invariant image and video description with local
-       binary pattern features", IEEE Transactions on Image Processing 21(4), 2012, doi:10.1109/TIP.2011.2175739
-    """
-    check_picture(grey, region, 2)
-    sampling = EDGE if scales is None else Sampling(EDGE.side, tuple(scales))
-    room = [(0, -length % 2 ** (sampling.levels - 1)) for length in grey.shape]
-    shares = _halved(np.pad(region, room).astype(np.float32), sampling.levels)
-    inside = [positions(share >= 0.5) for share in shares]
-    places = [inside[scale.level] for scale in sampling.scales]
-    return _features(np.pad(grey, room, mode="edge"), sampling, places)
-
-
-def lbp_hf_names(scales: Sequence[Scale] | None = None) -> list[str]:
-    """Names of the features of `lbp_hf`: ``r03.0_sign_n2_h1`` is radius, part, ones in the code, harmonic."""
-    scales = EDGE.scales if scales is None else tuple(scales)
+def texture_names(scales: Sequence[Scale]) -> list[str]:
+    """Name the values of a texture: ``r03.0_sign_n2_h1`` is radius, part, ones in the code, harmonic."""
     kinds = [f"n{ones}_h{harmonic}" for ones in range(1, 8) for harmonic in range(5)] + ["none", "all", "mixed"]
     return [f"r{scale.radius:04.1f}_{part}_{kind}" for scale in scales for part in _PARTS for kind in kinds]
 
@@ -180,7 +141,7 @@ def interior_texture(texture: LeafTexture) -> NDArray[np.float32]:
 
 def interior_texture_names() -> list[str]:
     """Name the values of `interior_texture`, in order."""
-    return lbp_hf_names(INTERIOR.scales)
+    return texture_names(INTERIOR.scales)
 
 
 def border_texture(texture: LeafTexture) -> NDArray[np.float32]:
@@ -190,7 +151,7 @@ def border_texture(texture: LeafTexture) -> NDArray[np.float32]:
 
 def border_texture_names() -> list[str]:
     """Name the values of `border_texture`, in order."""
-    return lbp_hf_names()
+    return texture_names(EDGE.scales)
 
 
 def outline_texture(texture: LeafTexture) -> NDArray[np.float32]:
@@ -200,7 +161,7 @@ def outline_texture(texture: LeafTexture) -> NDArray[np.float32]:
 
 def outline_texture_names() -> list[str]:
     """Name the values of `outline_texture`, in order."""
-    return lbp_hf_names()
+    return texture_names(EDGE.scales)
 
 
 class _Resized:
@@ -245,7 +206,11 @@ class _Resized:
 
     def features(self, plane: NDArray[np.uint8], places: Sequence[NDArray[np.intp]]) -> NDArray[np.float32]:
         """Describe a plane of this size at the places of every scale."""
-        return _features(plane, self._sampling, places)
+        coded = [CodedLevel(level) for level in pyramid(plane, self._sampling.levels)]
+        counts = [
+            coded[scale.level].counts(where, scale) for scale, where in zip(self._sampling.scales, places, strict=True)
+        ]
+        return fourier_features(np.stack(counts)).ravel()
 
     def _brought_to_size(self, crop: NDArray[np.uint8]) -> NDArray[np.uint8]:
         # Means over parts of pixels would take ten times as long as halves and interpolation.
@@ -267,9 +232,3 @@ def _halved(plane: NDArray[np.float32], levels: int) -> list[NDArray[np.float32]
     for _ in range(levels - 1):
         result.append(halved(result[-1]))
     return result
-
-
-def _features(grey: NDArray[np.uint8], sampling: Sampling, places: Sequence[NDArray[np.intp]]) -> NDArray[np.float32]:
-    coded = [CodedLevel(level) for level in pyramid(grey, sampling.levels)]
-    counts = [coded[scale.level].counts(where, scale) for scale, where in zip(sampling.scales, places, strict=True)]
-    return fourier_features(np.stack(counts)).ravel()

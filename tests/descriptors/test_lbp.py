@@ -69,6 +69,20 @@ def test_a_flat_level_has_ones_only():
     assert counts[:, 255].tolist() == [36, 36]
 
 
+@given(light=st.integers(-30, 55))
+@settings(max_examples=20, deadline=None)
+def test_more_or_less_light_changes_no_code(light):
+    # From 30 to 200, so that a little more light clips nothing.
+    grey = np.random.default_rng(6).integers(30, 201, (32, 24)).astype(np.uint8)
+    lighter = (grey.astype(int) + light).astype(np.uint8)
+    for one, other in zip(pyramid(grey, 3), pyramid(lighter, 3), strict=True):
+        everywhere = positions(np.ones(one.shape, bool))
+        for scale in ring_scales(1):
+            np.testing.assert_array_equal(
+                CodedLevel(one).counts(everywhere, scale), CodedLevel(other).counts(everywhere, scale)
+            )
+
+
 def test_labels_by_hand():
     labels = uniform_labels()
     assert labels[0b00000001] == 0
