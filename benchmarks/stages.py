@@ -13,7 +13,7 @@ from benchmarks.measure import Call
 from benchmarks.pictures import Prepared
 from leafid.collection import AcquisitionType, Picture
 from leafid.descriptors import registry
-from leafid.descriptors.local import local_length
+from leafid.descriptors.local_registry import local_descriptor
 from leafid.images import read_image
 from leafid.learning.describing import Describer, Views, local_features
 from leafid.learning.descriptions import Descriptions
@@ -162,7 +162,7 @@ def untrained_identifier(recipe: Recipe, pictures: Mapping[AcquisitionType, Sequ
 def extractor_name(expert: Expert) -> str:
     """Name a local descriptor with how it is asked for: ``dense-sift, upright, 4000 patches``."""
     view = "" if expert.view == "leaf" else f", {expert.view}"
-    return f"{expert.descriptor} ({local_length(expert.descriptor)}){view}" + (
+    return f"{expert.descriptor} ({local_descriptor(expert.descriptor).length}){view}" + (
         f", {expert.patches} patches" if expert.patches else ""
     )
 

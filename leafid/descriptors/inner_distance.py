@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse.csgraph import shortest_path
 
 from leafid.descriptors.closed_curves import resample
 from leafid.descriptors.contour import Mask, Shape, shape_of
@@ -83,6 +82,9 @@ def inner_distances(shape: Shape, n_points: int = POINTS) -> tuple[NDArray[np.fl
     previous : ndarray of intp, shape (n_points, n_points)
         ``previous[i, j]``: the stop before j on the way from i.
     """
+    # SciPy's graphs take their time to be imported: only those who ask for paths wait for them.
+    from scipy.sparse.csgraph import shortest_path
+
     points = resample(shape.contour, n_points)
     first, second = np.triu_indices(n_points, 1)
     share = (np.arange(1, _SAMPLES + 1) / (_SAMPLES + 1)).astype(np.float32)

@@ -9,10 +9,15 @@ import cv2
 import numpy as np
 
 from leafid.descriptors.cell_windows import N_CELLS, Grid, Windows, cell_means, read_windows
+from leafid.descriptors.inner_distance import inner_distance_context
 
 N_ORIENTATIONS = 8
 # Of a cell: means and standard deviations of three channels.
 _COLOUR_VALUES = 6
+# Values of a descriptor: those of its cells, one after the other.
+SIFT_LENGTH = N_ORIENTATIONS * N_CELLS**2
+CHROMA_LENGTH = 2 * SIFT_LENGTH
+COLOUR_LENGTH = _COLOUR_VALUES * N_CELLS**2
 # Grey values are in [0, 1]; a cell whose gradients sum to less than this holds camera noise rather than structure.
 _NOISE_FLOOR = 0.02
 # Grey levels are held in 1/128; a component along a diagonal is √2 times the smaller of the two differences.
@@ -65,16 +70,6 @@ def repeated(features: LocalFeatures, number: int) -> LocalFeatures:
     )
 
 
-def local_length(descriptor: str) -> int:
-    """Tell how many values a descriptor has: one of `leafid.learning.recipe.LOCAL_DESCRIPTORS`."""
-    if descriptor == "inner-distance":
-        from leafid.descriptors.inner_distance import inner_distance_context_names
-
-        return len(inner_distance_context_names())
-    of_a_cell = {"dense-colour": _COLOUR_VALUES, "dense-chroma-sift": 2 * N_ORIENTATIONS}
-    return of_a_cell.get(descriptor, N_ORIENTATIONS) * N_CELLS**2
-
-
 def dense_sift(grey: np.ndarray, region: np.ndarray | None = None, grid: Grid | None = None) -> LocalFeatures:
     """RootSIFT descriptors on a grid, at several patch sizes.
 
@@ -110,7 +105,7 @@ def dense_sift(grey: np.ndarray, region: np.ndarray | None = None, grid: Grid | 
        doi:10.1109/CVPR.2012.6248018
     """
     found = read_windows(grey, region, grid or Grid(), _orientation_cells, _orientation_order)
-    return _none(local_length("dense-sift")) if found is None else _root_sift(found)
+    return _none(SIFT_LENGTH) if found is None else _root_sift(found)
 
 
 def dense_chroma_sift(lab: np.ndarray, region: np.ndarray | None = None, grid: Grid | None = None) -> LocalFeatures:
@@ -140,7 +135,7 @@ def dense_chroma_sift(lab: np.ndarray, region: np.ndarray | None = None, grid: G
     """
     chroma = np.ascontiguousarray(lab[:, :, 1:])
     found = read_windows(chroma, region, grid or Grid(), _chroma_cells, _chroma_order)
-    return _none(local_length("dense-chroma-sift")) if found is None else _root_sift(found, least=_NOISE_FLOOR)
+    return _none(CHROMA_LENGTH) if found is None else _root_sift(found, least=_NOISE_FLOOR)
 
 
 def dense_colour(lab: np.ndarray, region: np.ndarray | None = None, grid: Grid | None = None) -> LocalFeatures:
@@ -163,7 +158,7 @@ def dense_colour(lab: np.ndarray, region: np.ndarray | None = None, grid: Grid |
     """
     found = read_windows(lab, region, grid or Grid(), _colour_cells, lambda way: np.arange(_COLOUR_VALUES))
     if found is None:
-        return _none(local_length("dense-colour"))
+        return _none(COLOUR_LENGTH)
     return LocalFeatures(found.values, found.positions, found.scales)
 
 
@@ -190,7 +185,7 @@ def detected_sift(grey: np.ndarray, region: np.ndarray | None = None, *, max_poi
     mask = None if region is None else region.astype(np.uint8)
     points, found = cv2.SIFT.create(nfeatures=max_points).detectAndCompute(grey, mask)
     if not points:
-        return _none(local_length("detected-sift"))
+        return _none(SIFT_LENGTH)
     rows, cols = grey.shape
     positions = np.array([(point.pt[1] / rows, point.pt[0] / cols) for point in points], np.float32)
     sides = np.array([point.size for point in points], np.float32) / max(rows, cols)
@@ -214,9 +209,6 @@ def inner_distance_features(mask: np.ndarray) -> LocalFeatures:
     ----------
     As for `leafid.descriptors.inner_distance.inner_distance_context`.
     """
-    # Only this descriptor needs SciPy's graphs, which take their time to be imported.
-    from leafid.descriptors.inner_distance import inner_distance_context
-
     found = inner_distance_context(mask)
     return LocalFeatures(found, np.full((len(found), 2), 0.5, np.float32), np.zeros(len(found), np.float32))
 

@@ -13,14 +13,8 @@ import numpy as np
 from leafid.collection.picture import AcquisitionType
 from leafid.descriptors import registry
 from leafid.descriptors.cell_windows import Grid
-from leafid.descriptors.local import (
-    LocalFeatures,
-    dense_chroma_sift,
-    dense_colour,
-    dense_sift,
-    detected_sift,
-    inner_distance_features,
-)
+from leafid.descriptors.local import LocalFeatures
+from leafid.descriptors.local_registry import local_descriptor
 from leafid.encoding import Encoder
 from leafid.learning.recipe import LONGEST_SIDE, Expert
 from leafid.learning.staging import staged
@@ -30,7 +24,6 @@ from leafid.segmentation.result import shrink
 
 #: Goes up with every change to segmentation, descriptors or encoders that changes a vector: the store then starts anew.
 DESCRIPTION_VERSION = 11
-_OF_COLOUR = {"dense-colour": dense_colour, "dense-chroma-sift": dense_chroma_sift}
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,15 +167,13 @@ class Views:
 
 def local_features(views: Views, expert: Expert) -> LocalFeatures:
     """Find the local features of a picture that an expert looks at."""
-    if expert.descriptor == "inner-distance":
-        return inner_distance_features(views.segmentation.blade)
-    coloured = _OF_COLOUR.get(expert.descriptor)
-    image, region = views.crop(expert.view, expert.size, grey=coloured is None)
-    if coloured is not None:
-        return coloured(cv2.cvtColor(image, cv2.COLOR_BGR2LAB), region, _grid(expert))
-    if expert.descriptor == "detected-sift":
-        return detected_sift(image, region)
-    return dense_sift(image, region, _grid(expert))
+    descriptor = local_descriptor(expert.descriptor)
+    if descriptor.reads == "mask":
+        return descriptor.compute(views.segmentation.blade, None, _grid(expert))
+    image, region = views.crop(expert.view, expert.size, grey=descriptor.reads == "grey")
+    if descriptor.reads == "lab":
+        image = cv2.cvtColor(image, cv2.COLOR_BGR2LAB)
+    return descriptor.compute(image, region, _grid(expert))
 
 
 def _views(image: np.ndarray, acquisition_type: AcquisitionType) -> Views:

@@ -13,7 +13,7 @@ from numpy.lib import format as npy
 
 import leafid
 from leafid.collection.picture import AcquisitionType, Taxon
-from leafid.descriptors.local import local_length
+from leafid.descriptors.local_registry import local_descriptor
 from leafid.descriptors.registry import columns
 from leafid.encoding import Encoder, make_encoder
 from leafid.errors import LeafidError
@@ -174,7 +174,7 @@ def _identifier(entry: dict[str, Any], recipe: Recipe, arrays: Arrays) -> Identi
     for name, expert in recipe.experts.items():
         if expert.is_local:
             encoder = make_encoder(expert.encoder, expert.modes, expert.components, expert.position, identifier.seed)
-            shapes = encoder.shapes(local_length(expert.descriptor))
+            shapes = encoder.shapes(local_descriptor(expert.descriptor).length)
             place = f"{recipe.type}/encoders/{name}"
             encoders[name] = encoder.restore(
                 {key: arrays.shaped(f"{place}/{key}", *shape) for key, shape in shapes.items()}

@@ -9,11 +9,12 @@ from typing import Any
 
 from leafid.collection.picture import AcquisitionType, Picture
 from leafid.descriptors.cell_windows import SYMMETRIES as WAYS
+from leafid.descriptors.local_registry import LOCAL
 from leafid.errors import LeafidError
 
 LONGEST_SIDE = 800
 VIEWS = ("leaf", "upright", "picture")
-LOCAL_DESCRIPTORS = ("dense-sift", "dense-chroma-sift", "detected-sift", "dense-colour", "inner-distance")
+LOCAL_DESCRIPTORS = tuple(LOCAL)
 ENCODERS = ("fisher", "vlad", "words")
 CLASSIFIERS = ("ridge", "linear-svm", "lda", "logistic")
 MAPS = ("none", "chi2")

@@ -7,14 +7,17 @@ from hypothesis import strategies as st
 from leafid.descriptors.cell_windows import SYMMETRIES, Grid
 from leafid.descriptors.inner_distance import inner_distance_context
 from leafid.descriptors.local import (
+    CHROMA_LENGTH,
+    COLOUR_LENGTH,
+    SIFT_LENGTH,
     dense_chroma_sift,
     dense_colour,
     dense_sift,
     detected_sift,
     inner_distance_features,
-    local_length,
     pooled,
 )
+from leafid.descriptors.local_registry import LOCAL, local_descriptor
 
 CELL = 4
 SIDE = 4 * CELL
@@ -167,7 +170,7 @@ def test_the_order_of_turned_colour_cells():
 def test_chroma_sift_is_sift_of_both_channels_normalised_together():
     lab = lab_picture(24, 31)
     found = dense_chroma_sift(lab, grid=Grid(CELL, n_scales=1))
-    assert found.descriptors.shape == (3 * 4, local_length("dense-chroma-sift"))
+    assert found.descriptors.shape == (3 * 4, CHROMA_LENGTH)
     channels = [literal_windows(lab[:, :, plane], CELL) for plane in (1, 2)]
     wanted = [root_shares(np.concatenate([a, b], axis=1)) for (_, _, a), (_, _, b) in zip(*channels, strict=True)]
     # As for grey: the root of a part of 1e-5 of the full range.
@@ -285,15 +288,15 @@ def test_a_picture_smaller_than_a_patch_has_no_features(shape):
     for found in (dense_sift(np.zeros(shape, np.uint8)), dense_colour(np.zeros((*shape, 3), np.uint8))):
         assert len(found) == 0
         assert found.positions.shape == (0, 2)
-    assert dense_sift(np.zeros(shape, np.uint8)).descriptors.shape == (0, local_length("dense-sift"))
-    assert dense_colour(np.zeros((*shape, 3), np.uint8)).descriptors.shape == (0, local_length("dense-colour"))
+    assert dense_sift(np.zeros(shape, np.uint8)).descriptors.shape == (0, SIFT_LENGTH)
+    assert dense_colour(np.zeros((*shape, 3), np.uint8)).descriptors.shape == (0, COLOUR_LENGTH)
     assert dense_chroma_sift(np.zeros((*shape, 3), np.uint8)).descriptors.shape == (0, 256)
 
 
 def test_dense_colour_equals_means_and_deviations_of_cells():
     lab = np.random.default_rng(1).integers(0, 256, (20, 24, 3), dtype=np.uint8)
     found = dense_colour(lab, grid=Grid(n_scales=1))
-    assert found.descriptors.shape == (2 * 3, local_length("dense-colour"))
+    assert found.descriptors.shape == (2 * 3, COLOUR_LENGTH)
     wanted = []
     for row in range(2):
         for col in range(3):
@@ -319,7 +322,7 @@ def test_detected_points():
     grey = picture(120, 160)
     found = detected_sift(grey, max_points=20)
     assert 1 <= len(found) <= 25  # a point of two orientations counts twice
-    assert found.descriptors.shape[1] == local_length("detected-sift")
+    assert found.descriptors.shape[1] == SIFT_LENGTH
     assert ((found.positions >= 0) & (found.positions <= 1)).all()
     np.testing.assert_allclose(np.linalg.norm(found.descriptors, axis=1), 1, atol=1e-3)
     left = np.zeros((120, 160), bool)
@@ -333,6 +336,22 @@ def test_shape_contexts_are_local_features_without_a_place():
     cv2.ellipse(mask, (30, 45), (20, 38), 10, 0, 360, 1, -1)
     found = inner_distance_features(mask > 0)
     np.testing.assert_array_equal(found.descriptors, inner_distance_context(mask > 0))
-    assert found.descriptors.shape == (len(found), local_length("inner-distance")) == (80, 60)
+    assert found.descriptors.shape == (80, 60)
     assert (found.positions == 0.5).all()
     assert (found.scales == 0).all()
+
+
+@pytest.mark.parametrize("name", LOCAL)
+def test_a_registered_descriptor_is_as_long_as_it_says(name):
+    descriptor = local_descriptor(name)
+    mask = np.zeros((90, 60), np.uint8)
+    cv2.ellipse(mask, (30, 45), (20, 38), 10, 0, 360, 1, -1)
+    source = {"grey": picture(90, 60), "lab": lab_picture(90, 60), "mask": mask > 0}[descriptor.reads]
+    found = descriptor.compute(source, mask > 0, Grid())
+    assert len(found) > 0
+    assert found.descriptors.shape[1] == descriptor.length
+
+
+def test_an_unknown_descriptor_is_named():
+    with pytest.raises(ValueError, match=r"expected a local descriptor \(dense-sift, .*\), found 'dense-sfit'"):
+        local_descriptor("dense-sfit")
