@@ -15,9 +15,9 @@ class FisherEncoder(ProjectedEncoder):
 
     Parameters
     ----------
-    n_modes : int, default 64
+    n_modes : int
         Gaussians of the mixture, with diagonal covariance.
-    n_components : int, default 62
+    n_components : int
         Principal components that are kept of a descriptor.
     position_weight : float, default 0
         With a weight above 0, row, column and scale of a patch are appended to its components, as standard scores
@@ -43,9 +43,6 @@ class FisherEncoder(ProjectedEncoder):
     weights_: np.ndarray
     means_: np.ndarray
     variances_: np.ndarray
-
-    def __init__(self, n_modes: int = 64, n_components: int = 62, position_weight: float = 0.0, seed: int = 0) -> None:
-        super().__init__(n_modes, n_components, position_weight, seed)
 
     @property
     def n_features(self) -> int:

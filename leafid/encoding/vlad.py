@@ -16,9 +16,9 @@ class VladEncoder(ProjectedEncoder):
 
     Parameters
     ----------
-    n_modes : int, default 128
+    n_modes : int
         Words of the codebook; with twice the modes of a Fisher vector the vectors are equally long.
-    n_components : int, default 62
+    n_components : int
         Principal components that are kept of a descriptor.
     position_weight : float, default 0
         As in `leafid.encoding.fisher.FisherEncoder`.
@@ -41,9 +41,6 @@ class VladEncoder(ProjectedEncoder):
     mode_name = "words"
 
     words_: np.ndarray
-
-    def __init__(self, n_modes: int = 128, n_components: int = 62, position_weight: float = 0.0, seed: int = 0) -> None:
-        super().__init__(n_modes, n_components, position_weight, seed)
 
     @property
     def n_features(self) -> int:

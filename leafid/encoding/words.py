@@ -13,9 +13,9 @@ class WordsEncoder(ProjectedEncoder):
 
     Parameters
     ----------
-    n_modes : int, default 500
+    n_modes : int
         Words of the codebook.
-    n_components : int, default 128
+    n_components : int
         Principal components that are kept of a descriptor.
     position_weight : float, default 0
         As in `leafid.encoding.fisher.FisherEncoder`.
@@ -37,11 +37,6 @@ class WordsEncoder(ProjectedEncoder):
     mode_name = "words"
 
     words_: np.ndarray
-
-    def __init__(
-        self, n_modes: int = 500, n_components: int = 128, position_weight: float = 0.0, seed: int = 0
-    ) -> None:
-        super().__init__(n_modes, n_components, position_weight, seed)
 
     @property
     def n_features(self) -> int:
