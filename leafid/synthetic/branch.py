@@ -11,7 +11,7 @@ from leafid.synthetic.anatomy import Leaf, grow
 from leafid.synthetic.camera import Camera, Canvas
 from leafid.synthetic.noise import smooth_field
 from leafid.synthetic.outline import Points
-from leafid.synthetic.painter import Layer, look_of, paint, similarity
+from leafid.synthetic.painter import lay, look_of, paint, similarity
 from leafid.synthetic.species import Arrangement, LeafSpecies, vary
 
 _GROWN = 3
@@ -69,17 +69,10 @@ def draw_branch(
         away = (-reach * np.sin(light), -reach * np.cos(light))
         backgrounds.shadow(canvas, layer.alpha, layer.row, layer.col, away, reach * 0.5, 0.25 + 0.3 * hardness)
         brightness = np.float32((0.62 + 0.5 * front) * rng.uniform(0.88, 1.12) * (1 + 0.18 * hardness))
-        _lay(canvas, mask, layer, brightness)
+        lay(canvas, mask, layer, brightness)
     dapple = np.clip(smooth_field(rows, cols, size * 0.3, rng, 2), -1.5, 1.5)
     canvas *= (1 + np.float32(0.14 * hardness) * dapple)[..., None]
     return canvas, mask, len(places)
-
-
-def _lay(canvas: Canvas, mask: npt.NDArray[np.bool_], layer: Layer, brightness: np.float32) -> None:
-    rows, cols = layer.alpha.shape
-    window = np.s_[layer.row : layer.row + rows, layer.col : layer.col + cols]
-    canvas[window] += layer.alpha[..., None] * (layer.colour * brightness - canvas[window])
-    mask[window] |= layer.alpha >= 0.5
 
 
 def _single(leaf: Leaf, rows: int, cols: int, rng: np.random.Generator) -> tuple[list[tuple[int, Points]], Points]:

@@ -153,6 +153,19 @@ def paint(
     return Layer(int(row), int(col), colour, cover.astype(np.float32) / np.float32(255))
 
 
+def lay(
+    canvas: npt.NDArray[np.float32],
+    mask: npt.NDArray[np.bool_],
+    layer: Layer,
+    brightness: np.float32 | float = 1,
+) -> None:
+    """Lay a painted leaf onto a picture (rows, cols, 3), its colours times a brightness, and a mask, in place."""
+    rows, cols = layer.alpha.shape
+    window = np.s_[layer.row : layer.row + rows, layer.col : layer.col + cols]
+    canvas[window] += layer.alpha[..., None] * (layer.colour * brightness - canvas[window])
+    mask[window] |= layer.alpha >= 0.5
+
+
 def similarity(scale: float, angle: float, centre: tuple[float, float], squeeze: float = 1.0) -> Points:
     """Make the matrix that puts a leaf into a picture.
 

@@ -13,7 +13,7 @@ from leafid.synthetic.anatomy import Leaf, grow
 from leafid.synthetic.branch import draw_branch
 from leafid.synthetic.camera import Camera, Canvas, expose, random_camera
 from leafid.synthetic.outline import Points
-from leafid.synthetic.painter import Layer, look_of, paint, similarity
+from leafid.synthetic.painter import Layer, lay, look_of, paint, similarity
 from leafid.synthetic.species import LeafSpecies, vary
 
 SMALLEST = 32
@@ -153,14 +153,6 @@ def draw_picture(
         draw = _scan if acquisition_type is AcquisitionType.SCAN else _scan_like
         canvas, mask = draw(species, rng, size, camera, autumn)
     return DrawnPicture(expose(canvas, camera, rng), mask, acquisition_type, content, camera.quality)
-
-
-def lay(canvas: Canvas, mask: npt.NDArray[np.bool_], layer: Layer) -> None:
-    """Lay a painted leaf onto a picture and its mask, in place."""
-    rows, cols = layer.alpha.shape
-    window = np.s_[layer.row : layer.row + rows, layer.col : layer.col + cols]
-    canvas[window] += layer.alpha[..., None] * (layer.colour - canvas[window])
-    mask[window] |= layer.alpha >= 0.5
 
 
 def _scan(
