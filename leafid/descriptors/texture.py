@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 
 from leafid.descriptors.checks import check_picture
 from leafid.descriptors.lbp import CodedLevel, Scale, fourier_features, positions, pyramid, ring_scales
+from leafid.descriptors.resizing import resized
 from leafid.segmentation.result import bounding_box, halved
 
-LONGEST = 800
-"""Longest side of a resized leaf: a hair-thin region is shrunk to it, so that memory stays bounded."""
 PLACES = 16384
 """For the interior at most so many pixels of a leaf are looked at on a level: every n-th in reading order."""
 
@@ -169,9 +168,7 @@ class _Resized:
 
     def __init__(self, image: NDArray[np.uint8], mask: NDArray[np.uint8], sampling: Sampling) -> None:
         self._image, self._mask, self._sampling = image, mask, sampling
-        factor = min(sampling.side / np.sqrt(cv2.countNonZero(mask)), LONGEST / max(mask.shape))
-        # In columns and rows, as OpenCV takes them.
-        self._size = (max(1, round(mask.shape[1] * factor)), max(1, round(mask.shape[0] * factor)))
+        _, self._size = resized(mask, sampling.side)
         self._margins = (*_margins(self._size[1], sampling.levels), *_margins(self._size[0], sampling.levels))
 
     @cached_property

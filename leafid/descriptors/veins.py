@@ -7,12 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leafid.descriptors.checks import check_picture
+from leafid.descriptors.resizing import resized
 from leafid.segmentation.result import bounding_box
 
 SIDE = 192.0
 """√area of the leaf after resizing, in pixels."""
-LONGEST = 800
-"""Longest side after resizing: a hair-thin region is shrunk to it, so that memory stays bounded."""
 WIDTHS = (1.0, 1.8, 3.2)
 """Standard deviations of the ridge filters, in pixels at `SIDE`: from third-order veins to the midrib."""
 STRENGTHS = (0.06, 0.12, 0.25, 0.5, 1.0)
@@ -78,8 +77,7 @@ def _normalised(image: NDArray[np.uint8], mask: NDArray[np.bool_]) -> tuple[NDAr
     row0, row1, col0, col1 = bounding_box(mask)
     box = (slice(row0, row1), slice(col0, col1))
     crop, coverage = cv2.cvtColor(image[box], cv2.COLOR_BGR2GRAY), mask[box].astype(np.uint8) * 255
-    factor = min(SIDE / np.sqrt(np.count_nonzero(coverage)), LONGEST / max(crop.shape))
-    size = (max(1, round(crop.shape[1] * factor)), max(1, round(crop.shape[0] * factor)))
+    factor, size = resized(coverage, SIDE)
     interpolation = cv2.INTER_AREA if factor < 1 else cv2.INTER_LINEAR
     region = cv2.resize(coverage, size, interpolation=interpolation)
     return cv2.resize(crop, size, interpolation=interpolation).astype(np.float32), region >= min(128, region.max())
