@@ -65,7 +65,7 @@ def opened_archive(path: str | os.PathLike[str]) -> Iterator[zipfile.ZipFile]:
             f"{path}: expected a leafid model, found something else or a damaged file; train it again or copy it anew"
         ) from None
     except DAMAGE as error:
-        raise LeafidError(f"{path}: the model is damaged: {type(error).__name__}: {one_line(error)}") from error
+        raise LeafidError(f"{path}: the model is damaged: {type(error).__name__}: {error}") from error
 
 
 class Arrays:
@@ -82,14 +82,16 @@ class Arrays:
         except KeyError:
             raise LeafidError(f"{self.path}: the model is damaged: array {name} is missing") from None
         except (*DAMAGE, zipfile.BadZipFile) as error:
-            raise LeafidError(f"{self.path}: the model is damaged: array {name}: {one_line(error)}") from error
+            raise LeafidError(f"{self.path}: the model is damaged: array {name}: {error}") from error
         try:
             array = npy.read_array(io.BytesIO(content), allow_pickle=False)
         except DAMAGE as error:
-            raise LeafidError(f"{self.path}: the model is damaged: array {name}: {one_line(error)}") from error
-        if array.dtype.kind != "f" or not np.isfinite(array).all():
+            raise LeafidError(f"{self.path}: the model is damaged: array {name}: {error}") from error
+        finite = array.dtype.kind == "f" and bool(np.isfinite(array).all())
+        if not finite:
+            found = "NaN or infinity" if array.dtype.kind == "f" else array.dtype
             raise LeafidError(
-                f"{self.path}: the model is damaged: array {name}: expected finite numbers, found {array.dtype}"
+                f"{self.path}: the model is damaged: array {name}: expected finite numbers, found {found}"
             )
         return array
 
@@ -113,8 +115,3 @@ class Arrays:
             return self.archive.getinfo(f"{name}.npy").file_size
         except KeyError:
             return 0
-
-
-def one_line(error: BaseException) -> str:
-    """Give an error's message on a line, not too long."""
-    return " ".join(str(error).split())[:200]

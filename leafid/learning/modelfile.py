@@ -18,7 +18,7 @@ from leafid.descriptors.registry import columns
 from leafid.encoding import Encoder, make_encoder
 from leafid.errors import LeafidError
 from leafid.files import writing
-from leafid.learning.archive import DAMAGE, MANIFEST, Arrays, one_line, opened_archive
+from leafid.learning.archive import DAMAGE, MANIFEST, Arrays, opened_archive
 from leafid.learning.context import COLUMNS, Bandwidths, Context, Sightings
 from leafid.learning.describing import Describer, encoder_arrays
 from leafid.learning.identifier import Identifier
@@ -121,7 +121,7 @@ def _read_manifest(archive: zipfile.ZipFile, path: str | os.PathLike[str]) -> di
     except KeyError:
         raise LeafidError(f"{path}: expected a leafid model, found another kind of ZIP archive") from None
     except DAMAGE as error:
-        raise LeafidError(f"{path}: the model is damaged: its manifest can't be read: {one_line(error)}") from error
+        raise LeafidError(f"{path}: the model is damaged: its manifest can't be read: {error}") from error
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         raise LeafidError(f"{path}: expected a leafid model, found another kind of ZIP archive")
     version = manifest.get("format_version")

@@ -187,10 +187,10 @@ def test_every_missing_array_is_named(drawn_model, tmp_path):
     [
         (np.zeros(7), "expected shape (2,), found (7,)"),
         (np.zeros((2, 1)), "expected shape (2,), found (2, 1)"),
-        (np.array([np.nan, 1]), "expected finite numbers"),
-        (np.array([np.inf, 1]), "expected finite numbers"),
+        (np.array([np.nan, 1]), "expected finite numbers, found NaN or infinity"),
+        (np.array([np.inf, 1]), "expected finite numbers, found NaN or infinity"),
         (np.array(["a", "b"]), "expected finite numbers, found <U1"),
-        (np.array([1j, 2]), "expected finite numbers"),
+        (np.array([1j, 2]), "expected finite numbers, found complex128"),
     ],
 )
 def test_arrays_of_another_kind(drawn_model, tmp_path, array, expected):
