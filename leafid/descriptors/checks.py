@@ -20,11 +20,14 @@ def check_picture(picture: NDArray[np.uint8], mask: NDArray[np.bool_]) -> None:
 
     Raises
     ------
+    ValueError
+        When they are of another dtype or shape.
     LeafidError
+        When the mask is empty.
     """
     if picture.dtype != np.uint8 or picture.ndim != 3 or picture.shape[2] != 3:
-        raise LeafidError(f"expected a picture of uint8 (H, W, 3), found {picture.dtype} {picture.shape}")
+        raise ValueError(f"expected a picture of uint8 (H, W, 3), found {picture.dtype} {picture.shape}")
     if mask.dtype != np.bool_ or mask.shape != picture.shape[:2]:
-        raise LeafidError(f"expected a mask of bool {picture.shape[:2]}, found {mask.dtype} {mask.shape}")
+        raise ValueError(f"expected a mask of bool {picture.shape[:2]}, found {mask.dtype} {mask.shape}")
     if not mask.any():
         raise LeafidError("expected a mask with a leaf, found an empty one; segment the picture again or leave it out")

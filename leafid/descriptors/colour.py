@@ -40,8 +40,10 @@ def leaf_colour(leaf: tuple[NDArray[np.uint8], NDArray[np.bool_]]) -> NDArray[np
 
     Raises
     ------
+    ValueError
+        When the arrays are not of the dtypes and shapes above, or don't fit together.
     LeafidError
-        When the arrays don't fit together or the mask is empty.
+        When the mask is empty.
 
     References
     ----------

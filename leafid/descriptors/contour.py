@@ -83,8 +83,10 @@ def shape_of(leaf: Mask | Shape) -> Shape:
 
     Raises
     ------
+    ValueError
+        When the mask isn't two-dimensional.
     LeafidError
-        When the mask isn't two-dimensional or has no leaf in it.
+        When it has no leaf in it.
     """
     if isinstance(leaf, Shape):
         return leaf
@@ -105,7 +107,7 @@ def _kept(mask: Mask) -> NDArray[np.uint8]:
     """Large components, 0 or 255, in the box of all that the mask holds."""
     mask = np.asarray(mask)
     if mask.ndim != 2:
-        raise LeafidError(f"expected a mask of two dimensions (H, W), found shape {mask.shape}")
+        raise ValueError(f"expected a mask of two dimensions (H, W), found shape {mask.shape}")
     mask = mask.astype(bool, copy=False)
     if not mask.any():
         raise LeafidError(

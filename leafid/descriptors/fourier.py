@@ -38,8 +38,10 @@ def elliptic_fourier(leaf: Mask | Shape) -> NDArray[np.float32]:
 
     Raises
     ------
+    ValueError
+        When the mask isn't two-dimensional.
     LeafidError
-        When the mask isn't two-dimensional or has no leaf in it.
+        When it has no leaf in it.
 
     References
     ----------
@@ -90,8 +92,10 @@ def centroid_distance(leaf: Mask | Shape) -> NDArray[np.float32]:
 
     Raises
     ------
+    ValueError
+        When the mask isn't two-dimensional.
     LeafidError
-        When the mask isn't two-dimensional or has no leaf in it.
+        When it has no leaf in it.
 
     References
     ----------

@@ -37,8 +37,10 @@ def geometry(leaf: Mask | Shape) -> NDArray[np.float32]:
 
     Raises
     ------
+    ValueError
+        When the mask isn't two-dimensional.
     LeafidError
-        When the mask isn't two-dimensional or has no leaf in it.
+        When it has no leaf in it.
 
     Notes
     -----

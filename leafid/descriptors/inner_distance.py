@@ -37,8 +37,10 @@ def inner_distance_context(leaf: Mask | Shape, n_points: int = POINTS) -> NDArra
 
     Raises
     ------
+    ValueError
+        When the mask isn't two-dimensional.
     LeafidError
-        When the mask isn't two-dimensional or has no leaf in it.
+        When it has no leaf in it.
 
     References
     ----------

@@ -62,8 +62,10 @@ def margin_teeth(leaf: Mask | Shape) -> NDArray[np.float32]:
 
     Raises
     ------
+    ValueError
+        When the mask isn't two-dimensional.
     LeafidError
-        When the mask isn't two-dimensional or has no leaf in it.
+        When it has no leaf in it.
     """
     shape = shape_of(leaf)
     signals = margin_signals(shape.contour, SMOOTHINGS) / np.float32(shape.side)
@@ -122,8 +124,10 @@ def margin_lobes(leaf: Mask | Shape) -> NDArray[np.float32]:
 
     Raises
     ------
+    ValueError
+        When the mask isn't two-dimensional.
     LeafidError
-        When the mask isn't two-dimensional or has no leaf in it.
+        When it has no leaf in it.
     """
     shape = shape_of(leaf)
     depths, mouths, on_hull = _sinuses(shape.contour)

@@ -30,8 +30,10 @@ def hu_moments(leaf: Mask | Shape) -> NDArray[np.float32]:
 
     Raises
     ------
+    ValueError
+        When the mask isn't two-dimensional.
     LeafidError
-        When the mask isn't two-dimensional or has no leaf in it.
+        When it has no leaf in it.
 
     References
     ----------
@@ -65,8 +67,10 @@ def polar_fourier(leaf: Mask | Shape) -> NDArray[np.float32]:
 
     Raises
     ------
+    ValueError
+        When the mask isn't two-dimensional.
     LeafidError
-        When the mask isn't two-dimensional or has no leaf in it.
+        When it has no leaf in it.
 
     References
     ----------

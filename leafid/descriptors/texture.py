@@ -63,8 +63,10 @@ class LeafTexture:
 
     Raises
     ------
+    ValueError
+        When the arrays are not of the dtypes and shapes above, or don't fit together.
     LeafidError
-        When the arrays don't fit together or the mask is empty.
+        When the mask is empty.
 
     See Also
     --------

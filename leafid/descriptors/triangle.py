@@ -80,8 +80,10 @@ def triangle_fourier(leaf: Mask | Shape) -> NDArray[np.float32]:
 
     Raises
     ------
+    ValueError
+        When the mask isn't two-dimensional.
     LeafidError
-        When the mask isn't two-dimensional or has no leaf in it.
+        When it has no leaf in it.
 
     See Also
     --------
@@ -110,8 +112,10 @@ def triangle_quantiles(leaf: Mask | Shape) -> NDArray[np.float32]:
 
     Raises
     ------
+    ValueError
+        When the mask isn't two-dimensional.
     LeafidError
-        When the mask isn't two-dimensional or has no leaf in it.
+        When it has no leaf in it.
 
     See Also
     --------

@@ -5,7 +5,6 @@ from __future__ import annotations
 import cv2
 import numpy as np
 
-from leafid.errors import UsageError
 from leafid.segmentation.result import Image, Mask, Segmentation, bounding_box, convex_hull
 
 # A leaf's box is sampled to about this many pixels on its shorter side to find the leaf's axis.
@@ -80,14 +79,14 @@ def normalised_crop(image: Image, segmentation: Segmentation, size: int, *, upri
 
     Raises
     ------
-    UsageError
+    ValueError
         When the size is out of range, or the segmentation is of another picture size.
     """
     if size < 8:
-        raise UsageError(f"expected size >= 8, found size={size}")
+        raise ValueError(f"expected size >= 8, found size={size}")
     leaf = segmentation.mask
     if leaf.shape != image.shape[:2]:
-        raise UsageError(f"expected a segmentation of shape {image.shape[:2]}, found {leaf.shape}")
+        raise ValueError(f"expected a segmentation of shape {image.shape[:2]}, found {leaf.shape}")
     row0, row1, col0, col1 = bounding_box(leaf)
     if not row1:
         right, bottom = leaf.shape[1] - 1, leaf.shape[0] - 1

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from leafid.collection.picture import AcquisitionType
-from leafid.errors import UsageError
 from leafid.segmentation.natural import natural_mask
 from leafid.segmentation.petiole import remove_petiole
 from leafid.segmentation.result import Image, Segmentation, bounding_box
@@ -31,14 +30,14 @@ def segment(image: Image, acquisition_type: AcquisitionType, *, petiole: bool = 
 
     Raises
     ------
-    UsageError
-        When the image is not uint8 of shape (H, W, 3).
+    ValueError
+        When the image is not uint8 of shape (H, W, 3), or has no pixel.
     """
     if not isinstance(image, np.ndarray) or image.dtype != np.uint8 or image.ndim != 3 or image.shape[2] != 3:
         found = f"{image.dtype} {image.shape}" if isinstance(image, np.ndarray) else type(image).__name__
-        raise UsageError(f"expected an image, uint8 of shape (H, W, 3), found {found}")
+        raise ValueError(f"expected an image, uint8 of shape (H, W, 3), found {found}")
     if 0 in image.shape:
-        raise UsageError(f"expected an image of at least one pixel, found shape {image.shape}")
+        raise ValueError(f"expected an image of at least one pixel, found shape {image.shape}")
     if acquisition_type is AcquisitionType.PHOTO:
         (mask, confidence), cover = natural_mask(image), None
     else:

@@ -94,5 +94,5 @@ def test_constant_pictures_give_finite_numbers(level):
 def test_wrong_arrays_are_named():
     with pytest.raises(LeafidError, match="found an empty one"):
         leaf_colour((np.zeros((9, 9, 3), np.uint8), np.zeros((9, 9), bool)))
-    with pytest.raises(LeafidError, match=r"found uint8 \(9, 9\)"):
+    with pytest.raises(ValueError, match=r"found uint8 \(9, 9\)"):
         leaf_colour((np.zeros((9, 9), np.uint8), np.ones((9, 9), bool)))

@@ -73,15 +73,15 @@ def test_two_equal_components_are_both_followed():
 
 
 @pytest.mark.parametrize(
-    ("bad", "message"),
+    ("bad", "error", "message"),
     [
-        (np.zeros((30, 20), bool), "30×20 pixels set"),
-        (np.zeros((0, 5), bool), "expected a leaf"),
-        (np.ones((4, 4, 3), bool), r"two dimensions \(H, W\), found shape \(4, 4, 3\)"),
+        (np.zeros((30, 20), bool), LeafidError, "30×20 pixels set"),
+        (np.zeros((0, 5), bool), LeafidError, "expected a leaf"),
+        (np.ones((4, 4, 3), bool), ValueError, r"two dimensions \(H, W\), found shape \(4, 4, 3\)"),
     ],
 )
-def test_bad_masks_are_named(bad, message):
-    with pytest.raises(LeafidError, match=message):
+def test_bad_masks_are_named(bad, error, message):
+    with pytest.raises(error, match=message):
         shape_of(bad)
 
 

@@ -111,7 +111,6 @@ def test_tiny_thin_and_full_masks_are_taken(box):
 @pytest.mark.parametrize(
     ("image", "mask", "message"),
     [
-        (np.zeros((9, 9, 3), np.uint8), np.zeros((9, 9), bool), "found an empty one"),
         (np.zeros((9, 9, 3), np.uint8), np.ones((9, 8), bool), r"bool \(9, 9\), found bool \(9, 8\)"),
         (np.zeros((9, 9, 3), np.uint8), np.ones((9, 9), np.uint8), "found uint8"),
         (np.zeros((9, 9), np.uint8), np.ones((9, 9), bool), r"uint8 \(H, W, 3\), found uint8 \(9, 9\)"),
@@ -119,5 +118,10 @@ def test_tiny_thin_and_full_masks_are_taken(box):
     ],
 )
 def test_wrong_arrays_are_named(image, mask, message):
-    with pytest.raises(LeafidError, match=message):
+    with pytest.raises(ValueError, match=message):
         LeafTexture(image, mask)
+
+
+def test_a_mask_without_a_leaf_is_named():
+    with pytest.raises(LeafidError, match="found an empty one"):
+        LeafTexture(np.zeros((9, 9, 3), np.uint8), np.zeros((9, 9), bool))

@@ -115,5 +115,5 @@ def test_tiny_thin_and_full_masks_are_taken(box):
 def test_wrong_arrays_are_named():
     with pytest.raises(LeafidError, match="found an empty one"):
         leaf_veins((np.zeros((9, 9, 3), np.uint8), np.zeros((9, 9), bool)))
-    with pytest.raises(LeafidError, match=r"expected a mask of bool \(9, 9\), found bool \(8, 9\)"):
+    with pytest.raises(ValueError, match=r"expected a mask of bool \(9, 9\), found bool \(8, 9\)"):
         leaf_veins((np.zeros((9, 9, 3), np.uint8), np.ones((8, 9), bool)))

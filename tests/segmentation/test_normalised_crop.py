@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leafid.collection.picture import AcquisitionType
-from leafid.errors import UsageError
 from leafid.segmentation import Segmentation, normalised_crop, segment, upright_angle
 from leafid.segmentation.result import bounding_box, halved, shrink
 
@@ -72,9 +71,9 @@ def test_an_empty_segmentation_gives_the_whole_picture():
 
 def test_wrong_arguments():
     mask = np.ones((20, 20), bool)
-    with pytest.raises(UsageError, match="expected size"):
+    with pytest.raises(ValueError, match="expected size"):
         normalised_crop(np.zeros((20, 20, 3), np.uint8), Segmentation(mask, mask, 1.0, (0, 20, 0, 20)), 4)
-    with pytest.raises(UsageError, match="expected a segmentation of shape"):
+    with pytest.raises(ValueError, match="expected a segmentation of shape"):
         normalised_crop(np.zeros((20, 21, 3), np.uint8), Segmentation(mask, mask, 1.0, (0, 20, 0, 20)), 32)
 
 

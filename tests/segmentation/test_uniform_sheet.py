@@ -7,7 +7,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leafid.collection.picture import AcquisitionType
-from leafid.errors import UsageError
 from leafid.segmentation import segment
 from leafid.segmentation.background import sheet_surface
 from leafid.segmentation.uniform import sheet_distance
@@ -179,7 +178,7 @@ def test_sheet_distance_agrees_with_its_formula():
     ],
 )
 def test_what_is_no_image_is_refused(image):
-    with pytest.raises(UsageError, match="expected an image"):
+    with pytest.raises(ValueError, match="expected an image"):
         segment(image, SCAN)
 
 
