@@ -88,8 +88,9 @@ def dense_sift(grey: np.ndarray, region: np.ndarray | None = None, grid: Grid | 
     Returns
     -------
     LocalFeatures
-        ``d`` is 128; non-negative with L2 norm 1 (0 for patches without structure). Empty where the picture is smaller
-        than a patch or no patch meets the region.
+        ``d`` is 128; non-negative with an L2 norm of at most 1: next to 1 where there is structure, less where there
+        is little of it, 0 where there is none. Empty where the picture is smaller than a patch or no patch meets the
+        region.
 
     Notes
     -----
@@ -126,7 +127,7 @@ def dense_chroma_sift(lab: np.ndarray, region: np.ndarray | None = None, grid: G
     -------
     LocalFeatures
         ``d`` is 256: for each cell eight values of a (green to red) and eight of b (blue to yellow); non-negative with
-        L2 norm 1, or somewhat less for patches of little structure.
+        an L2 norm of at most 1, less for patches of little structure.
 
     References
     ----------
@@ -176,7 +177,7 @@ def detected_sift(grey: np.ndarray, region: np.ndarray | None = None, *, max_poi
     Returns
     -------
     LocalFeatures
-        ``d`` is 128; non-negative with L2 norm 1.
+        ``d`` is 128; non-negative with an L2 norm just below 1: where a point is found there is structure.
 
     References
     ----------
