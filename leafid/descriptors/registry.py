@@ -33,7 +33,7 @@ class Family:
     module, function : str
         Of the package `leafid.descriptors`: ``function(source)`` measures, ``function_names()`` names the values.
     citation : str
-        The paper and its DOI; empty where the measurement is common knowledge.
+        The paper, and its DOI where it has one; empty where the measurement is common knowledge or leafid's own.
     """
 
     name: str
@@ -209,6 +209,10 @@ _KUHL = "Kuhl, Giardina, Elliptic Fourier features of a closed contour, CGIP 18,
 _KUMAR = "Kumar et al., Leafsnap, ECCV 2012, doi:10.1007/978-3-642-33709-3_36"
 _HU = "Hu, Visual pattern recognition by moment invariants, IRE Trans. IT 8, 1962, doi:10.1109/TIT.1962.1057692"
 _ZHANG = "Zhang, Lu, Generic Fourier descriptor, Signal Processing: IC 17, 2002, doi:10.1016/S0923-5965(02)00084-X"
+_ZHANG_OUTLINES = (
+    "Zhang, Lu, A comparative study of Fourier descriptors for shape representation and retrieval, ACCV 2002"
+)
+_SANDE = "van de Sande et al., Evaluating color descriptors, PAMI 32, 2010, doi:10.1109/TPAMI.2009.154"
 _MARAGOS = "Maragos, Pattern spectrum and multiscale shape representation, PAMI 11, 1989, doi:10.1109/34.192465"
 _MOUINE = "Mouine et al., A shape-based approach for leaf classification, ICMR 2013, doi:10.1145/2461466.2461489"
 _FRANGI = "Frangi et al., Multiscale vessel enhancement filtering, MICCAI 1998, doi:10.1007/BFb0056195"
@@ -224,7 +228,12 @@ FAMILIES: Mapping[str, Family] = MappingProxyType(
             Family("polar_fourier", "angular Fourier in rings", "blade", "moments", "polar_fourier", _ZHANG),
             Family("elliptic", "elliptic Fourier outline", "blade", "fourier", "elliptic_fourier", _KUHL),
             Family(
-                "centroid_distance", "outline's distance from its centroid", "blade", "fourier", "centroid_distance"
+                "centroid_distance",
+                "outline's distance from its centroid",
+                "blade",
+                "fourier",
+                "centroid_distance",
+                _ZHANG_OUTLINES,
             ),
             Family("arch", "arch heights and chords over span", "blade", "triangle", "triangle_fourier", _MOUINE),
             Family(
@@ -243,7 +252,7 @@ FAMILIES: Mapping[str, Family] = MappingProxyType(
                 "outline", "texture of the edge's silhouette (LBP-HF)", "texture", "texture", "outline_texture", _SULC
             ),
             Family("veins", "density and direction of veins", "leaf", "veins", "leaf_veins", _FRANGI),
-            Family("colour", "colour inside the blade", "leaf", "colour", "leaf_colour"),
+            Family("colour", "colour inside the blade", "leaf", "colour", "leaf_colour", _SANDE),
         )
     }
 )

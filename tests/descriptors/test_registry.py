@@ -1,3 +1,4 @@
+import importlib
 import pickle
 import subprocess
 import sys
@@ -35,6 +36,12 @@ def test_every_family_measures_as_many_finite_numbers_as_it_names(name, describe
     assert values.shape == (len(names),)
     assert np.isfinite(values).all()
     assert len(set(names)) == len(names)
+
+
+@pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
+def test_a_family_that_refers_to_a_paper_cites_it(family):
+    function = getattr(importlib.import_module(f"leafid.descriptors.{family.module}"), family.function)
+    assert family.citation or "References\n" not in function.__doc__
 
 
 @pytest.mark.parametrize("name", ["geometry", "outline", "colour"])
