@@ -22,6 +22,11 @@ def chi2_map(features: NDArray[np.floating], step: float = 0.5) -> NDArray[np.fl
     -------
     ndarray of float32, shape (..., 3 * D)
 
+    Raises
+    ------
+    LeafidError
+        When a feature is negative.
+
     References
     ----------
     .. [1] A. Vedaldi, A. Zisserman, "Efficient additive kernels via explicit feature maps", IEEE TPAMI 34(3), 2012,

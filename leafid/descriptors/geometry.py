@@ -32,7 +32,7 @@ def geometry(leaf: Mask | Shape) -> NDArray[np.float32]:
 
     Returns
     -------
-    ndarray of float32, shape (n,)
+    ndarray of float32, shape (51,)
         As `geometry_names` names them.
 
     Raises
@@ -44,6 +44,8 @@ def geometry(leaf: Mask | Shape) -> NDArray[np.float32]:
 
     Notes
     -----
+    The ratios are common ones of shape analysis; the profiles are leafid's own.
+
     The main axis is that of the second moments, and points to the end with the longer tail (the sign of the third
     moment); of each pair of opposite widths the profile holds the sum and the difference in that direction.
     """

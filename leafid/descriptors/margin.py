@@ -66,6 +66,10 @@ def margin_teeth(leaf: Mask | Shape) -> NDArray[np.float32]:
         When the mask isn't two-dimensional.
     LeafidError
         When it has no leaf in it.
+
+    Notes
+    -----
+    The measures are leafid's own.
     """
     shape = shape_of(leaf)
     signals = margin_signals(shape.contour, SMOOTHINGS) / np.float32(shape.side)
@@ -128,6 +132,10 @@ def margin_lobes(leaf: Mask | Shape) -> NDArray[np.float32]:
         When the mask isn't two-dimensional.
     LeafidError
         When it has no leaf in it.
+
+    Notes
+    -----
+    The measures are leafid's own.
     """
     shape = shape_of(leaf)
     depths, mouths, on_hull = _sinuses(shape.contour)

@@ -28,6 +28,8 @@ def upright_angle(segmentation: Segmentation) -> float:
 
     Notes
     -----
+    The method is leafid's own.
+
     With a petiole, the axis runs from where the petiole meets the blade to the blade's centroid. Without one it is the
     principal axis, and the end with the longer tail (third moment along the axis) is the tip.
     """

@@ -38,6 +38,18 @@ def natural_mask(image: Image) -> tuple[Mask, float]:
     mask : ndarray of bool, shape (H, W)
     confidence : float
         From 0 to 1; below 0.5 the mask is a foliage region rather than one leaf.
+
+    Notes
+    -----
+    The method is leafid's own. In a picture reduced to `MODEL_SIZE`, leaf is first what lies near the middle and not in
+    the shade. Then, in turns, each colour's share of leaf is learned from a histogram in Lab, and gives with the place
+    the probability of leaf, which a guided filter [1]_ brings to the picture's edges. The region that is kept is the
+    largest and nearest to the middle.
+
+    References
+    ----------
+    .. [1] K. He, J. Sun, X. Tang, "Guided image filtering", IEEE TPAMI 35(6), 2013, section 3,
+       doi:10.1109/TPAMI.2012.213
     """
     probability = _foreground_probability(shrink(image, MODEL_SIZE))
     mask = _central((probability > 0.5).astype(np.uint8))

@@ -36,6 +36,7 @@ def remove_petiole(mask: Mask, box: tuple[int, int, int, int] | None = None) -> 
     Parameters
     ----------
     mask : ndarray of bool, shape (H, W)
+        The leaf; may be empty.
     box : tuple of int, optional
         ``(row0, row1, col0, col1)`` of the mask, where it is known; all 0 for an empty mask.
 
@@ -43,6 +44,10 @@ def remove_petiole(mask: Mask, box: tuple[int, int, int, int] | None = None) -> 
     -------
     ndarray of bool, shape (H, W)
         The blade: part of the mask, and never empty unless the mask is.
+
+    Notes
+    -----
+    The method is leafid's own; opening is that of mathematical morphology.
     """
     row0, row1, col0, col1 = box or bounding_box(mask)
     blade = mask.copy()

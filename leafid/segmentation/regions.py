@@ -37,6 +37,12 @@ def leaf_regions(share: NDArray[np.uint8], distance: NDArray[np.uint8]) -> NDArr
     -------
     ndarray of uint8, shape (H, W)
         1 for leaf, 0 for none.
+
+    Notes
+    -----
+    The method is leafid's own. Connected regions are dropped that touch much of the picture's border for their size,
+    are specks beside the largest, or are faint beside it (a shadow). Those that are left are grouped where the gaps
+    between them are narrow, as between leaflets, and small groups are dropped.
     """
     kept = _choose((share > _COVERED).view(np.uint8), distance)
     return _fill_pinholes(kept) if kept.any() else kept
