@@ -9,7 +9,24 @@ _KINDS: dict[str, type[Encoder]] = {"fisher": FisherEncoder, "vlad": VladEncoder
 
 
 def make_encoder(kind: str, n_modes: int, n_components: int, position_weight: float, seed: int) -> Encoder:
-    """Make an encoder that has learned nothing yet; `kind` is ``fisher``, ``vlad`` or ``words``."""
+    """Make an encoder that has learned nothing yet.
+
+    Parameters
+    ----------
+    kind : {"fisher", "vlad", "words"}
+    n_modes : int
+        Gaussians of the Fisher vector, or visual words of the others; from 1 up.
+    n_components : int
+        Principal components that are kept of a local descriptor, from 1 up.
+    position_weight : float
+        Weight of the place of a patch beside its look; 0 leaves it out.
+    seed : int
+        Of all that learning draws; not negative.
+
+    Returns
+    -------
+    Encoder
+    """
     return _KINDS[kind](n_modes, n_components, position_weight, seed)
 
 

@@ -41,7 +41,22 @@ DAMAGE = (
 
 @contextmanager
 def opened_archive(path: str | os.PathLike[str]) -> Iterator[zipfile.ZipFile]:
-    """Open an archive; whatever a damaged or hostile file makes its readers raise becomes one clear error."""
+    """Open an archive; whatever a damaged or hostile file makes its readers raise becomes one clear error.
+
+    Parameters
+    ----------
+    path : str or path-like
+
+    Yields
+    ------
+    zipfile.ZipFile
+        Open for reading; whatever is raised on damage while it is read becomes that error too.
+
+    Raises
+    ------
+    LeafidError
+        When there is no such file, it can't be read, is no model, is damaged, or claims to be larger than 2 GiB.
+    """
     try:
         with zipfile.ZipFile(path) as archive:
             entries = archive.infolist()
@@ -96,7 +111,25 @@ class Arrays:
         return array
 
     def shaped(self, name: str, *shape: int) -> np.ndarray:
-        """Give an array of an expected shape."""
+        """Give an array of an expected shape.
+
+        Parameters
+        ----------
+        name : str
+            Without the ending ``.npy``.
+        *shape : int
+            Its length along each axis.
+
+        Returns
+        -------
+        ndarray of a floating-point dtype
+            All of it finite.
+
+        Raises
+        ------
+        LeafidError
+            When it is missing, damaged, of another shape, or holds anything but finite floating-point numbers.
+        """
         # Before it is unpacked: a few bytes may claim to be gigabytes.
         claimed = self._claimed(name)
         if claimed > 8 * math.prod(shape) + _LONGEST_HEADER:

@@ -153,7 +153,24 @@ class Views:
         return cv2.cvtColor(self.image, cv2.COLOR_BGR2GRAY)
 
     def crop(self, view: str, size: int, *, grey: bool = False) -> tuple[np.ndarray, np.ndarray | None]:
-        """Give a view of the picture at a size, in colour or grey, with its leaf region (None: all of it)."""
+        """Give a view of the picture at a size, with its leaf region.
+
+        Parameters
+        ----------
+        view : {"leaf", "upright", "picture"}
+            As in `leafid.learning.recipe.Expert`.
+        size : int
+            Longest side, in pixels.
+        grey : bool, default False
+            In grey instead of colour.
+
+        Returns
+        -------
+        image : ndarray of uint8, shape (h, w, 3) or (h, w)
+            BGR or grey; square but for the whole picture.
+        region : ndarray of bool, shape (h, w), or None
+            The leaf; None for the whole picture.
+        """
         key = (view, size, grey)
         if key not in self._crops:
             self._crops[key] = self._cropped(self.grey if grey else self.image, view, size)
@@ -166,7 +183,25 @@ class Views:
 
 
 def local_features(views: Views, expert: Expert) -> LocalFeatures:
-    """Find the local features of a picture that an expert looks at."""
+    """Find the local features of a picture that an expert looks at.
+
+    Parameters
+    ----------
+    views : Views
+        Of the picture.
+    expert : Expert
+        On local features.
+
+    Returns
+    -------
+    LocalFeatures
+        As long as `leafid.descriptors.local_registry` says; none where there is nothing for the expert to see.
+
+    Raises
+    ------
+    ValueError
+        When its descriptor is no local one.
+    """
     descriptor = local_descriptor(expert.descriptor)
     if descriptor.reads == "mask":
         return descriptor.compute(views.segmentation.blade, None, _grid(expert))

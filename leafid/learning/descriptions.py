@@ -120,6 +120,11 @@ class Descriptions:
         -------
         dict of str to Encoder
             By the expert's name.
+
+        Raises
+        ------
+        LeafidError
+            When no picture can be read, or none of the experts sees anything in the pictures.
         """
         encoders: dict[str, Encoder] = {}
         blind: dict[str, str] = {}

@@ -41,7 +41,19 @@ class LinearScorer:
 
 
 def summed(scorers: Sequence[LinearScorer], weights: Sequence[float]) -> LinearScorer:
-    """Make one classifier whose scores are the weighted sum of those of several with the same feature map."""
+    """Make one classifier whose scores are the weighted sum of those of several.
+
+    Parameters
+    ----------
+    scorers : sequence of LinearScorer
+        At least one; all of one feature map, and as long.
+    weights : sequence of float
+        One for each.
+
+    Returns
+    -------
+    LinearScorer
+    """
     shares = np.asarray(weights, np.float32)
     return LinearScorer(
         scorers[0].map,

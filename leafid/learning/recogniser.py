@@ -72,7 +72,20 @@ class TypeRecogniser:
     N_VALUES = 2 * N_TYPE_FEATURES
 
     def fit(self, features: np.ndarray, types: Sequence[AcquisitionType]) -> TypeRecogniser:
-        """Learn from the features (n, 27) of pictures of known type."""
+        """Learn from pictures of known type.
+
+        Parameters
+        ----------
+        features : ndarray of float32, shape (n, 27)
+            As `type_features` gives them; n at least 1.
+        types : sequence of AcquisitionType
+            Of the n pictures.
+
+        Returns
+        -------
+        TypeRecogniser
+            Itself.
+        """
         words = np.array([str(type_) for type_ in types])
         names, labels = np.unique(words, return_inverse=True)
         self.types_ = tuple(AcquisitionType(str(name)) for name in names)

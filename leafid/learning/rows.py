@@ -134,7 +134,20 @@ class Rows:
         return LinearScorer(self.map, coefficients, intercepts - self._centre @ coefficients)
 
     def for_type(self, scorer: LinearScorer, number: int) -> LinearScorer:
-        """Make of a scorer one for vectors of a type: it takes off that type's mean, where there are such rows."""
+        """Make of a scorer one for vectors of a type: it takes off that type's mean, where there are such rows.
+
+        Parameters
+        ----------
+        scorer : LinearScorer
+            From `scorer` or `scorer_of_prepared`.
+        number : int
+            The type's, as in `types`.
+
+        Returns
+        -------
+        LinearScorer
+            The one that was given where no row is of that type.
+        """
         if not (self._types == number).any():
             return scorer
         moved = (self._centre - self._means[number]) @ scorer.coefficients
