@@ -43,59 +43,6 @@ class DrawnPicture:
     quality: int
 
 
-def draw_leaf(
-    species: LeafSpecies,
-    rng: np.random.Generator,
-    size: int = 512,
-    angle: float = 0.0,
-    paper: tuple[int, int, int] = (255, 255, 255),
-) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.bool_]]:
-    """Draw one leaf on a plain ground, without noise.
-
-    Parameters
-    ----------
-    species : LeafSpecies
-        A species of the catalogue, or a plant made of one by `vary`.
-    rng : numpy.random.Generator
-    size : int, default 512
-        Longest side of the picture, in pixels; at least 32.
-    angle : float, default 0
-        0 points the tip upwards; clockwise, in radians.
-    paper : tuple of int
-        Blue, green, red.
-
-    Returns
-    -------
-    image : ndarray, shape (rows, cols, 3), uint8
-        As large as the leaf needs.
-    mask : ndarray, shape (rows, cols), bool
-        The leaf with its petiole, wholly inside the picture.
-
-    Raises
-    ------
-    ValueError
-        When `size` is less than 32.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from leafid.synthetic.catalogue import SPECIES
-    >>> image, mask = draw_leaf(SPECIES[0], np.random.default_rng(1), size=100)
-    >>> max(image.shape[:2]), mask.shape == image.shape[:2]
-    (100, True)
-    """
-    _check_size(size)
-    one = vary(species, rng, 0.6)
-    leaf = grow(one, rng)
-    matrix, rows, cols = _fitted(leaf, angle, size, rng, (0.04, 0.04))
-    layer = _painted(leaf, matrix, one, (rows, cols), rng, -2.0, 0.2, 0.0)
-    canvas = np.empty((rows, cols, 3), np.float32)
-    canvas[:] = paper
-    mask = np.zeros((rows, cols), bool)
-    lay(canvas, mask, layer)
-    return np.clip(canvas + 0.5, 0, 255).astype(np.uint8), mask
-
-
 def draw_picture(
     species: LeafSpecies,
     acquisition_type: AcquisitionType,
@@ -138,7 +85,8 @@ def draw_picture(
     >>> max(drawn.image.shape[:2]), drawn.content.value
     (120, 'leaf')
     """
-    _check_size(size)
+    if size < SMALLEST:
+        raise ValueError(f"size: expected at least {SMALLEST} pixels, found {size}")
     camera = camera or random_camera(rng)
     content = Content.DEAD_LEAF if autumn > 1.5 else Content.LEAF
     if acquisition_type is AcquisitionType.PHOTO:
@@ -160,7 +108,7 @@ def _scan(
 ) -> tuple[Canvas, npt.NDArray[np.bool_]]:
     one = vary(species, rng, 0.6)
     leaf = grow(one, rng)
-    matrix, rows, cols = _fitted(leaf, _turn(rng), size, rng, (0.02, 0.12))
+    matrix, rows, cols = fitted(leaf, _turn(rng), size, rng, (0.02, 0.12))
     layer = _painted(leaf, matrix, one, (rows, cols), rng, -np.pi / 2, 0.12, _side(autumn, rng))
     canvas = backgrounds.scanner(rows, cols, camera, rng)
     near = (0.004 * size * rng.uniform(0.2, 1.6), 0.004 * size * rng.uniform(-1, 1))
@@ -215,10 +163,28 @@ def _painted(
     return layer
 
 
-def _fitted(
+def fitted(
     leaf: Leaf, angle: float, size: int, rng: np.random.Generator, margins: tuple[float, float]
 ) -> tuple[Points, int, int]:
-    """Find the matrix and the picture's size for a leaf that fills the picture up to its margins."""
+    """Find the matrix and the picture's size for a leaf that fills the picture up to its margins.
+
+    Parameters
+    ----------
+    leaf : Leaf
+    angle : float
+        0 points the tip upwards; clockwise, in radians.
+    size : int
+        Longest side of the picture, in pixels; at least `SMALLEST`.
+    rng : numpy.random.Generator
+    margins : tuple of float
+        Least and largest margin, as shares of the leaf's longest side.
+
+    Returns
+    -------
+    matrix : ndarray of float64, shape (2, 3)
+        From the leaf's coordinates to columns and rows, as `leafid.synthetic.painter.paint` takes it.
+    rows, cols : int
+    """
     low, high = _turned_extent(leaf, angle)
     before, after = rng.uniform(*margins, 2), rng.uniform(*margins, 2)
     longest = float((high - low).max())
@@ -260,8 +226,3 @@ def _side(autumn: float, rng: np.random.Generator) -> float:
 def _frame(size: int, rng: np.random.Generator, landscape: float) -> tuple[int, int]:
     short = max(2, round(size * (0.75 if rng.random() < 0.6 else 0.667)))
     return (short, size) if rng.random() < landscape else (size, short)
-
-
-def _check_size(size: int) -> None:
-    if size < SMALLEST:
-        raise ValueError(f"size: expected at least {SMALLEST} pixels, found {size}")
