@@ -51,7 +51,8 @@ class Projection:
 
     def transform(self, features: LocalFeatures) -> np.ndarray:
         """Give a float32 row for each local feature, of ``n_components`` (+ 3) values."""
-        axes = self.axes_ / self.spread_
+        # As they lie when learned: read from a file they lie otherwise, and their product would round otherwise.
+        axes = np.asfortranarray(self.axes_ / self.spread_)
         n_axes = axes.shape[1]
         rows = np.empty((len(features), self.row_length(len(axes))), np.float32)
         np.matmul(features.descriptors, axes, out=rows[:, :n_axes])

@@ -107,7 +107,11 @@ class Identifier:
         float64 (n, n_species)
             Rows sum to 1; columns as in `species_`. All species are equally likely where no leaf was found.
         """
-        scores = [self.scorers_[name].scores(_stacked(described, name)) for name in self.recipe.experts]
+        # Each picture by itself: a product of several rows rounds otherwise, and no answer is to depend on the others.
+        scores = [
+            np.concatenate([self.scorers_[name].scores(_stacked([one], name)) for one in described])
+            for name in self.recipe.experts
+        ]
         trust = self._trust(np.array([one.confidence for one in described]))
         probabilities = fused(scores, trust, self.weights_)
         probabilities[[one.confidence == 0 for one in described]] = 1 / len(self.species_)

@@ -155,8 +155,8 @@ def test_problems_of_all_runs_and_nothing_written(cli, tmp_path):
         (tmp_path / name).write_text("1.jpg Quercus ilex 1 1,0\n")
     outcome = cli("report", GOLDEN / "truth", tmp_path / "a.txt", tmp_path / "b.txt", "--output", tmp_path / "out")
     assert (outcome.status, outcome.out) == (1, "")
-    assert f"{tmp_path / 'a.txt'}:1: expected a score as a number" in outcome.err
-    assert f"{tmp_path / 'b.txt'}:1: expected a score as a number" in outcome.err
+    assert f"{tmp_path / 'a.txt'}:1: expected a score as a finite number" in outcome.err
+    assert f"{tmp_path / 'b.txt'}:1: expected a score as a finite number" in outcome.err
     assert not (tmp_path / "out").exists()
 
 

@@ -30,6 +30,15 @@ def test_the_sign_of_an_axis_is_fixed():
     assert (axes[np.abs(axes).argmax(axis=0), np.arange(6)] > 0).all()
 
 
+def test_axes_that_were_read_give_the_same_rows_to_the_bit():
+    found = features(2000, 128)
+    learned = Projection(62, 1.0).fit(found)
+    # As they come out of a file.
+    stored = {name: np.ascontiguousarray(values) for name, values in learned.state().items()}
+    stored = {name: values.reshape(learned.state()[name].shape) for name, values in stored.items()}
+    assert learned.transform(found).tobytes() == Projection(62, 1.0).restore(stored).transform(found).tobytes()
+
+
 def test_the_place_is_appended_as_standard_scores_times_the_weight():
     found = features()
     rows = Projection(4, 0.5).fit(found).transform(found)

@@ -11,6 +11,7 @@ from leafid.learning import identifier as identifier_module
 from leafid.learning import learner as learner_module
 from leafid.learning.describing import Described
 from leafid.learning.identifier import Identifier, fit_together
+from leafid.learning.linear import LinearScorer
 from leafid.learning.recipe import Expert, Recipe
 
 SCAN, SHEET = AcquisitionType.SCAN, AcquisitionType.SCAN_LIKE
@@ -66,6 +67,22 @@ def test_learns_and_names():
     assert np.mean([a == picture.species for a, picture in zip(said, new, strict=True)]) > 0.9
     assert (identifier.weights_ >= 0).all()
     assert identifier.type == SCAN
+
+
+def test_an_answer_doesnt_depend_on_the_pictures_beside_it():
+    identifier = Identifier(RECIPE).fit(*simulated())
+    random = np.random.default_rng(0)
+    # Long enough for a product of several rows to add up in another order than that of one.
+    identifier.scorers_ = {
+        name: LinearScorer("none", random.normal(size=(5000, 3)).astype(np.float32), np.zeros(3, np.float32))
+        for name in identifier.scorers_
+    }
+    vectors = random.normal(size=(9, 5000)).astype(np.float32) / 1000
+    described = [Described({"first": row, "second": row}, 0.9) for row in vectors]
+    together = identifier.predict_proba(described)
+    assert np.ptp(together) > 0.01
+    for one, row in zip(described, together, strict=True):
+        assert identifier.predict_proba([one]).tobytes() == row.tobytes()
 
 
 def test_what_is_held_out_never_saw_the_plant(monkeypatch):
