@@ -153,7 +153,11 @@ def _expert(name: str, table: Any, defaults: dict[str, Any], place: str) -> Expe
     place = f"{place}: [experts.{name}]"
     if not re.fullmatch(r"[A-Za-z0-9_-]+", name):
         raise LeafidError(f"{place}: expected a name of letters, digits, - and _, found {name!r}")
-    values = {**defaults, **_expert_values(table, place)}
+    own = _expert_values(table, place)
+    values = {**defaults, **own}
+    if values.get("descriptor") != "measures" and "families" not in own:
+        # Like every default that an expert doesn't heed.
+        values.pop("families", None)
     for entry in fields(Expert):
         if entry.default is MISSING and entry.name not in values:
             raise LeafidError(f"{place}: {entry.name} is missing; expected one of {', '.join(_CHOICES[entry.name])}")

@@ -95,13 +95,18 @@ def test_defaults_are_of_every_expert_that_says_nothing_else():
         ({"modes": 0}, "modes: expected a whole number from 1 to 65536, found 0"),
         ({"mode": 3}, "unknown key 'mode'; did you mean 'modes'?"),
         (3, "expected a table, found 3"),
-        ({"families": ["hu"]}, "only 'measures' has families"),
     ],
 )
 def test_defaults_are_checked(defaults, expected):
     message = complaint(defaults=defaults)
     assert expected in message
-    assert message.startswith("r.toml: [defaults]: ") or "families" in message
+    assert message.startswith("r.toml: [defaults]: ")
+
+
+def test_families_among_the_defaults_are_of_the_experts_that_measure():
+    experts = {"one": LOCAL, "two": {"descriptor": "measures"}}
+    recipe = from_plain({"defaults": {"families": ["hu"]}, "experts": experts}, SCAN, "r.toml")
+    assert recipe.experts == {"one": Expert("dense-sift"), "two": Expert("measures", ("hu",))}
 
 
 def test_a_key_that_came_later_is_not_written_where_it_changes_nothing():
