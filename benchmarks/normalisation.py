@@ -130,7 +130,7 @@ _COMMON = [
 ]
 OF_SHEETS = [
     *_PLAIN,
-    Step("leaf cut by Otsu's threshold of grey", ((_SEGMENT, "uniform_mask", _uncovered(otsu_mask)),)),
+    Step("leaf cut by Otsu's threshold of grey", ((_SEGMENT, "sheet_mask", _uncovered(otsu_mask)),)),
     Step("every sheet taken for white", ((uniform, "sheet_surface", white_surface),)),
     Step("every sheet taken for evenly lit", ((uniform, "sheet_surface", level_surface),)),
     Step("shadows taken for leaf", ((uniform, "_LIGHTNESS_SHARE", 1.0),)),

@@ -23,7 +23,7 @@ from leafid.segmentation import Segmentation, normalised_crop, segment
 from leafid.segmentation.result import shrink
 
 #: Goes up with every change to segmentation, descriptors or encoders that changes a vector: the store then starts anew.
-DESCRIPTION_VERSION = 11
+DESCRIPTION_VERSION = 12
 
 
 @dataclass(frozen=True, slots=True)

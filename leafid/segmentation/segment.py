@@ -8,7 +8,7 @@ from leafid.collection.picture import AcquisitionType
 from leafid.segmentation.natural import natural_mask
 from leafid.segmentation.petiole import remove_petiole
 from leafid.segmentation.result import Image, Segmentation, bounding_box
-from leafid.segmentation.uniform import uniform_mask
+from leafid.segmentation.sheet import sheet_mask
 
 
 def segment(image: Image, acquisition_type: AcquisitionType, *, petiole: bool = True) -> Segmentation:
@@ -41,7 +41,7 @@ def segment(image: Image, acquisition_type: AcquisitionType, *, petiole: bool = 
     if acquisition_type is AcquisitionType.PHOTO:
         (mask, confidence), cover = natural_mask(image), None
     else:
-        mask, confidence, cover = uniform_mask(image)
+        mask, confidence, cover = sheet_mask(image)
     box = bounding_box(mask)
     blade = remove_petiole(mask, box) if petiole else mask.copy()
     return Segmentation(mask, blade, confidence, box, cover)

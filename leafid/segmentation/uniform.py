@@ -38,13 +38,15 @@ _SMALL_LINE_CUT = 0.5
 _SURELY_SHEET, _SURELY_LEAF = 0.5, 1.5
 
 
-def uniform_mask(image: Image) -> tuple[Mask, float, NDArray[np.uint8] | None]:
+def uniform_mask(image: Image, *, by_lightness: bool = False) -> tuple[Mask, float, NDArray[np.uint8] | None]:
     """Find the leaf on a plain sheet of any tint.
 
     Parameters
     ----------
     image : ndarray of uint8, shape (H, W, 3)
         BGR.
+    by_lightness : bool, default False
+        Let lightness count as much as chroma: a leaf of the sheet's hue, with its shadow.
 
     Returns
     -------
@@ -68,33 +70,34 @@ def uniform_mask(image: Image) -> tuple[Mask, float, NDArray[np.uint8] | None]:
     .. [1] N. Otsu, "A threshold selection method from gray-level histograms", IEEE Trans. SMC 9(1), 1979,
        doi:10.1109/TSMC.1979.4310076
     """
+    share = 1.0 if by_lightness else _LIGHTNESS_SHARE
     pictures = [image]
     while max(pictures[-1].shape[:2]) > REGION_SIZE and min(pictures[-1].shape[:2]) > 1:
         pictures.append(halved(pictures[-1]))
     small = pictures.pop()
     if not pictures:
-        found = _small_mask(small, quick=True)
+        found = _small_mask(small, share, quick=True)
         # Where a quick look at the sheet takes the leaf for it, a thorough one is worth its time.
-        return found if found[1] > _DOUBTFUL else _small_mask(small, quick=False)
-    look = _looked_at(small, _LOCAL_CUT)
+        return found if found[1] > _DOUBTFUL else _small_mask(small, share, quick=False)
+    look = _looked_at(small, _LOCAL_CUT, share)
     if not look.share.any():
         return np.zeros(image.shape[:2], bool), 0.0, None
     cells = _places(_undecided(look.distance, look.cuts))
-    places, above = _within(pictures[-1], cells, small.shape[1], look.sheet, look.cuts)
+    places, above = _within(pictures[-1], cells, small.shape[1], look)
     look.share.ravel()[cells] = above.sum(axis=0, dtype=np.uint8) * 63
     leaf = leaf_regions(look.share, cv2.add(look.distance, look.thin))
     edge = np.flatnonzero(_rim(leaf).view(bool).take(cells))
     mask = _doubled(leaf, pictures.pop())
     mask.ravel()[places.take(edge, axis=1)] = above.take(edge, axis=1)
     while pictures:
-        places, above = _within(pictures[-1], _places(_rim(mask)), mask.shape[1], look.sheet, look.cuts)
+        places, above = _within(pictures[-1], _places(_rim(mask)), mask.shape[1], look)
         mask = _doubled(mask, pictures.pop())
         mask.ravel()[places] = above
     return mask.view(bool), _confidence(leaf, look.distance, look.spread), None
 
 
-def _small_mask(image: Image, *, quick: bool) -> tuple[Mask, float, NDArray[np.uint8] | None]:
-    look = _looked_at(image, _SMALL_LINE_CUT, quick=quick)
+def _small_mask(image: Image, lightness_share: float, *, quick: bool) -> tuple[Mask, float, NDArray[np.uint8] | None]:
+    look = _looked_at(image, _SMALL_LINE_CUT, lightness_share, quick=quick)
     if not look.share.any():
         return np.zeros(image.shape[:2], bool), 0.0, None
     leaf = leaf_regions(look.share, cv2.add(look.distance, look.thin))
@@ -113,18 +116,20 @@ class _Look(NamedTuple):
     cuts: NDArray[np.uint8]
     #: 255 where the distance exceeds the cut.
     share: NDArray[np.uint8]
+    #: What lightness counts beside chroma, as in `sheet_distance`.
+    lightness_share: float
 
 
-def _looked_at(image: Image, line_cut: float, *, quick: bool = False) -> _Look:
+def _looked_at(image: Image, line_cut: float, lightness_share: float, *, quick: bool = False) -> _Look:
     surface, spread = sheet_surface(image, quick=quick)
     sheet = cv2.resize(np.clip(surface + 0.5, 0, 255).astype(np.uint8), image.shape[1::-1])
-    distance = sheet_distance(image, sheet)
+    distance = sheet_distance(image, sheet, lightness_share)
     thin = _thin(distance)
     cuts = _cuts(distance, thin, spread, line_cut)
-    return _Look(sheet, spread, distance, thin, cuts, cv2.compare(distance, cuts, cv2.CMP_GT))
+    return _Look(sheet, spread, distance, thin, cuts, cv2.compare(distance, cuts, cv2.CMP_GT), lightness_share)
 
 
-def sheet_distance(image: Image, sheet: Image) -> NDArray[np.uint8]:
+def sheet_distance(image: Image, sheet: Image, lightness_share: float = _LIGHTNESS_SHARE) -> NDArray[np.uint8]:
     """Measure how far each pixel's colour is from the sheet's.
 
     Parameters
@@ -133,16 +138,17 @@ def sheet_distance(image: Image, sheet: Image) -> NDArray[np.uint8]:
         BGR.
     sheet : ndarray of uint8, shape (H, W, 3)
         The sheet's colour there, in 8-bit Lab.
+    lightness_share : float, default 0.15
 
     Returns
     -------
     ndarray of uint8, shape (H, W)
-        0.15 |ΔL| + 0.25 max(|ΔL| − 90, 0) + √(Δa² + Δb²), in 8-bit Lab units. The root is replaced by the
+        `lightness_share` |ΔL| + 0.25 max(|ΔL| − 90, 0) + √(Δa² + Δb²), in 8-bit Lab units. The root is replaced by the
         octagonal norm max + 0.4 min, which is at most 8 % off and needs no floating point.
     """
     lightness, a, b = cv2.split(cv2.absdiff(cv2.cvtColor(image, cv2.COLOR_BGR2LAB), sheet))
     chroma = cv2.addWeighted(cv2.max(a, b), 1.0, cv2.min(a, b), 0.4, 0)
-    deep = cv2.addWeighted(lightness, _LIGHTNESS_SHARE, cv2.subtract(lightness, _DEEP), _DEEP_SHARE, 0)
+    deep = cv2.addWeighted(lightness, lightness_share, cv2.subtract(lightness, _DEEP), _DEEP_SHARE, 0)
     return cv2.add(chroma, deep)
 
 
@@ -169,7 +175,7 @@ def _rim(mask: NDArray[np.uint8]) -> NDArray[np.uint8]:
 
 
 def _within(
-    picture: Image, cells: NDArray[np.intp], width: int, sheet: Image, cuts: NDArray[np.uint8]
+    picture: Image, cells: NDArray[np.intp], width: int, look: _Look
 ) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
     """Look at the four pixels of each of some cells, which are the pixels of the picture reduced to a half.
 
@@ -179,10 +185,8 @@ def _within(
     cells : ndarray of int, shape (n,)
         Places in the reduced picture, of `width` columns.
     width : int
-    sheet : ndarray of uint8, shape (h, w, 3)
-        The sheet's colour over the picture, in 8-bit Lab.
-    cuts : ndarray of uint8, shape (h, w)
-        The distance from the sheet's colour at which the leaf begins.
+    look : _Look
+        At the picture reduced as far as it was.
 
     Returns
     -------
@@ -199,6 +203,7 @@ def _within(
     cols = cells - rows * width
     # All first pixels, then all second ones, and so on: long rows are what numpy and OpenCV are quick with.
     places = 2 * (rows * picture.shape[1] + cols) + np.array([[0], [1], [picture.shape[1]], [picture.shape[1] + 1]])
+    cuts, sheet = look.cuts, look.sheet
     if width != cuts.shape[1]:
         # What halving left out at the end has the last row's or column's.
         factor = width // cuts.shape[1]
@@ -206,7 +211,7 @@ def _within(
         cells += np.minimum(cols // factor, cuts.shape[1] - 1)
     pixels = picture.reshape(-1, 3).view("V3")[:, 0].take(places).view(np.uint8).reshape(1, -1, 3)
     behind = np.tile(sheet.reshape(-1, 3).view("V3")[:, 0].take(cells), 4).view(np.uint8).reshape(1, -1, 3)
-    return places, sheet_distance(pixels, behind).reshape(places.shape) > cuts.take(cells)
+    return places, sheet_distance(pixels, behind, look.lightness_share).reshape(places.shape) > cuts.take(cells)
 
 
 def _doubled(mask: NDArray[np.uint8], picture: Image) -> NDArray[np.uint8]:

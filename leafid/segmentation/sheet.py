@@ -1,0 +1,130 @@
+"""Cuts a leaf from a sheet that does not fill the picture, or that the leaf hardly stands out from at first sight."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from leafid.segmentation.result import Image, Mask, bounding_box
+from leafid.segmentation.uniform import uniform_mask
+
+# A mask no surer than this is looked for in other ways, which have to be surer than that; a grey picture has no
+# chroma to tell a leaf by, so that shreds of one seem surer there.
+_DOUBTFUL, _DOUBTFUL_GREY, _SURE = 0.35, 0.6, 0.7
+# 8-bit Lab units: a picture whose hues differ no more is grey.
+_GREY = 4
+# A sheet inside a frame takes at least this part of the picture; beside its corners this part of its shorter side is
+# left out, which may be round, and of its edges this part of the picture's longer side, which may be shaded.
+_SHEET_SHARE, _CORNER, _EDGE = 0.3, 0.03, 0.01
+# A rim too narrow to be a sheet's surroundings is cut off, by this part of the longer side; a leaf that leaves nothing
+# of the border to the sheet is given a border of this part, in the colour of the corners.
+_RIM, _PADDING, _CORNER_PATCH = 0.03, 0.06, 0.03
+# Smaller pictures are not looked into.
+_LEAST_SIDE = 16
+
+Cover = NDArray[np.uint8] | None
+
+
+class Found(NamedTuple):
+    """A leaf as `uniform_mask` gives it."""
+
+    mask: Mask
+    confidence: float
+    cover: Cover
+
+
+def sheet_mask(image: Image) -> Found:
+    """Find the leaf on a sheet: `uniform_mask`, and a second look where its answer can't be right.
+
+    Parameters
+    ----------
+    image : ndarray of uint8, shape (H, W, 3)
+        BGR.
+
+    Returns
+    -------
+    mask : ndarray of bool, shape (H, W)
+    confidence : float
+    cover : ndarray of uint8, shape (H, W), or None
+        All as of `uniform_mask`.
+
+    Notes
+    -----
+    The method is leafid's own. What has all four corners of its bounding box is no leaf but the sheet itself, inside a
+    frame (a table, a scanner's lid, bars): the leaf is looked for within. Where nothing stands out clearly, it is
+    looked for without a thin rim, with a border in the colour of the corners (a narrow leaf cut out so tightly that
+    most of the border is leaf), and by lightness as much as by hue (grey pictures); the surest mask counts.
+    """
+    found = _inside_frames(image)
+    if found.confidence > _DOUBTFUL_GREY or (found.confidence > _DOUBTFUL and not _is_grey(image)):
+        return found
+    looks = (look for look in _other_looks(image) if not _is_sheet(look.mask, bounding_box(look.mask)))
+    surest = max(looks, key=lambda look: look.confidence, default=found)
+    return surest if surest.confidence > _SURE else found
+
+
+def _inside_frames(image: Image) -> Found:
+    found = Found(*uniform_mask(image))
+    box = bounding_box(found.mask)
+    if not _is_sheet(found.mask, box):
+        return found
+    row0, row1, col0, col1 = box
+    edge = max(2, round(_EDGE * max(image.shape[:2])))
+    return _within(image, (row0 + edge, row1 - edge, col0 + edge, col1 - edge)) or found
+
+
+def _is_sheet(mask: Mask, box: tuple[int, int, int, int]) -> bool:
+    row0, row1, col0, col1 = box
+    rows, cols = row1 - row0, col1 - col0
+    if rows * cols < _SHEET_SHARE * mask.size:
+        return False
+    corner = max(1, round(_CORNER * min(rows, cols)))
+    if min(rows, cols) <= 2 * corner or rows * cols == mask.size:
+        return False
+    return bool(mask[np.ix_((row0 + corner, row1 - 1 - corner), (col0 + corner, col1 - 1 - corner))].all())
+
+
+def _is_grey(image: Image) -> bool:
+    _, a, b = cv2.split(cv2.cvtColor(image, cv2.COLOR_BGR2LAB))
+    return all(int(hue.max()) - int(hue.min()) <= _GREY for hue in (a, b))
+
+
+def _other_looks(image: Image) -> Iterator[Found]:
+    rows, cols = image.shape[:2]
+    rim = max(2, round(_RIM * max(rows, cols)))
+    if (within := _within(image, (rim, rows - rim, rim, cols - rim))) is not None:
+        yield within
+    yield _padded(image)
+    yield Found(*uniform_mask(image, by_lightness=True))
+
+
+def _within(image: Image, box: tuple[int, int, int, int]) -> Found | None:
+    """Look for the leaf in a part of the picture; None where that is too small."""
+    row0, row1, col0, col1 = box
+    if min(row1 - row0, col1 - col0) < _LEAST_SIDE:
+        return None
+    inner = _inside_frames(np.ascontiguousarray(image[row0:row1, col0:col1]))
+    mask = np.zeros(image.shape[:2], bool)
+    mask[row0:row1, col0:col1] = inner.mask
+    if inner.cover is None:
+        return Found(mask, inner.confidence, None)
+    cover = np.zeros(image.shape[:2], np.uint8)
+    cover[row0:row1, col0:col1] = inner.cover
+    return Found(mask, inner.confidence, cover)
+
+
+def _padded(image: Image) -> Found:
+    """Look for the leaf with more of the sheet around it, in the colour of the picture's corners."""
+    rows, cols = image.shape[:2]
+    side = max(1, round(_CORNER_PATCH * min(rows, cols)))
+    patches = (image[:side, :side], image[:side, -side:], image[-side:, :side], image[-side:, -side:])
+    colour = np.median([np.median(patch.reshape(-1, 3), axis=0) for patch in patches], axis=0)
+    width = max(1, round(_PADDING * max(rows, cols)))
+    wider = cv2.copyMakeBorder(image, width, width, width, width, cv2.BORDER_CONSTANT, value=colour.tolist())
+    mask, confidence, cover = uniform_mask(wider)
+    inside = slice(width, width + rows), slice(width, width + cols)
+    return Found(mask[inside].copy(), confidence, None if cover is None else cover[inside].copy())

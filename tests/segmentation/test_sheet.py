@@ -1,0 +1,93 @@
+"""Sheets that don't fill the picture, and leaves that hardly stand out from theirs."""
+
+import cv2
+import numpy as np
+import pytest
+
+from leafid.collection.picture import AcquisitionType
+from leafid.segmentation import segment
+from leafid.segmentation.sheet import sheet_mask
+from leafid.segmentation.uniform import uniform_mask
+
+SCAN_LIKE = AcquisitionType.SCAN_LIKE
+FRAMES = {"black": (0, 0, 0), "dark": (20, 20, 20), "wood": (60, 90, 130), "grey": (110, 110, 110)}
+# Half a pixel along the rim of leaves of 50 pixels' radius and more costs up to 0.04.
+TOLERANCE = 0.95
+
+
+def framed(image, mask, widths, colour):
+    """Lay a frame of (top, bottom, left, right) pixels around a picture."""
+    around = cv2.copyMakeBorder(image, *widths, cv2.BORDER_CONSTANT, value=colour)
+    return around, np.pad(mask, (widths[:2], widths[2:]))
+
+
+@pytest.mark.parametrize("colour", FRAMES)
+@pytest.mark.parametrize(
+    ("size", "width"), [((200, 160), 12), ((200, 160), 40), ((640, 480), 20), ((640, 480), 40), ((640, 480), 120)]
+)
+def test_the_leaf_is_found_inside_a_frame(drawn_leaf, iou, size, width, colour):
+    image, mask = framed(*drawn_leaf(*size), (width,) * 4, FRAMES[colour])
+    # Without the second look the sheet is taken for the leaf, or nothing is found.
+    assert iou(uniform_mask(image)[0], mask) < 0.7
+    found = segment(image, SCAN_LIKE)
+    assert iou(found.mask, mask) > TOLERANCE
+    assert found.confidence > 0.7
+    if found.cover is not None:
+        np.testing.assert_array_equal(found.cover > 127, found.mask)
+
+
+@pytest.mark.parametrize("colour", FRAMES)
+@pytest.mark.parametrize("width", [6, 10, 14])
+def test_the_leaf_is_found_inside_a_thin_rim(drawn_leaf, iou, width, colour):
+    image, mask = framed(*drawn_leaf(640, 480), (width,) * 4, FRAMES[colour])
+    assert iou(segment(image, SCAN_LIKE).mask, mask) > TOLERANCE
+
+
+@pytest.mark.parametrize("widths", [(90, 90, 0, 0), (0, 0, 90, 90), (80, 60, 10, 30), (0, 0, 0, 60)])
+def test_bars_and_frames_of_uneven_width(drawn_leaf, iou, widths):
+    image, mask = framed(*drawn_leaf(480, 400), widths, (15, 15, 15))
+    assert iou(segment(image, SCAN_LIKE).mask, mask) > TOLERANCE
+
+
+def test_a_frame_within_a_frame(drawn_leaf, iou):
+    image, mask = framed(*framed(*drawn_leaf(480, 400), (30,) * 4, (60, 90, 130)), (40,) * 4, (0, 0, 0))
+    assert iou(segment(image, SCAN_LIKE).mask, mask) > TOLERANCE
+
+
+@pytest.mark.parametrize("turn", [0, 8, 90])
+@pytest.mark.parametrize("length", [150, 600])
+def test_a_narrow_leaf_cut_out_along_its_box(iou, turn, length):
+    image, mask = np.full((900, 900, 3), 245, np.uint8), np.zeros((900, 900), np.uint8)
+    for canvas, colour in ((image, (40, 110, 60)), (mask, 1)):
+        cv2.ellipse(canvas, (450, 450), (length // 2, length // 9), turn, 0, 360, colour, -1, cv2.LINE_8)
+    rows, cols = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
+    box = slice(rows[0], rows[-1] + 1), slice(cols[0], cols[-1] + 1)
+    assert iou(segment(image[box], SCAN_LIKE).mask, mask[box] > 0) > 0.9  # of 16 pixels' radius, when small
+
+
+@pytest.mark.parametrize("size", [(200, 160), (640, 480)])
+@pytest.mark.parametrize(("sheet", "leaf"), [(120, 80), (10, 60), (0, 50), (70, 110), (240, 90)])
+def test_grey_leaves_on_grey_sheets(drawn_leaf, iou, size, sheet, leaf):
+    image, mask = drawn_leaf(*size, sheet=(sheet,) * 3, leaf=(leaf,) * 3, noise=0.0)
+    found = segment(image, SCAN_LIKE)
+    assert iou(found.mask, mask) > TOLERANCE
+    assert found.confidence > 0.6
+
+
+@pytest.mark.parametrize("shade", [0.0, 0.3])
+@pytest.mark.parametrize("size", [(200, 160), (640, 480)])
+def test_a_plain_picture_is_looked_at_once(drawn_leaf, size, shade, monkeypatch):
+    image, _ = drawn_leaf(*size, shade=shade)
+    wanted = uniform_mask(image)
+    calls = []
+    monkeypatch.setattr("leafid.segmentation.sheet.uniform_mask", lambda image: calls.append(image) or wanted)
+    assert sheet_mask(image) == wanted
+    assert len(calls) == 1
+
+
+@pytest.mark.parametrize("size", [(1, 1), (1, 300), (15, 15), (40, 30), (600, 400)])
+def test_without_a_leaf_nothing_is_found(size):
+    blank = np.full((*size, 3), 240, np.uint8)
+    for image in (blank, framed(blank, np.zeros(size, bool), (30,) * 4, (20, 20, 20))[0]):
+        assert segment(image, SCAN_LIKE).mask.shape == image.shape[:2]
+    assert not segment(blank, SCAN_LIKE).mask.any()
