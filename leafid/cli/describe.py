@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 from leafid.cli.arguments import add_cluster, add_jobs, add_layout, add_type
 from leafid.cli.environment import Environment
 from leafid.cli.learning import on_workers
+from leafid.cli.outputs import refuse_inputs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -67,6 +68,8 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     if not arguments.pictures:
         raise UsageError("expected at least one picture, folder or collection; see 'leafid describe --help'")
     write = writer(arguments.output)
+    if arguments.output != "-":
+        refuse_inputs(arguments.output, arguments.pictures)
     collection = read_and_warn(arguments.pictures, arguments.layout)
     given = AcquisitionType(arguments.type) if arguments.type else None
     task = partial(_described, families=families, given=given)

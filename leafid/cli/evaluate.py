@@ -117,7 +117,7 @@ def _check_files(runs: Sequence[str], folder: str) -> None:
     for file in runs if len(runs) > 1 else ():
         if (name := Path(file).stem) in {ALL_RUNS, MEAN_OF_RUNS}:
             raise UsageError(f"--output: expected no run called {name}, as the files about all runs are; rename {file}")
-    check_output(folder, SCORES)
+    check_output(folder, SCORES, runs)
 
 
 def _training_pictures(collection: str | None) -> dict[str, int] | None:

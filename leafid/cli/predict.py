@@ -37,6 +37,7 @@ from typing import TYPE_CHECKING
 from leafid.cli.arguments import add_cluster, add_jobs, add_layout, add_type, positive_int
 from leafid.cli.environment import Environment
 from leafid.cli.learning import add_store, on_workers, open_descriptions
+from leafid.cli.outputs import refuse_inputs
 
 if TYPE_CHECKING:
     from leafid.cli.answering import Choice
@@ -78,19 +79,21 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
     """Name the pictures; 1 when any could not be read."""
     from leafid.files import check_writable
+    from leafid.learning.bundled import default_model
 
     _check_usage(arguments)
+    model_file = arguments.model or default_model()
     if arguments.output:
         # Found out now rather than after the work.
+        refuse_inputs(arguments.output, [model_file, *arguments.pictures])
         check_writable(arguments.output)
 
     from leafid.cli.answering import check_thresholds, note_context, print_answers
     from leafid.cli.run_writing import write_answers
-    from leafid.learning.bundled import default_model
     from leafid.learning.modelfile import read_model
     from leafid.learning.prediction import predict
 
-    model = read_model(arguments.model or default_model())
+    model = read_model(model_file)
     pictures = _pictures_to_name(arguments, environment)
     check_thresholds(model, pictures, arguments)
     if arguments.context:

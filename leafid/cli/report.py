@@ -51,7 +51,7 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     from leafid.report.page import report_page
 
     output = Path(arguments.output)
-    check_output(arguments.output, FILE_NAME)
+    check_output(arguments.output, FILE_NAME, [arguments.truth, *arguments.runs])
     differ(arguments.runs)
     truth = truth_of(arguments)
     runs = read_runs(arguments.runs, truth)

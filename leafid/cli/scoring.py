@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from leafid.cli.arguments import add_layout, add_part, given_path, output_folder
 from leafid.cli.environment import Environment
+from leafid.cli.outputs import refuse_inputs
 from leafid.errors import LeafidError, ProblemsError, UsageError
 
 if TYPE_CHECKING:
@@ -115,8 +116,9 @@ def differ(files: Sequence[str]) -> None:
         stems[stem] = file
 
 
-def check_output(folder: str, file: str) -> None:
-    """Find out before the work whether a file can be written to the folder of ``--output``."""
+def check_output(folder: str, file: str, read: Sequence[str]) -> None:
+    """Find out before the work whether a file, which may be none of those read, can be written to ``--output``."""
     from leafid.files import check_writable
 
-    check_writable(output_folder(folder) / file)
+    refuse_inputs(output_folder(folder) / file, read)
+    check_writable(Path(folder) / file)

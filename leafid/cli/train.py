@@ -26,6 +26,7 @@ from leafid.cli.learning import (
     score_line,
     training_pictures,
 )
+from leafid.cli.outputs import refuse_inputs
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -46,6 +47,7 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     from leafid.files import check_writable
 
     # Found out now rather than after the training.
+    refuse_inputs(arguments.output, [arguments.collection, arguments.recipe])
     check_writable(arguments.output)
 
     from leafid.evaluation.held_out_thresholds import complete
