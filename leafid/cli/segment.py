@@ -49,7 +49,9 @@ class Outcome:
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.add_argument("pictures", nargs="+", metavar="PICTURE", help="a picture, or a folder or collection of them")
-    parser.add_argument("--output", required=True, metavar="DIR", help="the folder to write to")
+    parser.add_argument(
+        "--output", required=True, metavar="DIR", help="the folder to write to, apart from the pictures"
+    )
     add_type(parser, "how all the pictures were taken (default: what the metadata say, else guessed)")
     parser.add_argument(
         "--crop", action="store_true", help=f"also write <name>_crop.png: upright, on white, {CROP_SIZE} pixels a side"
@@ -67,6 +69,7 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     output = output_folder(arguments.output)
     collection = read_and_warn(arguments.pictures, arguments.layout)
     pictures = collection.pictures
+    _refuse_read_folder(output, pictures, arguments.pictures)
     names = output_names([picture.file for picture in pictures], collection.root)
     given = AcquisitionType(arguments.type) if arguments.type else None
     task = partial(_cut_one, given=given, output=output, crop=arguments.crop)
@@ -91,6 +94,19 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     if failed:
         environment.note(f"leafid: {failed} of {len(pictures)} pictures could not be read")
     return 1 if failed else 0
+
+
+def _refuse_read_folder(output: Path, pictures: Sequence[Picture], given: Sequence[str]) -> None:
+    """Refuse to write where the next call would take what this one wrote for further pictures."""
+    from leafid.errors import UsageError
+
+    into = output.resolve()
+    for folder in {picture.file.parent: None for picture in pictures}:
+        found = folder.resolve()
+        # The folders of a collection are listed with those beside them.
+        beside = into.parent == found.parent and any(Path(path).resolve() == found.parent for path in given)
+        if into == found or into in found.parents or beside:
+            raise UsageError(f"--output {output}: expected a folder apart from the pictures in {folder}; name another")
 
 
 def output_names(files: Sequence[Path], root: Path) -> list[str]:

@@ -116,3 +116,25 @@ def test_wrong_usage(cli, leaf_file, tmp_path):
     outcome = cli("segment", leaf_file, "--output", leaf_file)
     assert outcome.status == 1
     assert "expected a folder" in outcome.err
+
+
+@pytest.mark.parametrize(
+    "output", ["garden/Acer campestre", "garden", ".", "garden/cut", "garden/Acer campestre/../cut"]
+)
+def test_what_is_written_is_not_read_by_the_next_call(cli, leaf_file, tmp_path, output):
+    species = tmp_path / "garden" / "Acer campestre"
+    species.mkdir(parents=True)
+    leaf_file.rename(species / "leaf.png")
+    done = cli("segment", tmp_path / "garden", "--output", tmp_path / output, "--jobs", 1)
+    assert (done.status, done.out) == (2, "")
+    assert done.err == (
+        f"leafid: error: --output {tmp_path / output}: expected a folder apart from the pictures in {species}; "
+        "name another\n"
+    )
+    assert [file.name for file in tmp_path.rglob("*.*") if file.is_file()] == ["leaf.png"]
+
+
+def test_a_folder_below_that_of_the_pictures_may_be_written_to(cli, leaf_file):
+    for _ in range(2):
+        done = cli("segment", leaf_file.parent, "--output", leaf_file.parent / "cut", "--jobs", 1)
+        assert (done.status, len(done.out.splitlines())) == (0, 2), done.err
