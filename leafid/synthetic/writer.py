@@ -68,7 +68,7 @@ def write_collection(
         New or empty, or left by an interrupted call.
     settings : Settings, optional
     force : bool, default False
-        Replace an earlier drawn collection, or write beside other files.
+        Replace an earlier drawn collection.
     jobs : int, default 1
         Worker processes; the bytes don't depend on it.
     watch : callable, optional
@@ -152,14 +152,15 @@ def _prepare(folder: Path, wanted: dict[str, object], force: bool) -> bool:
     mark = _read_mark(folder / MARK)
     if mark is not None and not mark.get("complete") and {k: mark.get(k) for k in wanted} == wanted:
         return True
-    if not force:
-        raise LeafidError(f"{folder}: expected a new or empty folder, found files in it; name another, or use --force")
     if mark is None:
-        # Never write over pictures that nobody can draw again.
-        for name in _FOLDERS:
-            if (folder / name).exists():
-                raise LeafidError(f"{folder}: holds a {name} folder that was not drawn by leafid; name another folder")
-        return False
+        # Beside drawn pictures a collection in the same folder would not be found any more.
+        raise LeafidError(
+            f"{folder}: expected a new or empty folder, found files that were not drawn by leafid; name another"
+        )
+    if not force:
+        raise LeafidError(
+            f"{folder}: expected a new or empty folder, found a drawn collection; name another, or use --force"
+        )
     for name in _FOLDERS:
         for file in (folder / name).glob("*"):
             if file.stem.isdigit() and file.suffix in {".jpg", ".xml"}:

@@ -35,22 +35,25 @@ def test_a_single_plant_is_for_training(cli, tmp_path):
     assert "  test     0 pictures" in outcome.out
 
 
-def test_refuses_a_folder_with_files(cli, tmp_path):
+@pytest.mark.parametrize("words", [[], ["--force"]])
+def test_refuses_a_folder_with_files(cli, tmp_path, words):
     (tmp_path / "notes.txt").write_text("mine")
-    outcome = small(cli, tmp_path)
+    outcome = small(cli, tmp_path, *words)
     assert outcome.status == 1
     assert outcome.err == (
-        f"leafid: error: {tmp_path}: expected a new or empty folder, found files in it; name another, or use --force\n"
+        f"leafid: error: {tmp_path}: expected a new or empty folder, found files that were not drawn by leafid; "
+        "name another\n"
     )
     assert outcome.out == ""
     assert [entry.name for entry in tmp_path.iterdir()] == ["notes.txt"]
 
 
-def test_force_writes_beside_other_files(cli, tmp_path):
-    (tmp_path / "notes.txt").write_text("mine")
+def test_force_replaces_what_was_drawn(cli, tmp_path):
+    assert small(cli, tmp_path).status == 0
+    outcome = small(cli, tmp_path)
+    assert outcome.status == 1
+    assert "found a drawn collection; name another, or use --force" in outcome.err
     assert small(cli, tmp_path, "--force").status == 0
-    assert (tmp_path / "notes.txt").read_text() == "mine"
-    assert (tmp_path / "Train").is_dir()
 
 
 @pytest.mark.parametrize(

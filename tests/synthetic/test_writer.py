@@ -214,13 +214,14 @@ def test_force_replaces_a_drawn_collection_wholly(tmp_path):
     assert left == set(contents(tmp_path / "fresh"))
 
 
-def test_force_never_touches_a_real_collection(tmp_path):
-    picture = tmp_path / "Train" / "1.jpg"
-    picture.parent.mkdir()
+@pytest.mark.parametrize("folder", ["Train", "Olea europaea", "."])
+def test_force_never_touches_a_real_collection(tmp_path, folder):
+    picture = tmp_path / folder / "1.jpg"
+    picture.parent.mkdir(exist_ok=True)
     picture.write_bytes(b"precious")
     with pytest.raises(LeafidError, match="not drawn by leafid"):
         write_collection(tmp_path, SETTINGS, force=True)
-    assert picture.read_bytes() == b"precious"
+    assert [file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()] == [b"precious"]
 
 
 def test_a_file_is_no_folder(tmp_path):
