@@ -1,6 +1,7 @@
-"""Show the descriptor store, where what was computed of pictures is kept, or empty it.
+"""Show the descriptor store, where what was computed of pictures is kept, or remove values from it.
 
-To empty it loses nothing but time: what is missing is computed again.
+To show it changes nothing: only --clear and --cache-limit remove values. To do so loses nothing but time, as what is
+missing is computed again.
 
 examples:
   leafid cache
@@ -13,27 +14,43 @@ from __future__ import annotations
 import argparse
 
 from leafid.cli.environment import Environment
-from leafid.cli.learning import add_store_folder
+from leafid.cli.learning import add_store_folder, gibibytes
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
     add_store_folder(parser)
+    parser.add_argument(
+        "--cache-limit",
+        metavar="GIB",
+        type=gibibytes,
+        help="forget the least recently used values until no more than this is left (default: forget nothing)",
+    )
     parser.add_argument("--clear", action="store_true", help="forget everything")
 
 
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
-    """Show the store, emptied first where that is asked for."""
+    """Show the store, with values removed first where that is asked for."""
     from contextlib import closing
+    from pathlib import Path
 
-    from leafid.learning.store import Store, default_folder
+    from leafid.learning.store import DEFAULT_LIMIT, Store, default_folder, store_file, store_size
 
-    with closing(Store(arguments.cache or default_folder(), arguments.cache_limit)) as store:
-        forgotten = store.clear() if arguments.clear else store.shrink()
+    folder = Path(arguments.cache or default_folder())
+    if not store_file(folder).exists():
+        environment.print(f"{folder}: no descriptor store there")
+        return 0
+    if arguments.clear or arguments.cache_limit:
+        with closing(Store(folder, arguments.cache_limit or DEFAULT_LIMIT)) as store:
+            forgotten = store.clear() if arguments.clear else store.shrink()
         if forgotten:
             environment.note(f"leafid: {forgotten} values forgotten")
-        environment.print(f"store     {store.file}")
-        environment.print(f"values    {store.count()}")
-        environment.print(f"size      {store.size() / 2**20:.1f} MiB of at most {store.limit / 2**30:g} GiB")
-        # Why it can't be emptied the store has said.
-        return 1 if arguments.clear and store.count() else 0
+    count, size = store_size(folder)
+    limit = arguments.cache_limit or DEFAULT_LIMIT
+    # Another command may have been given a larger one.
+    most = f" of at most {limit / 2**30:g} GiB" if size <= limit else ""
+    environment.print(f"store     {store_file(folder)}")
+    environment.print(f"values    {count}")
+    environment.print(f"size      {size / 2**20:.1f} MiB{most}")
+    # Why it can't be emptied the store has said.
+    return 1 if arguments.clear and count else 0

@@ -30,16 +30,9 @@ def add_recipe(parser: argparse.ArgumentParser) -> None:
 
 
 def add_store_folder(parser: argparse.ArgumentParser) -> None:
-    """``--cache``, ``--cache-limit``: where the descriptor store is, and how large it may get."""
+    """``--cache``: where the descriptor store is."""
     parser.add_argument(
         "--cache", metavar="DIR", help="where descriptors are kept (default: $LEAFID_CACHE, or ~/.cache/leafid)"
-    )
-    parser.add_argument(
-        "--cache-limit",
-        metavar="GIB",
-        type=gibibytes,
-        default=4 * 2**30,
-        help="how large the store may get; beyond it the least recently used go (default: 4)",
     )
 
 
@@ -52,8 +45,15 @@ _gibibytes = number("a number of GiB above 0", lambda found: 0 < found < 2**30)
 
 
 def add_store(parser: argparse.ArgumentParser) -> None:
-    """``--no-cache`` beside the options of `add_store_folder`: the descriptor store."""
+    """``--cache-limit`` and ``--no-cache`` beside the option of `add_store_folder`: the descriptor store."""
     add_store_folder(parser)
+    parser.add_argument(
+        "--cache-limit",
+        metavar="GIB",
+        type=gibibytes,
+        default=4 * 2**30,
+        help="how large the store may get; beyond it the least recently used go (default: 4)",
+    )
     parser.add_argument("--no-cache", action="store_true", help="keep no descriptors, and use none that were kept")
 
 

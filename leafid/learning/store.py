@@ -60,7 +60,7 @@ class Store:
 
     def __init__(self, folder: str | os.PathLike[str], limit: int = DEFAULT_LIMIT) -> None:
         self.folder = Path(folder)
-        self.file = self.folder / "vectors.sqlite"
+        self.file = store_file(self.folder)
         self.limit = limit
         self._complained = False
         try:
@@ -216,6 +216,34 @@ def default_folder() -> Path:
         return Path(named)
     base = os.environ.get("XDG_CACHE_HOME")
     return (Path(base) if base else Path.home() / ".cache") / "leafid"
+
+
+def store_file(folder: Path) -> Path:
+    """Name the database of the store in a folder; raise `LeafidError` where that is a file."""
+    if folder.exists() and not folder.is_dir():
+        raise LeafidError(f"{folder}: expected a folder for the descriptor store, found a file; name another --cache")
+    return folder / "vectors.sqlite"
+
+
+def store_size(folder: Path) -> tuple[int, int]:
+    """Count the values of a store that is there, and their bytes, without any change to it.
+
+    Raises
+    ------
+    LeafidError
+        When it can't be read.
+    """
+    file = store_file(folder)
+    try:
+        # A database that may be written to is left without the files beside it that reading makes.
+        address = f"{file.resolve().as_uri()}?mode=rw"
+        with contextlib.closing(sqlite3.connect(address, timeout=_PATIENCE, uri=True)) as connection:
+            count, size = connection.execute("SELECT COUNT(*), TOTAL(LENGTH(value)) FROM vectors").fetchone()
+    except _DAMAGE as error:
+        raise LeafidError(
+            f"{file}: the descriptor store can't be read: {error}; a damaged one is made anew by --clear"
+        ) from error
+    return count, int(size)
 
 
 def packed(arrays: Sequence[np.ndarray]) -> bytes:

@@ -61,8 +61,38 @@ def test_a_limit_that_is_none(cli, folder, limit):
     assert f"expected a number of GiB above 0, found '{limit}'" in done.err
 
 
-def test_a_folder_that_can_not_hold_a_store(cli, tmp_path):
-    (tmp_path / "file").write_text("")
-    done = cli("cache", "--cache", tmp_path / "file")
+@pytest.mark.parametrize("words", [[], ["--clear"], ["--cache-limit", 1]])
+def test_a_store_that_is_not_there_is_not_made(cli, tmp_path, words):
+    done = cli("cache", "--cache", tmp_path / "typo", *words)
+    assert (done.status, done.err) == (0, "")
+    assert done.out == f"{tmp_path / 'typo'}: no descriptor store there\n"
+    assert not (tmp_path / "typo").exists()
+
+
+def test_showing_changes_nothing(cli, folder, monkeypatch):
+    """Neither a store that was filled with a larger limit, nor a damaged one."""
+    monkeypatch.setattr("leafid.learning.store.DEFAULT_LIMIT", 2**20)
+    files = {file.name: file.read_bytes() for file in folder.iterdir()}
+    done = cli("cache", "--cache", folder)
+    assert (done.status, done.err) == (0, "")
+    assert lines(done)["values"] == "4"
+    assert lines(done)["size"] == "2.0 MiB"
+    assert {file.name: file.read_bytes() for file in folder.iterdir()} == files
+    (folder / "vectors.sqlite").write_bytes(b"\xff" * 2**12)
+    done = cli("cache", "--cache", folder)
     assert done.status == 1
-    assert "the descriptor store can't be used" in done.err
+    assert (
+        "the descriptor store can't be read: file is not a database; a damaged one is made anew by --clear" in done.err
+    )
+    assert (folder / "vectors.sqlite").read_bytes() == b"\xff" * 2**12
+
+
+def test_a_file_is_no_folder_of_a_store(cli, tmp_path):
+    (tmp_path / "file").write_text("mine")
+    for words in ([], ["--clear"]):
+        done = cli("cache", "--cache", tmp_path / "file", *words)
+        assert done.status == 1
+        assert done.err == (
+            f"leafid: error: {tmp_path / 'file'}: expected a folder for the descriptor store, found a file; "
+            "name another --cache\n"
+        )
