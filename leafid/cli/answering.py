@@ -40,6 +40,7 @@ def back_off_choice(model: Model) -> Choice:
     import numpy as np
 
     from leafid.evaluation.hierarchy import answer_probability, back_off
+    from leafid.evaluation.path_error import WILDCARD
     from leafid.evaluation.taxonomy import Taxonomy
 
     @cache
@@ -51,7 +52,9 @@ def back_off_choice(model: Model) -> Choice:
         threshold = _back_off_threshold(model, type_)
         said = dict(answer.ranking)
         row = np.array([said[name] for name in tree(type_).species])
-        name = back_off(row[None], tree(type_), threshold)[0]
+        # Without a leaf all are equally likely: a threshold of 0 would name the first of the alphabet.
+        unknown = len(row) > 1 and (row == row[0]).all()
+        name = WILDCARD if unknown else back_off(row[None], tree(type_), threshold)[0]
         return [(name, answer_probability(name, row, tree(type_)))]
 
     return choose

@@ -10,7 +10,8 @@ command goes on where it stopped.
 With --set, a set of species for each picture: the K likeliest (top-K), as many as come to K on average (average-K), or
 as many as hold the right one with probability P (coverage-P). A set may be empty: a run file then has no line of the
 picture. With --back-off, one name for each picture, of a species, or of a genus, family or order ('Quercus *': an oak,
-don't know which), as fine as is sure enough. How sure that is, training found out on held-out plants.
+don't know which), as fine as is sure enough; '*' where no leaf was found. How sure that is, training found out on
+held-out plants.
 
 --format annotation2016 writes the run file of another task: each species with its probability and with the box of the
 leaf in the picture.

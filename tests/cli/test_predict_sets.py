@@ -5,6 +5,7 @@ import zipfile
 from collections import defaultdict
 from dataclasses import replace
 
+import cv2
 import numpy as np
 import pytest
 
@@ -112,6 +113,15 @@ def test_back_off_of_a_sure_model_names_species(cli, predict, drawn_model, truth
     assert predict("--top", 1, "--output", tmp_path / "species.txt").status == 0
     assert predict("--back-off", "--output", tmp_path / "backed.txt").status == 0
     assert lines(tmp_path / "backed.txt") == lines(tmp_path / "species.txt")
+
+
+def test_back_off_without_a_leaf_names_nothing(predict, tmp_path):
+    """Whatever the threshold: here it is 0."""
+    cv2.imwrite(str(tmp_path / "blank.png"), np.full((300, 200, 3), 250, np.uint8))
+    found = predict("--back-off", "--type", "scan", "--output", tmp_path / "run", pictures=tmp_path / "blank.png")
+    assert found.status == 0
+    assert "no leaf found in it" in found.err
+    assert [name for _, name, _ in lines(tmp_path / "run")["blank.png"]] == ["*"]
 
 
 def test_back_off_of_an_unsure_model(cli, predict, drawn, unsure, truth, tmp_path):
