@@ -142,7 +142,7 @@ def chosen_recipes(arguments: argparse.Namespace, pictures: list[Picture]) -> di
 def score_line(name: str, scores: dict[str, float]) -> str:
     """Write the scores of one type on a line."""
     if "S" not in scores:
-        return f"{name:<10} no picture of a species with another plant to learn from"
+        return f"{name:<10} no picture of a species with another plant to learn from; probabilities are not calibrated"
     return (
         f"{name:<10} S {scores['S']:.3f}   top-1 {scores['top1']:.3f}   top-5 {scores['top5']:.3f}   "
         f"per plant {scores['per_plant']:.3f}   ({scores['pictures']:.0f} pictures, {scores['unseen']:.0f} left out)"

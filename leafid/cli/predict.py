@@ -1,8 +1,9 @@
 """Name the species of pictures.
 
 With --output, writes a run file in the ImageCLEF format, a line for each prediction: picture, species, rank, and a
-calibrated probability. Without it, prints a ranking for a person to read. Of a collection with a test part only that
-part is named. A picture that can't be read is reported, and costs nothing of the work done on the others.
+probability, calibrated where training had species with several plants. Without it, prints a ranking for a person to
+read. Of a collection with a test part only that part is named. A picture that can't be read is reported, and costs
+nothing of the work done on the others.
 
 A run is written as the work goes on, to RUN.part; it takes its name when it is whole. After an interruption the same
 command goes on where it stopped.

@@ -142,7 +142,7 @@ def test_every_species_with_a_single_picture(train, drawn, tmp_path):
     lone = {stems(drawn / "Train", species=name)[0] for name in ("robur", "platanoides", "excelsior")}
     found = train(copied(drawn, tmp_path / "Train", lone.__contains__))
     assert found.status == 0, found.err
-    assert "no picture of a species with another plant to learn from" in found.out
+    assert "another plant to learn from; probabilities are not calibrated" in found.out
 
 
 def test_a_type_with_a_single_species(train, drawn, tmp_path):
@@ -161,7 +161,7 @@ def test_a_single_plant(train, drawn, tmp_path, count):
         xml.write_text(text[:start] + "<IndividualPlantId>1" + text[end:])
     found = train(folder)
     assert found.status == 0, found.err
-    assert "no picture of a species with another plant to learn from" in found.out
+    assert "another plant to learn from; probabilities are not calibrated" in found.out
 
 
 def test_the_same_picture_under_two_names_of_species(train, drawn, tmp_path):
