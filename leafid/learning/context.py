@@ -10,15 +10,18 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
+from pathlib import Path
 
 import numpy as np
 
-from leafid.collection.picture import Picture
-from leafid.collection.places import coordinates, great_circle_km
+from leafid.collection.picture import Picture, Place
+from leafid.collection.places import coordinates, great_circle_km, place_labels
 
 #: The columns of what is known of a picture's context: degrees, degrees, metres, radians; NaN where it isn't known.
 COLUMNS = ("latitude", "longitude", "altitude", "day")
 DAYS_A_YEAR = 365.25
+#: With fewer there is no "elsewhere" that anything could be tried at.
+LEAST_PLACES = 3
 # Spread over all the Earth and all the year, in units of the density at a plant: an isolated plant is not certainty.
 BACKGROUND = 0.01
 # About a kilometre, much finer than any bandwidth: a model file need not tell in whose garden a plant stands.
@@ -66,6 +69,18 @@ class Sightings:
     weights: np.ndarray
     species: np.ndarray
 
+    @property
+    def n_places(self) -> int:
+        """How many places these are at, as `place_labels` parts them; 0 where none is known."""
+        spots = np.unique(self.values[:, :2], axis=0)
+        if not np.isfinite(spots).any():
+            return 0
+        pictures = [
+            Picture(Path(str(number)), place=Place(None, *spot) if np.isfinite(spot).all() else None)
+            for number, spot in enumerate(spots.tolist())
+        ]
+        return int(place_labels(pictures).max()) + 1
+
 
 @dataclass(frozen=True)
 class Context:
@@ -107,7 +122,10 @@ class Context:
 
     def __str__(self) -> str:
         if not self.weight:
-            return "weight 0 (it does not help at other places)"
+            n_places = self.sightings.n_places
+            if n_places >= LEAST_PLACES:
+                return "weight 0 (it does not help at other places)"
+            return f"weight 0 (training knew {'too few' if n_places else 'no'} places)"
         return f"weight {self.weight:g}, {self.bandwidths}"
 
 

@@ -10,7 +10,15 @@ import numpy as np
 
 from leafid.collection.picture import Picture
 from leafid.collection.places import place_labels
-from leafid.learning.context import Bandwidths, Context, Sightings, context_rows, density_ratios, sightings
+from leafid.learning.context import (
+    LEAST_PLACES,
+    Bandwidths,
+    Context,
+    Sightings,
+    context_rows,
+    density_ratios,
+    sightings,
+)
 from leafid.learning.held_out import HeldOut
 
 # The narrowest still joins a town, and a season: a prior that knew a garden's address or a session's date would be
@@ -22,8 +30,6 @@ _SHRINKAGE = (1.0, 4.0)
 _WEIGHTS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0)
 # Of collections in which context says nothing, so many would seem to say that it helps elsewhere.
 _CHANCE = 0.05
-# With fewer there is no "elsewhere" to speak of.
-_LEAST_PLACES = 3
 
 
 @dataclass(frozen=True)
@@ -57,7 +63,7 @@ def learn_context(held_out: HeldOut, pictures: Sequence[Picture]) -> Context:
     n_species = len(held_out.species)
     nothing = Context(known, Bandwidths(), 1.0, 0.0, n_species)
     asked = _Asked.of(held_out, pictures)
-    if asked is None or asked.n_places < _LEAST_PLACES:
+    if asked is None or asked.n_places < LEAST_PLACES:
         return nothing
     candidates, by_plant, by_place = [], [], []
     for candidate, gains in _all_gains(asked):

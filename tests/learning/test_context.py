@@ -252,6 +252,21 @@ def test_no_weight_where_there_is_nothing_to_learn_from():
     assert learn_context(unseen, pictures).weight == 0
 
 
+def test_it_does_not_say_that_it_tried_where_it_could_not():
+    towns = [Place(None, 43.6, 3.9), Place(None, 43.61, 3.9), Place(None, 45.0, 3.0), Place(None, 48.0, 1.0)]
+    for places, expected in [
+        ([None] * 4, "training knew no places"),
+        (towns[:2], "training knew too few places"),
+        # Those whose place isn't known count as one.
+        ([*towns[:2], None], "training knew too few places"),
+        ([*towns[:3], None], "it does not help at other places"),
+        (towns, "it does not help at other places"),
+    ]:
+        pictures = [picture(i, NAMES[i % 2], f"p{i}", "2010-05-03", place) for i, place in enumerate(places)]
+        known = sightings(pictures, NAMES)
+        assert str(Context(known, Bandwidths(), 1.0, 0.0, len(NAMES))) == f"weight 0 ({expected})"
+
+
 def test_choice_needs_a_gain_by_plant_and_elsewhere():
     places = np.repeat(np.arange(6), 2)
     good, bad = np.full(12, 0.2), np.full(12, -0.1)
