@@ -20,7 +20,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from leafid.cli.arguments import add_cluster, add_jobs, add_layout, add_type
+from leafid.cli.arguments import add_cluster, add_jobs, add_layout, add_type, given_path
 from leafid.cli.environment import Environment
 from leafid.cli.learning import on_workers
 from leafid.cli.outputs import refuse_inputs
@@ -45,7 +45,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--list", action="store_true", help="list the families, and end")
     parser.add_argument(
-        "--output", default="-", metavar="FILE", help="the table, .csv or .parquet (default: -, CSV to stdout)"
+        "--output",
+        default="-",
+        metavar="FILE",
+        type=given_path,
+        help="the table, .csv or .parquet (default: -, CSV to stdout)",
     )
     add_jobs(parser)
     add_cluster(parser)

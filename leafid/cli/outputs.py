@@ -1,16 +1,30 @@
-"""Keeps a command from writing over what it reads."""
+"""Where a command writes its file: what ``-`` means, and that nothing is written over that is read."""
 
 from __future__ import annotations
 
+import argparse
 import os
 from collections.abc import Iterable
 from pathlib import Path
 
+from leafid.cli.arguments import given_path
 from leafid.errors import UsageError
 from leafid.files import followed, takes_no_name
 
 # Of what lies in a collection, or in a folder of recipes, besides pictures. Other files there may be earlier results.
 _READ_ENDINGS = frozenset({".xml", ".json", ".toml"})
+
+
+def output_text(word: str) -> str:
+    """Read the name of a text file to write; ``-`` is stdout."""
+    return "/dev/stdout" if word == "-" else given_path(word)
+
+
+def output_binary(word: str) -> str:
+    """Read the name of a file to write that is no text, and so nothing for stdout."""
+    if word == "-":
+        raise argparse.ArgumentTypeError("expected the name of a file, found '-': it is no text for stdout")
+    return given_path(word)
 
 
 def refuse_inputs(output: str | os.PathLike[str], read: Iterable[str | os.PathLike[str]]) -> None:

@@ -39,7 +39,7 @@ from typing import TYPE_CHECKING
 from leafid.cli.arguments import add_cluster, add_jobs, add_layout, add_type, positive_int
 from leafid.cli.environment import Environment
 from leafid.cli.learning import add_store, on_workers, open_descriptions
-from leafid.cli.outputs import refuse_inputs
+from leafid.cli.outputs import output_text, refuse_inputs
 
 if TYPE_CHECKING:
     from leafid.cli.answering import Choice
@@ -53,7 +53,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "pictures", metavar="PICTURE", nargs="+", help="a picture, a folder of pictures, or a collection"
     )
     parser.add_argument("--model", metavar="MODEL", help="a trained model (default: the one that comes along)")
-    parser.add_argument("--output", metavar="RUN", help="write a run file instead of printing a ranking")
+    parser.add_argument(
+        "--output",
+        metavar="RUN",
+        type=output_text,
+        help="write a run file instead of printing a ranking (-: to stdout)",
+    )
     what = parser.add_mutually_exclusive_group()
     what.add_argument(
         "--top", metavar="K", type=positive_int, help="species a picture (default: all in a run file, 5 in a ranking)"

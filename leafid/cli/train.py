@@ -26,13 +26,13 @@ from leafid.cli.learning import (
     score_line,
     training_pictures,
 )
-from leafid.cli.outputs import refuse_inputs
+from leafid.cli.outputs import output_binary, refuse_inputs
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
     parser.add_argument("collection", metavar="COLLECTION", help="a folder of labelled pictures")
-    parser.add_argument("--output", required=True, metavar="MODEL", help="the model file to write")
+    parser.add_argument("--output", required=True, metavar="MODEL", type=output_binary, help="the model file to write")
     add_type(parser, "train for this acquisition type only (default: all that the collection has)")
     add_recipe(parser)
     add_layout(parser)

@@ -79,3 +79,22 @@ def test_other_files_may_be_replaced(garden, tmp_path):
     refuse_inputs("/dev/stdout", [garden])
     with pytest.raises(UsageError, match="found one that is read"):
         refuse_inputs(earlier, [garden, earlier])
+
+
+def test_a_dash_is_stdout_for_a_run(cli, drawn, drawn_model, drawn_cache, tmp_path, capfd, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    words = ["predict", drawn, "--model", drawn_model, "--cache", drawn_cache, "--jobs", 1, "--output"]
+    assert cli(*words, "run.txt").status == 0
+    assert cli(*words, "-").status == 0
+    assert capfd.readouterr().out == Path("run.txt").read_text()
+    assert [file.name for file in tmp_path.iterdir()] == ["run.txt"]
+
+
+def test_a_dash_is_no_name_of_a_model(refused, garden, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert "--output: expected the name of a file, found '-'" in refused("train", garden, "--output", "-")
+
+
+@pytest.mark.parametrize("command", ["predict", "train", "describe"])
+def test_an_empty_word_is_no_name(refused, garden, command):
+    assert "--output: expected a path, found an empty word" in refused(command, garden, "--output", "")
