@@ -10,11 +10,15 @@ import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, TypeVar
+from typing import IO, TYPE_CHECKING, Any, TypeVar
 
 from leafid.errors import one_line
 
+if TYPE_CHECKING:
+    from tqdm import tqdm
+
 T = TypeVar("T")
+_LOOK: dict[str, Any] = {"unit": " pictures", "leave": False, "smoothing": 0.1}
 
 
 @dataclass
@@ -89,7 +93,44 @@ class Environment:
             return
         from tqdm import tqdm
 
-        yield from tqdm(items, total=total, desc=what, file=self.stderr, unit=" pictures", leave=False, smoothing=0.1)
+        yield from tqdm(items, total=total, desc=what, file=self.stderr, **_LOOK)
+
+    @contextlib.contextmanager
+    def bar(self, total: int, what: str, done: int = 0) -> Iterator[Bar]:
+        """Show one progress bar over pictures that are worked on batch by batch, where stderr is a terminal.
+
+        Parameters
+        ----------
+        total : int
+        what : str
+            The step of the work, by the word that it tells of itself with, that the bar follows.
+        done : int, default 0
+            Pictures that are done already.
+        """
+        from tqdm import tqdm
+
+        silent = not self.stderr.isatty()
+        with tqdm(total=total, initial=done, desc=what, file=self.stderr, disable=silent, **_LOOK) as shown:
+            yield Bar(shown, what)
+
+
+class Bar:
+    """A progress bar over several stretches of work."""
+
+    def __init__(self, shown: tqdm, what: str) -> None:
+        self._shown = shown
+        self._what = what
+
+    def progress(self, items: Iterable[T], total: int, what: str) -> Iterator[T]:
+        """Pass items on, as `Environment.progress` does; those of the step that is followed count."""
+        for item in items:
+            if what == self._what:
+                self._shown.update()
+            yield item
+
+    def reached(self, count: int) -> None:
+        """Show how many are done: what was known before passes by no `progress`."""
+        self._shown.update(count - self._shown.n)
 
 
 def _nowhere() -> IO[str]:

@@ -8,6 +8,7 @@ import json
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from leafid.cli.environment import Environment
@@ -38,9 +39,14 @@ def write_answers(
 
     path = arguments.output
     localised = arguments.format == "annotation2016"
-    lines = _localised_lines(choose, environment, arguments.jobs) if localised else _ranked_lines(choose)
-    with resuming(path, question(arguments, pictures)) as pieces, _told(path, pieces, len(pictures), environment):
-        batches = predict_batches(model, pictures, descriptions, context=arguments.context, first=len(pieces.facts))
+    lines = _localised_lines(choose, arguments.jobs) if localised else _ranked_lines(choose)
+    with (
+        resuming(path, question(arguments, pictures)) as pieces,
+        _told(path, pieces, len(pictures), environment),
+        environment.bar(len(pictures), "describe", _done(pieces)) as bar,
+    ):
+        shown = replace(descriptions, progress=bar.progress)
+        batches = predict_batches(model, pictures, shown, context=arguments.context, first=len(pieces.facts))
         for batch in batches:
             text, n_lines, n_empty = lines(batch.answers)
             facts = {
@@ -51,6 +57,7 @@ def write_answers(
                 "unreadable": list(batch.unreadable.values()),
             }
             pieces.append(text, facts)
+            bar.reached(_done(pieces))
     answered, n_lines, n_empty = (sum(one[name] for one in pieces.facts) for name in ("answered", "lines", "empty"))
     if localised:
         environment.note(f"{path}: {n_lines} localised predictions for {answered} pictures")
@@ -140,14 +147,14 @@ def _ranked_lines(choose: Choice) -> Lines:
     return lines
 
 
-def _localised_lines(choose: Choice, environment: Environment, jobs: int) -> Lines:
+def _localised_lines(choose: Choice, jobs: int) -> Lines:
     """Write the format of the 2016 annotation task, subtask 1."""
     from leafid.learning.locating import locate
     from leafid.runs.annotation2016 import Subtask, annotation_line
     from leafid.runs.annotation2016.localised import localised
 
     def lines(answers: Sequence[Answer]) -> tuple[str, int, int]:
-        places = environment.progress(locate([one.picture for one in answers], jobs), len(answers), "locate")
+        places = locate([one.picture for one in answers], jobs)
         found = [(one.picture.name, localised(choose(one), place)) for one, place in zip(answers, places, strict=True)]
         text = [annotation_line(Subtask.CONCEPTS, name, concepts) for name, concepts in found]
         return "".join(text), sum(len(concepts) for _, concepts in found), 0

@@ -1,5 +1,7 @@
 """A run that is interrupted goes on, and ends as if nothing had happened."""
 
+import io
+import re
 import shutil
 import signal
 import subprocess
@@ -7,6 +9,9 @@ import sys
 
 import pytest
 
+from leafid.cli import environment as environment_module
+from leafid.cli.environment import Environment
+from leafid.cli.main import main
 from leafid.learning import prediction
 from leafid.learning.modelfile import read_model, write_model
 
@@ -180,3 +185,30 @@ def test_the_part_file_grows_as_the_work_goes_on(cli, words, tmp_path, monkeypat
     assert len(sizes) == 6
     assert sizes == sorted(sizes)
     assert len(set(sizes)) >= 5
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def test_one_bar_over_all_batches(drawn, drawn_model, tmp_path, monkeypatch):
+    # Every step is shown, however fast.
+    monkeypatch.setattr(environment_module, "_LOOK", {"leave": False, "mininterval": 0, "miniters": 1})
+    environment = Environment(io.StringIO(), Terminal())
+    words = ["predict", drawn, "--model", drawn_model, "--no-cache", "--jobs", 1, "--output", tmp_path / "run"]
+    assert main([str(word) for word in words], environment) == 0
+    shown = re.findall(r"(\d+)/(\d+)", environment.stderr.getvalue())
+    assert {total for _, total in shown} == {"9"}
+    counts = [int(count) for count, _ in shown]
+    assert counts == sorted(counts)
+    assert set(counts) == set(range(10))
+
+
+def test_a_bar_starts_from_what_is_known():
+    environment = Environment(io.StringIO(), Terminal())
+    with environment.bar(9, "describe", 4) as bar:
+        assert list(bar.progress([1, 2], 2, "types")) == [1, 2]
+        assert list(bar.progress([1, 2], 2, "describe")) == [1, 2]
+        bar.reached(9)
+    assert " 4/9 " in environment.stderr.getvalue()
