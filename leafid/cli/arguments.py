@@ -82,7 +82,7 @@ def add_jobs(parser: argparse.ArgumentParser) -> None:
         type=job_count,
         default=-1,
         metavar="N",
-        help="worker processes (default: one a core); results don't depend on it",
+        help="worker processes; -1 is one a core, -2 one less, and so on (default: -1); results don't depend on it",
     )
 
 

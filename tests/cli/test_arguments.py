@@ -1,5 +1,7 @@
 """Choices that commands copy, so that their help is quick, against where they come from."""
 
+import pytest
+
 from leafid.cli import arguments, compare, evaluate
 from leafid.collection import READERS, AcquisitionType
 from leafid.evaluation.summary import GROUPS, measures
@@ -19,3 +21,8 @@ def test_groups():
 
 def test_metrics_that_runs_are_compared_by():
     assert [measure.name for measure in measures(())] == list(compare._METRICS)
+
+
+@pytest.mark.parametrize("command", ["predict", "segment", "compare"])
+def test_help_tells_what_no_number_of_processes_means(cli, command):
+    assert "-1 is one a core, -2 one less" in " ".join(cli(command, "--help").out.split())
