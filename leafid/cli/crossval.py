@@ -37,7 +37,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--context", action="store_true", help="score beside it answers that place and day of the year had a say in"
     )
-    parser.add_argument("--json", action="store_true", help="print every fold's figures as JSON")
+    parser.add_argument("--json", action="store_true", help="print every fold's figures as JSON; folds count from 1")
     add_type(parser, "this acquisition type only (default: all that the collection has)")
     add_recipe(parser)
     add_layout(parser)
@@ -85,6 +85,9 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
             in_context = [replace(one, held_out=one.with_context) for one in own if one.with_context]
             by_type[f"{type_} + context"] = cross_validated_scores(in_context)
     if arguments.json:
+        for figures in by_type.values():
+            # Counted from 1, as in the messages.
+            figures["folds"] = [{**one, "fold": one["fold"] + 1} for one in figures["folds"]]
         environment.print(json.dumps(by_type, indent=1))
     else:
         _print_table(by_type, environment)

@@ -36,7 +36,10 @@ def test_seeds_deal_the_plants_out_anew(crossval):
     found = crossval("--folds", 2, "--repeats", 2, "--seed", 5, "--type", "scan-like", "--json")
     figures = json.loads(found.out)["scan-like"]
     assert [one["seed"] for one in figures["repeats"]] == [5, 6]
-    assert [(one["seed"], one["fold"]) for one in figures["folds"]] == [(5, 0), (5, 1), (6, 0), (6, 1)]
+    assert [(one["seed"], one["fold"]) for one in figures["folds"]] == [(5, 1), (5, 2), (6, 1), (6, 2)]
+    assert [f"seed {one['seed']}, fold {one['fold']}: scan-like done" for one in figures["folds"]] == (
+        found.err.splitlines()
+    )
 
 
 @pytest.mark.parametrize(
