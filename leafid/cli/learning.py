@@ -29,7 +29,7 @@ def add_recipe(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_store_folder(parser: argparse.ArgumentParser) -> None:
+def add_store_folder(parser: argparse._ActionsContainer) -> None:
     """``--cache``: where the descriptor store is."""
     parser.add_argument(
         "--cache", metavar="DIR", help="where descriptors are kept (default: $LEAFID_CACHE, or ~/.cache/leafid)"
@@ -46,7 +46,9 @@ _gibibytes = number("a number of GiB above 0", lambda found: 0 < found < 2**30)
 
 def add_store(parser: argparse.ArgumentParser) -> None:
     """``--cache-limit`` and ``--no-cache`` beside the option of `add_store_folder`: the descriptor store."""
-    add_store_folder(parser)
+    which = parser.add_mutually_exclusive_group()
+    add_store_folder(which)
+    which.add_argument("--no-cache", action="store_true", help="keep no descriptors, and use none that were kept")
     parser.add_argument(
         "--cache-limit",
         metavar="GIB",
@@ -54,7 +56,6 @@ def add_store(parser: argparse.ArgumentParser) -> None:
         default=4 * 2**30,
         help="how large the store may get; beyond it the least recently used go (default: 4)",
     )
-    parser.add_argument("--no-cache", action="store_true", help="keep no descriptors, and use none that were kept")
 
 
 @contextmanager
