@@ -14,6 +14,8 @@ examples:
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from leafid.cli.arguments import add_cluster, add_jobs, add_layout, add_seed, add_type
 from leafid.cli.environment import Environment
@@ -27,6 +29,9 @@ from leafid.cli.learning import (
     training_pictures,
 )
 from leafid.cli.outputs import output_binary, refuse_inputs
+
+if TYPE_CHECKING:
+    from leafid.collection import Picture
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -55,6 +60,7 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     from leafid.learning.training import train
 
     pictures = training_pictures(arguments, environment)
+    _check_parts(arguments.collection, pictures)
     recipes = chosen_recipes(arguments, pictures)
     with on_workers(arguments, [arguments.collection]), open_descriptions(arguments, environment) as descriptions:
         model = train(pictures, recipes, descriptions, arguments.seed)
@@ -71,3 +77,16 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     if descriptions.unreadable:
         environment.note(f"leafid: {len(descriptions.unreadable)} pictures could not be read and were left out")
     return 1 if descriptions.unreadable else 0
+
+
+def _check_parts(collection: str, pictures: Sequence[Picture]) -> None:
+    """Refuse to learn what is kept for testing: a score on it would say nothing."""
+    from leafid.errors import LeafidError
+
+    parts = {picture.part for picture in pictures}
+    if None not in parts and "train" not in parts:
+        found = " and ".join(sorted(part for part in parts if part))
+        raise LeafidError(
+            f"{collection}: expected pictures to learn from, found {len(pictures)} of part {found} only; put those to "
+            "learn from into a folder called train beside it"
+        )

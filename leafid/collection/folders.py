@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
 from leafid.collection.names import natural_key
@@ -38,6 +38,67 @@ def folders_in(folder: Path) -> list[Path]:
     with os.scandir(folder) as entries:
         names = [entry.name for entry in entries if _is_folder(entry) and not entry.name.startswith(".")]
     return [folder / name for name in sorted(names, key=natural_key)]
+
+
+def pictures_below(folder: Path, problems: list[str], *, descend: bool = True) -> list[Path]:
+    """List the picture files of a folder, then those of its sub-folders, hidden ones left out.
+
+    A folder that can't be read becomes a problem.
+    """
+    try:
+        found, folders = pictures_in(folder), _folders_below(folder)
+    except OSError as error:
+        problems.append(f"{folder}: can't be read: {error.strerror or error}; what it holds is left out")
+        return []
+    for sub in folders if descend else ():
+        # Linked folders are not followed further down, so that links in a circle have an end.
+        found += pictures_below(sub, problems, descend=not sub.is_symlink())
+    return found
+
+
+def left_out(root: Path, read: Collection[Path], expected: str) -> Iterator[str]:
+    """Name the places below a folder whose pictures a layout has no use for, with how many there are.
+
+    Parameters
+    ----------
+    root : Path
+    read : collection of Path
+        The folders whose own pictures were listed, or are the matter of a problem already.
+    expected : str
+        Where pictures should be.
+
+    Yields
+    ------
+    str
+        A line for each folder with loose pictures, and for each uppermost folder of which nothing was read.
+    """
+    on_the_way = {parent for folder in read for parent in folder.parents}
+
+    def look(folder: Path) -> Iterator[str]:
+        if folder not in read:
+            yield from _unexpected(folder, len(pictures_in(folder)), expected)
+        for sub in _folders_below(folder):
+            if sub in read or sub in on_the_way:
+                yield from look(sub)
+            else:
+                problems: list[str] = []
+                found = pictures_below(sub, problems, descend=not sub.is_symlink())
+                yield from _unexpected(sub, len(found), expected)
+                yield from problems
+
+    yield from look(root)
+
+
+def _folders_below(folder: Path) -> list[Path]:
+    """List the folders of a folder without links to itself or to what it is in."""
+    above = {folder.resolve(), *folder.resolve().parents}
+    return [sub for sub in folders_in(folder) if not sub.is_symlink() or sub.resolve() not in above]
+
+
+def _unexpected(folder: Path, number: int, expected: str) -> Iterator[str]:
+    if number:
+        found = "1 picture here; it is" if number == 1 else f"{number} pictures here; they are"
+        yield f"{folder}: expected pictures {expected}, found {found} left out"
 
 
 def part_folders(folder: Path) -> list[tuple[str, Path]]:

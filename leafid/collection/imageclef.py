@@ -12,7 +12,16 @@ from typing import TYPE_CHECKING
 
 from leafid.collection import names
 from leafid.collection.collection import Collection
-from leafid.collection.folders import check_parts, files_in, folders_in, has_file, part_folders, part_of, pictures_in
+from leafid.collection.folders import (
+    check_parts,
+    files_in,
+    folders_in,
+    has_file,
+    left_out,
+    part_folders,
+    part_of,
+    pictures_in,
+)
 from leafid.collection.picture import AcquisitionType, Content, Picture, Place, Taxon
 from leafid.errors import LeafidError
 from leafid.files import safe_join
@@ -49,6 +58,8 @@ def read(path: Path) -> Collection:
             found.add_described(folder, _sibling(folder, "test") or folder, part)
         else:
             found.add_folder(folder, part)
+    expected = f"directly in {', '.join(folder.name or str(folder) for folder, _ in sections)}"
+    found.problems += left_out(path, {folder for folder, _ in sections}, expected)
     return Collection(path, LAYOUT, found.ordered(), tuple(found.problems))
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from leafid.collection import names
 from leafid.collection.collection import Collection
-from leafid.collection.folders import check_parts, files_in, folders_in, part_folders, part_of, pictures_in
+from leafid.collection.folders import check_parts, files_in, folders_in, left_out, part_folders, part_of, pictures_in
 from leafid.collection.picture import AcquisitionType, Content, Picture, Taxon
 from leafid.errors import LeafidError
 from leafid.textfiles import read_json
@@ -51,6 +51,8 @@ def read(path: Path) -> Collection:
         if (taxon := _taxon(species_folder, species_names, names_file, problems)) is not None
         for file in pictures_in(species_folder)
     ]
+    read_folders = {species_folder for _, folder in sections for species_folder in folders_in(folder)}
+    problems += left_out(path, read_folders, "directly in folders named by the number of a species")
     return Collection(path, LAYOUT, tuple(pictures), tuple(problems))
 
 

@@ -258,3 +258,18 @@ def test_recipes_by_name(cli, drawn, drawn_cache, tmp_path, name):
     found = cli("train", drawn, *words)
     assert found.status == 0, found.err
     assert read_model(tmp_path / "model").identifiers["scan"].recipe == load_recipe(name, AcquisitionType.SCAN)
+
+
+def test_a_test_part_alone_is_nothing_to_learn_from(train, drawn, tmp_path):
+    leaf = next((drawn / "Train").glob("*.jpg"))
+    for folder in ("Acer campestre", "test/Olea europaea"):
+        (tmp_path / "own" / folder).mkdir(parents=True)
+        shutil.copy(leaf, tmp_path / "own" / folder)
+    found = train(tmp_path / "own")
+    assert (found.status, found.out) == (1, "")
+    warning, error = found.err.splitlines()
+    assert warning.startswith(f"leafid: warning: {tmp_path / 'own' / 'Acer campestre'}: expected pictures directly in ")
+    assert error == (
+        f"leafid: error: {tmp_path / 'own'}: expected pictures to learn from, found 1 of part test only; put those to "
+        "learn from into a folder called train beside it"
+    )

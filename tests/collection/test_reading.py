@@ -51,9 +51,46 @@ def test_species_folders_beside_parts(tmp_path, draw):
     (tmp_path / "notes").mkdir()
     collection = read_collection(tmp_path)
     assert [p.part for p in collection.pictures] == ["train"] * 3
-    assert collection.problems == tuple(
-        f"{tmp_path / name}: expected pictures below train, found them beside it; its {number} pictures are left out"
-        for name, number in (("Acer_campestre", 2), ("Platanus x hispanica", 1))
+    expected = "expected pictures directly in folders named after species below train, found"
+    assert collection.problems == (
+        f"{tmp_path / 'Acer_campestre'}: {expected} 2 pictures here; they are left out",
+        f"{tmp_path / 'Platanus x hispanica'}: {expected} 1 picture here; it is left out",
+    )
+
+
+def test_pictures_anywhere_else_are_named_folder_by_folder(tmp_path, draw):
+    species_folders(tmp_path, draw)
+    for loose in ("1.jpg", "2.jpg", "Acer_campestre/tree 1/1.jpg", "sub/Olea europaea/1.jpg", "sub/x/y/1.jpg"):
+        draw(tmp_path / loose)
+    draw(tmp_path / ".hidden" / "1.jpg")
+    draw(tmp_path / "Acer_campestre" / ".hidden" / "1.jpg")
+    (tmp_path / "sub" / "circle").symlink_to(tmp_path, target_is_directory=True)
+    collection = read_collection(tmp_path)
+    assert len(collection) == 3
+    expected = "expected pictures directly in folders named after species, found"
+    assert collection.problems == (
+        f"{tmp_path}: {expected} 2 pictures here; they are left out",
+        f"{tmp_path / 'Acer_campestre' / 'tree 1'}: {expected} 1 picture here; it is left out",
+        f"{tmp_path / 'sub'}: {expected} 2 pictures here; they are left out",
+    )
+
+
+def test_pictures_beside_a_package_are_named(tmp_path, draw, add):
+    add(tmp_path / "Train", 1)
+    draw(tmp_path / "Acer campestre" / "2.jpg")
+    draw(tmp_path / "Train" / "more" / "3.jpg")
+    assert read_collection(tmp_path).problems == tuple(
+        f"{tmp_path / folder}: expected pictures directly in Train, found 1 picture here; it is left out"
+        for folder in ("Acer campestre", "Train/more")
+    )
+
+
+def test_pictures_beside_those_of_plantnet300k_are_named(tmp_path, draw):
+    problems = read_collection(plantnet(tmp_path, draw)).problems
+    draw(tmp_path / "images" / "test" / "7" / "tree 1" / "ff.jpg")
+    (new,) = set(read_collection(tmp_path).problems) - set(problems)
+    assert new.startswith(
+        f"{tmp_path / 'images' / 'test' / '7' / 'tree 1'}: expected pictures directly in folders named"
     )
 
 
