@@ -74,7 +74,7 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     write = writer(arguments.output)
     if arguments.output != "-":
         refuse_inputs(arguments.output, arguments.pictures)
-    collection = read_and_warn(arguments.pictures, arguments.layout)
+    collection = read_and_warn(arguments.pictures, arguments.layout, unlabelled=True)
     given = AcquisitionType(arguments.type) if arguments.type else None
     task = partial(_described, families=families, given=given)
     outcomes = environment.progress(
@@ -94,7 +94,7 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
         write(environment.stdout, columns(families), rows())
     if problems:
         environment.note(f"leafid: {len(problems)} of {len(collection)} pictures left out")
-    return 1 if problems else 0
+    return 1 if problems or collection.incomplete else 0
 
 
 def _described(picture: Picture, families: Sequence[str], given: AcquisitionType | None) -> Row | str:

@@ -84,7 +84,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
-    """Name the pictures; 1 when any could not be read."""
+    """Name the pictures; 1 when any could not be read or is left out."""
     from leafid.files import check_writable
     from leafid.learning.bundled import default_model
 
@@ -101,7 +101,7 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     from leafid.learning.prediction import predict
 
     model = read_model(model_file)
-    pictures = _pictures_to_name(arguments, environment)
+    pictures, incomplete = _pictures_to_name(arguments, environment)
     check_thresholds(model, pictures, arguments)
     if arguments.context:
         note_context(model, pictures, environment)
@@ -115,7 +115,7 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     failed = len(pictures) - n_answered
     if failed:
         environment.note(f"leafid: {failed} of {len(pictures)} pictures could not be read")
-    return 1 if failed else 0
+    return 1 if failed or incomplete else 0
 
 
 def _check_usage(arguments: argparse.Namespace) -> None:
@@ -145,14 +145,15 @@ def _choice(arguments: argparse.Namespace, model: Model) -> Choice:
     return ranking_choice(arguments.top or (None if arguments.output else 5))
 
 
-def _pictures_to_name(arguments: argparse.Namespace, environment: Environment) -> list[Picture]:
+def _pictures_to_name(arguments: argparse.Namespace, environment: Environment) -> tuple[list[Picture], bool]:
+    """List the pictures, and tell whether any that were asked for are left out."""
     from dataclasses import replace
 
     from leafid.collection import AcquisitionType, duplicate_names, read_and_warn
     from leafid.errors import ProblemsError
     from leafid.files import is_utf8
 
-    collection = read_and_warn(arguments.pictures, arguments.layout)
+    collection = read_and_warn(arguments.pictures, arguments.layout, unlabelled=True)
     pictures = list(collection.pictures)
     if any(picture.part == "test" for picture in pictures):
         pictures = [picture for picture in pictures if picture.part == "test"]
@@ -183,4 +184,4 @@ def _pictures_to_name(arguments: argparse.Namespace, environment: Environment) -
             raise ProblemsError(problems)
     if arguments.type:
         pictures = [replace(picture, type=AcquisitionType(arguments.type)) for picture in pictures]
-    return pictures
+    return pictures, collection.incomplete

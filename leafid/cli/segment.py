@@ -62,12 +62,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
-    """Cut out every picture; 1 when any could not be read."""
+    """Cut out every picture; 1 when any could not be read or is left out."""
     from leafid.collection import AcquisitionType, read_and_warn
     from leafid.parallel import ordered_map
 
     output = output_folder(arguments.output)
-    collection = read_and_warn(arguments.pictures, arguments.layout)
+    collection = read_and_warn(arguments.pictures, arguments.layout, unlabelled=True)
     pictures = collection.pictures
     _refuse_read_folder(output, pictures, arguments.pictures)
     names = output_names([picture.file for picture in pictures], collection.root)
@@ -93,7 +93,7 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
                 environment.warn(f"{picture.file}: no leaf found; its mask is empty")
     if failed:
         environment.note(f"leafid: {failed} of {len(pictures)} pictures could not be read")
-    return 1 if failed else 0
+    return 1 if failed or collection.incomplete else 0
 
 
 def _refuse_read_folder(output: Path, pictures: Sequence[Picture], given: Sequence[str]) -> None:

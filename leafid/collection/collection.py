@@ -23,7 +23,7 @@ class Collection:
         By part (train, val, test), then by name with numbers in their order. A picture's file may be missing where
         the collection holds only metadata, see `missing`.
     problems : tuple of str
-        A line each for what was left out, and why.
+        A line each for what was left out, and why; it ends with "left out" where that is pictures.
     """
 
     root: Path
@@ -44,6 +44,11 @@ class Collection:
         """The acquisition types that there are, in the order scan, scan-like, photo."""
         present = {picture.type for picture in self.pictures}
         return tuple(type_ for type_ in AcquisitionType if type_ in present)
+
+    @property
+    def incomplete(self) -> bool:
+        """Whether pictures were left out, as the lines of such problems end with."""
+        return any(problem.endswith(" left out") for problem in self.problems)
 
     def of_type(self, type_: AcquisitionType | str | None) -> Collection:
         """Keep the pictures of one acquisition type (None: those of which it isn't known)."""

@@ -1,11 +1,11 @@
-"""Reads pictures without metadata: one file, several, or a folder of them."""
+"""Reads pictures without metadata: one file, several, or a folder of them and of further folders."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from leafid.collection.collection import Collection
-from leafid.collection.folders import has_file, pictures_in
+from leafid.collection.folders import has_file, pictures_below
 from leafid.collection.picture import Picture
 from leafid.images import PICTURE_ENDINGS
 
@@ -13,11 +13,12 @@ LAYOUT = "pictures"
 
 
 def detect(path: Path) -> bool:
-    """Tell whether a path is a file, or a folder with picture files."""
-    return path.is_file() or (path.is_dir() and has_file(path, PICTURE_ENDINGS))
+    """Tell whether a path is a file, or a folder with picture files in it or in its sub-folders."""
+    return path.is_file() or (path.is_dir() and (has_file(path, PICTURE_ENDINGS) or bool(pictures_below(path, []))))
 
 
 def read(path: Path) -> Collection:
-    """List a file as it is, whatever its name, or the picture files of a folder."""
-    files = pictures_in(path) if path.is_dir() else [path]
-    return Collection(path, LAYOUT, tuple(Picture(file) for file in files))
+    """List a file as it is, whatever its name, or the picture files of a folder and of its sub-folders."""
+    problems: list[str] = []
+    files = pictures_below(path, problems) if path.is_dir() else [path]
+    return Collection(path, LAYOUT, tuple(Picture(file) for file in files), tuple(problems))

@@ -36,7 +36,10 @@ READERS: dict[str, Reader] = {
 
 
 def read_collection(
-    path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]], layout: str | None = None
+    path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    layout: str | None = None,
+    *,
+    unlabelled: bool = False,
 ) -> Collection:
     """Read a collection: list its pictures with all that is known of them.
 
@@ -49,6 +52,9 @@ def read_collection(
         isn't there is listed like the others, as one that can't be read.
     layout : {"imageclef", "plantnet300k", "species-folders", "pictures"}, optional
         By default it is found out.
+    unlabelled : bool, default False
+        Of species folders, list pictures of which no species is known too, wherever they are: to name them, no label
+        is needed.
 
     Returns
     -------
@@ -65,21 +71,26 @@ def read_collection(
     if layout is not None and layout not in READERS:
         raise UsageError(f"expected a layout ({', '.join(READERS)}), found {layout!r}")
     if isinstance(path, (str, os.PathLike)):
-        return _read_one(Path(path), layout)
-    found = [(len(path) > 1 and _missing_picture(Path(one))) or _read_one(Path(one), layout) for one in path]
+        return _read_one(Path(path), layout, unlabelled)
+    found = [
+        (len(path) > 1 and _missing_picture(Path(one))) or _read_one(Path(one), layout, unlabelled) for one in path
+    ]
     if not found:
         raise UsageError("expected at least one picture or collection, found none")
     return found[0] if len(found) == 1 else _joined(found)
 
 
 def read_and_warn(
-    path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]], layout: str | None = None
+    path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    layout: str | None = None,
+    *,
+    unlabelled: bool = False,
 ) -> Collection:
     """Read a collection as `read_collection` does, and log a warning for each of its problems.
 
     For whoever only wants the pictures: none of them vanishes from a score unsaid.
     """
-    collection = read_collection(path, layout)
+    collection = read_collection(path, layout, unlabelled=unlabelled)
     for problem in collection.problems:
         logger.warning("%s", problem)
     return collection
@@ -92,11 +103,13 @@ def _missing_picture(path: Path) -> Collection | None:
     return Collection(path, pictures.LAYOUT, (Picture(path),))
 
 
-def _read_one(path: Path, layout: str | None) -> Collection:
+def _read_one(path: Path, layout: str | None, unlabelled: bool) -> Collection:
     if not path.exists():
         raise LeafidError(f"{path}: no such file or folder")
     try:
-        collection = READERS[layout or _detected(path)].read(path)
+        name = layout or _detected(path)
+        reads_all = unlabelled and name == species_folders.LAYOUT
+        collection = species_folders.read(path, unlabelled=True) if reads_all else READERS[name].read(path)
     except OSError as error:
         raise LeafidError(f"{error.filename or path}: can't be read: {error.strerror or error}") from error
     if not collection.pictures:

@@ -5,7 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 from leafid.collection.collection import Collection
-from leafid.collection.folders import check_parts, folders_in, has_file, left_out, part_folders, part_of, pictures_in
+from leafid.collection.folders import (
+    check_parts,
+    folders_in,
+    has_file,
+    left_out,
+    part_folders,
+    part_of,
+    pictures_below,
+    pictures_in,
+)
 from leafid.collection.names import genus_name, species_name
 from leafid.collection.picture import Picture, Taxon
 from leafid.errors import LeafidError
@@ -23,31 +32,50 @@ def detect(path: Path) -> bool:
     )
 
 
-def read(path: Path) -> Collection:
-    """Read the folders; those that bear no species name, and pictures anywhere else, become problems."""
+def read(path: Path, unlabelled: bool = False) -> Collection:
+    """Read the folders; those that bear no species name, and pictures anywhere else, become problems.
+
+    Parameters
+    ----------
+    path : Path
+    unlabelled : bool, default False
+        List the pictures of such folders and of sub-folders too, without a species; only what belongs to no part
+        where there are parts remains a problem.
+    """
     pictures: list[Picture] = []
     problems: list[str] = []
     if not path.is_dir():
         raise LeafidError(f"{path}: expected a folder of folders named after species, found a file")
     sections = _sections(path)
     check_parts(section for _, section in sections)
-    read_folders: set[Path] = set()
+    nameless: set[Path] = set()
     for part, section in sections:
+        labelled: list[Picture] = []
         for folder in folders_in(section):
             files = pictures_in(folder)
             if not files:
                 continue
-            read_folders.add(folder)
             try:
                 species = species_name(folder.name)
             except LeafidError as error:
-                problems.append(f"{folder}: {error}; its {len(files)} pictures are left out")
+                if not unlabelled:
+                    problems.append(f"{folder}: {error}; its {len(files)} pictures are left out")
+                    nameless.add(folder)
                 continue
             taxon = Taxon(species, genus_name(species))
-            pictures += (Picture(file, taxon=taxon, part=part) for file in files)
+            labelled += (Picture(file, taxon=taxon, part=part) for file in files)
+        pictures += labelled
+        if unlabelled:
+            known = {picture.file for picture in labelled}
+            others = (file for file in pictures_below(section, problems) if file not in known)
+            pictures += (Picture(file, part=part) for file in others)
     parts = [section.name for _, section in sections if section != path]
     below = f" below {', '.join(parts)}" if parts else ""
-    problems += left_out(path, read_folders, f"directly in folders named after species{below}")
+    problems += left_out(
+        path,
+        nameless | {picture.file.parent for picture in pictures},
+        f"directly in folders named after species{below}",
+    )
     return Collection(path, LAYOUT, tuple(pictures), tuple(problems))
 
 

@@ -178,3 +178,13 @@ def test_real_leaves(cli, real_data, tmp_path):
     values = np.array([list(row.values())[3:] for row in table(outcome.out)], dtype=float)
     assert values.shape[0] == len(pictures)
     assert np.isfinite(values).all()
+
+
+def test_folders_need_not_be_named_after_species(cli, tmp_path):
+    for folder in ("olivier", "érable champêtre", "test/Olea europaea"):
+        draw(tmp_path / "own" / folder / "leaf.png")
+        outcome = cli("describe", tmp_path / "own", "--families", "hu", "--jobs", "1")
+        # What belongs to no part is left out.
+        expected = 1 if "test" in folder else 0
+        assert (outcome.status, "left out" in outcome.err) == (expected, bool(expected))
+    assert [row["species"] for row in table(outcome.out)] == ["Olea europaea"]

@@ -124,6 +124,19 @@ def test_names_with_blanks(predict, loose, tmp_path):
     assert predict(blank).status == 0
 
 
+def test_folders_need_not_be_named_after_species(predict, loose, tmp_path):
+    for file, folder in zip(sorted(loose.iterdir()), ("olivier", "érable champêtre"), strict=False):
+        (tmp_path / "own" / folder).mkdir(parents=True)
+        shutil.copy(file, tmp_path / "own" / folder)
+    found = predict(tmp_path / "own", "--output", tmp_path / "run")
+    assert (found.status, found.err.endswith("predictions for 2 pictures\n")) == (0, True)
+    (tmp_path / "own" / "test" / "Olea europaea").mkdir(parents=True)
+    shutil.copy(sorted(loose.iterdir())[2], tmp_path / "own" / "test" / "Olea europaea")
+    found = predict(tmp_path / "own")
+    assert found.status == 1
+    assert found.err.count("found 1 picture here; it is left out") == 2
+
+
 def test_a_name_that_is_no_utf_8(predict, loose, tmp_path, name_in_latin_1):
     file = sorted(loose.iterdir())[0].rename(loose / name_in_latin_1)
     found = predict(file, "--output", tmp_path / "run")

@@ -138,3 +138,17 @@ def test_a_folder_below_that_of_the_pictures_may_be_written_to(cli, leaf_file):
     for _ in range(2):
         done = cli("segment", leaf_file.parent, "--output", leaf_file.parent / "cut", "--jobs", 1)
         assert (done.status, len(done.out.splitlines())) == (0, 2), done.err
+
+
+def test_folders_need_not_be_named_after_species(cli, leaf_file, tmp_path):
+    for folder in ("olivier", "érable champêtre"):
+        (tmp_path / "own" / folder).mkdir(parents=True)
+        (tmp_path / "own" / folder / f"{folder[0]}.png").write_bytes(leaf_file.read_bytes())
+    outcome = cli("segment", tmp_path / "own", "--output", tmp_path / "cut", "--jobs", 1)
+    assert (outcome.status, outcome.err, len(outcome.out.splitlines())) == (0, "", 3)
+    (tmp_path / "own" / "olivier").rename(tmp_path / "own" / "test")
+    (tmp_path / "own" / "test" / "Olea europaea").mkdir()
+    (tmp_path / "own" / "test" / "o.png").rename(tmp_path / "own" / "test" / "Olea europaea" / "o.png")
+    outcome = cli("segment", tmp_path / "own", "--output", tmp_path / "cut", "--jobs", 1)
+    assert (outcome.status, len(outcome.out.splitlines())) == (1, 2)
+    assert outcome.err.endswith("found 1 picture here; it is left out\n")

@@ -1,6 +1,7 @@
 import dataclasses
 import json
 import os
+from pathlib import Path
 
 import pytest
 
@@ -94,6 +95,51 @@ def test_pictures_beside_those_of_plantnet300k_are_named(tmp_path, draw):
     )
 
 
+def test_pictures_anywhere_are_listed_where_no_label_is_needed(tmp_path, draw):
+    species_folders(tmp_path, draw)
+    for loose in ("1.jpg", "Acer_campestre/tree 1/3.jpg", "Oak/1.jpg"):
+        draw(tmp_path / loose)
+    collection = read_collection(tmp_path, unlabelled=True)
+    assert (collection.layout, collection.problems, collection.incomplete) == ("species-folders", (), False)
+    assert [(p.file.relative_to(tmp_path).as_posix(), p.species) for p in collection.pictures] == [
+        ("Acer_campestre/1.jpg", "Acer campestre"),
+        ("Acer_campestre/2.PNG", "Acer campestre"),
+        ("Platanus x hispanica/1.jpg", "Platanus x hispanica"),
+        ("1.jpg", None),
+        ("Acer_campestre/tree 1/3.jpg", None),
+        ("Oak/1.jpg", None),
+    ]
+    assert read_collection(tmp_path).incomplete
+
+
+def test_of_parts_what_belongs_to_none_is_left_out_even_there(tmp_path, draw):
+    draw(tmp_path / "test" / "Oak" / "1.jpg")
+    draw(tmp_path / "test" / "Acer campestre" / "1.jpg")
+    draw(tmp_path / "Acer campestre" / "1.jpg")
+    collection = read_collection(tmp_path, unlabelled=True)
+    assert [(p.species, p.part) for p in collection.pictures] == [("Acer campestre", "test"), (None, "test")]
+    assert len(collection.problems) == 1
+    assert collection.incomplete
+
+
+def test_a_folder_that_cant_be_read_costs_only_what_it_holds(tmp_path, draw, monkeypatch):
+    draw(tmp_path / "1.jpg")
+    draw(tmp_path / "locked" / "2.jpg")
+    scandir = os.scandir
+
+    def refuse(folder):
+        if Path(folder).name == "locked":
+            raise PermissionError(13, "Permission denied", str(folder))
+        return scandir(folder)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    collection = read_collection(tmp_path)
+    assert [p.name for p in collection.pictures] == ["1.jpg"]
+    assert collection.problems == (
+        f"{tmp_path / 'locked'}: can't be read: Permission denied; what it holds is left out",
+    )
+
+
 def test_two_folders_of_one_part(tmp_path, draw):
     for part in ("val", "validation", "test"):
         species_folders(tmp_path / part, draw)
@@ -133,8 +179,10 @@ def test_a_folder_of_one_word_is_left_out(tmp_path, draw):
 
 def test_only_folders_of_one_word(tmp_path, draw):
     draw(tmp_path / "Oak" / "1.jpg")
-    with pytest.raises(LeafidError, match="no pictures of any known layout"):
-        read_collection(tmp_path)
+    draw(tmp_path / "Maple" / "old" / "2.jpg")
+    collection = read_collection(tmp_path)
+    assert (collection.layout, collection.problems) == ("pictures", ())
+    assert collection.pictures == (Picture(tmp_path / "Maple" / "old" / "2.jpg"), Picture(tmp_path / "Oak" / "1.jpg"))
     with pytest.raises(LeafidError, match=r"(?s)none that can be used.*Oak: expected a species name"):
         read_collection(tmp_path, "species-folders")
 
