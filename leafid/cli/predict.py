@@ -42,6 +42,8 @@ from leafid.cli.learning import add_store, on_workers, open_descriptions
 from leafid.cli.outputs import output_text, refuse_inputs
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from leafid.cli.answering import Choice
     from leafid.collection import Picture
     from leafid.learning.model import Model
@@ -151,37 +153,49 @@ def _pictures_to_name(arguments: argparse.Namespace, environment: Environment) -
 
     from leafid.collection import AcquisitionType, duplicate_names, read_and_warn
     from leafid.errors import ProblemsError
-    from leafid.files import is_utf8
 
     collection = read_and_warn(arguments.pictures, arguments.layout, unlabelled=True)
     pictures = list(collection.pictures)
     if any(picture.part == "test" for picture in pictures):
         pictures = [picture for picture in pictures if picture.part == "test"]
+    n_found = len(pictures)
     if arguments.output:
+        pictures = _writable(pictures, arguments.format, environment)
         problems = [
             f"{name}: two pictures have this name ({', '.join(str(picture.file) for picture in same)}); "
             "a run file can't tell them apart: name them in two runs, or rename one"
             for name, same in duplicate_names(pictures).items()
         ]
-        problems += [
-            f"{picture.file}: a run file can't hold a picture name with blanks; rename the file"
-            for picture in pictures
-            if len(picture.name.split()) != 1
-        ]
-        if arguments.format == "annotation2016":
-            problems += [
-                f"{picture.file}: expected a name in ASCII, as the run files of that task are; rename the file"
-                for picture in pictures
-                if not picture.name.isascii()
-            ]
-        else:
-            problems += [
-                f"{picture.file}: expected a name in UTF-8, as run files are; rename the file"
-                for picture in pictures
-                if not is_utf8(picture.name)
-            ]
         if problems:
             raise ProblemsError(problems)
     if arguments.type:
         pictures = [replace(picture, type=AcquisitionType(arguments.type)) for picture in pictures]
-    return pictures, collection.incomplete
+    return pictures, collection.incomplete or len(pictures) < n_found
+
+
+def _writable(pictures: Sequence[Picture], run_format: str, environment: Environment) -> list[Picture]:
+    """Leave out, with a warning, the pictures whose names a run file can't hold; one of them at least must remain."""
+    from leafid.errors import ProblemsError
+
+    kept, problems = [], []
+    for picture in pictures:
+        problem = _name_problem(picture.name, run_format)
+        if problem is None:
+            kept.append(picture)
+        else:
+            problems.append(f"{picture.file}: {problem}; rename the file")
+    if not kept:
+        raise ProblemsError(problems)
+    for line in problems:
+        environment.warn(f"{line}; it is left out")
+    return kept
+
+
+def _name_problem(name: str, run_format: str) -> str | None:
+    from leafid.files import is_utf8
+
+    if len(name.split()) != 1:
+        return "a run file can't hold a picture name with blanks"
+    if run_format == "annotation2016":
+        return None if name.isascii() else "expected a name in ASCII, as the run files of that task are"
+    return None if is_utf8(name) else "expected a name in UTF-8, as run files are"

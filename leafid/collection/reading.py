@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol, cast
 
@@ -48,8 +49,8 @@ def read_collection(
     Parameters
     ----------
     path : path-like or sequence of path-like
-        A folder, or a picture, or several of both, which are then read one by one and joined. Of several a picture that
-        isn't there is listed like the others, as one that can't be read.
+        A folder, or a picture, or several of both, which are then read one by one and joined. Of several, a picture
+        that isn't there is listed like the others, as one that can't be read; what holds no pictures is a problem.
     layout : {"imageclef", "plantnet300k", "species-folders", "pictures"}, optional
         By default it is found out.
     unlabelled : bool, default False
@@ -66,18 +67,29 @@ def read_collection(
     UsageError
         When the layout isn't known.
     LeafidError
-        When nothing is there, no layout fits, or no picture is left.
+        When nothing is there, no layout fits, or no picture is left, of any of the paths.
     """
     if layout is not None and layout not in READERS:
         raise UsageError(f"expected a layout ({', '.join(READERS)}), found {layout!r}")
     if isinstance(path, (str, os.PathLike)):
         return _read_one(Path(path), layout, unlabelled)
-    found = [
-        (len(path) > 1 and _missing_picture(Path(one))) or _read_one(Path(one), layout, unlabelled) for one in path
-    ]
+    found: list[Collection] = []
+    problems: list[str] = []
+    for one in map(Path, path):
+        try:
+            found.append((len(path) > 1 and _missing_picture(one)) or _read_one(one, layout, unlabelled))
+        except LeafidError as error:
+            if len(path) == 1:
+                raise
+            # Among several, one that is of no use costs only itself.
+            first, *others = error.problems if isinstance(error, ProblemsError) else [str(error)]
+            problems += [f"{first}; it is left out", *others]
+    if problems and not found:
+        raise ProblemsError(problems)
     if not found:
         raise UsageError("expected at least one picture or collection, found none")
-    return found[0] if len(found) == 1 else _joined(found)
+    joined = found[0] if len(found) == 1 else _joined(found)
+    return replace(joined, problems=(*joined.problems, *problems))
 
 
 def read_and_warn(

@@ -122,6 +122,13 @@ def test_names_with_blanks(predict, loose, tmp_path):
     assert found.err == f"leafid: error: {blank}: a run file can't hold a picture name with blanks; rename the file\n"
     assert not (tmp_path / "run").exists()
     assert predict(blank).status == 0
+    (loose / "notes").mkdir()
+    found = predict(*sorted(loose.iterdir()), "--output", tmp_path / "run")
+    assert found.status == 1
+    notes, named, written = found.err.splitlines()
+    assert notes.startswith(f"leafid: warning: {loose / 'notes'}: expected a collection")
+    assert named.startswith(f"leafid: warning: {blank}: a run file can't hold a picture name with blanks")
+    assert written.endswith("predictions for 2 pictures")
 
 
 def test_folders_need_not_be_named_after_species(predict, loose, tmp_path):

@@ -79,3 +79,15 @@ def add(draw) -> Callable[..., Path]:
         return file
 
     return write
+
+
+@pytest.fixture
+def species_folders(draw) -> Callable[[Path], Path]:
+    """Write three pictures of two species below a folder."""
+
+    def write(root: Path) -> Path:
+        for name in ("Acer_campestre/1.jpg", "Acer_campestre/2.PNG", "Platanus x hispanica/1.jpg"):
+            draw(root / name)
+        return root
+
+    return write

@@ -17,176 +17,6 @@ from leafid.collection import (
 from leafid.errors import LeafidError, UsageError
 
 
-def species_folders(root, draw):
-    draw(root / "Acer_campestre" / "1.jpg")
-    draw(root / "Acer_campestre" / "2.PNG")
-    draw(root / "Platanus x hispanica" / "1.jpg")
-    return root
-
-
-def test_species_folders(tmp_path, draw):
-    collection = read_collection(species_folders(tmp_path, draw))
-    assert collection.layout == "species-folders"
-    assert collection.species == ("Acer campestre", "Platanus x hispanica")
-    assert [p.file.relative_to(tmp_path).as_posix() for p in collection.pictures] == [
-        "Acer_campestre/1.jpg",
-        "Acer_campestre/2.PNG",
-        "Platanus x hispanica/1.jpg",
-    ]
-    assert {p.part for p in collection.pictures} == {None}
-    assert {p.type for p in collection.pictures} == {None}
-
-
-def test_species_folders_below_parts(tmp_path, draw):
-    for part in ("test", "Train", "val"):
-        species_folders(tmp_path / part, draw)
-    collection = read_collection(tmp_path)
-    assert collection.layout == "species-folders"
-    assert [p.part for p in collection.pictures] == ["train"] * 3 + ["val"] * 3 + ["test"] * 3
-    assert {p.part for p in read_collection(tmp_path / "Train").pictures} == {"train"}
-
-
-def test_species_folders_beside_parts(tmp_path, draw):
-    species_folders(tmp_path, draw)
-    species_folders(tmp_path / "train", draw)
-    (tmp_path / "notes").mkdir()
-    collection = read_collection(tmp_path)
-    assert [p.part for p in collection.pictures] == ["train"] * 3
-    expected = "expected pictures directly in folders named after species below train, found"
-    assert collection.problems == (
-        f"{tmp_path / 'Acer_campestre'}: {expected} 2 pictures here; they are left out",
-        f"{tmp_path / 'Platanus x hispanica'}: {expected} 1 picture here; it is left out",
-    )
-
-
-def test_pictures_anywhere_else_are_named_folder_by_folder(tmp_path, draw):
-    species_folders(tmp_path, draw)
-    for loose in ("1.jpg", "2.jpg", "Acer_campestre/tree 1/1.jpg", "sub/Olea europaea/1.jpg", "sub/x/y/1.jpg"):
-        draw(tmp_path / loose)
-    draw(tmp_path / ".hidden" / "1.jpg")
-    draw(tmp_path / "Acer_campestre" / ".hidden" / "1.jpg")
-    (tmp_path / "sub" / "circle").symlink_to(tmp_path, target_is_directory=True)
-    collection = read_collection(tmp_path)
-    assert len(collection) == 3
-    expected = "expected pictures directly in folders named after species, found"
-    assert collection.problems == (
-        f"{tmp_path}: {expected} 2 pictures here; they are left out",
-        f"{tmp_path / 'Acer_campestre' / 'tree 1'}: {expected} 1 picture here; it is left out",
-        f"{tmp_path / 'sub'}: {expected} 2 pictures here; they are left out",
-    )
-
-
-def test_pictures_beside_a_package_are_named(tmp_path, draw, add):
-    add(tmp_path / "Train", 1)
-    draw(tmp_path / "Acer campestre" / "2.jpg")
-    draw(tmp_path / "Train" / "more" / "3.jpg")
-    assert read_collection(tmp_path).problems == tuple(
-        f"{tmp_path / folder}: expected pictures directly in Train, found 1 picture here; it is left out"
-        for folder in ("Acer campestre", "Train/more")
-    )
-
-
-def test_pictures_beside_those_of_plantnet300k_are_named(tmp_path, draw):
-    problems = read_collection(plantnet(tmp_path, draw)).problems
-    draw(tmp_path / "images" / "test" / "7" / "tree 1" / "ff.jpg")
-    (new,) = set(read_collection(tmp_path).problems) - set(problems)
-    assert new.startswith(
-        f"{tmp_path / 'images' / 'test' / '7' / 'tree 1'}: expected pictures directly in folders named"
-    )
-
-
-def test_pictures_anywhere_are_listed_where_no_label_is_needed(tmp_path, draw):
-    species_folders(tmp_path, draw)
-    for loose in ("1.jpg", "Acer_campestre/tree 1/3.jpg", "Oak/1.jpg"):
-        draw(tmp_path / loose)
-    collection = read_collection(tmp_path, unlabelled=True)
-    assert (collection.layout, collection.problems, collection.incomplete) == ("species-folders", (), False)
-    assert [(p.file.relative_to(tmp_path).as_posix(), p.species) for p in collection.pictures] == [
-        ("Acer_campestre/1.jpg", "Acer campestre"),
-        ("Acer_campestre/2.PNG", "Acer campestre"),
-        ("Platanus x hispanica/1.jpg", "Platanus x hispanica"),
-        ("1.jpg", None),
-        ("Acer_campestre/tree 1/3.jpg", None),
-        ("Oak/1.jpg", None),
-    ]
-    assert read_collection(tmp_path).incomplete
-
-
-def test_of_parts_what_belongs_to_none_is_left_out_even_there(tmp_path, draw):
-    draw(tmp_path / "test" / "Oak" / "1.jpg")
-    draw(tmp_path / "test" / "Acer campestre" / "1.jpg")
-    draw(tmp_path / "Acer campestre" / "1.jpg")
-    collection = read_collection(tmp_path, unlabelled=True)
-    assert [(p.species, p.part) for p in collection.pictures] == [("Acer campestre", "test"), (None, "test")]
-    assert len(collection.problems) == 1
-    assert collection.incomplete
-
-
-def test_a_folder_that_cant_be_read_costs_only_what_it_holds(tmp_path, draw, monkeypatch):
-    draw(tmp_path / "1.jpg")
-    draw(tmp_path / "locked" / "2.jpg")
-    scandir = os.scandir
-
-    def refuse(folder):
-        if Path(folder).name == "locked":
-            raise PermissionError(13, "Permission denied", str(folder))
-        return scandir(folder)
-
-    monkeypatch.setattr(os, "scandir", refuse)
-    collection = read_collection(tmp_path)
-    assert [p.name for p in collection.pictures] == ["1.jpg"]
-    assert collection.problems == (
-        f"{tmp_path / 'locked'}: can't be read: Permission denied; what it holds is left out",
-    )
-
-
-def test_two_folders_of_one_part(tmp_path, draw):
-    for part in ("val", "validation", "test"):
-        species_folders(tmp_path / part, draw)
-    with pytest.raises(LeafidError) as caught:
-        read_collection(tmp_path)
-    assert str(caught.value) == (
-        f"{tmp_path}: expected one folder of part val, found val and validation; join them, or move one away"
-    )
-    assert {p.part for p in read_collection(tmp_path / "validation").pictures} == {"val"}
-
-
-def test_species_of_a_hybrid_genus_are_told_apart(tmp_path, draw):
-    draw(tmp_path / "x Cuprocyparis leylandii" / "1.jpg")
-    draw(tmp_path / "×Cuprocyparis_notabilis" / "1.jpg")
-    collection = read_collection(tmp_path)
-    assert collection.species == ("x Cuprocyparis leylandii", "x Cuprocyparis notabilis")
-    assert {p.taxon.genus for p in collection.pictures} == {"x Cuprocyparis"}
-
-
-def test_reading_warns_of_what_is_left_out(tmp_path, draw, caplog):
-    species_folders(tmp_path, draw)
-    draw(tmp_path / "Oak" / "1.jpg")
-    collection = read_and_warn(tmp_path)
-    assert collection == read_collection(tmp_path)
-    assert tuple(caplog.messages) == collection.problems != ()
-
-
-def test_a_folder_of_one_word_is_left_out(tmp_path, draw):
-    species_folders(tmp_path, draw)
-    draw(tmp_path / "Oak" / "1.jpg")
-    (tmp_path / "empty").mkdir()
-    collection = read_collection(tmp_path)
-    assert len(collection) == 3
-    (problem,) = collection.problems
-    assert problem.startswith(f"{tmp_path / 'Oak'}: expected a species name of two or three words, found 'Oak'")
-
-
-def test_only_folders_of_one_word(tmp_path, draw):
-    draw(tmp_path / "Oak" / "1.jpg")
-    draw(tmp_path / "Maple" / "old" / "2.jpg")
-    collection = read_collection(tmp_path)
-    assert (collection.layout, collection.problems) == ("pictures", ())
-    assert collection.pictures == (Picture(tmp_path / "Maple" / "old" / "2.jpg"), Picture(tmp_path / "Oak" / "1.jpg"))
-    with pytest.raises(LeafidError, match=r"(?s)none that can be used.*Oak: expected a species name"):
-        read_collection(tmp_path, "species-folders")
-
-
 def plantnet(root, draw):
     (root / "plantnet300K_species_id_2_name.json").write_text(
         json.dumps({"1355868": "Lactuca virosa L.", "7": "Platanus × hispanica Mill. ex Münchh."}), encoding="utf-8"
@@ -314,9 +144,22 @@ def test_of_several_a_picture_that_isnt_there_is_listed_like_one_that_cant_be_re
     found = read_collection([gone, folder / "1.jpg"])
     assert [picture.file for picture in found.pictures] == [gone, folder / "1.jpg"]
     assert [picture.file for picture in found.missing()] == [gone]
-    for alone in (gone, [gone], [tmp_path / "no-folder", folder / "1.jpg"]):
+    for alone in (gone, [gone], [tmp_path / "no-folder", tmp_path / "neither"]):
         with pytest.raises(LeafidError, match="no such file or folder"):
             read_collection(alone)
+
+
+def test_of_several_one_without_pictures_costs_only_itself(tmp_path, draw):
+    file = draw(tmp_path / "1.jpg")
+    (tmp_path / "notes").mkdir()
+    collection = read_collection([tmp_path / "notes", file, tmp_path / "gone"])
+    assert [picture.file for picture in collection.pictures] == [file]
+    first, second = collection.problems
+    assert first.startswith(f"{tmp_path / 'notes'}: expected a collection, found no pictures of any known layout")
+    assert second == f"{tmp_path / 'gone'}: no such file or folder; it is left out"
+    assert collection.incomplete
+    with pytest.raises(UsageError):
+        read_collection([tmp_path / "notes", file], "imageclef2014")
 
 
 def test_order_doesnt_depend_on_the_file_system(tmp_path, add, monkeypatch):
@@ -355,7 +198,52 @@ def test_choosing(tmp_path, add):
         collection.layout = "other"
 
 
-def test_duplicate_names(tmp_path, draw):
-    collection = read_collection(species_folders(tmp_path, draw))
+def test_duplicate_names(tmp_path, species_folders):
+    collection = read_collection(species_folders(tmp_path))
     assert {name: len(bearers) for name, bearers in duplicate_names(collection.pictures).items()} == {"1.jpg": 2}
     assert duplicate_names(collection.pictures[:2]) == {}
+
+
+def test_pictures_beside_a_package_are_named(tmp_path, draw, add):
+    add(tmp_path / "Train", 1)
+    draw(tmp_path / "Acer campestre" / "2.jpg")
+    draw(tmp_path / "Train" / "more" / "3.jpg")
+    assert read_collection(tmp_path).problems == tuple(
+        f"{tmp_path / folder}: expected pictures directly in Train, found 1 picture here; it is left out"
+        for folder in ("Acer campestre", "Train/more")
+    )
+
+
+def test_pictures_beside_those_of_plantnet300k_are_named(tmp_path, draw):
+    problems = read_collection(plantnet(tmp_path, draw)).problems
+    draw(tmp_path / "images" / "test" / "7" / "tree 1" / "ff.jpg")
+    (new,) = set(read_collection(tmp_path).problems) - set(problems)
+    assert new.startswith(
+        f"{tmp_path / 'images' / 'test' / '7' / 'tree 1'}: expected pictures directly in folders named"
+    )
+
+
+def test_reading_warns_of_what_is_left_out(tmp_path, draw, caplog, species_folders):
+    species_folders(tmp_path)
+    draw(tmp_path / "Oak" / "1.jpg")
+    collection = read_and_warn(tmp_path)
+    assert collection == read_collection(tmp_path)
+    assert tuple(caplog.messages) == collection.problems != ()
+
+
+def test_a_folder_that_cant_be_read_costs_only_what_it_holds(tmp_path, draw, monkeypatch):
+    draw(tmp_path / "1.jpg")
+    draw(tmp_path / "locked" / "2.jpg")
+    scandir = os.scandir
+
+    def refuse(folder):
+        if Path(folder).name == "locked":
+            raise PermissionError(13, "Permission denied", str(folder))
+        return scandir(folder)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    collection = read_collection(tmp_path)
+    assert [p.name for p in collection.pictures] == ["1.jpg"]
+    assert collection.problems == (
+        f"{tmp_path / 'locked'}: can't be read: Permission denied; what it holds is left out",
+    )

@@ -1,0 +1,124 @@
+"""Folders named after species, and pictures in other places beside and below them."""
+
+import pytest
+
+from leafid.collection import Picture, read_collection
+from leafid.errors import LeafidError
+
+
+def test_species_folders(tmp_path, species_folders):
+    collection = read_collection(species_folders(tmp_path))
+    assert collection.layout == "species-folders"
+    assert collection.species == ("Acer campestre", "Platanus x hispanica")
+    assert [p.file.relative_to(tmp_path).as_posix() for p in collection.pictures] == [
+        "Acer_campestre/1.jpg",
+        "Acer_campestre/2.PNG",
+        "Platanus x hispanica/1.jpg",
+    ]
+    assert {p.part for p in collection.pictures} == {None}
+    assert {p.type for p in collection.pictures} == {None}
+
+
+def test_species_folders_below_parts(tmp_path, species_folders):
+    for part in ("test", "Train", "val"):
+        species_folders(tmp_path / part)
+    collection = read_collection(tmp_path)
+    assert collection.layout == "species-folders"
+    assert [p.part for p in collection.pictures] == ["train"] * 3 + ["val"] * 3 + ["test"] * 3
+    assert {p.part for p in read_collection(tmp_path / "Train").pictures} == {"train"}
+
+
+def test_species_folders_beside_parts(tmp_path, species_folders):
+    species_folders(tmp_path)
+    species_folders(tmp_path / "train")
+    (tmp_path / "notes").mkdir()
+    collection = read_collection(tmp_path)
+    assert [p.part for p in collection.pictures] == ["train"] * 3
+    expected = "expected pictures directly in folders named after species below train, found"
+    assert collection.problems == (
+        f"{tmp_path / 'Acer_campestre'}: {expected} 2 pictures here; they are left out",
+        f"{tmp_path / 'Platanus x hispanica'}: {expected} 1 picture here; it is left out",
+    )
+
+
+def test_pictures_anywhere_else_are_named_folder_by_folder(tmp_path, draw, species_folders):
+    species_folders(tmp_path)
+    for loose in ("1.jpg", "2.jpg", "Acer_campestre/tree 1/1.jpg", "sub/Olea europaea/1.jpg", "sub/x/y/1.jpg"):
+        draw(tmp_path / loose)
+    draw(tmp_path / ".hidden" / "1.jpg")
+    draw(tmp_path / "Acer_campestre" / ".hidden" / "1.jpg")
+    (tmp_path / "sub" / "circle").symlink_to(tmp_path, target_is_directory=True)
+    collection = read_collection(tmp_path)
+    assert len(collection) == 3
+    expected = "expected pictures directly in folders named after species, found"
+    assert collection.problems == (
+        f"{tmp_path}: {expected} 2 pictures here; they are left out",
+        f"{tmp_path / 'Acer_campestre' / 'tree 1'}: {expected} 1 picture here; it is left out",
+        f"{tmp_path / 'sub'}: {expected} 2 pictures here; they are left out",
+    )
+
+
+def test_pictures_anywhere_are_listed_where_no_label_is_needed(tmp_path, draw, species_folders):
+    species_folders(tmp_path)
+    for loose in ("1.jpg", "Acer_campestre/tree 1/3.jpg", "Oak/1.jpg"):
+        draw(tmp_path / loose)
+    collection = read_collection(tmp_path, unlabelled=True)
+    assert (collection.layout, collection.problems, collection.incomplete) == ("species-folders", (), False)
+    assert [(p.file.relative_to(tmp_path).as_posix(), p.species) for p in collection.pictures] == [
+        ("Acer_campestre/1.jpg", "Acer campestre"),
+        ("Acer_campestre/2.PNG", "Acer campestre"),
+        ("Platanus x hispanica/1.jpg", "Platanus x hispanica"),
+        ("1.jpg", None),
+        ("Acer_campestre/tree 1/3.jpg", None),
+        ("Oak/1.jpg", None),
+    ]
+    assert read_collection(tmp_path).incomplete
+
+
+def test_of_parts_what_belongs_to_none_is_left_out_even_there(tmp_path, draw):
+    draw(tmp_path / "test" / "Oak" / "1.jpg")
+    draw(tmp_path / "test" / "Acer campestre" / "1.jpg")
+    draw(tmp_path / "Acer campestre" / "1.jpg")
+    collection = read_collection(tmp_path, unlabelled=True)
+    assert [(p.species, p.part) for p in collection.pictures] == [("Acer campestre", "test"), (None, "test")]
+    assert len(collection.problems) == 1
+    assert collection.incomplete
+
+
+def test_two_folders_of_one_part(tmp_path, species_folders):
+    for part in ("val", "validation", "test"):
+        species_folders(tmp_path / part)
+    with pytest.raises(LeafidError) as caught:
+        read_collection(tmp_path)
+    assert str(caught.value) == (
+        f"{tmp_path}: expected one folder of part val, found val and validation; join them, or move one away"
+    )
+    assert {p.part for p in read_collection(tmp_path / "validation").pictures} == {"val"}
+
+
+def test_species_of_a_hybrid_genus_are_told_apart(tmp_path, draw):
+    draw(tmp_path / "x Cuprocyparis leylandii" / "1.jpg")
+    draw(tmp_path / "×Cuprocyparis_notabilis" / "1.jpg")
+    collection = read_collection(tmp_path)
+    assert collection.species == ("x Cuprocyparis leylandii", "x Cuprocyparis notabilis")
+    assert {p.taxon.genus for p in collection.pictures} == {"x Cuprocyparis"}
+
+
+def test_a_folder_of_one_word_is_left_out(tmp_path, draw, species_folders):
+    species_folders(tmp_path)
+    draw(tmp_path / "Oak" / "1.jpg")
+    (tmp_path / "empty").mkdir()
+    collection = read_collection(tmp_path)
+    assert len(collection) == 3
+    (problem,) = collection.problems
+    assert problem.startswith(f"{tmp_path / 'Oak'}: expected a species name of two or three words, found 'Oak'")
+
+
+def test_only_folders_of_one_word(tmp_path, draw):
+    draw(tmp_path / "Oak" / "1.jpg")
+    draw(tmp_path / "Maple" / "old" / "2.jpg")
+    collection = read_collection(tmp_path)
+    assert (collection.layout, collection.problems) == ("pictures", ())
+    assert collection.pictures == (Picture(tmp_path / "Maple" / "old" / "2.jpg"), Picture(tmp_path / "Oak" / "1.jpg"))
+    with pytest.raises(LeafidError, match=r"(?s)none that can be used.*Oak: expected a species name"):
+        read_collection(tmp_path, "species-folders")
