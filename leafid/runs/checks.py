@@ -19,6 +19,8 @@ SPECIES_2011 = 71
 _SUGGESTIONS = 200
 # Congeners such as Juglans nigra and Juglans regia stay below it, a slip of the pen above.
 _MISSPELT = 0.88
+# Unknown species that are named one by one; of more, these are the examples.
+_FEW = 3
 
 Problem = tuple[int, str]
 
@@ -97,20 +99,32 @@ def _species_names(run: Run, known: Known | None) -> Iterator[Problem]:
     folded = {_folded(name): name for name in names}
     suggestions = _SUGGESTIONS
     places = _Places(run, run.species_index, len(run.species))
+    strangers: list[int] = []
     for index, name in enumerate(run.species):
         if name in known.species:
             continue
         nearest = folded.get(_folded(name))
         if nearest is None and suggestions:
             suggestions -= 1
-            # Where the list is whole anything helps; where not, only a misspelling is an error.
-            cutoff = 0.0 if known.complete or not _is_binomial(name) else _MISSPELT
-            nearest = next(iter(difflib.get_close_matches(name, names, n=1, cutoff=cutoff)), None)
-        if nearest is None and not known.complete and _is_binomial(name):
-            continue
-        complaint = f"expected a known species, found {name!r}"
-        complaint += f"; the nearest known name is {nearest!r}" if nearest else ""
-        yield places.problem(index, complaint)
+            nearest = next(iter(difflib.get_close_matches(name, names, n=1, cutoff=_MISSPELT)), None)
+        if nearest is not None:
+            yield places.problem(
+                index, f"expected a known species, found {name!r}; the nearest known name is {nearest!r}"
+            )
+        elif known.complete or not _is_binomial(name):
+            strangers.append(index)
+    if len(strangers) <= _FEW:
+        for index in strangers:
+            yield places.problem(index, f"expected a known species, found {run.species[index]!r}")
+        return
+    # Most likely the run is of a model of other species: that is one thing to say, and not one a name.
+    strangers.sort(key=lambda index: int(places.first[index]))
+    shown = ", ".join(f"{run.species[index]!r} in line {places.first[index]}" for index in strangers[:_FEW])
+    yield (
+        int(places.first[strangers[0]]),
+        f"expected species of the {len(names)} known ones, found {len(strangers)} others ({shown}, …); "
+        "'leafid evaluate --official' counts them as wrong answers",
+    )
 
 
 def _folded(name: str) -> str:
@@ -177,7 +191,10 @@ def _repeated_species(run: Run) -> Iterator[Problem]:
 
 
 def _too_many(run: Run, known: Known | None) -> Iterator[Problem]:
-    limit = len(known.species) if known is not None and known.complete else max(SPECIES_2011, len(run.species))
+    # Species that should not be there have a problem of their own.
+    limit = max(SPECIES_2011, len(run.species))
+    if known is not None and known.complete:
+        limit = len(known.species.union(run.species))
     starts, counts = _groups(run)
     for group in np.flatnonzero(counts > limit).tolist():
         lines: Sequence[int] = sorted(run.line[starts[group] : starts[group] + counts[group]].tolist())
