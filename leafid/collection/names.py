@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from datetime import date
 
 from leafid.collection.picture import Content
@@ -24,6 +25,7 @@ def species_name(text: str) -> str:
     -------
     str
         Two tokens, and a cross, written ``x``, in front of the epithet of a hybrid, or of the genus where that is one.
+        The genus begins with a capital; letters with accents are single characters (Unicode form NFC).
 
     Raises
     ------
@@ -40,9 +42,11 @@ def species_name(text: str) -> str:
     'x Cuprocyparis leylandii'
     >>> species_name("Acer_campestre")
     'Acer campestre'
+    >>> species_name("acer campestre")
+    'Acer campestre'
     """
     words = _words(text.replace("_", " "))
-    genus = _crossed(words)
+    genus = [word if word == "x" else word[:1].upper() + word[1:] for word in _crossed(words)]
     name = genus + _crossed(words[len(genus) :])
     if sum(word != "x" for word in name) < 2:
         raise LeafidError(f"expected a species name of two or three words, found {text.strip()!r}")
@@ -61,6 +65,8 @@ def genus_name(text: str) -> str:
 
 
 def _words(text: str) -> list[str]:
+    # File systems and editors differ in how they write an accent: as a part of its letter, or behind it.
+    text = unicodedata.normalize("NFC", text)
     return ["x" if word in _HYBRID else word for word in text.replace("×", " × ").split()]
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Protocol, cast
 
 from leafid.collection import imageclef, pictures, plantnet300k, species_folders
 from leafid.collection.collection import Collection
+from leafid.collection.names import genus_name
 from leafid.collection.picture import Picture
 from leafid.errors import LeafidError, ProblemsError, UsageError
 from leafid.images import PICTURE_ENDINGS
@@ -126,7 +127,23 @@ def _read_one(path: Path, layout: str | None, unlabelled: bool) -> Collection:
         raise LeafidError(f"{error.filename or path}: can't be read: {error.strerror or error}") from error
     if not collection.pictures:
         raise ProblemsError([f"{path}: expected pictures, found none that can be used", *collection.problems])
-    return collection
+    return replace(collection, pictures=_one_spelling(collection.pictures))
+
+
+def _one_spelling(pictures: Sequence[Picture]) -> tuple[Picture, ...]:
+    """Make species whose names differ in upper and lower case only one, of the spelling with the fewest capitals."""
+    spelling: dict[str, str] = {}
+    for species in {picture.taxon.species for picture in pictures if picture.taxon}:
+        key = species.casefold()
+        spelling[key] = max(spelling.get(key, ""), species)  # small letters sort after capitals
+    return tuple(_respelt(picture, spelling) for picture in pictures)
+
+
+def _respelt(picture: Picture, spelling: Mapping[str, str]) -> Picture:
+    taxon = picture.taxon
+    if taxon is None or (species := spelling[taxon.species.casefold()]) == taxon.species:
+        return picture
+    return replace(picture, taxon=replace(taxon, species=species, genus=genus_name(species)))
 
 
 def _detected(path: Path) -> str:

@@ -104,6 +104,23 @@ def test_species_of_a_hybrid_genus_are_told_apart(tmp_path, draw):
     assert {p.taxon.genus for p in collection.pictures} == {"x Cuprocyparis"}
 
 
+def test_upper_and_lower_case_and_the_form_of_accents_make_no_species(tmp_path, draw):
+    folders = (
+        "Acer Campestre",
+        "Acer campestre",
+        "acer campestre",
+        "ACER campestre",
+        "\u00c9rable champ\u00eatre",
+        "E\u0301rable champe\u0302tre",
+    )
+    for folder in folders:
+        draw(tmp_path / folder / "1.jpg")
+    collection = read_collection(tmp_path)
+    assert len(collection) == 6
+    assert collection.species == ("Acer campestre", "\u00c9rable champ\u00eatre")
+    assert {p.taxon.genus for p in collection.pictures} == {"Acer", "\u00c9rable"}
+
+
 def test_a_folder_of_one_word_is_left_out(tmp_path, draw, species_folders):
     species_folders(tmp_path)
     draw(tmp_path / "Oak" / "1.jpg")
