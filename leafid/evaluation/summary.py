@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -13,7 +13,7 @@ from leafid.collection.picture import AcquisitionType
 from leafid.evaluation.answers import Answers
 from leafid.evaluation.plant_task import averaged, inverse_rank, mean_of_types, success
 from leafid.evaluation.resampling import Bootstrap, resampled
-from leafid.runs.truth import Truth
+from leafid.runs.truth import UNKNOWN, Truth
 
 #: What pictures can be grouped by.
 GROUPS = ("species", "genus", "family", "author", "plant", "content")
@@ -54,7 +54,7 @@ class Part:
     pictures, plants, missing : int
         How many count, of how many plants, and how many of them the run says nothing of.
     scores : tuple of float
-        One a measure; NaN where no picture counts.
+        One a measure; NaN where no picture counts, or where nothing could be right.
     intervals : tuple of (float, float)
         The confidence interval of each score; NaN where there is none: not asked for, or no author has two plants.
     """
@@ -169,13 +169,23 @@ def by_group(
     Returns
     -------
     list of Part
-        Sorted by name.
+        Sorted by name; of the pictures whose family isn't known, S of family is NaN.
     """
     scorer = _Scorer(truth, answers, chosen, leave_out_missing, bootstrap)
     names, index = truth.column(group)
     order = np.argsort(index, kind="stable")
     bounds = np.searchsorted(index[order], np.arange(len(names) + 1)).tolist()
-    return [scorer.part(name, order[bounds[place] : bounds[place + 1]])[0] for place, name in enumerate(names)]
+    parts = [scorer.part(name, order[bounds[place] : bounds[place + 1]])[0] for place, name in enumerate(names)]
+    return [_without_level(part, chosen, group) if part.name == UNKNOWN else part for part in parts]
+
+
+def _without_level(part: Part, chosen: Sequence[Measure], group: str) -> Part:
+    """Take out the score of a level of which the right answer isn't known: nothing could be right."""
+    level = level_measure(group)
+    kept = [level is None or measure.name != level.name for measure in chosen]
+    scores = tuple(score if keep else float("nan") for score, keep in zip(part.scores, kept, strict=True))
+    intervals = tuple(one if keep else _NO_INTERVAL for one, keep in zip(part.intervals, kept, strict=True))
+    return replace(part, scores=scores, intervals=intervals)
 
 
 class _Scorer:

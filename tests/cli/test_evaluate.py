@@ -70,6 +70,16 @@ def test_genus_counts_the_right_genus(cli):
     assert any(row["S of genus"] > row["S"] for row in table["rows"])
 
 
+def test_of_an_unknown_family_there_is_no_score(cli, tmp_path):
+    (tmp_path / "own" / "Ginkgo biloba").mkdir(parents=True)
+    (tmp_path / "own" / "Ginkgo biloba" / "1.jpg").touch()
+    (tmp_path / "run.txt").write_text("1.jpg Ginkgo biloba 1 1\n")
+    words = ("evaluate", tmp_path / "own", tmp_path / "run.txt", "--by", "family", "--intervals", "all", "--format")
+    (row,) = json.loads(cli(*words, "json").out)[1]["rows"]
+    assert (row["family"], row["S of family"], row["S"]) == ("unknown", None, 1)
+    assert cli(*words, "text").out.splitlines()[-2].split()[5:8] == ["–", "–", "–"]
+
+
 def test_tops(cli):
     row = rows(cli("evaluate", "--top", "1,2,4", TRUTH, GOOD, "--format", "csv"))[-1]
     assert float(row["accuracy"]) < float(row["top-2"]) <= float(row["top-4"])
