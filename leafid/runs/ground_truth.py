@@ -164,13 +164,14 @@ def read_ground_truth_file(path: str | os.PathLike[str]) -> dict[str, list[str]]
         The first problem of each line: no species name, a picture named twice, text after the first picture that is
         none.
     LeafidError
-        When the file can't be read or is empty.
+        When the file can't be read, is empty, or is a run file.
     """
     file = Path(path)
     lines = read_text(file).split("\n")
     species: dict[str, list[str]] = {}
     where: dict[str, int] = {}
     problems = []
+    run_lines = 0
     for number, line in enumerate(lines, 1):
         words = line.split()
         if not words:
@@ -179,8 +180,8 @@ def read_ground_truth_file(path: str | os.PathLike[str]) -> dict[str, list[str]]
         name, names = " ".join(words[:first]), words[first:]
         wrong = []
         if first == 0:
-            hint = "; is this a run file?" if len(words) > 3 and words[-2].isdigit() else ""
-            wrong.append(f"expected a species name before the pictures, found {words[0]!r}{hint}")
+            run_lines += len(words) > 3 and words[-2].isdigit()
+            wrong.append(f"expected a species name before the pictures, found {words[0]!r}")
         for word in names:
             if not _PICTURE_NAME.fullmatch(word):
                 wrong.append(f"expected a picture's file name, found {word!r}")
@@ -190,6 +191,11 @@ def read_ground_truth_file(path: str | os.PathLike[str]) -> dict[str, list[str]]
         # Another file given by mistake has something wrong in every word.
         problems += [f"{file}:{number}: {problem}" for problem in wrong[:1]]
         species.setdefault(name, []).extend(names)
+    if 2 * run_lines > sum(bool(line.strip()) for line in lines):
+        raise LeafidError(
+            f"{file}: expected a ground truth, found what looks like a run file; 'leafid evaluate' takes the ground "
+            "truth first, then the runs"
+        )
     if problems:
         raise ProblemsError(problems)
     if not where:

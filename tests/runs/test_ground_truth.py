@@ -77,12 +77,9 @@ def test_bad_text_files(tmp_path):
         ":2: expected a picture's file name, found 'oak'",
         ":3: expected picture '1.jpg' once, found it in lines 1 and 3",
     ]
-    file.write_text("1.jpg Sorbus aria 1 0.5\n1.jpg Acer campestre 2 0.25\n")
-    with pytest.raises(ProblemsError) as error:
+    file.write_text("1.jpg Sorbus aria 1 0.5\nAcer campestre 2.jpg\n")
+    with pytest.raises(ProblemsError, match=r":1: expected a species name before the pictures, found '1\.jpg'$"):
         read_ground_truth_file(file)
-    assert [problem.removeprefix(str(file)) for problem in error.value.problems] == [
-        f":{line}: expected a species name before the pictures, found '1.jpg'; is this a run file?" for line in (1, 2)
-    ]
     for content in (b"", b"Sorbus aria\n", b"\xff\xfe\xff 1.jpg"):
         file.write_bytes(content)
         with pytest.raises(LeafidError, match="expected"):
