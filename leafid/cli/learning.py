@@ -118,7 +118,11 @@ def training_pictures(arguments: argparse.Namespace, environment: Environment) -
     parts = {picture.part for picture in collection.pictures}
     pictures = [p for p in collection.pictures if p.species is not None and (p.part == "train" or "train" not in parts)]
     if not pictures:
-        raise LeafidError(f"{arguments.collection}: expected pictures of known species, found none")
+        raise LeafidError(
+            f"{arguments.collection}: expected pictures of known species, found {len(collection)} without; where "
+            "there is no XML, put those of a species directly into a folder named after it ('Acer campestre') and name "
+            "the folder above"
+        )
     if all(picture.type is None for picture in pictures) and arguments.type:
         # A collection that doesn't tell types apart is of the type that is asked for.
         return [replace(picture, type=AcquisitionType(arguments.type)) for picture in pictures]

@@ -58,7 +58,8 @@ def read(path: Path) -> Collection:
             found.add_described(folder, _sibling(folder, "test") or folder, part)
         else:
             found.add_folder(folder, part)
-    expected = f"directly in {', '.join(folder.name or str(folder) for folder, _ in sections)}"
+    named = ", ".join(folder.name or str(folder) for folder, _ in sections)
+    expected = f"directly in {named}" if sections else "in folders with XML files, or in folders called Train and Test"
     found.problems += left_out(path, {folder for folder, _ in sections}, expected)
     return Collection(path, LAYOUT, found.ordered(), tuple(found.problems))
 

@@ -126,7 +126,8 @@ def _read_one(path: Path, layout: str | None, unlabelled: bool) -> Collection:
     except OSError as error:
         raise LeafidError(f"{error.filename or path}: can't be read: {error.strerror or error}") from error
     if not collection.pictures:
-        raise ProblemsError([f"{path}: expected pictures, found none that can be used", *collection.problems])
+        said = f" in the layout {layout}; leave out --layout to have it found out" if layout else ""
+        raise ProblemsError([f"{path}: expected pictures, found none that can be used{said}", *collection.problems])
     return replace(collection, pictures=_one_spelling(collection.pictures))
 
 

@@ -198,7 +198,10 @@ def test_an_empty_collection(train, tmp_path, content):
 def test_pictures_without_labels(train, drawn):
     found = train(drawn / "Train" / f"{stems(drawn / 'Train')[0]}.jpg")
     assert found.status == 1
-    assert "expected pictures of known species, found none" in found.err
+    assert found.err.endswith(
+        "expected pictures of known species, found 1 without; where there is no XML, put those of a species directly "
+        "into a folder named after it ('Acer campestre') and name the folder above\n"
+    )
 
 
 def test_a_type_that_is_not_there(train, drawn, tmp_path):

@@ -129,6 +129,22 @@ def test_a_layout_that_is_not_there(tmp_path, draw, layout):
             read_collection(text, layout)
 
 
+def test_a_layout_that_does_not_fit_is_told_from_one_that_is_damaged(tmp_path, draw):
+    draw(tmp_path / "Acer campestre" / "1.jpg")
+    for folder in (tmp_path, tmp_path / "Acer campestre"):
+        with pytest.raises(LeafidError) as raised:
+            read_collection(folder, "imageclef")
+        first, second = str(raised.value).splitlines()
+        assert first == (
+            f"{folder}: expected pictures, found none that can be used in the layout imageclef; leave out --layout "
+            "to have it found out"
+        )
+        assert second == (
+            f"{tmp_path / 'Acer campestre'}: expected pictures in folders with XML files, or in folders called Train "
+            "and Test, found 1 picture here; it is left out"
+        )
+
+
 def test_nothing_there(tmp_path):
     with pytest.raises(LeafidError, match="no such file or folder"):
         read_collection(tmp_path / "none")
