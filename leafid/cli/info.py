@@ -121,7 +121,7 @@ def _files(summary: Summary) -> Iterable[str]:
     yield from _section("twins", [_twins_line(one) for one in summary["twins"]], "files that are there more than once")
     names = [f"{name}: {', '.join(files)}" for name, files in summary["duplicate_names"].items()]
     yield from _section("same name", names, "file names that several pictures bear; a run file can't tell them apart")
-    yield from _section("problems", summary["problems"], "in the metadata")
+    yield from _section("problems", summary["problems"], "in folders or metadata")
 
 
 def _twins_line(entry: TwinsEntry) -> str:

@@ -163,3 +163,10 @@ def test_real_training_set(cli, real_data):
     }
     assert found["unreadable"] == []
     assert found["problems"] == []
+
+
+def test_folders_that_are_left_out_are_problems(cli, collection, make_picture):
+    make_picture(collection / "more", 8, "opalus", plant="8")
+    lines = cli("info", collection, "--jobs", 1).out.splitlines()
+    assert "problems    2 in folders or metadata" in lines
+    assert lines[-1].startswith(f"  {collection / 'more'}: expected pictures directly in leaves, found 1 picture here")
