@@ -101,11 +101,11 @@ def _refuse_read_folder(output: Path, pictures: Sequence[Picture], given: Sequen
     from leafid.errors import UsageError
 
     into = output.resolve()
-    for folder in {picture.file.parent: None for picture in pictures}:
+    # A folder that is named is read with all below it; of one picture that is named its folder is not read.
+    read = [Path(path) for path in given if Path(path).is_dir()]
+    for folder in dict.fromkeys([*(picture.file.parent for picture in pictures), *read]):
         found = folder.resolve()
-        # The folders of a collection are listed with those beside them.
-        beside = into.parent == found.parent and any(Path(path).resolve() == found.parent for path in given)
-        if into == found or into in found.parents or beside:
+        if into == found or into in found.parents or (folder in read and found in into.parents):
             raise UsageError(f"--output {output}: expected a folder apart from the pictures in {folder}; name another")
 
 
