@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -43,6 +44,8 @@ def start(words: Sequence[object], mark: str, folder: Path, **more: str) -> subp
             stderr=err,
             env=environment,
             start_new_session=True,
+            # A shell has what it starts in the background ignore Ctrl-C, which children inherit.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
             text=True,
         )
 
