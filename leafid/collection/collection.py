@@ -9,6 +9,10 @@ from pathlib import Path
 from leafid.collection.picture import AcquisitionType, Picture
 
 
+class LeftOut(str):
+    """The line of a problem that pictures were left out for."""
+
+
 @dataclass(frozen=True)
 class Collection:
     """Pictures, and what went wrong while they were listed.
@@ -23,7 +27,7 @@ class Collection:
         By part (train, val, test), then by name with numbers in their order. A picture's file may be missing where
         the collection holds only metadata, see `missing`.
     problems : tuple of str
-        A line each for what was left out, and why; it ends with "left out" where that is pictures.
+        A line each for what was left out, and why; `LeftOut` where that is pictures.
     """
 
     root: Path
@@ -47,8 +51,8 @@ class Collection:
 
     @property
     def incomplete(self) -> bool:
-        """Whether pictures were left out, as the lines of such problems end with."""
-        return any(problem.endswith(" left out") for problem in self.problems)
+        """Whether pictures were left out."""
+        return any(isinstance(problem, LeftOut) for problem in self.problems)
 
     def of_type(self, type_: AcquisitionType | str | None) -> Collection:
         """Keep the pictures of one acquisition type (None: those of which it isn't known)."""

@@ -6,6 +6,7 @@ import os
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
+from leafid.collection.collection import LeftOut
 from leafid.collection.names import natural_key
 from leafid.errors import LeafidError
 from leafid.images import PICTURE_ENDINGS
@@ -48,7 +49,7 @@ def pictures_below(folder: Path, problems: list[str], *, descend: bool = True) -
     try:
         found, folders = pictures_in(folder), _folders_below(folder)
     except OSError as error:
-        problems.append(f"{folder}: can't be read: {error.strerror or error}; what it holds is left out")
+        problems.append(LeftOut(f"{folder}: can't be read: {error.strerror or error}; what it holds is left out"))
         return []
     for sub in folders if descend else ():
         # Linked folders are not followed further down, so that links in a circle have an end.
@@ -98,7 +99,7 @@ def _folders_below(folder: Path) -> list[Path]:
 def _unexpected(folder: Path, number: int, expected: str) -> Iterator[str]:
     if number:
         found = "1 picture here; it is" if number == 1 else f"{number} pictures here; they are"
-        yield f"{folder}: expected pictures {expected}, found {found} left out"
+        yield LeftOut(f"{folder}: expected pictures {expected}, found {found} left out")
 
 
 def part_folders(folder: Path) -> list[tuple[str, Path]]:

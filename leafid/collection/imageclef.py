@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from leafid.collection import names
-from leafid.collection.collection import Collection
+from leafid.collection.collection import Collection, LeftOut
 from leafid.collection.folders import (
     check_parts,
     files_in,
@@ -142,7 +142,9 @@ class _Found:
             if file in self.pictures or file.stem in stems:
                 continue
             if part == "train":
-                self.problems.append(f"{file}: expected {file.stem}.xml beside it, found none; the picture is left out")
+                self.problems.append(
+                    LeftOut(f"{file}: expected {file.stem}.xml beside it, found none; the picture is left out")
+                )
             else:
                 self.pictures[file] = Picture(file, part=part)
 
@@ -154,7 +156,7 @@ class _Found:
             try:
                 picture, problems = read_picture(xml, picture_folder, part)
             except LeafidError as error:
-                self.problems.append(f"{error}; the picture is left out")
+                self.problems.append(LeftOut(f"{error}; the picture is left out"))
                 continue
             self.problems += problems
             if picture.file in described:

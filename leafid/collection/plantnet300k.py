@@ -11,7 +11,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from leafid.collection import names
-from leafid.collection.collection import Collection
+from leafid.collection.collection import Collection, LeftOut
 from leafid.collection.folders import check_parts, files_in, folders_in, left_out, part_folders, part_of, pictures_in
 from leafid.collection.picture import AcquisitionType, Content, Picture, Taxon
 from leafid.errors import LeafidError
@@ -79,7 +79,7 @@ def _taxon(folder: Path, species_names: dict[str, object], source: Path, problem
             raise LeafidError(f"expected the name of species {folder.name}, found {name!r}")
         species = names.species_name(name)
     except LeafidError as error:
-        problems.append(f"{source}: {error}; the pictures in {folder} are left out")
+        problems.append(LeftOut(f"{source}: {error}; the pictures in {folder} are left out"))
         return None
     return Taxon(species, names.genus_name(species))
 

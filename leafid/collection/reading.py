@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Protocol, cast
 
 from leafid.collection import imageclef, pictures, plantnet300k, species_folders
-from leafid.collection.collection import Collection
+from leafid.collection.collection import Collection, LeftOut
 from leafid.collection.names import genus_name
 from leafid.collection.picture import Picture
 from leafid.errors import LeafidError, ProblemsError, UsageError
@@ -84,7 +84,7 @@ def read_collection(
                 raise
             # Among several, one that is of no use costs only itself.
             first, *others = error.problems if isinstance(error, ProblemsError) else [str(error)]
-            problems += [f"{first}; it is left out", *others]
+            problems += [LeftOut(f"{first}; it is left out"), *others]
     if problems and not found:
         raise ProblemsError(problems)
     if not found:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from leafid.collection.collection import Collection
+from leafid.collection.collection import Collection, LeftOut
 from leafid.collection.folders import (
     check_parts,
     folders_in,
@@ -59,7 +59,7 @@ def read(path: Path, unlabelled: bool = False) -> Collection:
                 species = species_name(folder.name)
             except LeafidError as error:
                 if not unlabelled:
-                    problems.append(f"{folder}: {error}; its {len(files)} pictures are left out")
+                    problems.append(LeftOut(f"{folder}: {error}; its {len(files)} pictures are left out"))
                     nameless.add(folder)
                 continue
             taxon = Taxon(species, genus_name(species))
