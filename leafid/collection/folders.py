@@ -41,20 +41,20 @@ def folders_in(folder: Path) -> list[Path]:
     return [folder / name for name in sorted(names, key=natural_key)]
 
 
-def pictures_below(folder: Path, problems: list[str], *, descend: bool = True) -> list[Path]:
-    """List the picture files of a folder, then those of its sub-folders, hidden ones left out.
+def pictures_below(folder: Path, problems: list[str], *, descend: bool = True) -> Iterator[Path]:
+    """Yield the picture files of a folder, then those of its sub-folders, hidden ones left out.
 
-    A folder that can't be read becomes a problem.
+    A folder that can't be read becomes a problem when its turn comes.
     """
     try:
         found, folders = pictures_in(folder), _folders_below(folder)
     except OSError as error:
         problems.append(LeftOut(f"{folder}: can't be read: {error.strerror or error}; what it holds is left out"))
-        return []
+        return
+    yield from found
     for sub in folders if descend else ():
         # Linked folders are not followed further down, so that links in a circle have an end.
-        found += pictures_below(sub, problems, descend=not sub.is_symlink())
-    return found
+        yield from pictures_below(sub, problems, descend=not sub.is_symlink())
 
 
 def left_out(root: Path, read: Collection[Path], expected: str) -> Iterator[str]:
@@ -83,8 +83,8 @@ def left_out(root: Path, read: Collection[Path], expected: str) -> Iterator[str]
                 yield from look(sub)
             else:
                 problems: list[str] = []
-                found = pictures_below(sub, problems, descend=not sub.is_symlink())
-                yield from _unexpected(sub, len(found), expected)
+                number = sum(1 for _ in pictures_below(sub, problems, descend=not sub.is_symlink()))
+                yield from _unexpected(sub, number, expected)
                 yield from problems
 
     yield from look(root)

@@ -14,11 +14,13 @@ LAYOUT = "pictures"
 
 def detect(path: Path) -> bool:
     """Tell whether a path is a file, or a folder with picture files in it or in its sub-folders."""
-    return path.is_file() or (path.is_dir() and (has_file(path, PICTURE_ENDINGS) or bool(pictures_below(path, []))))
+    return path.is_file() or (
+        path.is_dir() and (has_file(path, PICTURE_ENDINGS) or any(True for _ in pictures_below(path, [])))
+    )
 
 
 def read(path: Path) -> Collection:
     """List a file as it is, whatever its name, or the picture files of a folder and of its sub-folders."""
     problems: list[str] = []
-    files = pictures_below(path, problems) if path.is_dir() else [path]
+    files = list(pictures_below(path, problems)) if path.is_dir() else [path]
     return Collection(path, LAYOUT, tuple(Picture(file) for file in files), tuple(problems))
