@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
 
 from leafid.segmentation.result import Image, Mask, bounding_box
-from leafid.segmentation.uniform import uniform_mask
+from leafid.segmentation.uniform import DOUBTFUL, FoundLeaf, uniform_mask
 
-# A mask no surer than this is looked for in other ways, which have to be surer than that; a grey picture has no
-# chroma to tell a leaf by, so that shreds of one seem surer there.
-_DOUBTFUL, _DOUBTFUL_GREY, _SURE = 0.35, 0.6, 0.7
+# A doubtful mask is looked for in other ways, which have to be surer than that; a grey picture has no chroma to tell a
+# leaf by, so that shreds of one seem surer there.
+_DOUBTFUL_GREY, _SURE = 0.6, 0.7
 # 8-bit Lab units: a picture whose hues differ no more is grey.
 _GREY = 4
 # A sheet inside a frame takes at least this part of the picture; beside its corners this part of its shorter side is
@@ -26,18 +24,8 @@ _RIM, _PADDING, _CORNER_PATCH = 0.03, 0.06, 0.03
 # Smaller pictures are not looked into.
 _LEAST_SIDE = 16
 
-Cover = NDArray[np.uint8] | None
 
-
-class Found(NamedTuple):
-    """A leaf as `uniform_mask` gives it."""
-
-    mask: Mask
-    confidence: float
-    cover: Cover
-
-
-def sheet_mask(image: Image) -> Found:
+def sheet_mask(image: Image) -> FoundLeaf:
     """Find the leaf on a sheet: `uniform_mask`, and a second look where its answer can't be right.
 
     Parameters
@@ -60,32 +48,34 @@ def sheet_mask(image: Image) -> Found:
     most of the border is leaf), and by lightness as much as by hue (grey pictures); the surest mask counts.
     """
     found = _inside_frames(image)
-    if found.confidence > _DOUBTFUL_GREY or (found.confidence > _DOUBTFUL and not _is_grey(image)):
+    if found.confidence > _DOUBTFUL_GREY or (found.confidence > DOUBTFUL and not _is_grey(image)):
         return found
-    looks = (look for look in _other_looks(image) if not _is_sheet(look.mask, bounding_box(look.mask)))
+    looks = (look for look in _other_looks(image) if _sheet_box(look.mask) is None)
     surest = max(looks, key=lambda look: look.confidence, default=found)
     return surest if surest.confidence > _SURE else found
 
 
-def _inside_frames(image: Image) -> Found:
-    found = Found(*uniform_mask(image))
-    box = bounding_box(found.mask)
-    if not _is_sheet(found.mask, box):
+def _inside_frames(image: Image) -> FoundLeaf:
+    found = uniform_mask(image)
+    box = _sheet_box(found.mask)
+    if box is None:
         return found
     row0, row1, col0, col1 = box
     edge = max(2, round(_EDGE * max(image.shape[:2])))
     return _within(image, (row0 + edge, row1 - edge, col0 + edge, col1 - edge)) or found
 
 
-def _is_sheet(mask: Mask, box: tuple[int, int, int, int]) -> bool:
-    row0, row1, col0, col1 = box
+def _sheet_box(mask: Mask) -> tuple[int, int, int, int] | None:
+    """Give the bounding box of what was found where that is the sheet."""
+    row0, row1, col0, col1 = bounding_box(mask)
     rows, cols = row1 - row0, col1 - col0
-    if rows * cols < _SHEET_SHARE * mask.size:
-        return False
+    if not _SHEET_SHARE * mask.size <= rows * cols < mask.size:
+        return None
     corner = max(1, round(_CORNER * min(rows, cols)))
-    if min(rows, cols) <= 2 * corner or rows * cols == mask.size:
-        return False
-    return bool(mask[np.ix_((row0 + corner, row1 - 1 - corner), (col0 + corner, col1 - 1 - corner))].all())
+    if min(rows, cols) <= 2 * corner:
+        return None
+    corners = mask[np.ix_((row0 + corner, row1 - 1 - corner), (col0 + corner, col1 - 1 - corner))]
+    return (row0, row1, col0, col1) if corners.all() else None
 
 
 def _is_grey(image: Image) -> bool:
@@ -93,16 +83,16 @@ def _is_grey(image: Image) -> bool:
     return all(int(hue.max()) - int(hue.min()) <= _GREY for hue in (a, b))
 
 
-def _other_looks(image: Image) -> Iterator[Found]:
+def _other_looks(image: Image) -> Iterator[FoundLeaf]:
     rows, cols = image.shape[:2]
     rim = max(2, round(_RIM * max(rows, cols)))
     if (within := _within(image, (rim, rows - rim, rim, cols - rim))) is not None:
         yield within
     yield _padded(image)
-    yield Found(*uniform_mask(image, by_lightness=True))
+    yield uniform_mask(image, by_lightness=True)
 
 
-def _within(image: Image, box: tuple[int, int, int, int]) -> Found | None:
+def _within(image: Image, box: tuple[int, int, int, int]) -> FoundLeaf | None:
     """Look for the leaf in a part of the picture; None where that is too small."""
     row0, row1, col0, col1 = box
     if min(row1 - row0, col1 - col0) < _LEAST_SIDE:
@@ -111,13 +101,13 @@ def _within(image: Image, box: tuple[int, int, int, int]) -> Found | None:
     mask = np.zeros(image.shape[:2], bool)
     mask[row0:row1, col0:col1] = inner.mask
     if inner.cover is None:
-        return Found(mask, inner.confidence, None)
+        return FoundLeaf(mask, inner.confidence, None)
     cover = np.zeros(image.shape[:2], np.uint8)
     cover[row0:row1, col0:col1] = inner.cover
-    return Found(mask, inner.confidence, cover)
+    return FoundLeaf(mask, inner.confidence, cover)
 
 
-def _padded(image: Image) -> Found:
+def _padded(image: Image) -> FoundLeaf:
     """Look for the leaf with more of the sheet around it, in the colour of the picture's corners."""
     rows, cols = image.shape[:2]
     side = max(1, round(_CORNER_PATCH * min(rows, cols)))
@@ -127,4 +117,4 @@ def _padded(image: Image) -> Found:
     wider = cv2.copyMakeBorder(image, width, width, width, width, cv2.BORDER_CONSTANT, value=colour.tolist())
     mask, confidence, cover = uniform_mask(wider)
     inside = slice(width, width + rows), slice(width, width + cols)
-    return Found(mask[inside].copy(), confidence, None if cover is None else cover[inside].copy())
+    return FoundLeaf(mask[inside].copy(), confidence, None if cover is None else cover[inside].copy())

@@ -30,7 +30,7 @@ _LEAST_CUT = 8.0
 _LINE_REACH, _LEAST_LINE = 0.012, 0.25
 
 # A mask of a small picture that is no surer than this is looked for again, more thoroughly.
-_DOUBTFUL = 0.35
+DOUBTFUL = 0.35
 # Of a picture too small to be reduced, the local cut along lines: they are thinner than a pixel there, and so paler.
 _SMALL_LINE_CUT = 0.5
 
@@ -38,7 +38,16 @@ _SMALL_LINE_CUT = 0.5
 _SURELY_SHEET, _SURELY_LEAF = 0.5, 1.5
 
 
-def uniform_mask(image: Image, *, by_lightness: bool = False) -> tuple[Mask, float, NDArray[np.uint8] | None]:
+class FoundLeaf(NamedTuple):
+    """A leaf found on a sheet, as in `Segmentation`."""
+
+    mask: Mask
+    confidence: float
+    #: None where the picture is large enough to do without.
+    cover: NDArray[np.uint8] | None
+
+
+def uniform_mask(image: Image, *, by_lightness: bool = False) -> FoundLeaf:
     """Find the leaf on a plain sheet of any tint.
 
     Parameters
@@ -78,10 +87,10 @@ def uniform_mask(image: Image, *, by_lightness: bool = False) -> tuple[Mask, flo
     if not pictures:
         found = _small_mask(small, share, quick=True)
         # Where a quick look at the sheet takes the leaf for it, a thorough one is worth its time.
-        return found if found[1] > _DOUBTFUL else _small_mask(small, share, quick=False)
+        return found if found.confidence > DOUBTFUL else _small_mask(small, share, quick=False)
     look = _looked_at(small, _LOCAL_CUT, share)
     if not look.share.any():
-        return np.zeros(image.shape[:2], bool), 0.0, None
+        return FoundLeaf(np.zeros(image.shape[:2], bool), 0.0, None)
     cells = _places(_undecided(look.distance, look.cuts))
     places, above = _within(pictures[-1], cells, small.shape[1], look)
     look.share.ravel()[cells] = above.sum(axis=0, dtype=np.uint8) * 63
@@ -93,15 +102,16 @@ def uniform_mask(image: Image, *, by_lightness: bool = False) -> tuple[Mask, flo
         places, above = _within(pictures[-1], _places(_rim(mask)), mask.shape[1], look)
         mask = _doubled(mask, pictures.pop())
         mask.ravel()[places] = above
-    return mask.view(bool), _confidence(leaf, look.distance, look.spread), None
+    return FoundLeaf(mask.view(bool), _confidence(leaf, look.distance, look.spread), None)
 
 
-def _small_mask(image: Image, lightness_share: float, *, quick: bool) -> tuple[Mask, float, NDArray[np.uint8] | None]:
+def _small_mask(image: Image, lightness_share: float, *, quick: bool) -> FoundLeaf:
     look = _looked_at(image, _SMALL_LINE_CUT, lightness_share, quick=quick)
     if not look.share.any():
-        return np.zeros(image.shape[:2], bool), 0.0, None
+        return FoundLeaf(np.zeros(image.shape[:2], bool), 0.0, None)
     leaf = leaf_regions(look.share, cv2.add(look.distance, look.thin))
-    return leaf.view(bool), _confidence(leaf, look.distance, look.spread), _cover(leaf, look.distance, look.cuts)
+    confidence = _confidence(leaf, look.distance, look.spread)
+    return FoundLeaf(leaf.view(bool), confidence, _cover(leaf, look.distance, look.cuts))
 
 
 class _Look(NamedTuple):
