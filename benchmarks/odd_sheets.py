@@ -15,6 +15,7 @@ import cv2
 import numpy as np
 
 from leafid.collection import AcquisitionType, read_collection
+from leafid.evaluation.localisation import pascal_score
 from leafid.images import read_image
 from leafid.parallel import ordered_map
 from leafid.segmentation import segment
@@ -59,7 +60,7 @@ def overlaps(file: Path) -> list[tuple[str, float]]:
     found = []
     for what, other, wanted in changed(image, mask):
         own = segment(other, AcquisitionType.SCAN).mask
-        found.append((what, float(np.count_nonzero(own & wanted) / np.count_nonzero(own | wanted))))
+        found.append((what, pascal_score(wanted, own)))
     return found
 
 

@@ -17,6 +17,7 @@ import cv2
 import numpy as np
 
 from leafid.collection.picture import AcquisitionType
+from leafid.evaluation.localisation import pascal_score
 from leafid.images import read_image
 from leafid.runs.label_masks import read_label_mask
 from leafid.segmentation import segment
@@ -31,7 +32,7 @@ def measure(folder: Path) -> dict[str, tuple[float, float]]:
         start = time.thread_time()
         blade = segment(image, AcquisitionType.SCAN_LIKE).blade
         spent = time.thread_time() - start
-        found[file.stem] = (float(np.count_nonzero(blade & true) / np.count_nonzero(blade | true)), 1000 * spent)
+        found[file.stem] = (pascal_score(true, blade), 1000 * spent)
     return found
 
 

@@ -14,9 +14,9 @@ LAYOUT = "pictures"
 
 def detect(path: Path) -> bool:
     """Tell whether a path is a file, or a folder with picture files in it or in its sub-folders."""
-    return path.is_file() or (
-        path.is_dir() and (has_file(path, PICTURE_ENDINGS) or any(True for _ in pictures_below(path, [])))
-    )
+    if not path.is_dir():
+        return path.is_file()
+    return has_file(path, PICTURE_ENDINGS) or any(True for _ in pictures_below(path, []))
 
 
 def read(path: Path) -> Collection:

@@ -1,0 +1,93 @@
+"""Which windows of a picture are looked at: limits, focus and regions."""
+
+import cv2
+import numpy as np
+import pytest
+
+from leafid.descriptors.cell_windows import Grid
+from leafid.descriptors.local import dense_sift
+
+
+def picture(rows, cols):
+    """Noise: no two windows are alike."""
+    return np.random.default_rng(0).integers(0, 256, (rows, cols), dtype=np.uint8)
+
+
+def test_a_limit_spreads_windows_over_all_scales():
+    grey = picture(64, 64)
+    everything, some = dense_sift(grey), dense_sift(grey, grid=Grid(limit=100))
+    assert len(some) == 100
+    assert {*some.scales.tolist()} == {*everything.scales.tolist()}
+    rows = {row.tobytes() for row in everything.descriptors}
+    assert all(row.tobytes() in rows for row in some.descriptors)
+
+
+def test_a_focus_takes_windows_as_often_as_its_gaussian_says():
+    grey = picture(400, 300)
+    found = dense_sift(grey, grid=Grid(n_scales=1, focus=0.2, limit=1000))
+    everything = dense_sift(grey, grid=Grid(n_scales=1))
+    assert len(found) == 1000
+    assert len({tuple(place) for place in found.positions.tolist()}) == 1000
+    weights = np.exp(-((everything.positions - 0.5) ** 2).sum(axis=1) / (2 * 0.2**2))
+    for axis in (0, 1):
+        edges = np.linspace(0, 1, 6)
+        wanted = np.histogram(everything.positions[:, axis], edges, weights=weights / weights.sum())[0]
+        # Marks in equal distances: along a column of the picture they fall a little unevenly.
+        np.testing.assert_allclose(np.histogram(found.positions[:, axis], edges)[0] / 1000, wanted, atol=0.02)
+
+
+@pytest.mark.parametrize("focus", [0.0, 0.3])
+@pytest.mark.parametrize("limit", [0, 10])
+def test_a_region_that_keeps_no_window_leaves_none(focus, limit):
+    grey = picture(60, 80)
+    found = dense_sift(grey, np.zeros(grey.shape, bool), Grid(focus=focus, limit=limit))
+    assert found.descriptors.shape == (0, 128)
+
+
+def test_a_focus_takes_no_window_twice():
+    grey = picture(64, 64)
+    for limit in (0, 50, 5000):
+        found = dense_sift(grey, grid=Grid(n_scales=1, focus=0.1, limit=limit))
+        places = {tuple(place) for place in found.positions.tolist()}
+        assert 0 < len(places) == len(found) <= (limit or 169)
+    # In the middle, where the Gaussian is flat, a wide focus leaves nothing out.
+    assert len(dense_sift(grey, grid=Grid(n_scales=1, focus=100))) == len(dense_sift(grey, grid=Grid(n_scales=1)))
+
+
+def test_patches_outside_of_the_region_are_left_out():
+    grey = picture(48, 48)
+    region = np.zeros((48, 48), bool)
+    region[:16, :16] = True
+    everywhere, inside = dense_sift(grey, grid=Grid(n_scales=1)), dense_sift(grey, region, grid=Grid(n_scales=1))
+    # A window of 16 × 16 pixels whose corner is (4a, 4b) shares (16 - 4a)(16 - 4b) with the region: a tenth is 25.6.
+    shared = [(16 - 4 * a) * (16 - 4 * b) for a in range(9) for b in range(9) if a < 4 and b < 4]
+    assert len(inside) == sum(area >= 25.6 for area in shared)
+    kept = {tuple(place) for place in inside.positions.tolist()}
+    chosen = [tuple(place) in kept for place in everywhere.positions.tolist()]
+    np.testing.assert_array_equal(everywhere.descriptors[chosen], inside.descriptors)
+    assert len(dense_sift(grey, np.zeros((48, 48), bool))) == 0
+
+
+def test_patches_are_of_the_inside_or_of_the_edge_or_of_both():
+    grey, region = picture(90, 70), np.zeros((90, 70), bool)
+    cv2.ellipse(region.view(np.uint8), (35, 44), (24, 33), 20, 0, 360, 1, -1)
+    both, inside, edge = (
+        dense_sift(grey, region, Grid(n_scales=3, coverage=least, most_coverage=most))
+        for least, most in ((0.1, 1.0), (0.95, 1.0), (0.1, 0.95))
+    )
+    places, inner, outer = (
+        {(*place, scale) for place, scale in zip(found.positions.tolist(), found.scales.tolist(), strict=True)}
+        for found in (both, inside, edge)
+    )
+    assert inner
+    assert outer
+    assert inner | outer == places
+    # Only windows that are covered by 0.95 to within half a grey level a cell are both.
+    assert len(inner & outer) < 0.01 * len(places)
+    # Of a window of 16 × 16 pixels, whose corner is (4a, 4b), as above.
+    region = np.zeros((48, 48), bool)
+    region[:16, :16] = True
+    shared = [(16 - 4 * a) * (16 - 4 * b) for a in range(4) for b in range(4)]
+    half = dense_sift(picture(48, 48), region, Grid(n_scales=1, most_coverage=0.5))
+    assert len(half) == sum(25.6 <= area <= 128 for area in shared)
+    assert 128 in shared
