@@ -19,7 +19,10 @@ from html import escape
 from pathlib import Path
 from types import CodeType, FrameType
 
+import leafid
+
 PACKAGE = "leafid"
+_FOLDER = Path(leafid.__file__).parent
 _INTERVAL = 0.001
 _WIDTH, _ROW, _SIDE, _TOP, _GAP = 1200, 17, 6, 34, 14
 # Narrower boxes, in shares of the whole, show nothing.
@@ -70,10 +73,11 @@ def _stack(innermost: FrameType | None) -> Stack:
 
 @cache
 def _module(file: str) -> str:
-    parts = Path(file).with_suffix("").parts
-    if PACKAGE not in parts:
+    path = Path(file)
+    # By the package's own folder: a clone, with its virtual environment below, may be called leafid as well.
+    if not path.is_relative_to(_FOLDER):
         return ""
-    return ".".join(parts[len(parts) - 1 - parts[::-1].index(PACKAGE) :])
+    return ".".join((PACKAGE, *path.relative_to(_FOLDER).with_suffix("").parts))
 
 
 @cache
