@@ -15,10 +15,10 @@ from typing import Any
 from benchmarks.table_rows import HEAD, print_rows
 from leafid.collection import AcquisitionType, read_collection
 from leafid.descriptors.registry import FAMILIES
-from leafid.learning.descriptions import Descriptions
-from leafid.learning.recipe import Expert, Recipe, alike
-from leafid.learning.recipe_file import load_recipe
-from leafid.learning.store import Store, default_folder
+from leafid.features.cache import Store, default_folder
+from leafid.features.loader import Descriptions
+from leafid.recipes.reader import load_recipe
+from leafid.recipes.recipe import Expert, Recipe, alike
 
 # What families that measure the outline are measured on; the others look inside.
 _OUTLINE_SOURCES = ("blade", "whole")

@@ -23,17 +23,17 @@ from pathlib import Path
 
 import numpy as np
 
+from leafid.classifiers.held_out import HeldOut
 from leafid.collection import AcquisitionType, Picture, plant_folds, read_collection
-from leafid.collection.places import place_labels
-from leafid.evaluation.held_out import FIGURES_WITHOUT_AUTHORS as FIGURES
-from leafid.evaluation.held_out import held_out_scores
-from leafid.learning.crossvalidation import N_FOLDS
-from leafid.learning.descriptions import Descriptions
-from leafid.learning.held_out import HeldOut
-from leafid.learning.identifier import Identifier, trainable
-from leafid.learning.recipe import Recipe
-from leafid.learning.recipe_file import load_recipe
-from leafid.learning.store import Store, default_folder
+from leafid.collection.geography import place_labels
+from leafid.features.cache import Store, default_folder
+from leafid.features.loader import Descriptions
+from leafid.identification.crossvalidation import N_FOLDS
+from leafid.identification.held_out_scores import FIGURES_WITHOUT_AUTHORS as FIGURES
+from leafid.identification.held_out_scores import held_out_scores
+from leafid.identification.identifier import Identifier, trainable
+from leafid.recipes.reader import load_recipe
+from leafid.recipes.recipe import Recipe
 
 
 @dataclass

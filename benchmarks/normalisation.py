@@ -26,12 +26,12 @@ import numpy as np
 
 from benchmarks.table_rows import HEAD, print_rows
 from leafid.collection import AcquisitionType, read_collection
-from leafid.learning import describing
-from leafid.learning.descriptions import Descriptions
-from leafid.learning.recipe import Recipe
-from leafid.learning.recipe_file import load_recipe
-from leafid.learning.store import Store
+from leafid.features import extractor as describing
+from leafid.features.cache import Store
+from leafid.features.loader import Descriptions
 from leafid.parallel import in_worker, working_on
+from leafid.recipes.reader import load_recipe
+from leafid.recipes.recipe import Recipe
 from leafid.segmentation import Segmentation, background, crop, natural, regions, segment, uniform
 from leafid.segmentation.result import Image, Mask
 

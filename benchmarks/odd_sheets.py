@@ -15,11 +15,11 @@ import cv2
 import numpy as np
 
 from leafid.collection import AcquisitionType, read_collection
-from leafid.evaluation.localisation import pascal_score
 from leafid.images import read_image
 from leafid.parallel import ordered_map
 from leafid.segmentation import segment
 from leafid.segmentation.result import Image, Mask
+from leafid.tasks.interpretation.localisation import pascal_score
 
 LONGEST_SIDE = 800
 _FRAMES = {

@@ -28,13 +28,13 @@ import numpy as np
 
 from leafid.collection import AcquisitionType, Picture, read_collection
 from leafid.collection.picture import Taxon
-from leafid.evaluation.held_out import FIGURES_WITHOUT_AUTHORS as FIGURES
-from leafid.evaluation.held_out import held_out_scores
+from leafid.features.cache import Store
+from leafid.features.loader import Descriptions
+from leafid.identification.crossvalidation import N_FOLDS, cross_validate
+from leafid.identification.held_out_scores import FIGURES_WITHOUT_AUTHORS as FIGURES
+from leafid.identification.held_out_scores import held_out_scores
 from leafid.images import read_image
-from leafid.learning.crossvalidation import N_FOLDS, cross_validate
-from leafid.learning.descriptions import Descriptions
-from leafid.learning.recipe_file import load_recipe
-from leafid.learning.store import Store
+from leafid.recipes.reader import load_recipe
 from leafid.segmentation import segment
 from leafid.synthetic.plan import Settings
 from leafid.synthetic.writer import write_collection

@@ -24,8 +24,8 @@ from benchmarks.pictures import REPOSITORY, SAMPLE, Prepared, described_sizes, d
 from benchmarks.results import Results, machine, verdict
 from leafid.collection import AcquisitionType, Picture
 from leafid.files import writing
-from leafid.learning.identifier import Identifier
-from leafid.learning.recipe_file import load_recipe
+from leafid.identification.identifier import Identifier
+from leafid.recipes.reader import load_recipe
 
 T = TypeVar("T")
 Pictures = dict[AcquisitionType, list[Picture]]

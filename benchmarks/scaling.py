@@ -78,10 +78,10 @@ def fit_ridge(n_rows: int, n_columns: int) -> None:
     """Learn from drawn vectors as an expert does: five folds, their held-out scores, and all of it."""
     import numpy as np
 
-    from leafid.learning.fitting import learn_expert
-    from leafid.learning.recipe import Expert
-    from leafid.learning.rows import Rows
-    from leafid.learning.spool import Spool
+    from leafid.classifiers.expert_fitting import learn_expert
+    from leafid.classifiers.rows import Rows
+    from leafid.classifiers.spool import Spool
+    from leafid.recipes.recipe import Expert
 
     random = np.random.default_rng(0)
     labels = np.arange(n_rows) % 100

@@ -17,10 +17,10 @@ import cv2
 import numpy as np
 
 from leafid.collection.picture import AcquisitionType
-from leafid.evaluation.localisation import pascal_score
 from leafid.images import read_image
-from leafid.runs.label_masks import read_label_mask
 from leafid.segmentation import segment
+from leafid.tasks.interpretation.label_masks import read_label_mask
+from leafid.tasks.interpretation.localisation import pascal_score
 
 
 def measure(folder: Path) -> dict[str, tuple[float, float]]:

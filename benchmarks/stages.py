@@ -11,16 +11,16 @@ import numpy as np
 
 from benchmarks.measure import Call
 from benchmarks.pictures import Prepared
+from leafid.classifiers.linear import LinearScorer, mapped
 from leafid.collection import AcquisitionType, Picture
 from leafid.descriptors import registry
 from leafid.descriptors.local_registry import local_descriptor
+from leafid.features.extractor import Describer, Views, local_features
+from leafid.features.loader import Descriptions
+from leafid.identification.identifier import Identifier
 from leafid.images import read_image
-from leafid.learning.describing import Describer, Views, local_features
-from leafid.learning.descriptions import Descriptions
-from leafid.learning.identifier import Identifier
-from leafid.learning.linear import LinearScorer, mapped
-from leafid.learning.recipe import LONGEST_SIDE, Expert, Recipe
-from leafid.learning.recipe_file import load_recipe
+from leafid.recipes.reader import load_recipe
+from leafid.recipes.recipe import LONGEST_SIDE, Expert, Recipe
 from leafid.segmentation import normalised_crop, segment
 
 RECIPES = ("default", "fast", "baseline-bow")

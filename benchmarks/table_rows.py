@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 
 from leafid.cli.crossval import figure_cells
 from leafid.collection import AcquisitionType, Picture
-from leafid.evaluation.held_out import FIGURES, cross_validated_scores
-from leafid.learning.crossvalidation import N_FOLDS, FoldAnswers, cross_validate
-from leafid.learning.descriptions import Descriptions
-from leafid.learning.recipe import Recipe
+from leafid.features.loader import Descriptions
+from leafid.identification.crossvalidation import N_FOLDS, FoldAnswers, cross_validate
+from leafid.identification.held_out_scores import FIGURES, cross_validated_scores
+from leafid.recipes.recipe import Recipe
 
 HEAD = f"| type | what | {' | '.join(FIGURES)} | pictures |\n|---|---|{'---|' * (len(FIGURES) + 1)}"
 

@@ -12,11 +12,17 @@ ROOMS = (
     "segmentation",
     "descriptors",
     "encoding",
-    "learning",
+    "recipes",
+    "features",
+    "metrics",
+    "classifiers",
+    "identification",
     "runs",
     "evaluation",
     "report",
     "synthetic",
+    "console",
+    "tasks",
     "cli",
 )
 # Small services that any room may use; they know none of the rooms.
@@ -33,7 +39,12 @@ SERVICES = (
 )
 # Who may use what, beside what stands before it, and why.
 EXCEPTIONS: dict[tuple[str, str], str] = {}
-LIBRARY = sorted(path for path in PACKAGE.rglob("*.py") if "cli" not in path.relative_to(PACKAGE).parts)
+# Those who print: the commands, with what they share, and the commands of other tasks.
+LIBRARY = sorted(
+    path
+    for path in PACKAGE.rglob("*.py")
+    if not {"cli", "console"} & set(path.relative_to(PACKAGE).parts) and not path.name.endswith("command.py")
+)
 
 
 def room_of(path: Path) -> str:

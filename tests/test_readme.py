@@ -21,11 +21,11 @@ from pathlib import Path
 
 import pytest
 
-from leafid.cli.environment import Environment
 from leafid.cli.main import COMMANDS, main
+from leafid.console.environment import Environment
 from leafid.errors import LeafidError
-from leafid.learning.bundled import default_model
-from leafid.learning.recipe import Expert, Recipe
+from leafid.identification.bundled import default_model
+from leafid.recipes.recipe import Expert, Recipe
 
 REPOSITORY = Path(__file__).parents[1]
 README = REPOSITORY / "README.md"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from fuzz.target import Target, written
-from leafid.runs.box import Box, BoxedObject
-from leafid.runs.boxes import BoxFile, read_boxes
+from leafid.tasks.interpretation.box import Box, BoxedObject
+from leafid.tasks.interpretation.box_files import BoxFile, read_boxes
 
 _TRUTH = b"""{"images": [{"id": 1, "file_name": "a.jpg", "width": 40, "height": 30}],
  "categories": [{"id": 1, "name": "leaf"}],

@@ -9,7 +9,7 @@ import numpy as np
 from PIL import Image
 
 from fuzz.target import Target, written
-from leafid.runs.label_masks import read_label_mask
+from leafid.tasks.interpretation.label_masks import read_label_mask
 
 
 def _png(mode: str) -> bytes:

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from fuzz.target import Target, written
-from leafid.learning.modelfile import read_manifest, read_model
+from leafid.identification.modelfile import read_manifest, read_model
 
 _RECIPES = {
     "scan": """

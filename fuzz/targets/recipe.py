@@ -8,8 +8,8 @@ from pathlib import Path
 
 from fuzz.target import Target, written
 from leafid.collection.picture import AcquisitionType
-from leafid.learning.recipe import Expert
-from leafid.learning.recipe_file import from_plain, load_recipe
+from leafid.recipes.reader import from_plain, load_recipe
+from leafid.recipes.recipe import Expert
 
 _SMALL = b"""summary = "small"
 training_types = ["scan", "scan-like"]
@@ -32,7 +32,7 @@ trust = "segmentation"
 
 
 def _seeds() -> list[bytes]:
-    folder = resources.files("leafid.learning") / "recipes"
+    folder = resources.files("leafid.recipes")
     shipped = [(folder / name / "scan.toml").read_bytes() for name in ("default", "fast", "baseline-bow")]
     return [_SMALL, *shipped, b"experts.a.b.c = {d = [1, 2.5, 1979-05-27T07:32:00Z, '''x''']}\n"]
 

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from fuzz.target import Target
-from leafid.learning.store import Store
+from leafid.features.cache import Store
 
 _KEY, _VALUE = b"key" * 8, bytes(range(256))
 

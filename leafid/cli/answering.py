@@ -7,16 +7,16 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
-from leafid.cli.environment import Environment
+from leafid.console.environment import Environment
 from leafid.errors import LeafidError
 
 if TYPE_CHECKING:
+    from leafid.classifiers.thresholds import SetRule
     from leafid.collection import Picture
     from leafid.collection.picture import AcquisitionType
-    from leafid.evaluation.taxonomy import Taxonomy
-    from leafid.learning.model import Model
-    from leafid.learning.prediction import Answer
-    from leafid.learning.thresholds import SetRule
+    from leafid.identification.model import Model
+    from leafid.identification.prediction import Answer
+    from leafid.metrics.taxonomy import Taxonomy
 
 Ranking = Sequence[tuple[str, float]]
 #: From the ranking of all species to what is said.
@@ -30,7 +30,7 @@ def ranking_choice(top: int | None) -> Choice:
 
 def set_choice(model: Model, rule: SetRule) -> Choice:
     """Say a set of species, maybe an empty one."""
-    from leafid.learning.thresholds import set_of
+    from leafid.classifiers.thresholds import set_of
 
     return lambda answer: set_of(answer.ranking, rule, model.thresholds.get(_type_of(answer.picture)))
 
@@ -39,9 +39,9 @@ def back_off_choice(model: Model) -> Choice:
     """Say one name, of a species or of what it belongs to, as fine as is sure enough."""
     import numpy as np
 
-    from leafid.evaluation.hierarchy import answer_probability, back_off
-    from leafid.evaluation.path_error import WILDCARD
-    from leafid.evaluation.taxonomy import Taxonomy
+    from leafid.metrics.hierarchy import answer_probability, back_off
+    from leafid.metrics.path_error import WILDCARD
+    from leafid.metrics.taxonomy import Taxonomy
 
     @cache
     def tree(type_: AcquisitionType) -> Taxonomy:
@@ -62,7 +62,7 @@ def back_off_choice(model: Model) -> Choice:
 
 def check_thresholds(model: Model, pictures: Iterable[Picture], arguments: argparse.Namespace) -> None:
     """Find out before the work that the model lacks what sets or backing off need."""
-    from leafid.learning.thresholds import set_of
+    from leafid.classifiers.thresholds import set_of
 
     for type_ in dict.fromkeys(picture.type for picture in pictures):
         # Of a picture of unknown type any type of the model may be recognised.
@@ -83,7 +83,7 @@ def note_context(model: Model, pictures: Sequence[Picture], environment: Environ
     """
     import numpy as np
 
-    from leafid.learning.context import context_rows
+    from leafid.classifiers.context import context_rows
 
     if not model.contexts:
         raise LeafidError(

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import argparse
 
-from leafid.cli.environment import Environment
 from leafid.cli.learning import add_store_folder, gibibytes
+from leafid.console.environment import Environment
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -34,7 +34,7 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     from contextlib import closing
     from pathlib import Path
 
-    from leafid.learning.store import DEFAULT_LIMIT, Store, default_folder, store_file, store_size
+    from leafid.features.cache import DEFAULT_LIMIT, Store, default_folder, store_file, store_size
 
     folder = Path(arguments.cache or default_folder())
     if not store_file(folder).exists():

@@ -15,8 +15,8 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from leafid.cli.arguments import add_layout, given_path
-from leafid.cli.environment import Environment
+from leafid.console.arguments import add_layout, given_path
+from leafid.console.environment import Environment
 from leafid.errors import UsageError, one_line
 
 if TYPE_CHECKING:

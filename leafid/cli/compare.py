@@ -13,9 +13,9 @@ from __future__ import annotations
 
 import argparse
 
-from leafid.cli.arguments import add_format, add_jobs, add_seed, add_type, positive_int
-from leafid.cli.environment import Environment
 from leafid.cli.scoring import add_truth_and_runs, answers_of, differ, truth_of
+from leafid.console.arguments import add_format, add_jobs, add_seed, add_type, positive_int
+from leafid.console.environment import Environment
 from leafid.errors import LeafidError, UsageError
 
 # Those of leafid.evaluation.summary, whose import would slow the help down.

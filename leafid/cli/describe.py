@@ -20,10 +20,10 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from leafid.cli.arguments import add_cluster, add_jobs, add_layout, add_type, given_path
-from leafid.cli.environment import Environment
 from leafid.cli.learning import on_workers
-from leafid.cli.outputs import refuse_inputs
+from leafid.console.arguments import add_cluster, add_jobs, add_layout, add_type, given_path
+from leafid.console.environment import Environment
+from leafid.console.outputs import refuse_inputs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -23,7 +23,8 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from leafid.cli.arguments import (
+from leafid.cli.scoring import add_truth_and_runs, answers_of, check_output, differ, truth_of
+from leafid.console.arguments import (
     add_bootstrap,
     add_format,
     add_jobs,
@@ -31,8 +32,7 @@ from leafid.cli.arguments import (
     given_path,
     positive_ints,
 )
-from leafid.cli.environment import Environment
-from leafid.cli.scoring import add_truth_and_runs, answers_of, check_output, differ, truth_of
+from leafid.console.environment import Environment
 from leafid.errors import UsageError
 
 if TYPE_CHECKING:

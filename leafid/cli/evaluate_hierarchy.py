@@ -18,14 +18,14 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from leafid.cli.arguments import add_format, add_layout, add_part, given_path
-from leafid.cli.environment import Environment
+from leafid.console.arguments import add_format, add_layout, add_part, given_path
+from leafid.console.environment import Environment
 from leafid.errors import LeafidError, ProblemsError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from leafid.evaluation.taxonomy import Taxonomy
+    from leafid.metrics.taxonomy import Taxonomy
     from leafid.report.tables import Cell
     from leafid.runs.run import Run
     from leafid.runs.truth import Truth
@@ -47,7 +47,7 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     """Score every run and print a table."""
     from leafid.collection import read_and_warn
     from leafid.evaluation.hierarchy_summary import summarise_hierarchy
-    from leafid.evaluation.taxonomy import Taxonomy
+    from leafid.metrics.taxonomy import Taxonomy
     from leafid.report.tables import Table, render
     from leafid.runs.ground_truth import scored_part
     from leafid.runs.imageclef2011 import read_run
@@ -94,6 +94,6 @@ def _answers(run: Run, path: str, truth: dict[str, str], taxonomy: Taxonomy) -> 
 def _means(errors: Sequence[float], truth: Truth) -> tuple[float, float]:
     from statistics import fmean
 
-    from leafid.evaluation.plant_task import average_score
+    from leafid.metrics.plant_task import average_score
 
     return fmean(errors), average_score(errors, truth.author, truth.plant)

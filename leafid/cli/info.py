@@ -18,8 +18,8 @@ import argparse
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from leafid.cli.arguments import add_jobs, add_layout, positive_int
-from leafid.cli.environment import Environment
+from leafid.console.arguments import add_jobs, add_layout, positive_int
+from leafid.console.environment import Environment
 
 if TYPE_CHECKING:
     from leafid.collection.summary import Summary, TwinsEntry

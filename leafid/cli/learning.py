@@ -8,14 +8,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from leafid.cli.arguments import number
-from leafid.cli.environment import Environment
+from leafid.console.arguments import number
+from leafid.console.environment import Environment
 
 if TYPE_CHECKING:
     from leafid.collection import Picture
     from leafid.collection.picture import AcquisitionType
-    from leafid.learning.descriptions import Descriptions
-    from leafid.learning.recipe import Recipe
+    from leafid.features.loader import Descriptions
+    from leafid.recipes.recipe import Recipe
 
 
 def add_recipe(parser: argparse.ArgumentParser) -> None:
@@ -89,8 +89,8 @@ def open_descriptions(arguments: argparse.Namespace, environment: Environment) -
     from tempfile import TemporaryDirectory
 
     from leafid.errors import LeafidError
-    from leafid.learning.descriptions import Descriptions
-    from leafid.learning.store import Store, default_folder
+    from leafid.features.cache import Store, default_folder
+    from leafid.features.loader import Descriptions
 
     with ExitStack() as stack:
         folder = arguments.cache or default_folder()
@@ -137,8 +137,8 @@ def training_pictures(arguments: argparse.Namespace, environment: Environment) -
 def chosen_recipes(arguments: argparse.Namespace, pictures: list[Picture]) -> dict[AcquisitionType, Recipe]:
     """Load the recipes for the types that are asked for and present."""
     from leafid.collection import AcquisitionType
-    from leafid.learning.recipe import types_to_train
-    from leafid.learning.recipe_file import load_recipe
+    from leafid.recipes.reader import load_recipe
+    from leafid.recipes.recipe import types_to_train
 
     only = AcquisitionType(arguments.type) if arguments.type else None
     return {type_: load_recipe(arguments.recipe, type_) for type_ in types_to_train(pictures, only)}

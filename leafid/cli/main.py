@@ -11,29 +11,47 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 import leafid
-from leafid.cli.environment import Environment
+from leafid.console.environment import Environment
 from leafid.errors import LeafidError, ProblemsError, UsageError, one_line
 
 # What a command module offers: configure(parser), run(arguments, environment) -> exit status.
 # Modules are imported only when their command is called, and import what is heavy only when they run.
-COMMANDS = {
-    "predict": "name the species of pictures",
-    "train": "train a model on a collection",
-    "crossval": "train and score by folds of plants",
-    "evaluate": "score run files",
-    "compare": "test whether runs differ",
-    "report": "write an HTML page about runs, with plots and pictures",
-    "check": "check a run file, listing every problem",
-    "evaluate-hierarchy": "score plant runs that may answer with a genus, a family or an order",
-    "evaluate-irma": "score IRMA codes and labels (ImageCLEF 2005 to 2009)",
-    "evaluate-interpretation": "score localised and named objects by the interpretation metric",
-    "evaluate-annotation": "score run files of the ImageCLEF 2016 annotation task",
-    "check-annotation": "check run files of the ImageCLEF 2016 annotation task",
-    "info": "tell what a collection holds",
-    "segment": "cut leaves out of pictures",
-    "describe": "write the descriptors of pictures as a table",
-    "sample": "draw a collection of synthetic leaves",
-    "cache": "show or empty the descriptor store",
+GROUPS = {
+    "identify": {
+        "predict": "name the species of pictures",
+        "segment": "cut leaves out of pictures",
+        "describe": "write the descriptors of pictures as a table",
+    },
+    "train": {
+        "train": "train a model on a collection",
+        "crossval": "train and score by folds of plants",
+    },
+    "score": {
+        "evaluate": "score run files",
+        "compare": "test whether runs differ",
+        "report": "write an HTML page about runs, with plots and pictures",
+        "check": "check a run file, listing every problem",
+        "evaluate-hierarchy": "score plant runs that may answer with a genus, a family or an order",
+    },
+    "other tasks": {
+        "evaluate-irma": "score IRMA codes and labels (ImageCLEF 2005 to 2009)",
+        "evaluate-interpretation": "score localised and named objects by the interpretation metric",
+        "evaluate-annotation": "score run files of the ImageCLEF 2016 annotation task",
+        "check-annotation": "check run files of the ImageCLEF 2016 annotation task",
+    },
+    "tools": {
+        "info": "tell what a collection holds",
+        "sample": "draw a collection of synthetic leaves",
+        "cache": "show or empty the feature cache",
+    },
+}
+COMMANDS = {name: summary for commands in GROUPS.values() for name, summary in commands.items()}
+# Commands that stand with their task; the others are modules of this package, named as they are.
+_TASK_MODULES = {
+    "evaluate-irma": "leafid.tasks.irma.command",
+    "evaluate-interpretation": "leafid.tasks.interpretation.command",
+    "evaluate-annotation": "leafid.tasks.annotation2016.evaluate_command",
+    "check-annotation": "leafid.tasks.annotation2016.check_command",
 }
 
 #: Of one error; a file of another kind given as a run may have a problem in every line.
@@ -123,7 +141,7 @@ def _dispatch(words: list[str], environment: Environment) -> int:
         return 0
     if command not in COMMANDS:
         raise UsageError(f"unknown command {command!r}{_nearest(command)}; see 'leafid --help'")
-    module = importlib.import_module(f"leafid.cli.{command.replace('-', '_')}")
+    module = importlib.import_module(_TASK_MODULES.get(command, f"leafid.cli.{command.replace('-', '_')}"))
     parser = Parser(
         prog=f"leafid {command}",
         description=module.__doc__,
@@ -143,11 +161,14 @@ def _dispatch(words: list[str], environment: Environment) -> int:
 
 def _overview() -> str:
     width = max(map(len, COMMANDS)) + 2
-    commands = "".join(f"  {name:<{width}}{what}\n" for name, what in COMMANDS.items())
+    commands = "\n".join(
+        f"{group}:\n" + "".join(f"  {name:<{width}}{summary}\n" for name, summary in members.items())
+        for group, members in GROUPS.items()
+    )
     return (
         f"{leafid.__doc__}\n\n"
         "usage: leafid COMMAND …\n\n"
-        f"commands:\n{commands}\n"
+        f"{commands}\n"
         "'leafid COMMAND --help' tells more of each.\n"
         "options: --version, --debug (show the traceback of an error)"
     )

@@ -36,17 +36,17 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from leafid.cli.arguments import add_cluster, add_jobs, add_layout, add_type, positive_int
-from leafid.cli.environment import Environment
 from leafid.cli.learning import add_store, on_workers, open_descriptions
-from leafid.cli.outputs import output_text, refuse_inputs
+from leafid.console.arguments import add_cluster, add_jobs, add_layout, add_type, positive_int
+from leafid.console.environment import Environment
+from leafid.console.outputs import output_text, refuse_inputs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from leafid.cli.answering import Choice
     from leafid.collection import Picture
-    from leafid.learning.model import Model
+    from leafid.identification.model import Model
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -88,7 +88,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
     """Name the pictures; 1 when any could not be read or is left out."""
     from leafid.files import check_writable
-    from leafid.learning.bundled import default_model
+    from leafid.identification.bundled import default_model
 
     _check_usage(arguments)
     model_file = arguments.model or default_model()
@@ -99,8 +99,8 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
 
     from leafid.cli.answering import check_thresholds, note_context, print_answers
     from leafid.cli.run_writing import write_answers
-    from leafid.learning.modelfile import read_model
-    from leafid.learning.prediction import predict
+    from leafid.identification.modelfile import read_model
+    from leafid.identification.prediction import predict
 
     model = read_model(model_file)
     pictures, incomplete = _pictures_to_name(arguments, environment)
@@ -121,8 +121,8 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
 
 
 def _check_usage(arguments: argparse.Namespace) -> None:
+    from leafid.classifiers.thresholds import SetRule
     from leafid.errors import UsageError
-    from leafid.learning.thresholds import SetRule
 
     if arguments.format == "annotation2016" and not arguments.output:
         raise UsageError("expected --output with --format annotation2016, a format of run files")

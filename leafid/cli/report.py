@@ -14,9 +14,9 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from leafid.cli.arguments import add_bootstrap, add_seed, given_path
-from leafid.cli.environment import Environment
 from leafid.cli.scoring import add_truth_and_runs, check_output, differ, read_runs, truth_of
+from leafid.console.arguments import add_bootstrap, add_seed, given_path
+from leafid.console.environment import Environment
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,14 +11,14 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from leafid.cli.environment import Environment
+from leafid.console.environment import Environment
 
 if TYPE_CHECKING:
     from leafid.cli.answering import Choice
     from leafid.collection import Picture
-    from leafid.learning.descriptions import Descriptions
-    from leafid.learning.model import Model
-    from leafid.learning.prediction import Answer
+    from leafid.features.loader import Descriptions
+    from leafid.identification.model import Model
+    from leafid.identification.prediction import Answer
     from leafid.resumable import Pieces
 
 #: From answers to the lines of a run file, and how many predictions and empty sets there are in them.
@@ -34,7 +34,7 @@ def write_answers(
     environment: Environment,
 ) -> int:
     """Write the run file that the arguments ask for; give the number of pictures answered."""
-    from leafid.learning.prediction import predict_batches
+    from leafid.identification.prediction import predict_batches
     from leafid.resumable import resuming
 
     path = arguments.output
@@ -84,9 +84,9 @@ def question(arguments: argparse.Namespace, pictures: Sequence[Picture]) -> str:
     """
     import leafid
     from leafid.collection import content_hash
-    from leafid.learning.bundled import default_model
-    from leafid.learning.describing import DESCRIPTION_VERSION
-    from leafid.learning.prediction import BATCH
+    from leafid.features.extractor import DESCRIPTION_VERSION
+    from leafid.identification.bundled import default_model
+    from leafid.identification.prediction import BATCH
 
     asked = (arguments.top, str(arguments.set), arguments.back_off, arguments.context, arguments.format)
     program = (leafid.__version__, DESCRIPTION_VERSION, BATCH)
@@ -149,9 +149,10 @@ def _ranked_lines(choose: Choice) -> Lines:
 
 def _localised_lines(choose: Choice, jobs: int) -> Lines:
     """Write the format of the 2016 annotation task, subtask 1."""
-    from leafid.learning.locating import locate
-    from leafid.runs.annotation2016 import Subtask, annotation_line
-    from leafid.runs.annotation2016.localised import localised
+    from leafid.identification.locating import locate
+    from leafid.tasks.annotation2016.files import annotation_line
+    from leafid.tasks.annotation2016.localised import localised
+    from leafid.tasks.annotation2016.results import Subtask
 
     def lines(answers: Sequence[Answer]) -> tuple[str, int, int]:
         places = locate([one.picture for one in answers], jobs)

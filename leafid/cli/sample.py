@@ -15,8 +15,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from leafid.cli.arguments import add_jobs, add_seed, add_type, positive_int
-from leafid.cli.environment import Environment
+from leafid.console.arguments import add_jobs, add_seed, add_type, positive_int
+from leafid.console.environment import Environment
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -7,9 +7,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from leafid.cli.arguments import add_layout, add_part, given_path, output_folder
-from leafid.cli.environment import Environment
-from leafid.cli.outputs import refuse_inputs
+from leafid.console.arguments import add_layout, add_part, given_path, output_folder
+from leafid.console.environment import Environment
+from leafid.console.outputs import refuse_inputs
 from leafid.errors import LeafidError, ProblemsError, UsageError
 
 if TYPE_CHECKING:

@@ -24,9 +24,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from leafid.cli.arguments import add_cluster, add_jobs, add_layout, add_type, output_folder
-from leafid.cli.environment import Environment
 from leafid.cli.learning import on_workers
+from leafid.console.arguments import add_cluster, add_jobs, add_layout, add_type, output_folder
+from leafid.console.environment import Environment
 
 if TYPE_CHECKING:
     import numpy as np

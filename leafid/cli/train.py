@@ -17,8 +17,6 @@ import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from leafid.cli.arguments import add_cluster, add_jobs, add_layout, add_seed, add_type
-from leafid.cli.environment import Environment
 from leafid.cli.learning import (
     add_recipe,
     add_store,
@@ -28,7 +26,9 @@ from leafid.cli.learning import (
     score_line,
     training_pictures,
 )
-from leafid.cli.outputs import output_binary, refuse_inputs
+from leafid.console.arguments import add_cluster, add_jobs, add_layout, add_seed, add_type
+from leafid.console.environment import Environment
+from leafid.console.outputs import output_binary, refuse_inputs
 
 if TYPE_CHECKING:
     from leafid.collection import Picture
@@ -55,9 +55,9 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     refuse_inputs(arguments.output, [arguments.collection, arguments.recipe])
     check_writable(arguments.output)
 
-    from leafid.evaluation.held_out_thresholds import complete
-    from leafid.learning.modelfile import write_model
-    from leafid.learning.training import train
+    from leafid.identification.modelfile import write_model
+    from leafid.identification.threshold_fitting import complete
+    from leafid.identification.training import train
 
     pictures = training_pictures(arguments, environment)
     _check_parts(arguments.collection, pictures)

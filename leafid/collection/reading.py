@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Protocol, cast
 
-from leafid.collection import imageclef, pictures, plantnet300k, species_folders
+from leafid.collection import imageclef, plain_pictures, plantnet300k, species_folders
 from leafid.collection.collection import Collection, LeftOut
 from leafid.collection.names import genus_name
 from leafid.collection.picture import Picture
@@ -33,7 +33,7 @@ class Reader(Protocol):
 
 #: By name; detection asks in this order, the most particular layout first.
 READERS: dict[str, Reader] = {
-    module.LAYOUT: cast(Reader, module) for module in (plantnet300k, imageclef, species_folders, pictures)
+    module.LAYOUT: cast(Reader, module) for module in (plantnet300k, imageclef, species_folders, plain_pictures)
 }
 
 
@@ -113,7 +113,7 @@ def _missing_picture(path: Path) -> Collection | None:
     """List a picture that isn't there as one that can't be read: among several that are named it costs only itself."""
     if path.exists() or path.suffix.lower() not in PICTURE_ENDINGS:
         return None
-    return Collection(path, pictures.LAYOUT, (Picture(path),))
+    return Collection(path, plain_pictures.LAYOUT, (Picture(path),))
 
 
 def _read_one(path: Path, layout: str | None, unlabelled: bool) -> Collection:

@@ -71,7 +71,7 @@ class LeafTexture:
     See Also
     --------
     leafid.descriptors.lbp.ring_scales : the default scales.
-    leafid.descriptors.chi2.chi2_map : what a linear classifier wants these features to go through.
+    leafid.classifiers.feature_map.chi2_map : what a linear classifier wants these features to go through.
 
     References
     ----------

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leafid.evaluation.answers import Answers
-from leafid.evaluation.plant_task import average_score_by_group, averaged, averaging_weights, mean_of_types
 from leafid.evaluation.resampling import holm, randomisation_p
 from leafid.evaluation.summary import Measure
+from leafid.metrics.plant_task import average_score_by_group, averaged, averaging_weights, mean_of_types
 from leafid.runs.truth import Truth
 
 

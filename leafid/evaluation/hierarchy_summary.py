@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from leafid.evaluation.hierarchy import hierarchical_error
-from leafid.evaluation.path_error import WILDCARD, WRONG_ERROR
-from leafid.evaluation.taxonomy import Taxonomy
+from leafid.metrics.hierarchy import hierarchical_error
+from leafid.metrics.path_error import WILDCARD, WRONG_ERROR
+from leafid.metrics.taxonomy import Taxonomy
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from leafid.collection.picture import AcquisitionType
 from leafid.evaluation.answers import Answers
-from leafid.evaluation.plant_task import average_score, average_score_by_group, success
+from leafid.metrics.plant_task import average_score, average_score_by_group, success
 from leafid.runs.truth import UNKNOWN, Truth, numbered
 
 TYPES = tuple(AcquisitionType)

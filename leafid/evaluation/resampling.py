@@ -17,7 +17,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from leafid.evaluation.plant_task import plant_units
+from leafid.metrics.plant_task import plant_units
 
 # Some 32 MB of resampled weights at a time, whatever the number of plants.
 _CELLS = 4_000_000
@@ -71,7 +71,7 @@ def resampled(
     values : sequence of float arrays (n,)
         The pictures' scores, a measure each.
     averages : sequence of {"S", "plants", "pictures"}
-        How each measure is averaged, see `leafid.evaluation.plant_task.averaging_weights`.
+        How each measure is averaged, see `leafid.metrics.plant_task.averaging_weights`.
     authors, plants : int or str array (n,)
     bootstrap : Bootstrap
         The same seed draws the same plants.

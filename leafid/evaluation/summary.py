@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from leafid.collection.picture import AcquisitionType
 from leafid.evaluation.answers import Answers
-from leafid.evaluation.plant_task import averaged, inverse_rank, mean_of_types, success
 from leafid.evaluation.resampling import Bootstrap, resampled
+from leafid.metrics.plant_task import averaged, inverse_rank, mean_of_types, success
 from leafid.runs.truth import UNKNOWN, Truth
 
 #: What pictures can be grouped by.

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from leafid.evaluation.answers import Answers
-from leafid.evaluation.plant_task import success
+from leafid.metrics.plant_task import success
 from leafid.runs.run import Run
 from leafid.runs.truth import Truth
 

@@ -9,11 +9,11 @@ import numpy as np
 
 from leafid.evaluation.answers import Answers
 from leafid.evaluation.comparison import Pair, species_scores
-from leafid.evaluation.plant_task import accuracy
-from leafid.evaluation.registry import every_metric
 from leafid.evaluation.resampling import Bootstrap
-from leafid.evaluation.set_scores import BINS, bin_accuracy, empty_share, group_means, macro_average, mean_size
 from leafid.evaluation.summary import Measure, Part, by_group, by_type, level_measure
+from leafid.metrics.plant_task import accuracy
+from leafid.metrics.registry import every_metric
+from leafid.metrics.set_scores import BINS, bin_accuracy, empty_share, group_means, macro_average, mean_size
 from leafid.report.tables import Cell, Table
 from leafid.runs.truth import Truth
 

@@ -3,7 +3,7 @@ import pytest
 from benchmarks.ablation import changed_recipes
 from leafid.collection import AcquisitionType
 from leafid.descriptors.registry import FAMILIES
-from leafid.learning.recipe_file import from_plain, load_recipe
+from leafid.recipes.reader import from_plain, load_recipe
 
 
 @pytest.mark.parametrize("type_", list(AcquisitionType))

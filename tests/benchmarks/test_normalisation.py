@@ -4,8 +4,8 @@ import pytest
 
 from benchmarks.normalisation import OF_PHOTOS, OF_SHEETS, Workers
 from leafid.collection import AcquisitionType
-from leafid.learning.describing import _views
-from leafid.learning.recipe_file import load_recipe
+from leafid.features.extractor import _views
+from leafid.recipes.reader import load_recipe
 
 SCAN_LIKE, PHOTO = AcquisitionType.SCAN_LIKE, AcquisitionType.PHOTO
 

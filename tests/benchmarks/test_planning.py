@@ -7,8 +7,8 @@ import pytest
 from benchmarks.planning import COLLECTIONS, CORES, Costs, plan, plan_table
 from leafid.collection import AcquisitionType
 from leafid.errors import LeafidError
-from leafid.learning.bundled import default_model
-from leafid.learning.modelfile import read_model
+from leafid.identification.bundled import default_model
+from leafid.identification.modelfile import read_model
 
 SMALL = Costs(
     describe=0.5,

@@ -3,9 +3,9 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.table_rows import cells
+from leafid.classifiers.held_out import HeldOut
 from leafid.collection.picture import AcquisitionType, Picture, Taxon
-from leafid.learning.crossvalidation import FoldAnswers
-from leafid.learning.held_out import HeldOut
+from leafid.identification.crossvalidation import FoldAnswers
 
 
 def test_a_missing_figure_is_a_dash():

@@ -1,6 +1,6 @@
 import pytest
 
-from leafid.learning.store import Store
+from leafid.features.cache import Store
 
 
 @pytest.fixture
@@ -71,7 +71,7 @@ def test_a_store_that_is_not_there_is_not_made(cli, tmp_path, words):
 
 def test_showing_changes_nothing(cli, folder, monkeypatch):
     """Neither a store that was filled with a larger limit, nor a damaged one."""
-    monkeypatch.setattr("leafid.learning.store.DEFAULT_LIMIT", 2**20)
+    monkeypatch.setattr("leafid.features.cache.DEFAULT_LIMIT", 2**20)
     files = {file.name: file.read_bytes() for file in folder.iterdir()}
     done = cli("cache", "--cache", folder)
     assert (done.status, done.err) == (0, "")

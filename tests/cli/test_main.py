@@ -8,14 +8,14 @@ import pytest
 
 from leafid import __version__
 from leafid.cli import evaluate, info, segment
-from leafid.cli.environment import Environment
 from leafid.cli.main import COMMANDS, main
+from leafid.console.environment import Environment
 from leafid.errors import LONGEST_LINE, LeafidError, ProblemsError, UsageError
 
 TRUTH = Path(__file__).parents[1] / "golden" / "plant_task" / "truth"
 PROBE = """
 import io, json, sys
-from leafid.cli.environment import Environment
+from leafid.console.environment import Environment
 from leafid.cli.main import COMMANDS, main
 heavy = {"numpy", "cv2", "sklearn", "scipy", "skimage", "joblib", "PIL", "matplotlib", "pandas", "pyarrow", "tqdm"}
 found = {}

@@ -5,7 +5,7 @@ from collections import defaultdict
 
 import pytest
 
-from leafid.learning import bundled
+from leafid.identification import bundled
 
 
 @pytest.fixture

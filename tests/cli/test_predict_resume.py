@@ -9,17 +9,17 @@ import sys
 
 import pytest
 
-from leafid.cli import environment as environment_module
-from leafid.cli.environment import Environment
 from leafid.cli.main import main
-from leafid.learning import prediction
-from leafid.learning.modelfile import read_model, write_model
+from leafid.console import environment as environment_module
+from leafid.console.environment import Environment
+from leafid.identification import prediction
+from leafid.identification.modelfile import read_model, write_model
 
 # Kills itself just before it would write the piece of a number, or in the middle of doing so.
 KILLED = """
 import os, signal, sys
 from leafid.cli.main import main
-from leafid.learning import prediction
+from leafid.identification import prediction
 from leafid.resumable import Pieces
 
 prediction.BATCH = 2

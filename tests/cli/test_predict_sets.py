@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from leafid.collection import read_collection
+from leafid.identification.modelfile import read_model, write_model
 from leafid.images import image_size
-from leafid.learning.modelfile import read_model, write_model
-from leafid.runs.annotation2016 import read_annotation_run
+from leafid.tasks.annotation2016.files import read_annotation_run
 
 
 @pytest.fixture

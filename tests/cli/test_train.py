@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from leafid.collection.picture import AcquisitionType
-from leafid.learning import descriptions as descriptions_module
-from leafid.learning.modelfile import read_manifest, read_model
-from leafid.learning.recipe_file import load_recipe, recipe_names
+from leafid.features import loader as descriptions_module
+from leafid.identification.modelfile import read_manifest, read_model
+from leafid.recipes.reader import load_recipe, recipe_names
 
 
 @pytest.fixture

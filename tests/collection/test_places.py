@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
+from leafid.collection.geography import coordinates, great_circle_km, place_folds, place_labels
 from leafid.collection.picture import Picture, Place
-from leafid.collection.places import coordinates, great_circle_km, place_folds, place_labels
 from leafid.errors import LeafidError
 
 

@@ -5,10 +5,10 @@ import pytest
 
 from leafid.evaluation.answers import answers
 from leafid.evaluation.comparison import compare, score_weights, species_scores
-from leafid.evaluation.plant_task import average_score
-from leafid.evaluation.registry import every_metric
 from leafid.evaluation.resampling import Bootstrap
 from leafid.evaluation.summary import ALL, GROUPS, MEAN_OF_TYPES, by_group, by_type, measures
+from leafid.metrics.plant_task import average_score
+from leafid.metrics.registry import every_metric
 from leafid.runs import read_run, write_run
 from leafid.runs.ground_truth import read_truth
 

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from leafid.evaluation.plant_task import accuracy, average_score, averaging_weights, plant_accuracy
 from leafid.evaluation.resampling import Bootstrap, holm, randomisation_p, resampled
+from leafid.metrics.plant_task import accuracy, average_score, averaging_weights, plant_accuracy
 
 AVERAGES = {
     "S": average_score,

@@ -11,16 +11,16 @@ from leafid.collection.hashing import content_hash
 from leafid.collection.picture import AcquisitionType
 from leafid.collection.plantnet300k import read as read_plantnet300k
 from leafid.errors import LONGEST_LINE, LeafidError, ProblemsError, one_line
-from leafid.learning.recipe_file import load_recipe
-from leafid.learning.store import Store
-from leafid.runs.annotation2016 import read_list, read_sizes
-from leafid.runs.boxes import read_boxes
-from leafid.runs.class_distances import read_distances
+from leafid.features.cache import Store
+from leafid.recipes.reader import load_recipe
 from leafid.runs.ground_truth import read_ground_truth_file
-from leafid.runs.irma import read_code_table
-from leafid.runs.label_masks import read_objects
 from leafid.synthetic.plan import Settings
 from leafid.synthetic.writer import MARK, write_collection
+from leafid.tasks.annotation2016.lists import read_list, read_sizes
+from leafid.tasks.interpretation.box_files import read_boxes
+from leafid.tasks.interpretation.class_distances import read_distances
+from leafid.tasks.interpretation.label_masks import read_objects
+from leafid.tasks.irma.files import read_code_table
 from leafid.textfiles import read_json, read_table, read_text
 from leafid.xmlfiles import read_xml
 

@@ -1,0 +1,1 @@
+"""What every command shares: its arguments, its streams, and where its output goes."""

@@ -1,0 +1,252 @@
+"""From a picture to the vectors that the experts of a recipe ask for."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import cv2
+import numpy as np
+
+from leafid.collection.picture import AcquisitionType
+from leafid.descriptors import registry
+from leafid.descriptors.cell_windows import Grid
+from leafid.descriptors.local import LocalFeatures
+from leafid.descriptors.local_registry import local_descriptor
+from leafid.encoding import Encoder
+from leafid.features.compositing import staged
+from leafid.features.jitter import variant
+from leafid.recipes.recipe import LONGEST_SIDE, Expert
+from leafid.segmentation import Segmentation, normalised_crop, segment
+from leafid.segmentation.result import shrink
+
+#: Goes up with every change to segmentation, descriptors or encoders that changes a vector: the store then starts anew.
+DESCRIPTION_VERSION = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """What the experts see of one picture.
+
+    Attributes
+    ----------
+    vectors : dict of str to float16 or float32 (d,)
+        By the expert's name.
+    confidence : float
+        How sure the segmentation is of itself, from 0 to 1.
+    """
+
+    vectors: dict[str, np.ndarray]
+    confidence: float
+
+
+@dataclass(frozen=True)
+class Describer:
+    """Describes pictures for the experts of a recipe; small enough to be sent to worker processes.
+
+    Attributes
+    ----------
+    experts : dict of str to Expert
+    encoders : dict of str to Encoder
+        Of the experts on local features.
+    longest_side : int
+        Pictures are reduced to it, in pixels, before anything else.
+    variant : int
+        Above 0, this variant of each picture is described in its place (`leafid.features.jitter`).
+    staged : int
+        Above 0, this staged photo with the leaf of each picture (`leafid.features.compositing`).
+    """
+
+    experts: dict[str, Expert]
+    encoders: dict[str, Encoder] = field(default_factory=dict)
+    longest_side: int = LONGEST_SIDE
+    variant: int = 0
+    staged: int = 0
+
+    def expert_key(self, name: str) -> str:
+        """All that decides about an expert's vector of a picture, as a short text."""
+        words = [DESCRIPTION_VERSION, self.longest_side, self.experts[name].description_key()]
+        if self.variant:
+            words.append(f"variant {self.variant}")
+        if self.staged:
+            words.append(f"staged {self.staged}")
+        digest = hashlib.sha256("|".join(map(str, words)).encode())
+        if self.experts[name].is_local:
+            for array_name, array in sorted(self.encoders[name].state().items()):
+                digest.update(array_name.encode() + np.ascontiguousarray(array).tobytes())
+        return digest.hexdigest()
+
+    def describe(
+        self, image: np.ndarray, acquisition_type: AcquisitionType, names: Sequence[str] | None = None
+    ) -> Described:
+        """Describe one picture.
+
+        Parameters
+        ----------
+        image : uint8 (H, W, 3)
+            BGR.
+        acquisition_type : AcquisitionType
+            Of the picture: it decides how the leaf is found.
+        names : sequence of str, optional
+            For these experts only.
+
+        Returns
+        -------
+        Described
+        """
+        if self.variant:
+            image = variant(image, self.variant, acquisition_type)
+        if self.staged:
+            # Leaf and petiole are set out together.
+            leaf = segment(image, acquisition_type, petiole=False)
+            image = staged(image, leaf, self.staged, self.longest_side)
+            acquisition_type = AcquisitionType.PHOTO
+        views = _views(image, acquisition_type)
+        experts = {name: self.experts[name] for name in (self.experts if names is None else names)}
+        families = [family for expert in experts.values() for family in expert.families]
+        measured = views.measures(families) if families else {}
+        vectors = {}
+        for name, expert in experts.items():
+            if expert.is_local:
+                vectors[name] = self.encoders[name].transform(local_features(views, expert))
+            else:
+                vectors[name] = np.concatenate([measured[family] for family in expert.families])
+        return Described(vectors, views.segmentation.confidence)
+
+
+def encoder_arrays(encoders: dict[str, Encoder]) -> dict[str, np.ndarray]:
+    """Give all that encoders learned, by ``expert/array``."""
+    return {
+        f"{name}/{array_name}": array
+        for name, encoder in encoders.items()
+        for array_name, array in encoder.state().items()
+    }
+
+
+class Views:
+    """What is derived from one picture and used by several experts, made when first asked for.
+
+    Parameters
+    ----------
+    image : uint8 (H, W, 3)
+    segmentation : Segmentation
+        Of that image. Where no leaf was found, the whole picture stands for it.
+    """
+
+    def __init__(self, image: np.ndarray, segmentation: Segmentation) -> None:
+        if not segmentation.blade.any():
+            whole = np.ones(image.shape[:2], bool)
+            segmentation = Segmentation(whole, whole, 0.0, (0, image.shape[0], 0, image.shape[1]))
+        self.image = image
+        self.segmentation = segmentation
+        self._crops: dict[tuple[str, int, bool], tuple[np.ndarray, np.ndarray | None]] = {}
+
+    def measures(self, families: list[str]) -> dict[str, np.ndarray]:
+        """Measure descriptor families, each once."""
+        return registry.describe(self.image, self.segmentation, dict.fromkeys(families))
+
+    @cached_property
+    def grey(self) -> np.ndarray:
+        """The picture in grey; uint8 (H, W)."""
+        return cv2.cvtColor(self.image, cv2.COLOR_BGR2GRAY)
+
+    def crop(self, view: str, size: int, *, grey: bool = False) -> tuple[np.ndarray, np.ndarray | None]:
+        """Give a view of the picture at a size, with its leaf region.
+
+        Parameters
+        ----------
+        view : {"leaf", "upright", "picture"}
+            As in `leafid.recipes.recipe.Expert`.
+        size : int
+            Longest side, in pixels.
+        grey : bool, default False
+            In grey instead of colour.
+
+        Returns
+        -------
+        image : ndarray of uint8, shape (h, w, 3) or (h, w)
+            BGR or grey; square but for the whole picture.
+        region : ndarray of bool, shape (h, w), or None
+            The leaf; None for the whole picture.
+        """
+        key = (view, size, grey)
+        if key not in self._crops:
+            self._crops[key] = self._cropped(self.grey if grey else self.image, view, size)
+        return self._crops[key]
+
+    def _cropped(self, image: np.ndarray, view: str, size: int) -> tuple[np.ndarray, np.ndarray | None]:
+        if view == "picture":
+            return shrink(image, size), None
+        return normalised_crop(image, self.segmentation, size, upright=view == "upright")
+
+
+def local_features(views: Views, expert: Expert) -> LocalFeatures:
+    """Find the local features of a picture that an expert looks at.
+
+    Parameters
+    ----------
+    views : Views
+        Of the picture.
+    expert : Expert
+        On local features.
+
+    Returns
+    -------
+    LocalFeatures
+        As long as `leafid.descriptors.local_registry` says; none where there is nothing for the expert to see.
+
+    Raises
+    ------
+    ValueError
+        When its descriptor is no local one.
+    """
+    descriptor = local_descriptor(expert.descriptor)
+    if descriptor.reads == "mask":
+        return descriptor.compute(views.segmentation.blade, None, _grid(expert))
+    image, region = views.crop(expert.view, expert.size, grey=descriptor.reads == "grey")
+    if descriptor.reads == "lab":
+        image = cv2.cvtColor(image, cv2.COLOR_BGR2LAB)
+    return descriptor.compute(image, region, _grid(expert))
+
+
+def _views(image: np.ndarray, acquisition_type: AcquisitionType) -> Views:
+    # What juts out of a leaf on the tree is as often a neighbour as its petiole: photos are named no better without it.
+    return Views(image, segment(image, acquisition_type, petiole=acquisition_type is not AcquisitionType.PHOTO))
+
+
+def _grid(expert: Expert) -> Grid:
+    return Grid(
+        cell=expert.cell,
+        n_scales=expert.scales,
+        coverage=expert.coverage,
+        most_coverage=expert.most_coverage,
+        limit=expert.patches,
+        focus=expert.focus,
+        symmetry=expert.symmetry,
+    )
+
+
+def sample_features(
+    image: np.ndarray, acquisition_type: AcquisitionType, expert: Expert, per_picture: int, seed: int
+) -> LocalFeatures:
+    """Draw some local features of a picture, to learn an expert's encoder from.
+
+    Parameters
+    ----------
+    image : uint8 (H, W, 3)
+    acquisition_type : AcquisitionType
+    expert : Expert
+        On local features.
+    per_picture : int
+        At most this many.
+    seed : int
+        The draw depends on it, and on nothing else.
+
+    Returns
+    -------
+    LocalFeatures
+    """
+    found = local_features(_views(image, acquisition_type), expert)
+    return found.at(np.sort(np.random.default_rng(seed).permutation(len(found))[:per_picture]))

@@ -1,0 +1,1 @@
+"""Identifiers and models: training, cross-validation, prediction, and the model file."""

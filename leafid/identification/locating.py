@@ -1,0 +1,55 @@
+"""Where in a picture its leaf is."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+from leafid.collection.picture import Picture
+from leafid.errors import LeafidError
+from leafid.images import image_size, read_image
+from leafid.parallel import ordered_map
+from leafid.recipes.recipe import LONGEST_SIDE
+from leafid.segmentation import segment
+
+
+def locate(pictures: Sequence[Picture], jobs: int = 1) -> Iterator[tuple[int, int, int, int]]:
+    """Find the leaf of each picture.
+
+    Parameters
+    ----------
+    pictures : sequence of Picture
+        Each of a known acquisition type.
+    jobs : int, default 1
+        Worker processes.
+
+    Yields
+    ------
+    tuple of int
+        ``(row0, row1, col0, col1)``, ends exclusive, in pixels of the upright picture; the whole picture where no
+        leaf stands out.
+
+    Raises
+    ------
+    LeafidError
+        When a picture can't be read.
+    """
+    yield from ordered_map(_located, pictures, jobs)
+
+
+def _located(picture: Picture) -> tuple[int, int, int, int]:
+    if picture.type is None:
+        raise LeafidError(f"{picture.file}: the acquisition type is not known; give it with --type")
+    rows, cols = image_size(picture.file)
+    image = read_image(picture.file, LONGEST_SIDE)
+    row0, row1, col0, col1 = segment(image, picture.type).box
+    if row0 == row1:
+        return 0, rows, 0, cols
+    down, across = rows / image.shape[0], cols / image.shape[1]
+    # Outwards, so that no part of the leaf is cut off; and never beyond the picture.
+    return (
+        math.floor(row0 * down),
+        min(rows, math.ceil(row1 * down)),
+        math.floor(col0 * across),
+        min(cols, math.ceil(col1 * across)),
+    )

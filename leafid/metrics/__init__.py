@@ -1,0 +1,1 @@
+"""Scores and errors as pure functions on plain data, and the registry that lists them."""

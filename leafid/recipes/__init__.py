@@ -1,0 +1,1 @@
+"""Recipes: how pictures of an acquisition type are described and classified."""

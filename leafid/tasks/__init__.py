@@ -1,0 +1,1 @@
+"""Other evaluation tasks, each with its files, its metrics and its command."""

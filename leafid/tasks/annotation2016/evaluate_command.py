@@ -1,0 +1,88 @@
+"""Score run files of the ImageCLEF 2016 annotation task.
+
+The subtask is that of the ground truth, a file in the same format with a line for each human description in subtasks 2
+and 3 ('leafid check-annotation --help' shows the format). Scores: 1: mean average precision of localised concepts,
+2: METEOR, 3: F1 of the selection, 4: recall at k, 5: great circle distance. A picture or document that a run lacks
+counts as the worst answer. METEOR needs Java and 'pip install pycocoevalcap'.
+
+examples:
+  leafid evaluate-annotation truth1.txt mine.txt yours.txt
+  leafid evaluate-annotation --by-concept --format csv truth1.txt mine.txt
+  leafid evaluate-annotation --pictures all-ids.txt truth4.txt mine.txt
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from leafid.console.arguments import add_format, number, positive_ints
+from leafid.console.environment import Environment
+from leafid.tasks.annotation2016.check_command import add_known, read_known
+
+if TYPE_CHECKING:
+    from leafid.report.tables import Cell, Table
+    from leafid.tasks.annotation2016.summary import AnnotationSummary
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.add_argument("truth", metavar="GROUND-TRUTH", help="a file in the format of runs")
+    parser.add_argument("runs", nargs="+", metavar="RUN", help="run files")
+    parser.add_argument("--by-concept", action="store_true", help="subtask 1: show every concept")
+    parser.add_argument(
+        "--k", type=positive_ints, metavar="K,…", help="subtask 4: ranks (default: 1,5,10,25,50,75,100)"
+    )
+    parser.add_argument(
+        "--radius",
+        type=number("a number above 0", lambda found: 0 < found < math.inf),
+        default=6137.0,
+        metavar="KM",
+        help="subtask 5: of the earth (default: the task's 6137)",
+    )
+    add_known(parser)
+    add_format(parser)
+
+
+def run(arguments: argparse.Namespace, environment: Environment) -> int:
+    """Score every run and print a table."""
+    from leafid.report.tables import render
+    from leafid.tasks.annotation2016.files import read_annotation_run, read_annotation_truth
+    from leafid.tasks.annotation2016.summary import RANKS, summarise_annotation
+
+    known = read_known(arguments)
+    truth = read_annotation_truth(arguments.truth, known)
+    if known.ids is None:
+        # Without a list, the pictures that there are are those of the ground truth.
+        known = replace(known, ids=frozenset(truth.results))
+    found = []
+    for path in arguments.runs:
+        answers = read_annotation_run(path, truth.subtask, known)
+        summary = summarise_annotation(truth, answers, arguments.k or RANKS, arguments.radius)
+        if summary.missing:
+            lacking = f"{summary.missing} of {len(truth.results)} pictures or documents"
+            environment.warn(f"{path}: lacks {lacking}; each counts as the worst answer")
+        found.append((answers.name, summary))
+    tables = [_summary(found, len(truth.results))]
+    if arguments.by_concept:
+        tables += [_by_concept(name, summary) for name, summary in found if summary.by_concept]
+    environment.stdout.write(render(tables, arguments.format))
+    return 0
+
+
+def _summary(found: list[tuple[str, AnnotationSummary]], count: int) -> Table:
+    from leafid.report.tables import Table
+
+    columns = list(found[0][1].scores)
+    rows: list[list[Cell]] = [[name, *summary.scores.values()] for name, summary in found]
+    return Table("", ["run", *columns], rows, [f"{count} pictures or documents"])
+
+
+def _by_concept(name: str, summary: AnnotationSummary) -> Table:
+    from leafid.report.tables import Table
+    from leafid.tasks.annotation2016.metrics import OVERLAPS
+
+    rows: list[list[Cell]] = [[concept, *precisions] for concept, precisions in summary.by_concept.items()]
+    return Table(f"{name}: average precision by concept and overlap", ["concept", *map(str, OVERLAPS)], rows)

@@ -1,0 +1,1 @@
+"""The interpretation metric of Hemery et al.: localised and named objects."""

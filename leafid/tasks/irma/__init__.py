@@ -1,0 +1,1 @@
+"""ImageCLEF 2009 medical annotation: IRMA codes and flat labels."""

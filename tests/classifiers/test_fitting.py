@@ -1,0 +1,91 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from leafid.classifiers import expert_fitting as module
+from leafid.classifiers.expert_fitting import check_bounded, learn_expert
+from leafid.classifiers.rows import Rows
+from leafid.errors import LeafidError
+from leafid.recipes.recipe import Expert
+
+EXPERT = Expert("measures", ("hu",))
+# Softmax stands beside a classifier: it is the second that is learned.
+KINDS = ["ridge", "linear-svm", "lda", "logistic", "softmax"]
+
+
+def drawn(n, d, n_species=3):
+    random = np.random.default_rng(0)
+    labels = np.arange(n) % n_species
+    return (3 * random.normal(size=(n_species, d))[labels] + random.normal(size=(n, d))).astype(np.float32), labels
+
+
+def learned(vectors, labels, folds, kind="ridge", asked=None):
+    rows = Rows(vectors, "none", standardise=True)
+    asked = np.arange(len(labels)) if asked is None else asked
+    if kind == "softmax":
+        expert = replace(EXPERT, directions=4)
+        return learn_expert(rows, labels, np.ones(len(labels)), folds, asked, expert)[1]
+    expert = replace(EXPERT, classifier=kind)
+    (only,) = learn_expert(rows, labels, np.ones(len(labels)), folds, asked, expert)
+    return only
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("d", [5, 60])
+def test_what_is_held_out_is_never_seen(kind, d):
+    """However the rows of a fold are labelled, the classifier that scores them is the same."""
+    vectors, labels = drawn(30, d)
+    folds = [np.arange(0, 15), np.arange(15, 30)]
+    _, before = learned(vectors, labels, folds, kind)
+    turned = labels.copy()
+    turned[folds[0]] = (labels[folds[0]] + 1) % 3
+    _, after = learned(vectors, turned, folds, kind)
+    # To the bit: nothing that a label of the fold has a part in has a part in its scores.
+    np.testing.assert_array_equal(after[folds[0]], before[folds[0]])
+    assert np.abs(after[folds[1]] - before[folds[1]]).max() > 0.1
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("d", [5, 60])
+def test_scores_of_some_rows_are_those_among_all(kind, d):
+    vectors, labels = drawn(30, d)
+    folds = np.array_split(np.random.default_rng(1).permutation(30), 4)
+    scorer, every = learned(vectors, labels, folds, kind)
+    asked = np.array([3, 4, 11, 29])
+    again, some = learned(vectors, labels, folds, kind, asked)
+    # A product of fewer rows may be added up in another order.
+    np.testing.assert_allclose(some, every[asked], rtol=1e-5, atol=1e-5)
+    np.testing.assert_array_equal(again.coefficients, scorer.coefficients)
+    assert (scorer.scores(vectors).argmax(axis=1) == labels).mean() > 0.9
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("d", [5, 60])
+def test_a_species_that_a_fold_did_not_see(kind, d):
+    vectors, labels = drawn(30, d)
+    own = np.flatnonzero(labels == 2)
+    _, scores = learned(vectors, labels, [own, np.setdiff1d(np.arange(30), own)], kind)
+    assert np.isneginf(scores[own, 2]).all()
+    assert np.isfinite(scores[own][:, :2]).all()
+    # Whoever saw one species only can't tell: 0 for it, and nothing for the others.
+    rest = np.setdiff1d(np.arange(30), own)
+    assert not scores[rest, 2].any()
+    assert np.isneginf(scores[rest][:, :2]).all()
+
+
+@pytest.mark.parametrize("d", [2, 60])
+def test_one_plant_leaves_nothing_to_hold_out(d):
+    vectors, labels = drawn(6, d)
+    scorer, scores = learned(vectors, labels, [])
+    assert np.isneginf(scores).all()
+    assert np.isfinite(scorer.scores(vectors)).all()
+
+
+def test_what_would_not_fit_into_memory_is_refused(monkeypatch):
+    svm = replace(EXPERT, classifier="linear-svm", map="chi2")
+    check_bounded("words", svm, 1_000, 1_000)
+    check_bounded("words", replace(svm, classifier="ridge"), 10**9, 10**6)
+    monkeypatch.setattr(module, "LARGEST_IN_MEMORY", 2**20)
+    with pytest.raises(LeafidError, match=r"expert 'words': linear-svm needs all of its 1000 rows in memory, 0.0 GiB"):
+        check_bounded("words", svm, 1_000, 100)

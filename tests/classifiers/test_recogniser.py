@@ -1,0 +1,68 @@
+import cv2
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from leafid.classifiers.type_recogniser import TypeRecogniser
+from leafid.collection.picture import AcquisitionType
+from leafid.features.type_features import N_TYPE_FEATURES, type_features
+
+
+@given(st.integers(16, 200), st.integers(16, 200), st.integers(0, 1000))
+def test_features_of_any_picture(rows, cols, seed):
+    image = np.random.default_rng(seed).integers(0, 256, (rows, cols, 3), dtype=np.uint8)
+    found = type_features(image)
+    assert found.shape == (N_TYPE_FEATURES,)
+    assert found.dtype == np.float32
+    assert np.isfinite(found).all()
+
+
+@pytest.mark.parametrize("shape", [(1, 1, 3), (1, 5000, 3), (5000, 1, 3)])
+@pytest.mark.parametrize("value", [0, 255])
+def test_features_of_flat_and_narrow_pictures(shape, value):
+    assert np.isfinite(type_features(np.full(shape, value, np.uint8))).all()
+
+
+def test_a_flat_white_picture_by_hand():
+    found = type_features(np.full((60, 60, 3), 255, np.uint8))
+    np.testing.assert_allclose(found[:3], 1, atol=1e-5)  # lightness of the rim
+    np.testing.assert_allclose(found[3:], 0, atol=1e-3)  # nothing varies
+
+
+def test_the_tint_of_a_sheet_says_nothing():
+    """Two flat sheets of one lightness: only the lightness is measured."""
+    sheets = [
+        cv2.cvtColor(np.full((60, 60, 3), lab, np.uint8), cv2.COLOR_LAB2BGR)
+        for lab in ((170, 128, 128), (170, 150, 110))
+    ]
+    # A tint goes through 8-bit BGR and back: each channel moves by a step of 1 / 255 at most.
+    np.testing.assert_allclose(type_features(sheets[0]), type_features(sheets[1]), atol=0.01)
+
+
+def test_turning_by_a_half_changes_nothing():
+    # A multiple of the thumbnail's side, so that the reduction averages the same blocks.
+    image = np.random.default_rng(0).integers(0, 256, (96, 144, 3), dtype=np.uint8)
+    np.testing.assert_allclose(type_features(image[::-1, ::-1].copy()), type_features(image), atol=1e-5)
+
+
+def test_tells_bright_from_dark_and_middle_from_both():
+    random = np.random.default_rng(0)
+    grey = np.repeat([20, 128, 240], 8)
+    pictures = [np.clip(random.normal(g, 5, (64, 64, 3)), 0, 255).astype(np.uint8) for g in grey]
+    types = [list(AcquisitionType)[n // 8] for n in range(24)]
+    features = np.stack([type_features(picture) for picture in pictures])
+    recogniser = TypeRecogniser().fit(features[::2], types[::2])
+    assert recogniser.recognise_features(features[1::2]) == types[1::2]
+    assert set(recogniser.types_) == set(AcquisitionType)
+    # Asked among two of them, the best of these.
+    dark, _, bright = AcquisitionType
+    assert set(recogniser.recognise_features(features, {dark, bright})) == {dark, bright}
+    two = TypeRecogniser().fit(features[:16], types[:16])
+    assert two.recognise_features(features[:16]) == types[:16]
+
+
+def test_equal_pictures_of_two_types_stay_finite():
+    features = np.ones((6, N_TYPE_FEATURES), np.float32)
+    recogniser = TypeRecogniser().fit(features, [AcquisitionType.SCAN, AcquisitionType.PHOTO] * 3)
+    assert recogniser.recognise_features(features[:1])[0] in recogniser.types_

@@ -1,0 +1,100 @@
+"""No command may write over what it reads."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from leafid.console.outputs import refuse_inputs
+from leafid.errors import UsageError
+
+
+@pytest.fixture
+def garden(drawn, tmp_path):
+    """A folder of a species with a picture, beside the picture's metadata."""
+    folder = tmp_path / "garden"
+    (folder / "Olea europaea").mkdir(parents=True)
+    shutil.copy(next((drawn / "Test").glob("*.jpg")), folder / "Olea europaea" / "a.jpg")
+    (folder / "Olea europaea" / "a.xml").write_text("<Image/>")
+    (folder / "recipe.toml").write_text("")
+    return folder
+
+
+@pytest.fixture
+def refused(cli, tmp_path):
+    """Run a command that must say one line, and leave all files as they are."""
+
+    def run(*words):
+        before = {file: file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()}
+        done = cli(*words)
+        assert done.status == 2
+        assert done.out == ""
+        assert done.err.count("\n") == 1
+        assert {file: file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()} == before
+        return done.err
+
+    return run
+
+
+def test_the_first_of_several_pictures_is_no_output(refused, garden):
+    picture = garden / "Olea europaea" / "a.jpg"
+    expected = f"--output {picture}: expected a name without the ending of a picture, found .jpg"
+    assert expected in refused("predict", "--output", picture, garden)
+    assert expected in refused("train", garden, "--type", "scan", "--output", picture)
+
+
+def test_the_model_that_is_read_is_no_output(refused, garden, drawn_model, tmp_path):
+    model = shutil.copy(drawn_model, tmp_path / "my.leafid")
+    other = tmp_path / "link"
+    other.symlink_to(model)
+    for output in (model, other):
+        assert "found one that is read" in refused("predict", garden, "--model", model, "--output", output)
+
+
+def test_what_is_read_by_name_is_no_output(refused, garden, tmp_path):
+    leaf = shutil.copy(garden / "Olea europaea" / "a.jpg", tmp_path / "leaf.csv")
+    assert "found one that is read" in refused("predict", leaf, "--output", leaf)
+    assert "found one that is read" in refused("describe", leaf, "--output", leaf)
+    recipe = garden / "recipe.toml"
+    words = ["train", garden / "Olea europaea", "--recipe", recipe, "--output", recipe]
+    assert "found one that is read" in refused(*words)
+
+
+def test_metadata_of_a_collection_are_no_output(refused, garden):
+    assert "found one that is read" in refused("predict", garden, "--output", garden / "Olea europaea" / "a.xml")
+
+
+def test_runs_are_no_output(refused, tmp_path):
+    golden = Path(__file__).parents[1] / "golden" / "plant_task"
+    for command, name in (("report", "report.html"), ("evaluate", "OfficialScores.csv")):
+        run = shutil.copy(golden / "runs" / "good.txt", tmp_path / name)
+        assert "found one that is read" in refused(command, golden / "truth", run, "--output", tmp_path)
+
+
+def test_other_files_may_be_replaced(garden, tmp_path):
+    earlier = garden / "run.txt"
+    earlier.write_text("")
+    refuse_inputs(earlier, [garden, tmp_path / "gone"])
+    refuse_inputs(tmp_path / "new.xml", [tmp_path])
+    refuse_inputs("/dev/stdout", [garden])
+    with pytest.raises(UsageError, match="found one that is read"):
+        refuse_inputs(earlier, [garden, earlier])
+
+
+def test_a_dash_is_stdout_for_a_run(cli, drawn, drawn_model, drawn_cache, tmp_path, capfd, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    words = ["predict", drawn, "--model", drawn_model, "--cache", drawn_cache, "--jobs", 1, "--output"]
+    assert cli(*words, "run.txt").status == 0
+    assert cli(*words, "-").status == 0
+    assert capfd.readouterr().out == Path("run.txt").read_text()
+    assert [file.name for file in tmp_path.iterdir()] == ["run.txt"]
+
+
+def test_a_dash_is_no_name_of_a_model(refused, garden, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert "--output: expected the name of a file, found '-'" in refused("train", garden, "--output", "-")
+
+
+@pytest.mark.parametrize("command", ["predict", "train", "describe"])
+def test_an_empty_word_is_no_name(refused, garden, command):
+    assert "--output: expected a path, found an empty word" in refused(command, garden, "--output", "")

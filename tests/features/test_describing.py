@@ -1,0 +1,170 @@
+from dataclasses import replace
+
+import cv2
+import numpy as np
+import pytest
+
+from leafid.collection.picture import AcquisitionType
+from leafid.descriptors.local import LocalFeatures
+from leafid.descriptors.registry import columns
+from leafid.encoding import FisherEncoder, VladEncoder, WordsEncoder
+from leafid.features import extractor as describing
+from leafid.features.compositing import staged
+from leafid.features.extractor import Describer, Views, local_features, sample_features
+from leafid.recipes.recipe import VIEWS, Expert
+from leafid.segmentation import segment
+
+SCAN = AcquisitionType.SCAN
+SIFT = Expert("dense-sift", size=64, scales=1, modes=2, components=4)
+
+
+@pytest.fixture(scope="module")
+def leaf():
+    image = np.full((120, 160, 3), 245, np.uint8)
+    cv2.ellipse(image, (80, 60), (55, 28), 20, 0, 360, (40, 140, 60), -1)
+    cv2.line(image, (30, 40), (130, 80), (90, 190, 120), 2)
+    return image
+
+
+def learned(kind, n_values=128, **options):
+    random = np.random.default_rng(0)
+    features = LocalFeatures(
+        random.random((60, n_values), np.float32), random.random((60, 2), np.float32), np.ones(60, np.float32)
+    )
+    return kind(2, 4, **options).fit(features)  # fmt: skip
+
+
+def test_a_vector_for_every_expert(leaf):
+    experts = {
+        "fisher": SIFT,
+        "words": replace(SIFT, encoder="words", view="picture"),
+        "colour": replace(SIFT, descriptor="dense-colour", view="upright"),
+        "chroma": replace(SIFT, descriptor="dense-chroma-sift", view="picture"),
+        "points": replace(SIFT, descriptor="detected-sift"),
+        "vlad": replace(SIFT, encoder="vlad"),
+        "bends": replace(SIFT, descriptor="inner-distance", encoder="words"),
+        "shape": Expert("measures", ("geometry", "hu")),
+        "again": Expert("measures", ("hu",)),
+    }
+    encoders = {
+        "fisher": learned(FisherEncoder),
+        "words": learned(WordsEncoder),
+        "colour": learned(FisherEncoder, 96),
+        "chroma": learned(FisherEncoder, 256),
+        "points": learned(FisherEncoder),
+        "vlad": learned(VladEncoder),
+        "bends": learned(WordsEncoder, 60),
+    }
+    found = Describer(experts, encoders).describe(leaf, SCAN)
+    assert list(found.vectors) == list(experts)
+    assert 0 <= found.confidence <= 1
+    lengths = {name: len(vector) for name, vector in found.vectors.items()}
+    assert lengths == {
+        "fisher": 16,
+        "words": 2,
+        "colour": 16,
+        "chroma": 16,
+        "points": 16,
+        "vlad": 8,
+        "bends": 2,
+        "shape": len(columns(["geometry", "hu"])),
+        "again": len(columns(["hu"])),
+    }
+    for vector in found.vectors.values():
+        assert np.isfinite(vector).all()
+        assert vector.any()
+    np.testing.assert_array_equal(found.vectors["shape"][-lengths["again"] :], found.vectors["again"])
+
+
+def test_of_a_grey_picture_the_expert_on_hues_has_nothing_to_say(leaf):
+    chroma = replace(SIFT, descriptor="dense-chroma-sift", view="picture")
+    grey = np.dstack([cv2.cvtColor(leaf, cv2.COLOR_BGR2GRAY)] * 3)
+    describer = Describer({"chroma": chroma}, {"chroma": learned(FisherEncoder, 256)})
+    assert describer.describe(leaf, SCAN).vectors["chroma"].any()
+    assert not describer.describe(grey, SCAN).vectors["chroma"].any()
+
+
+@pytest.mark.parametrize("type_", list(AcquisitionType))
+@pytest.mark.parametrize("value", [0, 255])
+@pytest.mark.parametrize("shape", [(40, 60), (16, 16), (3, 800), (800, 1)])
+def test_a_picture_without_a_leaf_is_described_as_a_whole(type_, value, shape):
+    """What is left of a picture of 20,000 × 16 pixels after shrinking is a row of one pixel."""
+    small = replace(SIFT, size=32, cell=2)
+    experts = {view: replace(small, view=view) for view in VIEWS}
+    encoders = {**dict.fromkeys(VIEWS, learned(FisherEncoder)), "bends": learned(WordsEncoder, 60)}
+    experts["bends"] = replace(SIFT, descriptor="inner-distance", encoder="words")
+    describer = Describer({**experts, "shape": Expert("measures", ("geometry",))}, encoders)
+    found = describer.describe(np.full((*shape, 3), value, np.uint8), type_)
+    assert all(np.isfinite(vector).all() for vector in found.vectors.values())
+
+
+@pytest.mark.parametrize("symmetry", ["mirror", "turns"])
+def test_a_symmetric_expert_reads_as_many_patches_some_of_them_in_another_way(symmetry, leaf):
+    views = Views(leaf, segment(leaf, SCAN))
+    expert = replace(SIFT, view="picture", size=160)
+    plain, turned = (local_features(views, replace(expert, symmetry=way)) for way in ("none", symmetry))
+    assert len(plain) == len(turned)
+    same = (plain.descriptors == turned.descriptors).all(axis=1)
+    assert 0 < same.sum() < len(same)
+
+
+def test_a_view_is_made_once_for_all_experts(leaf, monkeypatch):
+    calls = []
+    crop = describing.normalised_crop
+    monkeypatch.setattr(describing, "normalised_crop", lambda *a, **k: calls.append(1) or crop(*a, **k))
+    views = Views(leaf, segment(leaf, SCAN))
+    for expert in (SIFT, replace(SIFT, modes=5), replace(SIFT, descriptor="detected-sift")):
+        local_features(views, expert)
+    assert len(calls) == 1
+
+
+def test_only_the_experts_asked_for_are_described(leaf):
+    experts = {"a": SIFT, "b": Expert("measures", ("geometry",)), "c": Expert("measures", ("hu",))}
+    describer = Describer(experts, {"a": learned(FisherEncoder)})
+    everything = describer.describe(leaf, SCAN)
+    some = describer.describe(leaf, SCAN, ["c", "a"])
+    assert list(some.vectors) == ["c", "a"]
+    for name, vector in some.vectors.items():
+        np.testing.assert_array_equal(vector, everything.vectors[name])
+    assert some.confidence == everything.confidence
+
+
+def test_a_staged_photo_is_described_as_a_photo(leaf):
+    describer = Describer({"a": Expert("measures", ("hu", "geometry"))}, longest_side=200)
+    found = replace(describer, staged=2).describe(leaf, SCAN)
+    photo = staged(leaf, segment(leaf, SCAN), 2, 200)
+    expected = describer.describe(photo, AcquisitionType.PHOTO)
+    np.testing.assert_array_equal(found.vectors["a"], expected.vectors["a"])
+    assert found.confidence == expected.confidence
+
+
+def test_the_key_of_an_expert_changes_with_all_that_decides_about_its_vector(monkeypatch):
+    encoder = learned(FisherEncoder)
+
+    def key(expert, encoder=encoder):
+        return Describer({"a": expert, "other": Expert("measures", ("hu",))}, {"a": encoder}).expert_key("a")
+
+    first = key(SIFT)
+    assert key(replace(SIFT, classifier="lda", species_balance=0.1)) == first
+    assert key(SIFT, learned(FisherEncoder)) == first
+    assert Describer({"b": SIFT}, {"b": encoder}).expert_key("b") == first
+    measures = [("hu",), ("geometry",), ("hu", "geometry"), ("geometry", "hu")]
+    others = [
+        key(replace(SIFT, size=65)),
+        key(replace(SIFT, view="picture")),
+        key(SIFT, learned(FisherEncoder, seed=1)),
+        *(Describer({"a": Expert("measures", families)}).expert_key("a") for families in measures),
+        *(Describer({"a": SIFT}, {"a": encoder}, **look).expert_key("a") for look in ({"variant": 1}, {"staged": 1})),
+    ]
+    assert len({first, *others}) == 1 + len(others)
+    monkeypatch.setattr(describing, "DESCRIPTION_VERSION", describing.DESCRIPTION_VERSION + 1)
+    assert key(SIFT) not in {first, *others}
+
+
+def test_drawing_depends_on_the_seed_and_nothing_else(leaf):
+    first, again = (sample_features(leaf, SCAN, SIFT, 10, 0) for _ in range(2))
+    assert len(first) == 10
+    np.testing.assert_array_equal(first.descriptors, again.descriptors)
+    assert first.positions.tolist() != sample_features(leaf, SCAN, SIFT, 10, 1).positions.tolist()
+    everything = sample_features(leaf, SCAN, SIFT, 10**6, 0)
+    assert len(everything) == len(local_features(Views(leaf, segment(leaf, SCAN)), SIFT))

@@ -1,0 +1,83 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from leafid.collection.picture import AcquisitionType
+from leafid.features.compositing import staged
+from leafid.segmentation import segment
+from leafid.segmentation.result import Segmentation, bounding_box
+
+SCAN = AcquisitionType.SCAN
+BRANCHES, LEAVES = (1, 3, 5, 7), (2, 4, 6, 8)
+
+
+def cut(mask):
+    return Segmentation(mask, mask, 1.0, bounding_box(mask))
+
+
+@given(
+    st.tuples(st.integers(1, 40), st.integers(1, 40)).flatmap(
+        lambda size: st.tuples(arrays(np.uint8, (*size, 3)), arrays(bool, size))
+    ),
+    st.integers(1, 4),
+    st.sampled_from([32, 100, 133]),
+)
+@settings(deadline=None, max_examples=40)
+def test_a_staged_photo_is_four_to_three_and_always_the_same(picture, number, side):
+    image, mask = picture
+    before = image.copy()
+    found = staged(image, cut(mask), number, side)
+    assert found.dtype == np.uint8
+    assert found.shape == image.shape if not mask.any() else sorted(found.shape) == [3, round(side * 0.75), side]
+    np.testing.assert_array_equal(staged(image.copy(), cut(mask), number, side), found)
+    np.testing.assert_array_equal(image, before)
+
+
+def test_without_a_leaf_the_picture_stays_as_it_is(leaf_on_white):
+    assert staged(leaf_on_white, cut(np.zeros(leaf_on_white.shape[:2], bool)), 1, 200) is leaf_on_white
+
+
+def test_numbers_and_pictures_have_photos_of_their_own(leaf_on_white):
+    leaf = segment(leaf_on_white, SCAN)
+    found = [staged(leaf_on_white, leaf, number, 200) for number in (1, 2, 3, 4)]
+    found.append(staged(255 - leaf_on_white, leaf, 1, 200))
+    assert len({one.tobytes() for one in found}) == 5
+
+
+@pytest.mark.parametrize("number", BRANCHES + LEAVES)
+def test_nothing_of_the_sheet_is_left(number):
+    """A blue leaf on red: no pixel is red, whatever light falls on it, not even at the leaf's edge."""
+    image = np.zeros((200, 300, 3), np.uint8)
+    image[..., 2] = 255
+    mask = np.zeros(image.shape[:2], bool)
+    mask[40:160, 60:240] = True
+    image[mask] = (255, 0, 0)
+    # The ground behind is of the leaf's colour, or grey but for 0.85 to 1.15 times as much of each colour and clouds of
+    # 0.9 to 1.1 likewise: no more than 1.15 · 1.1 / (0.85 · 0.9) times as red as blue, which is 1.7.
+    blue, _, red = np.moveaxis(staged(image, cut(mask), number, 400).astype(float), -1, 0)
+    assert (red <= 1.7 * blue + 3).all()
+
+
+@pytest.mark.parametrize("number", LEAVES)
+def test_a_leaf_nearly_alone_is_found_again(leaf_on_white, number):
+    """It lies near the middle, on top, and is 0.6 to 1.14 times as long as the photo's shorter side."""
+    photo = staged(leaf_on_white, segment(leaf_on_white, SCAN), number, 400)
+    rows, cols = photo.shape[:2]
+    middle = photo[rows // 4 : -rows // 4, cols // 4 : -cols // 4].astype(int)
+    green = (middle[..., 1] > middle[..., 0] + 20) & (middle[..., 1] > middle[..., 2] + 20)
+    # A leaf that is 0.4 times as wide as long, narrowed to 0.6 at most, fills this much of the middle at the least.
+    assert green.mean() > 0.1
+
+
+def test_a_branch_has_more_edges_than_a_leaf(leaf_on_white):
+    def edges(photo):
+        return (np.abs(np.diff(photo[..., 1].astype(int), axis=1)) > 12).mean()
+
+    leaf = segment(leaf_on_white, SCAN)
+    branches, leaves = (
+        np.mean([edges(staged(leaf_on_white, leaf, number, 400)) for number in numbers])
+        for numbers in (BRANCHES, LEAVES)
+    )
+    assert branches > leaves

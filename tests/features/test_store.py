@@ -1,0 +1,319 @@
+import logging
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from leafid.errors import LeafidError
+from leafid.features import cache as store_module
+from leafid.features.cache import Store, default_folder, packed, read_arrays, unpacked, written_arrays
+
+FILE = "vectors.sqlite"
+
+
+def test_gives_back_what_was_put(store):
+    items = {bytes([n]): bytes(n) for n in range(200)}
+    store.put(items.items())
+    assert store.get([*items, b"missing"]) == items
+    assert store.get([]) == {}
+
+
+def test_more_keys_than_a_query_takes(store):
+    items = {n.to_bytes(4, "big"): b"x" for n in range(1203)}
+    store.put(items.items())
+    assert store.get(list(items)) == items
+
+
+def test_a_later_value_replaces_an_earlier_one(store):
+    store.put([(b"key", b"old")])
+    store.put([(b"key", b"new")])
+    assert store.get([b"key"]) == {b"key": b"new"}
+
+
+def test_lasts(tmp_path):
+    first = Store(tmp_path)
+    first.put([(b"key", b"value")])
+    first.close()
+    assert Store(tmp_path).get([b"key"]) == {b"key": b"value"}
+
+
+def test_forgets_the_least_recently_used(tmp_path, monkeypatch):
+    now = [1000]
+    monkeypatch.setattr(store_module.time, "time", lambda: now[0])
+    store = Store(tmp_path, limit=350)
+    for name in (b"a", b"b", b"c", b"d"):
+        store.put([(name, b"x" * 96)])  # with the checksum of 4 bytes it is 100
+        now[0] += 4000
+    store.get([b"a"])
+    assert store.size() == 400
+    assert store.shrink() == 1
+    assert set(store.get([b"a", b"b", b"c", b"d"])) == {b"a", b"c", b"d"}
+    assert store.shrink() == 0
+    store.limit = 0
+    assert store.shrink() == 3
+    assert store.size() == 0
+
+
+def test_the_limit_is_kept_at_the_end(tmp_path):
+    store = Store(tmp_path, limit=10)
+    store.put([(b"key", b"x" * 100)])
+    store.close()
+    assert Store(tmp_path).size() == 0
+
+
+@pytest.mark.parametrize("content", [b"no database at all", b"SQLite format 3\0" + bytes(range(256)) * 20])
+def test_a_damaged_file_starts_anew(tmp_path, caplog, content):
+    (tmp_path / FILE).write_bytes(content)
+    store = Store(tmp_path)
+    assert "is damaged" in caplog.text
+    assert "starts anew" in caplog.text
+    store.put([(b"key", b"value")])
+    assert store.get([b"key"]) == {b"key": b"value"}
+
+
+def filled(folder):
+    store = Store(folder)
+    items = {n.to_bytes(32, "big"): bytes([n % 256]) * 2000 for n in range(300)}
+    store.put(items.items())
+    store.close()
+    return items
+
+
+def test_damage_behind_the_first_page_starts_anew(tmp_path, caplog):
+    items = filled(tmp_path)
+    file = tmp_path / FILE
+    content = bytearray(file.read_bytes())
+    for start in range(4096, len(content), 4096):
+        content[start : start + 100] = b"\xff" * 100
+    file.write_bytes(content)
+    store = Store(tmp_path)
+    assert set(store.get(list(items)).values()) <= set(items.values())
+    store.put([(b"key", b"value")])
+    store.put([(b"key", b"value")])
+    assert store.get([b"key"]) == {b"key": b"value"}
+    assert caplog.text.count("is damaged") == 1
+
+
+@pytest.mark.parametrize("asked", [Store.size, Store.count, Store.shrink, Store.clear])
+def test_whatever_is_asked_of_a_damaged_store_it_starts_anew(tmp_path, asked):
+    filled(tmp_path)
+    file = tmp_path / FILE
+    content = bytearray(file.read_bytes())
+    content[4096:] = b"\xff" * (len(content) - 4096)
+    file.write_bytes(content)
+    store = Store(tmp_path, limit=1000)
+    assert asked(store) == 0
+    assert store.count() == 0
+    store.put([(b"key", b"value")])
+    assert store.get([b"key"]) == {b"key": b"value"}
+
+
+@pytest.mark.parametrize("asked", [Store.shrink, Store.clear])
+def test_what_could_not_be_forgotten_is_not_said_to_be(tmp_path, caplog, asked):
+    filled(tmp_path)
+    store = Store(tmp_path, limit=1000)
+    store._connection.execute("PRAGMA query_only = 1")  # as on a full disk
+    assert asked(store) == 0
+    assert store.count() == 300
+    assert caplog.text.count("can't be written") == 1
+
+
+def test_a_truncated_file_starts_anew(tmp_path):
+    items = filled(tmp_path)
+    file = tmp_path / FILE
+    file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
+    store = Store(tmp_path)
+    found = store.get(list(items))
+    assert all(items[key] == value for key, value in found.items())
+    store.put([(b"key", b"value")])
+    store.put([(b"key", b"value")])
+    assert store.get([b"key"]) == {b"key": b"value"}
+
+
+def test_a_damaged_value_counts_as_missing(tmp_path):
+    items = filled(tmp_path)
+    file = tmp_path / FILE
+    content = file.read_bytes()
+    assert bytes([7]) * 1000 in content
+    file.write_bytes(content.replace(bytes([7]) * 1000, bytes([7]) * 999 + b"?"))
+    del items[(7).to_bytes(32, "big")]
+    damaged = {key for key, value in items.items() if value[:1] == bytes([7])}
+    found = Store(tmp_path).get([*items, (7).to_bytes(32, "big")])
+    assert found == {key: value for key, value in items.items() if key not in damaged}
+
+
+WRITER = """
+import sys
+from leafid.features.cache import Store
+store = Store(sys.argv[1])
+for n in range(int(sys.argv[3])):
+    store.put([(f"{sys.argv[2]} {n} {part}".encode(), bytes([n % 256]) * 5000) for part in range(4)])
+    print(n, flush=True)
+"""
+
+
+def writer(folder, name, count):
+    return subprocess.Popen([sys.executable, "-c", WRITER, folder, name, str(count)], stdout=subprocess.PIPE, text=True)
+
+
+def written(name, n):
+    return {f"{name} {n} {part}".encode(): bytes([n % 256]) * 5000 for part in range(4)}
+
+
+def test_two_processes_at_once_and_one_killed(tmp_path):
+    both = [writer(tmp_path, name, 40) for name in ("first", "second")]
+    killed = writer(tmp_path, "killed", 100_000)
+    done = -1
+    for line in killed.stdout:
+        done = int(line)
+        if done >= 10:
+            killed.send_signal(signal.SIGKILL)
+            break
+    killed.wait()
+    killed.stdout.close()
+    for process in both:
+        process.communicate()
+        assert process.returncode == 0
+    store = Store(tmp_path)
+    assert store._connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    wanted = {}
+    for name in ("first", "second"):
+        for n in range(40):
+            wanted |= written(name, n)
+    for n in range(done + 1):
+        wanted |= written("killed", n)
+    assert store.get(list(wanted)) == wanted
+    # Of what was being written when the process was killed: all four or none.
+    for n in range(done + 1, done + 5):
+        assert len(store.get(list(written("killed", n)))) in (0, 4)
+
+
+def test_a_full_disk_costs_the_cache_and_not_the_work(store, caplog):
+    pages = store._connection.execute("PRAGMA page_count").fetchone()[0]
+    store._connection.execute(f"PRAGMA max_page_count = {pages + 2}")
+    store.put([(b"small", b"x")])
+    for n in range(3):
+        store.put([(bytes([n]), b"x" * 100_000)])
+    assert store.get([b"small", b"\0"]) == {b"small": b"x"}
+    # Said once, not with every batch of a long training.
+    assert caplog.text.count("can't be written: database or disk is full") == 1
+
+
+def test_a_store_that_can_only_be_read(tmp_path, caplog):
+    store = Store(tmp_path)
+    store.put([(b"key", b"value")])
+    store._connection.execute("PRAGMA query_only = 1")
+    assert store.get([b"key"]) == {b"key": b"value"}
+    store.put([(b"other", b"value")])
+    assert "can't be written" in caplog.text
+    store.close()
+
+
+def test_a_locked_store_is_waited_for_and_then_left(tmp_path, caplog):
+    store = Store(tmp_path)
+    store._connection.execute("PRAGMA busy_timeout = 50")
+    other = sqlite3.connect(tmp_path / FILE)
+    other.execute("BEGIN EXCLUSIVE")
+    store.put([(b"key", b"value")])
+    assert "locked" in caplog.text
+    other.rollback()
+    other.close()
+    store.put([(b"key", b"value")])
+    assert store.get([b"key"]) == {b"key": b"value"}
+
+
+@pytest.fixture(params=["IMMEDIATE", "EXCLUSIVE"])
+def held(request, tmp_path):
+    """A connection that has a database which is no store yet locked, as another process that is making it one."""
+    other = sqlite3.connect(tmp_path / FILE, isolation_level=None, check_same_thread=False)
+    other.execute(f"BEGIN {request.param}")
+    yield other
+    other.close()
+
+
+def test_another_that_makes_the_store_is_waited_for(held, tmp_path):
+    timer = threading.Timer(0.2, held.rollback)
+    timer.start()
+    store = Store(tmp_path)
+    store.put([(b"key", b"value")])
+    assert store.get([b"key"]) == {b"key": b"value"}
+    store.close()
+    timer.join()
+
+
+def test_it_is_not_waited_for_for_ever(held, tmp_path, monkeypatch):
+    monkeypatch.setattr(store_module, "_PATIENCE", 0.1)
+    with pytest.raises(LeafidError, match="the descriptor store can't be used: database is locked; name another"):
+        Store(tmp_path)
+
+
+def test_a_folder_that_can_not_be(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(LeafidError, match=r"can't be used: .*; name another with --cache, or use --no-cache") as caught:
+        Store(tmp_path / "file" / "store")
+    assert "\n" not in str(caught.value)
+    (tmp_path / FILE).mkdir()
+    with pytest.raises(LeafidError, match="can't be used"):
+        Store(tmp_path)
+
+
+def test_where_it_is(monkeypatch, tmp_path):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("LEAFID_CACHE", raising=False)
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    assert default_folder() == tmp_path / ".cache" / "leafid"
+    monkeypatch.setenv("XDG_CACHE_HOME", "/x")
+    assert str(default_folder()) == "/x/leafid"
+    monkeypatch.setenv("LEAFID_CACHE", "/y")
+    assert str(default_folder()) == "/y"
+
+
+@given(
+    st.lists(arrays(np.float32, st.integers(0, 20), elements=st.floats(-1e6, 1e6, width=32)), min_size=1, max_size=4)
+)
+def test_packing_keeps_half_precision(vectors):
+    found = unpacked(packed(vectors))
+    assert [array.dtype for array in found] == [np.float16] * len(vectors)
+    for array, vector in zip(found, vectors, strict=True):
+        kept = np.clip(vector, -65504, 65504)
+        # 11 bits; below 2^-14 steps of 2^-24.
+        np.testing.assert_allclose(array, kept, rtol=2**-11, atol=2**-25)
+    # What was packed once doesn't change any more.
+    assert packed(found) == packed(vectors)
+
+
+def test_named_arrays_keep_full_precision():
+    given_arrays = {
+        "a/b": np.random.default_rng(0).normal(size=(3, 4)),
+        "one": np.float32(1.1),
+        "none": np.empty((0, 3)),
+    }
+    found = read_arrays(written_arrays(given_arrays))
+    assert set(found) == set(given_arrays)
+    for name, array in given_arrays.items():
+        assert found[name].dtype == np.asarray(array).dtype
+        np.testing.assert_array_equal(found[name], array)
+
+
+def test_named_arrays_are_never_unpickled():
+    import io
+
+    stream = io.BytesIO()
+    np.savez(stream, a=np.array([object()], dtype=object))
+    with pytest.raises(ValueError, match="allow_pickle"):
+        read_arrays(stream.getvalue())
+
+
+def test_nothing_is_said_of_a_sound_store(store, caplog):
+    with caplog.at_level(logging.WARNING):
+        store.put([(b"key", b"value")])
+        store.get([b"key"])
+        store.shrink()
+    assert not caplog.text

@@ -1,0 +1,59 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from leafid.classifiers.type_recogniser import N_TYPE_FEATURES
+from leafid.collection.picture import AcquisitionType, Picture, Taxon
+from leafid.errors import LeafidError
+from leafid.identification.model import Model, SpeciesInfo, known_species
+
+
+def picture(name, taxon, *names):
+    return Picture(Path(name), taxon=taxon, vernacular_names=names)
+
+
+def test_gathers_what_is_known_of_species():
+    bare = Taxon("Acer campestre", "Acer")
+    full = Taxon("Acer campestre", "Acer", "Sapindaceae", "Sapindales")
+    olive = Taxon("Olea europaea", "Olea")
+    found = known_species(
+        [
+            picture("1", olive),
+            picture("2", bare, "Field Maple"),
+            picture("3", full, "Hedge Maple", "Field Maple"),
+            picture("4", None),
+        ]
+    )
+    assert list(found.items()) == [
+        ("Acer campestre", SpeciesInfo(full, ("Field Maple", "Hedge Maple"), 2)),
+        ("Olea europaea", SpeciesInfo(olive, (), 1)),
+    ]
+    assert known_species([]) == {}
+
+
+def test_a_type_that_it_was_not_trained_for():
+    model = Model({AcquisitionType.SCAN: None, AcquisitionType.PHOTO: None})
+    with pytest.raises(
+        LeafidError, match="not trained for pictures of type scan-like, only for scan, photo; say --type"
+    ):
+        model.identifier(AcquisitionType.SCAN_LIKE)
+
+
+class Recogniser:
+    types_ = tuple(AcquisitionType)
+
+    def recognise_features(self, features, among=None):
+        return [next(type_ for type_ in reversed(self.types_) if among is None or type_ in among)]
+
+
+def test_only_types_that_it_was_trained_for_are_recognised():
+    scan, sheet, photo = AcquisitionType
+    for known in ([scan], [sheet, scan], [photo]):
+        model = Model(dict.fromkeys(known), recogniser=Recogniser())
+        assert model.recognise_type(np.zeros(N_TYPE_FEATURES)) in known
+
+
+def test_with_one_type_every_picture_is_of_it():
+    model = Model({AcquisitionType.PHOTO: None})
+    assert model.recognise_type(np.zeros(N_TYPE_FEATURES)) == AcquisitionType.PHOTO

@@ -1,0 +1,81 @@
+import doctest
+from dataclasses import replace
+
+import cv2
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from leafid.collection.picture import AcquisitionType, Picture
+from leafid.errors import LeafidError
+from leafid.features.loader import Descriptions
+from leafid.identification import prediction
+from leafid.identification.model import Model
+from leafid.identification.modelfile import read_model
+from leafid.identification.prediction import predict, ranked
+
+
+@pytest.fixture(scope="module")
+def model(drawn_model):
+    return read_model(drawn_model)
+
+
+def test_the_examples():
+    assert doctest.testmod(prediction, extraglobs={"np": np}).failed == 0
+
+
+@given(st.lists(st.integers(0, 4), min_size=1, max_size=8))
+def test_ranks_by_probability_then_by_name(numbers):
+    species = [f"Genus {letter}" for letter in "abcdefgh"[: len(numbers)]]
+    wanted = sorted(zip(species, map(float, numbers), strict=True), key=lambda pair: (-pair[1], pair[0]))
+    assert ranked(np.array(numbers, float), species) == wanted
+
+
+def test_answers_come_in_the_order_of_the_pictures_whatever_the_batches(model, asked, descriptions, monkeypatch):
+    whole = list(predict(model, asked, descriptions))
+    assert [answer.picture.file for answer in whole] == [picture.file for picture in asked]
+    monkeypatch.setattr(prediction, "BATCH", 2)
+    parts = list(predict(model, asked, descriptions))
+    assert [answer.picture for answer in parts] == [answer.picture for answer in whole]
+    for part, answer in zip(parts, whole, strict=True):
+        assert [name for name, _ in part.ranking] == [name for name, _ in answer.ranking]
+        # Products of matrices of other sizes are summed in another order.
+        np.testing.assert_allclose([p for _, p in part.ranking], [p for _, p in answer.ranking], atol=1e-5)
+
+
+def test_an_unknown_type_is_recognised_and_told(model, asked, descriptions):
+    answers = list(predict(model, [replace(picture, type=None) for picture in asked], descriptions))
+    right = np.mean([answer.picture.type == picture.type for answer, picture in zip(answers, asked, strict=True)])
+    assert right > 0.7
+
+
+def test_a_picture_that_can_not_be_read_has_no_answer(model, asked, descriptions, tmp_path):
+    (tmp_path / "bad.jpg").write_bytes(b"")
+    for type_ in (None, AcquisitionType.SCAN):
+        bad = replace(asked[0], file=tmp_path / "bad.jpg", type=type_)
+        answers = list(predict(model, [bad, *asked[:2]], descriptions))
+        assert [answer.picture for answer in answers] == asked[:2]
+    assert list(descriptions.unreadable) == [tmp_path / "bad.jpg"]
+
+
+def test_a_type_that_the_model_lacks_is_said_before_any_work(model, asked, descriptions, monkeypatch):
+    scans = Model({AcquisitionType.SCAN: model.identifiers[AcquisitionType.SCAN]})
+    monkeypatch.setattr(prediction, "BATCH", 1)
+    monkeypatch.setattr(descriptions, "describe", lambda *_: pytest.fail("worked before"))
+    ordered = sorted(asked, key=lambda picture: picture.type != AcquisitionType.SCAN)
+    with pytest.raises(LeafidError, match="was not trained for pictures of type"):
+        next(predict(scans, ordered, descriptions))
+
+
+def test_nothing_to_name(model, descriptions):
+    assert list(predict(model, [], descriptions)) == []
+
+
+def test_a_picture_without_a_leaf_is_said_so_and_nothing_is_likelier(model, tmp_path, caplog):
+    file = tmp_path / "white.png"
+    cv2.imwrite(str(file), np.full((120, 90, 3), 255, np.uint8))
+    [answer] = predict(model, [Picture(file, type=AcquisitionType.SCAN)], Descriptions())
+    assert "no leaf found" in caplog.text
+    assert len({probability for _, probability in answer.ranking}) == 1
+    assert [species for species, _ in answer.ranking] == sorted(species for species, _ in answer.ranking)

@@ -1,0 +1,93 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from leafid.classifiers.held_out import HeldOut
+from leafid.collection import fingerprint
+from leafid.collection.picture import AcquisitionType
+from leafid.errors import LeafidError
+from leafid.identification import training as module
+from leafid.identification.modelfile import read_model
+from leafid.identification.threshold_fitting import complete
+from leafid.identification.training import bounded_context, train, train_recogniser
+
+SCAN, SHEET = AcquisitionType.SCAN, AcquisitionType.SCAN_LIKE
+
+
+def test_an_identifier_for_every_recipe(trained, training, recipes):
+    assert list(trained.identifiers) == list(recipes)
+    assert trained.fingerprint == fingerprint(training)
+    assert {info.n_pictures for info in trained.species.values()} == {9}
+    assert set(trained.recogniser.types_) == set(AcquisitionType)
+    assert 0.5 < trained.type_recognition <= 1
+
+
+def test_only_pictures_that_a_recipe_uses_are_told_of(training, recipes, descriptions):
+    model = train(training, {SHEET: recipes[SHEET]}, descriptions)
+    own = [picture for picture in training if picture.type == SHEET]
+    assert model.fingerprint == fingerprint(own)
+    assert model.recogniser is None
+    assert model.type_recognition is None
+
+
+def test_completing_gives_what_the_command_writes(trained, drawn_model):
+    model = replace(trained, scores={}, thresholds={})
+    complete(model)
+    written = read_model(drawn_model)
+    assert model.scores == written.scores
+    assert list(model.scores) == ["scan", "scan-like", "photo"]
+    assert model.type_recognition == written.type_recognition
+    for type_, thresholds in written.thresholds.items():
+        for size in (1, 1.5, 2):
+            assert model.thresholds[type_].of_size(size) == thresholds.of_size(size)
+
+
+def test_a_model_from_a_file_is_complete(drawn_model):
+    model = read_model(drawn_model)
+    before = dict(model.scores), dict(model.thresholds)
+    complete(model)
+    assert (model.scores, model.thresholds) == before
+
+
+def test_one_species_is_warned_of(training, recipes, descriptions, caplog):
+    one = [picture for picture in training if picture.species == training[0].species]
+    train(one, {SHEET: recipes[SHEET]}, descriptions)
+    assert "type scan-like: all pictures are of one species" in caplog.text
+
+
+def test_nothing_to_train_on(recipes, descriptions):
+    with pytest.raises(LeafidError, match="no labelled picture of type scan-like"):
+        train([], {SHEET: recipes[SHEET]}, descriptions)
+
+
+def test_types_are_recognised_on_plants_not_seen(training, descriptions):
+    recogniser, share = train_recogniser(training, descriptions, 0)
+    features = np.stack(descriptions.type_features(training))
+    right = np.mean([a == p.type for a, p in zip(recogniser.recognise_features(features), training, strict=True)])
+    assert 0.5 < share <= right == 1
+
+
+def test_where_types_can_not_be_told(training, descriptions):
+    scans = [picture for picture in training if picture.type == SCAN]
+    assert train_recogniser(scans, descriptions, 0) == (None, None)
+    assert train_recogniser([], descriptions, 0) == (None, None)
+    lone = [replace(picture, plant="1") for picture in training[:3]]
+    recogniser, share = train_recogniser(lone, descriptions, 0)
+    assert (recogniser is None) == (len({picture.type for picture in lone}) == 1)
+    assert share is None
+
+
+def test_place_and_day_are_learned_of_some_plants(training, monkeypatch):
+    names = tuple(sorted({picture.species for picture in training}))
+    held_out = HeldOut(training, np.full((len(training), 3), 1 / 3), names, np.ones(len(training), bool))
+    asked = []
+    learn = module.learn_context
+    monkeypatch.setattr(module, "learn_context", lambda *them: asked.append(them) or learn(*them))
+    bounded_context(held_out, training, 0)
+    assert asked[0] == (held_out, training)
+    monkeypatch.setattr(module, "CONTEXT_PICTURES", 10)
+    bounded_context(held_out, training, 0)
+    own, drawn = asked[1]
+    assert own.pictures == drawn
+    assert len(drawn) == len(own.probabilities) == len(own.seen) == 9  # three plants of three pictures

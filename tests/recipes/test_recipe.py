@@ -1,0 +1,321 @@
+import json
+from dataclasses import fields, replace
+
+import pytest
+
+from leafid.collection.picture import AcquisitionType, Picture
+from leafid.errors import LeafidError
+from leafid.recipes.reader import from_plain, load_recipe, recipe_names
+from leafid.recipes.recipe import Expert, alike, types_to_train
+
+SCAN = AcquisitionType.SCAN
+LOCAL = {"descriptor": "dense-sift"}
+MEASURES = {"descriptor": "measures", "families": ["geometry"]}
+
+
+def made(expert=LOCAL, **others):
+    return from_plain({"experts": {"one": expert}, **others}, SCAN, "r.toml")
+
+
+def complaint(expert=LOCAL, **others):
+    with pytest.raises(LeafidError) as caught:
+        made(expert, **others)
+    message = str(caught.value)
+    assert "\n" not in message
+    assert message.startswith("r.toml: ")
+    return message
+
+
+def test_what_is_left_out_has_defaults():
+    recipe = made()
+    assert recipe.experts == {"one": Expert("dense-sift")}
+    assert recipe.training_types == (SCAN,)
+    assert recipe.summary == ""
+
+
+NAN, INFINITE = float("nan"), float("inf")
+WRONG = {
+    **dict.fromkeys(
+        ("view", "symmetry", "encoder", "map", "classifier", "trust"), ("expected one of ", ["x", 1, ["leaf"], True])
+    ),
+    "size": ("expected a whole number from 32 to 4096", [31, 4097, 100.0, "100", True, -1]),
+    "cell": ("expected a whole number from 2 to 64", [1, 65, "4", 4.0]),
+    "scales": ("expected a whole number from 1 to 16", [0, 17, False]),
+    "patches": ("expected a whole number from 0 to 1000000", [-1, 10**7, 0.5, "all"]),
+    "modes": ("expected a whole number from 1 to 65536", [0, 65537, 1.5]),
+    "components": ("expected a whole number from 1 to 128", [0, 129, []]),
+    "position": ("expected a number from 0 to 1000", [-0.1, NAN, INFINITE, 10**400, "1", True]),
+    "regularisation": ("expected a number from 1e-12 to 1e12", [0, -1.0, NAN, INFINITE, {}]),
+    "directions": ("expected a whole number from 0 to 4096", [-1, 4097, 1.0, "all", True]),
+    "softmax_regularisation": ("expected a number from 1e-12 to 1e12", [0, -1.0, NAN, INFINITE]),
+    "species_balance": ("expected a number from 0 to 4", [-0.01, 4.01, NAN, None]),
+    "plant_balance": ("expected a number from 0 to 4", [-0.01, 4.01, INFINITE, "1"]),
+    "centre_types": ("expected true or false", [0, 1, "true"]),
+    "coverage": ("expected a number from 0 to 1", [-0.1, 1.1, "0.5", NAN]),
+    "most_coverage": ("expected a number from 0 to 1", [-0.1, 1.1, True, NAN]),
+    "focus": ("expected 0, or a number from 0.01 to 100", [-0.1, 0.001, 101, "0.2", NAN]),
+    "codebook_types": ("expected ", ["scan", [1], ["xray"], 3, None]),
+    "families": ("only 'measures' has families", [["geometry"]]),
+}
+
+
+def test_no_key_is_forgotten():
+    # The descriptor has tests of its own.
+    assert {entry.name for entry in fields(Expert)} - {"descriptor"} == set(WRONG)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "expected"),
+    [(key, value, expected) for key, (expected, values) in WRONG.items() for value in values],
+)
+def test_every_value_is_checked(key, value, expected):
+    message = complaint({**LOCAL, key: value})
+    assert message.startswith(f"r.toml: [experts.one]: {key}: ")
+    assert expected in message
+
+
+def test_no_patch_can_be_covered_by_more_than_it_may():
+    message = complaint({**LOCAL, "coverage": 0.6, "most_coverage": 0.5})
+    assert message == "r.toml: [experts.one]: coverage: expected at most most_coverage, 0.5, found 0.6"
+
+
+def test_defaults_are_of_every_expert_that_says_nothing_else():
+    recipe = from_plain(
+        {"defaults": {**LOCAL, "modes": 3, "trust": "segmentation"}, "experts": {"one": {}, "two": {"modes": 4}}},
+        SCAN,
+        "r.toml",
+    )
+    one = Expert("dense-sift", modes=3, trust="segmentation")
+    assert recipe.experts == {"one": one, "two": replace(one, modes=4)}
+
+
+@pytest.mark.parametrize(
+    ("defaults", "expected"),
+    [
+        ({"modes": 0}, "modes: expected a whole number from 1 to 65536, found 0"),
+        ({"mode": 3}, "unknown key 'mode'; did you mean 'modes'?"),
+        (3, "expected a table, found 3"),
+    ],
+)
+def test_defaults_are_checked(defaults, expected):
+    message = complaint(defaults=defaults)
+    assert expected in message
+    assert message.startswith("r.toml: [defaults]: ")
+
+
+def test_families_among_the_defaults_are_of_the_experts_that_measure():
+    experts = {"one": LOCAL, "two": {"descriptor": "measures"}}
+    recipe = from_plain({"defaults": {"families": ["hu"]}, "experts": experts}, SCAN, "r.toml")
+    assert recipe.experts == {"one": Expert("dense-sift"), "two": Expert("measures", ("hu",))}
+
+
+def test_a_key_that_came_later_is_not_written_where_it_changes_nothing():
+    plain, edge = made(), made({**LOCAL, "most_coverage": 0.9})
+    assert "most_coverage" not in json.dumps(plain.as_json())
+    assert "most_coverage" not in plain.experts["one"].description_key()
+    assert edge.as_json()["experts"]["one"]["most_coverage"] == 0.9
+
+
+@pytest.mark.parametrize(
+    ("families", "expected"),
+    [
+        ([], "expected a list of descriptor families, found []"),
+        ("geometry", "expected a list of descriptor families, found 'geometry'"),
+        (["geometri"], "did you mean 'geometry'"),
+        (["geometry", "geometry"], "geometry"),
+        ([1], "'1'"),
+        (3, "expected a list of descriptor families, found 3"),
+    ],
+)
+def test_families_are_checked(families, expected):
+    assert expected in complaint({"descriptor": "measures", "families": families})
+
+
+def test_measures_need_families():
+    assert "families is missing" in complaint({"descriptor": "measures"})
+
+
+@pytest.mark.parametrize("table", [{}, {"view": "leaf"}])
+def test_a_descriptor_is_needed(table):
+    assert "descriptor is missing; expected one of measures, dense-sift" in complaint(table)
+
+
+@pytest.mark.parametrize("descriptor", ["sift", "", 3, None, ["dense-sift"]])
+def test_descriptors_are_checked(descriptor):
+    assert "descriptor: expected one of measures, dense-sift" in complaint({"descriptor": descriptor})
+
+
+@pytest.mark.parametrize("table", ["dense-sift", 1, [LOCAL], None])
+def test_an_expert_is_a_table(table):
+    assert "[experts.one]: expected a table, found" in complaint(table)
+
+
+@pytest.mark.parametrize("experts", [{}, [], "local", None, 1])
+def test_experts_are_needed(experts):
+    assert "expected at least one table [experts.NAME]" in complaint(experts=experts)
+    with pytest.raises(LeafidError, match=r"expected at least one table \[experts"):
+        from_plain({}, SCAN, "r.toml")
+
+
+@pytest.mark.parametrize("name", ["", "a/b", "..", "a b", "é", "a\n"])
+def test_names_of_experts_are_plain(name):
+    with pytest.raises(LeafidError, match="expected a name of letters, digits"):
+        from_plain({"experts": {name: LOCAL}}, SCAN, "r.toml")
+
+
+@pytest.mark.parametrize(
+    ("key", "hint"),
+    [
+        ("clasifier", "did you mean 'classifier'?"),
+        ("Size", "did you mean 'size'?"),
+        ("zzz", "expected cell, centre_types"),
+    ],
+)
+def test_unknown_keys_of_an_expert(key, hint):
+    message = complaint({**LOCAL, key: 1})
+    assert f"[experts.one]: unknown key {key!r}; {hint}" in message
+
+
+def test_unknown_keys_of_a_recipe():
+    assert "unknown key 'training_type'; did you mean 'training_types'?" in complaint(training_type=["scan"])
+    assert "unknown key 'zzz'; expected codebook_pictures, defaults, experts, longest_side, staged" in complaint(zzz=1)
+
+
+@pytest.mark.parametrize(
+    ("types", "expected"),
+    [
+        ("scan", "expected a list of acquisition types, found 'scan'"),
+        ([1], "expected a list of acquisition types, found [1]"),
+        (["scann"], "found 'scann'"),
+        (["photo"], "expected 'scan' among them"),
+        ([], "expected 'scan' among them"),
+    ],
+)
+def test_training_types_are_checked(types, expected):
+    message = complaint(training_types=types)
+    assert message.startswith("r.toml: training_types: ")
+    assert expected in message
+
+
+@pytest.mark.parametrize("number", [0, -1, 1.5, "600", True])
+def test_the_number_of_codebook_pictures_is_checked(number):
+    assert "codebook_pictures: expected 1 or more, found" in complaint(codebook_pictures=number)
+
+
+@pytest.mark.parametrize("key", ["variants", "staged"])
+@pytest.mark.parametrize("number", [-1, 101, 1.5, "2", True])
+def test_the_number_of_looks_is_checked(key, number):
+    assert f"{key}: expected a whole number from 0 to 100, found" in complaint(**{key: number})
+
+
+@pytest.mark.parametrize("key", ["variant_weight", "staged_weight"])
+@pytest.mark.parametrize("weight", [0, -1, 101, "1", True])
+def test_the_weight_of_looks_is_checked(key, weight):
+    assert f"{key}: expected a number from 0.01 to 100, found" in complaint(**{key: weight})
+
+
+@pytest.mark.parametrize("side", [31, 4097, "800", 1.5, True])
+def test_the_longest_side_is_checked(side):
+    assert "longest_side: expected a whole number from 32 to 4096, found" in complaint(longest_side=side)
+
+
+@pytest.mark.parametrize("summary", [1, [], {}])
+def test_the_summary_is_a_text(summary):
+    assert "summary: expected a text, found" in complaint(summary=summary)
+
+
+def test_whole_numbers_stand_for_numbers():
+    assert made({**LOCAL, "position": 1, "plant_balance": 0}).experts["one"].position == 1.0
+
+
+@pytest.mark.parametrize("name", recipe_names())
+@pytest.mark.parametrize("type_", list(AcquisitionType))
+def test_recipes_that_come_along_are_valid_and_survive_json(name, type_):
+    recipe = load_recipe(name, type_)
+    assert recipe.type == type_
+    assert recipe.summary
+    assert from_plain(json.loads(json.dumps(recipe.as_json())), type_, "json") == recipe
+
+
+@pytest.mark.parametrize("name", recipe_names())
+def test_scans_and_sheets_of_recipes_that_come_along_are_trained_together(name):
+    """A key changed in the file of one type alone would part them, and nothing would say so."""
+    together = [SCAN, AcquisitionType.SCAN_LIKE]
+    assert alike({type_: load_recipe(name, type_) for type_ in together}) == [together]
+
+
+def test_the_default_comes_along():
+    assert "default" in recipe_names()
+
+
+def test_a_recipe_from_a_folder_or_a_file(tmp_path):
+    file = tmp_path / "scan.toml"
+    file.write_text('[experts.one]\ndescriptor = "dense-sift"\n')
+    assert load_recipe(str(tmp_path), SCAN) == load_recipe(str(file), SCAN) == made()
+
+
+@pytest.mark.parametrize("name", ["defualt", "no/such/folder", "", "a\0b"])
+def test_a_recipe_that_is_not_there(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(LeafidError, match=r"no such recipe; expected one of .*default"):
+        load_recipe(name, SCAN)
+
+
+def test_a_folder_without_the_type(tmp_path):
+    with pytest.raises(LeafidError, match=r"scan\.toml: no such recipe"):
+        load_recipe(str(tmp_path), SCAN)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (b"[experts.one]\ndescriptor = dense-sift\n", "not valid TOML: .*line 2"),
+        (b"[experts.one\n", "not valid TOML: .*line 1"),
+        (b"summary = '\xff'\n", "expected UTF-8 text"),
+        (b"a = " + b"[" * 20000, "not valid TOML"),
+        (b"", "expected at least one table"),
+    ],
+)
+def test_a_file_that_is_no_recipe(text, expected, tmp_path):
+    file = tmp_path / "scan.toml"
+    file.write_bytes(text)
+    with pytest.raises(LeafidError, match=f"scan.toml(:1)?: {expected}") as caught:
+        load_recipe(str(file), SCAN)
+    assert "\n" not in str(caught.value)
+
+
+def test_only_what_decides_about_vectors_is_in_the_key():
+    local = Expert("dense-sift").description_key()
+    learner = {"classifier": "lda", "regularisation": 3.0, "map": "chi2", "trust": "segmentation"}
+    learner.update(species_balance=0.0, plant_balance=0.0, directions=9, softmax_regularisation=2.0)
+    learner.update(codebook_types=(SCAN,), centre_types=True)
+    look = {"view": "picture", "size": 300, "cell": 6, "scales": 2, "coverage": 0.5, "symmetry": "turns"}
+    look.update(descriptor="dense-colour", patches=7, focus=0.3, most_coverage=0.8)
+    code = {"encoder": "words", "modes": 3, "components": 4, "position": 1.0}
+    assert {*learner, *look, *code, "families"} == {field.name for field in fields(Expert)}
+    for key, value in learner.items():
+        assert Expert("dense-sift", **{key: value}).description_key() == local
+    for key, value in {**look, **code}.items():
+        assert replace(Expert("dense-sift"), **{key: value}).description_key() != local
+    measures = Expert("measures", ("hu",)).description_key()
+    assert Expert("measures", ("hu",), size=99, modes=3).description_key() == measures
+    assert Expert("measures", ("geometry",)).description_key() != measures
+
+
+def test_types_to_train(tmp_path):
+    pictures = [Picture(tmp_path / str(n), type_) for n, type_ in enumerate([AcquisitionType.PHOTO, SCAN, SCAN, None])]
+    assert types_to_train(pictures) == [SCAN, AcquisitionType.PHOTO]
+    assert types_to_train(pictures, SCAN) == [SCAN]
+    with pytest.raises(LeafidError, match="expected pictures of type scan-like to train on, found photo, scan"):
+        types_to_train(pictures, AcquisitionType.SCAN_LIKE)
+    with pytest.raises(LeafidError, match="none of a known type"):
+        types_to_train([], SCAN)
+
+
+def test_types_that_learn_the_same_are_alike():
+    scan, sheet, photo = (load_recipe("default", type_) for type_ in AcquisitionType)
+    recipes = {recipe.type: recipe for recipe in (scan, photo, sheet)}
+    assert alike(recipes) == [[scan.type, sheet.type], [photo.type]]
+    other = {scan.type: scan, sheet.type: replace(sheet, variants=sheet.variants + 1)}
+    assert alike(other) == [[scan.type], [sheet.type]]
+    assert alike({}) == []

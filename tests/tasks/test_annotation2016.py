@@ -1,0 +1,302 @@
+import itertools
+import math
+import statistics
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from leafid.errors import LeafidError
+from leafid.tasks.annotation2016.files import AnnotationRun, AnnotationTruth
+from leafid.tasks.annotation2016.meteor import meteor_scores, missing_for_meteor
+from leafid.tasks.annotation2016.metrics import (
+    EARTH_RADIUS,
+    OVERLAPS,
+    Detections,
+    average_precision,
+    concept_precisions,
+    great_circle_distance,
+    recall_at,
+    selection_scores,
+)
+from leafid.tasks.annotation2016.results import Concept, Place, ScoredBox, Subtask
+from leafid.tasks.annotation2016.summary import summarise_annotation
+from leafid.tasks.interpretation.box import Box
+
+
+def concept(name, *boxes):
+    return Concept(name, tuple(ScoredBox(Box(*box[:4]), *box[4:]) for box in boxes))
+
+
+def literal_overlap(a, b):
+    common = sum(
+        a.left <= c < a.left + a.width and a.top <= r < a.top + a.height
+        and b.left <= c < b.left + b.width and b.top <= r < b.top + b.height
+        for c in range(30) for r in range(30)
+    )  # fmt: skip
+    return common / (a.area + b.area - common)
+
+
+def literal_precision(truth, run, name, overlap):
+    """VOC as told: surest first, each takes the true box that it overlaps most, if nobody has it yet."""
+    true_boxes = {p: sorted(b for c in concepts if c.name == name for b, _ in c.boxes) for p, concepts in truth.items()}
+    positives = sum(map(len, true_boxes.values()))
+    found = sorted(
+        ((conf, p, box) for p, concepts in run.items() for c in concepts if c.name == name for box, conf in c.boxes),
+        key=lambda entry: -entry[0],
+    )
+    taken, right, total = set(), 0, 0.0
+    for count, (_, picture, box) in enumerate(found, start=1):
+        overlaps = [literal_overlap(true, box) for true in true_boxes.get(picture, [])]
+        best = max(range(len(overlaps)), key=lambda i: overlaps[i], default=None)
+        if best is not None and overlaps[best] >= overlap and (picture, best) not in taken:
+            taken.add((picture, best))
+            right += 1
+            total += right / count
+    return total / positives
+
+
+def collections(seed):
+    """A small ground truth and a run whose confidences all differ."""
+    generator = np.random.default_rng(seed)
+    confidences = iter(generator.permutation(500) / 500)
+
+    def scene(with_confidence):
+        found = []
+        for name in ("dog", "cat"):
+            boxes = [
+                (*map(int, generator.integers(0, 10, 2)), *map(int, generator.integers(5, 15, 2)))
+                for _ in range(generator.integers(0, 4))
+            ]
+            if boxes:
+                found.append(concept(name, *[(*b, float(next(confidences))) if with_confidence else b for b in boxes]))
+        return tuple(found)
+
+    truth = {p: scene(False) for p in "abc"} | {"d": (concept("dog", (0, 0, 9, 9)), concept("cat", (0, 0, 5, 5)))}
+    return truth, {p: scene(True) for p in "abcd"}
+
+
+seeds = st.integers(0, 10**6)
+# Each example is a random collection of its own: a few of them say as much as many.
+few = settings(max_examples=25)
+
+
+@few
+@given(seeds, st.sampled_from([0.1, 0.3, 0.5, 0.9]))
+def test_localised_precision_as_the_literal_version(seed, overlap):
+    truth, run = collections(seed)
+    for name, (value,) in concept_precisions(truth, run, [overlap]).items():
+        assert value == pytest.approx(literal_precision(truth, run, name, overlap), abs=1e-12)
+
+
+@few
+@given(seeds)
+def test_concept_precision_as_the_literal_version(seed):
+    truth, run = collections(seed)
+
+    def flat(pictures):
+        """Every concept once a picture, as a box of the whole picture, as sure as its surest box."""
+        return {
+            p: tuple(concept(name, (0, 0, 30, 30, max(c for _, c in boxes))) for name, boxes in concepts)
+            for p, concepts in pictures.items()
+        }
+
+    for name, (value,) in concept_precisions(truth, run, [0]).items():
+        assert value == pytest.approx(literal_precision(flat(truth), flat(run), name, 0.5), abs=1e-12)
+
+
+@few
+@given(seeds)
+def test_precision_falls_with_the_overlap_asked_for(seed):
+    truth, run = collections(seed)
+    for values in concept_precisions(truth, run, OVERLAPS[1:]).values():
+        assert all(0 <= value <= 1 for value in values)
+        assert all(high >= low - 1e-12 for high, low in itertools.pairwise(values))
+
+
+@few
+@given(seeds)
+def test_perfect_is_best(seed):
+    truth, _ = collections(seed)
+    distinct = {p: tuple(c._replace(boxes=tuple(sorted(set(c.boxes)))) for c in found) for p, found in truth.items()}
+    assert all(values == [1.0] * 10 for values in concept_precisions(distinct, distinct).values())
+
+
+@few
+@given(seeds, st.randoms(use_true_random=False))
+def test_order_does_not_matter_even_with_equal_confidences(seed, random):
+    truth, run = collections(seed)
+    tied = {
+        p: [c._replace(boxes=tuple(ScoredBox(b, round(conf, 1)) for b, conf in c.boxes)) for c in found]
+        for p, found in run.items()
+    }
+    expected = concept_precisions(truth, tied)
+    mixed = {}
+    for picture in random.sample(sorted(tied), len(tied)):
+        found = [c._replace(boxes=tuple(random.sample(c.boxes, len(c.boxes)))) for c in tied[picture]]
+        mixed[picture] = random.sample(found, len(found))
+    assert concept_precisions(dict(reversed(truth.items())), mixed) == expected
+
+
+def test_known_precisions():
+    truth = {
+        "a": [concept("dog", (0, 0, 10, 10))],
+        "b": [concept("dog", (0, 0, 10, 10))],
+        "c": [concept("cat", (0, 0, 5, 5))],
+    }
+    run = {
+        "a": [concept("dog", (0, 0, 10, 10, 0.9), (0, 0, 10, 9, 0.8))],  # the second finds the same dog
+        "b": [concept("dog", (5, 0, 10, 10, 0.7))],  # overlap 1/3
+        "c": [concept("dog", (0, 0, 5, 5, 0.6))],
+        "unknown": [concept("dog", (0, 0, 5, 5, 0.99))],
+    }
+    precisions = concept_precisions(truth, run, [0, 0.3, 0.5])
+    assert precisions["cat"] == [0, 0, 0]
+    assert precisions["dog"] == [1, pytest.approx((1 + 2 / 3) / 2), 0.5]
+
+
+def test_detections_of_one_confidence_count_together():
+    found = Detections(np.full(4, 0.5), np.array([0, -1, 1, 0]), np.full(4, 0.6), 2)
+    assert average_precision(found, 0.5) == 0.5
+
+
+def test_no_detections():
+    assert average_precision(Detections(np.array([]), np.array([], int), np.array([]), 3), 0.5) == 0
+    with pytest.raises(LeafidError, match="expected overlaps from 0 to 1"):
+        concept_precisions({}, {}, [1.5])
+
+
+sets = st.sets(st.integers(0, 9), min_size=1)
+
+
+@given(st.lists(sets, min_size=1, max_size=5), st.sets(st.integers(0, 9)), st.randoms(use_true_random=False))
+def test_selection_as_the_literal_version(truth, chosen, random):
+    f1, precision, recall = selection_scores(truth, chosen)
+    expected_precision = statistics.mean(len(g & chosen) / len(chosen) for g in truth) if chosen else 0
+    expected_recall = statistics.mean(len(g & chosen) / len(g) for g in truth)
+    assert precision == pytest.approx(expected_precision)
+    assert recall == pytest.approx(expected_recall)
+    if precision + recall:
+        assert f1 == pytest.approx(2 * precision * recall / (precision + recall))
+    assert 0 <= min(f1, precision, recall) <= max(f1, precision, recall) <= 1
+    assert selection_scores(random.sample(truth, len(truth)), chosen) == (f1, precision, recall)
+
+
+@given(sets)
+def test_the_right_selection_is_best(mentioned):
+    assert selection_scores([mentioned, mentioned], mentioned) == (1, 1, 1)
+    assert selection_scores([mentioned], set()) == (0, 0, 0)
+
+
+@given(st.permutations(range(12)), st.sets(st.integers(0, 14), min_size=1))
+def test_recall_grows_with_k(ranked, truth):
+    values = [recall_at(set(map(str, truth)), list(map(str, ranked)), k) for k in range(1, 14)]
+    assert values == sorted(values)
+    assert values[-1] == pytest.approx(len(truth & set(range(12))) / len(truth))
+
+
+def test_recall_needs_a_rank():
+    with pytest.raises(LeafidError, match="from 1 up, found 0"):
+        recall_at({"a"}, ["a"], 0)
+
+
+points = st.builds(Place, st.floats(-90, 90), st.floats(-180, 180))
+
+
+@given(points, points)
+def test_distance_as_the_angle_between_vectors(one, other):
+    def vector(place):
+        lat, lon = np.radians(place)
+        return np.array([np.cos(lat) * np.cos(lon), np.cos(lat) * np.sin(lon), np.sin(lat)])
+
+    a, b = vector(one), vector(other)
+    angle = math.atan2(np.linalg.norm(np.cross(a, b)), a @ b)
+    # Where arccos is steepest, the last bit of a cosine of 1 is worth 1.5e-8 of the radius: some 0.1 m.
+    assert great_circle_distance(one, other) == pytest.approx(EARTH_RADIUS * angle, abs=3e-4)
+    assert great_circle_distance(one, other) == pytest.approx(great_circle_distance(other, one), abs=3e-4)
+
+
+def test_known_distances():
+    assert EARTH_RADIUS == 6137
+    assert great_circle_distance(Place(0, 0), Place(0, 180)) == pytest.approx(math.pi * 6137)
+    # As above: the last bit of a cosine of 1.
+    assert great_circle_distance(Place(51.5, -6.2), Place(51.5, -6.2)) == pytest.approx(0, abs=3e-4)
+    assert great_circle_distance(Place(0, 10), Place(0, 11), radius=360 / math.tau) == pytest.approx(1)
+    steps = [great_circle_distance(Place(48, 2), Place(48, 2 + step)) for step in range(1, 90)]
+    assert steps == sorted(steps)
+
+
+def run_of(subtask, results):
+    return AnnotationRun("mine.txt", subtask, results)
+
+
+def test_summary_of_concepts():
+    truth = AnnotationTruth(Subtask.CONCEPTS, {p: (found,) for p, found in collections(1)[0].items()})
+    run = run_of(Subtask.CONCEPTS, collections(1)[1])
+    summary = summarise_annotation(truth, run)
+    expected = concept_precisions(*collections(1))
+    assert summary.by_concept == expected
+    assert summary.scores["map-0.5"] == pytest.approx(statistics.mean(values[5] for values in expected.values()))
+    assert summary.scores["map-0"] == summary.scores["map at 0.0"]
+    assert summary.scores["map-increasing"] == pytest.approx(statistics.mean(map(statistics.mean, expected.values())))
+    with pytest.raises(LeafidError, match="at least one concept"):
+        summarise_annotation(AnnotationTruth(Subtask.CONCEPTS, {"a": ((),)}), run)
+
+
+def test_summary_of_selections():
+    truth = AnnotationTruth(Subtask.SELECTION, {"a": ((0, 1), (0,)), "b": ((2,),)})
+    summary = summarise_annotation(truth, run_of(Subtask.SELECTION, {"a": (0, 2)}))
+    assert summary.missing == 1
+    assert list(summary.scores.values()) == pytest.approx([0.3, 0.25, 0.375])
+
+
+def test_summary_of_illustrations():
+    truth = AnnotationTruth(Subtask.ILLUSTRATION, {"a": (("x",),), "b": (("y",),)})
+    summary = summarise_annotation(truth, run_of(Subtask.ILLUSTRATION, {"a": ("z", "x")}), ranks=(1, 2))
+    assert summary.scores == {"recall-at-1": 0, "recall-at-2": 0.5}
+
+
+def test_summary_of_locations():
+    truth = AnnotationTruth(Subtask.LOCATION, {"a": (Place(0, 0),), "b": (Place(5, 5),), "c": (Place(0, 0),)})
+    summary = summarise_annotation(truth, run_of(Subtask.LOCATION, {"a": Place(0, 90), "c": Place(0, 0)}))
+    half = math.pi * 6137
+    assert summary.missing == 1
+    assert list(summary.scores.values()) == pytest.approx([half / 2, half / 2, 0, half])
+    with pytest.raises(LeafidError, match="expected a radius above 0"):
+        summarise_annotation(truth, run_of(Subtask.LOCATION, {}), radius=0)
+
+
+def test_subtasks_must_agree():
+    with pytest.raises(LeafidError, match=r"mine.txt: expected subtask 3, found subtask 5"):
+        summarise_annotation(AnnotationTruth(Subtask.SELECTION, {"a": ((1,),)}), run_of(Subtask.LOCATION, {}))
+
+
+def test_meteor_says_what_it_lacks(monkeypatch):
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(LeafidError, match="METEOR needs Java"):
+        meteor_scores({"a": "A dog."}, {"a": ["A dog."]})
+
+
+def test_summary_of_captions(monkeypatch):
+    def words_in_common(captions, references):
+        return {p: len(set(text.split()) & set(references[p][0].split())) / 4 for p, text in captions.items()}
+
+    monkeypatch.setattr("leafid.tasks.annotation2016.summary.meteor_scores", words_in_common)
+    truth = AnnotationTruth(Subtask.CAPTION, dict.fromkeys("abcd", ("a red old car", "a car")))
+    run = run_of(Subtask.CAPTION, {"c": "a red old car", "a": "a car", "b": "red", "unknown": "a"})
+    summary = summarise_annotation(truth, run)
+    assert summary.missing == 1
+    expected = {"meteor mean": 1.75 / 4, "meteor median": 0.375, "meteor min": 0, "meteor max": 1}
+    assert summary.scores == pytest.approx(expected)
+
+
+def test_meteor():
+    # Just one call: every start of the program takes many seconds.
+    if missing := missing_for_meteor():
+        pytest.skip(missing)
+    references = {p: ["Two boys play with a dog.", "Boys ||| and a dog"] for p in "abc"}
+    captions = {"b": "Two boys are playing with a dog.", "c": "A tree.", "a": "Two boys play with a dog."}
+    scores = meteor_scores(captions, references)
+    assert list(scores) == ["b", "c", "a"]
+    assert 1 >= scores["a"] > scores["b"] > scores["c"] >= 0

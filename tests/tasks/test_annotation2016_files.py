@@ -1,0 +1,255 @@
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from leafid.errors import LeafidError, ProblemsError
+from leafid.tasks.annotation2016.files import (
+    Known,
+    examine_annotation_run,
+    read_annotation_run,
+    read_annotation_truth,
+    write_annotation_run,
+)
+from leafid.tasks.annotation2016.lists import read_list, read_sizes
+from leafid.tasks.annotation2016.results import (
+    BadResultError,
+    Concept,
+    Place,
+    ScoredBox,
+    Subtask,
+    format_result,
+    parse_result,
+)
+from leafid.tasks.interpretation.box import Box
+
+# A good run of each subtask; 2, 3 and 5 are the examples of the task's page, 1 is built from its description.
+GOOD = {
+    1: "1 -0-QJyJXLD_48kXv dog 0.7:100x50+30+20,0.3:10x10+0+0 boy 40x90+5+5\n1 b\n1 c cat -2e-3:1x1+0+0\n",
+    2: "2 -0-QJyJXLD_48kXv Two boys are playing with a dog.\n2 b A dog: 'x', and 3 cats.\n",
+    3: "3 -0-QJyJXLD_48kXv 0,2,5\n3 b 7\n",
+    4: "4 doc1 jlsCv7gwAE1ScDJ2,LCbsocZO4I1KtVf1,2WFgg3tHINzdbLfs\n4 doc2 LCbsocZO4I1KtVf1\n",
+    5: "5 zwtm5ZcmsvTZydW0 51.5085 -6.24889\n5 b -90 180\n",
+}
+
+
+def written(tmp_path, text):
+    path = tmp_path / "run.txt"
+    path.write_bytes(text.encode("utf-8", "surrogateescape"))
+    return path
+
+
+def problems_of(tmp_path, text, known=None, subtask=None):
+    path = written(tmp_path, text)
+    _, problems = examine_annotation_run(path, subtask, known)
+    return [problem.removeprefix(f"{path}:") for problem in problems]
+
+
+@pytest.mark.parametrize("subtask", Subtask)
+def test_good_runs_are_read_and_written_back(tmp_path, subtask):
+    run = read_annotation_run(written(tmp_path, GOOD[subtask]))
+    assert run.subtask is subtask
+    assert run.name == "run.txt"
+    write_annotation_run(tmp_path / "again.txt", subtask, run.results)
+    assert read_annotation_run(tmp_path / "again.txt").results == run.results
+
+
+def test_what_the_examples_say(tmp_path):
+    read = {number: read_annotation_run(written(tmp_path, text)).results for number, text in GOOD.items()}
+    first = "-0-QJyJXLD_48kXv"
+    assert read[1][first] == (
+        Concept("dog", (ScoredBox(Box(30, 20, 100, 50), 0.7), ScoredBox(Box(0, 0, 10, 10), 0.3))),
+        Concept("boy", (ScoredBox(Box(5, 5, 40, 90), 1.0),)),
+    )
+    assert read[1]["b"] == ()
+    assert read[2][first] == "Two boys are playing with a dog."
+    assert read[3][first] == (0, 2, 5)
+    assert read[4]["doc1"][0] == "jlsCv7gwAE1ScDJ2"
+    assert read[5]["zwtm5ZcmsvTZydW0"] == Place(51.5085, -6.24889)
+
+
+def bad_examples():
+    """The five files that the task's own verifier rejects, as its page describes them, and where."""
+    boxes = ",".join(["0.5:10x10+0+0"] * 101)
+    pictures = frozenset({"jlsCv7gwAE1ScDJ2", "LCbsocZO4I1KtVf1", "2WFgg3tHINzdbLfs"})
+    return [
+        (1, f"1 a dog 1x1+0+0\n1 b dog 1x1+0+0\n1 c dog {boxes} cat 1x1+0+0\n", None,
+         "3: expected at most 100 boxes of a concept, found 101 of 'dog'"),
+        (2, "2 a A dog.\n2 b\n", None, "2: expected a sentence, found none"),
+        (3, "3 a 0,2\n3 b 0,1.5\n", None, "2: expected ids of boxes as whole numbers from 0 up, found '1.5'"),
+        (4, GOOD[4] + "4 doc3 jlsCv7gwAE1ScDJ2,notOfThe2000\n", Known(illustrations=pictures),
+         "3: expected a picture of the collection, found 'notOfThe2000'"),
+        (5, "5 a 51.5 -6.2\n5 b 51.5 -180.5\n", None, "2: expected a longitude from -180 to 180, found -180.5"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("subtask", "text", "known", "problem"), bad_examples(), ids=lambda value: str(value)[:1])
+def test_the_five_bad_examples_are_rejected_with_their_line(tmp_path, subtask, text, known, problem):
+    assert problems_of(tmp_path, text, known) == [problem]
+    with pytest.raises(ProblemsError):
+        read_annotation_run(written(tmp_path, text), Subtask(subtask), known)
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("1 a dog", "expected pairs of a concept and its boxes, found nothing behind 'dog'"),
+        ("1 a dog 0x5+1+1", "expected a box of some area, found 0x5+1+1"),
+        ("1 a dog 5x5+1", "expected a box [confidence:]WIDTHxHEIGHT+LEFT+TOP in whole pixels, found '5x5+1'"),
+        ("1 a dog 5x5+-1+1", "expected a box [confidence:]WIDTHxHEIGHT+LEFT+TOP in whole pixels, found '5x5+-1+1'"),
+        ("1 a dog 5.5x5+1+1", "expected a box [confidence:]WIDTHxHEIGHT+LEFT+TOP in whole pixels, found '5.5x5+1+1'"),
+        ("1 a dog 5x5+1+1,", "expected a box [confidence:]WIDTHxHEIGHT+LEFT+TOP in whole pixels, found ''"),
+        ("1 a dog nan:5x5+1+1", "expected a confidence as a finite number, found 'nan'"),
+        ("1 a dog :5x5+1+1", "expected a confidence as a finite number, found ''"),
+        ("1 a dog 0,5:5x5+1+1", "expected a box [confidence:]WIDTHxHEIGHT+LEFT+TOP in whole pixels, found '0'"),
+        ("1 a dog 5x5+1+1 dog 5x5+1+1", "expected every concept once in a line, found 'dog' again"),
+        ("1 a " + " ".join(f"c{n} 1x1+0+0" for n in range(101)), "expected at most 100 concepts, found 101"),
+        ("3 a 0,2,2", "expected every box once in a line, found 2 again"),
+        ("3 a 0,-2", "expected ids of boxes as whole numbers from 0 up, found '-2'"),
+        ("3 a", "expected ids of boxes, separated by commas, found ''"),
+        ("3 a 0 2", "expected ids of boxes, separated by commas, found '0 2'"),
+        ("4 a x,y,x", "expected every picture once in a line, found x again"),
+        ("4 a x,,y", "expected ids of pictures, the best first, separated by commas, found 'x,,y'"),
+        ("4 a " + ",".join(f"p{n}" for n in range(101)), "expected at most 100 pictures, found 101"),
+        ("5 a 91 0", "expected a latitude from -90 to 90, found 91"),
+        ("5 a 0 180.01", "expected a longitude from -180 to 180, found 180.01"),
+        ("5 a nan 0", "expected a latitude as a finite number, found 'nan'"),
+        ("5 a 1 2 3", "expected a latitude and a longitude, found '1 2 3'"),
+        ("6 a b", "expected '[subtask] [id] [results]', subtask 1 to 5, found '6 a b'"),
+        ("2", "expected '[subtask] [id] [results]', subtask 1 to 5, found '2'"),
+        ("", "expected '[subtask] [id] [results]', subtask 1 to 5, found ''"),
+        ("2 a Un café.", "expected ASCII text, found byte 0xc3"),
+    ],
+)
+def test_bad_lines(tmp_path, line, problem):
+    subtask = line[:1] if line[:1] in "12345" and line else "2"
+    good = GOOD[int(subtask)]
+    found = problems_of(tmp_path, f"{good}{line}\n")
+    assert [text.split(":", 1)[1].strip() for text in found] == [problem]
+    assert found[0].startswith(f"{good.count(chr(10)) + 1}:")
+
+
+def test_a_file_is_about_one_subtask_and_every_id_once(tmp_path):
+    text = "3 a 0\n5 b 1 1\n3 a 1\n3 c 2\n"
+    assert problems_of(tmp_path, text) == [
+        "2: expected subtask 3, found subtask 5",
+        "3: expected every id once, found 'a', as in line 1",
+    ]
+    assert len(problems_of(tmp_path, text, subtask=Subtask.LOCATION)) == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "known", "problem"),
+    [
+        ("1 a dog 5x5+0+0\n", Known(ids=frozenset("b")), "1: expected an id of the collection, found 'a'"),
+        ("1 a dog 5x5+0+0\n", Known(concepts=frozenset({"cat"})), "1: expected a concept of the list, found 'dog'"),
+        (
+            "1 a dog 5x5+8+0\n",
+            Known(sizes={"a": (12, 9)}),
+            "1: expected a box inside the picture of 12x9, found 5x5+8+0",
+        ),
+        ("3 a 0,3\n", Known(boxes={"a": frozenset({0, 1})}), "1: expected a box that is given for a, found 3"),
+    ],
+)
+def test_what_is_not_known_is_a_problem(tmp_path, text, known, problem):
+    assert problems_of(tmp_path, text, known) == [problem]
+
+
+def test_an_empty_file(tmp_path):
+    path = written(tmp_path, "")
+    with pytest.raises(ProblemsError, match=r"expected lines '\[subtask\] \[id\] \[results\]', found none"):
+        read_annotation_run(path)
+
+
+def test_many_problems_are_cut_short(tmp_path):
+    problems = problems_of(tmp_path, "3 a x\n" * 150)
+    assert len(problems) == 101
+    assert problems[-1] == " and 50 problems more"
+
+
+def test_a_ground_truth_has_several_descriptions(tmp_path):
+    truth = read_annotation_truth(written(tmp_path, "3 a 0\n3 a 0,1\n3 b 2\n"))
+    assert truth.results == {"a": ((0,), (0, 1)), "b": ((2,),)}
+    with pytest.raises(ProblemsError, match=r":2: expected every id once, found 'a', as in line 1"):
+        read_annotation_truth(written(tmp_path, "5 a 0 0\n5 a 0 0\n"))
+
+
+def test_species_become_concepts(tmp_path):
+    leaf = (Concept("Platanus x hispanica", (ScoredBox(Box(1, 2, 3, 4), 0.5),)),)
+    write_annotation_run(tmp_path / "run.txt", Subtask.CONCEPTS, {"a.jpg": leaf})
+    assert (tmp_path / "run.txt").read_text() == "1 a.jpg Platanus_x_hispanica 0.5:3x4+1+2\n"
+
+
+@pytest.mark.parametrize(
+    ("subtask", "results", "message"),
+    [
+        (Subtask.LOCATION, {"a": Place(91, 0)}, "a: expected a latitude from -90 to 90, found 91.0"),
+        (Subtask.CAPTION, {"a": " "}, "a: expected a sentence, found none"),
+        (Subtask.CAPTION, {"a": "Un café."}, "expected an id without blanks and results in ASCII"),
+        (Subtask.SELECTION, {"a b": (1,)}, "expected an id without blanks"),
+        (Subtask.CONCEPTS, {"a": (Concept("dog", ()),)}, "a: expected pairs of a concept and its boxes"),
+    ],
+)
+def test_what_would_not_be_read_is_not_written(tmp_path, subtask, results, message):
+    with pytest.raises(LeafidError, match=message):
+        write_annotation_run(tmp_path / "run.txt", subtask, results)
+    assert not (tmp_path / "run.txt").exists()
+
+
+sides = st.integers(1, 999_999)
+places = st.integers(0, 999_999)
+scored = st.builds(
+    ScoredBox, st.builds(Box, places, places, sides, sides), st.floats(allow_nan=False, allow_infinity=False)
+)
+names = st.text("abc_-'", min_size=1, max_size=8)
+results = st.one_of(
+    st.tuples(
+        st.just(Subtask.CONCEPTS),
+        st.lists(st.builds(Concept, names, st.lists(scored, min_size=1, max_size=3).map(tuple)),
+                 max_size=4, unique_by=lambda concept: concept.name).map(tuple),
+    ),
+    st.tuples(st.just(Subtask.SELECTION), st.lists(places, min_size=1, max_size=9, unique=True).map(tuple)),
+    st.tuples(st.just(Subtask.ILLUSTRATION), st.lists(names, min_size=1, max_size=9, unique=True).map(tuple)),
+    st.tuples(st.just(Subtask.LOCATION), st.builds(Place, st.floats(-90, 90), st.floats(-180, 180))),
+)  # fmt: skip
+
+
+@settings(max_examples=50)
+@given(results)
+def test_every_result_survives_writing_and_reading(drawn):
+    subtask, result = drawn
+    assert parse_result(subtask, format_result(subtask, result)) == result
+
+
+@given(st.sampled_from(Subtask), st.text("0123456789x+:,.- abnife", max_size=40))
+def test_any_text_is_read_or_refused(subtask, text):
+    try:
+        result = parse_result(subtask, text)
+    except BadResultError as error:
+        refusal = str(error)
+    else:
+        refusal = ""
+        assert parse_result(subtask, format_result(subtask, result)) == result
+    assert not refusal or refusal.startswith("expected ")
+
+
+def test_lists_and_sizes(tmp_path):
+    path = tmp_path / "list.txt"
+    path.write_text("a\n\nb\n")
+    assert read_list(path) == {"a", "b"}
+    path.write_text("\n")
+    with pytest.raises(LeafidError, match="expected a name a line, found none"):
+        read_list(path)
+    path.write_text("a 10 20\nb 0 5\nc 5\n")
+    with pytest.raises(ProblemsError) as caught:
+        read_sizes(path)
+    assert len(caught.value.problems) == 2
+    path.write_text("a 10 20\n")
+    assert read_sizes(path) == {"a": (10, 20)}
+
+
+@pytest.mark.parametrize("reader", [read_annotation_run, examine_annotation_run, read_annotation_truth])
+def test_a_file_that_cannot_be_read(tmp_path, reader):
+    with pytest.raises(LeafidError, match=r"nowhere: can't be read: No such file or directory$"):
+        reader(tmp_path / "nowhere")
+    with pytest.raises(LeafidError, match=r": can't be read: Is a directory$"):
+        reader(tmp_path)

@@ -1,0 +1,131 @@
+import json
+
+import cv2
+import numpy as np
+import pytest
+
+from leafid.tasks.interpretation.box import Box, BoxedObject
+from leafid.tasks.interpretation.box_files import write_boxes
+
+
+@pytest.fixture
+def boxes(tmp_path):
+    truth = {
+        "a.jpg": [BoxedObject("Quercus robur", Box(0, 0, 10, 10)), BoxedObject("Acer campestre", Box(20, 0, 10, 10))],
+        "b.jpg": [BoxedObject("Quercus ilex", Box(0, 0, 10, 10))],
+    }
+    result = {
+        "a.jpg": [BoxedObject("Quercus robur", Box(2, 0, 10, 10)), BoxedObject("Quercus ilex", Box(20, 0, 10, 10))],
+        "b.jpg": [],
+    }
+    write_boxes(tmp_path / "truth.json", truth)
+    numbers = {"Acer campestre": 1, "Quercus ilex": 2, "Quercus robur": 3}
+    listed = [
+        {"image_id": image, "category_id": numbers[name], "bbox": list(box), "score": confidence}
+        for image, things in enumerate(result.values(), start=1)
+        for name, box, confidence in things
+    ]
+    (tmp_path / "result.json").write_text(json.dumps(listed))
+    return tmp_path / "truth.json", tmp_path / "result.json"
+
+
+def means(outcome):
+    assert outcome.status == 0, outcome.err
+    return {row["metric"]: row["mean"] for row in json.loads(outcome.out)[0]["rows"]}
+
+
+def test_boxes(cli, boxes):
+    found = means(cli("evaluate-interpretation", *boxes, "--format", "json"))
+    # a.jpg: 0.8 · 0.2 for the shift and 0.2 for the name, two objects; b.jpg: missed.
+    assert found["interpretation-error"] == pytest.approx(((0.16 + 0.2) / 2 + 1) / 2)
+    assert found["pas"] == pytest.approx((80 / 120 + 1) / 2)
+
+
+def test_distances_and_parameters(cli, boxes, tmp_path):
+    (tmp_path / "d.csv").write_text(
+        ",Quercus robur,Quercus ilex,Acer campestre\n"
+        "Quercus robur,0,0.5,1\nQuercus ilex,0.5,0,1\nAcer campestre,1,0.25,0\n"
+    )
+    options = ["--distances", tmp_path / "d.csv", "--alpha", 0.5, "--matching", "one-to-one"]
+    found = means(cli("evaluate-interpretation", *boxes, *options, "--format", "json"))
+    assert found["interpretation-error"] == pytest.approx(((0.5 * 0.2 + 0.5 * 0.25) / 2 + 1) / 2)
+
+
+def test_by_picture(cli, boxes):
+    outcome = cli("evaluate-interpretation", *boxes, "--by-picture")
+    lines = outcome.out.splitlines()
+    assert lines[0].split() == ["metric", "mean", "better", "what"]
+    assert "2 pictures, 3 objects: 1 missed, 0 invented; means over pictures" in lines
+    assert lines[-1].split()[:7] == ["b.jpg", "1", "0", "0", "1", "0", "1.0000"]
+
+
+def test_distances_from_a_collection(cli, tmp_path, boxes):
+    for species in ("Quercus robur", "Quercus ilex", "Acer campestre"):
+        (tmp_path / "all" / species).mkdir(parents=True)
+        cv2.imwrite(str(tmp_path / "all" / species / "1.jpg"), np.zeros((20, 20, 3), np.uint8))
+    options = ["--taxonomy", tmp_path / "all", "--format", "json"]
+    # Maple for oak: another genus and another species, as far as can be.
+    assert means(cli("evaluate-interpretation", *boxes, *options))["interpretation-error"] == pytest.approx(0.59)
+
+
+def test_what_is_wrong_with_the_taxonomy_is_told(cli, tmp_path, boxes):
+    for name in ("Quercus robur", "Quercus ilex", "Acer campestre", "oaks"):
+        (tmp_path / "all" / name).mkdir(parents=True)
+        cv2.imwrite(str(tmp_path / "all" / name / "1.jpg"), np.zeros((20, 20, 3), np.uint8))
+    outcome = cli("evaluate-interpretation", *boxes, "--taxonomy", tmp_path / "all")
+    assert outcome.status == 0
+    assert "found 'oaks'; its 1 pictures are left out" in outcome.err
+
+
+def test_masks(cli, tmp_path):
+    mask = np.zeros((40, 40), np.uint8)
+    mask[10:20, 10:20] = 255
+    for folder in ("truth", "result"):
+        (tmp_path / folder).mkdir()
+        cv2.imwrite(str(tmp_path / folder / "a.png"), mask)
+    cv2.imwrite(str(tmp_path / "truth" / "b.png"), mask)
+    outcome = cli("evaluate-interpretation", tmp_path / "truth", tmp_path / "result", "--format", "json")
+    assert means(outcome)["interpretation-error"] == 0.5
+    assert means(outcome)["fom"] == 1
+    assert f"{tmp_path}/result: lacks 1 masks (b.png …)" in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "message"),
+    [
+        (["truth.json", "masks"], 2, "expected boxes (.json) or label masks for both"),
+        (["truth.json", "bad.json"], 1, "bad.json:1: expected a known image_id, found 77"),
+        (
+            ["truth.json", "result.json", "--threshold", "1"],
+            2,
+            "argument --threshold: expected a number from 0 to below",
+        ),
+        (["truth.json", "result.json", "--threshold", "nan"], 2, "below 1, found 'nan'"),
+        (
+            ["truth.json", "result.json", "--alpha", "2"],
+            2,
+            "argument --alpha: expected a number from 0 to 1, found '2'",
+        ),
+        (["truth.json", "result.json", "--distances", ""], 2, "argument --distances: expected a path"),
+        (["truth.json", "result.json", "--taxonomy", ""], 2, "argument --taxonomy: expected a path"),
+        (["truth.json", "nowhere.json"], 1, "nowhere.json"),
+        (["truth.json", "result.json", "--matching", "some"], 2, "invalid choice"),
+    ],
+)
+def test_bad_input(cli, boxes, tmp_path, monkeypatch, words, status, message):
+    (tmp_path / "bad.json").write_text('[{"image_id": 77, "category_id": 1, "bbox": [0, 0, 1, 1]}]')
+    monkeypatch.chdir(tmp_path)
+    outcome = cli("evaluate-interpretation", *words)
+    assert (outcome.status, outcome.out) == (status, "")
+    assert message in outcome.err
+
+
+def test_real_masks_moved_aside(cli, real_data, tmp_path):
+    (tmp_path / "moved").mkdir()
+    (tmp_path / "truth").mkdir()
+    for file in sorted((real_data / "uci-leaf" / "masks").glob("*.png"))[:3]:
+        mask = cv2.imread(str(file), cv2.IMREAD_GRAYSCALE)
+        cv2.imwrite(str(tmp_path / "truth" / file.name), mask)
+        cv2.imwrite(str(tmp_path / "moved" / file.name), np.roll(mask, 20, axis=1))
+    outcome = cli("evaluate-interpretation", tmp_path / "truth", tmp_path / "moved", "--format", "json")
+    assert 0 < means(outcome)["interpretation-error"] < 0.5

@@ -1,0 +1,335 @@
+import itertools
+
+import cv2
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from leafid.errors import LeafidError
+from leafid.tasks.interpretation.box import Box, BoxedObject
+from leafid.tasks.interpretation.label_masks import ObjectName
+from leafid.tasks.interpretation.metric import (
+    Parameters,
+    Scene,
+    interpretation,
+    recognition_errors,
+    scene_of_boxes,
+    scene_of_masks,
+)
+from leafid.tasks.interpretation.picture_errors import mean_errors, score_boxes, score_masks
+
+
+def literal_error(scene: Scene, threshold: float, alpha: float, distance=None) -> float:
+    """The four steps on lists of lists, with the table of compensation filled cell by cell."""
+    rows, cols = scene.common.shape
+    match = [[0] * cols for _ in range(rows)]
+    score = [[None] * cols for _ in range(rows)]
+    for u, v in itertools.product(range(rows), range(cols)):
+        common, a, b = scene.common[u][v], scene.true_areas[u], scene.areas[v]
+        if common / (a + b - common) > threshold:
+            s_loc = min((a - common) / a, (b - common) / b)
+            same = scene.true_names[u] == scene.names[v]
+            far = distance(scene.true_names[u], scene.names[v]) if distance else float(not same)
+            mu = scene.confidences[v]
+            match[u][v] = 1
+            score[u][v] = alpha * s_loc + (1 - alpha) * far * ((1 - mu) / 2 if same else (1 + mu) / 2)
+
+    def free_column():
+        return next((v for v in range(len(match[0]) if match else 0) if not any(row[v] for row in match)), None)
+
+    for u in range(rows):
+        if not any(match[u]):
+            v = free_column()
+            if v is None:
+                for r in range(rows):
+                    match[r].append(0)
+                    score[r].append(None)
+                v = len(match[u]) - 1
+            match[u][v], score[u][v] = 1, 1.0
+    extra = [] if rows else [1.0] * cols
+    while rows and (v := free_column()) is not None:
+        match.append([0] * len(match[0]))
+        score.append([None] * len(match[0]))
+        match[-1][v], score[-1][v] = 1, 1.0
+    listed = [value for row in score for value in row if value is not None] + extra
+    return sum(listed) / len(listed) if listed else 0.0
+
+
+def scene_from(seed: int, truths: int, results: int) -> Scene:
+    generator = np.random.default_rng(seed)
+
+    def things(count):
+        return [
+            BoxedObject(
+                str(generator.choice(["oak", "maple", "ash"])),
+                Box(*generator.integers(0, 12, 2), *generator.integers(4, 12, 2)),
+                float(generator.choice([0.0, 0.5, 1.0])),
+            )
+            for _ in range(count)
+        ]
+
+    return scene_of_boxes(things(truths), things(results))
+
+
+scenes = st.builds(scene_from, st.integers(0, 10**6), st.integers(0, 5), st.integers(0, 5))
+
+
+def permuted(scene: Scene, rows, cols) -> Scene:
+    return Scene(
+        scene.common[np.ix_(rows, cols)],
+        scene.true_areas[rows],
+        scene.areas[cols],
+        [scene.true_names[u] for u in rows],
+        [scene.names[v] for v in cols],
+        scene.confidences[cols],
+    )
+
+
+def worked_example() -> Scene:
+    """Section 2.5: seven objects, four found; areas that give its overlaps and localisation errors.
+
+    The localisation error of the two persons of the group is only said to be below 0.01; 0.007 is assumed.
+    """
+    common = np.zeros((7, 4))
+    true_areas, areas = np.ones(7), np.ones(4)
+
+    def pair(u, v, overlap, s_loc, area):
+        common[u, v] = area / (1 / overlap + 1 - 1 / (1 - s_loc))
+        true_areas[u] = common[u, v] / (1 - s_loc)
+        areas[v] = area
+
+    pair(0, 3, 0.6, 0.065, 3000.0)  # a person by himself
+    pair(4, 0, 0.941, 0.024, 80000.0)  # the bus, taken for a lorry
+    pair(5, 1, 0.9, 0.017, 50000.0)  # the aeroplane
+    pair(1, 2, 0.186, 0.007, 9000.0)  # three persons found as one
+    pair(2, 2, 0.235, 0.007, 9000.0)
+    pair(3, 2, 0.242, 0.007, 9000.0)
+    names = ["person"] * 4 + ["bus", "aeroplane", "car"]
+    return Scene(common, true_areas, areas, names, ["lorry", "aeroplane", "person", "person"], np.ones(4))
+
+
+def test_the_worked_example():
+    scene = worked_example()
+    assert scene.overlap[[1, 2, 3, 4], [2, 2, 2, 0]] == pytest.approx([0.186, 0.235, 0.242, 0.941])
+    found = interpretation(scene)
+    assert np.argwhere(found.matches).tolist() == [[0, 3], [2, 2], [3, 2], [4, 0], [5, 1]]
+    assert found.missed == (1, 6)
+    assert found.invented == ()
+    assert found.recognition[4, 0] == 1
+    # Worked to three digits. What is missing contributes 2/7, what is there the rest.
+    assert found.error == pytest.approx(0.328, abs=5e-4)
+    assert found.error - 2 / 7 == pytest.approx(0.043, abs=1e-3)
+
+
+def test_matching_one_to_one_in_the_worked_example():
+    found = interpretation(worked_example(), Parameters(matching="one-to-one"))
+    assert np.argwhere(found.matches).tolist() == [[0, 3], [3, 2], [4, 0], [5, 1]]
+    assert found.missed == (1, 2, 6)
+
+
+@given(scenes, st.sampled_from([0.0, 0.2, 0.5]), st.floats(0, 1))
+def test_as_the_literal_version(scene, threshold, alpha):
+    # The same terms, summed exactly in the one and term by term in the other.
+    error = interpretation(scene, Parameters(threshold=threshold, alpha=alpha)).error
+    assert error == pytest.approx(literal_error(scene, threshold, alpha), abs=1e-12)
+
+
+@given(scenes)
+def test_a_distance_between_classes(scene):
+    def distance(one, other):
+        return {"oak": 0.0, "maple": 0.3, "ash": 0.9}[other] if one != other else 0.1
+
+    parameters = Parameters(distance=distance)
+    assert interpretation(scene, parameters).error == pytest.approx(literal_error(scene, 0.2, 0.8, distance), abs=1e-12)
+
+
+@given(scenes, st.sampled_from(["multiple", "one-to-one"]), st.randoms(use_true_random=False))
+def test_order_of_objects_does_not_matter(scene, matching, random):
+    rows, cols = list(range(len(scene.true_areas))), list(range(len(scene.areas)))
+    random.shuffle(rows)
+    random.shuffle(cols)
+    parameters = Parameters(matching=matching)
+    # Ties of overlaps and of local errors alike leave the sum as it is, up to their rounding.
+    assert interpretation(permuted(scene, rows, cols), parameters).error == pytest.approx(
+        interpretation(scene, parameters).error, abs=1e-8
+    )
+
+
+@given(scenes, st.sampled_from(["multiple", "one-to-one"]))
+def test_bounds(scene, matching):
+    assert 0 <= interpretation(scene, Parameters(matching=matching)).error <= 1
+
+
+@given(scenes)
+def test_symmetric_in_truth_and_result(scene):
+    sure = Scene(scene.common, scene.true_areas, scene.areas, scene.true_names, scene.names, np.ones(len(scene.names)))
+    swapped = Scene(
+        sure.common.T, sure.areas, sure.true_areas, sure.names, sure.true_names, np.ones(len(sure.true_names))
+    )
+    assert interpretation(swapped).error == pytest.approx(interpretation(sure).error, abs=1e-12)
+
+
+@given(st.integers(0, 10**6), st.integers(0, 6))
+def test_perfect_is_best(seed, count):
+    generator = np.random.default_rng(seed)
+    # Side by side, so that no object overlaps with another.
+    things = [BoxedObject("oak", Box(20 * i, 0, *generator.integers(1, 20, 2))) for i in range(count)]
+    for matching in ("multiple", "one-to-one"):
+        assert interpretation(scene_of_boxes(things, things), Parameters(matching=matching)).error == 0
+
+
+@pytest.mark.parametrize("wrong", range(1, 5))
+def test_wrong_classes_cost_their_share(wrong):
+    truth = [BoxedObject("oak", Box(20 * i, 0, 10, 10)) for i in range(4)]
+    result = [thing._replace(name="other") if i < wrong else thing for i, thing in enumerate(truth)]
+    assert interpretation(scene_of_boxes(truth, result)).error == pytest.approx(0.2 * wrong / 4)
+
+
+def test_missing_costs_a_little_more_than_inventing():
+    things = [BoxedObject("oak", Box(20 * i, 0, 10, 10)) for i in range(6)]
+    missing = [interpretation(scene_of_boxes(things[:4], things[: 4 - n])).error for n in range(5)]
+    invented = [interpretation(scene_of_boxes(things[:4], things[: 4 + n])).error for n in range(3)]
+    assert missing == [0, 1 / 4, 2 / 4, 3 / 4, 1]
+    assert invented == [0, 1 / 5, 2 / 6]
+    # A missed and an invented object make one pair of error 1.
+    assert interpretation(scene_of_boxes(things[:4], [*things[:3], things[5]])).error == 1 / 4
+
+
+def test_nothing_to_find():
+    one = [BoxedObject("oak", Box(0, 0, 10, 10))]
+    assert interpretation(scene_of_boxes([], [])).error == 0
+    assert interpretation(scene_of_boxes([], one)).error == 1
+    assert interpretation(scene_of_boxes(one, [])).error == 1
+
+
+@given(st.floats(0, 1), st.floats(0, 1))
+def test_confidence_sharpens_the_recognition_error(one, other):
+    low, high = sorted((one, other))
+
+    def errors(confidence):
+        # A class that is at a distance from itself shows the factor of the right class too.
+        return recognition_errors(["oak"], ["oak", "ash"], np.full(2, confidence), lambda *_: 1.0)[0]
+
+    assert errors(high)[0] <= errors(low)[0] <= errors(low)[1] <= errors(high)[1]
+
+
+# A leaf with a stalk and a notch: neither convex nor symmetric.
+def leaf() -> np.ndarray:
+    mask = np.zeros((240, 240), np.uint8)
+    outline = np.array(
+        [[70, 60], [120, 40], [150, 80], [140, 120], [105, 95], [110, 150], [80, 130], [55, 180], [60, 110]]
+    )
+    cv2.fillPoly(mask, [outline * 8 + 64], 1, shift=3)
+    return mask
+
+
+def altered(kind: str, step: int) -> np.ndarray:
+    """Alter the leaf by 1 to 20 steps, either way, about the middle of the picture."""
+    amount, middle = step / 20, 120.0
+    matrix = np.eye(3)
+    if kind == "translation":
+        matrix[0, 2] = 20 * amount
+    elif kind == "scale":
+        matrix[0, 0], matrix[0, 2] = 1 + 0.3 * amount, -0.3 * amount * middle
+    elif kind == "rotation":
+        matrix[:2] = cv2.getRotationMatrix2D((middle, middle), 20 * amount, 1)
+    else:
+        matrix[2, 0], away = 0.0025 * amount, np.array([[1, 0, -middle], [0, 1, -middle], [0, 0, 1.0]])
+        matrix = np.linalg.inv(away) @ matrix @ away
+    return cv2.warpPerspective(leaf(), matrix, (240, 240), flags=cv2.INTER_NEAREST)
+
+
+ALTERATIONS = ("translation", "scale", "rotation", "perspective")
+
+
+@pytest.mark.parametrize("kind", ALTERATIONS)
+@pytest.mark.parametrize("direction", [1, -1])
+def test_every_alteration_costs_more_the_stronger_it_is(kind, direction):
+    errors = [interpretation(scene_of_masks(leaf(), altered(kind, direction * step))).error for step in range(0, 21, 4)]
+    assert errors[0] == 0
+    assert all(weaker < stronger for weaker, stronger in itertools.pairwise(errors))
+
+
+@pytest.mark.parametrize("step", [3, 9, 17])
+def test_translations_cost_the_same_either_way(step):
+    forth, back = (
+        interpretation(scene_of_masks(leaf(), altered("translation", sign * step))).error for sign in (1, -1)
+    )
+    assert forth == back
+
+
+def test_one_region_within_the_other_goes_unnoticed_until_it_is_no_match():
+    def square(side):
+        return [BoxedObject("oak", Box(50 - side / 2, 50 - side / 2, side, side))]
+
+    errors = [interpretation(scene_of_boxes(square(20), square(side))).error for side in (20, 30, 40, 44, 45, 60)]
+    assert errors == [0, 0, 0, 0, 1, 1]  # (20/45)² is below the threshold of 0.2
+
+
+@pytest.mark.parametrize("threshold", [0.2, 0.3, 0.4, 0.5])
+def test_a_higher_threshold_is_never_milder_for_one_object(threshold):
+    for step in range(0, 80, 8):
+        moved = np.roll(leaf(), step, axis=0)
+        scene = scene_of_masks(leaf(), moved)
+        low, high = (interpretation(scene, Parameters(threshold=t)).error for t in (threshold - 0.1, threshold))
+        assert low <= high
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"matching": "some"}, "expected a matching"),
+        ({"threshold": 1.0}, "expected a threshold"),
+        ({"threshold": float("nan")}, "expected a threshold"),
+        ({"alpha": 1.1}, "expected a weight"),
+    ],
+)
+def test_bad_parameters_are_refused(arguments, message):
+    with pytest.raises(LeafidError, match=message):
+        Parameters(**arguments)
+
+
+def test_labels_need_names_where_others_have_some():
+    with pytest.raises(
+        LeafidError, match="ground truth: expected a class for every label of the mask, found none for 2"
+    ):
+        scene_of_masks(np.array([[1, 2]]), np.array([[1, 0]]), {1: ObjectName("oak")}, {1: ObjectName("oak")})
+
+
+def test_masks_of_other_sizes_are_refused():
+    with pytest.raises(LeafidError, match="expected two masks of one size"):
+        scene_of_masks(np.zeros((3, 4), int), np.zeros((4, 3), int))
+
+
+def test_pictures_and_their_means():
+    truth, result = np.zeros((20, 30), int), np.zeros((20, 30), int)
+    truth[5:15, 5:15], truth[5:15, 20:25] = 3, 7
+    result[5:15, 7:17] = 1
+    one = score_masks("a", truth, result, {3: ObjectName("oak"), 7: ObjectName("oak")}, {1: ObjectName("oak")})
+    assert (one.true_objects, one.objects, one.matches, one.missed, one.invented) == (2, 1, 1, 1, 0)
+    assert one.error == pytest.approx((0.8 * 0.2 + 1) / 2)
+    assert one.measures["pas"] == pytest.approx(80 / 120)
+    assert one.measures["martin"] == pytest.approx(0.2)
+    assert one.measures["rob-com"] == one.measures["rob-cor"] == 0
+    empty = score_masks("b", truth, np.zeros_like(truth))
+    assert np.isnan(empty.measures["fom"])
+    means = mean_errors([one, empty])
+    assert means["interpretation-error"] == pytest.approx((one.error + 1) / 2)
+    assert means["pas"] == one.measures["pas"]
+
+
+def test_boxes_and_masks_agree():
+    boxes = [BoxedObject("", Box(5, 5, 10, 12)), BoxedObject("", Box(18, 2, 8, 8))]
+    moved = [thing._replace(box=thing.box._replace(left=thing.box.left + 2)) for thing in boxes]
+
+    def drawn(things):
+        mask = np.zeros((30, 40), int)
+        for label, (_, box, _) in enumerate(things, start=1):
+            mask[box.top : box.top + box.height, box.left : box.left + box.width] = label
+        return mask
+
+    by_boxes, by_masks = score_boxes("", boxes, moved), score_masks("", drawn(boxes), drawn(moved))
+    assert by_boxes.error == pytest.approx(by_masks.error)
+    for name, value in by_boxes.measures.items():
+        assert by_masks.measures[name] == pytest.approx(value)

@@ -1,0 +1,216 @@
+import itertools
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from leafid.errors import LeafidError
+from leafid.metrics.path_error import path_error
+from leafid.tasks.irma.files import CodeTable
+from leafid.tasks.irma.metrics import METRICS, axis_error, code_error, label_error, year_errors
+
+# The document's own example, whose figures come out with 11, 7 and 8 possible labels.
+TEN_LINES = """
+463 0.000000
+46* 0.025531
+461 0.051061
+4*1 0.069297
+4** 0.069297
+47* 0.138594
+473 0.138594
+477 0.138594
+*** 0.125000
+731 0.250000
+"""
+EXAMPLES = [(line.split()[0], float(line.split()[1])) for line in TEN_LINES.split("\n") if line]
+
+
+def table_of_the_example() -> CodeTable:
+    """11 labels at the first position, 7 below 4, 8 below 46."""
+    anatomy = {"731", "473", "477"} | {f"46{n}" for n in range(1, 9)} | {f"4{n}1" for n in (1, 2, 3, 4, 5)}
+    anatomy |= {f"{first}00" for first in "12356890a"}
+    return CodeTable({
+        "T": frozenset({"1121", "1122", "2110"}),
+        "D": frozenset({"120", "127", "400"}),
+        "A": frozenset(anatomy),
+        "B": frozenset({"700", "710", "510"}),
+    })  # fmt: skip
+
+
+def literal_axis_error(correct: str, classified: str, branching: tuple[int, ...]) -> float:
+    """The document's sum, clause by clause."""
+    if correct == "C" * len(correct):
+        return 0.0
+    end = correct.find("0")
+    length = len(correct) if end < 0 else end + 1
+    total = worst = 0.0
+    for i in range(1, length + 1):
+        a, b = 1 / branching[i - 1], 1 / i
+        first = next((j for j in range(1, i + 1) if correct[j - 1] != classified[j - 1]), None)
+        if first is None:
+            c = 0.0
+        elif classified[first - 1] == "*":
+            c = 0.0 if correct[i - 1] == "0" else 0.5
+        else:
+            c = 1.0
+        total += a * b * c
+        worst += a * b
+    return 0.25 * total / worst
+
+
+labels = st.sampled_from("123ab")
+branchings = st.tuples(*[st.integers(1, 30)] * 3)
+# A correct code: labels, then zeros from where its path ends.
+corrects = st.tuples(st.lists(labels, min_size=3, max_size=3), st.integers(0, 3)).map(
+    lambda drawn: "".join(drawn[0][: drawn[1]]).ljust(3, "0")
+)
+classifieds = st.text("0123ab*", min_size=3, max_size=3)
+
+
+@pytest.mark.parametrize(("classified", "error"), EXAMPLES)
+def test_the_ten_lines(classified, error):
+    branching = table_of_the_example().branching("A", "463")
+    assert branching == (11, 7, 8)
+    assert f"{axis_error('463', classified, branching):.6f}" == f"{error:.6f}"
+
+
+@pytest.mark.parametrize(("classified", "error"), [("18", 0.0), ("21", 1.0), ("*", 0.5)])
+def test_the_flat_examples(classified, error):
+    assert label_error("18", classified) == error
+    assert label_error("C", classified) == 0.0
+
+
+@pytest.mark.parametrize("classified", ["111", "11*", "1**", "***", "*C*"])
+def test_the_clutter_examples(classified):
+    assert axis_error("CCC", classified, ()) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("classified", "share"),
+    # Weights with b = (2, 3, 4): 1/2, 1/6, 1/12; the last position of 410 is where its path ends.
+    [
+        ("410", 0),
+        ("41*", 0),
+        ("411", 1 / 9),
+        ("4**", 1 / 9),
+        ("4*1", 1 / 9),
+        ("42*", 1 / 3),
+        ("***", 4 / 9),
+        ("500", 1),
+    ],
+)
+def test_unspecified_positions(classified, share):
+    assert axis_error("410", classified, (2, 3, 4)) == pytest.approx(0.25 * share, abs=1e-12)
+
+
+def test_behind_the_end_of_a_path_nothing_counts():
+    assert axis_error("400", "40*", (2, 3, 1)) == axis_error("400", "400", (2, 3, 1)) == 0
+    # Wrong at the second of two positions that count: 1/6 of 1/2 + 1/6.
+    assert axis_error("400", "411", (2, 3, 1)) == pytest.approx(0.25 * 0.25)
+
+
+@given(corrects, classifieds, branchings)
+def test_as_the_literal_version(correct, classified, branching):
+    # Both add the same few numbers; only the order of one division differs.
+    assert axis_error(correct, classified, branching) == pytest.approx(
+        literal_axis_error(correct, classified, branching), abs=1e-12
+    )
+
+
+@given(corrects, classifieds, branchings)
+def test_bounds_and_perfect_is_best(correct, classified, branching):
+    error = axis_error(correct, classified, branching)
+    assert 0.0 <= error <= 0.25 + 1e-12
+    assert axis_error(correct, correct, branching) == 0.0
+
+
+@given(corrects, classifieds, branchings, st.integers(0, 2))
+def test_right_is_at_most_undecided_is_at_most_wrong(correct, classified, branching, position):
+    def with_label(label: str) -> float:
+        answer = correct[:position] + label + classified[position + 1 :]
+        return axis_error(correct, answer, branching)
+
+    right, undecided, wrong = with_label(correct[position]), with_label("*"), with_label("z")
+    assert undecided <= wrong + 1e-12
+    assert axis_error(correct, correct, branching) <= right <= wrong + 1e-12
+
+
+@given(corrects, branchings)
+def test_a_later_mistake_costs_less(correct, branching):
+    errors = [axis_error(correct, correct[:i] + "z" + correct[i + 1 :], branching) for i in range(3)]
+    assert errors == sorted(errors, reverse=True)
+
+
+def test_another_length_is_refused():
+    with pytest.raises(LeafidError, match="expected 3 positions"):
+        axis_error("463", "46", (11, 7, 8))
+
+
+def test_a_whole_code_is_the_sum_of_its_axes():
+    table = table_of_the_example()
+    correct = "1121-120-463-700"
+    assert code_error(correct, correct, table) == 0
+    assert code_error(correct, "2110-400-731-510", table) == pytest.approx(1)
+    assert code_error(correct, "1121-120-46*-700", table) == pytest.approx(0.025531, abs=5e-7)
+    assert code_error("CCCC-CCC-CCC-CCC", correct, table) == 0
+    # The last position of both 120 and 700 is where their paths end: a wildcard there is no mistake.
+    assert code_error(correct, "1121-12*-463-70*", table) == 0
+
+
+@pytest.mark.parametrize("classified", ["1121-120-463", "463", "1121-120-46-700"])
+def test_codes_of_another_shape_are_refused(classified):
+    with pytest.raises(LeafidError, match="expected"):
+        code_error("1121-120-463-700", classified, table_of_the_example())
+
+
+def four_years():
+    code = "1121-120-463-700"
+    truth = {"1": ("18", "18", code, code), "2": ("C", "3", "CCCC-CCC-CCC-CCC", code), "3": ("4", "5", code, code)}
+    run = {"1": ("18", "*", code, "1121-120-46*-700"), "2": ("1", "4", code, code)}
+    return truth, run
+
+
+def test_the_sum_over_four_years():
+    truth, run = four_years()
+    errors = {row.year: row for row in year_errors(truth, run, table_of_the_example())}
+    assert errors[2005].error == 1  # 3 is missing; 2 is clutter
+    assert errors[2006].error == 2.5
+    assert errors[2007].error == 1
+    assert errors[2008].error == pytest.approx(1 + 0.025531, abs=5e-7)
+    assert [errors[year].pictures for year in (2005, 2006, 2007, 2008)] == [2, 3, 2, 3]
+    assert {row.missing for row in errors.values()} == {1}
+    assert errors[2006].mean == pytest.approx(2.5 / 3)
+
+
+def test_numbers_do_not_depend_on_the_order_of_pictures():
+    truth, run = four_years()
+    expected = year_errors(truth, run, table_of_the_example())
+    for order in itertools.permutations(truth):
+        shuffled = {picture: truth[picture] for picture in order}
+        assert year_errors(shuffled, dict(reversed(run.items())), table_of_the_example()) == expected
+
+
+def test_a_missing_picture_costs_no_more_than_its_worst_answer():
+    table = table_of_the_example()
+    truth = {"1": ("1121-CCC-463-700",)}
+    worst = year_errors(truth, {"1": ("2110-120-731-510",)}, table, years=(2007,))
+    assert year_errors(truth, {}, table, years=(2007,))[0].error == worst[0].error == 0.75
+
+
+def test_codes_without_a_table_are_refused():
+    truth, run = four_years()
+    with pytest.raises(LeafidError, match="expected a code table for the codes of 2007"):
+        year_errors(truth, run, None)
+
+
+def test_one_year_alone():
+    assert year_errors({"1": ("18",)}, {"1": ("*",)}, years=(2006,))[0].error == 0.5
+
+
+def test_paths_of_other_lengths_are_refused():
+    with pytest.raises(ValueError, match="zip"):
+        path_error("ab", "abc", (1, 2))
+
+
+def test_metrics_say_which_way_is_better():
+    assert [metric.higher_is_better for metric in METRICS] == [False] * 4

@@ -1,0 +1,126 @@
+import pytest
+
+from leafid.errors import LeafidError, ProblemsError
+from leafid.tasks.irma.files import YEARS, read_code_table, read_labels, write_labels
+
+TABLE = """# axis code meaning
+T 1121 x-ray, plain
+T 1122 x-ray
+D 120 sagittal
+D 127
+A 463 left carpal joint
+A 411 finger
+A 700 abdomen
+B 700 musculoskeletal
+B 710
+"""
+GOOD = "1121-120-463-700"
+
+
+@pytest.fixture
+def table_file(tmp_path):
+    path = tmp_path / "codes.txt"
+    path.write_text(TABLE)
+    return path
+
+
+@pytest.fixture
+def table(table_file):
+    return read_code_table(table_file)
+
+
+def test_branching_counts_the_children_of_each_prefix(table):
+    assert table.branching("T", "1121") == (1, 1, 1, 2)
+    assert table.branching("A", "463") == (2, 2, 1)
+    assert table.branching("B", "700") == (1, 2, 1)
+
+
+def test_branching_of_an_unknown_code_names_the_nearest(table):
+    with pytest.raises(LeafidError, match=r"found '461' \(nearest: 4"):
+        table.branching("A", "461")
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("X 463", "codes.txt:11: expected an axis"),
+        ("A", "codes.txt:11: expected an axis"),
+        ("A 46", "codes.txt:11: axis A: expected 3 positions of 0-9, a-z, found '46'"),
+        ("A 46*", "codes.txt:11: axis A: expected 3 positions of 0-9, a-z, found '46\\*'"),
+        ("A 463", "codes.txt:11: axis A: expected every code once, found '463', as in line 6"),
+    ],
+)
+def test_bad_table_lines_are_named(table_file, line, message):
+    table_file.write_text(TABLE + line + "\n")
+    with pytest.raises(ProblemsError, match=message):
+        read_code_table(table_file)
+
+
+def test_a_table_needs_every_axis(tmp_path):
+    (tmp_path / "t.txt").write_text("A 463\n")
+    with pytest.raises(ProblemsError) as caught:
+        read_code_table(tmp_path / "t.txt")
+    assert [problem.rsplit(" ", 1)[1] for problem in caught.value.problems] == ["T", "D", "B"]
+
+
+def test_what_is_written_is_read(tmp_path, table):
+    labels = {"1234": ("18", "*", "112*-120-46*-***", GOOD), "7": ("C", "3", "CCCC-CCC-CCC-CCC", GOOD)}
+    write_labels(tmp_path / "run.txt", labels)
+    assert read_labels(tmp_path / "run.txt", table) == labels
+
+
+def test_all_problems_of_a_run_at_once(tmp_path, table):
+    path = tmp_path / "run.txt"
+    path.write_text(
+        f"# picture 2005 2006 2007 2008\n1 18 18 {GOOD} {GOOD}\n1 18 18 {GOOD} {GOOD}\n2 18 {GOOD} {GOOD}\n"
+        f"3 1 1 1121-120-463 1121-120-46-700\n4 1 1 1121-120-4x*-700 1121-120-4?3-700\n9 1 1 {GOOD} CCCC-CCC-CCC-CCC\n"
+    )
+    with pytest.raises(ProblemsError) as caught:
+        read_labels(path, table, pictures=["1", "2", "3", "4"])
+    problems = [problem.removeprefix(f"{path}:") for problem in caught.value.problems]
+    assert problems == [
+        "3: expected every picture once, found '1', as in line 2",
+        f"4: expected a picture and 4 answers (2005, 2006, 2007, 2008), found '2 18 {GOOD} {GOOD}'",
+        "5: 2007: expected a code TTTT-DDD-AAA-BBB, found '1121-120-463'",
+        "5: 2008: axis A: expected 3 positions, found '46'",
+        "6: 2007: axis A: expected a code of the table, found '4x*'",
+        "6: 2008: axis A: expected positions of 0-9, a-z, *, found '?' in '4?3'",
+        "7: expected a picture of the ground truth, found '9'",
+        *(f"7: 2008: axis {axis}: expected positions of 0-9, a-z, *, found 'C' in '{code}'"
+          for axis, code in (("T", "CCCC"), ("D", "CCC"), ("A", "CCC"), ("B", "CCC"))),
+    ]  # fmt: skip
+
+
+def test_a_ground_truth_has_no_wildcards(tmp_path, table):
+    path = tmp_path / "truth.txt"
+    path.write_text(f"1 * 18 1121-120-46*-700 {GOOD}\n")
+    with pytest.raises(ProblemsError) as caught:
+        read_labels(path, table, answers=False)
+    assert [problem.removeprefix(f"{path}:1: ") for problem in caught.value.problems] == [
+        "2005: expected a label, found '*'",
+        "2007: axis A: expected positions of 0-9, a-z, C, found '*' in '46*'",
+    ]
+
+
+def test_codes_need_a_table(tmp_path):
+    path = tmp_path / "run.txt"
+    path.write_text(f"1 {GOOD}\n")
+    with pytest.raises(ProblemsError, match=r"run.txt:1: 2008: expected a code table"):
+        read_labels(path, None, years=(2008,))
+
+
+@pytest.mark.parametrize("content", ["", "# nothing\n\n"])
+def test_an_empty_run_is_a_problem(tmp_path, table, content):
+    (tmp_path / "run.txt").write_text(content)
+    with pytest.raises(ProblemsError, match="expected a line a picture"):
+        read_labels(tmp_path / "run.txt", table)
+
+
+def test_other_encodings_are_a_problem(tmp_path, table):
+    (tmp_path / "run.txt").write_bytes(b"\xff\xfe1\x00")
+    with pytest.raises(LeafidError, match="expected UTF-8 text, found the byte 0xff"):
+        read_labels(tmp_path / "run.txt", table)
+
+
+def test_years_are_four_by_default():
+    assert YEARS == (2005, 2006, 2007, 2008)

@@ -1,0 +1,155 @@
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from leafid.errors import LeafidError
+from leafid.tasks.interpretation import localisation as loc
+from leafid.tasks.interpretation.box import Box
+
+boxes = st.builds(Box, *[st.integers(0, 50)] * 2, *[st.integers(1, 50)] * 2)
+masks = arrays(bool, (7, 6))
+partitions = arrays(np.int32, (5, 6), elements=st.integers(0, 3))
+
+
+def literal_fom(truth, result, alpha):
+    def contour(mask):
+        rows, cols = mask.shape
+        neighbours = ((0, 1), (1, 0), (0, -1), (-1, 0))
+
+        def outside(r, c):
+            return not (0 <= r < rows and 0 <= c < cols and mask[r, c])
+
+        pixels = [(r, c) for r in range(rows) for c in range(cols) if mask[r, c]]
+        return [(r, c) for r, c in pixels if any(outside(r + i, c + j) for i, j in neighbours)]
+
+    true_contour, found = contour(truth), contour(result)
+    total = 0.0
+    for r, c in true_contour:
+        distances = [math.hypot(r - i, c - j) for i, j in found]
+        total += 1 / (1 + alpha * min(distances) ** 2) if distances else 0.0
+    longest = max(len(true_contour), len(found))
+    return total / longest if longest else 1.0
+
+
+def literal_martin(truth, result):
+    def error(one, other, pixel):
+        region, counterpart = one == one[pixel], other == other[pixel]
+        return (region & ~counterpart).sum() / region.sum()
+
+    pixels = list(np.ndindex(truth.shape))
+    forward = [error(truth, result, pixel) for pixel in pixels]
+    backward = [error(result, truth, pixel) for pixel in pixels]
+    gce = min(sum(forward), sum(backward)) / len(pixels)
+    return gce, sum(map(min, forward, backward)) / len(pixels)
+
+
+def test_known_boxes():
+    truth = Box(10, 10, 20, 40)
+    assert loc.rob_loc_error(truth, Box(30, 10, 20, 40)) == pytest.approx(0.5)  # one width aside
+    assert loc.rob_loc_error(truth, Box(10, 50, 20, 40)) == pytest.approx(0.5)  # one height down
+    assert loc.rob_com_error(truth, Box(0, 0, 10, 40)) == 0.5
+    assert loc.rob_cor_error(truth, Box(0, 0, 10, 30)) == pytest.approx(0.5)  # 3 against 2
+
+
+@given(boxes, boxes)
+def test_box_bounds(truth, result):
+    for error in (loc.rob_loc_error, loc.rob_com_error, loc.rob_cor_error):
+        assert 0 <= error(truth, result) < 1
+        assert error(truth, truth) == 0
+    assert 0 <= loc.box_overlap(truth, result) <= 1
+    assert loc.box_overlap(truth, truth) == 1
+
+
+@given(boxes, st.integers(1, 40))
+def test_box_errors_are_symmetric_and_grow(truth, step):
+    def moved(by):
+        return truth._replace(left=truth.left + by)
+
+    assert loc.rob_loc_error(truth, moved(step)) == pytest.approx(loc.rob_loc_error(truth, moved(-step)))
+    assert loc.rob_loc_error(truth, moved(step)) < loc.rob_loc_error(truth, moved(step + 1))
+    assert loc.box_overlap(truth, moved(step)) == loc.box_overlap(truth, moved(-step))
+    larger, largest = truth._replace(width=truth.width + step), truth._replace(width=truth.width + 2 * step)
+    assert loc.rob_com_error(truth, larger) < loc.rob_com_error(truth, largest)
+    assert loc.rob_cor_error(truth, larger) < loc.rob_cor_error(truth, largest)
+
+
+@given(boxes, boxes)
+def test_boxes_overlap_as_their_pixels(truth, result):
+    canvas = np.zeros((2, 100, 100), bool)
+    for mask, box in zip(canvas, (truth, result), strict=True):
+        mask[box.top : box.top + box.height, box.left : box.left + box.width] = True
+    assert loc.box_overlap(truth, result) == pytest.approx(loc.pascal_score(*canvas), abs=1e-12)
+    assert loc.bounding_box(canvas[0]) == truth
+
+
+@given(masks, masks)
+def test_figure_of_merit_as_the_literal_version(truth, result):
+    # Squaring a square root in the one and not in the other.
+    assert loc.figure_of_merit_score(truth, result) == pytest.approx(literal_fom(truth, result, 1 / 9), abs=1e-9)
+
+
+@given(partitions, partitions)
+def test_martin_as_the_literal_version(truth, result):
+    gce, lce = literal_martin(truth, result)
+    # Summed by region instead of by pixel.
+    assert loc.martin_gce_error(truth, result) == pytest.approx(gce, abs=1e-9)
+    assert loc.martin_lce_error(truth, result) == pytest.approx(lce, abs=1e-9)
+    assert lce <= gce + 1e-12
+
+
+@given(masks, masks)
+def test_region_bounds_and_perfect_is_best(truth, result):
+    for score in (loc.figure_of_merit_score, loc.pascal_score):
+        assert 0 <= score(truth, result) <= 1
+        assert score(truth, truth) == 1
+    assert 0 <= loc.martin_error(truth, result) <= 1
+    assert loc.martin_error(truth, truth) == 0
+    assert loc.martin_error(truth, result) == loc.martin_error(result, truth)
+
+
+@given(partitions, partitions, st.permutations(range(4)))
+def test_numbers_of_labels_do_not_matter(truth, result, names):
+    renamed = np.array(names)[result]
+    assert loc.martin_gce_error(truth, renamed) == pytest.approx(loc.martin_gce_error(truth, result), abs=1e-12)
+
+
+def test_martin_forgives_refinement():
+    truth = np.array([[1, 1, 2, 2]])
+    assert loc.martin_gce_error(truth, np.array([[1, 2, 3, 3]])) == 0
+    assert loc.martin_gce_error(truth, np.array([[1, 2, 2, 3]])) == 0.25
+    assert loc.martin_error(truth == 1, np.array([[True, False, False, False]])) == 0
+
+
+def test_a_farther_contour_is_worse():
+    truth = np.zeros((40, 60), bool)
+    truth[10:20, 10:20] = True
+    scores = [loc.figure_of_merit_score(truth, np.roll(truth, step, axis=1)) for step in range(0, 40, 4)]
+    assert scores == sorted(scores, reverse=True)
+    assert len(set(scores)) == len(scores)
+
+
+def test_nothing_against_something():
+    nothing, something = np.zeros((5, 5), bool), np.ones((5, 5), bool)
+    assert loc.figure_of_merit_score(something, nothing) == 0
+    assert loc.martin_error(something, nothing) == 1
+    assert loc.martin_error(nothing, nothing) == 0
+    with pytest.raises(LeafidError, match="found an empty one"):
+        loc.bounding_box(nothing)
+
+
+@pytest.mark.parametrize(
+    "metric",
+    [loc.pascal_score, loc.martin_error, loc.figure_of_merit_score, loc.martin_gce_error, loc.martin_lce_error],
+)
+def test_masks_of_other_sizes_are_refused(metric):
+    with pytest.raises(LeafidError, match=r"found \(3, 4\) and \(4, 3\)"):
+        metric(np.zeros((3, 4), bool), np.zeros((4, 3), bool))
+
+
+def test_alpha_must_be_above_0():
+    with pytest.raises(LeafidError, match="expected an α above 0"):
+        loc.figure_of_merit_score(np.ones((2, 2), bool), np.ones((2, 2), bool), alpha=0)
