@@ -15,8 +15,8 @@ from typing import Any
 from benchmarks.table_rows import HEAD, print_rows
 from leafid.collection import AcquisitionType, read_collection
 from leafid.descriptors.registry import FAMILIES
-from leafid.features.cache import Store, default_folder
-from leafid.features.loader import Descriptions
+from leafid.features.cache import FeatureCache, default_cache_folder
+from leafid.features.loader import FeatureLoader
 from leafid.recipes.reader import load_recipe
 from leafid.recipes.recipe import Expert, Recipe, alike
 
@@ -149,20 +149,20 @@ def main() -> None:
     parser.add_argument("--recipe", default="default")
     parser.add_argument("--repeats", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--cache", default=str(default_folder()))
+    parser.add_argument("--cache", default=str(default_cache_folder()))
     parser.add_argument("--only", action="append", metavar="TEXT", help="only rows with this text (or another one)")
     arguments = parser.parse_args()
     recipes = {AcquisitionType(name): load_recipe(arguments.recipe, AcquisitionType(name)) for name in arguments.type}
     if len(alike(recipes)) > 1:
         parser.error(f"the recipes of {' and '.join(arguments.type)} are not alike; ask for one type at a time")
     pictures = list(read_collection(arguments.collection).labelled().pictures)
-    descriptions = Descriptions(Store(arguments.cache), arguments.jobs)
+    loader = FeatureLoader(FeatureCache(arguments.cache), arguments.jobs)
     print(HEAD, flush=True)
     for rows in zip(*map(changed_recipes, recipes.values()), strict=True):
         what = rows[0][0]
         if not arguments.only or any(text in what for text in arguments.only):
             changed = {type_: recipe for type_, (_, recipe) in zip(recipes, rows, strict=True)}
-            print_rows(what, changed, pictures, descriptions, arguments.repeats)
+            print_rows(what, changed, pictures, loader, arguments.repeats)
 
 
 if __name__ == "__main__":

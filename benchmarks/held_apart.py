@@ -26,8 +26,8 @@ import numpy as np
 from leafid.classifiers.held_out import HeldOut
 from leafid.collection import AcquisitionType, Picture, plant_folds, read_collection
 from leafid.collection.geography import place_labels
-from leafid.features.cache import Store, default_folder
-from leafid.features.loader import Descriptions
+from leafid.features.cache import FeatureCache, default_cache_folder
+from leafid.features.loader import FeatureLoader
 from leafid.identification.crossvalidation import N_FOLDS
 from leafid.identification.held_out_scores import FIGURES_WITHOUT_AUTHORS as FIGURES
 from leafid.identification.held_out_scores import held_out_scores
@@ -54,19 +54,19 @@ class Answered:
 class Trainer:
     """Trains on parts of a collection, and answers, with codebooks learned once of all of it."""
 
-    def __init__(self, pictures: Sequence[Picture], recipe: Recipe, descriptions: Descriptions) -> None:
+    def __init__(self, pictures: Sequence[Picture], recipe: Recipe, loader: FeatureLoader) -> None:
         self.pictures = trainable(pictures, recipe)
         self.recipe = recipe
-        self.descriptions = descriptions
-        self.encoders = descriptions.learn_encoders(self.pictures, recipe, 0)
+        self.loader = loader
+        self.encoders = loader.learn_encoders(self.pictures, recipe, 0)
 
     def answer(self, training: Sequence[Picture], asked: Sequence[Picture], answered: Answered) -> None:
         """Train, and note the answers to the pictures that can be right."""
         known = {picture.species for picture in training if picture.type == self.recipe.type}
         asked = [picture for picture in asked if picture.species in known]
         if asked:
-            identifier = Identifier(self.recipe).fit(training, self.descriptions, self.encoders)
-            described = self.descriptions.describe(asked, identifier.describer_)
+            identifier = Identifier(self.recipe).fit(training, self.loader, self.encoders)
+            described = self.loader.describe(asked, identifier.extractor_)
             found = [(picture, one) for picture, one in zip(asked, described, strict=True) if one is not None]
             probabilities = identifier.predict_proba([one for _, one in found])
             for (picture, _), row in zip(found, probabilities, strict=True):
@@ -154,11 +154,11 @@ def main() -> int:
     parser.add_argument("--by", nargs="+", choices=["author", "day", "place"], default=["author", "day", "place"])
     parser.add_argument("--recipe", default="default")
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--cache", default=str(default_folder()))
+    parser.add_argument("--cache", default=str(default_cache_folder()))
     arguments = parser.parse_args()
     recipe = load_recipe(arguments.recipe, AcquisitionType(arguments.type))
     pictures = read_collection(arguments.collection).labelled().pictures
-    trainer = Trainer(pictures, recipe, Descriptions(Store(arguments.cache), arguments.jobs))
+    trainer = Trainer(pictures, recipe, FeatureLoader(FeatureCache(arguments.cache), arguments.jobs))
     own = [picture for picture in trainer.pictures if picture.type == recipe.type]
     plants_apart = by_plant(trainer)
     head = f" | {' | '.join(FIGURES)} | pictures |\n|---|{'---|' * (len(FIGURES) + 1)}"

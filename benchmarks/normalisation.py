@@ -27,8 +27,8 @@ import numpy as np
 from benchmarks.table_rows import HEAD, print_rows
 from leafid.collection import AcquisitionType, read_collection
 from leafid.features import extractor as describing
-from leafid.features.cache import Store
-from leafid.features.loader import Descriptions
+from leafid.features.cache import FeatureCache
+from leafid.features.loader import FeatureLoader
 from leafid.parallel import in_worker, working_on
 from leafid.recipes.reader import load_recipe
 from leafid.recipes.recipe import Recipe
@@ -188,7 +188,7 @@ def main() -> None:
         recipes = {type_: step.recipe(load_recipe("default", type_)) for type_ in types}
         # What was described with a step replaced must not be taken for anything else: a store of its own.
         with tempfile.TemporaryDirectory() as folder, step.taken(), working_on(Workers(step, arguments.jobs)):
-            print_rows(step.what, recipes, pictures, Descriptions(Store(folder), arguments.jobs))
+            print_rows(step.what, recipes, pictures, FeatureLoader(FeatureCache(folder), arguments.jobs))
 
 
 if __name__ == "__main__":

@@ -28,8 +28,8 @@ import numpy as np
 
 from leafid.collection import AcquisitionType, Picture, read_collection
 from leafid.collection.picture import Taxon
-from leafid.features.cache import Store
-from leafid.features.loader import Descriptions
+from leafid.features.cache import FeatureCache
+from leafid.features.loader import FeatureLoader
 from leafid.identification.crossvalidation import N_FOLDS, cross_validate
 from leafid.identification.held_out_scores import FIGURES_WITHOUT_AUTHORS as FIGURES
 from leafid.identification.held_out_scores import held_out_scores
@@ -155,8 +155,8 @@ def scores(variant: Variant, jobs: int) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as folder:
         pictures = laid_out(variant, Path(folder) / "pictures")
         recipes = {variant.type: load_recipe("default", variant.type)}
-        descriptions = Descriptions(Store(Path(folder) / "store"), jobs)
-        folds = cross_validate(pictures, recipes, descriptions, variant.n_folds, (0,), shared_codebooks=True)
+        loader = FeatureLoader(FeatureCache(Path(folder) / "store"), jobs)
+        folds = cross_validate(pictures, recipes, loader, variant.n_folds, (0,), shared_codebooks=True)
         return held_out_scores([fold.held_out for fold in folds])
 
 

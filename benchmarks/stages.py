@@ -15,8 +15,8 @@ from leafid.classifiers.linear import LinearScorer, mapped
 from leafid.collection import AcquisitionType, Picture
 from leafid.descriptors import registry
 from leafid.descriptors.local_registry import local_descriptor
-from leafid.features.extractor import Describer, Views, local_features
-from leafid.features.loader import Descriptions
+from leafid.features.extractor import FeatureExtractor, Views, local_features
+from leafid.features.loader import FeatureLoader
 from leafid.identification.identifier import Identifier
 from leafid.images import read_image
 from leafid.recipes.reader import load_recipe
@@ -95,16 +95,16 @@ def recipe_cases(recipe: Recipe, name: str, pictures: Mapping[AcquisitionType, S
         return Views(one.image(side), one.segmentation(side))
 
     def describe(one: Prepared) -> Call:
-        describer, image = identifier().describer_, one.image(side)
-        return lambda: describer.describe(image, one.type)
+        extractor, image = identifier().extractor_, one.image(side)
+        return lambda: extractor.describe(image, one.type)
 
     def classify(one: Prepared) -> Call:
         named = identifier()
-        described = [named.describer_.describe(one.image(side), one.type)]
+        described = [named.extractor_.describe(one.image(side), one.type)]
         return lambda: named.predict_proba(described)
 
     def encode(one: Prepared, expert_name: str) -> Call:
-        encoder = identifier().describer_.encoders[expert_name]
+        encoder = identifier().extractor_.encoders[expert_name]
         found = local_features(views(one), recipe.experts[expert_name])
         return lambda: encoder.transform(found)
 
@@ -137,17 +137,17 @@ def answer(identifier: Identifier, picture: Picture) -> np.ndarray:
     if picture.type is None:
         raise ValueError(f"{picture.file}: expected a picture of known type")
     image = read_image(picture.file, identifier.recipe.longest_side)
-    return identifier.predict_proba([identifier.describer_.describe(image, picture.type)])
+    return identifier.predict_proba([identifier.extractor_.describe(image, picture.type)])
 
 
 def untrained_identifier(recipe: Recipe, pictures: Mapping[AcquisitionType, Sequence[Picture]]) -> Identifier:
     """Make an identifier that answers as slowly as a trained one: real codebooks, classifiers that learned nothing."""
     chosen = [picture for type_ in recipe.training_types for picture in pictures.get(type_, ())]
     small = replace(recipe, codebook_pictures=_CODEBOOK_PICTURES)
-    encoders = Descriptions().learn_encoders(chosen, small, seed=0)
+    encoders = FeatureLoader().learn_encoders(chosen, small, seed=0)
     random = np.random.default_rng(0)
     identifier = Identifier(recipe)
-    identifier.describer_ = Describer(recipe.experts, encoders, recipe.longest_side)
+    identifier.extractor_ = FeatureExtractor(recipe.experts, encoders, recipe.longest_side)
     identifier.species_ = tuple(f"Species {index:02}" for index in range(N_SPECIES))
     identifier.weights_ = np.ones(len(recipe.experts))
     identifier.scorers_ = {}

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from leafid.cli.crossval import figure_cells
 from leafid.collection import AcquisitionType, Picture
-from leafid.features.loader import Descriptions
+from leafid.features.loader import FeatureLoader
 from leafid.identification.crossvalidation import N_FOLDS, FoldAnswers, cross_validate
 from leafid.identification.held_out_scores import FIGURES, cross_validated_scores
 from leafid.recipes.recipe import Recipe
@@ -18,13 +18,13 @@ def print_rows(
     what: str,
     recipes: Mapping[AcquisitionType, Recipe],
     pictures: Sequence[Picture],
-    descriptions: Descriptions,
+    loader: FeatureLoader,
     repeats: int = 1,
 ) -> None:
     """Cross-validate recipes, with codebooks that the folds share, and print a row for each; the time to stderr."""
     started = time.monotonic()
     seeds = range(repeats)
-    found = list(cross_validate(pictures, recipes, descriptions, N_FOLDS, seeds, shared_codebooks=True))
+    found = list(cross_validate(pictures, recipes, loader, N_FOLDS, seeds, shared_codebooks=True))
     for type_ in recipes:
         own = cells([one for one in found if one.type == type_])
         print(f"| {type_} | {what} | {' | '.join(own)} |", flush=True)

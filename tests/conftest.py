@@ -12,8 +12,8 @@ from leafid.cli.main import main
 from leafid.collection import read_collection
 from leafid.collection.picture import AcquisitionType
 from leafid.console.environment import Environment
-from leafid.features.cache import Store
-from leafid.features.loader import Descriptions
+from leafid.features.cache import FeatureCache
+from leafid.features.loader import FeatureLoader
 from leafid.identification.training import train
 from leafid.recipes.reader import load_recipe
 
@@ -180,24 +180,24 @@ def recipes(small_recipe):
 
 @pytest.fixture
 def store(tmp_path):
-    opened = Store(tmp_path / "store")
+    opened = FeatureCache(tmp_path / "store")
     yield opened
     opened.close()
 
 
 @pytest.fixture
-def descriptions(drawn_cache, drawn_model):
+def loader(drawn_cache, drawn_model):
     """With a store that knows the drawn pictures already."""
-    store = Store(drawn_cache)
-    yield Descriptions(store)
+    store = FeatureCache(drawn_cache)
+    yield FeatureLoader(store)
     store.close()
 
 
 @pytest.fixture(scope="session")
 def trained(training, recipes, drawn_cache, drawn_model):
     """What `drawn_model` was before it was written."""
-    store = Store(drawn_cache)
-    model = train(training, recipes, Descriptions(store))
+    store = FeatureCache(drawn_cache)
+    model = train(training, recipes, FeatureLoader(store))
     store.close()
     return model
 

@@ -46,7 +46,7 @@ def target() -> Target:
         if from_plain(recipe.as_json(), AcquisitionType.SCAN, "again") != recipe:
             raise AssertionError("a recipe doesn't read back as it was")
         for expert in recipe.experts.values():
-            expert.description_key()
+            expert.feature_key()
 
     keys = [entry.name.encode() for entry in fields(Expert)]
     tables = (b"[experts.a]", b"[defaults]")

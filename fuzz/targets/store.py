@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from fuzz.target import Target
-from leafid.features.cache import Store
+from leafid.features.cache import FeatureCache
 
 _KEY, _VALUE = b"key" * 8, bytes(range(256))
 
@@ -16,7 +16,7 @@ _KEY, _VALUE = b"key" * 8, bytes(range(256))
 @cache
 def _database() -> bytes:
     with tempfile.TemporaryDirectory() as folder:
-        store = Store(folder)
+        store = FeatureCache(folder)
         store.put([(_KEY, _VALUE), (b"other", b"")])
         store._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         store.close()
@@ -35,7 +35,7 @@ def target() -> Target:
         for file in place.iterdir():
             file.unlink()
         (place / "vectors.sqlite").write_bytes(data)
-        store = Store(place)
+        store = FeatureCache(place)
         found = store.get([_KEY]).get(_KEY)
         if found is not None and zlib.crc32(found).to_bytes(4, "big") + found not in data:
             raise AssertionError("a damaged value was served")

@@ -34,14 +34,14 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     from contextlib import closing
     from pathlib import Path
 
-    from leafid.features.cache import DEFAULT_LIMIT, Store, default_folder, store_file, store_size
+    from leafid.features.cache import DEFAULT_LIMIT, FeatureCache, default_cache_folder, store_file, store_size
 
-    folder = Path(arguments.cache or default_folder())
+    folder = Path(arguments.cache or default_cache_folder())
     if not store_file(folder).exists():
         environment.print(f"{folder}: no descriptor store there")
         return 0
     if arguments.clear or arguments.cache_limit:
-        with closing(Store(folder, arguments.cache_limit or DEFAULT_LIMIT)) as store:
+        with closing(FeatureCache(folder, arguments.cache_limit or DEFAULT_LIMIT)) as store:
             forgotten = store.clear() if arguments.clear else store.shrink()
         if forgotten:
             environment.note(f"leafid: {forgotten} values forgotten")

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import argparse
 
-from leafid.cli.learning import add_recipe, add_store, chosen_recipes, on_workers, open_descriptions, training_pictures
+from leafid.cli.learning import add_recipe, add_store, chosen_recipes, on_workers, open_loader, training_pictures
 from leafid.console.arguments import add_cluster, add_jobs, add_layout, add_seed, add_type, positive_int
 from leafid.console.environment import Environment
 
@@ -61,12 +61,12 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     pictures = training_pictures(arguments, environment)
     recipes = chosen_recipes(arguments, pictures)
     seeds = range(arguments.seed, arguments.seed + arguments.repeats)
-    with on_workers(arguments, [arguments.collection]), open_descriptions(arguments, environment) as descriptions:
+    with on_workers(arguments, [arguments.collection]), open_loader(arguments, environment) as loader:
         answers = []
         folds = cross_validate(
             pictures,
             recipes,
-            descriptions,
+            loader,
             arguments.folds,
             seeds,
             shared_codebooks=arguments.shared_codebooks,
@@ -91,7 +91,7 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
         environment.print(json.dumps(by_type, indent=1))
     else:
         _print_table(by_type, environment)
-    return 1 if descriptions.unreadable else 0
+    return 1 if loader.unreadable else 0
 
 
 def figure_cells(scores: dict) -> list[str]:

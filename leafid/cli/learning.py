@@ -14,7 +14,7 @@ from leafid.console.environment import Environment
 if TYPE_CHECKING:
     from leafid.collection import Picture
     from leafid.collection.picture import AcquisitionType
-    from leafid.features.loader import Descriptions
+    from leafid.features.loader import FeatureLoader
     from leafid.recipes.recipe import Recipe
 
 
@@ -83,28 +83,28 @@ def on_workers(arguments: argparse.Namespace, pictures: Sequence[str], folders: 
 
 
 @contextmanager
-def open_descriptions(arguments: argparse.Namespace, environment: Environment) -> Iterator[Descriptions]:
+def open_loader(arguments: argparse.Namespace, environment: Environment) -> Iterator[FeatureLoader]:
     """Open the descriptor store that the arguments ask for, and what describes pictures with it."""
     from contextlib import ExitStack
     from tempfile import TemporaryDirectory
 
     from leafid.errors import LeafidError
-    from leafid.features.cache import Store, default_folder
-    from leafid.features.loader import Descriptions
+    from leafid.features.cache import FeatureCache, default_cache_folder
+    from leafid.features.loader import FeatureLoader
 
     with ExitStack() as stack:
-        folder = arguments.cache or default_folder()
+        folder = arguments.cache or default_cache_folder()
         if arguments.no_cache:
             # What the types share is still computed once only; it is gone with the command.
             folder = stack.enter_context(TemporaryDirectory(prefix="leafid-"))
         store = None
         try:
-            store = Store(folder, arguments.cache_limit)
+            store = FeatureCache(folder, arguments.cache_limit)
             stack.callback(store.close)
         except LeafidError as error:
             # It costs the cache, and not the work.
             environment.warn(f"{error}; nothing is kept")
-        yield Descriptions(store, arguments.jobs, environment.progress)
+        yield FeatureLoader(store, arguments.jobs, environment.progress)
 
 
 def training_pictures(arguments: argparse.Namespace, environment: Environment) -> list[Picture]:

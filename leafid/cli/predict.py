@@ -36,7 +36,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from leafid.cli.learning import add_store, on_workers, open_descriptions
+from leafid.cli.learning import add_store, on_workers, open_loader
 from leafid.console.arguments import add_cluster, add_jobs, add_layout, add_type, positive_int
 from leafid.console.environment import Environment
 from leafid.console.outputs import output_text, refuse_inputs
@@ -108,11 +108,11 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     if arguments.context:
         note_context(model, pictures, environment)
     choose = _choice(arguments, model)
-    with on_workers(arguments, arguments.pictures), open_descriptions(arguments, environment) as descriptions:
+    with on_workers(arguments, arguments.pictures), open_loader(arguments, environment) as loader:
         if arguments.output:
-            n_answered = write_answers(arguments, model, pictures, descriptions, choose, environment)
+            n_answered = write_answers(arguments, model, pictures, loader, choose, environment)
         else:
-            answers = predict(model, pictures, descriptions, context=arguments.context)
+            answers = predict(model, pictures, loader, context=arguments.context)
             n_answered = print_answers(answers, choose, model, environment)
     failed = len(pictures) - n_answered
     if failed:

@@ -16,7 +16,7 @@ from leafid.console.environment import Environment
 if TYPE_CHECKING:
     from leafid.cli.answering import Choice
     from leafid.collection import Picture
-    from leafid.features.loader import Descriptions
+    from leafid.features.loader import FeatureLoader
     from leafid.identification.model import Model
     from leafid.identification.prediction import Answer
     from leafid.resumable import Pieces
@@ -29,7 +29,7 @@ def write_answers(
     arguments: argparse.Namespace,
     model: Model,
     pictures: Sequence[Picture],
-    descriptions: Descriptions,
+    loader: FeatureLoader,
     choose: Choice,
     environment: Environment,
 ) -> int:
@@ -45,7 +45,7 @@ def write_answers(
         _told(path, pieces, len(pictures), environment),
         environment.bar(len(pictures), "describe", _done(pieces)) as bar,
     ):
-        shown = replace(descriptions, progress=bar.progress)
+        shown = replace(loader, progress=bar.progress)
         batches = predict_batches(model, pictures, shown, context=arguments.context, first=len(pieces.facts))
         for batch in batches:
             text, n_lines, n_empty = lines(batch.answers)
@@ -84,12 +84,12 @@ def question(arguments: argparse.Namespace, pictures: Sequence[Picture]) -> str:
     """
     import leafid
     from leafid.collection import content_hash
-    from leafid.features.extractor import DESCRIPTION_VERSION
+    from leafid.features.extractor import FEATURE_VERSION
     from leafid.identification.bundled import default_model
     from leafid.identification.prediction import BATCH
 
     asked = (arguments.top, str(arguments.set), arguments.back_off, arguments.context, arguments.format)
-    program = (leafid.__version__, DESCRIPTION_VERSION, BATCH)
+    program = (leafid.__version__, FEATURE_VERSION, BATCH)
     total = hashlib.sha256(json.dumps([program, content_hash(arguments.model or default_model()), asked]).encode())
     for picture in pictures:
         total.update(json.dumps(_known_of(picture)).encode() + b"\n")

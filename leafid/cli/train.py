@@ -22,7 +22,7 @@ from leafid.cli.learning import (
     add_store,
     chosen_recipes,
     on_workers,
-    open_descriptions,
+    open_loader,
     score_line,
     training_pictures,
 )
@@ -62,8 +62,8 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     pictures = training_pictures(arguments, environment)
     _check_parts(arguments.collection, pictures)
     recipes = chosen_recipes(arguments, pictures)
-    with on_workers(arguments, [arguments.collection]), open_descriptions(arguments, environment) as descriptions:
-        model = train(pictures, recipes, descriptions, arguments.seed)
+    with on_workers(arguments, [arguments.collection]), open_loader(arguments, environment) as loader:
+        model = train(pictures, recipes, loader, arguments.seed)
     complete(model)
     write_model(model, arguments.output)
     # Not all that were read: a recipe needn't learn from every type that the collection has.
@@ -74,9 +74,9 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
         environment.print("  " + score_line(str(type_), model.scores.get(str(type_), {"pictures": 0, "unseen": 0})))
     if model.type_recognition is not None:
         environment.print(f"  acquisition type recognised: {model.type_recognition:.3f} of the pictures")
-    if descriptions.unreadable:
-        environment.note(f"leafid: {len(descriptions.unreadable)} pictures could not be read and were left out")
-    return 1 if descriptions.unreadable else 0
+    if loader.unreadable:
+        environment.note(f"leafid: {len(loader.unreadable)} pictures could not be read and were left out")
+    return 1 if loader.unreadable else 0
 
 
 def _check_parts(collection: str, pictures: Sequence[Picture]) -> None:

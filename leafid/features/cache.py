@@ -37,7 +37,7 @@ _DAMAGE = (sqlite3.DatabaseError, UnicodeDecodeError)
 _log = logging.getLogger(__name__)
 
 
-class Store:
+class FeatureCache:
     """Keeps arrays by key, shared between commands and processes.
 
     It is an SQLite database with a write-ahead log: a process that is killed, or two that write at once, leave it
@@ -209,7 +209,7 @@ class Store:
         self._complained = True
 
 
-def default_folder() -> Path:
+def default_cache_folder() -> Path:
     """Where the store is unless said otherwise: ``$LEAFID_CACHE``, else ``leafid`` in the user's cache folder."""
     named = os.environ.get("LEAFID_CACHE")
     if named:

@@ -23,11 +23,11 @@ from leafid.segmentation import Segmentation, normalised_crop, segment
 from leafid.segmentation.result import shrink
 
 #: Goes up with every change to segmentation, descriptors or encoders that changes a vector: the store then starts anew.
-DESCRIPTION_VERSION = 12
+FEATURE_VERSION = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Described:
+class Features:
     """What the experts see of one picture.
 
     Attributes
@@ -43,7 +43,7 @@ class Described:
 
 
 @dataclass(frozen=True)
-class Describer:
+class FeatureExtractor:
     """Describes pictures for the experts of a recipe; small enough to be sent to worker processes.
 
     Attributes
@@ -65,9 +65,9 @@ class Describer:
     variant: int = 0
     staged: int = 0
 
-    def expert_key(self, name: str) -> str:
+    def feature_key(self, name: str) -> str:
         """All that decides about an expert's vector of a picture, as a short text."""
-        words = [DESCRIPTION_VERSION, self.longest_side, self.experts[name].description_key()]
+        words = [FEATURE_VERSION, self.longest_side, self.experts[name].feature_key()]
         if self.variant:
             words.append(f"variant {self.variant}")
         if self.staged:
@@ -80,7 +80,7 @@ class Describer:
 
     def describe(
         self, image: np.ndarray, acquisition_type: AcquisitionType, names: Sequence[str] | None = None
-    ) -> Described:
+    ) -> Features:
         """Describe one picture.
 
         Parameters
@@ -94,7 +94,7 @@ class Describer:
 
         Returns
         -------
-        Described
+        Features
         """
         if self.variant:
             image = variant(image, self.variant, acquisition_type)
@@ -113,7 +113,7 @@ class Describer:
                 vectors[name] = self.encoders[name].transform(local_features(views, expert))
             else:
                 vectors[name] = np.concatenate([measured[family] for family in expert.families])
-        return Described(vectors, views.segmentation.confidence)
+        return Features(vectors, views.segmentation.confidence)
 
 
 def encoder_arrays(encoders: dict[str, Encoder]) -> dict[str, np.ndarray]:

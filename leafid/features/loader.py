@@ -19,9 +19,9 @@ from leafid.collection.picture import AcquisitionType, Picture
 from leafid.descriptors.local import LocalFeatures, pooled, repeated
 from leafid.encoding import Encoder, make_encoder
 from leafid.errors import LeafidError, UsageError
-from leafid.features.cache import Store, chunks, packed, read_arrays, unpacked, written_arrays
-from leafid.features.extractor import DESCRIPTION_VERSION, Described, Describer, sample_features
-from leafid.features.sampling import spread_over_species
+from leafid.features.cache import FeatureCache, chunks, packed, read_arrays, unpacked, written_arrays
+from leafid.features.extractor import FEATURE_VERSION, FeatureExtractor, Features, sample_features
+from leafid.features.sampling import sample_evenly
 from leafid.features.type_features import TYPE_SIDE, type_features
 from leafid.images import read_image
 from leafid.parallel import ordered_map
@@ -48,12 +48,12 @@ def _silent(items: Iterable[T], total: int, what: str) -> Iterator[T]:
 
 
 @dataclass
-class Descriptions:
+class FeatureLoader:
     """Where descriptions come from, and how they are made.
 
     Attributes
     ----------
-    store : Store or None
+    store : FeatureCache or None
         None computes everything anew.
     jobs : int
         Worker processes; the results don't depend on it.
@@ -63,7 +63,7 @@ class Descriptions:
         Pictures that could not be read so far, with the message.
     """
 
-    store: Store | None = None
+    store: FeatureCache | None = None
     jobs: int = 1
     progress: Progress = _silent
     unreadable: dict[Path, str] = field(default_factory=dict)
@@ -74,7 +74,7 @@ class Descriptions:
         """Where there is room for what memory has none for: beside the store; None: where temporary files go."""
         return self.store.folder if self.store else None
 
-    def describe(self, pictures: Sequence[Picture], describer: Describer) -> list[Described | None]:
+    def describe(self, pictures: Sequence[Picture], extractor: FeatureExtractor) -> list[Features | None]:
         """Describe pictures, each of a known acquisition type; for many of them see `stream`.
 
         Returns
@@ -82,10 +82,12 @@ class Descriptions:
         list of Described or None
             In the pictures' order; None for a picture that can't be read, which is noted in `unreadable`.
         """
-        with closing(self.stream(pictures, describer)) as stream:
+        with closing(self.stream(pictures, extractor)) as stream:
             return list(stream)
 
-    def stream(self, pictures: Sequence[Picture], describer: Describer) -> Generator[Described | None, None, None]:
+    def stream(
+        self, pictures: Sequence[Picture], extractor: FeatureExtractor
+    ) -> Generator[Features | None, None, None]:
         """Describe any number of pictures, one after the other, without holding more than a few.
 
         A caller that may stop early closes the generator: what was described by then is kept.
@@ -95,15 +97,15 @@ class Descriptions:
         Described or None
             As `describe` returns them.
         """
-        names = tuple(describer.experts)
-        bases = [describer.expert_key(name) for name in names]
-        with closing(self._streamed(pictures, bases, partial(_describe_picture, describer), "describe")) as found:
+        names = tuple(extractor.experts)
+        bases = [extractor.feature_key(name) for name in names]
+        with closing(self._streamed(pictures, bases, partial(_describe_picture, extractor), "describe")) as found:
             for arrays in found:
                 yield None if arrays is None else _described(names, arrays)
 
     def type_features(self, pictures: Sequence[Picture]) -> list[np.ndarray | None]:
         """Measure what tells acquisition types apart; None for a picture that can't be read."""
-        with closing(self._streamed(pictures, [f"type|2|{DESCRIPTION_VERSION}"], _type_features, "types")) as found:
+        with closing(self._streamed(pictures, [f"type|2|{FEATURE_VERSION}"], _type_features, "types")) as found:
             return [None if arrays is None else arrays[0][0].astype(np.float32) for arrays in found]
 
     def learn_encoders(self, pictures: Sequence[Picture], recipe: Recipe, seed: int) -> dict[str, Encoder]:
@@ -152,7 +154,7 @@ class Descriptions:
         features: LocalFeatures | None = None
         problem = ""
         for source in (own, pictures) if 0 < len(own) < len(pictures) else (pictures,):
-            chosen = spread_over_species(source, recipe.codebook_pictures, seed)
+            chosen = sample_evenly(source, recipe.codebook_pictures, seed)
             key = self._codebook_key(chosen, expert, recipe.longest_side, seed)
             known = self._stored([key])
             if key in known:
@@ -254,7 +256,7 @@ class Descriptions:
 
     def _codebook_key(self, pictures: Sequence[Picture], expert: Expert, longest_side: int, seed: int) -> bytes:
         parts = [self._key(picture, "codebook") or b"" for picture in pictures]
-        words = f"codebook|{DESCRIPTION_VERSION}|{longest_side}|{expert.description_key()}|{seed}|{_DRAWN_PER_PICTURE}"
+        words = f"codebook|{FEATURE_VERSION}|{longest_side}|{expert.feature_key()}|{seed}|{_DRAWN_PER_PICTURE}"
         return hashlib.sha256(words.encode() + b"".join(parts)).digest()
 
     def _stored(self, keys: Sequence[bytes | None]) -> Mapping[bytes | None, bytes]:
@@ -287,10 +289,10 @@ def _file_of(item: Picture | tuple[Picture, tuple[int, ...]]) -> Path:
     return item.file if isinstance(item, Picture) else item[0].file
 
 
-def _describe_picture(describer: Describer, asked: tuple[Picture, tuple[int, ...]]) -> Arrays:
+def _describe_picture(extractor: FeatureExtractor, asked: tuple[Picture, tuple[int, ...]]) -> Arrays:
     picture, places = asked
-    names = [name for place, name in enumerate(describer.experts) if place in places]
-    described = describer.describe(read_image(picture.file, describer.longest_side), _type_of(picture), names)
+    names = [name for place, name in enumerate(extractor.experts) if place in places]
+    described = extractor.describe(read_image(picture.file, extractor.longest_side), _type_of(picture), names)
     return [[np.array([described.confidence]), described.vectors[name]] for name in names]
 
 
@@ -303,9 +305,9 @@ def _draw_features(expert: Expert, longest_side: int, seed: int, picture: Pictur
     return sample_features(image, _type_of(picture), expert, _DRAWN_PER_PICTURE, seed)
 
 
-def _described(names: Sequence[str], arrays: Arrays) -> Described:
+def _described(names: Sequence[str], arrays: Arrays) -> Features:
     vectors = {name: vector for name, (_, vector) in zip(names, arrays, strict=True)}
-    return Described(vectors, float(arrays[0][0][0]))
+    return Features(vectors, float(arrays[0][0][0]))
 
 
 def _type_of(picture: Picture) -> AcquisitionType:

@@ -9,7 +9,7 @@ import numpy as np
 from leafid.collection.picture import Picture
 
 
-def drawn_by_plant(pictures: Sequence[Picture], limit: int, seed: int) -> np.ndarray:
+def sample_by_plant(pictures: Sequence[Picture], limit: int, seed: int) -> np.ndarray:
     """Draw whole plants until there are as many pictures as are wanted.
 
     Parameters
@@ -41,7 +41,7 @@ def drawn_by_plant(pictures: Sequence[Picture], limit: int, seed: int) -> np.nda
     return np.array(sorted(drawn or members[plants[order[0]]][:limit]), np.int64)
 
 
-def spread_over_species(pictures: Sequence[Picture], n_pictures: int, seed: int) -> list[Picture]:
+def sample_evenly(pictures: Sequence[Picture], n_pictures: int, seed: int) -> list[Picture]:
     """Choose pictures in rounds, one of every species a round.
 
     Parameters

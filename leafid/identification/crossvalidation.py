@@ -15,7 +15,7 @@ from leafid.collection import plant_folds
 from leafid.collection.geography import place_folds
 from leafid.collection.picture import AcquisitionType, Picture
 from leafid.encoding import Encoder
-from leafid.features.loader import Descriptions
+from leafid.features.loader import FeatureLoader
 from leafid.identification.identifier import Identifier, fit_together, trainable
 from leafid.identification.training import bounded_context
 from leafid.recipes.recipe import Recipe, alike
@@ -52,7 +52,7 @@ class FoldAnswers:
 def cross_validate(
     pictures: Sequence[Picture],
     recipes: Mapping[AcquisitionType, Recipe],
-    descriptions: Descriptions,
+    loader: FeatureLoader,
     n_folds: int = N_FOLDS,
     seeds: Sequence[int] = (0, 1, 2),
     *,
@@ -69,7 +69,7 @@ def cross_validate(
     pictures : sequence of Picture
         Labelled, each of a known type.
     recipes : mapping of AcquisitionType to Recipe
-    descriptions : Descriptions
+    loader : FeatureLoader
     n_folds : int, default 5
     seeds : sequence of int, default (0, 1, 2)
         The plants are dealt out anew with each.
@@ -95,7 +95,7 @@ def cross_validate(
     if shared_codebooks:
         for types in alike(recipes):
             recipe = recipes[types[0]]
-            learned = descriptions.learn_encoders(trainable(pictures, recipe), recipe, seeds[0])
+            learned = loader.learn_encoders(trainable(pictures, recipe), recipe, seeds[0])
             encoders |= dict.fromkeys(types, learned)
     deal = place_folds if by_place else plant_folds
     for seed in seeds:
@@ -107,9 +107,9 @@ def cross_validate(
             trained = {picture.type for picture in training}
             for types in alike({t: recipe for t, recipe in recipes.items() if asked[t] and t in trained}):
                 identifiers = [Identifier(recipes[type_], seed) for type_ in types]
-                fit_together(identifiers, training, descriptions, encoders.get(types[0]))
+                fit_together(identifiers, training, loader, encoders.get(types[0]))
                 for identifier in identifiers:
-                    held_out = _answered(asked[identifier.type], identifier, descriptions)
+                    held_out = _answered(asked[identifier.type], identifier, loader)
                     answers = FoldAnswers(identifier.type, seed, fold, held_out)
                     yield _in_context(answers, identifier, training) if context else answers
 
@@ -122,11 +122,11 @@ def _in_context(answers: FoldAnswers, identifier: Identifier, training: Sequence
     return replace(answers, context=context, with_context=replace(looks, probabilities=probabilities))
 
 
-def _answered(asked: list[Picture], identifier: Identifier, descriptions: Descriptions) -> HeldOut:
+def _answered(asked: list[Picture], identifier: Identifier, loader: FeatureLoader) -> HeldOut:
     species = identifier.species_
     pictures: list[Picture] = []
     probabilities = [np.empty((0, len(species)))]
-    with closing(descriptions.stream(asked, identifier.describer_)) as stream:
+    with closing(loader.stream(asked, identifier.extractor_)) as stream:
         found = zip(asked, stream, strict=True)
         while batch := list(islice(found, _BATCH)):
             known = [(picture, one) for picture, one in batch if one is not None]

@@ -19,9 +19,9 @@ from leafid.collection import plant_folds
 from leafid.collection.picture import AcquisitionType, Picture
 from leafid.encoding import Encoder
 from leafid.errors import LeafidError
-from leafid.features.extractor import Described, Describer
-from leafid.features.loader import Descriptions
-from leafid.features.sampling import drawn_by_plant
+from leafid.features.extractor import FeatureExtractor, Features
+from leafid.features.loader import FeatureLoader
+from leafid.features.sampling import sample_by_plant
 from leafid.identification.training_set import TrainingSet, gather
 from leafid.recipes.recipe import Expert, Recipe
 
@@ -45,7 +45,7 @@ class Identifier:
     ----------
     species_ : tuple of str
         Sorted; the columns of all probabilities.
-    describer_ : Describer
+    extractor_ : FeatureExtractor
     scorers_ : dict of str to LinearScorer
         By the expert's name.
     weights_ : float64 (n_experts,)
@@ -57,7 +57,7 @@ class Identifier:
     """
 
     species_: tuple[str, ...]
-    describer_: Describer
+    extractor_: FeatureExtractor
     scorers_: dict[str, LinearScorer]
     weights_: np.ndarray
     n_pictures_: int
@@ -74,7 +74,7 @@ class Identifier:
         return self.recipe.type
 
     def fit(
-        self, pictures: Sequence[Picture], descriptions: Descriptions, encoders: dict[str, Encoder] | None = None
+        self, pictures: Sequence[Picture], loader: FeatureLoader, encoders: dict[str, Encoder] | None = None
     ) -> Identifier:
         """Learn from labelled pictures.
 
@@ -82,7 +82,7 @@ class Identifier:
         ----------
         pictures : sequence of Picture
             Of known species and type; those of other types than the recipe trains on are left out.
-        descriptions : Descriptions
+        loader : FeatureLoader
         encoders : dict of str to Encoder, optional
             Of the experts on local features, learned before; by default learned from these pictures.
 
@@ -96,10 +96,10 @@ class Identifier:
         LeafidError
             When there is no picture of the identifier's own type that can be read.
         """
-        fit_together([self], pictures, descriptions, encoders)
+        fit_together([self], pictures, loader, encoders)
         return self
 
-    def predict_proba(self, described: Sequence[Described]) -> np.ndarray:
+    def predict_proba(self, described: Sequence[Features]) -> np.ndarray:
         """Give the probability of every species for described pictures.
 
         Returns
@@ -141,7 +141,7 @@ class Identifier:
         """Choose the pictures of the own type that are held out: all of them, or as many as memory has room for."""
         own = np.flatnonzero([picture.type == self.type for picture in pictures])
         limit = min(HELD_OUT_PICTURES, max(_HELD_OUT_LEAST, numbers // len(self.species_)))
-        return own[drawn_by_plant([pictures[index] for index in own.tolist()], limit, self.seed)]
+        return own[sample_by_plant([pictures[index] for index in own.tolist()], limit, self.seed)]
 
     def _trust(self, sure: np.ndarray) -> list[np.ndarray]:
         return [
@@ -160,7 +160,7 @@ class _Learned(NamedTuple):
 def fit_together(
     identifiers: Sequence[Identifier],
     pictures: Sequence[Picture],
-    descriptions: Descriptions,
+    loader: FeatureLoader,
     encoders: dict[str, Encoder] | None = None,
 ) -> None:
     """Fit identifiers that learn the same from the same pictures: their experts are trained once for all of them.
@@ -169,7 +169,7 @@ def fit_together(
     ----------
     identifiers : sequence of Identifier
         Of recipes that are alike but for the type (`Recipe.learns_like`), and of one seed.
-    pictures, descriptions, encoders
+    pictures, loader, encoders
         As in `Identifier.fit`.
 
     Raises
@@ -183,16 +183,16 @@ def fit_together(
         if not any(picture.type == identifier.type for picture in chosen):
             raise LeafidError(f"no labelled picture of type {identifier.type} to train on")
     if encoders is None:
-        encoders = descriptions.learn_encoders(chosen, recipe, seed)
-    describer = Describer(recipe.experts, encoders, recipe.longest_side)
+        encoders = loader.learn_encoders(chosen, recipe, seed)
+    extractor = FeatureExtractor(recipe.experts, encoders, recipe.longest_side)
     with ExitStack() as stack:
-        vectors = {name: stack.enter_context(Spool(folder=descriptions.folder)) for name in recipe.experts}
-        training_set = gather(chosen, recipe, descriptions, describer, vectors)
+        vectors = {name: stack.enter_context(Spool(folder=loader.folder)) for name in recipe.experts}
+        training_set = gather(chosen, recipe, loader, extractor, vectors)
         for identifier in identifiers:
             if not any(picture.type == identifier.type for picture in training_set.pictures):
                 raise LeafidError(f"no picture of type {identifier.type} could be read; nothing to train on")
-            identifier.describer_ = describer
-        _learn(identifiers, training_set, vectors, descriptions.folder)
+            identifier.extractor_ = extractor
+        _learn(identifiers, training_set, vectors, loader.folder)
 
 
 def _learn(
@@ -247,7 +247,7 @@ def trainable(pictures: Sequence[Picture], recipe: Recipe) -> list[Picture]:
     return [p for p in pictures if p.type in recipe.training_types and p.species is not None]
 
 
-def _stacked(described: Sequence[Described], name: str) -> np.ndarray:
+def _stacked(described: Sequence[Features], name: str) -> np.ndarray:
     return np.stack([one.vectors[name] for one in described]).astype(np.float32)
 
 

@@ -21,7 +21,7 @@ from leafid.descriptors.local_registry import local_descriptor
 from leafid.descriptors.registry import columns
 from leafid.encoding import Encoder, make_encoder
 from leafid.errors import LeafidError
-from leafid.features.extractor import Describer, encoder_arrays
+from leafid.features.extractor import FeatureExtractor, encoder_arrays
 from leafid.files import writing
 from leafid.identification.archive import DAMAGE, MANIFEST, Arrays, opened_archive
 from leafid.identification.identifier import Identifier
@@ -59,7 +59,7 @@ def write_model(model: Model, path: str | os.PathLike[str]) -> None:
             arrays[f"{type_}/{name}/coefficients"] = _halved(scorer.coefficients)
             arrays[f"{type_}/{name}/scale"] = _column_scale(scorer.coefficients)
             arrays[f"{type_}/{name}/intercepts"] = scorer.intercepts.astype(np.float32)
-        for key, array in encoder_arrays(identifier.describer_.encoders).items():
+        for key, array in encoder_arrays(identifier.extractor_.encoders).items():
             arrays[f"{type_}/encoders/{key}"] = array
         if type_ in model.thresholds:
             plain, own = _taken_apart(model.thresholds[type_])
@@ -190,7 +190,7 @@ def _identifier(entry: dict[str, Any], recipe: Recipe, arrays: Arrays) -> Identi
             halves.astype(np.float32) * arrays.shaped(f"{place}/scale", len(species)),
             arrays.shaped(f"{place}/intercepts", len(species)),
         )
-    identifier.describer_ = Describer(recipe.experts, encoders, recipe.longest_side)
+    identifier.extractor_ = FeatureExtractor(recipe.experts, encoders, recipe.longest_side)
     return identifier
 
 

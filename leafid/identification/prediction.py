@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from leafid.collection.picture import AcquisitionType, Picture
-from leafid.features.loader import Descriptions
+from leafid.features.loader import FeatureLoader
 from leafid.identification.model import Model
 
 _DIGITS = 10**9
@@ -60,7 +60,7 @@ class Batch:
 def predict(
     model: Model,
     pictures: Sequence[Picture],
-    descriptions: Descriptions,
+    loader: FeatureLoader,
     *,
     context: bool = False,
 ) -> Iterator[Answer]:
@@ -71,7 +71,7 @@ def predict(
     model : Model
     pictures : sequence of Picture
         A picture of unknown type gets the type that the model recognises.
-    descriptions : Descriptions
+    loader : FeatureLoader
         A picture that can't be read is noted there and gets no answer.
     context : bool, default False
         Let place and day of the year have a say, where the picture's are known and the model learned of them.
@@ -86,15 +86,15 @@ def predict(
     LeafidError
         When the model was not trained for a picture's type.
     """
-    for batch in predict_batches(model, pictures, descriptions, context=context):
+    for batch in predict_batches(model, pictures, loader, context=context):
         yield from batch.answers
-        descriptions.unreadable.update(batch.unreadable)
+        loader.unreadable.update(batch.unreadable)
 
 
 def predict_batches(
     model: Model,
     pictures: Sequence[Picture],
-    descriptions: Descriptions,
+    loader: FeatureLoader,
     *,
     context: bool = False,
     first: int = 0,
@@ -103,7 +103,7 @@ def predict_batches(
 
     Parameters
     ----------
-    model, pictures, descriptions, context
+    model, pictures, loader, context
         As for `predict`; unreadable pictures are noted in the batches.
     first : int, default 0
         Leave out so many batches, which were answered before: the others don't change by that.
@@ -121,7 +121,7 @@ def predict_batches(
         model.identifier(type_)  # found out now rather than after the work on other pictures
     for start in range(first * BATCH, len(pictures), BATCH):
         # What is remembered of every picture, its hash for one, is of no use to the next batch.
-        own = Descriptions(descriptions.store, descriptions.jobs, descriptions.progress)
+        own = FeatureLoader(loader.store, loader.jobs, loader.progress)
         chosen = pictures[start : start + BATCH]
         typed = _typed(model, chosen, own)
         answers: dict[int, Answer] = {}
@@ -136,12 +136,12 @@ def _answers_of_type(
     type_: AcquisitionType,
     batch: list[Picture | None],
     places: list[int],
-    descriptions: Descriptions,
+    loader: FeatureLoader,
     context: bool,
 ) -> Iterator[tuple[int, Answer]]:
     identifier = model.identifier(type_)
     asked = [(place, picture) for place in places if (picture := batch[place]) is not None]
-    found = descriptions.describe([picture for _, picture in asked], identifier.describer_)
+    found = loader.describe([picture for _, picture in asked], identifier.extractor_)
     known = [(place, picture, one) for (place, picture), one in zip(asked, found, strict=True) if one is not None]
     if not known:
         return
@@ -174,12 +174,12 @@ def ranked(probabilities: np.ndarray, species: Sequence[str]) -> list[tuple[str,
     return [(species[column], math.floor(probabilities[column] * _DIGITS) / _DIGITS) for column in order]
 
 
-def _typed(model: Model, pictures: Sequence[Picture], descriptions: Descriptions) -> list[Picture | None]:
+def _typed(model: Model, pictures: Sequence[Picture], loader: FeatureLoader) -> list[Picture | None]:
     """Give every picture a type; None for one that can't be read."""
     unknown = [picture for picture in pictures if picture.type is None]
     if not unknown:
         return list(pictures)
-    recognised = dict(zip([p.file for p in unknown], descriptions.type_features(unknown), strict=True))
+    recognised = dict(zip([p.file for p in unknown], loader.type_features(unknown), strict=True))
     typed: list[Picture | None] = []
     for picture in pictures:
         features = recognised.get(picture.file)

@@ -13,8 +13,8 @@ from leafid.classifiers.held_out import HeldOut
 from leafid.classifiers.type_recogniser import TypeRecogniser
 from leafid.collection import fingerprint, plant_folds
 from leafid.collection.picture import AcquisitionType, Picture
-from leafid.features.loader import Descriptions
-from leafid.features.sampling import drawn_by_plant
+from leafid.features.loader import FeatureLoader
+from leafid.features.sampling import sample_by_plant
 from leafid.identification.identifier import Identifier, fit_together
 from leafid.identification.model import Model, known_species
 from leafid.recipes.recipe import Recipe, alike
@@ -26,7 +26,7 @@ _log = logging.getLogger(__name__)
 
 
 def train(
-    pictures: Sequence[Picture], recipes: Mapping[AcquisitionType, Recipe], descriptions: Descriptions, seed: int = 0
+    pictures: Sequence[Picture], recipes: Mapping[AcquisitionType, Recipe], loader: FeatureLoader, seed: int = 0
 ) -> Model:
     """Train a model.
 
@@ -36,7 +36,7 @@ def train(
         Labelled, each of a known acquisition type.
     recipes : mapping of AcquisitionType to Recipe
         One identifier is trained for each.
-    descriptions : Descriptions
+    loader : FeatureLoader
     seed : int, default 0
 
     Returns
@@ -51,15 +51,15 @@ def train(
     """
     identifiers = {type_: Identifier(recipe, seed) for type_, recipe in recipes.items()}
     for types in alike(recipes):
-        fit_together([identifiers[type_] for type_ in types], pictures, descriptions)
+        fit_together([identifiers[type_] for type_ in types], pictures, loader)
     for type_, identifier in identifiers.items():
         if len(identifier.species_) == 1:
             _log.warning("type %s: all pictures are of one species; it will be the answer to every picture", type_)
     used = {type_ for recipe in recipes.values() for type_ in recipe.training_types}
-    readable = [p for p in pictures if p.file not in descriptions.unreadable and p.type in used]
+    readable = [p for p in pictures if p.file not in loader.unreadable and p.type in used]
     asked = [picture for picture in readable if picture.type in recipes]
-    drawn = [asked[index] for index in drawn_by_plant(asked, RECOGNISER_PICTURES, seed)]
-    recogniser, share = train_recogniser(drawn, descriptions, seed)
+    drawn = [asked[index] for index in sample_by_plant(asked, RECOGNISER_PICTURES, seed)]
+    recogniser, share = train_recogniser(drawn, loader, seed)
     contexts = {
         type_: bounded_context(identifier.held_out_, readable, seed)
         for type_, identifier in identifiers.items()
@@ -90,7 +90,7 @@ def bounded_context(held_out: HeldOut, pictures: Sequence[Picture], seed: int) -
     -------
     Context
     """
-    drawn = [pictures[index] for index in drawn_by_plant(pictures, CONTEXT_PICTURES, seed)]
+    drawn = [pictures[index] for index in sample_by_plant(pictures, CONTEXT_PICTURES, seed)]
     if len(drawn) < len(pictures):
         files = {picture.file for picture in drawn}
         held_out = held_out.chosen(np.array([picture.file in files for picture in held_out.pictures], bool))
@@ -98,7 +98,7 @@ def bounded_context(held_out: HeldOut, pictures: Sequence[Picture], seed: int) -
 
 
 def train_recogniser(
-    pictures: Sequence[Picture], descriptions: Descriptions, seed: int
+    pictures: Sequence[Picture], loader: FeatureLoader, seed: int
 ) -> tuple[TypeRecogniser | None, float | None]:
     """Train the recogniser of types; also tell how often it is right on plants that it did not see.
 
@@ -109,7 +109,7 @@ def train_recogniser(
     share : float or None
         None where it can't be told.
     """
-    features = descriptions.type_features(pictures)
+    features = loader.type_features(pictures)
     known = [(p, f) for p, f in zip(pictures, features, strict=True) if f is not None and p.type is not None]
     types = [picture.type for picture, _ in known if picture.type is not None]
     if len(set(types)) < 2:

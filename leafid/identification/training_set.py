@@ -11,8 +11,8 @@ import numpy as np
 from leafid.classifiers.expert_fitting import check_bounded
 from leafid.classifiers.spool import Spool
 from leafid.collection.picture import AcquisitionType, Picture
-from leafid.features.extractor import Describer
-from leafid.features.loader import Descriptions
+from leafid.features.extractor import FeatureExtractor
+from leafid.features.loader import FeatureLoader
 from leafid.recipes.recipe import Recipe
 
 #: Of more pictures no variants are made and no photos staged: so many show by themselves what these stand for.
@@ -74,7 +74,7 @@ class _Look:
     `stands_for` gives the indices of those looked at, and for how many pictures each stands; None: each for itself.
     """
 
-    describer: Describer
+    extractor: FeatureExtractor
     share: float
     stands_for: dict[int, float] | None = None
 
@@ -82,8 +82,8 @@ class _Look:
 def gather(
     pictures: Sequence[Picture],
     recipe: Recipe,
-    descriptions: Descriptions,
-    describer: Describer,
+    loader: FeatureLoader,
+    extractor: FeatureExtractor,
     vectors: Mapping[str, Spool],
 ) -> TrainingSet:
     """Describe pictures and what is made of them, and write the vectors of each expert away.
@@ -93,8 +93,8 @@ def gather(
     pictures : sequence of Picture
         Each of a known type.
     recipe : Recipe
-    descriptions : Descriptions
-    describer : Describer
+    loader : FeatureLoader
+    extractor : FeatureExtractor
     vectors : mapping of str to Spool
         Empty; for each expert's.
 
@@ -103,7 +103,7 @@ def gather(
     TrainingSet
         Of the pictures that could be read.
     """
-    looks = _looks(pictures, recipe, describer)
+    looks = _looks(pictures, recipe, extractor)
     n_rows = sum(len(pictures if look.stands_for is None else look.stands_for) for look in looks)
     places: dict[int, int] = {}
     confidence: list[float] = []
@@ -114,7 +114,7 @@ def gather(
         asked: Sequence[int] = range(len(pictures))
         if number:
             asked = [index for index in look.stands_for or places if index in places]
-        with closing(descriptions.stream([pictures[index] for index in asked], look.describer)) as stream:
+        with closing(loader.stream([pictures[index] for index in asked], look.extractor)) as stream:
             for index, described in zip(asked, stream, strict=True):
                 if described is None:
                     continue
@@ -134,18 +134,18 @@ def gather(
     return TrainingSet(read, np.array(confidence), np.array(shown, int), np.array(numbers, int), np.array(shares))
 
 
-def _looks(pictures: Sequence[Picture], recipe: Recipe, describer: Describer) -> list[_Look]:
+def _looks(pictures: Sequence[Picture], recipe: Recipe, extractor: FeatureExtractor) -> list[_Look]:
     """List the ways to look at pictures; first as they are."""
-    as_they_are = _Look(describer, 1.0)
+    as_they_are = _Look(extractor, 1.0)
     if len(pictures) > VARIED_PICTURES:
         return [as_they_are]
     variants = [
-        _Look(replace(describer, variant=number), recipe.variant_weight / recipe.variants)
+        _Look(replace(extractor, variant=number), recipe.variant_weight / recipe.variants)
         for number in range(1, recipe.variants + 1)
     ]
     to_stage = _to_stage(pictures)
     staged = [
-        _Look(replace(describer, staged=number), recipe.staged_weight / recipe.staged, to_stage)
+        _Look(replace(extractor, staged=number), recipe.staged_weight / recipe.staged, to_stage)
         for number in range(1, recipe.staged + 1)
         if to_stage
     ]

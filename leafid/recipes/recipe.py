@@ -135,7 +135,7 @@ class Expert:
         """Whether it needs an encoder."""
         return self.descriptor != "measures"
 
-    def description_key(self) -> str:
+    def feature_key(self) -> str:
         """All that decides about the vector of a picture, but for what an encoder learned; JSON."""
         # What a codebook was learned from shows in the codebook.
         learner = {

@@ -70,7 +70,7 @@ def test_numbers_have_three_digits():
 
 
 def test_flame_graph():
-    describe, sift = "features.extractor.Describer.describe", "descriptors.local.dense_sift"
+    describe, sift = "features.extractor.FeatureExtractor.describe", "descriptors.local.dense_sift"
     counts = Counter({("scan", describe, sift, "cv2.resize"): 60, ("scan", describe): 40, ("photo", describe): 7})
     root = ElementTree.fromstring(flame_svg(counts, "a <title>"))
     boxes = {box.find(f"{SVG}title").text: box.find(f"{SVG}rect") for box in root.iter(f"{SVG}g")}

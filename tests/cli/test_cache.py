@@ -1,11 +1,11 @@
 import pytest
 
-from leafid.features.cache import Store
+from leafid.features.cache import FeatureCache
 
 
 @pytest.fixture
 def folder(tmp_path):
-    store = Store(tmp_path / "cache")
+    store = FeatureCache(tmp_path / "cache")
     store.put([(bytes([number]), bytes(2**19)) for number in range(4)])
     store.close()
     return tmp_path / "cache"
@@ -42,7 +42,7 @@ def test_clearing_a_damaged_store(cli, folder):
 
 
 def test_a_store_that_can_not_be_emptied(cli, folder, monkeypatch):
-    monkeypatch.setattr(Store, "_change", lambda self, statement, rows: 0)
+    monkeypatch.setattr(FeatureCache, "_change", lambda self, statement, rows: 0)
     done = cli("cache", "--cache", folder, "--clear")
     assert done.status == 1
     assert lines(done)["values"] == "4"

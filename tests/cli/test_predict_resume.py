@@ -157,16 +157,16 @@ def test_one_at_a_time(cli, words, tmp_path):
 def test_memory_does_not_grow_with_the_pictures(cli, words, pictures, tmp_path, monkeypatch):
     """What is known of a batch is forgotten with it."""
     held = []
-    describe = prediction.Descriptions.describe
+    describe = prediction.FeatureLoader.describe
 
-    def watched(descriptions, asked, describer):
+    def watched(loader, asked, extractor):
         held.append(len(asked))
-        return describe(descriptions, asked, describer)
+        return describe(loader, asked, extractor)
 
-    monkeypatch.setattr(prediction.Descriptions, "describe", watched)
+    monkeypatch.setattr(prediction.FeatureLoader, "describe", watched)
     made = []
-    init = prediction.Descriptions.__init__
-    monkeypatch.setattr(prediction.Descriptions, "__init__", lambda *a, **k: made.append(a[0]) or init(*a, **k))
+    init = prediction.FeatureLoader.__init__
+    monkeypatch.setattr(prediction.FeatureLoader, "__init__", lambda *a, **k: made.append(a[0]) or init(*a, **k))
     assert cli(*words, tmp_path / "run").status == 1
     assert max(held) <= 2
     assert max(len(one._hashes) for one in made) <= 2

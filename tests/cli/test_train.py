@@ -77,11 +77,11 @@ def test_interrupted_and_started_again_gives_the_same_bytes(train, drawn, tmp_pa
     describe = descriptions_module._describe_picture
     count = []
 
-    def interrupted(describer, picture):
+    def interrupted(extractor, picture):
         count.append(picture)
         if len(count) == 5:
             raise KeyboardInterrupt
-        return describe(describer, picture)
+        return describe(extractor, picture)
 
     with monkeypatch.context() as patch:
         patch.setattr(descriptions_module, "_describe_picture", interrupted)
@@ -91,9 +91,9 @@ def test_interrupted_and_started_again_gives_the_same_bytes(train, drawn, tmp_pa
     assert not (tmp_path / "model").exists()
     assert [file.name for file in tmp_path.iterdir() if file.suffix == ".part"] == []
 
-    def counting(describer, picture):
+    def counting(extractor, picture):
         count.append(picture)
-        return describe(describer, picture)
+        return describe(extractor, picture)
 
     count.clear()
     monkeypatch.setattr(descriptions_module, "_describe_picture", counting)

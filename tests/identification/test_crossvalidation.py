@@ -8,9 +8,7 @@ from leafid.identification.crossvalidation import cross_validate
 SCAN, SHEET = AcquisitionType.SCAN, AcquisitionType.SCAN_LIKE
 
 
-def test_every_picture_is_asked_once_a_seed_and_its_plant_is_never_learned_from(
-    training, recipes, descriptions, monkeypatch
-):
+def test_every_picture_is_asked_once_a_seed_and_its_plant_is_never_learned_from(training, recipes, loader, monkeypatch):
     learned = []
 
     fit_together = module.fit_together
@@ -20,7 +18,7 @@ def test_every_picture_is_asked_once_a_seed_and_its_plant_is_never_learned_from(
         fit_together(identifiers, pictures, *others)
 
     monkeypatch.setattr(module, "fit_together", spy)
-    found = list(cross_validate(training, {SHEET: recipes[SHEET]}, descriptions, 3, (0, 1)))
+    found = list(cross_validate(training, {SHEET: recipes[SHEET]}, loader, 3, (0, 1)))
     assert [(one.seed, one.fold, one.type) for one in found] == [(s, f, SHEET) for s in (0, 1) for f in range(3)]
     for one, plants in zip(found, learned, strict=True):
         # Of whatever type: the same plant on a scan would give it away.
@@ -30,23 +28,23 @@ def test_every_picture_is_asked_once_a_seed_and_its_plant_is_never_learned_from(
         assert sorted(asked) == sorted(p.file for p in training if p.type == SHEET)
 
 
-def test_species_that_the_training_part_lacks_are_marked(training, recipes, descriptions):
+def test_species_that_the_training_part_lacks_are_marked(training, recipes, loader):
     lone = [p for p in training if p.type == SHEET]
     species = lone[0].species
     kept = [p for p in lone if p.species != species or p.plant == lone[0].plant]
-    found = list(cross_validate(kept, {SHEET: recipes[SHEET]}, descriptions, 2, (0,)))
+    found = list(cross_validate(kept, {SHEET: recipes[SHEET]}, loader, 2, (0,)))
     unseen = [p for one in found for p, seen in zip(one.held_out.pictures, one.held_out.seen, strict=True) if not seen]
     assert [picture.species for picture in unseen] == [species]
 
 
-def test_a_type_without_training_or_test_pictures_is_passed_over(training, recipes, descriptions):
+def test_a_type_without_training_or_test_pictures_is_passed_over(training, recipes, loader):
     scans = [p for p in training if p.type == SCAN]
     sheet = next(p for p in training if p.type == SHEET)
     chosen = {SCAN: recipes[SCAN], SHEET: recipes[SHEET]}
-    found = list(cross_validate([*scans, sheet], chosen, descriptions, 2, (0,)))
+    found = list(cross_validate([*scans, sheet], chosen, loader, 2, (0,)))
     assert [one.type for one in found] == [SCAN, SCAN]
 
 
-def test_more_folds_than_plants(training, recipes, descriptions):
+def test_more_folds_than_plants(training, recipes, loader):
     with pytest.raises(LeafidError, match="expected at least 50 plants for 50 folds"):
-        next(cross_validate(training, recipes, descriptions, 50))
+        next(cross_validate(training, recipes, loader, 50))

@@ -9,7 +9,7 @@ from leafid.classifiers import fold_fitting as learner_module
 from leafid.classifiers.linear import LinearScorer
 from leafid.collection.picture import AcquisitionType, Picture, Taxon
 from leafid.errors import LeafidError
-from leafid.features.extractor import Described
+from leafid.features.extractor import Features
 from leafid.identification import identifier as identifier_module
 from leafid.identification.identifier import Identifier, fit_together
 from leafid.recipes.recipe import Expert, Recipe
@@ -20,7 +20,7 @@ RECIPE = Recipe(SCAN, {"first": SHAPE, "second": replace(SHAPE, classifier="lda"
 
 
 class Given:
-    """Stands for `Descriptions`: says what it was given."""
+    """Stands for `FeatureLoader`: says what it was given."""
 
     folder = None
 
@@ -30,11 +30,11 @@ class Given:
     def learn_encoders(self, pictures, recipe, seed):
         return {}
 
-    def describe(self, pictures, describer):
+    def describe(self, pictures, extractor):
         return [self.by_file[picture.file] for picture in pictures]
 
-    def stream(self, pictures, describer):
-        yield from self.describe(pictures, describer)
+    def stream(self, pictures, extractor):
+        yield from self.describe(pictures, extractor)
 
 
 def simulated(n_species=3, n_plants=4, n_pictures=2, seed=0, types=(SCAN,), noise=0.5):
@@ -51,7 +51,7 @@ def simulated(n_species=3, n_plants=4, n_pictures=2, seed=0, types=(SCAN,), nois
                     name = f"Genus {'abcdefgh'[species]}"
                     pictures.append(Picture(file, type_, taxon=Taxon(name), plant=f"{species}.{plant}"))
                     vector = (own + 0.1 * random.normal(size=6)).astype(np.float32)
-                    vectors[file] = Described({"first": vector, "second": vector[:4]}, 0.9)
+                    vectors[file] = Features({"first": vector, "second": vector[:4]}, 0.9)
     return pictures, Given(vectors)
 
 
@@ -78,7 +78,7 @@ def test_an_answer_doesnt_depend_on_the_pictures_beside_it():
         for name in identifier.scorers_
     }
     vectors = random.normal(size=(9, 5000)).astype(np.float32) / 1000
-    described = [Described({"first": row, "second": row}, 0.9) for row in vectors]
+    described = [Features({"first": row, "second": row}, 0.9) for row in vectors]
     together = identifier.predict_proba(described)
     assert np.ptp(together) > 0.01
     for one, row in zip(described, together, strict=True):

@@ -12,8 +12,8 @@ from leafid.identification.modelfile import FORMAT_VERSION, read_manifest, read_
 from leafid.identification.prediction import predict
 
 
-def answers(model, pictures, descriptions):
-    return [(answer.picture.name, answer.ranking) for answer in predict(model, pictures, descriptions)]
+def answers(model, pictures, loader):
+    return [(answer.picture.name, answer.ranking) for answer in predict(model, pictures, loader)]
 
 
 def complaint(file):
@@ -47,14 +47,14 @@ def npy(array, allow_pickle=False):
     return stream.getvalue()
 
 
-def test_round_trip(trained, asked, descriptions, tmp_path):
+def test_round_trip(trained, asked, loader, tmp_path):
     file = tmp_path / "model.leafid"
     write_model(trained, file)
     first, second = read_model(file), read_model(file)
-    said = answers(first, asked, descriptions)
+    said = answers(first, asked, loader)
     assert len(said) == 9
-    assert said == answers(second, asked, descriptions)
-    for (name, before), (again, after) in zip(answers(trained, asked, descriptions), said, strict=True):
+    assert said == answers(second, asked, loader)
+    for (name, before), (again, after) in zip(answers(trained, asked, loader), said, strict=True):
         assert name == again
         # Coefficients are kept in half precision: 11 bits of scores of about 1, times weights of about 10.
         before, after = dict(before), dict(after)
@@ -69,8 +69,8 @@ def test_round_trip(trained, asked, descriptions, tmp_path):
         assert first.identifiers[type_].n_pictures_ == identifier.n_pictures_
         assert first.identifiers[type_].n_plants_ == identifier.n_plants_
         for name in identifier.recipe.experts:
-            key = identifier.describer_.expert_key(name)
-            assert first.identifiers[type_].describer_.expert_key(name) == key
+            key = identifier.extractor_.feature_key(name)
+            assert first.identifiers[type_].extractor_.feature_key(name) == key
 
 
 def test_the_same_model_gives_the_same_bytes(trained, tmp_path, monkeypatch):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from leafid.collection.picture import AcquisitionType, Picture
 from leafid.errors import LeafidError
-from leafid.features.loader import Descriptions
+from leafid.features.loader import FeatureLoader
 from leafid.identification import prediction
 from leafid.identification.model import Model
 from leafid.identification.modelfile import read_model
@@ -32,11 +32,11 @@ def test_ranks_by_probability_then_by_name(numbers):
     assert ranked(np.array(numbers, float), species) == wanted
 
 
-def test_answers_come_in_the_order_of_the_pictures_whatever_the_batches(model, asked, descriptions, monkeypatch):
-    whole = list(predict(model, asked, descriptions))
+def test_answers_come_in_the_order_of_the_pictures_whatever_the_batches(model, asked, loader, monkeypatch):
+    whole = list(predict(model, asked, loader))
     assert [answer.picture.file for answer in whole] == [picture.file for picture in asked]
     monkeypatch.setattr(prediction, "BATCH", 2)
-    parts = list(predict(model, asked, descriptions))
+    parts = list(predict(model, asked, loader))
     assert [answer.picture for answer in parts] == [answer.picture for answer in whole]
     for part, answer in zip(parts, whole, strict=True):
         assert [name for name, _ in part.ranking] == [name for name, _ in answer.ranking]
@@ -44,38 +44,38 @@ def test_answers_come_in_the_order_of_the_pictures_whatever_the_batches(model, a
         np.testing.assert_allclose([p for _, p in part.ranking], [p for _, p in answer.ranking], atol=1e-5)
 
 
-def test_an_unknown_type_is_recognised_and_told(model, asked, descriptions):
-    answers = list(predict(model, [replace(picture, type=None) for picture in asked], descriptions))
+def test_an_unknown_type_is_recognised_and_told(model, asked, loader):
+    answers = list(predict(model, [replace(picture, type=None) for picture in asked], loader))
     right = np.mean([answer.picture.type == picture.type for answer, picture in zip(answers, asked, strict=True)])
     assert right > 0.7
 
 
-def test_a_picture_that_can_not_be_read_has_no_answer(model, asked, descriptions, tmp_path):
+def test_a_picture_that_can_not_be_read_has_no_answer(model, asked, loader, tmp_path):
     (tmp_path / "bad.jpg").write_bytes(b"")
     for type_ in (None, AcquisitionType.SCAN):
         bad = replace(asked[0], file=tmp_path / "bad.jpg", type=type_)
-        answers = list(predict(model, [bad, *asked[:2]], descriptions))
+        answers = list(predict(model, [bad, *asked[:2]], loader))
         assert [answer.picture for answer in answers] == asked[:2]
-    assert list(descriptions.unreadable) == [tmp_path / "bad.jpg"]
+    assert list(loader.unreadable) == [tmp_path / "bad.jpg"]
 
 
-def test_a_type_that_the_model_lacks_is_said_before_any_work(model, asked, descriptions, monkeypatch):
+def test_a_type_that_the_model_lacks_is_said_before_any_work(model, asked, loader, monkeypatch):
     scans = Model({AcquisitionType.SCAN: model.identifiers[AcquisitionType.SCAN]})
     monkeypatch.setattr(prediction, "BATCH", 1)
-    monkeypatch.setattr(descriptions, "describe", lambda *_: pytest.fail("worked before"))
+    monkeypatch.setattr(loader, "describe", lambda *_: pytest.fail("worked before"))
     ordered = sorted(asked, key=lambda picture: picture.type != AcquisitionType.SCAN)
     with pytest.raises(LeafidError, match="was not trained for pictures of type"):
-        next(predict(scans, ordered, descriptions))
+        next(predict(scans, ordered, loader))
 
 
-def test_nothing_to_name(model, descriptions):
-    assert list(predict(model, [], descriptions)) == []
+def test_nothing_to_name(model, loader):
+    assert list(predict(model, [], loader)) == []
 
 
 def test_a_picture_without_a_leaf_is_said_so_and_nothing_is_likelier(model, tmp_path, caplog):
     file = tmp_path / "white.png"
     cv2.imwrite(str(file), np.full((120, 90, 3), 255, np.uint8))
-    [answer] = predict(model, [Picture(file, type=AcquisitionType.SCAN)], Descriptions())
+    [answer] = predict(model, [Picture(file, type=AcquisitionType.SCAN)], FeatureLoader())
     assert "no leaf found" in caplog.text
     assert len({probability for _, probability in answer.ranking}) == 1
     assert [species for species, _ in answer.ranking] == sorted(species for species, _ in answer.ranking)

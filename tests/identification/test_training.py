@@ -23,8 +23,8 @@ def test_an_identifier_for_every_recipe(trained, training, recipes):
     assert 0.5 < trained.type_recognition <= 1
 
 
-def test_only_pictures_that_a_recipe_uses_are_told_of(training, recipes, descriptions):
-    model = train(training, {SHEET: recipes[SHEET]}, descriptions)
+def test_only_pictures_that_a_recipe_uses_are_told_of(training, recipes, loader):
+    model = train(training, {SHEET: recipes[SHEET]}, loader)
     own = [picture for picture in training if picture.type == SHEET]
     assert model.fingerprint == fingerprint(own)
     assert model.recogniser is None
@@ -50,30 +50,30 @@ def test_a_model_from_a_file_is_complete(drawn_model):
     assert (model.scores, model.thresholds) == before
 
 
-def test_one_species_is_warned_of(training, recipes, descriptions, caplog):
+def test_one_species_is_warned_of(training, recipes, loader, caplog):
     one = [picture for picture in training if picture.species == training[0].species]
-    train(one, {SHEET: recipes[SHEET]}, descriptions)
+    train(one, {SHEET: recipes[SHEET]}, loader)
     assert "type scan-like: all pictures are of one species" in caplog.text
 
 
-def test_nothing_to_train_on(recipes, descriptions):
+def test_nothing_to_train_on(recipes, loader):
     with pytest.raises(LeafidError, match="no labelled picture of type scan-like"):
-        train([], {SHEET: recipes[SHEET]}, descriptions)
+        train([], {SHEET: recipes[SHEET]}, loader)
 
 
-def test_types_are_recognised_on_plants_not_seen(training, descriptions):
-    recogniser, share = train_recogniser(training, descriptions, 0)
-    features = np.stack(descriptions.type_features(training))
+def test_types_are_recognised_on_plants_not_seen(training, loader):
+    recogniser, share = train_recogniser(training, loader, 0)
+    features = np.stack(loader.type_features(training))
     right = np.mean([a == p.type for a, p in zip(recogniser.recognise_features(features), training, strict=True)])
     assert 0.5 < share <= right == 1
 
 
-def test_where_types_can_not_be_told(training, descriptions):
+def test_where_types_can_not_be_told(training, loader):
     scans = [picture for picture in training if picture.type == SCAN]
-    assert train_recogniser(scans, descriptions, 0) == (None, None)
-    assert train_recogniser([], descriptions, 0) == (None, None)
+    assert train_recogniser(scans, loader, 0) == (None, None)
+    assert train_recogniser([], loader, 0) == (None, None)
     lone = [replace(picture, plant="1") for picture in training[:3]]
-    recogniser, share = train_recogniser(lone, descriptions, 0)
+    recogniser, share = train_recogniser(lone, loader, 0)
     assert (recogniser is None) == (len({picture.type for picture in lone}) == 1)
     assert share is None
 

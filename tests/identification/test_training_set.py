@@ -7,7 +7,7 @@ import pytest
 from leafid.classifiers.spool import Spool
 from leafid.collection.picture import AcquisitionType, Picture, Taxon
 from leafid.errors import LeafidError
-from leafid.features.extractor import Described, Describer
+from leafid.features.extractor import FeatureExtractor, Features
 from leafid.identification import training_set as module
 from leafid.identification.training_set import gather
 from leafid.recipes.recipe import Expert, Recipe
@@ -19,25 +19,25 @@ PICTURES = [Picture(Path(f"{number}.jpg"), SCAN, taxon=Taxon("Genus a"), plant=s
 
 
 class Given:
-    """Stands for `Descriptions`: vectors tell the picture and its look, staged ones below 0; some can't be read."""
+    """Stands for `FeatureLoader`: vectors tell the picture and its look, staged ones below 0; some can't be read."""
 
     def __init__(self, unreadable=()):
         self.unreadable = unreadable
 
-    def stream(self, pictures, describer):
+    def stream(self, pictures, extractor):
         for picture in pictures:
             number = int(picture.file.stem)
-            look = describer.variant or -describer.staged
+            look = extractor.variant or -extractor.staged
             if (number, look) in self.unreadable or (number, None) in self.unreadable:
                 yield None
             else:
                 vector = np.array([number, look], np.float32)
-                yield Described({"one": vector, "two": -vector}, 0.5 + number / 10)
+                yield Features({"one": vector, "two": -vector}, 0.5 + number / 10)
 
 
 def gathered(unreadable=(), recipe=RECIPE, pictures=PICTURES):
     spools = {name: Spool() for name in recipe.experts}
-    return gather(pictures, recipe, Given(unreadable), Describer(recipe.experts), spools), spools
+    return gather(pictures, recipe, Given(unreadable), FeatureExtractor(recipe.experts), spools), spools
 
 
 def test_a_row_for_each_picture_then_for_each_variant():

@@ -112,7 +112,7 @@ def test_families_among_the_defaults_are_of_the_experts_that_measure():
 def test_a_key_that_came_later_is_not_written_where_it_changes_nothing():
     plain, edge = made(), made({**LOCAL, "most_coverage": 0.9})
     assert "most_coverage" not in json.dumps(plain.as_json())
-    assert "most_coverage" not in plain.experts["one"].description_key()
+    assert "most_coverage" not in plain.experts["one"].feature_key()
     assert edge.as_json()["experts"]["one"]["most_coverage"] == 0.9
 
 
@@ -285,7 +285,7 @@ def test_a_file_that_is_no_recipe(text, expected, tmp_path):
 
 
 def test_only_what_decides_about_vectors_is_in_the_key():
-    local = Expert("dense-sift").description_key()
+    local = Expert("dense-sift").feature_key()
     learner = {"classifier": "lda", "regularisation": 3.0, "map": "chi2", "trust": "segmentation"}
     learner.update(species_balance=0.0, plant_balance=0.0, directions=9, softmax_regularisation=2.0)
     learner.update(codebook_types=(SCAN,), centre_types=True)
@@ -294,12 +294,12 @@ def test_only_what_decides_about_vectors_is_in_the_key():
     code = {"encoder": "words", "modes": 3, "components": 4, "position": 1.0}
     assert {*learner, *look, *code, "families"} == {field.name for field in fields(Expert)}
     for key, value in learner.items():
-        assert Expert("dense-sift", **{key: value}).description_key() == local
+        assert Expert("dense-sift", **{key: value}).feature_key() == local
     for key, value in {**look, **code}.items():
-        assert replace(Expert("dense-sift"), **{key: value}).description_key() != local
-    measures = Expert("measures", ("hu",)).description_key()
-    assert Expert("measures", ("hu",), size=99, modes=3).description_key() == measures
-    assert Expert("measures", ("geometry",)).description_key() != measures
+        assert replace(Expert("dense-sift"), **{key: value}).feature_key() != local
+    measures = Expert("measures", ("hu",)).feature_key()
+    assert Expert("measures", ("hu",), size=99, modes=3).feature_key() == measures
+    assert Expert("measures", ("geometry",)).feature_key() != measures
 
 
 def test_types_to_train(tmp_path):

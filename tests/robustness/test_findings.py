@@ -11,7 +11,7 @@ from leafid.collection.hashing import content_hash
 from leafid.collection.picture import AcquisitionType
 from leafid.collection.plantnet300k import read as read_plantnet300k
 from leafid.errors import LONGEST_LINE, LeafidError, ProblemsError, one_line
-from leafid.features.cache import Store
+from leafid.features.cache import FeatureCache
 from leafid.recipes.reader import load_recipe
 from leafid.runs.ground_truth import read_ground_truth_file
 from leafid.synthetic.plan import Settings
@@ -109,12 +109,12 @@ def test_lists_within_lists_in_the_mark_of_a_drawn_collection(tmp_path):
 
 
 def test_a_store_whose_schema_is_no_text(tmp_path, caplog):
-    store = Store(tmp_path)
+    store = FeatureCache(tmp_path)
     store.put([(b"key", b"value")])
     store.close()
     # SQLite says what is wrong in words that it takes from the schema.
     store.file.write_bytes(store.file.read_bytes().replace(b"CREATE TABLE", b"CREATE \x89\xff\x89\xffE"))
-    with closing(Store(tmp_path)) as anew:
+    with closing(FeatureCache(tmp_path)) as anew:
         assert anew.get([b"key"]) == {}
     assert "the descriptor store is damaged" in caplog.text
 

@@ -10,7 +10,7 @@ from leafid.descriptors.registry import columns
 from leafid.encoding import FisherEncoder, VladEncoder, WordsEncoder
 from leafid.features import extractor as describing
 from leafid.features.compositing import staged
-from leafid.features.extractor import Describer, Views, local_features, sample_features
+from leafid.features.extractor import FeatureExtractor, Views, local_features, sample_features
 from leafid.recipes.recipe import VIEWS, Expert
 from leafid.segmentation import segment
 
@@ -55,7 +55,7 @@ def test_a_vector_for_every_expert(leaf):
         "vlad": learned(VladEncoder),
         "bends": learned(WordsEncoder, 60),
     }
-    found = Describer(experts, encoders).describe(leaf, SCAN)
+    found = FeatureExtractor(experts, encoders).describe(leaf, SCAN)
     assert list(found.vectors) == list(experts)
     assert 0 <= found.confidence <= 1
     lengths = {name: len(vector) for name, vector in found.vectors.items()}
@@ -79,9 +79,9 @@ def test_a_vector_for_every_expert(leaf):
 def test_of_a_grey_picture_the_expert_on_hues_has_nothing_to_say(leaf):
     chroma = replace(SIFT, descriptor="dense-chroma-sift", view="picture")
     grey = np.dstack([cv2.cvtColor(leaf, cv2.COLOR_BGR2GRAY)] * 3)
-    describer = Describer({"chroma": chroma}, {"chroma": learned(FisherEncoder, 256)})
-    assert describer.describe(leaf, SCAN).vectors["chroma"].any()
-    assert not describer.describe(grey, SCAN).vectors["chroma"].any()
+    extractor = FeatureExtractor({"chroma": chroma}, {"chroma": learned(FisherEncoder, 256)})
+    assert extractor.describe(leaf, SCAN).vectors["chroma"].any()
+    assert not extractor.describe(grey, SCAN).vectors["chroma"].any()
 
 
 @pytest.mark.parametrize("type_", list(AcquisitionType))
@@ -93,8 +93,8 @@ def test_a_picture_without_a_leaf_is_described_as_a_whole(type_, value, shape):
     experts = {view: replace(small, view=view) for view in VIEWS}
     encoders = {**dict.fromkeys(VIEWS, learned(FisherEncoder)), "bends": learned(WordsEncoder, 60)}
     experts["bends"] = replace(SIFT, descriptor="inner-distance", encoder="words")
-    describer = Describer({**experts, "shape": Expert("measures", ("geometry",))}, encoders)
-    found = describer.describe(np.full((*shape, 3), value, np.uint8), type_)
+    extractor = FeatureExtractor({**experts, "shape": Expert("measures", ("geometry",))}, encoders)
+    found = extractor.describe(np.full((*shape, 3), value, np.uint8), type_)
     assert all(np.isfinite(vector).all() for vector in found.vectors.values())
 
 
@@ -120,9 +120,9 @@ def test_a_view_is_made_once_for_all_experts(leaf, monkeypatch):
 
 def test_only_the_experts_asked_for_are_described(leaf):
     experts = {"a": SIFT, "b": Expert("measures", ("geometry",)), "c": Expert("measures", ("hu",))}
-    describer = Describer(experts, {"a": learned(FisherEncoder)})
-    everything = describer.describe(leaf, SCAN)
-    some = describer.describe(leaf, SCAN, ["c", "a"])
+    extractor = FeatureExtractor(experts, {"a": learned(FisherEncoder)})
+    everything = extractor.describe(leaf, SCAN)
+    some = extractor.describe(leaf, SCAN, ["c", "a"])
     assert list(some.vectors) == ["c", "a"]
     for name, vector in some.vectors.items():
         np.testing.assert_array_equal(vector, everything.vectors[name])
@@ -130,10 +130,10 @@ def test_only_the_experts_asked_for_are_described(leaf):
 
 
 def test_a_staged_photo_is_described_as_a_photo(leaf):
-    describer = Describer({"a": Expert("measures", ("hu", "geometry"))}, longest_side=200)
-    found = replace(describer, staged=2).describe(leaf, SCAN)
+    extractor = FeatureExtractor({"a": Expert("measures", ("hu", "geometry"))}, longest_side=200)
+    found = replace(extractor, staged=2).describe(leaf, SCAN)
     photo = staged(leaf, segment(leaf, SCAN), 2, 200)
-    expected = describer.describe(photo, AcquisitionType.PHOTO)
+    expected = extractor.describe(photo, AcquisitionType.PHOTO)
     np.testing.assert_array_equal(found.vectors["a"], expected.vectors["a"])
     assert found.confidence == expected.confidence
 
@@ -142,22 +142,25 @@ def test_the_key_of_an_expert_changes_with_all_that_decides_about_its_vector(mon
     encoder = learned(FisherEncoder)
 
     def key(expert, encoder=encoder):
-        return Describer({"a": expert, "other": Expert("measures", ("hu",))}, {"a": encoder}).expert_key("a")
+        return FeatureExtractor({"a": expert, "other": Expert("measures", ("hu",))}, {"a": encoder}).feature_key("a")
 
     first = key(SIFT)
     assert key(replace(SIFT, classifier="lda", species_balance=0.1)) == first
     assert key(SIFT, learned(FisherEncoder)) == first
-    assert Describer({"b": SIFT}, {"b": encoder}).expert_key("b") == first
+    assert FeatureExtractor({"b": SIFT}, {"b": encoder}).feature_key("b") == first
     measures = [("hu",), ("geometry",), ("hu", "geometry"), ("geometry", "hu")]
     others = [
         key(replace(SIFT, size=65)),
         key(replace(SIFT, view="picture")),
         key(SIFT, learned(FisherEncoder, seed=1)),
-        *(Describer({"a": Expert("measures", families)}).expert_key("a") for families in measures),
-        *(Describer({"a": SIFT}, {"a": encoder}, **look).expert_key("a") for look in ({"variant": 1}, {"staged": 1})),
+        *(FeatureExtractor({"a": Expert("measures", families)}).feature_key("a") for families in measures),
+        *(
+            FeatureExtractor({"a": SIFT}, {"a": encoder}, **look).feature_key("a")
+            for look in ({"variant": 1}, {"staged": 1})
+        ),
     ]
     assert len({first, *others}) == 1 + len(others)
-    monkeypatch.setattr(describing, "DESCRIPTION_VERSION", describing.DESCRIPTION_VERSION + 1)
+    monkeypatch.setattr(describing, "FEATURE_VERSION", describing.FEATURE_VERSION + 1)
     assert key(SIFT) not in {first, *others}
 
 

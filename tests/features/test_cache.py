@@ -13,7 +13,7 @@ from hypothesis.extra.numpy import arrays
 
 from leafid.errors import LeafidError
 from leafid.features import cache as store_module
-from leafid.features.cache import Store, default_folder, packed, read_arrays, unpacked, written_arrays
+from leafid.features.cache import FeatureCache, default_cache_folder, packed, read_arrays, unpacked, written_arrays
 
 FILE = "vectors.sqlite"
 
@@ -38,16 +38,16 @@ def test_a_later_value_replaces_an_earlier_one(store):
 
 
 def test_lasts(tmp_path):
-    first = Store(tmp_path)
+    first = FeatureCache(tmp_path)
     first.put([(b"key", b"value")])
     first.close()
-    assert Store(tmp_path).get([b"key"]) == {b"key": b"value"}
+    assert FeatureCache(tmp_path).get([b"key"]) == {b"key": b"value"}
 
 
 def test_forgets_the_least_recently_used(tmp_path, monkeypatch):
     now = [1000]
     monkeypatch.setattr(store_module.time, "time", lambda: now[0])
-    store = Store(tmp_path, limit=350)
+    store = FeatureCache(tmp_path, limit=350)
     for name in (b"a", b"b", b"c", b"d"):
         store.put([(name, b"x" * 96)])  # with the checksum of 4 bytes it is 100
         now[0] += 4000
@@ -62,16 +62,16 @@ def test_forgets_the_least_recently_used(tmp_path, monkeypatch):
 
 
 def test_the_limit_is_kept_at_the_end(tmp_path):
-    store = Store(tmp_path, limit=10)
+    store = FeatureCache(tmp_path, limit=10)
     store.put([(b"key", b"x" * 100)])
     store.close()
-    assert Store(tmp_path).size() == 0
+    assert FeatureCache(tmp_path).size() == 0
 
 
 @pytest.mark.parametrize("content", [b"no database at all", b"SQLite format 3\0" + bytes(range(256)) * 20])
 def test_a_damaged_file_starts_anew(tmp_path, caplog, content):
     (tmp_path / FILE).write_bytes(content)
-    store = Store(tmp_path)
+    store = FeatureCache(tmp_path)
     assert "is damaged" in caplog.text
     assert "starts anew" in caplog.text
     store.put([(b"key", b"value")])
@@ -79,7 +79,7 @@ def test_a_damaged_file_starts_anew(tmp_path, caplog, content):
 
 
 def filled(folder):
-    store = Store(folder)
+    store = FeatureCache(folder)
     items = {n.to_bytes(32, "big"): bytes([n % 256]) * 2000 for n in range(300)}
     store.put(items.items())
     store.close()
@@ -93,7 +93,7 @@ def test_damage_behind_the_first_page_starts_anew(tmp_path, caplog):
     for start in range(4096, len(content), 4096):
         content[start : start + 100] = b"\xff" * 100
     file.write_bytes(content)
-    store = Store(tmp_path)
+    store = FeatureCache(tmp_path)
     assert set(store.get(list(items)).values()) <= set(items.values())
     store.put([(b"key", b"value")])
     store.put([(b"key", b"value")])
@@ -101,24 +101,24 @@ def test_damage_behind_the_first_page_starts_anew(tmp_path, caplog):
     assert caplog.text.count("is damaged") == 1
 
 
-@pytest.mark.parametrize("asked", [Store.size, Store.count, Store.shrink, Store.clear])
+@pytest.mark.parametrize("asked", [FeatureCache.size, FeatureCache.count, FeatureCache.shrink, FeatureCache.clear])
 def test_whatever_is_asked_of_a_damaged_store_it_starts_anew(tmp_path, asked):
     filled(tmp_path)
     file = tmp_path / FILE
     content = bytearray(file.read_bytes())
     content[4096:] = b"\xff" * (len(content) - 4096)
     file.write_bytes(content)
-    store = Store(tmp_path, limit=1000)
+    store = FeatureCache(tmp_path, limit=1000)
     assert asked(store) == 0
     assert store.count() == 0
     store.put([(b"key", b"value")])
     assert store.get([b"key"]) == {b"key": b"value"}
 
 
-@pytest.mark.parametrize("asked", [Store.shrink, Store.clear])
+@pytest.mark.parametrize("asked", [FeatureCache.shrink, FeatureCache.clear])
 def test_what_could_not_be_forgotten_is_not_said_to_be(tmp_path, caplog, asked):
     filled(tmp_path)
-    store = Store(tmp_path, limit=1000)
+    store = FeatureCache(tmp_path, limit=1000)
     store._connection.execute("PRAGMA query_only = 1")  # as on a full disk
     assert asked(store) == 0
     assert store.count() == 300
@@ -129,7 +129,7 @@ def test_a_truncated_file_starts_anew(tmp_path):
     items = filled(tmp_path)
     file = tmp_path / FILE
     file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
-    store = Store(tmp_path)
+    store = FeatureCache(tmp_path)
     found = store.get(list(items))
     assert all(items[key] == value for key, value in found.items())
     store.put([(b"key", b"value")])
@@ -145,14 +145,14 @@ def test_a_damaged_value_counts_as_missing(tmp_path):
     file.write_bytes(content.replace(bytes([7]) * 1000, bytes([7]) * 999 + b"?"))
     del items[(7).to_bytes(32, "big")]
     damaged = {key for key, value in items.items() if value[:1] == bytes([7])}
-    found = Store(tmp_path).get([*items, (7).to_bytes(32, "big")])
+    found = FeatureCache(tmp_path).get([*items, (7).to_bytes(32, "big")])
     assert found == {key: value for key, value in items.items() if key not in damaged}
 
 
 WRITER = """
 import sys
-from leafid.features.cache import Store
-store = Store(sys.argv[1])
+from leafid.features.cache import FeatureCache
+store = FeatureCache(sys.argv[1])
 for n in range(int(sys.argv[3])):
     store.put([(f"{sys.argv[2]} {n} {part}".encode(), bytes([n % 256]) * 5000) for part in range(4)])
     print(n, flush=True)
@@ -181,7 +181,7 @@ def test_two_processes_at_once_and_one_killed(tmp_path):
     for process in both:
         process.communicate()
         assert process.returncode == 0
-    store = Store(tmp_path)
+    store = FeatureCache(tmp_path)
     assert store._connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
     wanted = {}
     for name in ("first", "second"):
@@ -207,7 +207,7 @@ def test_a_full_disk_costs_the_cache_and_not_the_work(store, caplog):
 
 
 def test_a_store_that_can_only_be_read(tmp_path, caplog):
-    store = Store(tmp_path)
+    store = FeatureCache(tmp_path)
     store.put([(b"key", b"value")])
     store._connection.execute("PRAGMA query_only = 1")
     assert store.get([b"key"]) == {b"key": b"value"}
@@ -217,7 +217,7 @@ def test_a_store_that_can_only_be_read(tmp_path, caplog):
 
 
 def test_a_locked_store_is_waited_for_and_then_left(tmp_path, caplog):
-    store = Store(tmp_path)
+    store = FeatureCache(tmp_path)
     store._connection.execute("PRAGMA busy_timeout = 50")
     other = sqlite3.connect(tmp_path / FILE)
     other.execute("BEGIN EXCLUSIVE")
@@ -241,7 +241,7 @@ def held(request, tmp_path):
 def test_another_that_makes_the_store_is_waited_for(held, tmp_path):
     timer = threading.Timer(0.2, held.rollback)
     timer.start()
-    store = Store(tmp_path)
+    store = FeatureCache(tmp_path)
     store.put([(b"key", b"value")])
     assert store.get([b"key"]) == {b"key": b"value"}
     store.close()
@@ -251,28 +251,28 @@ def test_another_that_makes_the_store_is_waited_for(held, tmp_path):
 def test_it_is_not_waited_for_for_ever(held, tmp_path, monkeypatch):
     monkeypatch.setattr(store_module, "_PATIENCE", 0.1)
     with pytest.raises(LeafidError, match="the descriptor store can't be used: database is locked; name another"):
-        Store(tmp_path)
+        FeatureCache(tmp_path)
 
 
 def test_a_folder_that_can_not_be(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(LeafidError, match=r"can't be used: .*; name another with --cache, or use --no-cache") as caught:
-        Store(tmp_path / "file" / "store")
+        FeatureCache(tmp_path / "file" / "store")
     assert "\n" not in str(caught.value)
     (tmp_path / FILE).mkdir()
     with pytest.raises(LeafidError, match="can't be used"):
-        Store(tmp_path)
+        FeatureCache(tmp_path)
 
 
 def test_where_it_is(monkeypatch, tmp_path):
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.delenv("LEAFID_CACHE", raising=False)
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
-    assert default_folder() == tmp_path / ".cache" / "leafid"
+    assert default_cache_folder() == tmp_path / ".cache" / "leafid"
     monkeypatch.setenv("XDG_CACHE_HOME", "/x")
-    assert str(default_folder()) == "/x/leafid"
+    assert str(default_cache_folder()) == "/x/leafid"
     monkeypatch.setenv("LEAFID_CACHE", "/y")
-    assert str(default_folder()) == "/y"
+    assert str(default_cache_folder()) == "/y"
 
 
 @given(

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leafid.collection.picture import Picture, Taxon
-from leafid.features.sampling import drawn_by_plant, spread_over_species
+from leafid.features.sampling import sample_by_plant, sample_evenly
 
 
 def pictures_of(sizes):
@@ -15,7 +15,7 @@ def pictures_of(sizes):
 @given(st.lists(st.integers(1, 6), min_size=1, max_size=12), st.integers(1, 40), st.integers(0, 3))
 def test_whole_plants_within_the_limit(sizes, limit, seed):
     pictures = pictures_of(sizes)
-    drawn = drawn_by_plant(pictures, limit, seed).tolist()
+    drawn = sample_by_plant(pictures, limit, seed).tolist()
     assert drawn == sorted(set(drawn))
     assert 0 < len(drawn) <= limit
     if len(pictures) <= limit:
@@ -25,31 +25,31 @@ def test_whole_plants_within_the_limit(sizes, limit, seed):
         assert len(drawn) == sum(picture.plant in plants for picture in pictures)
         # No plant that is left would fit.
         assert limit - len(drawn) < min(size for p, size in enumerate(sizes) if str(p) not in plants)
-    assert drawn == drawn_by_plant(pictures, limit, seed).tolist()
+    assert drawn == sample_by_plant(pictures, limit, seed).tolist()
 
 
 def test_another_seed_draws_others():
     pictures = pictures_of([2] * 50)
-    assert drawn_by_plant(pictures, 20, 0).tolist() != drawn_by_plant(pictures, 20, 1).tolist()
+    assert sample_by_plant(pictures, 20, 0).tolist() != sample_by_plant(pictures, 20, 1).tolist()
 
 
 def test_of_plants_that_all_have_more_another_one_with_another_seed():
     pictures = pictures_of([9] * 6)
-    drawn = [drawn_by_plant(pictures, 5, seed).tolist() for seed in range(6)]
+    drawn = [sample_by_plant(pictures, 5, seed).tolist() for seed in range(6)]
     assert all(len({pictures[index].plant for index in own}) == 1 for own in drawn)
     assert len({pictures[own[0]].plant for own in drawn}) > 1
 
 
 @pytest.mark.parametrize("limit", [1, 3])
 def test_of_a_plant_with_more_pictures_than_are_wanted_some(limit):
-    assert len(drawn_by_plant(pictures_of([9]), limit, 0)) == limit
+    assert len(sample_by_plant(pictures_of([9]), limit, 0)) == limit
 
 
 def test_codebook_pictures_are_spread_over_species(tmp_path):
     many = [Picture(tmp_path / f"a{n}", taxon=Taxon("A a")) for n in range(50)]
     few = [Picture(tmp_path / f"b{n}", taxon=Taxon("B b")) for n in range(3)]
-    chosen = spread_over_species([*many, *few], 10, 0)
+    chosen = sample_evenly([*many, *few], 10, 0)
     assert len(set(chosen)) == 10
     assert set(few) <= set(chosen)
-    assert chosen == spread_over_species([*many, *few], 10, 0)
-    assert len(spread_over_species(few, 10, 0)) == 3
+    assert chosen == sample_evenly([*many, *few], 10, 0)
+    assert len(sample_evenly(few, 10, 0)) == 3
