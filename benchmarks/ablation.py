@@ -18,7 +18,7 @@ from leafid.descriptors.registry import FAMILIES
 from leafid.features.cache import FeatureCache, default_cache_folder
 from leafid.features.loader import FeatureLoader
 from leafid.recipes.reader import load_recipe
-from leafid.recipes.recipe import Expert, Recipe, alike
+from leafid.recipes.recipe import Expert, Recipe, group_by_training
 
 # What families that measure the outline are measured on; the others look inside.
 _OUTLINE_SOURCES = ("blade", "whole")
@@ -153,7 +153,7 @@ def main() -> None:
     parser.add_argument("--only", action="append", metavar="TEXT", help="only rows with this text (or another one)")
     arguments = parser.parse_args()
     recipes = {AcquisitionType(name): load_recipe(arguments.recipe, AcquisitionType(name)) for name in arguments.type}
-    if len(alike(recipes)) > 1:
+    if len(group_by_training(recipes)) > 1:
         parser.error(f"the recipes of {' and '.join(arguments.type)} are not alike; ask for one type at a time")
     pictures = list(read_collection(arguments.collection).labelled().pictures)
     loader = FeatureLoader(FeatureCache(arguments.cache), arguments.jobs)

@@ -15,7 +15,7 @@ from leafid.classifiers.linear import LinearScorer, mapped
 from leafid.collection import AcquisitionType, Picture
 from leafid.descriptors import registry
 from leafid.descriptors.local_registry import local_descriptor
-from leafid.features.extractor import FeatureExtractor, Views, local_features
+from leafid.features.extractor import FeatureExtractor, PictureViews, local_features
 from leafid.features.loader import FeatureLoader
 from leafid.identification.identifier import Identifier
 from leafid.images import read_image
@@ -91,8 +91,8 @@ def recipe_cases(recipe: Recipe, name: str, pictures: Mapping[AcquisitionType, S
     def identifier() -> Identifier:
         return untrained_identifier(recipe, pictures)
 
-    def views(one: Prepared) -> Views:
-        return Views(one.image(side), one.segmentation(side))
+    def views(one: Prepared) -> PictureViews:
+        return PictureViews(one.image(side), one.segmentation(side))
 
     def describe(one: Prepared) -> Call:
         extractor, image = identifier().extractor_, one.image(side)
@@ -187,16 +187,16 @@ def _crop(one: Prepared, view: str) -> Call:
 def _measures(families: list[str]) -> Callable[[Prepared], Call]:
     def prepare(one: Prepared) -> Call:
         image, segmentation = one.image(LONGEST_SIDE), one.segmentation(LONGEST_SIDE)
-        return lambda: Views(image, segmentation).measures(families)
+        return lambda: PictureViews(image, segmentation).measures(families)
 
     return prepare
 
 
-def _at_full_size(one: Prepared) -> Views:
-    return Views(one.image(LONGEST_SIDE), one.segmentation(LONGEST_SIDE))
+def _at_full_size(one: Prepared) -> PictureViews:
+    return PictureViews(one.image(LONGEST_SIDE), one.segmentation(LONGEST_SIDE))
 
 
-def _features(expert: Expert, views: Callable[[Prepared], Views]) -> Callable[[Prepared], Call]:
+def _features(expert: Expert, views: Callable[[Prepared], PictureViews]) -> Callable[[Prepared], Call]:
     """Extract local features; their crop is part of it, for what views keep is an affair of their own."""
 
     def prepare(one: Prepared) -> Call:

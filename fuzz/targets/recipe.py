@@ -8,7 +8,7 @@ from pathlib import Path
 
 from fuzz.target import Target, written
 from leafid.collection.picture import AcquisitionType
-from leafid.recipes.reader import from_plain, load_recipe
+from leafid.recipes.reader import load_recipe, parse_recipe
 from leafid.recipes.recipe import Expert
 
 _SMALL = b"""summary = "small"
@@ -43,7 +43,7 @@ def target() -> Target:
     def call(data: bytes, folder: Path) -> None:
         file = written(folder, "scan.toml", data)
         recipe = load_recipe(str(file), AcquisitionType.SCAN)
-        if from_plain(recipe.as_json(), AcquisitionType.SCAN, "again") != recipe:
+        if parse_recipe(recipe.to_dict(), AcquisitionType.SCAN, "again") != recipe:
             raise AssertionError("a recipe doesn't read back as it was")
         for expert in recipe.experts.values():
             expert.feature_key()

@@ -34,10 +34,10 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     from contextlib import closing
     from pathlib import Path
 
-    from leafid.features.cache import DEFAULT_LIMIT, FeatureCache, default_cache_folder, store_file, store_size
+    from leafid.features.cache import DEFAULT_LIMIT, FeatureCache, default_cache_folder, locate_database, measure_cache
 
     folder = Path(arguments.cache or default_cache_folder())
-    if not store_file(folder).exists():
+    if not locate_database(folder).exists():
         environment.print(f"{folder}: no descriptor store there")
         return 0
     if arguments.clear or arguments.cache_limit:
@@ -45,11 +45,11 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
             forgotten = store.clear() if arguments.clear else store.shrink()
         if forgotten:
             environment.note(f"leafid: {forgotten} values forgotten")
-    count, size = store_size(folder)
+    count, size = measure_cache(folder)
     limit = arguments.cache_limit or DEFAULT_LIMIT
     # Another command may have been given a larger one.
     most = f" of at most {limit / 2**30:g} GiB" if size <= limit else ""
-    environment.print(f"store     {store_file(folder)}")
+    environment.print(f"store     {locate_database(folder)}")
     environment.print(f"values    {count}")
     environment.print(f"size      {size / 2**20:.1f} MiB{most}")
     # Why it can't be emptied the store has said.

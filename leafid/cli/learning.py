@@ -138,10 +138,10 @@ def chosen_recipes(arguments: argparse.Namespace, pictures: list[Picture]) -> di
     """Load the recipes for the types that are asked for and present."""
     from leafid.collection import AcquisitionType
     from leafid.recipes.reader import load_recipe
-    from leafid.recipes.recipe import types_to_train
+    from leafid.recipes.recipe import choose_types_to_train
 
     only = AcquisitionType(arguments.type) if arguments.type else None
-    return {type_: load_recipe(arguments.recipe, type_) for type_ in types_to_train(pictures, only)}
+    return {type_: load_recipe(arguments.recipe, type_) for type_ in choose_types_to_train(pictures, only)}
 
 
 def score_line(name: str, scores: dict[str, float]) -> str:

@@ -60,7 +60,7 @@ class FeatureCache:
 
     def __init__(self, folder: str | os.PathLike[str], limit: int = DEFAULT_LIMIT) -> None:
         self.folder = Path(folder)
-        self.file = store_file(self.folder)
+        self.file = locate_database(self.folder)
         self.limit = limit
         self._complained = False
         try:
@@ -110,7 +110,7 @@ class FeatureCache:
         old: list[tuple[int, bytes]] = []
         now = int(time.time())
         with self._tolerant("read"):
-            for chunk in chunks(keys, 500):
+            for chunk in split_into_chunks(keys, 500):
                 marks = ",".join("?" * len(chunk))
                 query = f"SELECT key, value, used FROM vectors WHERE key IN ({marks})"
                 for key, value, used in self._connection.execute(query, chunk):
@@ -128,7 +128,7 @@ class FeatureCache:
         """Tell which keys there are, without reading the values; a damaged one is only found when it is read."""
         found: set[bytes] = set()
         with self._tolerant("read"):
-            for chunk in chunks(keys, 500):
+            for chunk in split_into_chunks(keys, 500):
                 marks = ",".join("?" * len(chunk))
                 found.update(
                     key for (key,) in self._connection.execute(f"SELECT key FROM vectors WHERE key IN ({marks})", chunk)
@@ -218,14 +218,14 @@ def default_cache_folder() -> Path:
     return (Path(base) if base else Path.home() / ".cache") / "leafid"
 
 
-def store_file(folder: Path) -> Path:
+def locate_database(folder: Path) -> Path:
     """Name the database of the store in a folder; raise `LeafidError` where that is a file."""
     if folder.exists() and not folder.is_dir():
         raise LeafidError(f"{folder}: expected a folder for the descriptor store, found a file; name another --cache")
     return folder / "vectors.sqlite"
 
 
-def store_size(folder: Path) -> tuple[int, int]:
+def measure_cache(folder: Path) -> tuple[int, int]:
     """Count the values of a store that is there, and their bytes, without any change to it.
 
     Raises
@@ -233,7 +233,7 @@ def store_size(folder: Path) -> tuple[int, int]:
     LeafidError
         When it can't be read.
     """
-    file = store_file(folder)
+    file = locate_database(folder)
     try:
         # A database that may be written to is left without the files beside it that reading makes.
         address = f"{file.resolve().as_uri()}?mode=rw"
@@ -246,22 +246,22 @@ def store_size(folder: Path) -> tuple[int, int]:
     return count, int(size)
 
 
-def packed(arrays: Sequence[np.ndarray]) -> bytes:
-    """Put arrays of numbers into bytes, as `unpacked` reads them; values are kept in half precision."""
+def pack(arrays: Sequence[np.ndarray]) -> bytes:
+    """Put arrays of numbers into bytes, as `unpack` reads them; values are kept in half precision."""
     lengths = np.array([len(arrays), *(array.size for array in arrays)], np.int64)
     halves = (np.clip(array, -_LARGEST_HALF, _LARGEST_HALF).astype(np.float16) for array in arrays)
     return lengths.tobytes() + b"".join(array.tobytes() for array in halves)
 
 
-def unpacked(value: bytes) -> list[np.ndarray]:
-    """Read what `packed` wrote, as float16 arrays of one axis."""
+def unpack(value: bytes) -> list[np.ndarray]:
+    """Read what `pack` wrote, as float16 arrays of one axis."""
     count = int(np.frombuffer(value, np.int64, 1)[0])
     lengths = np.frombuffer(value, np.int64, count, offset=8)
     numbers = np.frombuffer(value, np.float16, offset=8 * (count + 1))
     return np.split(numbers, np.cumsum(lengths)[:-1])
 
 
-def written_arrays(arrays: Mapping[str, np.ndarray]) -> bytes:
+def dump_arrays(arrays: Mapping[str, np.ndarray]) -> bytes:
     """Put named arrays into bytes, in full precision."""
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w") as archive:
@@ -271,8 +271,8 @@ def written_arrays(arrays: Mapping[str, np.ndarray]) -> bytes:
     return stream.getvalue()
 
 
-def read_arrays(value: bytes) -> dict[str, np.ndarray]:
-    """Read what `written_arrays` wrote."""
+def parse_arrays(value: bytes) -> dict[str, np.ndarray]:
+    """Read what `dump_arrays` wrote."""
     with np.load(io.BytesIO(value), allow_pickle=False) as archive:
         return dict(archive)
 
@@ -288,7 +288,7 @@ def _verified(stored: object) -> bytes | None:
     return stored[_CHECKSUM_SIZE:]
 
 
-def chunks(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+def split_into_chunks(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
     """Part a sequence into pieces of a size, the last of which may be shorter."""
     for start in range(0, len(items), size):
         yield items[start : start + size]

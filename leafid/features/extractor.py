@@ -125,7 +125,7 @@ def encoder_arrays(encoders: dict[str, Encoder]) -> dict[str, np.ndarray]:
     }
 
 
-class Views:
+class PictureViews:
     """What is derived from one picture and used by several experts, made when first asked for.
 
     Parameters
@@ -182,7 +182,7 @@ class Views:
         return normalised_crop(image, self.segmentation, size, upright=view == "upright")
 
 
-def local_features(views: Views, expert: Expert) -> LocalFeatures:
+def local_features(views: PictureViews, expert: Expert) -> LocalFeatures:
     """Find the local features of a picture that an expert looks at.
 
     Parameters
@@ -211,9 +211,9 @@ def local_features(views: Views, expert: Expert) -> LocalFeatures:
     return descriptor.compute(image, region, _grid(expert))
 
 
-def _views(image: np.ndarray, acquisition_type: AcquisitionType) -> Views:
+def _views(image: np.ndarray, acquisition_type: AcquisitionType) -> PictureViews:
     # What juts out of a leaf on the tree is as often a neighbour as its petiole: photos are named no better without it.
-    return Views(image, segment(image, acquisition_type, petiole=acquisition_type is not AcquisitionType.PHOTO))
+    return PictureViews(image, segment(image, acquisition_type, petiole=acquisition_type is not AcquisitionType.PHOTO))
 
 
 def _grid(expert: Expert) -> Grid:

@@ -19,7 +19,7 @@ from leafid.collection.picture import AcquisitionType, Picture
 from leafid.descriptors.local import LocalFeatures, pooled, repeated
 from leafid.encoding import Encoder, make_encoder
 from leafid.errors import LeafidError, UsageError
-from leafid.features.cache import FeatureCache, chunks, packed, read_arrays, unpacked, written_arrays
+from leafid.features.cache import FeatureCache, dump_arrays, pack, parse_arrays, split_into_chunks, unpack
 from leafid.features.extractor import FEATURE_VERSION, FeatureExtractor, Features, sample_features
 from leafid.features.sampling import sample_evenly
 from leafid.features.type_features import TYPE_SIDE, type_features
@@ -158,7 +158,7 @@ class FeatureLoader:
             key = self._codebook_key(chosen, expert, recipe.longest_side, seed)
             known = self._stored([key])
             if key in known:
-                return encoder.restore(read_arrays(known[key])), None
+                return encoder.restore(parse_arrays(known[key])), None
             drawn = self._computed(chosen, partial(_draw_features, expert, recipe.longest_side, seed), "codebook")
             pieces = [one for one in drawn if one is not None]
             if pieces:
@@ -168,7 +168,7 @@ class FeatureLoader:
                 except LeafidError as error:
                     problem = str(error)
                 else:
-                    self._keep([(key, written_arrays(encoder.state()))])
+                    self._keep([(key, dump_arrays(encoder.state()))])
                     return encoder, None
         if features is None:
             raise LeafidError("no picture could be read to learn a codebook from")
@@ -186,13 +186,13 @@ class FeatureLoader:
         computed = self._computed([(pictures[index], places) for index, places in todo.items()], task, what)
         waiting: list[tuple[bytes, bytes]] = []
         try:
-            for indices in chunks(range(len(pictures)), _READ_AT_ONCE):
+            for indices in split_into_chunks(range(len(pictures)), _READ_AT_ONCE):
                 keys = {index: [self._key(pictures[index], base) for base in bases] for index in indices}
                 known = self._stored(
                     [key for i, own in keys.items() for place, key in enumerate(own) if place not in todo.get(i, ())]
                 )
                 for index, own in keys.items():
-                    found = {place: unpacked(known[key]) for place, key in enumerate(own) if key in known}
+                    found = {place: unpack(known[key]) for place, key in enumerate(own) if key in known}
                     places = todo.get(index, ())
                     arrays = next(computed) if places else []
                     # What is damaged, or was removed by another process meanwhile.
@@ -202,9 +202,9 @@ class FeatureLoader:
                         arrays = None if again is None else [*arrays, *again]
                         places += lost
                     for place, own_arrays in zip(places, arrays or (), strict=arrays is not None):
-                        value = packed(own_arrays)
+                        value = pack(own_arrays)
                         # Reading back what was packed makes a first run and a resumed one equal to the last bit.
-                        found[place] = unpacked(value)
+                        found[place] = unpack(value)
                         waiting.append((own[place] or b"", value))
                     if len(waiting) >= _COMMIT_EVERY:
                         self._keep(waiting)
@@ -216,7 +216,7 @@ class FeatureLoader:
     def _missing(self, pictures: Sequence[Picture], bases: Sequence[str]) -> dict[int, tuple[int, ...]]:
         """Find what the store does not have: by the picture's index, the positions in `bases`."""
         missing: dict[int, tuple[int, ...]] = {}
-        for indices in chunks(range(len(pictures)), _READ_AT_ONCE):
+        for indices in split_into_chunks(range(len(pictures)), _READ_AT_ONCE):
             keys = {index: [self._key(pictures[index], base) for base in bases] for index in indices}
             asked = [key for own in keys.values() for key in own if key is not None]
             known = self.store.known(asked) if self.store else set()
@@ -233,7 +233,8 @@ class FeatureLoader:
             return
         # Workers run ahead of whoever takes the results, but by no more than a stretch.
         outcomes = chain.from_iterable(
-            ordered_map(partial(_guarded, task), stretch, jobs or self.jobs) for stretch in chunks(items, _AHEAD)
+            ordered_map(partial(_guarded, task), stretch, jobs or self.jobs)
+            for stretch in split_into_chunks(items, _AHEAD)
         )
         for item, (result, problem) in zip(items, self.progress(outcomes, len(items), what), strict=True):
             if problem is not None:

@@ -40,7 +40,7 @@ DAMAGE = (
 
 
 @contextmanager
-def opened_archive(path: str | os.PathLike[str]) -> Iterator[zipfile.ZipFile]:
+def open_archive(path: str | os.PathLike[str]) -> Iterator[zipfile.ZipFile]:
     """Open an archive; whatever a damaged or hostile file makes its readers raise becomes one clear error.
 
     Parameters

@@ -18,7 +18,7 @@ from leafid.encoding import Encoder
 from leafid.features.loader import FeatureLoader
 from leafid.identification.identifier import Identifier, fit_together, trainable
 from leafid.identification.training import bounded_context
-from leafid.recipes.recipe import Recipe, alike
+from leafid.recipes.recipe import Recipe, group_by_training
 
 N_FOLDS = 5
 # Descriptions of so many pictures are held at once.
@@ -93,7 +93,7 @@ def cross_validate(
     """
     encoders: dict[AcquisitionType, dict[str, Encoder]] = {}
     if shared_codebooks:
-        for types in alike(recipes):
+        for types in group_by_training(recipes):
             recipe = recipes[types[0]]
             learned = loader.learn_encoders(trainable(pictures, recipe), recipe, seeds[0])
             encoders |= dict.fromkeys(types, learned)
@@ -105,7 +105,7 @@ def cross_validate(
             training = [picture for picture, held in zip(pictures, in_test, strict=True) if not held]
             asked = {type_: [pictures[index] for index in test if pictures[index].type == type_] for type_ in recipes}
             trained = {picture.type for picture in training}
-            for types in alike({t: recipe for t, recipe in recipes.items() if asked[t] and t in trained}):
+            for types in group_by_training({t: recipe for t, recipe in recipes.items() if asked[t] and t in trained}):
                 identifiers = [Identifier(recipes[type_], seed) for type_ in types]
                 fit_together(identifiers, training, loader, encoders.get(types[0]))
                 for identifier in identifiers:

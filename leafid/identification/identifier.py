@@ -168,7 +168,7 @@ def fit_together(
     Parameters
     ----------
     identifiers : sequence of Identifier
-        Of recipes that are alike but for the type (`Recipe.learns_like`), and of one seed.
+        Of recipes that are alike but for the type (`Recipe.shares_training_with`), and of one seed.
     pictures, loader, encoders
         As in `Identifier.fit`.
 

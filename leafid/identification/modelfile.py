@@ -23,10 +23,10 @@ from leafid.encoding import Encoder, make_encoder
 from leafid.errors import LeafidError
 from leafid.features.extractor import FeatureExtractor, encoder_arrays
 from leafid.files import writing
-from leafid.identification.archive import DAMAGE, MANIFEST, Arrays, opened_archive
+from leafid.identification.archive import DAMAGE, MANIFEST, Arrays, open_archive
 from leafid.identification.identifier import Identifier
 from leafid.identification.model import Model, SpeciesInfo
-from leafid.recipes.reader import from_plain
+from leafid.recipes.reader import parse_recipe
 from leafid.recipes.recipe import Recipe
 
 FORMAT = "leafid-model"
@@ -47,7 +47,7 @@ def write_model(model: Model, path: str | os.PathLike[str]) -> None:
     identifiers: dict[str, dict[str, Any]] = {}
     for type_, identifier in model.identifiers.items():
         identifiers[str(type_)] = {
-            "recipe": identifier.recipe.as_json(),
+            "recipe": identifier.recipe.to_dict(),
             "seed": identifier.seed,
             "species": list(identifier.species_),
             "pictures": identifier.n_pictures_,
@@ -99,7 +99,7 @@ def read_model(path: str | os.PathLike[str]) -> Model:
     LeafidError
         When the file is missing, damaged, something else than a model, or of a later format.
     """
-    with opened_archive(path) as archive:
+    with open_archive(path) as archive:
         return _assembled(_read_manifest(archive, path), Arrays(archive, path), path)
 
 
@@ -111,7 +111,7 @@ def read_manifest(path: str | os.PathLike[str]) -> dict[str, Any]:
     LeafidError
         As `read_model`.
     """
-    with opened_archive(path) as archive:
+    with open_archive(path) as archive:
         return _read_manifest(archive, path)
 
 
@@ -137,7 +137,7 @@ def _assembled(manifest: dict[str, Any], arrays: Arrays, path: str | os.PathLike
     identifiers, thresholds, contexts = {}, {}, {}
     for word, entry in manifest["identifiers"].items():
         type_ = AcquisitionType(word)
-        identifiers[type_] = _identifier(entry, from_plain(entry["recipe"], type_, str(path)), arrays)
+        identifiers[type_] = _identifier(entry, parse_recipe(entry["recipe"], type_, str(path)), arrays)
         if "thresholds" in entry:
             thresholds[type_] = _thresholds(entry["thresholds"], f"{type_}/thresholds", arrays)
         if "context" in entry:

@@ -17,7 +17,7 @@ from leafid.features.loader import FeatureLoader
 from leafid.features.sampling import sample_by_plant
 from leafid.identification.identifier import Identifier, fit_together
 from leafid.identification.model import Model, known_species
-from leafid.recipes.recipe import Recipe, alike
+from leafid.recipes.recipe import Recipe, group_by_training
 
 #: Of so many pictures at most it is learned what tells the acquisition types apart, and what place and day say.
 RECOGNISER_PICTURES = 20_000
@@ -50,7 +50,7 @@ def train(
         When there is nothing to train on.
     """
     identifiers = {type_: Identifier(recipe, seed) for type_, recipe in recipes.items()}
-    for types in alike(recipes):
+    for types in group_by_training(recipes):
         fit_together([identifiers[type_] for type_ in types], pictures, loader)
     for type_, identifier in identifiers.items():
         if len(identifier.species_) == 1:

@@ -33,7 +33,7 @@ def load_recipe(name: str, acquisition_type: AcquisitionType) -> Recipe:
     Parameters
     ----------
     name : str
-        A recipe that comes along (`recipe_names`), a folder with a ``<type>.toml`` in it, or a ``.toml`` file.
+        A recipe that comes along (`list_recipes`), a folder with a ``<type>.toml`` in it, or a ``.toml`` file.
     acquisition_type : AcquisitionType
 
     Returns
@@ -46,7 +46,7 @@ def load_recipe(name: str, acquisition_type: AcquisitionType) -> Recipe:
         When there is none, or it isn't valid: the file, the key, what was expected and what was found.
     """
     file_name = f"{acquisition_type}.toml"
-    if name in recipe_names():
+    if name in list_recipes():
         entry = resources.files("leafid.recipes") / name / file_name
         if not entry.is_file():
             raise LeafidError(f"recipe {name}: expected a {file_name}, found none; use another recipe for this type")
@@ -57,7 +57,7 @@ def load_recipe(name: str, acquisition_type: AcquisitionType) -> Recipe:
         if path.is_dir():
             path = path / file_name
         if not path.is_file():
-            known = ", ".join(recipe_names())
+            known = ", ".join(list_recipes())
             raise LeafidError(f"{path}: no such recipe; expected one of {known}, a folder with {file_name}, or a file")
         text = read_text(path)
         place = str(path)
@@ -65,10 +65,10 @@ def load_recipe(name: str, acquisition_type: AcquisitionType) -> Recipe:
         data = tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # Also a whole number of thousands of digits.
         raise LeafidError(f"{place}: not valid TOML: {error}") from error
-    return from_plain(data, acquisition_type, place)
+    return parse_recipe(data, acquisition_type, place)
 
 
-def recipe_names() -> list[str]:
+def list_recipes() -> list[str]:
     """Name the recipes that come along."""
     folder = resources.files("leafid.recipes")
     return sorted(
@@ -78,7 +78,7 @@ def recipe_names() -> list[str]:
     )
 
 
-def from_plain(data: dict[str, Any], acquisition_type: AcquisitionType, place: str) -> Recipe:
+def parse_recipe(data: dict[str, Any], acquisition_type: AcquisitionType, place: str) -> Recipe:
     """Make a recipe of plain data, as TOML or JSON gives it, checking every value.
 
     Raises

@@ -151,9 +151,9 @@ class Expert:
             "trust",
         }
         unused = {"families"} if self.is_local else set(_LOCAL_ONLY)
-        return json.dumps({k: v for k, v in self.as_json().items() if k not in learner | unused}, sort_keys=True)
+        return json.dumps({k: v for k, v in self.to_dict().items() if k not in learner | unused}, sort_keys=True)
 
-    def as_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Give plain data without what came later and is as it always was."""
         return {key: value for key, value in asdict(self).items() if _LATER.get(key) != value}
 
@@ -196,12 +196,12 @@ class Recipe:
     staged: int = 0
     staged_weight: float = STAGED_WEIGHT
 
-    def learns_like(self, other: Recipe) -> bool:
+    def shares_training_with(self, other: Recipe) -> bool:
         """Tell whether both learn the same from the same pictures, if to answer for another type."""
         return replace(self, type=other.type, summary=other.summary) == other
 
-    def as_json(self) -> dict[str, Any]:
-        """Give plain data that `leafid.recipes.reader.from_plain` reads back."""
+    def to_dict(self) -> dict[str, Any]:
+        """Give plain data that `leafid.recipes.reader.parse_recipe` reads back."""
         return {
             "summary": self.summary,
             "training_types": [str(type_) for type_ in self.training_types],
@@ -212,17 +212,17 @@ class Recipe:
             "staged": self.staged,
             "staged_weight": self.staged_weight,
             "experts": {
-                name: {key: value for key, value in expert.as_json().items() if value != ()}
+                name: {key: value for key, value in expert.to_dict().items() if value != ()}
                 for name, expert in self.experts.items()
             },
         }
 
 
-def alike(recipes: Mapping[AcquisitionType, Recipe]) -> list[list[AcquisitionType]]:
+def group_by_training(recipes: Mapping[AcquisitionType, Recipe]) -> list[list[AcquisitionType]]:
     """Group the types whose recipes learn the same from the same pictures; groups and members in the order given."""
     groups: list[list[AcquisitionType]] = []
     for type_, recipe in recipes.items():
-        own = next((group for group in groups if recipe.learns_like(recipes[group[0]])), None)
+        own = next((group for group in groups if recipe.shares_training_with(recipes[group[0]])), None)
         if own is None:
             groups.append([type_])
         else:
@@ -230,7 +230,7 @@ def alike(recipes: Mapping[AcquisitionType, Recipe]) -> list[list[AcquisitionTyp
     return groups
 
 
-def types_to_train(pictures: Sequence[Picture], only: AcquisitionType | None = None) -> list[AcquisitionType]:
+def choose_types_to_train(pictures: Sequence[Picture], only: AcquisitionType | None = None) -> list[AcquisitionType]:
     """Choose the types to train for: those that the pictures have, or the one asked for.
 
     Raises

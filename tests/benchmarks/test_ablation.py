@@ -3,7 +3,7 @@ import pytest
 from benchmarks.ablation import changed_recipes
 from leafid.collection import AcquisitionType
 from leafid.descriptors.registry import FAMILIES
-from leafid.recipes.reader import from_plain, load_recipe
+from leafid.recipes.reader import load_recipe, parse_recipe
 
 
 @pytest.mark.parametrize("type_", list(AcquisitionType))
@@ -13,7 +13,7 @@ def test_every_row_is_of_another_recipe_that_a_recipe_file_may_hold(name, type_)
     assert len({what for what, _ in rows}) == len(rows)
     for number, (what, recipe) in enumerate(rows):
         assert (recipe == rows[0][1]) == (number == 0), what
-        assert from_plain(recipe.as_json(), type_, what) == recipe
+        assert parse_recipe(recipe.to_dict(), type_, what) == recipe
 
 
 def test_every_family_is_taken_away_or_added():

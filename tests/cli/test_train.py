@@ -8,7 +8,7 @@ import pytest
 from leafid.collection.picture import AcquisitionType
 from leafid.features import loader as descriptions_module
 from leafid.identification.modelfile import read_manifest, read_model
-from leafid.recipes.reader import load_recipe, recipe_names
+from leafid.recipes.reader import list_recipes, load_recipe
 
 
 @pytest.fixture
@@ -255,7 +255,7 @@ def test_wrong_usage(cli, drawn, tmp_path, words, status, expected):
     assert not (tmp_path / "m").exists()
 
 
-@pytest.mark.parametrize("name", [name for name in recipe_names() if name != "default"])
+@pytest.mark.parametrize("name", [name for name in list_recipes() if name != "default"])
 def test_recipes_by_name(cli, drawn, drawn_cache, tmp_path, name):
     words = ["--recipe", name, "--type", "scan", "--output", tmp_path / "model", "--cache", drawn_cache, "--jobs", 1]
     found = cli("train", drawn, *words)

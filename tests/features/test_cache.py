@@ -13,7 +13,7 @@ from hypothesis.extra.numpy import arrays
 
 from leafid.errors import LeafidError
 from leafid.features import cache as store_module
-from leafid.features.cache import FeatureCache, default_cache_folder, packed, read_arrays, unpacked, written_arrays
+from leafid.features.cache import FeatureCache, default_cache_folder, dump_arrays, pack, parse_arrays, unpack
 
 FILE = "vectors.sqlite"
 
@@ -279,14 +279,14 @@ def test_where_it_is(monkeypatch, tmp_path):
     st.lists(arrays(np.float32, st.integers(0, 20), elements=st.floats(-1e6, 1e6, width=32)), min_size=1, max_size=4)
 )
 def test_packing_keeps_half_precision(vectors):
-    found = unpacked(packed(vectors))
+    found = unpack(pack(vectors))
     assert [array.dtype for array in found] == [np.float16] * len(vectors)
     for array, vector in zip(found, vectors, strict=True):
         kept = np.clip(vector, -65504, 65504)
         # 11 bits; below 2^-14 steps of 2^-24.
         np.testing.assert_allclose(array, kept, rtol=2**-11, atol=2**-25)
     # What was packed once doesn't change any more.
-    assert packed(found) == packed(vectors)
+    assert pack(found) == pack(vectors)
 
 
 def test_named_arrays_keep_full_precision():
@@ -295,7 +295,7 @@ def test_named_arrays_keep_full_precision():
         "one": np.float32(1.1),
         "none": np.empty((0, 3)),
     }
-    found = read_arrays(written_arrays(given_arrays))
+    found = parse_arrays(dump_arrays(given_arrays))
     assert set(found) == set(given_arrays)
     for name, array in given_arrays.items():
         assert found[name].dtype == np.asarray(array).dtype
@@ -308,7 +308,7 @@ def test_named_arrays_are_never_unpickled():
     stream = io.BytesIO()
     np.savez(stream, a=np.array([object()], dtype=object))
     with pytest.raises(ValueError, match="allow_pickle"):
-        read_arrays(stream.getvalue())
+        parse_arrays(stream.getvalue())
 
 
 def test_nothing_is_said_of_a_sound_store(store, caplog):

@@ -10,7 +10,7 @@ from leafid.descriptors.registry import columns
 from leafid.encoding import FisherEncoder, VladEncoder, WordsEncoder
 from leafid.features import extractor as describing
 from leafid.features.compositing import staged
-from leafid.features.extractor import FeatureExtractor, Views, local_features, sample_features
+from leafid.features.extractor import FeatureExtractor, PictureViews, local_features, sample_features
 from leafid.recipes.recipe import VIEWS, Expert
 from leafid.segmentation import segment
 
@@ -100,7 +100,7 @@ def test_a_picture_without_a_leaf_is_described_as_a_whole(type_, value, shape):
 
 @pytest.mark.parametrize("symmetry", ["mirror", "turns"])
 def test_a_symmetric_expert_reads_as_many_patches_some_of_them_in_another_way(symmetry, leaf):
-    views = Views(leaf, segment(leaf, SCAN))
+    views = PictureViews(leaf, segment(leaf, SCAN))
     expert = replace(SIFT, view="picture", size=160)
     plain, turned = (local_features(views, replace(expert, symmetry=way)) for way in ("none", symmetry))
     assert len(plain) == len(turned)
@@ -112,7 +112,7 @@ def test_a_view_is_made_once_for_all_experts(leaf, monkeypatch):
     calls = []
     crop = describing.normalised_crop
     monkeypatch.setattr(describing, "normalised_crop", lambda *a, **k: calls.append(1) or crop(*a, **k))
-    views = Views(leaf, segment(leaf, SCAN))
+    views = PictureViews(leaf, segment(leaf, SCAN))
     for expert in (SIFT, replace(SIFT, modes=5), replace(SIFT, descriptor="detected-sift")):
         local_features(views, expert)
     assert len(calls) == 1
@@ -170,4 +170,4 @@ def test_drawing_depends_on_the_seed_and_nothing_else(leaf):
     np.testing.assert_array_equal(first.descriptors, again.descriptors)
     assert first.positions.tolist() != sample_features(leaf, SCAN, SIFT, 10, 1).positions.tolist()
     everything = sample_features(leaf, SCAN, SIFT, 10**6, 0)
-    assert len(everything) == len(local_features(Views(leaf, segment(leaf, SCAN)), SIFT))
+    assert len(everything) == len(local_features(PictureViews(leaf, segment(leaf, SCAN)), SIFT))

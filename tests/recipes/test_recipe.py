@@ -5,8 +5,8 @@ import pytest
 
 from leafid.collection.picture import AcquisitionType, Picture
 from leafid.errors import LeafidError
-from leafid.recipes.reader import from_plain, load_recipe, recipe_names
-from leafid.recipes.recipe import Expert, alike, types_to_train
+from leafid.recipes.reader import list_recipes, load_recipe, parse_recipe
+from leafid.recipes.recipe import Expert, choose_types_to_train, group_by_training
 
 SCAN = AcquisitionType.SCAN
 LOCAL = {"descriptor": "dense-sift"}
@@ -14,7 +14,7 @@ MEASURES = {"descriptor": "measures", "families": ["geometry"]}
 
 
 def made(expert=LOCAL, **others):
-    return from_plain({"experts": {"one": expert}, **others}, SCAN, "r.toml")
+    return parse_recipe({"experts": {"one": expert}, **others}, SCAN, "r.toml")
 
 
 def complaint(expert=LOCAL, **others):
@@ -80,7 +80,7 @@ def test_no_patch_can_be_covered_by_more_than_it_may():
 
 
 def test_defaults_are_of_every_expert_that_says_nothing_else():
-    recipe = from_plain(
+    recipe = parse_recipe(
         {"defaults": {**LOCAL, "modes": 3, "trust": "segmentation"}, "experts": {"one": {}, "two": {"modes": 4}}},
         SCAN,
         "r.toml",
@@ -105,15 +105,15 @@ def test_defaults_are_checked(defaults, expected):
 
 def test_families_among_the_defaults_are_of_the_experts_that_measure():
     experts = {"one": LOCAL, "two": {"descriptor": "measures"}}
-    recipe = from_plain({"defaults": {"families": ["hu"]}, "experts": experts}, SCAN, "r.toml")
+    recipe = parse_recipe({"defaults": {"families": ["hu"]}, "experts": experts}, SCAN, "r.toml")
     assert recipe.experts == {"one": Expert("dense-sift"), "two": Expert("measures", ("hu",))}
 
 
 def test_a_key_that_came_later_is_not_written_where_it_changes_nothing():
     plain, edge = made(), made({**LOCAL, "most_coverage": 0.9})
-    assert "most_coverage" not in json.dumps(plain.as_json())
+    assert "most_coverage" not in json.dumps(plain.to_dict())
     assert "most_coverage" not in plain.experts["one"].feature_key()
-    assert edge.as_json()["experts"]["one"]["most_coverage"] == 0.9
+    assert edge.to_dict()["experts"]["one"]["most_coverage"] == 0.9
 
 
 @pytest.mark.parametrize(
@@ -154,13 +154,13 @@ def test_an_expert_is_a_table(table):
 def test_experts_are_needed(experts):
     assert "expected at least one table [experts.NAME]" in complaint(experts=experts)
     with pytest.raises(LeafidError, match=r"expected at least one table \[experts"):
-        from_plain({}, SCAN, "r.toml")
+        parse_recipe({}, SCAN, "r.toml")
 
 
 @pytest.mark.parametrize("name", ["", "a/b", "..", "a b", "é", "a\n"])
 def test_names_of_experts_are_plain(name):
     with pytest.raises(LeafidError, match="expected a name of letters, digits"):
-        from_plain({"experts": {name: LOCAL}}, SCAN, "r.toml")
+        parse_recipe({"experts": {name: LOCAL}}, SCAN, "r.toml")
 
 
 @pytest.mark.parametrize(
@@ -228,24 +228,24 @@ def test_whole_numbers_stand_for_numbers():
     assert made({**LOCAL, "position": 1, "plant_balance": 0}).experts["one"].position == 1.0
 
 
-@pytest.mark.parametrize("name", recipe_names())
+@pytest.mark.parametrize("name", list_recipes())
 @pytest.mark.parametrize("type_", list(AcquisitionType))
 def test_recipes_that_come_along_are_valid_and_survive_json(name, type_):
     recipe = load_recipe(name, type_)
     assert recipe.type == type_
     assert recipe.summary
-    assert from_plain(json.loads(json.dumps(recipe.as_json())), type_, "json") == recipe
+    assert parse_recipe(json.loads(json.dumps(recipe.to_dict())), type_, "json") == recipe
 
 
-@pytest.mark.parametrize("name", recipe_names())
+@pytest.mark.parametrize("name", list_recipes())
 def test_scans_and_sheets_of_recipes_that_come_along_are_trained_together(name):
     """A key changed in the file of one type alone would part them, and nothing would say so."""
     together = [SCAN, AcquisitionType.SCAN_LIKE]
-    assert alike({type_: load_recipe(name, type_) for type_ in together}) == [together]
+    assert group_by_training({type_: load_recipe(name, type_) for type_ in together}) == [together]
 
 
 def test_the_default_comes_along():
-    assert "default" in recipe_names()
+    assert "default" in list_recipes()
 
 
 def test_a_recipe_from_a_folder_or_a_file(tmp_path):
@@ -304,18 +304,18 @@ def test_only_what_decides_about_vectors_is_in_the_key():
 
 def test_types_to_train(tmp_path):
     pictures = [Picture(tmp_path / str(n), type_) for n, type_ in enumerate([AcquisitionType.PHOTO, SCAN, SCAN, None])]
-    assert types_to_train(pictures) == [SCAN, AcquisitionType.PHOTO]
-    assert types_to_train(pictures, SCAN) == [SCAN]
+    assert choose_types_to_train(pictures) == [SCAN, AcquisitionType.PHOTO]
+    assert choose_types_to_train(pictures, SCAN) == [SCAN]
     with pytest.raises(LeafidError, match="expected pictures of type scan-like to train on, found photo, scan"):
-        types_to_train(pictures, AcquisitionType.SCAN_LIKE)
+        choose_types_to_train(pictures, AcquisitionType.SCAN_LIKE)
     with pytest.raises(LeafidError, match="none of a known type"):
-        types_to_train([], SCAN)
+        choose_types_to_train([], SCAN)
 
 
 def test_types_that_learn_the_same_are_alike():
     scan, sheet, photo = (load_recipe("default", type_) for type_ in AcquisitionType)
     recipes = {recipe.type: recipe for recipe in (scan, photo, sheet)}
-    assert alike(recipes) == [[scan.type, sheet.type], [photo.type]]
+    assert group_by_training(recipes) == [[scan.type, sheet.type], [photo.type]]
     other = {scan.type: scan, sheet.type: replace(sheet, variants=sheet.variants + 1)}
-    assert alike(other) == [[scan.type], [sheet.type]]
-    assert alike({}) == []
+    assert group_by_training(other) == [[scan.type], [sheet.type]]
+    assert group_by_training({}) == []
