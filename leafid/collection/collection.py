@@ -58,7 +58,7 @@ class Collection:
         """Keep the pictures of one acquisition type (None: those of which it isn't known)."""
         return self._keep(picture for picture in self.pictures if picture.type == type_)
 
-    def of_part(self, part: str | None) -> Collection:
+    def part(self, part: str | None) -> Collection:
         """Keep the pictures of one part: ``train``, ``val``, ``test``, or None."""
         return self._keep(picture for picture in self.pictures if picture.part == part)
 

@@ -69,7 +69,7 @@ def test_sets_are_the_likeliest_species(cli, predict, drawn, drawn_model, truth,
     everything, sets = lines(tmp_path / "all.txt"), lines(tmp_path / "sets.txt")
     thresholds = read_model(drawn_model).thresholds
     kind, value = rule.split("-")
-    for picture in read_collection(drawn).of_part("test").pictures:
+    for picture in read_collection(drawn).part("test").pictures:
         own = thresholds[picture.type]
         if kind == "top":
             expected = everything[picture.name][: int(value)]
@@ -154,7 +154,7 @@ def test_boxes(cli, predict, drawn, tmp_path):
     found = predict("--format", "annotation2016", "--top", 2, "--output", run)
     assert found.status == 0, found.err
     assert found.err == f"{run}: 18 localised predictions for 9 pictures\n"
-    pictures = read_collection(drawn).of_part("test").pictures
+    pictures = read_collection(drawn).part("test").pictures
     sizes = {picture.name: image_size(picture.file) for picture in pictures}
     (tmp_path / "sizes").write_text("".join(f"{name} {cols} {rows}\n" for name, (rows, cols) in sizes.items()))
     (tmp_path / "ids").write_text("\n".join(sizes))

@@ -124,8 +124,8 @@ def test_package(tmp_path, add, below):
         ("20.jpg", "test"),
         ("21.jpg", "test"),
     ]
-    assert len(collection.of_part("test").labelled()) == 0
-    assert len(collection.of_part("train").labelled()) == 2
+    assert len(collection.part("test").labelled()) == 0
+    assert len(collection.part("train").labelled()) == 2
     assert collection.problems == ()
 
 
@@ -142,7 +142,7 @@ def test_package_with_ground_truth(tmp_path, add):
     package(tmp_path, add)
     add(tmp_path / "TestXmlWithGroundTruth", 20, picture=False)
     collection = read_collection(tmp_path)
-    known, unknown = collection.of_part("test").pictures
+    known, unknown = collection.part("test").pictures
     assert (known.species, known.plant, known.file) == ("Celtis australis", "113", tmp_path / "Test" / "20.jpg")
     assert (unknown.name, unknown.species) == ("21.jpg", None)
     assert collection.missing() == ()
