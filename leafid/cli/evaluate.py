@@ -38,6 +38,8 @@ from leafid.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from leafid.metrics.registry import Metric
+
 # Those of leafid.evaluation.summary, whose import would slow the help down.
 _GROUPS = ("species", "genus", "family", "author", "plant", "content")
 
@@ -45,7 +47,11 @@ _GROUPS = ("species", "genus", "family", "author", "plant", "content")
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
     add_truth_and_runs(parser, needed=False)
-    parser.add_argument("--list", action="store_true", help="list every metric: name, direction, range, citation")
+    parser.add_argument(
+        "--list",
+        action="store_true",
+        help="list every metric by the command that prints it",
+    )
     parser.add_argument("--output", metavar="DIR", type=given_path, help="write the official scorer's files there")
     parser.add_argument(
         "--official",
@@ -82,7 +88,9 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     from leafid.report.tables import render
 
     if arguments.list:
-        environment.stdout.write(render([scores.metrics_table()], arguments.format))
+        listed = every_metric()
+        tables = scores.metrics_by_command(listed) if arguments.format == "text" else [scores.metrics_table(listed)]
+        environment.stdout.write(render(tables, arguments.format))
         return 0
     if not arguments.runs:
         raise UsageError("expected a ground truth and at least one run; see 'leafid evaluate --help'")
@@ -108,6 +116,18 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
         files = official_files(truth, answered, leave_out_missing=arguments.official)
         _write(files, Path(arguments.output), environment)
     return 0
+
+
+def every_metric() -> list[Metric]:
+    """List the metrics of all tasks, in the order of their commands in the help."""
+    from leafid.metrics import hierarchy, plant_task, set_scores
+    from leafid.tasks.annotation2016 import meteor
+    from leafid.tasks.annotation2016 import metrics as annotation
+    from leafid.tasks.interpretation import localisation, metric
+    from leafid.tasks.irma import metrics as irma
+
+    modules = (plant_task, set_scores, hierarchy, irma, metric, localisation, annotation, meteor)
+    return [listed for module in modules for listed in module.METRICS]
 
 
 def _check_files(runs: Sequence[str], folder: str) -> None:

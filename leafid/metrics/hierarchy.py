@@ -11,16 +11,6 @@ from leafid.metrics.path_error import DONT_KNOW_ERROR, WILDCARD, path_error
 from leafid.metrics.registry import Metric
 from leafid.metrics.taxonomy import Taxonomy
 
-METRICS = (
-    Metric(
-        "hierarchical-error",
-        False,
-        (0.0, 1.0),
-        "ImageCLEF 2009, Error evaluation for IRMA Medical Image Annotation, over taxa",
-        "wrong ranks weigh more when early or easy; 'Quercus *' costs half of a wrong species",
-    ),
-)
-
 
 def hierarchical_error(correct: str, answer: str, taxonomy: Taxonomy) -> float:
     """Error of one answer over order, family, genus and species.
@@ -216,3 +206,16 @@ def _checked(probabilities: np.ndarray, taxonomy: Taxonomy) -> np.ndarray:
         )
         raise LeafidError(f"expected probabilities from 0 that sum to 1, found row {row}: {values[row]}")
     return values
+
+
+METRICS = (
+    Metric(
+        "hierarchical-error",
+        "wrong ranks weigh more when early or easy; 'Quercus *' costs half of a wrong species",
+        hierarchical_error,
+        citation="ImageCLEF 2009, Error evaluation for IRMA Medical Image Annotation, over taxa",
+        command="evaluate-hierarchy",
+        column="error, by plant",
+        higher_is_better=False,
+    ),
+)

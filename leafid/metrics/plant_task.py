@@ -8,29 +8,14 @@ References
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from leafid.metrics.registry import Metric
 
 _TASK_2011 = "Goëau et al., ImageCLEF 2011 plant task"
-METRICS = (
-    Metric("S", True, (0.0, 1.0), _TASK_2011, "average classification score: mean over authors, plants, pictures"),
-    Metric(
-        "inverse-rank",
-        True,
-        (0.0, 1.0),
-        "Goëau et al., ImageCLEF 2012 plant task",
-        "as S, a picture counts 1 / rank of the right species",
-    ),
-    Metric("accuracy", True, (0.0, 1.0), _TASK_2011, "share of pictures whose first species is right"),
-    Metric(
-        "top-K", True, (0.0, 1.0), "Lapin et al., PAMI 2018", "share of pictures with the right species in the first K"
-    ),
-    Metric("per-plant", True, (0.0, 1.0), _TASK_2011, "mean over plants of the share of right pictures"),
-    Metric("genus", True, (0.0, 1.0), _TASK_2011, "as S, the first species need only be of the right genus"),
-    Metric("family", True, (0.0, 1.0), _TASK_2011, "as S, the first species need only be of the right family"),
-)
 
 
 def success(rank: ArrayLike, k: int = 1) -> NDArray[np.float64]:
@@ -320,3 +305,35 @@ def _means(values: NDArray[np.float64], groups: NDArray[np.intp], size: int = 0)
     counts = np.bincount(groups, minlength=size)
     sums = np.bincount(groups, weights=values, minlength=size)
     return np.divide(sums, counts, out=np.full(len(counts), np.nan), where=counts > 0)
+
+
+_metric = partial(Metric, citation=_TASK_2011, command="evaluate")
+
+METRICS = (
+    _metric("S", "average classification score: mean over authors, plants, pictures", average_score),
+    _metric(
+        "inverse-rank",
+        "as S, a picture counts 1 / rank of the right species",
+        inverse_rank,
+        citation="Goëau et al., ImageCLEF 2012 plant task",
+    ),
+    _metric("accuracy", "share of pictures whose first species is right", accuracy),
+    _metric(
+        "top-K", "share of pictures with the right species in the first K", success, citation="Lapin et al., PAMI 2018"
+    ),
+    _metric("per-plant", "mean over plants of the share of right pictures", plant_accuracy),
+    _metric(
+        "genus",
+        "as S, the first species need only be of the right genus",
+        average_score,
+        command="evaluate --by genus",
+        column="S of genus",
+    ),
+    _metric(
+        "family",
+        "as S, the first species need only be of the right family",
+        average_score,
+        command="evaluate --by family",
+        column="S of family",
+    ),
+)

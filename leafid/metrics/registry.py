@@ -2,49 +2,44 @@
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Iterator
-from dataclasses import dataclass
-
-# Named rather than imported: the tasks stand above this room.
-_MODULES = (
-    "leafid.tasks.annotation2016.metrics",
-    "leafid.metrics.hierarchy",
-    "leafid.tasks.interpretation.metric",
-    "leafid.tasks.irma.metrics",
-    "leafid.tasks.interpretation.localisation",
-    "leafid.tasks.annotation2016.meteor",
-    "leafid.metrics.plant_task",
-    "leafid.metrics.set_scores",
-)
+from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Metric:
-    """One way to judge a run.
+    """One way to judge a run. A module that implements metrics lists them as ``METRICS``.
 
     Attributes
     ----------
     name : str
-        As tables and options write it.
+        Unique among all metrics; options take it.
+    summary : str
+        What it measures, in one line.
+    compute : callable
+        The function that computes it.
+    citation : str
+        Where it is defined.
+    command : str
+        The command, with its options, that prints it; empty where none does.
+    column : str
+        Its heading in that command's table, by default its name. K stands for a number.
     higher_is_better : bool
         True for a score, False for an error.
     range : tuple of float
         The least and the greatest value that it can take; an end may be infinite.
-    citation : str
-        Where it is defined.
-    summary : str
-        What it measures, in one line.
     """
 
     name: str
-    higher_is_better: bool
-    range: tuple[float, float]
-    citation: str
     summary: str
+    compute: Callable[..., Any]
+    _: KW_ONLY
+    citation: str
+    command: str
+    column: str = ""
+    higher_is_better: bool = True
+    range: tuple[float, float] = (0.0, 1.0)
 
-
-def every_metric() -> Iterator[Metric]:
-    """Pass over the metrics of all tasks, module by module."""
-    for module in _MODULES:
-        yield from importlib.import_module(module).METRICS
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "column", self.column or self.name)

@@ -11,23 +11,15 @@ References
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from leafid.metrics.plant_task import accuracy
 from leafid.metrics.registry import Metric
 
 _GARCIN = "Garcin et al., Pl@ntNet-300K, NeurIPS 2021"
-METRICS = (
-    Metric("average-K", True, (0.0, 1.0), _GARCIN, "share of pictures with the right species in sets of mean size K"),
-    Metric("macro-average", True, (0.0, 1.0), _GARCIN, "top-K or average-K accuracy of each species, then their mean"),
-    Metric("mean-bin-accuracy", True, (0.0, 1.0), _GARCIN, "macro-average over species of similar training numbers"),
-    Metric(
-        "coverage", True, (0.0, 1.0), "Sadinle et al., JASA 2019", "share of pictures with the right species in the set"
-    ),
-    Metric("mean-set-size", False, (0.0, math.inf), _GARCIN, "species in a set, on average"),
-    Metric("empty-set-share", False, (0.0, 1.0), _GARCIN, "share of pictures for which nothing is named"),
-)
 
 #: The bins of [1]_, Table 1, by number of training pictures: the upper end belongs to the bin.
 BINS = ("0-10", "10-50", "50-500", "500-2000", "> 2000")
@@ -142,3 +134,45 @@ def empty_share(sizes: ArrayLike) -> float:
     """
     number = np.asarray(sizes)
     return float((number == 0).mean()) if len(number) else float("nan")
+
+
+_score = partial(Metric, citation=_GARCIN, command="evaluate --sets")
+
+METRICS = (
+    _score("average-K", "share of pictures with the right species in sets of mean size K", accuracy, column="accuracy"),
+    _score(
+        "macro-average",
+        "top-K or average-K accuracy of each species, then their mean",
+        macro_average,
+        column="macro-average accuracy",
+    ),
+    _score(
+        "mean-bin-accuracy",
+        "macro-average over species of similar training numbers",
+        bin_accuracy,
+        command="evaluate --sets --training",
+        column="mean bin accuracy",
+    ),
+    _score(
+        "coverage",
+        "share of pictures with the right species in the set",
+        accuracy,
+        citation="Sadinle et al., JASA 2019",
+        column="accuracy",
+    ),
+    _score(
+        "mean-set-size",
+        "species in a set, on average",
+        mean_size,
+        column="mean size",
+        higher_is_better=False,
+        range=(0.0, math.inf),
+    ),
+    _score(
+        "empty-set-share",
+        "share of pictures for which nothing is named",
+        empty_share,
+        column="empty sets",
+        higher_is_better=False,
+    ),
+)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from textwrap import fill
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from leafid.evaluation.comparison import Pair, species_scores
 from leafid.evaluation.resampling import Bootstrap
 from leafid.evaluation.summary import Measure, Part, by_group, by_type, level_measure
 from leafid.metrics.plant_task import accuracy
-from leafid.metrics.registry import every_metric
+from leafid.metrics.registry import Metric
 from leafid.metrics.set_scores import BINS, bin_accuracy, empty_share, group_means, macro_average, mean_size
 from leafid.report.tables import Cell, Table
 from leafid.runs.truth import Truth
@@ -242,24 +243,47 @@ def species_table(truth: Truth, runs: Sequence[Answers], measure: Measure, acqui
     return Table("Scores by species", ["species", *(run.name for run in runs)], rows)
 
 
-def metrics_table() -> Table:
-    """List every metric of the program.
+def metrics_table(metrics: Iterable[Metric]) -> Table:
+    """List metrics with everything that the registry holds of them."""
+    columns = ["metric", "column", "better", "range", "command", "what it is", "citation"]
+    rows = [[m.name, m.column, _direction(m), _range(m), m.command, m.summary, m.citation] for m in metrics]
+    return Table("", columns, rows)
 
-    Returns
-    -------
-    Table
+
+def metrics_by_command(metrics: Iterable[Metric], width: int = 100) -> list[Table]:
+    """List metrics for reading: a table for each command that prints some, and the numbered sources at the end.
+
+    Parameters
+    ----------
+    metrics : iterable of Metric
+    width : int, default 100
+        Maximum length of a line, in characters.
     """
-    rows = [
-        [
-            metric.name,
-            "higher" if metric.higher_is_better else "lower",
-            f"{metric.range[0]:g} to {metric.range[1]:g}",
-            metric.summary,
-            metric.citation,
-        ]
-        for metric in every_metric()
-    ]
-    return Table("", ["metric", "better", "range", "what it is", "citation"], rows)
+    sources: dict[str, int] = {}
+    by_command: dict[str, list[Metric]] = {}
+    for metric in metrics:
+        sources.setdefault(metric.citation, len(sources) + 1)
+        by_command.setdefault(metric.command, []).append(metric)
+    headings = ["metric", "column", "better", "range", "source"]
+    tables = []
+    for command, members in by_command.items():
+        rows = [[m.name, fill(m.column, 22), _direction(m), _range(m), f"[{sources[m.citation]}]"] for m in members]
+        # The table leaves two blanks between columns, and two more after a heading.
+        rest = width
+        for heading, *cells in zip(headings, *rows, strict=True):
+            rest -= 2 + max(len(heading) + 2, *(len(line) for cell in cells for line in cell.split("\n")))
+        described = [[*row, fill(metric.summary, rest)] for row, metric in zip(rows, members, strict=True)]
+        tables.append(Table(f"leafid {command}" if command else "Python only", [*headings, "what it is"], described))
+    notes = [f"[{number}] {citation}" for citation, number in sources.items()]
+    return [*tables[:-1], replace(tables[-1], notes=["", *notes])]
+
+
+def _direction(metric: Metric) -> str:
+    return "higher" if metric.higher_is_better else "lower"
+
+
+def _range(metric: Metric) -> str:
+    return f"{metric.range[0]:g} to {metric.range[1]:g}"
 
 
 def _headings(chosen: Sequence[Measure], options: Options) -> list[str]:

@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from leafid.cli.evaluate import every_metric
+from leafid.cli.main import COMMANDS
+
 SAMPLE = Path(__file__).parents[2] / "data" / "sample"
 GOLDEN = Path(__file__).parents[1] / "golden" / "plant_task"
 TRUTH, GOOD, PARTIAL = GOLDEN / "truth", GOLDEN / "runs" / "good.txt", GOLDEN / "runs" / "partial.txt"
@@ -234,9 +237,24 @@ def test_sets(cli):
     assert cli("evaluate", TRUTH, PARTIAL, "--training", TRUTH).status == 2
 
 
-def test_every_metric_in_a_line(cli):
+def test_every_metric_says_what_it_is_and_how_to_get_it():
+    metrics = every_metric()
+    assert {"S", "inverse-rank", "top-K", "average-K", "coverage"} <= {metric.name for metric in metrics}
+    assert len({metric.name for metric in metrics}) == len(metrics)
+    for metric in metrics:
+        assert metric.range[0] < metric.range[1]
+        assert metric.summary
+        assert metric.citation
+        assert callable(metric.compute)
+        assert metric.command.split(" ")[0] in {*COMMANDS, ""}
+
+
+def test_the_list_of_metrics_fits_a_screen_and_names_the_command(cli):
     outcome = cli("evaluate", "--list")
     assert outcome.status == 0
-    names = [line.split()[0] for line in outcome.out.splitlines()[2:]]
-    assert {"S", "inverse-rank", "top-K", "average-K"} <= set(names)
-    assert len(names) == len(set(names))
+    assert max(map(len, outcome.out.splitlines())) <= 100
+    assert {metric.name for metric in every_metric()} <= set(outcome.out.split())
+    assert "leafid evaluate --sets\n" in outcome.out
+    listed = rows(cli("evaluate", "--list", "--format", "csv"))
+    (share,) = [row for row in listed if row["metric"] == "empty-set-share"]
+    assert (share["column"], share["command"]) == ("empty sets", "evaluate --sets")

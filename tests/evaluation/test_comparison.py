@@ -8,7 +8,6 @@ from leafid.evaluation.comparison import compare, score_weights, species_scores
 from leafid.evaluation.resampling import Bootstrap
 from leafid.evaluation.summary import ALL, GROUPS, MEAN_OF_TYPES, by_group, by_type, measures
 from leafid.metrics.plant_task import average_score
-from leafid.metrics.registry import every_metric
 from leafid.runs import read_run, write_run
 from leafid.runs.ground_truth import read_truth
 
@@ -106,13 +105,3 @@ def test_intervals_hold_the_scores(truth, runs):
         for score, (low, high) in zip(part.scores, part.intervals, strict=True):
             # Sums in another order may differ in their last digit.
             assert low - 1e-12 <= score <= high + 1e-12
-
-
-def test_every_metric_says_what_it_is():
-    metrics = list(every_metric())
-    assert {"S", "inverse-rank", "top-K", "average-K", "coverage"} <= {metric.name for metric in metrics}
-    assert len({metric.name for metric in metrics}) == len(metrics)
-    for metric in metrics:
-        assert metric.range[0] < metric.range[1]
-        assert metric.summary
-        assert metric.citation

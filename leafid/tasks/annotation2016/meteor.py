@@ -10,9 +10,6 @@ from leafid.errors import LeafidError
 from leafid.metrics.registry import Metric
 
 CITATION = "Denkowski, Lavie, Meteor Universal, WMT 2014, doi:10.3115/v1/W14-3348"
-METRICS = (
-    Metric("meteor", True, (0.0, 1.0), CITATION, "agreement of a caption with human ones (English; needs Java)"),
-)
 
 
 def missing_for_meteor() -> str | None:
@@ -75,3 +72,15 @@ def meteor_scores(captions: Mapping[str, str], references: Mapping[str, Sequence
 def _line(text: str) -> str:
     # The program takes a line a caption, with these bars between its parts.
     return " ".join(text.replace("|||", " ").split())
+
+
+METRICS = (
+    Metric(
+        "meteor",
+        "agreement of a caption with human ones (English; needs Java)",
+        meteor_scores,
+        citation=CITATION,
+        command="evaluate-annotation",
+        column="meteor mean, median, min, max",
+    ),
+)

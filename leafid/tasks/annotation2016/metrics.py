@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -14,16 +15,6 @@ from leafid.tasks.annotation2016.results import Concept, Place, ScoredBox
 from leafid.tasks.interpretation.localisation import box_overlap
 
 CITATION = "Gilbert et al., Overview of the ImageCLEF 2016 Scalable Concept Image Annotation Task"
-METRICS = (
-    Metric("map-0.5", True, (0.0, 1.0), CITATION, "mean average precision of concepts, boxes overlapping by half"),
-    Metric("map-0", True, (0.0, 1.0), CITATION, "mean average precision of concepts wherever they are in the picture"),
-    Metric("map-increasing", True, (0.0, 1.0), CITATION, "mean of map at overlaps of 0, 0.1 … 0.9"),
-    Metric("selection-f1", True, (0.0, 1.0), CITATION, "F1 of the boxes that descriptions mention"),
-    Metric("selection-precision", True, (0.0, 1.0), CITATION, "share of the chosen boxes that descriptions mention"),
-    Metric("selection-recall", True, (0.0, 1.0), CITATION, "share of the mentioned boxes that are chosen"),
-    Metric("recall-at-k", True, (0.0, 1.0), CITATION, "share of documents whose picture is among the first k"),
-    Metric("great-circle-km", False, (0.0, math.pi * 6137), CITATION, "distance on the earth, in km, R = 6137 km"),
-)
 
 OVERLAPS = tuple(step / 10 for step in range(10))
 """The increasing overlaps; at 0 only the concept counts."""
@@ -234,3 +225,24 @@ def _detections(
         name: Detections(np.array(column[0]), np.array(column[1], int), np.array(column[2]), positives[name])
         for name, column in columns.items()
     }
+
+
+_metric = partial(Metric, citation=CITATION, command="evaluate-annotation")
+
+METRICS = (
+    _metric("map-0.5", "mean average precision of concepts, boxes overlapping by half", concept_precisions),
+    _metric("map-0", "mean average precision of concepts wherever they are in the picture", concept_precisions),
+    _metric("map-increasing", "mean of map at overlaps of 0, 0.1 … 0.9", concept_precisions),
+    _metric("selection-f1", "F1 of the boxes that descriptions mention", selection_scores),
+    _metric("selection-precision", "share of the chosen boxes that descriptions mention", selection_scores),
+    _metric("selection-recall", "share of the mentioned boxes that are chosen", selection_scores),
+    _metric("recall-at-k", "share of documents whose picture is among the first k", recall_at, column="recall-at-K"),
+    _metric(
+        "great-circle-km",
+        "distance on the earth, in km, R = 6137 km",
+        great_circle_distance,
+        column="great-circle-km mean, median, min, max",
+        higher_is_better=False,
+        range=(0.0, math.pi * EARTH_RADIUS),
+    ),
+)

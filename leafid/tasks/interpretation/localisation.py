@@ -6,6 +6,7 @@ The comparison of these metrics by Hemery et al. (2010) is where their names com
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numpy as np
 
@@ -13,18 +14,9 @@ from leafid.errors import LeafidError
 from leafid.metrics.registry import Metric
 from leafid.tasks.interpretation.box import Box
 
+_PRATT = "Pratt, Faugeras, Gagalowicz, IEEE SMC 8(11), 1978"
 _ROBIN = "D'Angelo, Herbin, Ratiéville, Robin challenge evaluation principles and metrics, 2006"
 _MARTIN = "Martin, Fowlkes, Tal, Malik, ICCV 2001, doi:10.1109/ICCV.2001.937655"
-METRICS = (
-    Metric("rob-loc", False, (0.0, 1.0), _ROBIN, "box: distance of the centres, relative to the true box"),
-    Metric("rob-com", False, (0.0, 1.0), _ROBIN, "box: difference of the areas"),
-    Metric("rob-cor", False, (0.0, 1.0), _ROBIN, "box: difference of the ratios of height to width"),
-    Metric("fom", True, (0.0, 1.0), "Pratt, Faugeras, Gagalowicz, IEEE SMC 8(11), 1978", "contour: figure of merit"),
-    Metric("pas", True, (0.0, 1.0), "Everingham et al., PASCAL VOC 2005", "region: intersection over union"),
-    Metric("martin", False, (0.0, 1.0), _MARTIN, "region: the lesser share that is missing or too much"),
-    Metric("martin-gce", False, (0.0, 1.0), _MARTIN, "partition: global consistency error"),
-    Metric("martin-lce", False, (0.0, 1.0), _MARTIN, "partition: local consistency error"),
-)
 
 
 def rob_loc_error(truth: Box, result: Box) -> float:
@@ -257,3 +249,18 @@ def _refinements(truth: np.ndarray, result: np.ndarray) -> tuple[np.ndarray, np.
 def _check_masks(truth: np.ndarray, result: np.ndarray) -> None:
     if truth.shape != result.shape or truth.ndim != 2 or truth.size == 0:
         raise LeafidError(f"expected two masks of one size (rows, cols), found {truth.shape} and {result.shape}")
+
+
+_score = partial(Metric, command="evaluate-interpretation")
+_error = partial(_score, higher_is_better=False)
+
+METRICS = (
+    _error("rob-loc", "box: distance of the centres, relative to the true box", rob_loc_error, citation=_ROBIN),
+    _error("rob-com", "box: difference of the areas", rob_com_error, citation=_ROBIN),
+    _error("rob-cor", "box: difference of the ratios of height to width", rob_cor_error, citation=_ROBIN),
+    _score("fom", "contour: figure of merit", figure_of_merit_score, citation=_PRATT),
+    _score("pas", "region: intersection over union", pascal_score, citation="Everingham et al., PASCAL VOC 2005"),
+    _error("martin", "region: the lesser share that is missing or too much", martin_error, citation=_MARTIN),
+    _error("martin-gce", "partition: global consistency error", martin_gce_error, citation=_MARTIN),
+    _error("martin-lce", "partition: local consistency error", martin_lce_error, citation=_MARTIN),
+)

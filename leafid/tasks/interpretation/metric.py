@@ -15,9 +15,6 @@ from leafid.tasks.interpretation.label_masks import ObjectName
 from leafid.tasks.interpretation.localisation import box_intersection, common_pixels
 
 CITATION = "Hemery, Laurent, Emile, Rosenberger, Évaluation d'un résultat d'interprétation d'images"
-METRICS = (
-    Metric("interpretation-error", False, (0.0, 1.0), CITATION, "objects missed, invented, misplaced or misnamed"),
-)
 
 MATCHINGS = ("multiple", "one-to-one")
 
@@ -264,3 +261,15 @@ def _one_to_one(overlap: np.ndarray, local: np.ndarray) -> np.ndarray:
 
 def _differs(one: str, other: str) -> float:
     return float(one != other)
+
+
+METRICS = (
+    Metric(
+        "interpretation-error",
+        "objects missed, invented, misplaced or misnamed",
+        interpretation,
+        citation=CITATION,
+        command="evaluate-interpretation",
+        higher_is_better=False,
+    ),
+)

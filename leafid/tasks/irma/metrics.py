@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from leafid.errors import LeafidError
 from leafid.metrics.path_error import DONT_KNOW_ERROR, WILDCARD, WRONG_ERROR, path_error
@@ -12,16 +13,6 @@ from leafid.metrics.registry import Metric
 from leafid.tasks.irma.files import AXES, CLUTTER, CLUTTER_YEARS, FLAT_YEARS, UNSPECIFIED, YEARS, Answers, CodeTable
 
 CITATION = "ImageCLEF 2009, Error evaluation for IRMA Medical Image Annotation"
-METRICS = (
-    Metric("irma-label-error", False, (0.0, 1.0), CITATION, "2005/2006 labels: wrong 1, don't know 0.5"),
-    Metric(
-        "irma-axis-error", False, (0.0, 0.25), CITATION, "one axis of an IRMA code, early and easy mistakes weigh more"
-    ),
-    Metric("irma-code-error", False, (0.0, 1.0), CITATION, "a whole IRMA code TTTT-DDD-AAA-BBB, the sum of its axes"),
-    Metric(
-        "irma-error", False, (0.0, float("inf")), CITATION, "all pictures' label and code errors, summed over the years"
-    ),
-)
 
 _AXIS_SHARE = 0.25
 
@@ -197,3 +188,38 @@ def _worst(correct: str, year: int) -> float:
     if year in FLAT_YEARS:
         return WRONG_ERROR
     return _AXIS_SHARE * sum(set(part) != {CLUTTER} for part in correct.split("-"))
+
+
+_error = partial(Metric, citation=CITATION, higher_is_better=False)
+
+METRICS = (
+    _error(
+        "irma-label-error",
+        "2005/2006 labels: wrong 1, don't know 0.5",
+        label_error,
+        command="evaluate-irma --by-picture",
+        column="2005, 2006",
+    ),
+    _error(
+        "irma-axis-error",
+        "one axis of an IRMA code, early and easy mistakes weigh more",
+        axis_error,
+        command="",
+        range=(0.0, 0.25),
+    ),
+    _error(
+        "irma-code-error",
+        "a whole IRMA code TTTT-DDD-AAA-BBB, the sum of its axes",
+        code_error,
+        command="evaluate-irma --by-picture",
+        column="2007, 2008",
+    ),
+    _error(
+        "irma-error",
+        "all pictures' label and code errors, summed over the years",
+        year_errors,
+        command="evaluate-irma",
+        column="2005 to 2008, sum",
+        range=(0.0, float("inf")),
+    ),
+)
