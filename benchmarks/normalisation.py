@@ -73,19 +73,19 @@ def ellipse_mask(image: Image) -> Mask:
 
 def white_surface(image: Image, *, quick: bool = False) -> tuple[np.ndarray, float]:
     """Take any sheet for white."""
-    surface, spread = background.sheet_surface(image, quick=quick)
+    surface, spread = background.fit_sheet_surface(image, quick=quick)
     return np.broadcast_to(np.array(_WHITE, np.float32), surface.shape), spread
 
 
 def level_surface(image: Image, *, quick: bool = False) -> tuple[np.ndarray, float]:
     """Take the sheet for evenly lit, of the colour that it has in the middle of its range."""
-    surface, spread = background.sheet_surface(image, quick=quick)
+    surface, spread = background.fit_sheet_surface(image, quick=quick)
     return np.broadcast_to(np.median(surface, axis=(0, 1)), surface.shape), spread
 
 
 def one_region(share: np.ndarray, distance: np.ndarray) -> np.ndarray:
     """Keep of the leaf's regions the largest."""
-    return largest_region(regions.leaf_regions(share, distance))
+    return largest_region(regions.select_leaf_regions(share, distance))
 
 
 def with_petiole_found(image: Image, acquisition_type: AcquisitionType, *, petiole: bool = True) -> Segmentation:
@@ -125,23 +125,23 @@ def _whole_picture(recipe: Recipe) -> Recipe:
 
 _PLAIN = [Step("the recipe")]
 _COMMON = [
-    Step("not turned upright", ((crop, "upright_angle", lambda segmentation: 0.0),)),
+    Step("not turned upright", ((crop, "estimate_upright_angle", lambda segmentation: 0.0),)),
     Step("local features of the whole picture, neither cut out nor scaled", recipe=_whole_picture),
 ]
 OF_SHEETS = [
     *_PLAIN,
-    Step("leaf cut by Otsu's threshold of grey", ((_SEGMENT, "sheet_mask", _uncovered(otsu_mask)),)),
-    Step("every sheet taken for white", ((uniform, "sheet_surface", white_surface),)),
-    Step("every sheet taken for evenly lit", ((uniform, "sheet_surface", level_surface),)),
+    Step("leaf cut by Otsu's threshold of grey", ((_SEGMENT, "segment_sheet", _uncovered(otsu_mask)),)),
+    Step("every sheet taken for white", ((uniform, "fit_sheet_surface", white_surface),)),
+    Step("every sheet taken for evenly lit", ((uniform, "fit_sheet_surface", level_surface),)),
     Step("shadows taken for leaf", ((uniform, "_LIGHTNESS_SHARE", 1.0),)),
-    Step("largest region alone", ((uniform, "leaf_regions", one_region),)),
+    Step("largest region alone", ((uniform, "select_leaf_regions", one_region),)),
     Step("petiole not looked for", ((_SEGMENT, "remove_petiole", lambda mask, box=None: mask.copy()),)),
     *_COMMON,
 ]
 OF_PHOTOS = [
     *_PLAIN,
-    Step("leaf cut by Otsu's threshold of green", ((_SEGMENT, "natural_mask", _certain(green_mask)),)),
-    Step("an ellipse in the middle for the leaf", ((_SEGMENT, "natural_mask", _certain(ellipse_mask)),)),
+    Step("leaf cut by Otsu's threshold of green", ((_SEGMENT, "segment_photo", _certain(green_mask)),)),
+    Step("an ellipse in the middle for the leaf", ((_SEGMENT, "segment_photo", _certain(ellipse_mask)),)),
     Step("one round of colours instead of eight", ((natural, "_ROUNDS", 1),)),
     Step("petiole looked for", ((describing, "segment", with_petiole_found),)),
     *_COMMON,

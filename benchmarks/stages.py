@@ -14,14 +14,14 @@ from benchmarks.pictures import Prepared
 from leafid.classifiers.linear import LinearScorer, mapped
 from leafid.collection import AcquisitionType, Picture
 from leafid.descriptors import registry
-from leafid.descriptors.local_registry import local_descriptor
+from leafid.descriptors.local.registry import get_local_descriptor
 from leafid.features.extractor import FeatureExtractor, PictureViews, local_features
 from leafid.features.loader import FeatureLoader
 from leafid.identification.identifier import Identifier
 from leafid.images import read_image
 from leafid.recipes.reader import load_recipe
 from leafid.recipes.recipe import LONGEST_SIDE, Expert, Recipe
-from leafid.segmentation import normalised_crop, segment
+from leafid.segmentation import crop_leaf, segment
 
 RECIPES = ("default", "fast", "baseline-bow")
 # As many as the model that comes along has; what it has learned makes no difference to the time.
@@ -152,7 +152,7 @@ def untrained_identifier(recipe: Recipe, pictures: Mapping[AcquisitionType, Sequ
     identifier.weights_ = np.ones(len(recipe.experts))
     identifier.scorers_ = {}
     for name, expert in recipe.experts.items():
-        length = encoders[name].n_features if expert.is_local else len(registry.columns(expert.families))
+        length = encoders[name].n_features if expert.is_local else len(registry.get_column_names(expert.families))
         n_mapped = mapped(np.zeros((1, length), np.float32), expert.map).shape[1]
         coefficients = random.standard_normal((n_mapped, N_SPECIES), np.float32)
         identifier.scorers_[name] = LinearScorer(expert.map, coefficients, np.zeros(N_SPECIES, np.float32))
@@ -162,7 +162,7 @@ def untrained_identifier(recipe: Recipe, pictures: Mapping[AcquisitionType, Sequ
 def extractor_name(expert: Expert) -> str:
     """Name a local descriptor with how it is asked for: ``dense-sift, upright, 4000 patches``."""
     view = "" if expert.view == "leaf" else f", {expert.view}"
-    return f"{expert.descriptor} ({local_descriptor(expert.descriptor).length}){view}" + (
+    return f"{expert.descriptor} ({get_local_descriptor(expert.descriptor).length}){view}" + (
         f", {expert.patches} patches" if expert.patches else ""
     )
 
@@ -181,7 +181,7 @@ def _segment_at(side: int) -> Callable[[Prepared], Call]:
 
 def _crop(one: Prepared, view: str) -> Call:
     image, segmentation = one.image(LONGEST_SIDE), one.segmentation(LONGEST_SIDE)
-    return lambda: normalised_crop(image, segmentation, 400, upright=view == "upright")
+    return lambda: crop_leaf(image, segmentation, 400, upright=view == "upright")
 
 
 def _measures(families: list[str]) -> Callable[[Prepared], Call]:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from leafid.collection import AcquisitionType, Picture
-    from leafid.descriptors.table import Row
+    from leafid.console.measurement_table import Row
 
 # Longer pictures are shrunk: descriptors work on leaves of a few hundred pixels.
 _MAX_SIDE = 1200
@@ -60,18 +60,18 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     from functools import partial
 
     from leafid.collection import AcquisitionType, read_and_warn
-    from leafid.descriptors import columns, known_families
-    from leafid.descriptors.table import writer
+    from leafid.console.measurement_table import choose_table_writer
+    from leafid.descriptors import find_families, get_column_names
     from leafid.errors import UsageError
     from leafid.parallel import ordered_map
 
     if arguments.list:
         _list(environment)
         return 0
-    families = [family.name for family in known_families(_split(arguments.families))]
+    families = [family.name for family in find_families(_split(arguments.families))]
     if not arguments.pictures:
         raise UsageError("expected at least one picture, folder or collection; see 'leafid describe --help'")
-    write = writer(arguments.output)
+    write = choose_table_writer(arguments.output)
     if arguments.output != "-":
         refuse_inputs(arguments.output, arguments.pictures)
     collection = read_and_warn(arguments.pictures, arguments.layout, unlabelled=True)
@@ -91,7 +91,7 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
                 yield outcome
 
     with on_workers(arguments, arguments.pictures):
-        write(environment.stdout, columns(families), rows())
+        write(environment.stdout, get_column_names(families), rows())
     if problems:
         environment.note(f"leafid: {len(problems)} of {len(collection)} pictures left out")
     return 1 if problems or collection.incomplete else 0
@@ -101,8 +101,8 @@ def _described(picture: Picture, families: Sequence[str], given: AcquisitionType
     """Measure one picture; a problem comes back as its line."""
     import numpy as np
 
-    from leafid.descriptors import describe
-    from leafid.descriptors.table import Row
+    from leafid.console.measurement_table import Row
+    from leafid.descriptors import measure_families
     from leafid.errors import LeafidError, one_line
     from leafid.files import is_utf8
     from leafid.images import ImageError, read_image
@@ -113,7 +113,7 @@ def _described(picture: Picture, families: Sequence[str], given: AcquisitionType
     try:
         image = read_image(picture.file, _MAX_SIDE)
         type_ = given or picture.type or guess_type(image)
-        values = describe(image, segment(image, type_), families)
+        values = measure_families(image, segment(image, type_), families)
     except ImageError as error:
         return str(error)
     except LeafidError as error:

@@ -142,7 +142,7 @@ def _cut_one(named: tuple[Picture, str], given: AcquisitionType | None, output: 
     import numpy as np
 
     from leafid.images import ImageError, read_image
-    from leafid.segmentation import draw_overlay, guess_type, normalised_crop, segment
+    from leafid.segmentation import crop_leaf, draw_overlay, guess_type, segment
 
     picture, name = named
     try:
@@ -154,7 +154,7 @@ def _cut_one(named: tuple[Picture, str], given: AcquisitionType | None, output: 
     _write(output / f"{name}_mask.png", found.mask.view(np.uint8) * 255)
     _write(output / f"{name}_overlay.jpg", draw_overlay(image, found))
     if crop:
-        _write(output / f"{name}_crop.png", normalised_crop(image, found, CROP_SIZE)[0])
+        _write(output / f"{name}_crop.png", crop_leaf(image, found, CROP_SIZE)[0])
     return Outcome(acquisition_type.value, found.share, found.confidence)
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from leafid.descriptors.closed_curves import Points, contour_area, contour_length, resample
 from leafid.errors import LeafidError
-from leafid.segmentation.result import halved
+from leafid.segmentation.result import downsample2
 
 Mask = NDArray[np.bool_]
 """A leaf's region, bool (H, W)."""
@@ -61,15 +61,15 @@ class Shape:
     @cached_property
     def half(self) -> NDArray[np.uint8]:
         """`grey` at half the size, for what needs no fine edge: pixel (r, c) lies at (2 r + ½, 2 c + ½) of `grey`."""
-        return halved(self.grey)
+        return downsample2(self.grey)
 
     @cached_property
     def quarter(self) -> NDArray[np.uint8]:
         """`grey` at a quarter of the size: pixel (r, c) lies at (4 r + 1½, 4 c + 1½) of `grey`."""
-        return halved(self.half)
+        return downsample2(self.half)
 
 
-def shape_of(leaf: Mask | Shape) -> Shape:
+def normalise_shape(leaf: Mask | Shape) -> Shape:
     """Normalise a mask; a shape comes back as it is, so that a caller of several families can share one.
 
     Parameters

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leafid.descriptors.closed_curves import Points
-from leafid.descriptors.contour import Mask, Shape, shape_of
+from leafid.descriptors.contour import Mask, Shape, normalise_shape
 
 SCALES = tuple(float(radius) for radius in np.geomspace(0.02, 0.6, 10).round(4))
 """Radii of the discs and circles, in √area."""
@@ -86,7 +86,7 @@ def curvature_histograms(leaf: Mask | Shape) -> NDArray[np.float32]:
     doi:10.1007/978-3-642-33709-3_36, section 4.
     S. Manay et al., "Integral invariants for shape matching", IEEE Trans. PAMI 28, 2006, doi:10.1109/TPAMI.2006.208.
     """
-    shape = shape_of(leaf)
+    shape = normalise_shape(leaf)
     areas, arcs = disc_shares(shape, shape.all_points[::_STEP])
     return np.sqrt(soft_histograms(np.concatenate([areas, arcs], axis=1), BINS)).ravel().astype(np.float32)
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leafid.descriptors.closed_curves import contour_length
-from leafid.descriptors.contour import Mask, Shape, shape_of
+from leafid.descriptors.contour import Mask, Shape, normalise_shape
 
 ELLIPTIC_HARMONICS = 24
 """Harmonics of `elliptic_fourier`."""
@@ -50,7 +50,7 @@ def elliptic_fourier(leaf: Mask | Shape) -> NDArray[np.float32]:
     G. H. Granlund, "Fourier preprocessing for hand print character recognition", IEEE Trans. Computers C-21, 1972,
     doi:10.1109/TC.1972.5008926.
     """
-    contour = shape_of(leaf).contour
+    contour = normalise_shape(leaf).contour
     spectrum = np.fft.fft(contour[:, 1] - 1j * contour[:, 0]) / len(contour)
     k = np.arange(1, ELLIPTIC_HARMONICS + 1)
     ahead, back = np.abs(spectrum[k]), np.abs(spectrum[-k])
@@ -101,7 +101,7 @@ def centroid_distance(leaf: Mask | Shape) -> NDArray[np.float32]:
     ----------
     D. Zhang, G. Lu, "A comparative study of Fourier descriptors for shape representation and retrieval", ACCV 2002.
     """
-    contour = shape_of(leaf).contour
+    contour = normalise_shape(leaf).contour
     offsets = contour - contour.mean(axis=0)
     distance = np.hypot(offsets[:, 0], offsets[:, 1])
     magnitudes = np.abs(np.fft.rfft(distance)) / len(distance)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leafid.descriptors.closed_curves import Points, contour_area, contour_length
-from leafid.descriptors.contour import Mask, Shape, shape_of
+from leafid.descriptors.contour import Mask, Shape, normalise_shape
 
 WIDTHS = 16
 """Widths of the profile, at equal steps along the main axis."""
@@ -49,7 +49,7 @@ def geometry(leaf: Mask | Shape) -> NDArray[np.float32]:
     The main axis is that of the second moments, and points to the end with the longer tail (the sign of the third
     moment); of each pair of opposite widths the profile holds the sum and the difference in that direction.
     """
-    shape = shape_of(leaf)
+    shape = normalise_shape(leaf)
     hull = cv2.convexHull(shape.all_points.astype(np.float32))[:, 0].astype(np.float64)
     area = shape.side**2
     outer_areas = np.array([abs(contour_area(contour)) for contour in shape.contours])

@@ -9,7 +9,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from leafid.segmentation.result import halved
+from leafid.segmentation.result import downsample2
 
 POINTS = 8
 UNIFORM_ROWS = POINTS - 1
@@ -153,7 +153,7 @@ def pyramid(grey: NDArray[np.uint8], levels: int) -> list[NDArray[np.int16]]:
     result = [level]
     for _ in range(levels - 1):
         smooth = cv2.sepFilter2D(level, cv2.CV_32F, _BINOMIAL, _BINOMIAL, borderType=cv2.BORDER_REPLICATE)
-        mean = halved(smooth)
+        mean = downsample2(smooth)
         level = np.rint(mean, out=mean).astype(np.int16)
         result.append(level)
     return result

@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from leafid.descriptors.contour import Mask, Shape, shape_of
+from leafid.descriptors.contour import Mask, Shape, normalise_shape
 
 RADII = (0.02, 0.035, 0.055, 0.08, 0.12, 0.17, 0.24, 0.34)
 """Radii of the openings and closings, in √area."""
@@ -42,7 +42,7 @@ def leaflets(leaf: Mask | Shape) -> NDArray[np.float32]:
     P. Maragos, "Pattern spectrum and multiscale shape representation", IEEE Trans. PAMI 11, 1989,
     doi:10.1109/34.192465.
     """
-    shape = shape_of(leaf)
+    shape = normalise_shape(leaf)
     half = len(RADII) // 2
     fine, coarse = _reduced(shape, SIDES[0], RADII[half - 1]), _reduced(shape, SIDES[1], RADII[-1])
     measured = [*_granulometry(fine, SIDES[0], RADII[:half]), *_granulometry(coarse, SIDES[1], RADII[half:])]

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leafid.descriptors.closed_curves import Points, as_complex, contour_length, smoothing_gain
-from leafid.descriptors.contour import Mask, Shape, shape_of
+from leafid.descriptors.contour import Mask, Shape, normalise_shape
 
 SMOOTHINGS = (0.0015, 0.003, 0.006, 0.012, 0.025, 0.05)
 """Standard deviations of the smoothed outlines, as shares of the contour's length."""
@@ -71,7 +71,7 @@ def margin_teeth(leaf: Mask | Shape) -> NDArray[np.float32]:
     -----
     The measures are leafid's own.
     """
-    shape = shape_of(leaf)
+    shape = normalise_shape(leaf)
     signals = margin_signals(shape.contour, SMOOTHINGS) / np.float32(shape.side)
     spectra = np.fft.rfft(signals).astype(np.complex64, copy=False)
     return np.concatenate([_teeth(spectra, signals.shape[1]), _spectrum(spectra[-1] / signals.shape[1])])
@@ -137,7 +137,7 @@ def margin_lobes(leaf: Mask | Shape) -> NDArray[np.float32]:
     -----
     The measures are leafid's own.
     """
-    shape = shape_of(leaf)
+    shape = normalise_shape(leaf)
     depths, mouths, on_hull = _sinuses(shape.contour)
     depths, mouths = depths / shape.side, mouths / shape.side
     order = np.argsort(-depths, kind="stable")[:LOBES]

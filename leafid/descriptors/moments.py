@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from leafid.descriptors.contour import Mask, Shape, shape_of
+from leafid.descriptors.contour import Mask, Shape, normalise_shape
 
 RADII = 8
 """Rings of `polar_fourier`."""
@@ -40,7 +40,7 @@ def hu_moments(leaf: Mask | Shape) -> NDArray[np.float32]:
     M.-K. Hu, "Visual pattern recognition by moment invariants", IRE Trans. Information Theory 8, 1962,
     doi:10.1109/TIT.1962.1057692.
     """
-    shape = shape_of(leaf)
+    shape = normalise_shape(leaf)
     invariants = cv2.HuMoments(cv2.moments(shape.grey.astype(np.float32) / np.float32(255))).ravel()
     return np.log10(np.abs(invariants) + 1e-12).astype(np.float32)
 
@@ -77,7 +77,7 @@ def polar_fourier(leaf: Mask | Shape) -> NDArray[np.float32]:
     D. Zhang, G. Lu, "Shape-based image retrieval using generic Fourier descriptor", Signal Processing: Image
     Communication 17, 2002, doi:10.1016/S0923-5965(02)00084-X.
     """
-    shape = shape_of(leaf)
+    shape = normalise_shape(leaf)
     moments = cv2.moments(shape.grey)
     centre = np.array([moments["m01"], moments["m10"]]) / moments["m00"]
     offsets = shape.all_points - centre

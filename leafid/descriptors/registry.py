@@ -64,9 +64,9 @@ class Family:
 
         See Also
         --------
-        describe : several families at once, without doing their common work twice.
+        measure_families : several families at once, without doing their common work twice.
         """
-        return describe(image, segmentation, [self.name])[self.name]
+        return measure_families(image, segmentation, [self.name])[self.name]
 
     def names(self) -> list[str]:
         """Name the values, in order, without the family's name."""
@@ -77,7 +77,7 @@ class Family:
         return _load(self.module, self.function)(source)
 
 
-def describe(
+def measure_families(
     image: NDArray[np.uint8], segmentation: Segmentation, families: Iterable[str] | None = None
 ) -> dict[str, NDArray[np.float32]]:
     """Measure several families of one leaf; what they share is computed once.
@@ -103,7 +103,7 @@ def describe(
     LeafidError
         When no leaf was found in the picture.
     """
-    wanted = known_families(families)
+    wanted = find_families(families)
     if not segmentation.blade.any():
         raise LeafidError("no leaf was found; leave the picture out, or try another acquisition type")
     names = {family.source for family in wanted}
@@ -121,7 +121,7 @@ def describe(
     return values
 
 
-def columns(families: Iterable[str] | None = None) -> list[str]:
+def get_column_names(families: Iterable[str] | None = None) -> list[str]:
     """Name the columns of a table of these families: ``geometry.log_aspect_box``.
 
     Parameters
@@ -134,10 +134,10 @@ def columns(families: Iterable[str] | None = None) -> list[str]:
     list of str
         The family's name, a dot, and the value's name without what is only the family's name again.
     """
-    return [f"{family.name}.{name}" for family in known_families(families) for name in _shortened(family.names())]
+    return [f"{family.name}.{name}" for family in find_families(families) for name in _shortened(family.names())]
 
 
-def known_families(names: Iterable[str] | None = None) -> list[Family]:
+def find_families(names: Iterable[str] | None = None) -> list[Family]:
     """Look families up by name.
 
     Raises
@@ -179,11 +179,11 @@ def _is_bare(segmentation: Segmentation) -> bool:
 
 
 def _blade_shape(image: NDArray[np.uint8], segmentation: Segmentation) -> object:
-    return _load("contour", "shape_of")(segmentation.blade)
+    return _load("contour", "normalise_shape")(segmentation.blade)
 
 
 def _whole_shape(image: NDArray[np.uint8], segmentation: Segmentation) -> object:
-    return _load("contour", "shape_of")(segmentation.mask)
+    return _load("contour", "normalise_shape")(segmentation.mask)
 
 
 def _texture(image: NDArray[np.uint8], segmentation: Segmentation) -> object:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from leafid.descriptors.checks import check_picture
 from leafid.descriptors.lbp import CodedLevel, Scale, fourier_features, positions, pyramid, ring_scales
 from leafid.descriptors.resizing import resized
-from leafid.segmentation.result import bounding_box, halved
+from leafid.segmentation.result import downsample2, find_bounding_box
 
 PLACES = 16384
 """For the interior at most so many pixels of a leaf are looked at on a level: every n-th in reading order."""
@@ -90,7 +90,7 @@ class LeafTexture:
         edge: Sampling = EDGE,
     ) -> None:
         check_picture(image, mask)
-        row0, row1, col0, col1 = bounding_box(mask)
+        row0, row1, col0, col1 = find_bounding_box(mask)
         image, covered = image[row0:row1, col0:col1], mask[row0:row1, col0:col1].view(np.uint8) * np.uint8(255)
         self._interior, self._edge = (_Resized(image, covered, sampling) for sampling in (interior, edge))
 
@@ -214,7 +214,7 @@ class _Resized:
     def _brought_to_size(self, crop: NDArray[np.uint8]) -> NDArray[np.uint8]:
         # Means over parts of pixels would take ten times as long as halves and interpolation.
         while crop.shape[1] >= 2 * self._size[0] and crop.shape[0] >= 2 * self._size[1]:
-            crop = halved(crop)
+            crop = downsample2(crop)
         return cv2.resize(crop, self._size, interpolation=cv2.INTER_LINEAR)
 
 
@@ -229,5 +229,5 @@ def _halved(plane: NDArray[np.float32], levels: int) -> list[NDArray[np.float32]
     """List the plane and its means over blocks of 2, 4, 8 … pixels, of which there are whole ones only."""
     result = [plane]
     for _ in range(levels - 1):
-        result.append(halved(result[-1]))
+        result.append(downsample2(result[-1]))
     return result

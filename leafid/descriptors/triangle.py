@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leafid.descriptors.closed_curves import Points, as_complex, contour_length
-from leafid.descriptors.contour import Mask, Shape, shape_of
+from leafid.descriptors.contour import Mask, Shape, normalise_shape
 
 SPANS = (2, 4, 6, 10, 16, 24, 36, 52, 76, 104)
 """Steps from a contour point to the other two points of its triangle, of `POINTS` steps around."""
@@ -144,5 +144,5 @@ def _length(vectors: NDArray[np.complex128]) -> NDArray[np.float64]:
 
 
 def _points(leaf: Mask | Shape) -> Points:
-    contour = shape_of(leaf).contour
+    contour = normalise_shape(leaf).contour
     return contour[:: len(contour) // POINTS]

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from leafid.descriptors.checks import check_picture
 from leafid.descriptors.resizing import resized
-from leafid.segmentation.result import bounding_box
+from leafid.segmentation.result import find_bounding_box
 
 SIDE = 192.0
 """√area of the leaf after resizing, in pixels."""
@@ -76,7 +76,7 @@ def leaf_veins_names() -> list[str]:
 def _normalised(image: NDArray[np.uint8], mask: NDArray[np.bool_]) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
     """Cut out the leaf's box and bring it to `SIDE`."""
     check_picture(image, mask)
-    row0, row1, col0, col1 = bounding_box(mask)
+    row0, row1, col0, col1 = find_bounding_box(mask)
     box = (slice(row0, row1), slice(col0, col1))
     crop, coverage = cv2.cvtColor(image[box], cv2.COLOR_BGR2GRAY), mask[box].astype(np.uint8) * 255
     factor, size = resized(coverage, SIDE)

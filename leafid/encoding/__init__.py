@@ -2,10 +2,10 @@
 
 from leafid.encoding.fisher import FisherEncoder
 from leafid.encoding.vlad import VladEncoder
-from leafid.encoding.words import WordsEncoder
+from leafid.encoding.words import BagOfWordsEncoder
 
-Encoder = FisherEncoder | VladEncoder | WordsEncoder
-_KINDS: dict[str, type[Encoder]] = {"fisher": FisherEncoder, "vlad": VladEncoder, "words": WordsEncoder}
+Encoder = FisherEncoder | VladEncoder | BagOfWordsEncoder
+_KINDS: dict[str, type[Encoder]] = {"fisher": FisherEncoder, "vlad": VladEncoder, "words": BagOfWordsEncoder}
 
 
 def make_encoder(kind: str, n_modes: int, n_components: int, position_weight: float, seed: int) -> Encoder:
@@ -30,4 +30,4 @@ def make_encoder(kind: str, n_modes: int, n_components: int, position_weight: fl
     return _KINDS[kind](n_modes, n_components, position_weight, seed)
 
 
-__all__ = ["Encoder", "FisherEncoder", "VladEncoder", "WordsEncoder", "make_encoder"]
+__all__ = ["BagOfWordsEncoder", "Encoder", "FisherEncoder", "VladEncoder", "make_encoder"]

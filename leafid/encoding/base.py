@@ -7,7 +7,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from leafid.descriptors.local import LocalFeatures
+from leafid.descriptors.local.sift import LocalFeatures
 from leafid.encoding.projection import Projection
 from leafid.errors import LeafidError
 
@@ -93,20 +93,20 @@ class ProjectedEncoder(ABC):
             return np.zeros(self.n_features, np.float32)
         return self._encode(self.projection_.transform(features))
 
-    def state(self) -> dict[str, np.ndarray]:
-        """Give the learned arrays, as `restore` takes them."""
-        return {**{name: getattr(self, f"{name}_") for name in self.tables}, **self.projection_.state()}
+    def get_state(self) -> dict[str, np.ndarray]:
+        """Give the learned arrays, as `set_state` takes them."""
+        return {**{name: getattr(self, f"{name}_") for name in self.tables}, **self.projection_.get_state()}
 
-    def shapes(self, n_values: int) -> dict[str, tuple[int, ...]]:
+    def get_state_shapes(self, n_values: int) -> dict[str, tuple[int, ...]]:
         """Give the shapes of the learned arrays for descriptors of `n_values` values."""
         projection = Projection(self.n_components, self.position_weight)
-        return {**self._table_shapes(projection.row_length(n_values)), **projection.shapes(n_values)}
+        return {**self._table_shapes(projection.row_length(n_values)), **projection.get_state_shapes(n_values)}
 
-    def restore(self, state: dict[str, np.ndarray]) -> Self:
+    def set_state(self, state: dict[str, np.ndarray]) -> Self:
         """Take learned arrays instead of learning."""
         for name in self.tables:
             setattr(self, f"{name}_", state[name])
-        self.projection_ = Projection(self.n_components, self.position_weight).restore(state)
+        self.projection_ = Projection(self.n_components, self.position_weight).set_state(state)
         return self
 
     @abstractmethod

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from leafid.descriptors.local import LocalFeatures
+from leafid.descriptors.local.sift import LocalFeatures
 
 _STATE = ("mean", "axes", "spread", "place_mean", "place_spread")
 
@@ -66,11 +66,11 @@ class Projection:
         rows -= offset
         return rows
 
-    def state(self) -> dict[str, np.ndarray]:
-        """Give the learned arrays, as `restore` takes them."""
+    def get_state(self) -> dict[str, np.ndarray]:
+        """Give the learned arrays, as `set_state` takes them."""
         return {name: np.asarray(getattr(self, f"{name}_")) for name in _STATE}
 
-    def shapes(self, n_values: int) -> dict[str, tuple[int, ...]]:
+    def get_state_shapes(self, n_values: int) -> dict[str, tuple[int, ...]]:
         """Give the shapes of the learned arrays for descriptors of `n_values` values."""
         n_axes = min(self.n_components, n_values)
         return {"mean": (n_values,), "axes": (n_values, n_axes), "spread": (), "place_mean": (3,), "place_spread": (3,)}
@@ -79,7 +79,7 @@ class Projection:
         """Tell how many values a row has for descriptors of `n_values` values."""
         return min(self.n_components, n_values) + (3 if self.position_weight else 0)
 
-    def restore(self, state: dict[str, np.ndarray]) -> Projection:
+    def set_state(self, state: dict[str, np.ndarray]) -> Projection:
         """Take learned arrays instead of learning."""
         for name in _STATE:
             setattr(self, f"{name}_", state[name])

@@ -8,7 +8,7 @@ from leafid.encoding.base import ProjectedEncoder
 from leafid.encoding.codebook import learn_words, nearest_words
 
 
-class WordsEncoder(ProjectedEncoder):
+class BagOfWordsEncoder(ProjectedEncoder):
     """Encode sets of local features as histograms of visual words.
 
     Parameters

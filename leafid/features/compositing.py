@@ -9,7 +9,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from leafid.segmentation.result import Image, Segmentation, halved
+from leafid.segmentation.result import Image, Segmentation, downsample2
 
 
 class _Leaves(NamedTuple):
@@ -89,7 +89,7 @@ def _cut_out(image: Image, leaf: Segmentation) -> list[Image]:
     mask = leaf.mask[row0:row1, col0:col1].astype(np.uint8) * np.uint8(255)
     leaves = [cv2.bitwise_and(cv2.merge([image[row0:row1, col0:col1], mask]), cv2.cvtColor(mask, cv2.COLOR_GRAY2BGRA))]
     while max(leaves[-1].shape[:2]) > 100 and min(leaves[-1].shape[:2]) > 1:
-        leaves.append(halved(leaves[-1]))
+        leaves.append(downsample2(leaves[-1]))
     return leaves
 
 
@@ -136,10 +136,10 @@ def _lay(
     size = int(end[0] - first[0]), int(end[1] - first[1])
     moved = np.array([[1, 0, -first[0]], [0, 1, -first[1]], [0, 0, 1]]) @ matrix
     seen = cv2.warpPerspective(lit, moved, size, flags=cv2.INTER_LINEAR)
-    cover = cv2.extractChannel(seen, 3)
-    left = cv2.bitwise_not(cover)
+    coverage = cv2.extractChannel(seen, 3)
+    left = cv2.bitwise_not(coverage)
     if shadow:
-        shaded = cv2.blur(_moved(cover, *shadow_by), (2 * round(shadow) + 1,) * 2)
+        shaded = cv2.blur(_moved(coverage, *shadow_by), (2 * round(shadow) + 1,) * 2)
         left = cv2.multiply(left, cv2.convertScaleAbs(shaded, alpha=-_SHADE, beta=255), scale=1 / 255)
     part = photo[first[1] : end[1], first[0] : end[0]]
     under = cv2.multiply(part, cv2.cvtColor(left, cv2.COLOR_GRAY2BGR), scale=1 / 255)
@@ -184,9 +184,9 @@ def _rotation(angle: float) -> NDArray[np.float64]:
     return np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
 
 
-def _moved(cover: Image, cols: int, rows: int) -> Image:
-    height, width = cover.shape
-    moved = np.zeros_like(cover)
+def _moved(coverage: Image, cols: int, rows: int) -> Image:
+    height, width = coverage.shape
+    moved = np.zeros_like(coverage)
     into = moved[max(rows, 0) : height + min(rows, 0), max(cols, 0) : width + min(cols, 0)]
-    into[...] = cover[max(-rows, 0) : height + min(-rows, 0), max(-cols, 0) : width + min(-cols, 0)]
+    into[...] = coverage[max(-rows, 0) : height + min(-rows, 0), max(-cols, 0) : width + min(-cols, 0)]
     return moved

@@ -11,15 +11,13 @@ import cv2
 import numpy as np
 
 from leafid.collection.picture import AcquisitionType
-from leafid.descriptors import registry
-from leafid.descriptors.cell_windows import Grid
-from leafid.descriptors.local import LocalFeatures
-from leafid.descriptors.local_registry import local_descriptor
+from leafid.descriptors import measure_families
+from leafid.descriptors.local import Grid, LocalFeatures, get_local_descriptor
 from leafid.encoding import Encoder
 from leafid.features.compositing import staged
 from leafid.features.jitter import variant
 from leafid.recipes.recipe import LONGEST_SIDE, Expert
-from leafid.segmentation import Segmentation, normalised_crop, segment
+from leafid.segmentation import Segmentation, crop_leaf, segment
 from leafid.segmentation.result import shrink
 
 #: Goes up with every change to segmentation, descriptors or encoders that changes a vector: the store then starts anew.
@@ -74,7 +72,7 @@ class FeatureExtractor:
             words.append(f"staged {self.staged}")
         digest = hashlib.sha256("|".join(map(str, words)).encode())
         if self.experts[name].is_local:
-            for array_name, array in sorted(self.encoders[name].state().items()):
+            for array_name, array in sorted(self.encoders[name].get_state().items()):
                 digest.update(array_name.encode() + np.ascontiguousarray(array).tobytes())
         return digest.hexdigest()
 
@@ -121,7 +119,7 @@ def encoder_arrays(encoders: dict[str, Encoder]) -> dict[str, np.ndarray]:
     return {
         f"{name}/{array_name}": array
         for name, encoder in encoders.items()
-        for array_name, array in encoder.state().items()
+        for array_name, array in encoder.get_state().items()
     }
 
 
@@ -145,7 +143,7 @@ class PictureViews:
 
     def measures(self, families: list[str]) -> dict[str, np.ndarray]:
         """Measure descriptor families, each once."""
-        return registry.describe(self.image, self.segmentation, dict.fromkeys(families))
+        return measure_families(self.image, self.segmentation, dict.fromkeys(families))
 
     @cached_property
     def grey(self) -> np.ndarray:
@@ -179,7 +177,7 @@ class PictureViews:
     def _cropped(self, image: np.ndarray, view: str, size: int) -> tuple[np.ndarray, np.ndarray | None]:
         if view == "picture":
             return shrink(image, size), None
-        return normalised_crop(image, self.segmentation, size, upright=view == "upright")
+        return crop_leaf(image, self.segmentation, size, upright=view == "upright")
 
 
 def local_features(views: PictureViews, expert: Expert) -> LocalFeatures:
@@ -195,14 +193,14 @@ def local_features(views: PictureViews, expert: Expert) -> LocalFeatures:
     Returns
     -------
     LocalFeatures
-        As long as `leafid.descriptors.local_registry` says; none where there is nothing for the expert to see.
+        As long as `leafid.descriptors.local.registry` says; none where there is nothing for the expert to see.
 
     Raises
     ------
     ValueError
         When its descriptor is no local one.
     """
-    descriptor = local_descriptor(expert.descriptor)
+    descriptor = get_local_descriptor(expert.descriptor)
     if descriptor.reads == "mask":
         return descriptor.compute(views.segmentation.blade, None, _grid(expert))
     image, region = views.crop(expert.view, expert.size, grey=descriptor.reads == "grey")
@@ -221,8 +219,8 @@ def _grid(expert: Expert) -> Grid:
         cell=expert.cell,
         n_scales=expert.scales,
         coverage=expert.coverage,
-        most_coverage=expert.most_coverage,
-        limit=expert.patches,
+        max_coverage=expert.most_coverage,
+        max_patches=expert.patches,
         focus=expert.focus,
         symmetry=expert.symmetry,
     )

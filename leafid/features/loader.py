@@ -16,7 +16,7 @@ import numpy as np
 
 from leafid.collection import content_hash
 from leafid.collection.picture import AcquisitionType, Picture
-from leafid.descriptors.local import LocalFeatures, pooled, repeated
+from leafid.descriptors.local import LocalFeatures, concatenate_features, tile_features
 from leafid.encoding import Encoder, make_encoder
 from leafid.errors import LeafidError, UsageError
 from leafid.features.cache import FeatureCache, dump_arrays, pack, parse_arrays, split_into_chunks, unpack
@@ -158,21 +158,21 @@ class FeatureLoader:
             key = self._codebook_key(chosen, expert, recipe.longest_side, seed)
             known = self._stored([key])
             if key in known:
-                return encoder.restore(parse_arrays(known[key])), None
+                return encoder.set_state(parse_arrays(known[key])), None
             drawn = self._computed(chosen, partial(_draw_features, expert, recipe.longest_side, seed), "codebook")
             pieces = [one for one in drawn if one is not None]
             if pieces:
-                features = pooled(pieces)
+                features = concatenate_features(pieces)
                 try:
                     encoder.fit(features)
                 except LeafidError as error:
                     problem = str(error)
                 else:
-                    self._keep([(key, dump_arrays(encoder.state()))])
+                    self._keep([(key, dump_arrays(encoder.get_state()))])
                     return encoder, None
         if features is None:
             raise LeafidError("no picture could be read to learn a codebook from")
-        return encoder.fit(repeated(features, max(expert.modes, 2))), problem
+        return encoder.fit(tile_features(features, max(expert.modes, 2))), problem
 
     def _streamed(
         self, pictures: Sequence[Picture], bases: Sequence[str], task: Task, what: str

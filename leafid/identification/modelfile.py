@@ -17,8 +17,8 @@ from leafid.classifiers.linear import LinearScorer, mapped
 from leafid.classifiers.thresholds import Thresholds, kept_ranks
 from leafid.classifiers.type_recogniser import TypeRecogniser
 from leafid.collection.picture import AcquisitionType, Taxon
-from leafid.descriptors.local_registry import local_descriptor
-from leafid.descriptors.registry import columns
+from leafid.descriptors.local import get_local_descriptor
+from leafid.descriptors.registry import get_column_names
 from leafid.encoding import Encoder, make_encoder
 from leafid.errors import LeafidError
 from leafid.features.extractor import FeatureExtractor, encoder_arrays
@@ -174,14 +174,14 @@ def _identifier(entry: dict[str, Any], recipe: Recipe, arrays: Arrays) -> Identi
     for name, expert in recipe.experts.items():
         if expert.is_local:
             encoder = make_encoder(expert.encoder, expert.modes, expert.components, expert.position, identifier.seed)
-            shapes = encoder.shapes(local_descriptor(expert.descriptor).length)
+            shapes = encoder.get_state_shapes(get_local_descriptor(expert.descriptor).length)
             place = f"{recipe.type}/encoders/{name}"
-            encoders[name] = encoder.restore(
+            encoders[name] = encoder.set_state(
                 {key: arrays.shaped(f"{place}/{key}", *shape) for key, shape in shapes.items()}
             )
             n_values = encoders[name].n_features
         else:
-            n_values = len(columns(expert.families))
+            n_values = len(get_column_names(expert.families))
         n_mapped = mapped(np.zeros((1, n_values), np.float32), expert.map).shape[1]
         place = f"{recipe.type}/{name}"
         halves = arrays.shaped(f"{place}/coefficients", n_mapped, len(species))

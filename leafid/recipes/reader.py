@@ -12,13 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from leafid.collection.picture import AcquisitionType
+from leafid.descriptors.local import LOCAL_DESCRIPTORS, SYMMETRIES
 from leafid.errors import LeafidError
 from leafid.recipes.recipe import (
     CLASSIFIERS,
     ENCODERS,
-    LOCAL_DESCRIPTORS,
     MAPS,
-    SYMMETRIES,
     TRUSTS,
     VIEWS,
     Expert,
@@ -116,7 +115,7 @@ _RECIPE_NUMBERS: dict[str, Any] = {
 _CHOICES = {
     "descriptor": ("measures", *LOCAL_DESCRIPTORS),
     "view": VIEWS,
-    "symmetry": SYMMETRIES,
+    "symmetry": tuple(SYMMETRIES),
     "encoder": ENCODERS,
     "map": MAPS,
     "classifier": CLASSIFIERS,
@@ -193,12 +192,12 @@ def _expert_value(key: str, default: Any, value: Any, place: str) -> Any:
             raise LeafidError(f"{place}: {key}: expected one of {', '.join(_CHOICES[key])}, found {value!r}")
         return value
     if key == "families":
-        from leafid.descriptors.registry import known_families
+        from leafid.descriptors.registry import find_families
 
         if not isinstance(value, list | tuple) or not value:
             raise LeafidError(f"{place}: families: expected a list of descriptor families, found {value!r}")
         try:
-            known_families([str(word) for word in value])
+            find_families([str(word) for word in value])
         except LeafidError as error:
             raise LeafidError(f"{place}: families: {error}") from error
         return tuple(value)

@@ -8,17 +8,13 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from leafid.collection.picture import AcquisitionType, Picture
-from leafid.descriptors.cell_windows import SYMMETRIES as WAYS
-from leafid.descriptors.local_registry import LOCAL
 from leafid.errors import LeafidError
 
 LONGEST_SIDE = 800
 VIEWS = ("leaf", "upright", "picture")
-LOCAL_DESCRIPTORS = tuple(LOCAL)
 ENCODERS = ("fisher", "vlad", "words")
 CLASSIFIERS = ("ridge", "linear-svm", "lda", "logistic")
 MAPS = ("none", "chi2")
-SYMMETRIES = tuple(WAYS)
 TRUSTS = ("always", "segmentation")
 CODEBOOK_PICTURES = 600
 VARIANT_WEIGHT = 0.5
@@ -52,7 +48,7 @@ class Expert:
     Attributes
     ----------
     descriptor : str
-        ``measures`` (the families named in `families`) or one of `LOCAL_DESCRIPTORS`.
+        ``measures`` (the families named in `families`) or one of `leafid.descriptors.local.LOCAL_DESCRIPTORS`.
     families : tuple of str
         Descriptor families, for ``measures``.
     view : {"leaf", "upright", "picture"}

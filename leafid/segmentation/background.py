@@ -17,7 +17,7 @@ _FAR = 25.0  # 8-bit Lab units: further off than any shade of the sheet
 _NOISE_FLOOR = 1.5  # Lab units: JPEG and rounding alone scatter a plain sheet this much
 
 
-def sheet_surface(image: Image, *, quick: bool = False) -> tuple[NDArray[np.float32], float]:
+def fit_sheet_surface(image: Image, *, quick: bool = False) -> tuple[NDArray[np.float32], float]:
     """Fit the sheet's colour as a surface over the picture.
 
     A plane is fitted to the picture's border with weights that ignore what is far off (a leaf cut by the edge, a
@@ -51,7 +51,7 @@ def sheet_surface(image: Image, *, quick: bool = False) -> tuple[NDArray[np.floa
     rows, cols = coarse.shape[:2]
     samples = coarse.reshape(-1, 3).T.astype(np.float32)
     basis = _basis(rows, cols)
-    border = border_samples(rows, cols)
+    border = index_border(rows, cols)
 
     outer, outer_basis = samples[:, border], basis[:3, border]
     rounds = 3 if quick else 6
@@ -141,7 +141,7 @@ def _basis(rows: int, cols: int) -> NDArray[np.float32]:
 
 
 @lru_cache(maxsize=32)
-def border_samples(rows: int, cols: int) -> NDArray[np.intp]:
+def index_border(rows: int, cols: int) -> NDArray[np.intp]:
     """Index the samples in the outer 5 % of the grid's shorter side."""
     width = max(1, round(0.05 * min(rows, cols)))
     inside = np.zeros((rows, cols), bool)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import cv2
 import numpy as np
 
-from leafid.segmentation.result import Image, Mask, Segmentation, bounding_box, convex_hull
+from leafid.segmentation.result import Image, Mask, Segmentation, find_bounding_box, find_convex_hull
 
 # A leaf's box is sampled to about this many pixels on its shorter side to find the leaf's axis.
 _MOMENTS_SIZE = 64
@@ -13,7 +13,7 @@ _MOMENTS_SIZE = 64
 _MARGIN = 0.05
 
 
-def upright_angle(segmentation: Segmentation) -> float:
+def estimate_upright_angle(segmentation: Segmentation) -> float:
     """Find by how much the leaf must be turned to stand upright, base and petiole below.
 
     Parameters
@@ -58,7 +58,7 @@ def upright_angle(segmentation: Segmentation) -> float:
     return float((angle + 180) % 360 - 180)
 
 
-def normalised_crop(image: Image, segmentation: Segmentation, size: int, *, upright: bool = True) -> tuple[Image, Mask]:
+def crop_leaf(image: Image, segmentation: Segmentation, size: int, *, upright: bool = True) -> tuple[Image, Mask]:
     """Cut the leaf out on white, upright and scaled to a square.
 
     Parameters
@@ -89,21 +89,21 @@ def normalised_crop(image: Image, segmentation: Segmentation, size: int, *, upri
     leaf = segmentation.mask
     if leaf.shape != image.shape[:2]:
         raise ValueError(f"expected a segmentation of shape {image.shape[:2]}, found {leaf.shape}")
-    row0, row1, col0, col1 = bounding_box(leaf)
+    row0, row1, col0, col1 = find_bounding_box(leaf)
     if not row1:
         right, bottom = leaf.shape[1] - 1, leaf.shape[0] - 1
         corners = np.array([[0, 0], [right, 0], [0, bottom], [right, bottom]])
         return _mapped(image, _placement(corners, 0.0, size, 0.0), size), np.zeros((size, size), bool)
-    corners = convex_hull(leaf[row0:row1, col0:col1].view(np.uint8))[:, 0] + (col0, row0)
-    matrix = _placement(corners, upright_angle(segmentation) if upright else 0.0, size, _MARGIN)
+    corners = find_convex_hull(leaf[row0:row1, col0:col1].view(np.uint8))[:, 0] + (col0, row0)
+    matrix = _placement(corners, estimate_upright_angle(segmentation) if upright else 0.0, size, _MARGIN)
     # Nothing else is seen: the leaf's box, and what the blur mixes into it.
     room = 2 + int(np.ceil(4 * _blur(matrix)))
     row0, row1, col0, col1 = max(row0 - room, 0), row1 + room, max(col0 - room, 0), col1 + room
     matrix[:, 2] += matrix[:, :2] @ (col0, row0)
     crop = _mapped(image[row0:row1, col0:col1], matrix, size)
-    if segmentation.cover is not None:
-        cover = cv2.warpAffine(segmentation.cover[row0:row1, col0:col1], matrix, (size, size))
-        turned = cv2.threshold(cover, 127, 1, cv2.THRESH_BINARY)[1]
+    if segmentation.coverage is not None:
+        coverage = cv2.warpAffine(segmentation.coverage[row0:row1, col0:col1], matrix, (size, size))
+        turned = cv2.threshold(coverage, 127, 1, cv2.THRESH_BINARY)[1]
     else:
         whole = leaf[row0:row1, col0:col1].view(np.uint8)
         turned = cv2.warpAffine(whole, matrix, (size, size), flags=cv2.INTER_NEAREST)

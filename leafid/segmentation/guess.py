@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 
 from leafid.collection.picture import AcquisitionType
-from leafid.segmentation.background import border_samples, sheet_surface
+from leafid.segmentation.background import fit_sheet_surface, index_border
 from leafid.segmentation.result import Image, shrink
 
 # 8-bit Lab units. A sheet's border keeps to a smooth surface; what is behind a leaf on the tree doesn't.
@@ -37,9 +37,9 @@ def guess_type(image: Image) -> AcquisitionType:
     each other most often, are segmented alike; 1.2 % of the pictures are taken for a photo or not against the truth.
     Of 60 leaves on coloured card (UCI "Leaf") 59 are told to be scan-likes.
     """
-    surface, _ = sheet_surface(image)
+    surface, _ = fit_sheet_surface(image)
     lab = cv2.cvtColor(shrink(image, max(surface.shape[:2])), cv2.COLOR_BGR2LAB)
-    residual = np.linalg.norm(lab - surface, axis=2).ravel()[border_samples(*surface.shape[:2])]
+    residual = np.linalg.norm(lab - surface, axis=2).ravel()[index_border(*surface.shape[:2])]
     darkest, lightest = np.percentile(surface[..., 0], (2, 98))
     if lightest > _SCANNER_WHITE:
         return AcquisitionType.SCAN

@@ -25,7 +25,7 @@ _COLOUR_BINS = [
 ]
 
 
-def natural_mask(image: Image) -> tuple[Mask, float]:
+def segment_photo(image: Image) -> tuple[Mask, float]:
     """Find the main leaf of a photo, or else its foliage.
 
     Parameters

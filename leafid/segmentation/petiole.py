@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from leafid.segmentation.result import Mask, bounding_box, convex_hull, halve
+from leafid.segmentation.result import Mask, downsample2_until, find_bounding_box, find_convex_hull
 
 # The work is done at this √area, where a disc of a few percent of it still is a disc.
 _WORKING_ROOT_AREA = 100.0
@@ -49,7 +49,7 @@ def remove_petiole(mask: Mask, box: tuple[int, int, int, int] | None = None) -> 
     -----
     The method is leafid's own; opening is that of mathematical morphology.
     """
-    row0, row1, col0, col1 = box or bounding_box(mask)
+    row0, row1, col0, col1 = box or find_bounding_box(mask)
     blade = mask.copy()
     if row1 == 0:
         return blade
@@ -58,7 +58,7 @@ def remove_petiole(mask: Mask, box: tuple[int, int, int, int] | None = None) -> 
     small = whole
     if factor < 1:
         size = (max(1, round(whole.shape[1] * factor)), max(1, round(whole.shape[0] * factor)))
-        small = cv2.resize(halve(whole * np.uint8(255), 2 * max(size)), size, interpolation=cv2.INTER_AREA)
+        small = cv2.resize(downsample2_until(whole * np.uint8(255), 2 * max(size)), size, interpolation=cv2.INTER_AREA)
         small = (small > 80).view(np.uint8)
     # A margin, so that the picture's own border counts as outside.
     small = cv2.copyMakeBorder(small, 2, 2, 2, 2, cv2.BORDER_CONSTANT, value=0)
@@ -144,9 +144,9 @@ def _crown(small: NDArray[np.uint8], inside: NDArray[np.float32], root_area: flo
     )
     leaflets = _opened(inside, _LEAFLET_DISC_OF_WIDTH * float(inside.max()))
     hull = np.zeros_like(small)
-    cv2.fillConvexPoly(hull, convex_hull(crown | leaflets), 1)
+    cv2.fillConvexPoly(hull, find_convex_hull(crown | leaflets), 1)
     return hull
 
 
 def _solidity(small: NDArray[np.uint8]) -> float:
-    return np.count_nonzero(small) / max(cv2.contourArea(convex_hull(small)), 1.0)
+    return np.count_nonzero(small) / max(cv2.contourArea(find_convex_hull(small)), 1.0)

@@ -21,7 +21,7 @@ _FAINT = 0.4
 _RIM_CONTACT, _RIM_SHARE = 2.4, 0.3
 
 
-def leaf_regions(share: NDArray[np.uint8], distance: NDArray[np.uint8]) -> NDArray[np.uint8]:
+def select_leaf_regions(share: NDArray[np.uint8], distance: NDArray[np.uint8]) -> NDArray[np.uint8]:
     """Keep the leaf of a thresholded picture.
 
     Dust goes, rims and corners along the picture's border go, leaflets stay, pin-holes are filled.

@@ -28,7 +28,7 @@ class Segmentation:
         From 0 (no leaf found) to 1: how sure it is that this is a leaf, well cut out.
     box : tuple of int
         ``(row0, row1, col0, col1)`` of the mask, ends exclusive; all 0 for an empty mask.
-    cover : ndarray of uint8, shape (H, W), optional
+    coverage : ndarray of uint8, shape (H, W), optional
         For a small picture on a sheet, where the edge lies between the pixels: above 127 where the mask is, 255 well
         within it and 0 well outside, so that the mask of an enlarged picture is where the enlarged cover exceeds 127.
     """
@@ -37,7 +37,7 @@ class Segmentation:
     blade: Mask
     confidence: float
     box: tuple[int, int, int, int]
-    cover: NDArray[np.uint8] | None = None
+    coverage: NDArray[np.uint8] | None = None
 
     @property
     def petiole(self) -> Mask:
@@ -50,7 +50,7 @@ class Segmentation:
         return float(np.count_nonzero(self.mask)) / self.mask.size
 
 
-def bounding_box(mask: Mask) -> tuple[int, int, int, int]:
+def find_bounding_box(mask: Mask) -> tuple[int, int, int, int]:
     """Find the smallest box around a mask.
 
     Parameters
@@ -87,7 +87,7 @@ def shrink(image: Image, size: int) -> Image:
     -------
     ndarray of uint8
     """
-    image = halve(image, 2 * size)
+    image = downsample2_until(image, 2 * size)
     factor = size / max(image.shape[:2])
     if factor >= 1:
         return image
@@ -95,7 +95,7 @@ def shrink(image: Image, size: int) -> Image:
     return cv2.resize(image, shape, interpolation=cv2.INTER_AREA)
 
 
-def convex_hull(mask: NDArray[np.uint8]) -> NDArray[np.int32]:
+def find_convex_hull(mask: NDArray[np.uint8]) -> NDArray[np.int32]:
     """Find the corners of a mask's convex hull.
 
     Parameters
@@ -121,7 +121,7 @@ def convex_hull(mask: NDArray[np.uint8]) -> NDArray[np.int32]:
     return cv2.convexHull(points)
 
 
-def halve(image: Image, size: int) -> Image:
+def downsample2_until(image: Image, size: int) -> Image:
     """Halve a picture by averaging for as long as its longer side is at least `size`.
 
     Parameters
@@ -134,11 +134,11 @@ def halve(image: Image, size: int) -> Image:
     ndarray of uint8
     """
     while max(image.shape[:2]) >= max(size, 2) and min(image.shape[:2]) > 1:
-        image = halved(image)
+        image = downsample2(image)
     return image
 
 
-def halved(image: NDArray[Value]) -> NDArray[Value]:
+def downsample2(image: NDArray[Value]) -> NDArray[Value]:
     """Halve a picture by averaging; an odd row or column at the end is left out.
 
     Averaging by exactly two is ten times as fast as by any other factor.

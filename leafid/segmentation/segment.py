@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from leafid.collection.picture import AcquisitionType
-from leafid.segmentation.natural import natural_mask
+from leafid.segmentation.natural import segment_photo
 from leafid.segmentation.petiole import remove_petiole
-from leafid.segmentation.result import Image, Segmentation, bounding_box
-from leafid.segmentation.sheet import sheet_mask
+from leafid.segmentation.result import Image, Segmentation, find_bounding_box
+from leafid.segmentation.sheet import segment_sheet
 
 
 def segment(image: Image, acquisition_type: AcquisitionType, *, petiole: bool = True) -> Segmentation:
@@ -39,9 +39,9 @@ def segment(image: Image, acquisition_type: AcquisitionType, *, petiole: bool = 
     if 0 in image.shape:
         raise ValueError(f"expected an image of at least one pixel, found shape {image.shape}")
     if acquisition_type is AcquisitionType.PHOTO:
-        (mask, confidence), cover = natural_mask(image), None
+        (mask, confidence), coverage = segment_photo(image), None
     else:
-        mask, confidence, cover = sheet_mask(image)
-    box = bounding_box(mask)
+        mask, confidence, coverage = segment_sheet(image)
+    box = find_bounding_box(mask)
     blade = remove_petiole(mask, box) if petiole else mask.copy()
-    return Segmentation(mask, blade, confidence, box, cover)
+    return Segmentation(mask, blade, confidence, box, coverage)

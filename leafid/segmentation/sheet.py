@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import cv2
 import numpy as np
 
-from leafid.segmentation.result import Image, Mask, bounding_box
-from leafid.segmentation.uniform import DOUBTFUL, FoundLeaf, uniform_mask
+from leafid.segmentation.result import Image, Mask, find_bounding_box
+from leafid.segmentation.uniform import LOW_CONFIDENCE, LeafMask, segment_uniform
 
 # A doubtful mask is looked for in other ways, which have to be surer than that; a grey picture has no chroma to tell a
 # leaf by, so that shreds of one seem surer there.
@@ -25,8 +25,8 @@ _RIM, _PADDING, _CORNER_PATCH = 0.03, 0.06, 0.03
 _LEAST_SIDE = 16
 
 
-def sheet_mask(image: Image) -> FoundLeaf:
-    """Find the leaf on a sheet: `uniform_mask`, and a second look where its answer can't be right.
+def segment_sheet(image: Image) -> LeafMask:
+    """Find the leaf on a sheet: `segment_uniform`, and a second look where its answer can't be right.
 
     Parameters
     ----------
@@ -37,8 +37,8 @@ def sheet_mask(image: Image) -> FoundLeaf:
     -------
     mask : ndarray of bool, shape (H, W)
     confidence : float
-    cover : ndarray of uint8, shape (H, W), or None
-        All as of `uniform_mask`.
+    coverage : ndarray of uint8, shape (H, W), or None
+        All as of `segment_uniform`.
 
     Notes
     -----
@@ -48,15 +48,15 @@ def sheet_mask(image: Image) -> FoundLeaf:
     most of the border is leaf), and by lightness as much as by hue (grey pictures); the surest mask counts.
     """
     found = _inside_frames(image)
-    if found.confidence > _DOUBTFUL_GREY or (found.confidence > DOUBTFUL and not _is_grey(image)):
+    if found.confidence > _DOUBTFUL_GREY or (found.confidence > LOW_CONFIDENCE and not _is_grey(image)):
         return found
     looks = (look for look in _other_looks(image) if _sheet_box(look.mask) is None)
     surest = max(looks, key=lambda look: look.confidence, default=found)
     return surest if surest.confidence > _SURE else found
 
 
-def _inside_frames(image: Image) -> FoundLeaf:
-    found = uniform_mask(image)
+def _inside_frames(image: Image) -> LeafMask:
+    found = segment_uniform(image)
     box = _sheet_box(found.mask)
     if box is None:
         return found
@@ -67,7 +67,7 @@ def _inside_frames(image: Image) -> FoundLeaf:
 
 def _sheet_box(mask: Mask) -> tuple[int, int, int, int] | None:
     """Give the bounding box of what was found where that is the sheet."""
-    row0, row1, col0, col1 = bounding_box(mask)
+    row0, row1, col0, col1 = find_bounding_box(mask)
     rows, cols = row1 - row0, col1 - col0
     if not _SHEET_SHARE * mask.size <= rows * cols < mask.size:
         return None
@@ -83,16 +83,16 @@ def _is_grey(image: Image) -> bool:
     return all(int(hue.max()) - int(hue.min()) <= _GREY for hue in (a, b))
 
 
-def _other_looks(image: Image) -> Iterator[FoundLeaf]:
+def _other_looks(image: Image) -> Iterator[LeafMask]:
     rows, cols = image.shape[:2]
     rim = max(2, round(_RIM * max(rows, cols)))
     if (within := _within(image, (rim, rows - rim, rim, cols - rim))) is not None:
         yield within
     yield _padded(image)
-    yield uniform_mask(image, by_lightness=True)
+    yield segment_uniform(image, by_lightness=True)
 
 
-def _within(image: Image, box: tuple[int, int, int, int]) -> FoundLeaf | None:
+def _within(image: Image, box: tuple[int, int, int, int]) -> LeafMask | None:
     """Look for the leaf in a part of the picture; None where that is too small."""
     row0, row1, col0, col1 = box
     if min(row1 - row0, col1 - col0) < _LEAST_SIDE:
@@ -100,14 +100,14 @@ def _within(image: Image, box: tuple[int, int, int, int]) -> FoundLeaf | None:
     inner = _inside_frames(np.ascontiguousarray(image[row0:row1, col0:col1]))
     mask = np.zeros(image.shape[:2], bool)
     mask[row0:row1, col0:col1] = inner.mask
-    if inner.cover is None:
-        return FoundLeaf(mask, inner.confidence, None)
-    cover = np.zeros(image.shape[:2], np.uint8)
-    cover[row0:row1, col0:col1] = inner.cover
-    return FoundLeaf(mask, inner.confidence, cover)
+    if inner.coverage is None:
+        return LeafMask(mask, inner.confidence, None)
+    coverage = np.zeros(image.shape[:2], np.uint8)
+    coverage[row0:row1, col0:col1] = inner.coverage
+    return LeafMask(mask, inner.confidence, coverage)
 
 
-def _padded(image: Image) -> FoundLeaf:
+def _padded(image: Image) -> LeafMask:
     """Look for the leaf with more of the sheet around it, in the colour of the picture's corners."""
     rows, cols = image.shape[:2]
     side = max(1, round(_CORNER_PATCH * min(rows, cols)))
@@ -115,6 +115,6 @@ def _padded(image: Image) -> FoundLeaf:
     colour = np.median([np.median(patch.reshape(-1, 3), axis=0) for patch in patches], axis=0)
     width = max(1, round(_PADDING * max(rows, cols)))
     wider = cv2.copyMakeBorder(image, width, width, width, width, cv2.BORDER_CONSTANT, value=colour.tolist())
-    mask, confidence, cover = uniform_mask(wider)
+    mask, confidence, coverage = segment_uniform(wider)
     inside = slice(width, width + rows), slice(width, width + cols)
-    return FoundLeaf(mask[inside].copy(), confidence, None if cover is None else cover[inside].copy())
+    return LeafMask(mask[inside].copy(), confidence, None if coverage is None else coverage[inside].copy())

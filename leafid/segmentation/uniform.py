@@ -8,9 +8,9 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from leafid.segmentation.background import sheet_surface
-from leafid.segmentation.regions import leaf_regions
-from leafid.segmentation.result import Image, Mask, halved
+from leafid.segmentation.background import fit_sheet_surface
+from leafid.segmentation.regions import select_leaf_regions
+from leafid.segmentation.result import Image, Mask, downsample2
 
 # Regions are chosen in a picture halved to at most this size; only their edge is followed back to the full one.
 REGION_SIZE = 256
@@ -30,7 +30,7 @@ _LEAST_CUT = 8.0
 _LINE_REACH, _LEAST_LINE = 0.012, 0.25
 
 # A mask of a small picture that is no surer than this is looked for again, more thoroughly.
-DOUBTFUL = 0.35
+LOW_CONFIDENCE = 0.35
 # Of a picture too small to be reduced, the local cut along lines: they are thinner than a pixel there, and so paler.
 _SMALL_LINE_CUT = 0.5
 
@@ -38,16 +38,16 @@ _SMALL_LINE_CUT = 0.5
 _SURELY_SHEET, _SURELY_LEAF = 0.5, 1.5
 
 
-class FoundLeaf(NamedTuple):
+class LeafMask(NamedTuple):
     """A leaf found on a sheet, as in `Segmentation`."""
 
     mask: Mask
     confidence: float
     #: None where the picture is large enough to do without.
-    cover: NDArray[np.uint8] | None
+    coverage: NDArray[np.uint8] | None
 
 
-def uniform_mask(image: Image, *, by_lightness: bool = False) -> FoundLeaf:
+def segment_uniform(image: Image, *, by_lightness: bool = False) -> LeafMask:
     """Find the leaf on a plain sheet of any tint.
 
     Parameters
@@ -63,7 +63,7 @@ def uniform_mask(image: Image, *, by_lightness: bool = False) -> FoundLeaf:
         All False where nothing stands out from the sheet.
     confidence : float
         From 0 to 1.
-    cover : ndarray of uint8, shape (H, W), or None
+    coverage : ndarray of uint8, shape (H, W), or None
         Where the edge lies between the pixels, as in `Segmentation`; None where the picture is large enough to do
         without.
 
@@ -82,19 +82,19 @@ def uniform_mask(image: Image, *, by_lightness: bool = False) -> FoundLeaf:
     share = 1.0 if by_lightness else _LIGHTNESS_SHARE
     pictures = [image]
     while max(pictures[-1].shape[:2]) > REGION_SIZE and min(pictures[-1].shape[:2]) > 1:
-        pictures.append(halved(pictures[-1]))
+        pictures.append(downsample2(pictures[-1]))
     small = pictures.pop()
     if not pictures:
         found = _small_mask(small, share, quick=True)
         # Where a quick look at the sheet takes the leaf for it, a thorough one is worth its time.
-        return found if found.confidence > DOUBTFUL else _small_mask(small, share, quick=False)
+        return found if found.confidence > LOW_CONFIDENCE else _small_mask(small, share, quick=False)
     look = _looked_at(small, _LOCAL_CUT, share)
     if not look.share.any():
-        return FoundLeaf(np.zeros(image.shape[:2], bool), 0.0, None)
+        return LeafMask(np.zeros(image.shape[:2], bool), 0.0, None)
     cells = _places(_undecided(look.distance, look.cuts))
     places, above = _within(pictures[-1], cells, small.shape[1], look)
     look.share.ravel()[cells] = above.sum(axis=0, dtype=np.uint8) * 63
-    leaf = leaf_regions(look.share, cv2.add(look.distance, look.thin))
+    leaf = select_leaf_regions(look.share, cv2.add(look.distance, look.thin))
     edge = np.flatnonzero(_rim(leaf).view(bool).take(cells))
     mask = _doubled(leaf, pictures.pop())
     mask.ravel()[places.take(edge, axis=1)] = above.take(edge, axis=1)
@@ -102,16 +102,16 @@ def uniform_mask(image: Image, *, by_lightness: bool = False) -> FoundLeaf:
         places, above = _within(pictures[-1], _places(_rim(mask)), mask.shape[1], look)
         mask = _doubled(mask, pictures.pop())
         mask.ravel()[places] = above
-    return FoundLeaf(mask.view(bool), _confidence(leaf, look.distance, look.spread), None)
+    return LeafMask(mask.view(bool), _confidence(leaf, look.distance, look.spread), None)
 
 
-def _small_mask(image: Image, lightness_share: float, *, quick: bool) -> FoundLeaf:
+def _small_mask(image: Image, lightness_share: float, *, quick: bool) -> LeafMask:
     look = _looked_at(image, _SMALL_LINE_CUT, lightness_share, quick=quick)
     if not look.share.any():
-        return FoundLeaf(np.zeros(image.shape[:2], bool), 0.0, None)
-    leaf = leaf_regions(look.share, cv2.add(look.distance, look.thin))
+        return LeafMask(np.zeros(image.shape[:2], bool), 0.0, None)
+    leaf = select_leaf_regions(look.share, cv2.add(look.distance, look.thin))
     confidence = _confidence(leaf, look.distance, look.spread)
-    return FoundLeaf(leaf.view(bool), confidence, _cover(leaf, look.distance, look.cuts))
+    return LeafMask(leaf.view(bool), confidence, _cover(leaf, look.distance, look.cuts))
 
 
 class _Look(NamedTuple):
@@ -126,20 +126,20 @@ class _Look(NamedTuple):
     cuts: NDArray[np.uint8]
     #: 255 where the distance exceeds the cut.
     share: NDArray[np.uint8]
-    #: What lightness counts beside chroma, as in `sheet_distance`.
+    #: What lightness counts beside chroma, as in `measure_sheet_distance`.
     lightness_share: float
 
 
 def _looked_at(image: Image, line_cut: float, lightness_share: float, *, quick: bool = False) -> _Look:
-    surface, spread = sheet_surface(image, quick=quick)
+    surface, spread = fit_sheet_surface(image, quick=quick)
     sheet = cv2.resize(np.clip(surface + 0.5, 0, 255).astype(np.uint8), image.shape[1::-1])
-    distance = sheet_distance(image, sheet, lightness_share)
+    distance = measure_sheet_distance(image, sheet, lightness_share)
     thin = _thin(distance)
     cuts = _cuts(distance, thin, spread, line_cut)
     return _Look(sheet, spread, distance, thin, cuts, cv2.compare(distance, cuts, cv2.CMP_GT), lightness_share)
 
 
-def sheet_distance(image: Image, sheet: Image, lightness_share: float = _LIGHTNESS_SHARE) -> NDArray[np.uint8]:
+def measure_sheet_distance(image: Image, sheet: Image, lightness_share: float = _LIGHTNESS_SHARE) -> NDArray[np.uint8]:
     """Measure how far each pixel's colour is from the sheet's.
 
     Parameters
@@ -221,7 +221,7 @@ def _within(
         cells += np.minimum(cols // factor, cuts.shape[1] - 1)
     pixels = picture.reshape(-1, 3).view("V3")[:, 0].take(places).view(np.uint8).reshape(1, -1, 3)
     behind = np.tile(sheet.reshape(-1, 3).view("V3")[:, 0].take(cells), 4).view(np.uint8).reshape(1, -1, 3)
-    return places, sheet_distance(pixels, behind, look.lightness_share).reshape(places.shape) > cuts.take(cells)
+    return places, measure_sheet_distance(pixels, behind, look.lightness_share).reshape(places.shape) > cuts.take(cells)
 
 
 def _doubled(mask: NDArray[np.uint8], picture: Image) -> NDArray[np.uint8]:

@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 import pytest
 
-from leafid.descriptors import FAMILIES, columns
+from leafid.descriptors import FAMILIES, get_column_names
 
 
 def draw(path, rows=240, cols=200, leaf=True):
@@ -28,7 +28,7 @@ def test_a_picture_becomes_a_row(cli, tmp_path):
     outcome = cli("describe", picture, "--families", "geometry,hu", "--jobs", "1")
     assert (outcome.status, outcome.err) == (0, "")
     (row,) = table(outcome.out)
-    assert list(row) == ["picture", "type", "species", *columns(["geometry", "hu"])]
+    assert list(row) == ["picture", "type", "species", *get_column_names(["geometry", "hu"])]
     assert (row["picture"], row["type"], row["species"]) == (str(picture), "scan", "")
     # Axes of 80 and 50: the logarithm of 1.6, but for a pixel.
     assert float(row["geometry.log_aspect_axes"]) == pytest.approx(np.log(1.6), abs=0.03)
@@ -97,7 +97,7 @@ def test_parquet_holds_the_same_numbers_as_csv(cli, tmp_path):
     (row,) = table(cli(*words).out)
     assert list(stored[0]) == list(row)
     assert stored[0]["species"] is None
-    for name in columns(["geometry", "veins"]):
+    for name in get_column_names(["geometry", "veins"]):
         # Nine digits are enough for any float32: the text reads back exactly.
         assert np.float32(row[name]) == np.float32(stored[0][name])
 

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leafid.descriptors.closed_curves import contour_area, contour_length, resample, smoothing_gain
-from leafid.descriptors.contour import CONTOUR_POINTS, SIDE, shape_of
+from leafid.descriptors.contour import CONTOUR_POINTS, SIDE, normalise_shape
 from leafid.errors import LeafidError
 
 # In pixels: one Newton step over a step edge smoothed by one pixel ends up to 0.13 pixels from it.
@@ -20,7 +20,7 @@ def disc(radius, centre=(250, 240), size=(500, 480)):
 def in_pixels(mask):
     """Contours of a mask's shape in pixels of the mask, from wherever the shape begins."""
     scale = SIDE / np.sqrt(np.count_nonzero(mask))
-    return [contour / scale for contour in shape_of(mask).contours]
+    return [contour / scale for contour in normalise_shape(mask).contours]
 
 
 def test_a_discs_contour_is_a_circle():
@@ -82,7 +82,7 @@ def test_two_equal_components_are_both_followed():
 )
 def test_bad_masks_are_named(bad, error, message):
     with pytest.raises(error, match=message):
-        shape_of(bad)
+        normalise_shape(bad)
 
 
 @pytest.mark.parametrize("size", [(1, 1), (1, 2), (2, 1), (2, 2), (1, 50), (9, 1)])
@@ -135,7 +135,7 @@ def test_smoothing_is_a_circular_gaussian():
 @pytest.mark.parametrize("radius", [9, 40, 160, 700])
 def test_a_shape_has_one_size_whatever_the_masks(radius):
     size = (2 * radius + 9, 2 * radius + 9)
-    shape = shape_of(disc(radius, (radius + 4, radius + 4), size))
+    shape = normalise_shape(disc(radius, (radius + 4, radius + 4), size))
     # Height and width, of some 270, are whole pixels.
     assert shape.side == pytest.approx(SIDE, rel=0.5 / 270)
     # The stairs of the pixels: 2 % longer for a radius of 9 pixels, 0.2 % for one of 700.
@@ -145,18 +145,18 @@ def test_a_shape_has_one_size_whatever_the_masks(radius):
 
 
 def test_a_hair_doesnt_fill_the_memory():
-    shape = shape_of(np.ones((1, 30_000), bool))
+    shape = normalise_shape(np.ones((1, 30_000), bool))
     assert max(shape.grey.shape) < 2000
 
 
 def test_leaflets_have_points_in_proportion_to_their_length():
     mask = disc(80, (100, 100), (300, 300)) | disc(40, (220, 220), (300, 300))
-    first, second = shape_of(mask).contours
+    first, second = normalise_shape(mask).contours
     assert len(second) / len(first) == pytest.approx(0.5, abs=1 / len(first))  # a point
 
 
 def test_the_shape_holds_what_the_contour_encloses():
-    shape = shape_of(disc(120))
+    shape = normalise_shape(disc(120))
     drawn = np.zeros(shape.grey.shape, np.uint8)
     cv2.fillPoly(drawn, [np.rint(shape.contour[:, ::-1] * 16).astype(np.int32)], 1, shift=4)
     # The drawn polygon covers its rim of half a pixel: at most one pixel of the contour's length is in doubt.

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from leafid.descriptors.contour import shape_of
+from leafid.descriptors.contour import normalise_shape
 from leafid.descriptors.curvature import BINS, SCALES, curvature_histograms, disc_shares, soft_histograms
 
 
@@ -12,7 +12,7 @@ def leaf(size=360):
 
 
 def test_disc_shares_are_those_of_drawn_discs():
-    shape = shape_of(leaf())
+    shape = normalise_shape(leaf())
     centres = shape.contour[::79]
     areas, arcs = disc_shares(shape, centres)
     rows, cols = np.indices(shape.grey.shape)
@@ -35,7 +35,7 @@ def test_disc_shares_are_those_of_drawn_discs():
 
 def test_a_circle_has_the_shares_of_a_lens():
     rows, cols = np.indices((401, 401)) - 200
-    shape = shape_of(rows**2 + cols**2 <= 180**2)
+    shape = normalise_shape(rows**2 + cols**2 <= 180**2)
     areas, arcs = disc_shares(shape, shape.contour[::32])
     big = shape.side / np.sqrt(np.pi)
     for index, radius in enumerate(np.array(SCALES) * shape.side):
@@ -54,7 +54,7 @@ def test_a_circle_has_the_shares_of_a_lens():
 def test_a_straight_edge_halves_discs_and_a_right_corner_quarters_them():
     mask = np.zeros((300, 300), bool)
     mask[50:250, 50:250] = True
-    shape = shape_of(mask)
+    shape = normalise_shape(mask)
     middle = np.array(shape.grey.shape) / 2 - 0.5
     low = middle - shape.side / 2
     areas, arcs = disc_shares(shape, np.array([[low[0], middle[1]], low]))

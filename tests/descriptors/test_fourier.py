@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from leafid.descriptors.closed_curves import resample
-from leafid.descriptors.contour import shape_of
+from leafid.descriptors.contour import normalise_shape
 from leafid.descriptors.fourier import (
     DISTANCE_HARMONICS,
     ELLIPTIC_HARMONICS,
@@ -42,7 +42,7 @@ def kuhl_giardina(contour, k):
 
 
 def test_elliptic_fourier_holds_the_axes_of_kuhl_and_giardinas_ellipses():
-    shape = shape_of(drop())
+    shape = normalise_shape(drop())
     axes = [np.linalg.svd(kuhl_giardina(shape.contour, k), compute_uv=False) for k in range(1, ELLIPTIC_HARMONICS + 1)]
     major, minor = np.array(axes).T / axes[0][0]
     values = elliptic_fourier(shape)
@@ -55,7 +55,7 @@ def test_elliptic_fourier_holds_the_axes_of_kuhl_and_giardinas_ellipses():
 
 
 def test_phase_invariants_are_the_formula_and_free_of_the_start():
-    shape = shape_of(drop())
+    shape = normalise_shape(drop())
     points = [complex(col, -row) for row, col in shape.contour]
     for start in (0, 100):
         turned = [point * cmath.exp(0.7j) for point in points[start:] + points[:start]]
@@ -85,7 +85,7 @@ def test_an_ellipse_is_its_first_harmonic():
 
 
 def test_centroid_distance_is_the_formula():
-    shape = shape_of(drop())
+    shape = normalise_shape(drop())
     rows, cols = shape.contour.T
     distance = [float(np.hypot(r - rows.mean(), c - cols.mean())) for r, c in shape.contour]
     count, mean = len(distance), float(np.mean(distance))

@@ -4,8 +4,8 @@ import cv2
 import numpy as np
 import pytest
 
-from leafid.descriptors.cell_windows import Grid
-from leafid.descriptors.local import dense_sift
+from leafid.descriptors.local.grid import Grid
+from leafid.descriptors.local.sift import dense_sift
 
 
 def picture(rows, cols):
@@ -15,7 +15,7 @@ def picture(rows, cols):
 
 def test_a_limit_spreads_windows_over_all_scales():
     grey = picture(64, 64)
-    everything, some = dense_sift(grey), dense_sift(grey, grid=Grid(limit=100))
+    everything, some = dense_sift(grey), dense_sift(grey, grid=Grid(max_patches=100))
     assert len(some) == 100
     assert {*some.scales.tolist()} == {*everything.scales.tolist()}
     rows = {row.tobytes() for row in everything.descriptors}
@@ -24,7 +24,7 @@ def test_a_limit_spreads_windows_over_all_scales():
 
 def test_a_focus_takes_windows_as_often_as_its_gaussian_says():
     grey = picture(400, 300)
-    found = dense_sift(grey, grid=Grid(n_scales=1, focus=0.2, limit=1000))
+    found = dense_sift(grey, grid=Grid(n_scales=1, focus=0.2, max_patches=1000))
     everything = dense_sift(grey, grid=Grid(n_scales=1))
     assert len(found) == 1000
     assert len({tuple(place) for place in found.positions.tolist()}) == 1000
@@ -37,19 +37,19 @@ def test_a_focus_takes_windows_as_often_as_its_gaussian_says():
 
 
 @pytest.mark.parametrize("focus", [0.0, 0.3])
-@pytest.mark.parametrize("limit", [0, 10])
-def test_a_region_that_keeps_no_window_leaves_none(focus, limit):
+@pytest.mark.parametrize("max_patches", [0, 10])
+def test_a_region_that_keeps_no_window_leaves_none(focus, max_patches):
     grey = picture(60, 80)
-    found = dense_sift(grey, np.zeros(grey.shape, bool), Grid(focus=focus, limit=limit))
+    found = dense_sift(grey, np.zeros(grey.shape, bool), Grid(focus=focus, max_patches=max_patches))
     assert found.descriptors.shape == (0, 128)
 
 
 def test_a_focus_takes_no_window_twice():
     grey = picture(64, 64)
-    for limit in (0, 50, 5000):
-        found = dense_sift(grey, grid=Grid(n_scales=1, focus=0.1, limit=limit))
+    for max_patches in (0, 50, 5000):
+        found = dense_sift(grey, grid=Grid(n_scales=1, focus=0.1, max_patches=max_patches))
         places = {tuple(place) for place in found.positions.tolist()}
-        assert 0 < len(places) == len(found) <= (limit or 169)
+        assert 0 < len(places) == len(found) <= (max_patches or 169)
     # In the middle, where the Gaussian is flat, a wide focus leaves nothing out.
     assert len(dense_sift(grey, grid=Grid(n_scales=1, focus=100))) == len(dense_sift(grey, grid=Grid(n_scales=1)))
 
@@ -72,7 +72,7 @@ def test_patches_are_of_the_inside_or_of_the_edge_or_of_both():
     grey, region = picture(90, 70), np.zeros((90, 70), bool)
     cv2.ellipse(region.view(np.uint8), (35, 44), (24, 33), 20, 0, 360, 1, -1)
     both, inside, edge = (
-        dense_sift(grey, region, Grid(n_scales=3, coverage=least, most_coverage=most))
+        dense_sift(grey, region, Grid(n_scales=3, coverage=least, max_coverage=most))
         for least, most in ((0.1, 1.0), (0.95, 1.0), (0.1, 0.95))
     )
     places, inner, outer = (
@@ -88,6 +88,6 @@ def test_patches_are_of_the_inside_or_of_the_edge_or_of_both():
     region = np.zeros((48, 48), bool)
     region[:16, :16] = True
     shared = [(16 - 4 * a) * (16 - 4 * b) for a in range(4) for b in range(4)]
-    half = dense_sift(picture(48, 48), region, Grid(n_scales=1, most_coverage=0.5))
+    half = dense_sift(picture(48, 48), region, Grid(n_scales=1, max_coverage=0.5))
     assert len(half) == sum(25.6 <= area <= 128 for area in shared)
     assert 128 in shared

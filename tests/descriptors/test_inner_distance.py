@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from leafid.descriptors.closed_curves import resample
-from leafid.descriptors.contour import shape_of
-from leafid.descriptors.inner_distance import (
+from leafid.descriptors.contour import normalise_shape
+from leafid.descriptors.local.inner_distance import (
     ANGLE_BINS,
     DISTANCE_BINS,
     inner_distance_context,
@@ -41,7 +41,7 @@ def walk(mask, start):
 
 
 def test_distances_are_the_lengths_of_ways_inside_the_leaf():
-    shape = shape_of(horseshoe())
+    shape = normalise_shape(horseshoe())
     points = resample(shape.contour, 48)
     distances, _ = inner_distances(shape, 48)
     mask = shape.grey >= 40
@@ -55,7 +55,7 @@ def test_distances_are_the_lengths_of_ways_inside_the_leaf():
 
 def test_in_a_convex_leaf_every_way_is_straight():
     rows, cols = np.indices((301, 301)) - 150
-    shape = shape_of((rows / 1.4) ** 2 + cols**2 <= 95**2)
+    shape = normalise_shape((rows / 1.4) ** 2 + cols**2 <= 95**2)
     points = resample(shape.contour, 40)
     distances, previous = inner_distances(shape, 40)
     straight = np.hypot(*(points[:, None] - points[None]).transpose(2, 0, 1))
@@ -66,7 +66,7 @@ def test_in_a_convex_leaf_every_way_is_straight():
 
 
 def test_the_way_round_a_notch_is_longer_than_the_straight_one():
-    shape = shape_of(horseshoe())
+    shape = normalise_shape(horseshoe())
     points = resample(shape.contour, 80)
     scale = shape.side / np.sqrt(np.count_nonzero(horseshoe()))
     low = points.min(axis=0)
@@ -88,7 +88,7 @@ def test_each_points_histogram_is_a_whole():
 
 
 def test_histograms_are_the_counts_of_each_point():
-    shape = shape_of(horseshoe())
+    shape = normalise_shape(horseshoe())
     count = 30
     points = resample(shape.contour, count)
     distances, previous = inner_distances(shape, count)

@@ -4,20 +4,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leafid.descriptors.cell_windows import SYMMETRIES, Grid
-from leafid.descriptors.inner_distance import inner_distance_context
-from leafid.descriptors.local import (
+from leafid.descriptors.local.grid import SYMMETRIES, Grid
+from leafid.descriptors.local.inner_distance import inner_distance_context
+from leafid.descriptors.local.registry import LOCAL_DESCRIPTORS, get_local_descriptor
+from leafid.descriptors.local.sift import (
     CHROMA_LENGTH,
     COLOUR_LENGTH,
     SIFT_LENGTH,
+    concatenate_features,
     dense_chroma_sift,
     dense_colour,
     dense_sift,
     detected_sift,
     inner_distance_features,
-    pooled,
 )
-from leafid.descriptors.local_registry import LOCAL, local_descriptor
 
 CELL = 4
 SIDE = 4 * CELL
@@ -86,7 +86,7 @@ def test_further_scales_are_those_of_reduced_pictures():
     between = cv2.resize(grey, (34, 45), interpolation=cv2.INTER_LINEAR)
     half = cv2.resize(grey, (24, 32), interpolation=cv2.INTER_AREA)
     quarter = cv2.resize(between[:44], (17, 22), interpolation=cv2.INTER_AREA)
-    wanted = pooled([dense_sift(one, grid=Grid(n_scales=1)) for one in (grey, between, half, quarter)])
+    wanted = concatenate_features([dense_sift(one, grid=Grid(n_scales=1)) for one in (grey, between, half, quarter)])
     np.testing.assert_array_equal(found.descriptors, wanted.descriptors)
     # The half row that is left out at an odd size moves places by a part of a pixel.
     np.testing.assert_allclose(found.positions, wanted.positions, atol=1e-6)
@@ -159,7 +159,7 @@ def test_the_order_of_turned_colour_cells():
     lab = np.random.default_rng(2).integers(0, 256, (16, 16, 3), dtype=np.uint8)
     plain = dense_colour(lab, grid=Grid(n_scales=1)).descriptors.reshape(4, 4, 6)
     wide = np.hstack([lab, lab])
-    mirrored = dense_colour(wide, grid=Grid(n_scales=1, symmetry="mirror", limit=5))
+    mirrored = dense_colour(wide, grid=Grid(n_scales=1, symmetry="mirror", max_patches=5))
     # The windows of 16 × 32 pixels stand at columns 0 to 4; the fifth, as the first, holds the picture as it is.
     assert len(mirrored) == 5
     np.testing.assert_allclose(mirrored.descriptors[4].reshape(4, 4, 6), plain, atol=1e-6)
@@ -261,9 +261,9 @@ def test_shape_contexts_are_local_features_without_a_place():
     assert (found.scales == 0).all()
 
 
-@pytest.mark.parametrize("name", LOCAL)
+@pytest.mark.parametrize("name", LOCAL_DESCRIPTORS)
 def test_a_registered_descriptor_is_as_long_as_it_says(name):
-    descriptor = local_descriptor(name)
+    descriptor = get_local_descriptor(name)
     mask = np.zeros((90, 60), np.uint8)
     cv2.ellipse(mask, (30, 45), (20, 38), 10, 0, 360, 1, -1)
     source = {"grey": picture(90, 60), "lab": lab_picture(90, 60), "mask": mask > 0}[descriptor.reads]
@@ -274,4 +274,4 @@ def test_a_registered_descriptor_is_as_long_as_it_says(name):
 
 def test_an_unknown_descriptor_is_named():
     with pytest.raises(ValueError, match=r"expected a local descriptor \(dense-sift, .*\), found 'dense-sfit'"):
-        local_descriptor("dense-sfit")
+        get_local_descriptor("dense-sfit")

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from leafid.descriptors.contour import shape_of
+from leafid.descriptors.contour import normalise_shape
 from leafid.descriptors.moments import HARMONICS, RADII, hu_moments, polar_fourier
 
 
@@ -12,7 +12,7 @@ def blob(size=300):
 
 
 def test_hu_moments_are_the_formulas():
-    grey = shape_of(blob()).grey / 255.0
+    grey = normalise_shape(blob()).grey / 255.0
     rows, cols = np.indices(grey.shape)
     mass = grey.sum()
     x, y = cols - (cols * grey).sum() / mass, rows - (rows * grey).sum() / mass
@@ -42,7 +42,7 @@ def test_a_discs_first_hu_moment_is_known():
 
 
 def test_polar_fourier_is_the_sum_around_each_ring():
-    shape = shape_of(blob())
+    shape = normalise_shape(blob())
     cover = shape.grey / 255.0
     rows, cols = np.indices(cover.shape)
     mass = cover.sum()

@@ -7,7 +7,7 @@ import cv2
 import numpy as np
 import pytest
 
-from leafid.descriptors import FAMILIES, columns, describe, known_families
+from leafid.descriptors import FAMILIES, find_families, get_column_names, measure_families
 from leafid.errors import LeafidError, UsageError
 from leafid.segmentation import Segmentation
 
@@ -26,7 +26,7 @@ def leaf():
 
 @pytest.fixture(scope="module")
 def described(leaf):
-    return describe(*leaf)
+    return measure_families(*leaf)
 
 
 @pytest.mark.parametrize("name", FAMILIES)
@@ -52,21 +52,21 @@ def test_a_family_alone_measures_the_same(name, leaf, described):
 def test_the_petiole_shows_only_where_it_belongs(leaf, described):
     image, segmentation = leaf
     bare = Segmentation(segmentation.blade, segmentation.blade, 1.0, segmentation.box)
-    without = describe(image, bare, ["geometry", "geometry_whole"])
+    without = measure_families(image, bare, ["geometry", "geometry_whole"])
     np.testing.assert_array_equal(without["geometry"], described["geometry"])
     assert not np.array_equal(without["geometry_whole"], described["geometry_whole"])
 
 
 def test_columns_are_unique_and_as_many_as_values(described):
-    names = columns()
+    names = get_column_names()
     assert len(names) == len(set(names)) == sum(map(len, described.values()))
     assert "geometry.log_aspect_box" in names
-    assert columns(["hu"]) == [f"hu.log_{k}" for k in range(1, 8)]
+    assert get_column_names(["hu"]) == [f"hu.log_{k}" for k in range(1, 8)]
 
 
 def test_families_come_in_the_order_asked_for(leaf):
-    assert list(describe(*leaf, ["hu", "geometry"])) == ["hu", "geometry"]
-    assert [family.name for family in known_families(["hu", "geometry"])] == ["hu", "geometry"]
+    assert list(measure_families(*leaf, ["hu", "geometry"])) == ["hu", "geometry"]
+    assert [family.name for family in find_families(["hu", "geometry"])] == ["hu", "geometry"]
 
 
 def test_every_family_says_what_it_is():
@@ -77,17 +77,17 @@ def test_every_family_says_what_it_is():
 
 def test_unknown_and_repeated_families_are_named():
     with pytest.raises(UsageError, match="'geometri'; did you mean 'geometry'"):
-        columns(["geometri"])
+        get_column_names(["geometri"])
     with pytest.raises(UsageError, match="'zzz'; there are geometry, "):
-        columns(["zzz"])
+        get_column_names(["zzz"])
     with pytest.raises(UsageError, match="'hu' is named twice"):
-        columns(["hu", "geometry", "hu"])
+        get_column_names(["hu", "geometry", "hu"])
 
 
 def test_a_picture_without_a_leaf_is_an_error():
     nothing = np.zeros((50, 50), bool)
     with pytest.raises(LeafidError, match="no leaf was found"):
-        describe(np.zeros((50, 50, 3), np.uint8), Segmentation(nothing, nothing, 0.0, (0, 0, 0, 0)), ["hu"])
+        measure_families(np.zeros((50, 50, 3), np.uint8), Segmentation(nothing, nothing, 0.0, (0, 0, 0, 0)), ["hu"])
 
 
 def test_families_travel_to_worker_processes():

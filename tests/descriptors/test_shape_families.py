@@ -7,7 +7,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from leafid.descriptors import curvature, fourier, geometry, leaflets, margin, moments, triangle
-from leafid.descriptors.contour import shape_of
+from leafid.descriptors.contour import normalise_shape
 from leafid.errors import LeafidError
 
 FAMILIES = [
@@ -96,7 +96,7 @@ def test_tiny_and_thin_masks_give_finite_values(family, names, tiny):
 @EACH
 def test_a_shared_shape_gives_what_the_mask_gives(family, names):
     mask = leaf(2)
-    np.testing.assert_array_equal(family(shape_of(mask)), family(mask))
+    np.testing.assert_array_equal(family(normalise_shape(mask)), family(mask))
 
 
 @EACH

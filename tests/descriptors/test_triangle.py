@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from leafid.descriptors.closed_curves import resample
-from leafid.descriptors.contour import shape_of
+from leafid.descriptors.contour import normalise_shape
 from leafid.descriptors.triangle import (
     HARMONICS,
     POINTS,
@@ -45,7 +45,7 @@ def slow_signals(contour):
 
 
 def test_signals_are_those_of_each_triangle():
-    contour = resample(shape_of(leaf()).contour, POINTS)
+    contour = resample(normalise_shape(leaf()).contour, POINTS)
     fast, slow = triangle_signals(contour), slow_signals(contour)
     for kind, expected in slow.items():
         # arccos near 1 loses half of the digits.
@@ -79,7 +79,7 @@ def test_notches_are_negative_and_straight_stretches_nothing():
 
 
 def test_fourier_values_are_literal_magnitudes():
-    shape = shape_of(leaf())
+    shape = normalise_shape(leaf())
     signals = slow_signals(shape.contour[::4])
     values = triangle_fourier(shape).reshape(2, len(SPANS), HARMONICS)
     for index, kind in enumerate(("height", "chord")):
@@ -90,7 +90,7 @@ def test_fourier_values_are_literal_magnitudes():
 
 
 def test_quantiles_are_places_in_the_sorted_signal():
-    shape = shape_of(leaf())
+    shape = normalise_shape(leaf())
     signals = slow_signals(shape.contour[::4])
     values = triangle_quantiles(shape).reshape(4, len(SPANS), len(QUANTILES))
     for index, kind in enumerate(("area", "chord", "ratio", "angle")):

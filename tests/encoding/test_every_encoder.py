@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from leafid.encoding import FisherEncoder, VladEncoder, WordsEncoder, make_encoder
+from leafid.encoding import BagOfWordsEncoder, FisherEncoder, VladEncoder, make_encoder
 from leafid.errors import LeafidError
 
-KINDS = {"fisher": FisherEncoder, "vlad": VladEncoder, "words": WordsEncoder}
+KINDS = {"fisher": FisherEncoder, "vlad": VladEncoder, "words": BagOfWordsEncoder}
 
 
 @pytest.fixture(scope="module", params=KINDS)
@@ -17,14 +17,14 @@ def kind(request):
 @pytest.mark.parametrize(("modes", "position"), [(7, 1.0), (4, 0.5)])
 def test_restored_encodes_alike_and_shapes_are_told(kind, modes, position, features):
     encoder = KINDS[kind](modes, 5, position).fit(features(500))
-    state = encoder.state()
-    assert {name: array.shape for name, array in state.items()} == encoder.shapes(8)
-    again = make_encoder(kind, modes, 5, position, 0).restore(state)
+    state = encoder.get_state()
+    assert {name: array.shape for name, array in state.items()} == encoder.get_state_shapes(8)
+    again = make_encoder(kind, modes, 5, position, 0).set_state(state)
     np.testing.assert_array_equal(again.transform(features(30)), encoder.transform(features(30)))
 
 
 def test_learning_the_same_twice_gives_the_same_bytes(kind, features):
-    first, second = (KINDS[kind](3, 5, 1.0, seed=4).fit(features(300)).state() for _ in range(2))
+    first, second = (KINDS[kind](3, 5, 1.0, seed=4).fit(features(300)).get_state() for _ in range(2))
     assert all(first[name].tobytes() == second[name].tobytes() for name in first)
 
 

@@ -3,7 +3,7 @@ import pytest
 from skimage.feature import fisher_vector
 from sklearn.mixture import GaussianMixture
 
-from leafid.descriptors.local import LocalFeatures
+from leafid.descriptors.local.sift import LocalFeatures
 from leafid.encoding import FisherEncoder
 
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from sklearn.decomposition import PCA
 
-from leafid.descriptors.local import LocalFeatures
+from leafid.descriptors.local.sift import LocalFeatures
 from leafid.encoding.projection import Projection
 
 
@@ -34,9 +34,9 @@ def test_axes_that_were_read_give_the_same_rows_to_the_bit():
     found = features(2000, 128)
     learned = Projection(62, 1.0).fit(found)
     # As they come out of a file.
-    stored = {name: np.ascontiguousarray(values) for name, values in learned.state().items()}
-    stored = {name: values.reshape(learned.state()[name].shape) for name, values in stored.items()}
-    assert learned.transform(found).tobytes() == Projection(62, 1.0).restore(stored).transform(found).tobytes()
+    stored = {name: np.ascontiguousarray(values) for name, values in learned.get_state().items()}
+    stored = {name: values.reshape(learned.get_state()[name].shape) for name, values in stored.items()}
+    assert learned.transform(found).tobytes() == Projection(62, 1.0).set_state(stored).transform(found).tobytes()
 
 
 def test_the_place_is_appended_as_standard_scores_times_the_weight():
@@ -56,9 +56,9 @@ def test_equal_places_and_equal_descriptors_stay_finite():
 @pytest.mark.parametrize("n_components", [3, 10, 64])
 def test_shapes_are_told_before_learning(n_components):
     learned = Projection(n_components, 1.0).fit(features())
-    state = learned.state()
-    assert {name: array.shape for name, array in state.items()} == learned.shapes(10)
+    state = learned.get_state()
+    assert {name: array.shape for name, array in state.items()} == learned.get_state_shapes(10)
     assert all(array.dtype == np.float32 for array in state.values())
-    again = Projection(n_components, 1.0).restore(state)
+    again = Projection(n_components, 1.0).set_state(state)
     np.testing.assert_array_equal(again.transform(features(seed=1)), learned.transform(features(seed=1)))
     assert again.transform(features()).shape[1] == learned.row_length(10)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leafid.descriptors.local import LocalFeatures
+from leafid.descriptors.local.sift import LocalFeatures
 from leafid.encoding import VladEncoder
 from leafid.encoding.codebook import nearest_words
 
@@ -41,7 +41,7 @@ def test_sums_differences_from_the_nearest_word(encoder, n, features):
 def test_by_hand():
     words = np.array([[0, 0], [10, 0]], np.float32)
     rows = np.array([[1, 0], [3, 0], [10, -9]], np.float32)
-    by_hand = VladEncoder(2, 2).restore(
+    by_hand = VladEncoder(2, 2).set_state(
         {
             "words": words,
             "mean": np.zeros(2, np.float32),

@@ -3,13 +3,13 @@ import warnings
 import numpy as np
 import pytest
 
-from leafid.descriptors.local import LocalFeatures
-from leafid.encoding import WordsEncoder
+from leafid.descriptors.local.sift import LocalFeatures
+from leafid.encoding import BagOfWordsEncoder
 
 
 @pytest.fixture(scope="module")
 def encoder(features):
-    return WordsEncoder(7, 5, 1.0).fit(features(400))
+    return BagOfWordsEncoder(7, 5, 1.0).fit(features(400))
 
 
 @pytest.mark.parametrize("n", [1, 90])
@@ -35,7 +35,7 @@ def test_separate_heaps_become_words():
     which = random.integers(3, size=300)
     rows = heaps[which] + random.normal(scale=0.1, size=(300, 2)).astype(np.float32)
     found = LocalFeatures(rows.astype(np.float32), np.zeros((300, 2), np.float32), np.zeros(300, np.float32))
-    encoder = WordsEncoder(3, 2).fit(found)
+    encoder = BagOfWordsEncoder(3, 2).fit(found)
     np.testing.assert_allclose(np.sort(encoder.transform(found)), np.sort(np.bincount(which) / 300), rtol=1e-6)
 
 
@@ -43,5 +43,5 @@ def test_equal_features_pass_without_a_warning_of_a_library(features):
     same = features(1).at(np.zeros(20, int))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        encoder = WordsEncoder(2, 5, 1.0).fit(same)
+        encoder = BagOfWordsEncoder(2, 5, 1.0).fit(same)
     assert encoder.transform(same).sum() == pytest.approx(1)

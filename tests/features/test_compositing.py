@@ -7,14 +7,14 @@ from hypothesis.extra.numpy import arrays
 from leafid.collection.picture import AcquisitionType
 from leafid.features.compositing import staged
 from leafid.segmentation import segment
-from leafid.segmentation.result import Segmentation, bounding_box
+from leafid.segmentation.result import Segmentation, find_bounding_box
 
 SCAN = AcquisitionType.SCAN
 BRANCHES, LEAVES = (1, 3, 5, 7), (2, 4, 6, 8)
 
 
 def cut(mask):
-    return Segmentation(mask, mask, 1.0, bounding_box(mask))
+    return Segmentation(mask, mask, 1.0, find_bounding_box(mask))
 
 
 @given(

@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 
 from leafid.collection.picture import AcquisitionType
-from leafid.descriptors.local import LocalFeatures
-from leafid.descriptors.registry import columns
-from leafid.encoding import FisherEncoder, VladEncoder, WordsEncoder
+from leafid.descriptors.local.sift import LocalFeatures
+from leafid.descriptors.registry import get_column_names
+from leafid.encoding import BagOfWordsEncoder, FisherEncoder, VladEncoder
 from leafid.features import extractor as describing
 from leafid.features.compositing import staged
 from leafid.features.extractor import FeatureExtractor, PictureViews, local_features, sample_features
@@ -48,12 +48,12 @@ def test_a_vector_for_every_expert(leaf):
     }
     encoders = {
         "fisher": learned(FisherEncoder),
-        "words": learned(WordsEncoder),
+        "words": learned(BagOfWordsEncoder),
         "colour": learned(FisherEncoder, 96),
         "chroma": learned(FisherEncoder, 256),
         "points": learned(FisherEncoder),
         "vlad": learned(VladEncoder),
-        "bends": learned(WordsEncoder, 60),
+        "bends": learned(BagOfWordsEncoder, 60),
     }
     found = FeatureExtractor(experts, encoders).describe(leaf, SCAN)
     assert list(found.vectors) == list(experts)
@@ -67,8 +67,8 @@ def test_a_vector_for_every_expert(leaf):
         "points": 16,
         "vlad": 8,
         "bends": 2,
-        "shape": len(columns(["geometry", "hu"])),
-        "again": len(columns(["hu"])),
+        "shape": len(get_column_names(["geometry", "hu"])),
+        "again": len(get_column_names(["hu"])),
     }
     for vector in found.vectors.values():
         assert np.isfinite(vector).all()
@@ -91,7 +91,7 @@ def test_a_picture_without_a_leaf_is_described_as_a_whole(type_, value, shape):
     """What is left of a picture of 20,000 × 16 pixels after shrinking is a row of one pixel."""
     small = replace(SIFT, size=32, cell=2)
     experts = {view: replace(small, view=view) for view in VIEWS}
-    encoders = {**dict.fromkeys(VIEWS, learned(FisherEncoder)), "bends": learned(WordsEncoder, 60)}
+    encoders = {**dict.fromkeys(VIEWS, learned(FisherEncoder)), "bends": learned(BagOfWordsEncoder, 60)}
     experts["bends"] = replace(SIFT, descriptor="inner-distance", encoder="words")
     extractor = FeatureExtractor({**experts, "shape": Expert("measures", ("geometry",))}, encoders)
     found = extractor.describe(np.full((*shape, 3), value, np.uint8), type_)
@@ -110,8 +110,8 @@ def test_a_symmetric_expert_reads_as_many_patches_some_of_them_in_another_way(sy
 
 def test_a_view_is_made_once_for_all_experts(leaf, monkeypatch):
     calls = []
-    crop = describing.normalised_crop
-    monkeypatch.setattr(describing, "normalised_crop", lambda *a, **k: calls.append(1) or crop(*a, **k))
+    crop = describing.crop_leaf
+    monkeypatch.setattr(describing, "crop_leaf", lambda *a, **k: calls.append(1) or crop(*a, **k))
     views = PictureViews(leaf, segment(leaf, SCAN))
     for expert in (SIFT, replace(SIFT, modes=5), replace(SIFT, descriptor="detected-sift")):
         local_features(views, expert)

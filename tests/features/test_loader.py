@@ -163,7 +163,7 @@ RECIPE = Recipe(SCAN, {"local": LOCAL, "shape": Expert("measures", ("hu",))}, (S
 def codebook(loader, pictures, seed=0, recipe=RECIPE):
     encoders = loader.learn_encoders(pictures, recipe, seed)
     assert list(encoders) == ["local"]
-    return {name: array.tobytes() for name, array in encoders["local"].state().items()}
+    return {name: array.tobytes() for name, array in encoders["local"].get_state().items()}
 
 
 def test_codebooks_are_kept_and_come_back_to_the_bit(pictures, store, monkeypatch):
@@ -222,7 +222,7 @@ def test_where_the_named_types_show_too_little_all_serve(pictures, caplog):
     for content in (cv2.imencode(".png", np.full((90, 90, 3), 255, np.uint8))[1].tobytes(), b""):
         pictures[0].file.write_bytes(content)
         encoder = FeatureLoader().learn_encoders([pictures[0], *photos], recipe, 0)["inside"]
-        assert np.isfinite(encoder.state()["means"]).all()
+        assert np.isfinite(encoder.get_state()["means"]).all()
     assert "sees nothing" not in caplog.text
 
 

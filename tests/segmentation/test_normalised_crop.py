@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leafid.collection.picture import AcquisitionType
-from leafid.segmentation import Segmentation, normalised_crop, segment, upright_angle
-from leafid.segmentation.result import bounding_box, halved, shrink
+from leafid.segmentation import Segmentation, crop_leaf, estimate_upright_angle, segment
+from leafid.segmentation.result import downsample2, find_bounding_box, shrink
 
 SCAN = AcquisitionType.SCAN
 
@@ -19,8 +19,8 @@ SCAN = AcquisitionType.SCAN
 def test_shift_turn_and_scale_do_not_change_the_crop(drawn_leaf, iou, turn, radius, row, stalk):
     image, _ = drawn_leaf(rows=400, cols=400, turn=turn, radius=radius, centre=(row, 0.5), stalk=stalk)
     reference, _ = drawn_leaf(rows=400, cols=400, radius=0.22, stalk=stalk)
-    _, mask = normalised_crop(image, segment(image, SCAN), 128)
-    _, upright = normalised_crop(reference, segment(reference, SCAN), 128)
+    _, mask = crop_leaf(image, segment(image, SCAN), 128)
+    _, upright = crop_leaf(reference, segment(reference, SCAN), 128)
     # The petiole's foot is found to a pixel or two of about forty: 3 degrees of turn.
     assert iou(mask, upright) > 0.85
 
@@ -31,10 +31,10 @@ def test_the_petiole_points_down(drawn_leaf, turn):
     image, _ = drawn_leaf(rows=400, cols=400, turn=turn, radius=0.22, stalk=True)
     found = segment(image, SCAN)
     assert found.petiole.any()
-    _, mask = normalised_crop(image, found, 128)
+    _, mask = crop_leaf(image, found, 128)
     assert np.count_nonzero(mask[110:]) < 0.3 * np.count_nonzero(mask[10:28])
     # The drawing turns clockwise, so the crop turns it back; 3 degrees is a pixel at the petiole's foot.
-    assert abs((upright_angle(found) - turn + 180) % 360 - 180) < 4
+    assert abs((estimate_upright_angle(found) - turn + 180) % 360 - 180) < 4
 
 
 def test_without_a_petiole_the_long_tail_is_the_tip():
@@ -42,20 +42,20 @@ def test_without_a_petiole_the_long_tail_is_the_tip():
     for row in range(20, 80):
         half = (row - 20) // 3
         mask[row, 50 - half : 51 + half] = True
-    assert abs(upright_angle(Segmentation(mask, mask, 1.0, bounding_box(mask)))) < 1
+    assert abs(estimate_upright_angle(Segmentation(mask, mask, 1.0, find_bounding_box(mask)))) < 1
     upside_down = np.ascontiguousarray(mask[::-1])
-    turned = upright_angle(Segmentation(upside_down, upside_down, 1.0, bounding_box(upside_down)))
+    turned = estimate_upright_angle(Segmentation(upside_down, upside_down, 1.0, find_bounding_box(upside_down)))
     assert abs(abs(turned) - 180) < 1
 
 
 def test_background_size_and_margin(drawn_leaf):
     image, _ = drawn_leaf(sheet=(180, 90, 240))
     found = segment(image, SCAN)
-    crop, mask = normalised_crop(image, found, 100)
+    crop, mask = crop_leaf(image, found, 100)
     assert crop.shape == (100, 100, 3)
     assert mask.shape == (100, 100)
     assert np.all(crop[~mask] == 255)
-    row0, row1, col0, col1 = bounding_box(mask)
+    row0, row1, col0, col1 = find_bounding_box(mask)
     assert max(row1 - row0, col1 - col0) == pytest.approx(90, abs=2)  # two rims of a pixel
     assert (row0 + row1) / 2 == pytest.approx(50, abs=1.5)
     assert (col0 + col1) / 2 == pytest.approx(50, abs=1.5)
@@ -64,7 +64,7 @@ def test_background_size_and_margin(drawn_leaf):
 def test_an_empty_segmentation_gives_the_whole_picture():
     image = np.full((50, 100, 3), 7, np.uint8)
     nothing = np.zeros((50, 100), bool)
-    crop, mask = normalised_crop(image, Segmentation(nothing, nothing, 0.0, (0, 0, 0, 0)), 32)
+    crop, mask = crop_leaf(image, Segmentation(nothing, nothing, 0.0, (0, 0, 0, 0)), 32)
     assert not mask.any()
     assert np.all(crop[16] == 7)
 
@@ -72,9 +72,9 @@ def test_an_empty_segmentation_gives_the_whole_picture():
 def test_wrong_arguments():
     mask = np.ones((20, 20), bool)
     with pytest.raises(ValueError, match="expected size"):
-        normalised_crop(np.zeros((20, 20, 3), np.uint8), Segmentation(mask, mask, 1.0, (0, 20, 0, 20)), 4)
+        crop_leaf(np.zeros((20, 20, 3), np.uint8), Segmentation(mask, mask, 1.0, (0, 20, 0, 20)), 4)
     with pytest.raises(ValueError, match="expected a segmentation of shape"):
-        normalised_crop(np.zeros((20, 21, 3), np.uint8), Segmentation(mask, mask, 1.0, (0, 20, 0, 20)), 32)
+        crop_leaf(np.zeros((20, 21, 3), np.uint8), Segmentation(mask, mask, 1.0, (0, 20, 0, 20)), 32)
 
 
 @given(st.integers(2, 30), st.integers(2, 30))
@@ -83,7 +83,7 @@ def test_halved_agrees_with_its_definition(rows, cols):
     even = image[: rows // 2 * 2, : cols // 2 * 2].astype(float)
     blocks = even.reshape(rows // 2, 2, cols // 2, 2)
     # OpenCV rounds halves either way.
-    assert np.abs(halved(image) - blocks.mean(axis=(1, 3))).max() <= 0.51
+    assert np.abs(downsample2(image) - blocks.mean(axis=(1, 3))).max() <= 0.51
 
 
 @given(st.integers(1, 300), st.integers(1, 300), st.integers(8, 64))
@@ -95,8 +95,8 @@ def test_shrink_keeps_to_the_size(rows, cols, size):
 def test_a_small_leaf_is_enlarged_with_a_smooth_edge(drawn_leaf, iou):
     large, _ = drawn_leaf(rows=800, cols=640, turn=20, stalk=True)
     small = shrink(large, 200)
-    _, expected = normalised_crop(large, segment(large, SCAN), 256)
+    _, expected = crop_leaf(large, segment(large, SCAN), 256)
     found = segment(small, SCAN)
-    _, smooth = normalised_crop(small, found, 256)
-    _, jagged = normalised_crop(small, replace(found, cover=None), 256)
+    _, smooth = crop_leaf(small, found, 256)
+    _, jagged = crop_leaf(small, replace(found, coverage=None), 256)
     assert iou(smooth, expected) > iou(jagged, expected)

@@ -6,8 +6,8 @@ import pytest
 
 from leafid.collection.picture import AcquisitionType
 from leafid.segmentation import segment
-from leafid.segmentation.sheet import sheet_mask
-from leafid.segmentation.uniform import uniform_mask
+from leafid.segmentation.sheet import segment_sheet
+from leafid.segmentation.uniform import segment_uniform
 
 SCAN_LIKE = AcquisitionType.SCAN_LIKE
 FRAMES = {"black": (0, 0, 0), "dark": (20, 20, 20), "wood": (60, 90, 130), "grey": (110, 110, 110)}
@@ -28,12 +28,12 @@ def framed(image, mask, widths, colour):
 def test_the_leaf_is_found_inside_a_frame(drawn_leaf, iou, size, width, colour):
     image, mask = framed(*drawn_leaf(*size), (width,) * 4, FRAMES[colour])
     # Without the second look the sheet is taken for the leaf, or nothing is found.
-    assert iou(uniform_mask(image)[0], mask) < 0.7
+    assert iou(segment_uniform(image)[0], mask) < 0.7
     found = segment(image, SCAN_LIKE)
     assert iou(found.mask, mask) > TOLERANCE
     assert found.confidence > 0.7
-    if found.cover is not None:
-        np.testing.assert_array_equal(found.cover > 127, found.mask)
+    if found.coverage is not None:
+        np.testing.assert_array_equal(found.coverage > 127, found.mask)
 
 
 @pytest.mark.parametrize("colour", FRAMES)
@@ -78,10 +78,10 @@ def test_grey_leaves_on_grey_sheets(drawn_leaf, iou, size, sheet, leaf):
 @pytest.mark.parametrize("size", [(200, 160), (640, 480)])
 def test_a_plain_picture_is_looked_at_once(drawn_leaf, size, shade, monkeypatch):
     image, _ = drawn_leaf(*size, shade=shade)
-    wanted = uniform_mask(image)
+    wanted = segment_uniform(image)
     calls = []
-    monkeypatch.setattr("leafid.segmentation.sheet.uniform_mask", lambda image: calls.append(image) or wanted)
-    assert sheet_mask(image) == wanted
+    monkeypatch.setattr("leafid.segmentation.sheet.segment_uniform", lambda image: calls.append(image) or wanted)
+    assert segment_sheet(image) == wanted
     assert len(calls) == 1
 
 

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from leafid.collection.picture import AcquisitionType
 from leafid.segmentation import segment
-from leafid.segmentation.background import sheet_surface
-from leafid.segmentation.uniform import sheet_distance
+from leafid.segmentation.background import fit_sheet_surface
+from leafid.segmentation.uniform import measure_sheet_distance
 
 SCAN, SCAN_LIKE = AcquisitionType.SCAN, AcquisitionType.SCAN_LIKE
 
@@ -149,7 +149,7 @@ def test_dust_goes_and_pin_holes_are_filled(drawn_leaf, iou):
 
 def test_sheet_surface_follows_the_light(drawn_leaf):
     image, mask = drawn_leaf(shade=0.4, noise=0.0)
-    surface, spread = sheet_surface(image)
+    surface, spread = fit_sheet_surface(image)
     assert spread < 3
     fitted = cv2.resize(surface, image.shape[1::-1])
     true = cv2.cvtColor(drawn_leaf(shade=0.4, noise=0.0, centre=(9, 9))[0], cv2.COLOR_BGR2LAB)
@@ -160,7 +160,7 @@ def test_sheet_surface_follows_the_light(drawn_leaf):
 def test_sheet_distance_agrees_with_its_formula():
     image = np.random.default_rng(3).integers(0, 256, (9, 7, 3), dtype=np.uint8)
     sheet = np.array([200, 120, 140])
-    found = sheet_distance(image, np.broadcast_to(sheet, image.shape).astype(np.uint8))
+    found = measure_sheet_distance(image, np.broadcast_to(sheet, image.shape).astype(np.uint8))
     lightness, a, b = np.moveaxis(np.abs(cv2.cvtColor(image, cv2.COLOR_BGR2LAB).astype(float) - sheet), -1, 0)
     true = 0.15 * lightness + 0.25 * np.maximum(lightness - 90, 0) + np.hypot(a, b)
     # The octagonal norm is at most 8 % off the root; three roundings are at most 1.5.
@@ -205,12 +205,12 @@ def test_real_leaves_on_coloured_card(real_data, iou):
 def test_a_small_pictures_cover_tells_where_between_the_pixels_the_edge_is(drawn_leaf, iou):
     large, mask = drawn_leaf(rows=800, cols=640, turn=20)
     found = segment(cv2.resize(large, (160, 200), interpolation=cv2.INTER_AREA), SCAN)
-    assert found.cover is not None
-    assert np.array_equal(found.cover > 127, found.mask)
-    enlarged = cv2.resize(found.cover, (640, 800)) > 127
+    assert found.coverage is not None
+    assert np.array_equal(found.coverage > 127, found.mask)
+    enlarged = cv2.resize(found.coverage, (640, 800)) > 127
     by_pixels = cv2.resize(found.mask.view(np.uint8), (640, 800), interpolation=cv2.INTER_NEAREST) > 0
     assert 1 - iou(enlarged, mask) < 0.7 * (1 - iou(by_pixels, mask))
-    assert segment(large, SCAN).cover is None
+    assert segment(large, SCAN).coverage is None
 
 
 @pytest.mark.parametrize("cols", [46, 61])

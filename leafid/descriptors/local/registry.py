@@ -9,10 +9,10 @@ from typing import Literal
 
 import numpy as np
 
-from leafid.descriptors import local
-from leafid.descriptors.cell_windows import Grid
-from leafid.descriptors.inner_distance import ANGLE_BINS, DISTANCE_BINS
-from leafid.descriptors.local import LocalFeatures
+from leafid.descriptors.local import sift as local
+from leafid.descriptors.local.grid import Grid
+from leafid.descriptors.local.inner_distance import ANGLE_BINS, DISTANCE_BINS
+from leafid.descriptors.local.sift import LocalFeatures
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class LocalDescriptor:
     compute: Callable[[np.ndarray, np.ndarray | None, Grid], LocalFeatures]
 
 
-def local_descriptor(name: str) -> LocalDescriptor:
+def get_local_descriptor(name: str) -> LocalDescriptor:
     """Look a local descriptor up by name.
 
     Raises
@@ -44,13 +44,13 @@ def local_descriptor(name: str) -> LocalDescriptor:
     ValueError
         When there is none of that name.
     """
-    if name not in LOCAL:
-        raise ValueError(f"expected a local descriptor ({', '.join(LOCAL)}), found {name!r}")
-    return LOCAL[name]
+    if name not in LOCAL_DESCRIPTORS:
+        raise ValueError(f"expected a local descriptor ({', '.join(LOCAL_DESCRIPTORS)}), found {name!r}")
+    return LOCAL_DESCRIPTORS[name]
 
 
 #: Every local descriptor, by name.
-LOCAL: Mapping[str, LocalDescriptor] = MappingProxyType(
+LOCAL_DESCRIPTORS: Mapping[str, LocalDescriptor] = MappingProxyType(
     {
         "dense-sift": LocalDescriptor(local.SIFT_LENGTH, "grey", local.dense_sift),
         "dense-chroma-sift": LocalDescriptor(local.CHROMA_LENGTH, "lab", local.dense_chroma_sift),

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import cv2
 import numpy as np
 
-from leafid.descriptors.cell_windows import N_CELLS, Grid, Windows, cell_means, read_windows
-from leafid.descriptors.inner_distance import inner_distance_context
+from leafid.descriptors.local.grid import N_CELLS, Grid, Windows, average_cells, read_patches
+from leafid.descriptors.local.inner_distance import inner_distance_context
 
 N_ORIENTATIONS = 8
 # Of a cell: means and standard deviations of three channels.
@@ -50,7 +50,7 @@ class LocalFeatures:
         return LocalFeatures(self.descriptors[chosen], self.positions[chosen], self.scales[chosen])
 
 
-def pooled(pieces: Sequence[LocalFeatures]) -> LocalFeatures:
+def concatenate_features(pieces: Sequence[LocalFeatures]) -> LocalFeatures:
     """Put the local features of several pictures, views or scales together; at least one."""
     return LocalFeatures(
         np.concatenate([piece.descriptors for piece in pieces]),
@@ -59,7 +59,7 @@ def pooled(pieces: Sequence[LocalFeatures]) -> LocalFeatures:
     )
 
 
-def repeated(features: LocalFeatures, number: int) -> LocalFeatures:
+def tile_features(features: LocalFeatures, number: int) -> LocalFeatures:
     """Repeat local features until there are so many; where there are none, take some that are all 0."""
     if len(features):
         return features.at(np.resize(np.arange(len(features)), number))
@@ -105,7 +105,7 @@ def dense_sift(grey: np.ndarray, region: np.ndarray | None = None, grid: Grid | 
     .. [2] R. Arandjelović, A. Zisserman, "Three things everyone should know to improve object retrieval", CVPR 2012,
        doi:10.1109/CVPR.2012.6248018
     """
-    found = read_windows(grey, region, grid or Grid(), _orientation_cells, _orientation_order)
+    found = read_patches(grey, region, grid or Grid(), _orientation_cells, _orientation_order)
     return _none(SIFT_LENGTH) if found is None else _root_sift(found)
 
 
@@ -135,7 +135,7 @@ def dense_chroma_sift(lab: np.ndarray, region: np.ndarray | None = None, grid: G
        IEEE TPAMI 32(9), 2010, section 3.3, doi:10.1109/TPAMI.2009.154
     """
     chroma = np.ascontiguousarray(lab[:, :, 1:])
-    found = read_windows(chroma, region, grid or Grid(), _chroma_cells, _chroma_order)
+    found = read_patches(chroma, region, grid or Grid(), _chroma_cells, _chroma_order)
     return _none(CHROMA_LENGTH) if found is None else _root_sift(found, least=_NOISE_FLOOR)
 
 
@@ -157,7 +157,7 @@ def dense_colour(lab: np.ndarray, region: np.ndarray | None = None, grid: Grid |
     .. [1] F. Perronnin, J. Sánchez, T. Mensink, "Improving the Fisher kernel for large-scale image classification",
        ECCV 2010, section 4.1, doi:10.1007/978-3-642-15561-1_11
     """
-    found = read_windows(lab, region, grid or Grid(), _colour_cells, lambda way: np.arange(_COLOUR_VALUES))
+    found = read_patches(lab, region, grid or Grid(), _colour_cells, lambda way: np.arange(_COLOUR_VALUES))
     if found is None:
         return _none(COLOUR_LENGTH)
     return LocalFeatures(found.values, found.positions, found.scales)
@@ -208,7 +208,7 @@ def inner_distance_features(mask: np.ndarray) -> LocalFeatures:
 
     References
     ----------
-    As for `leafid.descriptors.inner_distance.inner_distance_context`.
+    As for `leafid.descriptors.local.inner_distance.inner_distance_context`.
     """
     found = inner_distance_context(mask)
     return LocalFeatures(found, np.full((len(found), 2), 0.5, np.float32), np.zeros(len(found), np.float32))
@@ -236,7 +236,7 @@ def _orientation_cells(grey: np.ndarray, cell: int) -> np.ndarray:
     cv2.subtract(north, sideways, planes[6])
     cv2.min(north, east, planes[7])
     # One below the other they are averaged in one go.
-    means = cell_means(planes.reshape(N_ORIENTATIONS * rows, cols), cell).reshape(N_ORIENTATIONS, n_rows * n_cols)
+    means = average_cells(planes.reshape(N_ORIENTATIONS * rows, cols), cell).reshape(N_ORIENTATIONS, n_rows * n_cols)
     cells = cv2.transpose(means).astype(np.float32)
     cells *= _PLANE_UNITS
     return np.sqrt(cells, out=cells).reshape(n_rows, n_cols, N_ORIENTATIONS)
@@ -259,8 +259,8 @@ def _chroma_order(way: int) -> np.ndarray:
 
 def _colour_cells(lab: np.ndarray, cell: int) -> np.ndarray:
     values = lab.astype(np.float32) / 255
-    means = cell_means(values, cell)
-    spread = np.sqrt(np.maximum(cell_means(values * values, cell) - means * means, 0))
+    means = average_cells(values, cell)
+    spread = np.sqrt(np.maximum(average_cells(values * values, cell) - means * means, 0))
     return np.concatenate([means, spread], axis=2)
 
 

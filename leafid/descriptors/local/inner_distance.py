@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leafid.descriptors.closed_curves import resample
-from leafid.descriptors.contour import Mask, Shape, shape_of
+from leafid.descriptors.contour import Mask, Shape, normalise_shape
 
 POINTS = 80
 """Contour points of the description."""
@@ -47,7 +47,7 @@ def inner_distance_context(leaf: Mask | Shape, n_points: int = POINTS) -> NDArra
     H. Ling, D. W. Jacobs, "Shape classification using the inner-distance", IEEE Trans. PAMI 29, 2007,
     doi:10.1109/TPAMI.2007.41.
     """
-    shape = shape_of(leaf)
+    shape = normalise_shape(leaf)
     points = resample(shape.contour, n_points)
     distances, previous = inner_distances(shape, n_points)
     # Row i of `previous` holds, for each j, the last stop before j on the way from i: from j's side, the first one.

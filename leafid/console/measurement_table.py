@@ -41,10 +41,10 @@ class Row:
     values: NDArray[np.float32]
 
 
-Write = Callable[[IO[str], Sequence[str], Iterable[Row]], None]
+TableWriter = Callable[[IO[str], Sequence[str], Iterable[Row]], None]
 
 
-def writer(output: str) -> Write:
+def choose_table_writer(output: str) -> TableWriter:
     """Choose how to write by the output's name, before any work is done.
 
     Parameters

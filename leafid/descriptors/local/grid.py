@@ -9,7 +9,7 @@ from functools import lru_cache
 import cv2
 import numpy as np
 
-from leafid.segmentation.result import halved
+from leafid.segmentation.result import downsample2
 
 N_CELLS = 4
 #: In how many ways the windows are read, in turn; way k is turned counter-clockwise by k // 2 quarters, and mirrored
@@ -29,15 +29,15 @@ class Grid:
         Number of patch sizes, each √2 times the one before.
     coverage : float, default 0.1
         The share of a patch that the region must cover: 0.1 keeps the edge of a leaf, 0.95 only its inside.
-    most_coverage : float, default 1
+    max_coverage : float, default 1
         The share that it may cover at the most: below 1 the inside of a leaf is left out, and its edge alone kept.
-    limit : int, default 0
+    max_patches : int, default 0
         At most so many windows, spread evenly over all there are; 0 keeps all. Neighbouring windows overlap by three
         quarters: an even part of them tells nearly all that all tell.
     focus : float, default 0
         Above 0, windows are kept the more rarely the further they lie from the middle of the picture: as often as a
-        Gaussian of this standard deviation says, in sides of the picture; `limit` is then how many are kept where the
-        picture has enough of them in its middle. 0 spreads them evenly.
+        Gaussian of this standard deviation says, in sides of the picture; `max_patches` is then how many are kept
+        where the picture has enough of them in its middle. 0 spreads them evenly.
     symmetry : {"none", "mirror", "turns"}, default "none"
         With "mirror" every second window is read mirrored, with "turns" every eighth in each of the eight ways that a
         square can be turned by quarters and mirrored. The set is then alike for a picture and its mirror image, or for
@@ -47,8 +47,8 @@ class Grid:
     cell: int = 4
     n_scales: int = 5
     coverage: float = 0.1
-    most_coverage: float = 1.0
-    limit: int = 0
+    max_coverage: float = 1.0
+    max_patches: int = 0
     focus: float = 0.0
     symmetry: str = "none"
 
@@ -72,7 +72,7 @@ class Windows:
     scales: np.ndarray
 
 
-def read_windows(
+def read_patches(
     picture: np.ndarray,
     region: np.ndarray | None,
     grid: Grid,
@@ -136,7 +136,7 @@ def read_windows(
     return Windows(values.reshape(len(corner), N_CELLS**2 * table.shape[1]), place, scale)
 
 
-def cell_means(values: np.ndarray, cell: int) -> np.ndarray:
+def average_cells(values: np.ndarray, cell: int) -> np.ndarray:
     """Average over square cells; a remainder at the lower and right edge is left out.
 
     Parameters
@@ -150,7 +150,7 @@ def cell_means(values: np.ndarray, cell: int) -> np.ndarray:
     values = values[: n_rows * cell, : n_cols * cell]
     while cell % 2 == 0:
         cell //= 2
-        values = halved(values)
+        values = downsample2(values)
     return values if cell == 1 else cv2.resize(values, (n_cols, n_rows), interpolation=cv2.INTER_AREA)
 
 
@@ -166,7 +166,7 @@ def _pyramid(
             return
         yield planes[0], None if region is None else planes[1]
         # Every second scale is half of the one before the last: halving takes a tenth of the time of any other factor.
-        planes, between = between, [halved(plane) for plane in planes] if scale + 2 < grid.n_scales else []
+        planes, between = between, [downsample2(plane) for plane in planes] if scale + 2 < grid.n_scales else []
 
 
 def _between(rows: int, cols: int) -> tuple[int, int]:
@@ -179,16 +179,16 @@ def _kept(share: np.ndarray | None, n_rows: int, n_cols: int, grid: Grid) -> np.
     shape = (n_rows - N_CELLS + 1, n_cols - N_CELLS + 1)
     if share is None:
         return np.ones(shape, bool)
-    cells, window = cell_means(share, grid.cell), (N_CELLS, N_CELLS)
+    cells, window = average_cells(share, grid.cell), (N_CELLS, N_CELLS)
     total = cv2.boxFilter(cells, cv2.CV_32F, window, anchor=(0, 0), normalize=False, borderType=cv2.BORDER_CONSTANT)
     total = total[: shape[0], : shape[1]]
     # Half a grey level a cell is lost by rounding: a window that is covered exactly far enough is kept.
     kept = total >= (grid.coverage * 255 - 0.5) * N_CELLS**2
-    return kept if grid.most_coverage == 1 else kept & (total <= (grid.most_coverage * 255 + 0.5) * N_CELLS**2)
+    return kept if grid.max_coverage == 1 else kept & (total <= (grid.max_coverage * 255 + 0.5) * N_CELLS**2)
 
 
 def _drawn(kept: Sequence[np.ndarray], shapes: Sequence[tuple[int, int]], grid: Grid) -> slice | np.ndarray:
-    """Choose from the windows of all scales, one after the other, as `Grid.limit` and `Grid.focus` ask.
+    """Choose from the windows of all scales, one after the other, as `Grid.max_patches` and `Grid.focus` ask.
 
     Parameters
     ----------
@@ -206,7 +206,7 @@ def _drawn(kept: Sequence[np.ndarray], shapes: Sequence[tuple[int, int]], grid: 
     count = sum(map(len, kept))
     if not count:
         return slice(None)
-    most = min(grid.limit or count, count)
+    most = min(grid.max_patches or count, count)
     if not grid.focus:
         return np.linspace(0, count - 1, most).astype(np.intp) if most < count else slice(None)
     frequencies = []
