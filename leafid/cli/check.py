@@ -15,7 +15,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from leafid.console.arguments import add_layout, given_path
+from leafid.console.arguments import add_layout, nonempty_path
 from leafid.console.environment import Environment
 from leafid.errors import UsageError, one_line
 
@@ -27,7 +27,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
     parser.add_argument("run", metavar="RUN", help="run file")
     parser.add_argument(
-        "--against", metavar="COLLECTION", type=given_path, help="what the run's pictures and species should be from"
+        "--against", metavar="COLLECTION", type=nonempty_path, help="what the run's pictures and species should be from"
     )
     add_layout(parser)
 

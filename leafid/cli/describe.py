@@ -21,7 +21,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from leafid.cli.learning import on_workers
-from leafid.console.arguments import add_cluster, add_jobs, add_layout, add_type, given_path
+from leafid.console.arguments import add_cluster, add_jobs, add_layout, add_type, nonempty_path
 from leafid.console.environment import Environment
 from leafid.console.outputs import refuse_inputs
 
@@ -48,7 +48,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--output",
         default="-",
         metavar="FILE",
-        type=given_path,
+        type=nonempty_path,
         help="the table, .csv or .parquet (default: -, CSV to stdout)",
     )
     add_jobs(parser)

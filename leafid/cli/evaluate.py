@@ -29,7 +29,7 @@ from leafid.console.arguments import (
     add_format,
     add_jobs,
     add_seed,
-    given_path,
+    nonempty_path,
     positive_ints,
 )
 from leafid.console.environment import Environment
@@ -52,7 +52,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="list every metric by the command that prints it",
     )
-    parser.add_argument("--output", metavar="DIR", type=given_path, help="write the official scorer's files there")
+    parser.add_argument("--output", metavar="DIR", type=nonempty_path, help="write the official scorer's files there")
     parser.add_argument(
         "--official",
         action="store_true",
@@ -67,7 +67,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--training",
         metavar="COLLECTION",
-        type=given_path,
+        type=nonempty_path,
         help="with --sets: count each species' training pictures there, for the bins",
     )
     parser.add_argument(

@@ -18,7 +18,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from leafid.console.arguments import add_format, add_layout, add_part, given_path
+from leafid.console.arguments import add_format, add_layout, add_part, nonempty_path
 from leafid.console.environment import Environment
 from leafid.errors import LeafidError, ProblemsError
 
@@ -33,10 +33,10 @@ if TYPE_CHECKING:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
-    parser.add_argument("truth", metavar="COLLECTION", type=given_path, help="labelled pictures")
+    parser.add_argument("truth", metavar="COLLECTION", type=nonempty_path, help="labelled pictures")
     parser.add_argument("runs", nargs="+", metavar="RUN", help="run files in the 2011 format")
     parser.add_argument(
-        "--taxonomy", metavar="COLLECTION", type=given_path, help="more species for the tree (default: the truth's)"
+        "--taxonomy", metavar="COLLECTION", type=nonempty_path, help="more species for the tree (default: the truth's)"
     )
     add_format(parser)
     add_part(parser)

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from leafid.console.arguments import number
+from leafid.console.arguments import number_type
 from leafid.console.environment import Environment
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def gibibytes(word: str) -> int:
     return round(_gibibytes(word) * 2**30)
 
 
-_gibibytes = number("a number of GiB above 0", lambda found: 0 < found < 2**30)
+_gibibytes = number_type("a number of GiB above 0", lambda found: 0 < found < 2**30)
 
 
 def add_store(parser: argparse.ArgumentParser) -> None:

@@ -94,13 +94,13 @@ def main(argv: Sequence[str] | None = None, environment: Environment | None = No
         status = EXIT_INTERRUPTED
     except Exception as error:
         # A reader of our output that has seen enough (`leafid … | head`) is no error.
-        if not (isinstance(error, BrokenPipeError) and environment.reader_left()):
+        if not (isinstance(error, BrokenPipeError) and environment.is_pipe_closed()):
             status = EXIT_WRONG_USAGE if isinstance(error, UsageError) else EXIT_BAD_DATA
             if debug:
                 environment.note("".join(traceback.format_exception(error)).rstrip("\n"))
             for line in _explained(error):
                 environment.note(f"leafid: error: {line}")
-    environment.settle()
+    environment.flush_stdout()
     return status
 
 

@@ -39,7 +39,7 @@ from typing import TYPE_CHECKING
 from leafid.cli.learning import add_store, on_workers, open_loader
 from leafid.console.arguments import add_cluster, add_jobs, add_layout, add_type, positive_int
 from leafid.console.environment import Environment
-from leafid.console.outputs import output_text, refuse_inputs
+from leafid.console.outputs import refuse_inputs, text_output_path
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,7 +58,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--output",
         metavar="RUN",
-        type=output_text,
+        type=text_output_path,
         help="write a run file instead of printing a ranking (-: to stdout)",
     )
     what = parser.add_mutually_exclusive_group()

@@ -15,7 +15,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from leafid.cli.scoring import add_truth_and_runs, check_output, differ, read_runs, truth_of
-from leafid.console.arguments import add_bootstrap, add_seed, given_path
+from leafid.console.arguments import add_bootstrap, add_seed, nonempty_path
 from leafid.console.environment import Environment
 
 if TYPE_CHECKING:
@@ -30,12 +30,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
     add_truth_and_runs(parser)
     parser.add_argument(
-        "--output", required=True, metavar="DIR", type=given_path, help=f"the folder to write {FILE_NAME} to"
+        "--output", required=True, metavar="DIR", type=nonempty_path, help=f"the folder to write {FILE_NAME} to"
     )
     parser.add_argument(
         "--pictures",
         metavar="COLLECTION",
-        type=given_path,
+        type=nonempty_path,
         help="where the pictures are that it shows (default: the ground truth's)",
     )
     add_bootstrap(parser)

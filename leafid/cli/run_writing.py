@@ -57,7 +57,7 @@ def write_answers(
                 "unreadable": list(batch.unreadable.values()),
             }
             pieces.append(text, facts)
-            bar.reached(_done(pieces))
+            bar.set_count(_done(pieces))
     answered, n_lines, n_empty = (sum(one[name] for one in pieces.facts) for name in ("answered", "lines", "empty"))
     if localised:
         environment.note(f"{path}: {n_lines} localised predictions for {answered} pictures")

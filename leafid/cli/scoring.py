@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from leafid.console.arguments import add_layout, add_part, given_path, output_folder
+from leafid.console.arguments import add_layout, add_part, check_output_folder, nonempty_path
 from leafid.console.environment import Environment
 from leafid.console.outputs import refuse_inputs
 from leafid.errors import LeafidError, ProblemsError, UsageError
@@ -28,12 +28,15 @@ def add_truth_and_runs(parser: argparse.ArgumentParser, runs: str = "run file", 
         "truth",
         metavar="GROUND-TRUTH",
         nargs=None if needed else "?",
-        type=given_path,
+        type=nonempty_path,
         help="folder of XML, collection, or …GroundTruth.txt",
     )
     parser.add_argument("runs", metavar="RUN", nargs="+" if needed else "*", help=runs)
     parser.add_argument(
-        "--xml", metavar="DIR", type=given_path, help="the XML that belongs to a …GroundTruth.txt (default: its folder)"
+        "--xml",
+        metavar="DIR",
+        type=nonempty_path,
+        help="the XML that belongs to a …GroundTruth.txt (default: its folder)",
     )
     add_part(parser)
     add_layout(parser)
@@ -120,5 +123,5 @@ def check_output(folder: str, file: str, read: Sequence[str]) -> None:
     """Find out before the work whether a file, which may be none of those read, can be written to ``--output``."""
     from leafid.files import check_writable
 
-    refuse_inputs(output_folder(folder) / file, read)
+    refuse_inputs(check_output_folder(folder) / file, read)
     check_writable(Path(folder) / file)

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from leafid.cli.learning import on_workers
-from leafid.console.arguments import add_cluster, add_jobs, add_layout, add_type, output_folder
+from leafid.console.arguments import add_cluster, add_jobs, add_layout, add_type, check_output_folder
 from leafid.console.environment import Environment
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     from leafid.collection import AcquisitionType, read_and_warn
     from leafid.parallel import ordered_map
 
-    output = output_folder(arguments.output)
+    output = check_output_folder(arguments.output)
     collection = read_and_warn(arguments.pictures, arguments.layout, unlabelled=True)
     pictures = collection.pictures
     _refuse_read_folder(output, pictures, arguments.pictures)

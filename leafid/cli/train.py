@@ -28,7 +28,7 @@ from leafid.cli.learning import (
 )
 from leafid.console.arguments import add_cluster, add_jobs, add_layout, add_seed, add_type
 from leafid.console.environment import Environment
-from leafid.console.outputs import output_binary, refuse_inputs
+from leafid.console.outputs import binary_output_path, refuse_inputs
 
 if TYPE_CHECKING:
     from leafid.collection import Picture
@@ -37,7 +37,9 @@ if TYPE_CHECKING:
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
     parser.add_argument("collection", metavar="COLLECTION", help="a folder of labelled pictures")
-    parser.add_argument("--output", required=True, metavar="MODEL", type=output_binary, help="the model file to write")
+    parser.add_argument(
+        "--output", required=True, metavar="MODEL", type=binary_output_path, help="the model file to write"
+    )
     add_type(parser, "train for this acquisition type only (default: all that the collection has)")
     add_recipe(parser)
     add_layout(parser)

@@ -9,74 +9,73 @@ from pathlib import Path
 from leafid.errors import LeafidError
 from leafid.textfiles import finite_number
 
-# Copies of what leafid.collection knows, whose import would slow every command's help down.
+# Copies of the names in leafid.collection, whose import would slow down the help of every command.
 TYPES = ("scan", "scan-like", "photo")
 LAYOUTS = ("imageclef", "plantnet300k", "species-folders", "pictures")
 
 
-def number(what: str, fits: Callable[[float], bool]) -> Callable[[str], float]:
-    """Make a type of finite numbers for which `fits` holds."""
+def number_type(expected: str, is_valid: Callable[[float], bool]) -> Callable[[str], float]:
+    """Make an argparse type of finite numbers; `expected` says in messages what `is_valid` checks."""
 
-    def read(word: str) -> float:
-        found = finite_number(word)
-        if found is None or not fits(found):
-            raise argparse.ArgumentTypeError(f"expected {what}, found {word!r}")
-        return found
+    def parse(word: str) -> float:
+        value = finite_number(word)
+        if value is None or not is_valid(value):
+            raise argparse.ArgumentTypeError(f"expected {expected}, found {word!r}")
+        return value
 
-    return read
+    return parse
 
 
-def whole_number(what: str, fits: Callable[[int], bool]) -> Callable[[str], int]:
-    """Make a type of whole numbers for which `fits` holds."""
+def integer_type(expected: str, is_valid: Callable[[int], bool]) -> Callable[[str], int]:
+    """Make an argparse type of whole numbers, as strict about digits as `finite_number`."""
 
-    def read(word: str) -> int:
+    def parse(word: str) -> int:
         try:
-            # As strict as `finite_number`.
-            found = int(word) if word.isascii() and "_" not in word else None
+            value = int(word) if word.isascii() and "_" not in word else None
         except ValueError:
-            found = None
-        if found is None or not fits(found):
-            raise argparse.ArgumentTypeError(f"expected {what}, found {word!r}")
-        return found
+            value = None
+        if value is None or not is_valid(value):
+            raise argparse.ArgumentTypeError(f"expected {expected}, found {word!r}")
+        return value
 
-    return read
+    return parse
 
 
-share = number("a number between 0 and 1", lambda found: 0 < found < 1)
-positive_int = whole_number("a whole number from 1 up", lambda found: found >= 1)
-#: Worker processes: -1 is one a core, -2 one less, and so on.
-job_count = whole_number("a number of processes, or -1 for one a core", lambda found: found != 0)
-#: Of random numbers; every generator takes these.
-seed = whole_number("a whole number from 0 to 2000000000", lambda found: 0 <= found <= 2_000_000_000)
+fraction = number_type("a number between 0 and 1", lambda value: 0 < value < 1)
+positive_int = integer_type("a whole number from 1 up", lambda value: value >= 1)
+#: Number of worker processes; -1 means one per core, -2 one fewer, and so on.
+job_count = integer_type("a number of processes, or -1 for one a core", lambda value: value != 0)
+#: Seed of a random generator; every generator accepts this range.
+seed = integer_type("a whole number from 0 to 2000000000", lambda value: 0 <= value <= 2_000_000_000)
 
 
 def positive_ints(word: str) -> list[int]:
-    """Read whole numbers from 1 up, separated by commas: an option that takes several can stand before anything."""
-    return [positive_int(number) for number in word.split(",")]
+    """Parse whole numbers from 1 up, separated by commas."""
+    return [positive_int(item) for item in word.split(",")]
 
 
-def given_path(word: str) -> str:
-    """Read a path: an empty word, as an unset variable leaves it, would do nothing or name the current folder."""
+def nonempty_path(word: str) -> str:
+    """Refuse the empty word that an unset shell variable leaves: it would be ignored or mean the current folder."""
     if not word:
         raise argparse.ArgumentTypeError("expected a path, found an empty word; is a variable unset?")
     return word
 
 
-def output_folder(name: str) -> Path:
-    """Give the folder that ``--output`` names, which need not be there yet; nothing else may have its name."""
+def check_output_folder(name: str) -> Path:
+    """Return the folder that ``--output`` names; it need not exist, but must not be a file."""
     folder = Path(name)
     if folder.exists() and not folder.is_dir():
         raise LeafidError(f"{folder}: expected a folder to write to, found a file; name another --output")
     return folder
 
 
-def add_type(parser: argparse.ArgumentParser, what: str) -> None:
-    """``--type``: an acquisition type."""
-    parser.add_argument("--type", choices=TYPES, help=what)
+def add_type(parser: argparse.ArgumentParser, description: str) -> None:
+    """Add ``--type``, an acquisition type."""
+    parser.add_argument("--type", choices=TYPES, help=description)
 
 
 def add_jobs(parser: argparse.ArgumentParser) -> None:
-    """``--jobs``: worker processes."""
+    """Add ``--jobs``, the number of worker processes."""
     parser.add_argument(
         "--jobs",
         type=job_count,
@@ -87,13 +86,13 @@ def add_jobs(parser: argparse.ArgumentParser) -> None:
 
 
 def add_cluster(parser: argparse.ArgumentParser) -> None:
-    """``--cluster``: worker processes on other machines."""
+    """Add ``--cluster``, the address of a Dask scheduler."""
     parser.add_argument(
         "--cluster",
         type=_cluster_address,
         metavar="ADDRESS",
-        help="work on a Dask cluster, tcp://HOST:PORT of its scheduler, or local:N for N processes here (needs: pip "
-        "install distributed); results don't depend on it",
+        help="run on a Dask cluster: tcp://HOST:PORT of its scheduler, or local:N for N processes on this machine "
+        "(needs: pip install distributed); results don't depend on it",
     )
 
 
@@ -108,38 +107,48 @@ def _cluster_address(word: str) -> str:
 
 
 def add_seed(parser: argparse.ArgumentParser) -> None:
-    """``--seed``: of everything random."""
-    parser.add_argument("--seed", type=seed, default=0, metavar="N", help="seed of everything random (default: 0)")
+    """Add ``--seed``, the seed of all random numbers."""
+    parser.add_argument("--seed", type=seed, default=0, metavar="N", help="seed of all random numbers (default: 0)")
 
 
 def add_bootstrap(parser: argparse.ArgumentParser) -> None:
-    """``--confidence`` and ``--resamples``: of intervals."""
+    """Add ``--confidence`` and ``--resamples`` of bootstrap intervals."""
     parser.add_argument(
-        "--confidence", type=share, default=0.95, metavar="SHARE", help="of the intervals (default: 0.95)"
+        "--confidence",
+        type=fraction,
+        default=0.95,
+        metavar="SHARE",
+        help="confidence level of the intervals (default: 0.95)",
     )
     parser.add_argument(
-        "--resamples", type=positive_int, default=1000, metavar="N", help="for the intervals (default: 1000)"
+        "--resamples",
+        type=positive_int,
+        default=1000,
+        metavar="N",
+        help="bootstrap resamples for the intervals (default: 1000)",
     )
 
 
 def add_format(parser: argparse.ArgumentParser) -> None:
-    """``--format``: of what is printed."""
+    """Add ``--format``, the format of printed tables."""
     from leafid.report.tables import FORMATS
 
-    parser.add_argument("--format", choices=FORMATS, default="text", help="of the tables (default: text)")
+    parser.add_argument("--format", choices=FORMATS, default="text", help="format of the tables (default: text)")
 
 
 def add_part(parser: argparse.ArgumentParser) -> None:
-    """``--part``: of a collection, the part that is scored."""
+    """Add ``--part``, the part of a collection to score."""
     parser.add_argument(
-        "--part", choices=("train", "val", "test"), help="part to score (default: test where it is labelled, else all)"
+        "--part",
+        choices=("train", "val", "test"),
+        help="part to score (default: the test part if it has labels, else all)",
     )
 
 
 def add_layout(parser: argparse.ArgumentParser) -> None:
-    """``--layout``: how a collection is laid out."""
+    """Add ``--layout``, the layout of a collection's files."""
     parser.add_argument(
         "--layout",
         choices=LAYOUTS,
-        help="how the collection is laid out (default: found out)",
+        help="layout of the collection (default: detected)",
     )

@@ -1,4 +1,4 @@
-"""What a command may touch of the outside, handed to it so that tests can drive it in-process."""
+"""The streams of a command, passed in so that tests can run commands in-process."""
 
 from __future__ import annotations
 
@@ -18,27 +18,19 @@ if TYPE_CHECKING:
     from tqdm import tqdm
 
 T = TypeVar("T")
-_LOOK: dict[str, Any] = {"unit": " pictures", "leave": False, "smoothing": 0.1}
+_BAR_OPTIONS: dict[str, Any] = {"unit": " pictures", "leave": False, "smoothing": 0.1}
 
 
 @dataclass
 class Environment:
-    """Where results, messages and progress go.
+    """Streams for results (`stdout`) and for messages and progress (`stderr`)."""
 
-    Attributes
-    ----------
-    stdout : text stream
-        Results, and nothing else.
-    stderr : text stream
-        Messages and progress.
-    """
-
-    # A process that was started without these streams (`>&-`) has None for them.
-    stdout: IO[str] = field(default_factory=lambda: sys.stdout or _nowhere())
-    stderr: IO[str] = field(default_factory=lambda: sys.stderr or _nowhere())
+    # Python sets a stream that the process was started without (`>&-`) to None.
+    stdout: IO[str] = field(default_factory=lambda: sys.stdout or _open_devnull())
+    stderr: IO[str] = field(default_factory=lambda: sys.stderr or _open_devnull())
 
     def __post_init__(self) -> None:
-        # A file name may have letters that the stream's encoding has none for, or bytes that are no letters at all.
+        # A file name may hold characters that the stream can't encode, or bytes that are no text at all.
         for stream in (self.stdout, self.stderr):
             if isinstance(stream, io.TextIOWrapper):
                 stream.reconfigure(errors="backslashreplace")
@@ -48,95 +40,86 @@ class Environment:
         self.stdout.write(f"{text}\n")
 
     def note(self, text: str) -> None:
-        """Write a line for the person, beside the result; where nobody reads it any more, the work goes on."""
+        """Write a message to stderr; if stderr is closed, drop it and all later ones."""
         try:
             self.stderr.write(f"{text}\n")
             self.stderr.flush()
         except OSError:
-            _to_nowhere(self.stderr)
+            _redirect_to_devnull(self.stderr)
 
-    def settle(self) -> None:
-        """Let what stdout still holds go out if it can: else Python would try again when it ends, and complain."""
+    def warn(self, text: str) -> None:
+        """Write a warning: something went wrong, but the command continues."""
+        self.note(f"leafid: warning: {one_line(text)}")
+
+    def flush_stdout(self) -> None:
+        """Flush stdout if possible; otherwise Python would retry at exit and print an error."""
         try:
             self.stdout.flush()
         except OSError:
-            _to_nowhere(self.stdout)
+            _redirect_to_devnull(self.stdout)
 
-    def reader_left(self) -> bool:
-        """Tell whether stdout is a pipe that nobody reads any more (``leafid … | head``)."""
-        if not hasattr(select, "poll"):  # as on Windows, where it can't be told
+    def is_pipe_closed(self) -> bool:
+        """Check whether stdout is a pipe whose reader has gone (``leafid … | head``)."""
+        if not hasattr(select, "poll"):  # Windows, where a pipe can't be polled.
             return True
         poll = select.poll()
         try:
-            poll.register(self.stdout.fileno(), 0)  # of errors it tells unasked
-        except OSError:  # no file at all
+            poll.register(self.stdout.fileno(), 0)  # Errors are reported whatever the event mask is.
+        except OSError:  # Not a file.
             return False
         return bool(poll.poll(0))
 
-    def warn(self, text: str) -> None:
-        """Write a line about something that went wrong but did not stop the work."""
-        self.note(f"leafid: warning: {one_line(text)}")
-
     def progress(self, items: Iterable[T], total: int | None, what: str) -> Iterator[T]:
-        """Pass the items on, with a progress bar on stderr where that is a terminal.
-
-        Parameters
-        ----------
-        items : iterable
-        total : int or None
-            How many there will be, where known.
-        what : str
-            A word or two in front of the bar.
-        """
+        """Yield the items, with a progress bar on stderr if that is a terminal; `what` is the bar's caption."""
         if not self.stderr.isatty():
             yield from items
             return
         from tqdm import tqdm
 
-        yield from tqdm(items, total=total, desc=what, file=self.stderr, **_LOOK)
+        yield from tqdm(items, total=total, desc=what, file=self.stderr, **_BAR_OPTIONS)
 
     @contextlib.contextmanager
     def bar(self, total: int, what: str, done: int = 0) -> Iterator[Bar]:
-        """Show one progress bar over pictures that are worked on batch by batch, where stderr is a terminal.
+        """Show one progress bar for pictures that are processed in batches, if stderr is a terminal.
 
         Parameters
         ----------
         total : int
         what : str
-            The step of the work, by the word that it tells of itself with, that the bar follows.
+            Name of the step that the bar counts, and the bar's caption.
         done : int, default 0
-            Pictures that are done already.
+            Pictures finished before.
         """
         from tqdm import tqdm
 
         silent = not self.stderr.isatty()
-        with tqdm(total=total, initial=done, desc=what, file=self.stderr, disable=silent, **_LOOK) as shown:
-            yield Bar(shown, what)
+        with tqdm(total=total, initial=done, desc=what, file=self.stderr, disable=silent, **_BAR_OPTIONS) as display:
+            yield Bar(display, what)
 
 
 class Bar:
-    """A progress bar over several stretches of work."""
+    """A progress bar shared by several batches."""
 
-    def __init__(self, shown: tqdm, what: str) -> None:
-        self._shown = shown
+    def __init__(self, display: tqdm, what: str) -> None:
+        self._display = display
         self._what = what
 
     def progress(self, items: Iterable[T], total: int, what: str) -> Iterator[T]:
-        """Pass items on, as `Environment.progress` does; those of the step that is followed count."""
+        """Yield the items like `Environment.progress`; only items of the bar's own step advance it."""
         for item in items:
             if what == self._what:
-                self._shown.update()
+                self._display.update()
             yield item
 
-    def reached(self, count: int) -> None:
-        """Show how many are done: what was known before passes by no `progress`."""
-        self._shown.update(count - self._shown.n)
+    def set_count(self, count: int) -> None:
+        """Set the number of finished pictures; cached ones never pass through `progress`."""
+        self._display.update(count - self._display.n)
 
 
-def _nowhere() -> IO[str]:
+def _open_devnull() -> IO[str]:
     return Path(os.devnull).open("w")
 
 
-def _to_nowhere(stream: IO[str]) -> None:
-    with contextlib.suppress(OSError), _nowhere() as nowhere:
-        os.dup2(nowhere.fileno(), stream.fileno())
+def _redirect_to_devnull(stream: IO[str]) -> None:
+    with contextlib.suppress(OSError), _open_devnull() as devnull:
+        os.dup2(devnull.fileno(), stream.fileno())

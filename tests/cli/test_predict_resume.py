@@ -210,5 +210,5 @@ def test_a_bar_starts_from_what_is_known():
     with environment.bar(9, "describe", 4) as bar:
         assert list(bar.progress([1, 2], 2, "types")) == [1, 2]
         assert list(bar.progress([1, 2], 2, "describe")) == [1, 2]
-        bar.reached(9)
+        bar.set_count(9)
     assert " 4/9 " in environment.stderr.getvalue()

@@ -19,7 +19,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, cast
 
-from leafid.console.arguments import given_path
+from leafid.console.arguments import nonempty_path
 from leafid.console.environment import Environment
 from leafid.errors import one_line
 
@@ -45,7 +45,7 @@ def add_known(parser: argparse.ArgumentParser) -> None:
         ("--boxes", "subtask 3: the boxes given, as a run file"),
         ("--illustrations", "subtask 4: ids of the pictures to choose from"),
     ):
-        parser.add_argument(option, metavar="FILE", type=given_path, help=what)
+        parser.add_argument(option, metavar="FILE", type=nonempty_path, help=what)
 
 
 def read_known(arguments: argparse.Namespace) -> Known:

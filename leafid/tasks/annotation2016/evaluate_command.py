@@ -18,7 +18,7 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from leafid.console.arguments import add_format, number, positive_ints
+from leafid.console.arguments import add_format, number_type, positive_ints
 from leafid.console.environment import Environment
 from leafid.tasks.annotation2016.check_command import add_known, read_known
 
@@ -37,7 +37,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--radius",
-        type=number("a number above 0", lambda found: 0 < found < math.inf),
+        type=number_type("a number above 0", lambda found: 0 < found < math.inf),
         default=6137.0,
         metavar="KM",
         help="subtask 5: of the earth (default: the task's 6137)",

@@ -20,7 +20,7 @@ import argparse
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from leafid.console.arguments import add_format, given_path, number
+from leafid.console.arguments import add_format, nonempty_path, number_type
 from leafid.console.environment import Environment
 from leafid.errors import UsageError
 
@@ -37,26 +37,26 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--matching", choices=("multiple", "one-to-one"), default="multiple", help="default: multiple")
     parser.add_argument(
         "--threshold",
-        type=number("a number from 0 to below 1", lambda found: 0 <= found < 1),
+        type=number_type("a number from 0 to below 1", lambda found: 0 <= found < 1),
         default=0.2,
         metavar="T",
         help="with multiple matching, the overlap above which objects match (default: 0.2)",
     )
     parser.add_argument(
         "--alpha",
-        type=number("a number from 0 to 1", lambda found: 0 <= found <= 1),
+        type=number_type("a number from 0 to 1", lambda found: 0 <= found <= 1),
         default=0.8,
         metavar="A",
         help="weight of the localisation (default: 0.8)",
     )
     far = parser.add_mutually_exclusive_group()
     far.add_argument(
-        "--distances", metavar="CSV", type=given_path, help="distances between classes, 0 to 1 (default: all 1)"
+        "--distances", metavar="CSV", type=nonempty_path, help="distances between classes, 0 to 1 (default: all 1)"
     )
     far.add_argument(
         "--taxonomy",
         metavar="COLLECTION",
-        type=given_path,
+        type=nonempty_path,
         help="distances between species by the taxa of a collection",
     )
     parser.add_argument("--by-picture", action="store_true", help="show every picture")

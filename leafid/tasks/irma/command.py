@@ -19,7 +19,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from leafid.console.arguments import add_format, given_path, positive_ints
+from leafid.console.arguments import add_format, nonempty_path, positive_ints
 from leafid.console.environment import Environment
 from leafid.errors import UsageError
 
@@ -34,7 +34,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("truth", metavar="GROUND-TRUTH", help="the right labels and codes")
     parser.add_argument("runs", nargs="+", metavar="RUN", help="files of the same format")
     parser.add_argument(
-        "--codes", metavar="TABLE", type=given_path, help="the codes that exist; needed for 2007 and 2008"
+        "--codes", metavar="TABLE", type=nonempty_path, help="the codes that exist; needed for 2007 and 2008"
     )
     parser.add_argument(
         "--years",
