@@ -155,7 +155,7 @@ def main() -> None:
     recipes = {AcquisitionType(name): load_recipe(arguments.recipe, AcquisitionType(name)) for name in arguments.type}
     if len(group_by_training(recipes)) > 1:
         parser.error(f"the recipes of {' and '.join(arguments.type)} are not alike; ask for one type at a time")
-    pictures = list(read_collection(arguments.collection).labelled().pictures)
+    pictures = list(read_collection(arguments.collection).select_labelled().pictures)
     loader = FeatureLoader(FeatureCache(arguments.cache), arguments.jobs)
     print(HEAD, flush=True)
     for rows in zip(*map(changed_recipes, recipes.values()), strict=True):

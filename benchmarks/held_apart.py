@@ -24,8 +24,8 @@ from pathlib import Path
 import numpy as np
 
 from leafid.classifiers.held_out import HeldOut
-from leafid.collection import AcquisitionType, Picture, plant_folds, read_collection
-from leafid.collection.geography import place_labels
+from leafid.collection import AcquisitionType, Picture, read_collection, split_by_plant
+from leafid.collection.geography import label_places
 from leafid.features.cache import FeatureCache, default_cache_folder
 from leafid.features.loader import FeatureLoader
 from leafid.identification.crossvalidation import N_FOLDS
@@ -76,7 +76,7 @@ class Trainer:
 def groups_of(pictures: Sequence[Picture], what: str) -> list[Hashable]:
     """Tell each picture's author, day or place; what isn't known counts as one."""
     if what == "place":
-        return [int(label) for label in place_labels(pictures)]
+        return [int(label) for label in label_places(pictures)]
     return [picture.author if what == "author" else picture.date for picture in pictures]
 
 
@@ -111,7 +111,7 @@ def without_plants(pictures: Sequence[Picture], asked: Sequence[Picture]) -> lis
 def by_plant(trainer: Trainer) -> Answered:
     """Answer every picture of the recipe's type by folds of plants."""
     answered = Answered()
-    for fold in plant_folds(trainer.pictures, N_FOLDS, 0):
+    for fold in split_by_plant(trainer.pictures, N_FOLDS, 0):
         asked = [trainer.pictures[index] for index in fold]
         own = [picture for picture in asked if picture.type == trainer.recipe.type]
         trainer.answer(without_plants(trainer.pictures, asked), own, answered)
@@ -139,7 +139,7 @@ def held_apart(trainer: Trainer, what: str) -> tuple[Answered, Answered, int]:
 def halves(pictures: Sequence[Picture]) -> Iterator[list[Picture]]:
     """Part pictures into two halves of the plants, species by species; of one plant: itself."""
     n_plants = len({picture.group for picture in pictures})
-    for half in plant_folds(pictures, 2, 0) if n_plants > 1 else [np.arange(len(pictures))]:
+    for half in split_by_plant(pictures, 2, 0) if n_plants > 1 else [np.arange(len(pictures))]:
         yield [pictures[index] for index in half.tolist()]
 
 
@@ -157,7 +157,7 @@ def main() -> int:
     parser.add_argument("--cache", default=str(default_cache_folder()))
     arguments = parser.parse_args()
     recipe = load_recipe(arguments.recipe, AcquisitionType(arguments.type))
-    pictures = read_collection(arguments.collection).labelled().pictures
+    pictures = read_collection(arguments.collection).select_labelled().pictures
     trainer = Trainer(pictures, recipe, FeatureLoader(FeatureCache(arguments.cache), arguments.jobs))
     own = [picture for picture in trainer.pictures if picture.type == recipe.type]
     plants_apart = by_plant(trainer)

@@ -29,7 +29,7 @@ from leafid.collection import AcquisitionType, read_collection
 from leafid.features import extractor as describing
 from leafid.features.cache import FeatureCache
 from leafid.features.loader import FeatureLoader
-from leafid.parallel import in_worker, working_on
+from leafid.parallel import call_in_worker, use_workers
 from leafid.recipes.reader import load_recipe
 from leafid.recipes.recipe import Recipe
 from leafid.segmentation import Segmentation, background, crop, natural, regions, segment, uniform
@@ -161,7 +161,7 @@ class Workers:
 
     def ordered_map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
         """Yield ``function(item)`` for every item, in the items' order."""
-        task = partial(in_worker, os.getpid(), Path.cwd(), function)
+        task = partial(call_in_worker, os.getpid(), Path.cwd(), function)
         with multiprocessing.get_context("spawn").Pool(self.jobs, _take, (self.number,)) as pool:
             yield from pool.imap(task, items, chunksize=8)
 
@@ -180,14 +180,14 @@ def main() -> None:
     types = [AcquisitionType(name) for name in arguments.type]
     if AcquisitionType.PHOTO in types and len(types) > 1:
         parser.error("photos have steps of their own; ask for them alone")
-    pictures = list(read_collection(arguments.collection).labelled().pictures)
+    pictures = list(read_collection(arguments.collection).select_labelled().pictures)
     print(HEAD, flush=True)
     for step in OF_PHOTOS if AcquisitionType.PHOTO in types else OF_SHEETS:
         if arguments.only and not any(text in step.what for text in arguments.only):
             continue
         recipes = {type_: step.recipe(load_recipe("default", type_)) for type_ in types}
         # What was described with a step replaced must not be taken for anything else: a store of its own.
-        with tempfile.TemporaryDirectory() as folder, step.taken(), working_on(Workers(step, arguments.jobs)):
+        with tempfile.TemporaryDirectory() as folder, step.taken(), use_workers(Workers(step, arguments.jobs)):
             print_rows(step.what, recipes, pictures, FeatureLoader(FeatureCache(folder), arguments.jobs))
 
 

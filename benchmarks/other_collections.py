@@ -108,7 +108,7 @@ def drawn_evenly(pictures: Sequence[Picture], n_species: int, n_pictures: int) -
 
 def variants(data: Path, folder: Path) -> Iterator[Variant]:
     """List the collections; drawn pictures are written below a folder first."""
-    scans = [p for p in read_collection(data / "imageclef2011").labelled().pictures if p.type == SCAN]
+    scans = [p for p in read_collection(data / "imageclef2011").select_labelled().pictures if p.type == SCAN]
     base = drawn_evenly(scans, 30, 12)
     yield Variant("scans of 30 species, as they are", base, as_is)
     yield Variant("… grey", base, grey)
@@ -121,7 +121,7 @@ def variants(data: Path, folder: Path) -> Iterator[Variant]:
     yield Variant("scans of 15 species", drawn_evenly(scans, 15, 24), as_is)
     yield Variant("scans of all 61 species", drawn_evenly(scans, 61, 8), as_is)
     write_collection(folder, Settings(28, 5, 0, 2, (SCAN,)))
-    drawn = read_collection(folder).labelled().pictures
+    drawn = read_collection(folder).select_labelled().pictures
     yield Variant("28 drawn species", drawn, as_is)
     # Drawn species bear names of real ones, but are others.
     others = [replace(p, taxon=Taxon(f"{(p.species or '').replace(' ', '-')} drawn")) for p in drawn]
@@ -146,7 +146,7 @@ def laid_out(variant: Variant, folder: Path) -> list[Picture]:
         target.parent.mkdir(parents=True, exist_ok=True)
         cv2.imwrite(str(target), variant.change(read_image(picture.file), random), QUALITY)
         plants[name] = picture.plant and f"{picture.species} {picture.plant}"
-    found = read_collection(folder, "species-folders").labelled().pictures
+    found = read_collection(folder, "species-folders").select_labelled().pictures
     return [replace(picture, type=variant.type, plant=plants[picture.name]) for picture in found]
 
 

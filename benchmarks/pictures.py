@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from leafid.collection import AcquisitionType, Picture, read_collection
-from leafid.images import image_size, read_image
+from leafid.images import read_image, read_image_size
 from leafid.segmentation import Segmentation, segment
 
 REPOSITORY = Path(__file__).parents[1]
@@ -26,7 +26,7 @@ def draw_pictures(folder: Path, per_type: int) -> dict[AcquisitionType, list[Pic
     per_type : int
     """
     inner = folder / "imageclef2011"
-    pictures = read_collection(inner if inner.is_dir() else folder).labelled().pictures
+    pictures = read_collection(inner if inner.is_dir() else folder).select_labelled().pictures
     drawn = {}
     for type_ in AcquisitionType:
         own = [picture for picture in pictures if picture.type == type_]
@@ -38,7 +38,7 @@ def draw_pictures(folder: Path, per_type: int) -> dict[AcquisitionType, list[Pic
 
 def described_sizes(pictures: Sequence[Picture]) -> str:
     """Tell how many pictures there are, and their sizes: ``20 of 800 × 533 (median) pixels``."""
-    sizes = np.array([sorted(image_size(picture.file)) for picture in pictures])
+    sizes = np.array([sorted(read_image_size(picture.file)) for picture in pictures])
     short, long = np.median(sizes, axis=0)
     return f"{len(pictures)} of {long:.0f} × {short:.0f} (median) pixels"
 

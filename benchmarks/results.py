@@ -18,7 +18,7 @@ import leafid
 from benchmarks.measure import Cost
 from benchmarks.pictures import REPOSITORY
 from leafid.errors import LeafidError
-from leafid.files import writing
+from leafid.files import open_output
 
 #: A change of less than this share is nothing to speak of, however sure it is.
 LEAST_CHANGE = 0.05
@@ -80,7 +80,7 @@ def write_results(results: Results, path: Path) -> None:
         "pictures": results.pictures,
         "costs": {name: _rounded(cost) for name, cost in results.costs.items()},
     }
-    with writing(path) as stream:
+    with open_output(path) as stream:
         stream.write(json.dumps(plain, indent=1, ensure_ascii=False) + "\n")
 
 

@@ -23,7 +23,7 @@ from benchmarks.measure import Cost, chosen, cost, python_peak, time_in_turns
 from benchmarks.pictures import REPOSITORY, SAMPLE, Prepared, described_sizes, draw_pictures
 from benchmarks.results import Results, machine, verdict
 from leafid.collection import AcquisitionType, Picture
-from leafid.files import writing
+from leafid.files import open_output
 from leafid.identification.identifier import Identifier
 from leafid.recipes.reader import load_recipe
 
@@ -175,7 +175,7 @@ def rewrite_docs(regions: Mapping[str, str], page: Path = DOCS) -> None:
 def write_text(path: Path, text: str) -> None:
     """Write a text file whole or not at all."""
     path.parent.mkdir(exist_ok=True)
-    with writing(path) as stream:
+    with open_output(path) as stream:
         stream.write(text)
 
 

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import leafid
 from leafid.errors import LeafidError, UsageError
-from leafid.parallel import Log, in_worker_with_log, logged_here, working_on
+from leafid.parallel import Log, call_in_worker_with_log, replay_log, use_workers
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -49,7 +49,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Demands:
+class WorkerRequirements:
     """What a worker must have in common with the process that it works for.
 
     Attributes
@@ -70,7 +70,7 @@ class Demands:
     versions: tuple[tuple[str, str], ...]
 
 
-def cluster_address(word: str) -> str:
+def check_cluster_address(word: str) -> str:
     """Check the way to name a cluster: ``tcp://host:port``, ``tls://host:port``, ``local`` or ``local:N``.
 
     Raises
@@ -80,7 +80,7 @@ def cluster_address(word: str) -> str:
 
     Examples
     --------
-    >>> cluster_address("local:4")
+    >>> check_cluster_address("local:4")
     'local:4'
     """
     if not _ADDRESS.fullmatch(word):
@@ -95,7 +95,7 @@ def on_cluster(address: str, paths: Iterable[str | os.PathLike[str]] = (), jobs:
     Parameters
     ----------
     address : str
-        See `cluster_address`.
+        See `check_cluster_address`.
     paths : iterable of path-like
         Files and folders that every worker must see under the same name as this process does.
     jobs : int, default -1
@@ -106,7 +106,7 @@ def on_cluster(address: str, paths: Iterable[str | os.PathLike[str]] = (), jobs:
     LeafidError
         When Dask is not installed, when the scheduler can't be reached, or has no worker, in time.
     """
-    cluster_address(address)
+    check_cluster_address(address)
     try:
         distributed = importlib.import_module("distributed")
     except ImportError as error:
@@ -114,7 +114,7 @@ def on_cluster(address: str, paths: Iterable[str | os.PathLike[str]] = (), jobs:
     # What these would print of lost connections is told once, in a line of ours.
     for name in ("distributed.client", "distributed.comm", "distributed.batched"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
-    demands = Demands(os.getpid(), Path.cwd(), tuple(Path(path).absolute() for path in paths), _versions())
+    demands = WorkerRequirements(os.getpid(), Path.cwd(), tuple(Path(path).absolute() for path in paths), _versions())
     if address.startswith("local"):
         n_workers = int(address.partition(":")[2] or _cores(jobs))
         cluster = distributed.LocalCluster(
@@ -127,7 +127,7 @@ def on_cluster(address: str, paths: Iterable[str | os.PathLike[str]] = (), jobs:
         with (
             cluster,
             distributed.Client(cluster, set_as_default=False) as client,
-            working_on(DaskWorkers(client, address, demands)),
+            use_workers(DaskWorkers(client, address, demands)),
         ):
             yield
         return
@@ -145,7 +145,7 @@ def on_cluster(address: str, paths: Iterable[str | os.PathLike[str]] = (), jobs:
                 f"{address}: the scheduler has no worker, and got none within {FIRST_WORKER_SECONDS} s; "
                 f"start some: dask worker {address} --nthreads 1"
             ) from None
-        with working_on(DaskWorkers(client, address, demands)):
+        with use_workers(DaskWorkers(client, address, demands)):
             yield
 
 
@@ -160,7 +160,7 @@ class DaskWorkers:
     demands : Demands
     """
 
-    def __init__(self, client: Client, address: str, demands: Demands) -> None:
+    def __init__(self, client: Client, address: str, demands: WorkerRequirements) -> None:
         self._client = client
         self._address = address
         self._demands = demands
@@ -228,7 +228,7 @@ class DaskWorkers:
             results = self._client.gather(taken)
         for _ in taken:
             waiting.popleft()
-        return [logged_here(result) for result in results]
+        return [replay_log(result) for result in results]
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
@@ -255,14 +255,14 @@ class DaskWorkers:
 _one_at_a_time = threading.Lock()
 
 
-def _worked(demands: Demands, function: Callable[[Item], Result], item: Item) -> tuple[Result, Log]:
+def _worked(demands: WorkerRequirements, function: Callable[[Item], Result], item: Item) -> tuple[Result, Log]:
     with _one_at_a_time:
         _check(demands)
-        return in_worker_with_log(demands.parent, demands.folder, function, item)
+        return call_in_worker_with_log(demands.parent, demands.folder, function, item)
 
 
 @cache
-def _check(demands: Demands) -> None:
+def _check(demands: WorkerRequirements) -> None:
     """Find out before the work that this worker would give other results."""
     other = [
         f"{name} {own} instead of {wanted}"

@@ -16,7 +16,7 @@ class LeafidError(Exception):
     """
 
     def __init__(self, message: str) -> None:
-        super().__init__(one_line(message))
+        super().__init__(to_one_line(message))
 
 
 class UsageError(LeafidError):
@@ -33,7 +33,7 @@ class ProblemsError(LeafidError):
     """
 
     def __init__(self, problems: Iterable[str]) -> None:
-        self.problems = tuple(one_line(problem) for problem in problems)
+        self.problems = tuple(to_one_line(problem) for problem in problems)
         Exception.__init__(self, "\n".join(self.problems))
 
     def __reduce__(self) -> tuple[type[ProblemsError], tuple[tuple[str, ...]]]:
@@ -41,7 +41,7 @@ class ProblemsError(LeafidError):
         return type(self), (self.problems,)
 
 
-def one_line(message: str) -> str:
+def to_one_line(message: str) -> str:
     r"""Make a message one printable line that is not too long, whatever it quotes.
 
     Parameters
@@ -56,7 +56,7 @@ def one_line(message: str) -> str:
 
     Examples
     --------
-    >>> one_line("a.txt:1: found \x1b[31m\n")
+    >>> to_one_line("a.txt:1: found \x1b[31m\n")
     'a.txt:1: found \\x1b[31m\\n'
     """
     if not message.isprintable():

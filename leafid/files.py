@@ -30,7 +30,7 @@ def is_pipe_or_device(path: Path) -> bool:
     return path.exists() and not (path.is_file() or path.is_dir())
 
 
-def takes_no_name(path: str | os.PathLike[str]) -> bool:
+def is_stream_or_device(path: str | os.PathLike[str]) -> bool:
     """Tell whether a path is written straight into: a pipe, a device, or a stream like ``/dev/stdout``.
 
     A file that took its name would be in its place.
@@ -38,13 +38,13 @@ def takes_no_name(path: str | os.PathLike[str]) -> bool:
     return _stream_number(path) is not None or is_pipe_or_device(Path(path))
 
 
-def followed(path: str | os.PathLike[str]) -> Path:
+def resolve_symlink(path: str | os.PathLike[str]) -> Path:
     """Give the file that a symbolic link leads to: that one is to be replaced, and not the link."""
     return Path(os.path.realpath(path)) if Path(path).is_symlink() else Path(path)
 
 
 @contextmanager
-def writing(path: str | os.PathLike[str], mode: str = "w") -> Iterator[IO]:
+def open_output(path: str | os.PathLike[str], mode: str = "w") -> Iterator[IO]:
     """Open a file for writing that appears under its name only when it is whole.
 
     The content goes to a temporary file in the same folder, which is synced and renamed at the end of the
@@ -69,14 +69,14 @@ def writing(path: str | os.PathLike[str], mode: str = "w") -> Iterator[IO]:
     LeafidError
         When the folder or the file can't be written (read-only, disk full).
     """
-    if takes_no_name(path):
+    if is_stream_or_device(path):
         with _straight(Path(path), mode) as stream:
             yield stream
         return
-    target = followed(path)
+    target = resolve_symlink(path)
     temporary: str | None = None
     try:
-        with explained(target):
+        with reporting_write_errors(target):
             target.parent.mkdir(parents=True, exist_ok=True)
             _refuse_folder(target)
             _remove_abandoned(target)
@@ -99,7 +99,7 @@ def writing(path: str | os.PathLike[str], mode: str = "w") -> Iterator[IO]:
 def _straight(path: Path, mode: str) -> Iterator[IO]:
     """Open what takes no name; a pipe without a reader waits for one, as it does for any program."""
     number = _stream_number(path)
-    with explained(path):
+    with reporting_write_errors(path):
         # Opened anew by its name, a stream that goes to a file would be written over what is there.
         descriptor = os.open(path, os.O_WRONLY) if number is None else os.dup(number)
         with _opened(descriptor, mode) as stream:
@@ -107,7 +107,7 @@ def _straight(path: Path, mode: str) -> Iterator[IO]:
 
 
 @contextmanager
-def explained(target: Path, beside: Container[Path] = ()) -> Iterator[None]:
+def reporting_write_errors(target: Path, beside: Container[Path] = ()) -> Iterator[None]:
     """Turn what keeps a file from being written into a line for a person.
 
     Parameters
@@ -115,7 +115,7 @@ def explained(target: Path, beside: Container[Path] = ()) -> Iterator[None]:
     target : Path
         The file that the ``with`` block writes.
     beside : container of Path, optional
-        What is written for it meanwhile, besides the temporary file of `writing`.
+        What is written for it meanwhile, besides the temporary file of `open_output`.
 
     Raises
     ------
@@ -162,19 +162,19 @@ def _stream_number(path: str | os.PathLike[str]) -> int | None:
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:
-    """Find out before long work whether `writing` will be able to write a file; leaves nothing behind.
+    """Find out before long work whether `open_output` will be able to write a file; leaves nothing behind.
 
     Raises
     ------
     LeafidError
         When there is a folder of that name, or no file can be made in the place.
     """
-    if takes_no_name(path):
+    if is_stream_or_device(path):
         # Not opened: its reader would take the end of that for the end of all.
         if _stream_number(path) is None and not os.access(path, os.W_OK):
             raise LeafidError(f"{path}: can't be written: Permission denied")
         return
-    target = followed(path)
+    target = resolve_symlink(path)
     _refuse_folder(target)
     folder = target.parent
     while not folder.exists() and folder != folder.parent:

@@ -44,7 +44,7 @@ class Header:
         return (self.cols, self.rows) if self.orientation >= 5 else (self.rows, self.cols)
 
 
-def opened(file: str | os.PathLike[str]) -> IO[bytes]:
+def open_picture(file: str | os.PathLike[str]) -> IO[bytes]:
     """Open a picture file for reading, unless it is no plain file, empty, or larger than 1 GiB.
 
     Raises
@@ -167,7 +167,7 @@ def _is_transparent(picture: Image.Image) -> bool:
     return picture.mode in {"RGBA", "LA", "PA", "RGBa", "La"} or "transparency" in picture.info
 
 
-def check_whole(file: str | os.PathLike[str], kind: str, data: bytes) -> None:
+def refuse_truncated(file: str | os.PathLike[str], kind: str, data: bytes) -> None:
     """Refuse a truncated file: the decoders would fill what is missing with grey, and say nothing."""
     if kind == "JPEG":
         # A thumbnail in the EXIF block has an end mark of its own; within the picture's own data it can't occur.

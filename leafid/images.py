@@ -14,12 +14,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from leafid.image_header import MAX_PIXELS, MIN_SIDE, Header, ImageError, check_whole, opened, read_header
+from leafid.image_header import MAX_PIXELS, MIN_SIDE, Header, ImageError, open_picture, read_header, refuse_truncated
 
 if TYPE_CHECKING:
     import numpy as np
 
-__all__ = ["MAX_PIXELS", "MIN_SIDE", "PICTURE_ENDINGS", "ImageError", "image_size", "read_image"]
+__all__ = ["MAX_PIXELS", "MIN_SIDE", "PICTURE_ENDINGS", "ImageError", "read_image", "read_image_size"]
 
 _log = logging.getLogger(__name__)
 
@@ -53,17 +53,17 @@ def read_image(file: str | os.PathLike[str], max_side: int | None = None) -> np.
 
     See Also
     --------
-    image_size : the size alone, from the header.
+    read_image_size : the size alone, from the header.
     """
     import cv2
 
     if max_side is not None and max_side < 1:
         raise ValueError(f"max_side: expected at least 1, found {max_side}")
-    with opened(file) as stream:
+    with open_picture(file) as stream:
         header = read_header(file, stream)
         stream.seek(0)
         data = stream.read()
-    check_whole(file, header.kind, data)
+    refuse_truncated(file, header.kind, data)
     longest = max(header.rows, header.cols)
     image = _decode(file, header, data, _reduction(header.kind, longest, max_side))
     if max_side is not None and longest > max_side:
@@ -74,7 +74,7 @@ def read_image(file: str | os.PathLike[str], max_side: int | None = None) -> np.
     return _upright(image, header.orientation)
 
 
-def image_size(file: str | os.PathLike[str]) -> tuple[int, int]:
+def read_image_size(file: str | os.PathLike[str]) -> tuple[int, int]:
     """Tell the size of a picture from its header, without decoding it.
 
     Parameters
@@ -91,7 +91,7 @@ def image_size(file: str | os.PathLike[str]) -> tuple[int, int]:
     ImageError
         As `read_image`, but for damage behind the header, which goes unseen.
     """
-    with opened(file) as stream:
+    with open_picture(file) as stream:
         return read_header(file, stream).oriented_size
 
 

@@ -29,12 +29,12 @@ Log = list[tuple[str, int, str]]
 
 
 class Workers(Protocol):
-    """Processes elsewhere that do the work of `ordered_map`, see `working_on`."""
+    """Processes elsewhere that do the work of `ordered_map`, see `use_workers`."""
 
     def ordered_map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
         """Yield ``function(item)`` for every item, in the items' order.
 
-        Each call by `in_worker`, or by `in_worker_with_log` and `logged_here`.
+        Each call by `call_in_worker`, or by `call_in_worker_with_log` and `replay_log`.
         """
 
 
@@ -42,7 +42,7 @@ _elsewhere: ContextVar[Workers | None] = ContextVar("workers", default=None)
 
 
 @contextmanager
-def working_on(workers: Workers) -> Iterator[None]:
+def use_workers(workers: Workers) -> Iterator[None]:
     """Let every `ordered_map` inside the ``with`` block work on these workers, whatever its ``jobs``."""
     token = _elsewhere.set(workers)
     try:
@@ -54,7 +54,7 @@ def working_on(workers: Workers) -> Iterator[None]:
 def ordered_map(function: Callable[[Item], Result], items: Iterable[Item], jobs: int = 1) -> Iterator[Result]:
     """Yield ``function(item)`` for every item, in the items' order.
 
-    Inside `working_on` the work is done there. Otherwise no joblib backend is named: inside
+    Inside `use_workers` the work is done there. Otherwise no joblib backend is named: inside
     ``joblib.parallel_config(backend=…)`` that one is used.
 
     Parameters
@@ -85,7 +85,7 @@ def ordered_map(function: Callable[[Item], Result], items: Iterable[Item], jobs:
     from joblib import Parallel, delayed
     from joblib.externals.loky.process_executor import TerminatedWorkerError
 
-    task = delayed(in_worker_with_log)
+    task = delayed(call_in_worker_with_log)
     # Without memory mapping, a read-only view of a large codebook would make in-place arithmetic fail in workers only.
     parent, folder = os.getpid(), Path.cwd()
     work = (task(parent, folder, function, item) for item in items)
@@ -93,7 +93,7 @@ def ordered_map(function: Callable[[Item], Result], items: Iterable[Item], jobs:
     try:
         with _interrupts_held_back():
             results = Parallel(n_jobs=jobs, return_as="generator", max_nbytes=None)(work)
-        yield from map(logged_here, results)
+        yield from map(replay_log, results)
     except TerminatedWorkerError as error:
         # joblib's own message has several lines; what it knows of the end is in one of them, like {SIGKILL(-9)}.
         how = ", ".join(re.findall(r"SIG[A-Z]+|EXIT\(\d+\)", str(error))) or "how is not known"
@@ -157,7 +157,7 @@ def _no_complaints() -> Iterator[None]:
         threading.excepthook = hook
 
 
-def in_worker(parent: int, folder: Path, function: Callable[[Item], Result], item: Item) -> Result:
+def call_in_worker(parent: int, folder: Path, function: Callable[[Item], Result], item: Item) -> Result:
     """Call the function in a worker process as it would be called in the process that the worker works for.
 
     Parameters
@@ -180,23 +180,25 @@ def in_worker(parent: int, folder: Path, function: Callable[[Item], Result], ite
     return _single_threaded(function, item)
 
 
-def in_worker_with_log(parent: int, folder: Path, function: Callable[[Item], Result], item: Item) -> tuple[Result, Log]:
-    """Call the function as `in_worker` does, and give what it logged beside its result.
+def call_in_worker_with_log(
+    parent: int, folder: Path, function: Callable[[Item], Result], item: Item
+) -> tuple[Result, Log]:
+    """Call the function as `call_in_worker` does, and give what it logged beside its result.
 
-    In a worker nobody has said what is to become of warnings; `logged_here` logs them where somebody has.
+    In a worker nobody has said what is to become of warnings; `replay_log` logs them where somebody has.
     """
     if os.getpid() == parent:
-        return in_worker(parent, folder, function, item), []
-    handler = LogKeeper()
+        return call_in_worker(parent, folder, function, item), []
+    handler = LogRecorder()
     logger = logging.getLogger("leafid")
     logger.addHandler(handler)
     try:
-        return in_worker(parent, folder, function, item), handler.log
+        return call_in_worker(parent, folder, function, item), handler.log
     finally:
         logger.removeHandler(handler)
 
 
-def logged_here(outcome: tuple[Result, Log]) -> Result:
+def replay_log(outcome: tuple[Result, Log]) -> Result:
     """Log what a worker logged as if it had been done in this process, and give the result."""
     result, log = outcome
     for name, level, message in log:
@@ -204,7 +206,7 @@ def logged_here(outcome: tuple[Result, Log]) -> Result:
     return result
 
 
-class LogKeeper(logging.Handler):
+class LogRecorder(logging.Handler):
     """Keeps what is logged, in `log`."""
 
     def __init__(self) -> None:
@@ -243,13 +245,13 @@ def _single_threaded(function: Callable[[Item], Result], item: Item) -> Result:
 
     if cv2.getNumThreads() != 1:
         cv2.setNumThreads(1)
-    with linear_algebra().limit(limits=1):
+    with get_blas_controller().limit(limits=1):
         return function(item)
 
 
 @cache
-def linear_algebra() -> ThreadpoolController:
-    """Find the libraries for linear algebra, to bound their threads: ``with linear_algebra().limit(limits=1)``."""
+def get_blas_controller() -> ThreadpoolController:
+    """Find the libraries for linear algebra, to bound their threads: ``with get_blas_controller().limit(limits=1)``."""
     from threadpoolctl import ThreadpoolController
 
     # A controller knows the libraries that are loaded when it is made, and looking for them takes long.

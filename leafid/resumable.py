@@ -17,35 +17,35 @@ from pathlib import Path
 from typing import IO, Any
 
 from leafid.errors import LeafidError
-from leafid.files import check_writable, explained, followed, lock, takes_no_name, writing
+from leafid.files import check_writable, is_stream_or_device, lock, open_output, reporting_write_errors, resolve_symlink
 
 _FORMAT = "leafid journal 1"
 
 
-class Pieces:
+class ResumableFile:
     """The pieces of a file that is being written.
 
     Attributes
     ----------
     part, journal : Path
         The files that there are until the file is whole.
-    facts : list of dict
+    records : list of dict
         What `append` was told of each piece, those that earlier processes wrote included.
-    anew : bool
+    is_restarted : bool
         Whether pieces of other work were there, and were thrown away.
-    kept : bool
+    is_resumable : bool
         Whether the next call finds those that are there when this one is interrupted.
     """
 
-    kept = True
+    is_resumable = True
 
-    def __init__(self, target: Path, journal: IO[bytes], question: str) -> None:
+    def __init__(self, target: Path, journal: IO[bytes], fingerprint: str) -> None:
         self.part, self.journal = _names(target)
-        self.facts: list[dict[str, Any]] = []
-        self.anew = False
+        self.records: list[dict[str, Any]] = []
+        self.is_restarted = False
         self._journal = journal
         self._stream: IO[bytes]
-        header = {"format": _FORMAT, "question": question}
+        header = {"format": _FORMAT, "question": fingerprint}
         lines = list(_whole_lines(journal))
         known = lines[0][0] if lines else {}
         # The journal is there before the part is: one that stands alone is not ours to write over.
@@ -54,7 +54,7 @@ class Pieces:
         if known == header and self.part.exists():
             self._go_on(lines)
             return
-        self.anew = self.part.exists()
+        self.is_restarted = self.part.exists()
         self.part.unlink(missing_ok=True)
         _cut(journal, 0)
         _written(journal, _line(header))
@@ -68,49 +68,49 @@ class Pieces:
             content = self._stream.read(line["bytes"])
             if len(content) != line["bytes"] or zlib.crc32(content) != line["crc"]:
                 break
-            self.facts.append(line["facts"])
+            self.records.append(line["facts"])
             end, journal_end = end + len(content), line_end
         _cut(self._stream, end)
         _cut(self._journal, journal_end)
 
-    def append(self, text: str, facts: dict[str, Any]) -> None:
+    def append(self, text: str, record: dict[str, Any]) -> None:
         """Add a piece, with what the writer wants to know of it when it goes on; it is on the disk afterwards.
 
         Parameters
         ----------
         text : str
-        facts : dict
+        record : dict
             As JSON holds it.
         """
         content = text.encode()
         _written(self._stream, content)
-        line = {"bytes": len(content), "crc": zlib.crc32(content), "facts": facts}
+        line = {"bytes": len(content), "crc": zlib.crc32(content), "facts": record}
         _written(self._journal, _line(line))
-        self.facts.append(facts)
+        self.records.append(record)
 
     def close(self) -> None:
         """Close the part file."""
         self._stream.close()
 
 
-class _PassedOn(Pieces):
+class StreamedFile(ResumableFile):
     """Pieces that go into a pipe or a device, in which nothing can be found again."""
 
-    kept = False
+    is_resumable = False
 
     def __init__(self, stream: IO[bytes]) -> None:
-        self.facts = []
-        self.anew = False
+        self.records = []
+        self.is_restarted = False
         self._stream = stream
 
-    def append(self, text: str, facts: dict[str, Any]) -> None:
+    def append(self, text: str, record: dict[str, Any]) -> None:  # noqa: D102
         self._stream.write(text.encode())
         self._stream.flush()
-        self.facts.append(facts)
+        self.records.append(record)
 
 
 @contextmanager
-def resuming(path: str | os.PathLike[str], question: str) -> Iterator[Pieces]:
+def open_resumable(path: str | os.PathLike[str], fingerprint: str) -> Iterator[ResumableFile]:
     """Write a file piece by piece; go on with the pieces of an earlier process that was at the same work.
 
     When the ``with`` block ends well, the file is whole and takes its name. When it raises, or the process is killed,
@@ -122,12 +122,12 @@ def resuming(path: str | os.PathLike[str], question: str) -> Iterator[Pieces]:
     ----------
     path : path-like
         The file to write; its folder is made where it is missing.
-    question : str
-        Says all that decides about the content: pieces of another question are not gone on with.
+    fingerprint : str
+        Identifies all that decides about the content: pieces with another fingerprint are discarded.
 
     Yields
     ------
-    Pieces
+    ResumableFile
 
     Raises
     ------
@@ -135,25 +135,25 @@ def resuming(path: str | os.PathLike[str], question: str) -> Iterator[Pieces]:
         When another process is at this file, when a file of another origin is in the way, or it can't be written.
     """
     check_writable(path)
-    if takes_no_name(path):
-        with writing(path, "wb") as passed_on:
-            yield _PassedOn(passed_on)
+    if is_stream_or_device(path):
+        with open_output(path, "wb") as passed_on:
+            yield StreamedFile(passed_on)
         return
-    target = followed(path)
+    target = resolve_symlink(path)
     part, journal = _names(target)
-    with explained(target, beside=(part, journal)):
+    with reporting_write_errors(target, beside=(part, journal)):
         target.parent.mkdir(parents=True, exist_ok=True)
         with _locked(journal, target) as stream:
             pieces = None
             try:
-                pieces = Pieces(target, stream, question)
+                pieces = ResumableFile(target, stream, fingerprint)
                 with contextlib.closing(pieces):
                     yield pieces
                 part.replace(target)
                 journal.unlink()
             except BaseException:
                 # Nothing worth going on with: nothing is left lying about.
-                if pieces is not None and not pieces.facts:
+                if pieces is not None and not pieces.records:
                     part.unlink(missing_ok=True)
                     journal.unlink(missing_ok=True)
                 elif pieces is None and not journal.stat().st_size:

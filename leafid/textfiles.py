@@ -109,7 +109,7 @@ def read_json(file: str | os.PathLike[str], decode: Callable[[str], object] = js
         raise LeafidError(f"{file}: expected JSON, found an error: {error}") from None
 
 
-def finite_number(word: str) -> float | None:
+def parse_finite_number(word: str) -> float | None:
     """Read a decimal number as people write one, which is less than ``float`` takes.
 
     Parameters
@@ -124,7 +124,7 @@ def finite_number(word: str) -> float | None:
 
     Examples
     --------
-    >>> finite_number("2.5e-1"), finite_number("1_0"), finite_number("inf"), finite_number("٣")
+    >>> parse_finite_number("2.5e-1"), parse_finite_number("1_0"), parse_finite_number("inf"), parse_finite_number("٣")
     (0.25, None, None, None)
     """
     if "_" in word or not word.isascii():

@@ -16,7 +16,7 @@ import pytest
 from threadpoolctl import threadpool_info
 
 from leafid import cluster
-from leafid.cluster import DaskWorkers, Demands, cluster_address, on_cluster
+from leafid.cluster import DaskWorkers, WorkerRequirements, check_cluster_address, on_cluster
 from leafid.errors import LeafidError, UsageError
 from leafid.parallel import ordered_map
 
@@ -50,7 +50,7 @@ slowly, failing, surroundings, warned = _by_value()
 
 @pytest.mark.parametrize("word", ["tcp://10.0.0.1:8786", "tls://head-node:8786", "local", "local:12"])
 def test_addresses(word):
-    assert cluster_address(word) == word
+    assert check_cluster_address(word) == word
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_what_is_no_address(cli, word, tmp_path):
     with pytest.raises(
         UsageError, match="expected a cluster as tcp://host:port of a Dask scheduler, or local:N, found "
     ):
-        cluster_address(word)
+        check_cluster_address(word)
     found = cli("train", tmp_path, "--output", tmp_path / "model", "--cluster", word)
     assert found.status == 2
     assert found.err.count("\n") == 1
@@ -257,20 +257,20 @@ def test_few_items_are_under_way_and_none_after_the_end(worker):
 def test_a_worker_that_would_give_other_results(tmp_path):
     right = cluster._versions()
     wrong = tuple((name, "0.1" if name == "numpy" else own) for name, own in right)
-    cluster._check(Demands(1, tmp_path, (tmp_path,), right))
+    cluster._check(WorkerRequirements(1, tmp_path, (tmp_path,), right))
     with pytest.raises(
         LeafidError, match=r"the worker on \S+ has numpy \d\S+ instead of 0\.1; results would depend on"
     ):
-        cluster._check(Demands(1, tmp_path, (tmp_path,), wrong))
+        cluster._check(WorkerRequirements(1, tmp_path, (tmp_path,), wrong))
     with pytest.raises(LeafidError, match=r"the worker on \S+ can't see .*missing; share it with all machines"):
-        cluster._check(Demands(1, tmp_path, (tmp_path / "missing",), right))
+        cluster._check(WorkerRequirements(1, tmp_path, (tmp_path / "missing",), right))
 
 
 @needs_dask
 def test_a_picture_that_ends_workers(tmp_path):
     from distributed.scheduler import KilledWorker
 
-    workers = DaskWorkers(None, "tcp://a:1", Demands(1, tmp_path, (), ()))
+    workers = DaskWorkers(None, "tcp://a:1", WorkerRequirements(1, tmp_path, (), ()))
     with pytest.raises(LeafidError, match="tcp://a:1: a picture ended each of the 4 workers that tried it"):  # noqa: SIM117
         with workers._explained():
             raise KilledWorker("task", None, 3)

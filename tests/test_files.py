@@ -7,25 +7,25 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leafid.errors import LeafidError
-from leafid.files import check_writable, is_utf8, safe_join, writing
-from leafid.resumable import resuming
+from leafid.files import check_writable, is_utf8, open_output, safe_join
+from leafid.resumable import open_resumable
 
 
 def test_text_is_utf_8_with_line_feeds(tmp_path):
-    with writing(tmp_path / "new" / "run.txt") as stream:
+    with open_output(tmp_path / "new" / "run.txt") as stream:
         stream.write("Châtaignier\n")
     assert (tmp_path / "new" / "run.txt").read_bytes() == "Châtaignier\n".encode()
 
 
 def test_bytes(tmp_path):
-    with writing(tmp_path / "model", "wb") as stream:
+    with open_output(tmp_path / "model", "wb") as stream:
         stream.write(b"\0\xff")
     assert (tmp_path / "model").read_bytes() == b"\0\xff"
 
 
 def test_appears_only_when_whole(tmp_path):
     target = tmp_path / "run.txt"
-    with writing(target) as stream:
+    with open_output(target) as stream:
         stream.write("half")
         stream.flush()
         assert not target.exists()
@@ -38,7 +38,7 @@ def test_a_failing_block_leaves_the_old_file_and_nothing_else(tmp_path, error):
     target.write_text("old")
 
     def write_half() -> None:
-        with writing(target) as stream:
+        with open_output(target) as stream:
             stream.write("new")
             raise error
 
@@ -51,7 +51,7 @@ def test_a_failing_block_leaves_the_old_file_and_nothing_else(tmp_path, error):
 def test_is_as_readable_as_any_new_file(tmp_path):
     previous = os.umask(0o027)
     try:
-        with writing(tmp_path / "run.txt") as stream:
+        with open_output(tmp_path / "run.txt") as stream:
             stream.write("x")
     finally:
         os.umask(previous)
@@ -59,13 +59,13 @@ def test_is_as_readable_as_any_new_file(tmp_path):
 
 
 def test_a_folder_in_the_way(tmp_path):
-    with pytest.raises(LeafidError, match="found a folder"), writing(tmp_path):
+    with pytest.raises(LeafidError, match="found a folder"), open_output(tmp_path):
         pytest.fail("was opened")
 
 
 def test_a_file_where_a_folder_must_be(tmp_path):
     (tmp_path / "file").write_text("x")
-    with pytest.raises(LeafidError, match="can't be written"), writing(tmp_path / "file" / "run.txt"):
+    with pytest.raises(LeafidError, match="can't be written"), open_output(tmp_path / "file" / "run.txt"):
         pytest.fail("was opened")
 
 
@@ -77,7 +77,7 @@ def test_read_only_folder(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.mkstemp", refuse)
     with (
         pytest.raises(LeafidError, match=r"run\.txt: can't be written: Permission denied"),
-        writing(tmp_path / "run.txt"),
+        open_output(tmp_path / "run.txt"),
     ):
         pytest.fail("was opened")
 
@@ -90,7 +90,7 @@ def test_full_disk(tmp_path, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(LeafidError, match="No space left on device"), writing(target) as stream:
+    with pytest.raises(LeafidError, match="No space left on device"), open_output(target) as stream:
         stream.write("new")
     assert target.read_text() == "old"
     assert list(tmp_path.iterdir()) == [target]
@@ -105,11 +105,11 @@ def test_what_killed_processes_left_is_removed(tmp_path):
         file.write_text("")
     for file in (left, other):
         os.utime(file, (0, 0))
-    with writing(target) as stream:
+    with open_output(target) as stream:
         # Written by a process that is alive, for however long.
         (being_written,) = set(tmp_path.iterdir()) - {young, other}
         os.utime(being_written, (0, 0))
-        with writing(target) as second:
+        with open_output(target) as second:
             second.write("second")
         assert being_written.exists()
         stream.write("first")
@@ -118,13 +118,13 @@ def test_what_killed_processes_left_is_removed(tmp_path):
 
 
 def test_an_error_of_another_file_keeps_its_name(tmp_path):
-    with pytest.raises(FileNotFoundError) as raised, writing(tmp_path / "run.txt"):
+    with pytest.raises(FileNotFoundError) as raised, open_output(tmp_path / "run.txt"):
         (tmp_path / "elsewhere" / "picture.jpg").read_bytes()
     assert "picture.jpg" in raised.value.filename
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("write", [writing, lambda path: resuming(path, "question")])
+@pytest.mark.parametrize("write", [open_output, lambda path: open_resumable(path, "question")])
 @pytest.mark.parametrize("name", ["missing.txt", "run.txt2", ".run.txt2.x.part"])
 def test_an_error_of_another_file_beside_it_keeps_its_name(tmp_path, write, name):
     with pytest.raises(FileNotFoundError) as raised, write(tmp_path / "run.txt"):
@@ -136,7 +136,7 @@ def test_an_error_of_another_file_beside_it_keeps_its_name(tmp_path, write, name
 def test_a_temporary_file_that_is_gone(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     # Its own path is absolute, however the target is named.
-    with pytest.raises(LeafidError, match=r"^run\.txt: can't be written: No such file"), writing("run.txt"):
+    with pytest.raises(LeafidError, match=r"^run\.txt: can't be written: No such file"), open_output("run.txt"):
         next(tmp_path.iterdir()).unlink()
 
 
@@ -170,7 +170,7 @@ def fifo(tmp_path):
 def test_a_pipe_is_written_into_and_stays_one(fifo):
     path, reader = fifo
     check_writable(path)
-    with writing(path) as stream:
+    with open_output(path) as stream:
         stream.write("through the pipe\n")
     assert reader.read() == b"through the pipe\n"
     assert stat.S_ISFIFO(path.stat().st_mode)
@@ -181,7 +181,7 @@ def test_a_pipe_whose_reader_leaves(fifo):
     path, reader = fifo
 
     def write() -> None:
-        with writing(path) as stream:
+        with open_output(path) as stream:
             stream.write("x")
             reader.close()
 
@@ -208,21 +208,21 @@ def device(tmp_path):
 def test_a_device_stays_one(device):
     null = device("/dev/null")
     check_writable(null)
-    with writing(null, "wb") as stream:
+    with open_output(null, "wb") as stream:
         stream.write(b"nowhere")
     assert null.is_char_device()
 
 
 def test_a_device_that_is_always_full(device):
     full = device("/dev/full")
-    with pytest.raises(LeafidError, match="full: can't be written: No space left"), writing(full) as stream:
+    with pytest.raises(LeafidError, match="full: can't be written: No space left"), open_output(full) as stream:
         stream.write("x")
 
 
 def test_a_link_to_a_device(device, tmp_path):
     null, link = device("/dev/null"), tmp_path / "link"
     link.symlink_to(null)
-    with writing(link) as stream:
+    with open_output(link) as stream:
         stream.write("nowhere")
     assert link.readlink() == null
     assert null.is_char_device()
@@ -243,7 +243,7 @@ def test_a_stream_that_goes_to_a_file_is_gone_on_with(tmp_path, name):
         stream.write("before\n")
         stream.flush()
         check_writable(name.format(stream.fileno()))
-        with writing(name.format(stream.fileno())) as same:
+        with open_output(name.format(stream.fileno())) as same:
             same.write("more\n")
         stream.write("after\n")
     assert file.read_text() == "before\nmore\nafter\n"
@@ -258,7 +258,7 @@ def test_a_link_is_followed(tmp_path, there):
     if there:
         (folder / "file").write_text("old")
     check_writable(link)
-    with writing(link) as stream:
+    with open_output(link) as stream:
         stream.write("new")
         # Beside the file, and not beside the link: a rename can't go from one file system to another.
         assert [file.name for file in tmp_path.iterdir() if file.name.endswith(".part")] == []
@@ -272,6 +272,6 @@ def test_a_name_that_is_no_utf_8_is_quoted(tmp_path):
     assert is_utf8("érable.jpg")
     assert not is_utf8(name)
     with pytest.raises(LeafidError, match=r"run: can't be written: expected names that UTF-8 can hold, found .*rable"):  # noqa: SIM117
-        with writing(tmp_path / "run") as stream:
+        with open_output(tmp_path / "run") as stream:
             stream.write(f"a name: {name}")
     assert list(tmp_path.iterdir()) == []

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from PIL import Image, ImageOps
 
 from leafid.errors import LeafidError
-from leafid.images import MAX_PIXELS, ImageError, image_size, read_image
+from leafid.images import MAX_PIXELS, ImageError, read_image, read_image_size
 
 KINDS = ["jpg", "png", "tif", "bmp", "webp"]
 
@@ -47,7 +47,7 @@ def test_every_kind_becomes_8_bit_bgr(tmp_path, rgb, kind):
     assert image.flags.c_contiguous
     # JPEG at this quality is off by a few grey values at the sharp edge; the others keep every value.
     assert difference(image, rgb) <= (12 if kind == "jpg" else 0)
-    assert image_size(file) == (60, 80)
+    assert read_image_size(file) == (60, 80)
 
 
 @pytest.mark.parametrize("kind", ["jpg", "png", "tif", "webp"])
@@ -63,7 +63,7 @@ def test_exif_orientation_is_applied(tmp_path, rgb, kind, orientation):
         assert upright.shape != rgb.shape or (upright != rgb).any()
     image = read_image(file)
     assert image.shape == upright.shape
-    assert image_size(file) == upright.shape[:2]
+    assert read_image_size(file) == upright.shape[:2]
     # Two JPEG decoders may round differently.
     assert difference(image, upright) <= 3
     assert read_image(file, 40).shape == ((30, 40, 3) if orientation < 5 else (40, 30, 3))
@@ -229,7 +229,7 @@ def test_works_without_stderr(tmp_path, rgb):
 def test_not_a_picture(tmp_path, content, found):
     file = tmp_path / "leaf.jpg"
     file.write_bytes(content)
-    for read in (read_image, image_size):
+    for read in (read_image, read_image_size):
         with pytest.raises(ImageError, match=found) as raised:
             read(file)
         assert str(raised.value).startswith(f"{file}: expected ")
@@ -260,7 +260,7 @@ def test_huge_pictures_are_refused_before_decoding(tmp_path, monkeypatch, rows, 
     monkeypatch.setattr(cv2, "imdecode", lambda *_: pytest.fail("was decoded"))
     file = tmp_path / "huge.png"
     file.write_bytes(png_header(rows, cols))
-    for read in (read_image, image_size):
+    for read in (read_image, read_image_size):
         with pytest.raises(ImageError, match="at most 100 megapixels"):
             read(file)
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leafid.errors import LeafidError
-from leafid.resumable import resuming
+from leafid.resumable import open_resumable
 
 PIECES = ["first\n", "", "the second\n", "ünd the third\n"]
 WHOLE = "".join(PIECES)
@@ -25,9 +25,9 @@ def names(folder):
 
 def write(path, question="question", stop_after=None):
     """Write the pieces that are missing; give how many were there."""
-    with resuming(path, question) as pieces:
-        before = len(pieces.facts)
-        assert [one["number"] for one in pieces.facts] == list(range(before))
+    with open_resumable(path, question) as pieces:
+        before = len(pieces.records)
+        assert [one["number"] for one in pieces.records] == list(range(before))
         for number in range(before, len(PIECES)):
             if number == stop_after:
                 raise StoppedError
@@ -43,7 +43,7 @@ def interrupted(path, after, question="question"):
 
 def test_a_file_takes_its_name_only_when_it_is_whole(tmp_path):
     run = tmp_path / "folder" / "run"
-    with resuming(run, "question") as pieces:
+    with open_resumable(run, "question") as pieces:
         pieces.append(PIECES[0], {})
         assert not run.exists()
         assert (tmp_path / "folder" / "run.part").read_text() == PIECES[0]
@@ -75,9 +75,9 @@ def test_nothing_is_left_where_there_was_no_piece(tmp_path):
 
 def test_another_question_starts_anew(tmp_path):
     interrupted(tmp_path / "run", 2, "another question")
-    with resuming(tmp_path / "run", "question") as pieces:
-        assert pieces.anew
-        assert pieces.facts == []
+    with open_resumable(tmp_path / "run", "question") as pieces:
+        assert pieces.is_restarted
+        assert pieces.records == []
         assert pieces.part.read_bytes() == b""
         pieces.append(WHOLE, {})
     assert (tmp_path / "run").read_text() == WHOLE
@@ -130,7 +130,7 @@ def test_killed_after_the_last_rename(tmp_path):
 
 
 def test_two_at_once(tmp_path):
-    with resuming(tmp_path / "run", "question") as pieces:
+    with open_resumable(tmp_path / "run", "question") as pieces:
         pieces.append(WHOLE, {})
         with pytest.raises(LeafidError, match="run: another process is writing it; wait for it, or name another file"):
             write(tmp_path / "run")
@@ -140,8 +140,8 @@ def test_two_at_once(tmp_path):
 def test_no_lock_stays_behind_a_killed_process(tmp_path):
     script = f"""
 import os, signal
-from leafid.resumable import resuming
-with resuming({str(tmp_path / "run")!r}, "question") as pieces:
+from leafid.resumable import open_resumable
+with open_resumable({str(tmp_path / "run")!r}, "question") as pieces:
     pieces.append({PIECES[0]!r}, {{"number": 0}})
     os.kill(os.getpid(), signal.SIGKILL)
 """
@@ -164,7 +164,7 @@ def test_a_full_disk_is_told_of_and_what_was_written_stays(tmp_path):
     interrupted(tmp_path / "run", 2)
 
     def fill():
-        with resuming(tmp_path / "run", "question") as pieces:
+        with open_resumable(tmp_path / "run", "question") as pieces:
             os.dup2(os.open("/dev/full", os.O_WRONLY), pieces._stream.fileno())
             pieces.append("more", {"number": 2})
 
@@ -179,14 +179,14 @@ def test_into_a_pipe_each_piece_goes_at_once(tmp_path):
     os.mkfifo(pipe)
     reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
     for _ in range(2):  # a second time nothing is left of the first
-        with resuming(pipe, "question") as pieces:
-            assert not pieces.kept
-            assert (pieces.facts, pieces.anew) == ([], False)
+        with open_resumable(pipe, "question") as pieces:
+            assert not pieces.is_resumable
+            assert (pieces.records, pieces.is_restarted) == ([], False)
             for number, piece in enumerate(PIECES):
                 pieces.append(piece, {"number": number})
                 if piece:
                     assert os.read(reader, 1000) == piece.encode()
-            assert len(pieces.facts) == len(PIECES)
+            assert len(pieces.records) == len(PIECES)
     os.close(reader)
     assert pipe.is_fifo()
     assert names(tmp_path) == ["pipe"]

@@ -9,7 +9,7 @@ import numpy as np
 from PIL import Image
 
 from fuzz.target import Target, written
-from leafid.images import image_size, read_image
+from leafid.images import read_image, read_image_size
 
 
 def _encoded(mode: str, kind: str, **options: object) -> bytes:
@@ -43,7 +43,7 @@ def target() -> Target:
 
     def call(data: bytes, folder: Path) -> None:
         file = written(folder, "picture.jpg", data)
-        size = image_size(file)
+        size = read_image_size(file)
         image = read_image(file)
         if image.shape != (*size, 3) or image.dtype != np.uint8:
             raise AssertionError(f"expected {size}, found {image.shape} {image.dtype}")

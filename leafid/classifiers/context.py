@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from leafid.collection.geography import coordinates, great_circle_km, place_labels
+from leafid.collection.geography import compute_great_circle_km, get_coordinates, label_places
 from leafid.collection.picture import Picture, Place
 
 #: The columns of what is known of a picture's context: degrees, degrees, metres, radians; NaN where it isn't known.
@@ -71,7 +71,7 @@ class Sightings:
 
     @property
     def n_places(self) -> int:
-        """How many places these are at, as `place_labels` parts them; 0 where none is known."""
+        """How many places these are at, as `label_places` parts them; 0 where none is known."""
         spots = np.unique(self.values[:, :2], axis=0)
         if not np.isfinite(spots).any():
             return 0
@@ -79,7 +79,7 @@ class Sightings:
             Picture(Path(str(number)), place=Place(None, *spot) if np.isfinite(spot).all() else None)
             for number, spot in enumerate(spots.tolist())
         ]
-        return int(place_labels(pictures).max()) + 1
+        return int(label_places(pictures).max()) + 1
 
 
 @dataclass(frozen=True)
@@ -166,7 +166,7 @@ def context_rows(pictures: Sequence[Picture]) -> np.ndarray:
     """
     rows = np.full((len(pictures), len(COLUMNS)), np.nan)
     for row, picture in zip(rows, pictures, strict=True):
-        if (found := coordinates(picture)) is not None:
+        if (found := get_coordinates(picture)) is not None:
             row[:2] = found
             if picture.place is not None and picture.place.altitude is not None:
                 row[2] = picture.place.altitude
@@ -281,7 +281,7 @@ def _looked_at(bandwidths: Bandwidths) -> list[int]:
 def _kernels(asked: np.ndarray, known: np.ndarray, weights: np.ndarray, bandwidths: Bandwidths) -> np.ndarray:
     product = np.ones((len(asked), len(known)))
     if bandwidths.place_km is not None:
-        distance = great_circle_km(asked[:, :2], known[:, :2])
+        distance = compute_great_circle_km(asked[:, :2], known[:, :2])
         product *= _filled(np.exp(-0.5 * (distance / bandwidths.place_km) ** 2), weights)
     if bandwidths.altitude_m is not None:
         difference = asked[:, None, 2] - known[None, :, 2]

@@ -18,7 +18,7 @@ from leafid.classifiers.context import (
     sightings,
 )
 from leafid.classifiers.held_out import HeldOut
-from leafid.collection.geography import place_labels
+from leafid.collection.geography import label_places
 from leafid.collection.picture import Picture
 
 # The narrowest still joins a town, and a season: a prior that knew a garden's address or a session's date would be
@@ -159,7 +159,7 @@ class _Asked:
         if not own:
             return None
         # The places of all pictures together: a chain of plants may join what the held-out ones alone leave apart.
-        labels = place_labels([*own, *pictures])
+        labels = label_places([*own, *pictures])
         plants: dict[str, int] = {}
         plant_of = np.array([plants.setdefault(picture.group, len(plants)) for picture in own])
         place_of_plant = np.zeros(len(plants), np.int64)

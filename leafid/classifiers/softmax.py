@@ -8,7 +8,7 @@ from contextlib import nullcontext
 import numpy as np
 
 from leafid.classifiers.rows import Vectors
-from leafid.parallel import linear_algebra
+from leafid.parallel import get_blas_controller
 
 # More steps change the coefficients, but not what they say of plants that were not seen.
 _STEPS = 60
@@ -81,7 +81,7 @@ def fit_softmax(
     start = np.zeros((places.shape[1] + 1) * n_species)
     # NumPy's threads and SciPy's, each waiting for the other's, take several times as long as one over small products.
     is_small = places.shape[0] * max(shape) <= _BATCH_NUMBERS
-    with linear_algebra().limit(limits=1) if is_small else nullcontext():
+    with get_blas_controller().limit(limits=1) if is_small else nullcontext():
         found = minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": _STEPS, "ftol": _TOLERANCE}).x
     coefficients = found[:-n_species].reshape(shape) * units
     return coefficients.astype(np.float32), found[-n_species:].astype(np.float32)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from leafid.console.arguments import add_layout, nonempty_path
 from leafid.console.environment import Environment
-from leafid.errors import UsageError, one_line
+from leafid.errors import UsageError, to_one_line
 
 if TYPE_CHECKING:
     from leafid.runs import Known
@@ -41,7 +41,7 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     known = _known(arguments) if arguments.against else None
     found, problems = examine_run(arguments.run, known)
     for problem in problems:
-        environment.print(one_line(problem))
+        environment.print(to_one_line(problem))
     if problems:
         environment.note(f"leafid: {arguments.run}: {_counted(len(problems), 'problem')}")
         return 1

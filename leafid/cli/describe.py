@@ -94,7 +94,7 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
         write(environment.stdout, get_column_names(families), rows())
     if problems:
         environment.note(f"leafid: {len(problems)} of {len(collection)} pictures left out")
-    return 1 if problems or collection.incomplete else 0
+    return 1 if problems or collection.is_incomplete else 0
 
 
 def _described(picture: Picture, families: Sequence[str], given: AcquisitionType | None) -> Row | str:
@@ -103,13 +103,13 @@ def _described(picture: Picture, families: Sequence[str], given: AcquisitionType
 
     from leafid.console.measurement_table import Row
     from leafid.descriptors import measure_families
-    from leafid.errors import LeafidError, one_line
+    from leafid.errors import LeafidError, to_one_line
     from leafid.files import is_utf8
     from leafid.images import ImageError, read_image
     from leafid.segmentation import guess_type, segment
 
     if not is_utf8(str(picture.file)):
-        return one_line(f"{picture.file}: expected a name in UTF-8, as tables are; rename it")
+        return to_one_line(f"{picture.file}: expected a name in UTF-8, as tables are; rename it")
     try:
         image = read_image(picture.file, _MAX_SIDE)
         type_ = given or picture.type or guess_type(image)

@@ -153,9 +153,9 @@ def _training_pictures(collection: str | None) -> dict[str, int] | None:
 
 
 def _write(files: dict[str, str], folder: Path, environment: Environment) -> None:
-    from leafid.files import writing
+    from leafid.files import open_output
 
     for name, text in files.items():
-        with writing(folder / name) as stream:
+        with open_output(folder / name) as stream:
             stream.write(text)
     environment.note(f"{len(files)} files written to {folder}")

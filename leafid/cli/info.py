@@ -22,7 +22,7 @@ from leafid.console.arguments import add_jobs, add_layout, positive_int
 from leafid.console.environment import Environment
 
 if TYPE_CHECKING:
-    from leafid.collection.summary import Summary, TwinsEntry
+    from leafid.collection.summary import DuplicatesEntry, Summary
 
 MAX_LINES = 20
 
@@ -54,7 +54,7 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     from leafid.parallel import ordered_map
 
     collection = read_collection(arguments.collection, arguments.layout)
-    missing = {picture.file for picture in collection.missing()}
+    missing = {picture.file for picture in collection.find_missing()}
     files = [picture.file for picture in collection.pictures if picture.file not in missing]
     results = ordered_map(partial(check_file, decode=not arguments.quick), files, arguments.jobs)
     checks = list(environment.progress(results, len(files), "reading"))
@@ -115,16 +115,19 @@ def _rare_species(summary: Summary, few: int) -> Iterable[str]:
 def _files(summary: Summary) -> Iterable[str]:
     how = "decoded" if summary["decoded"] else "by their header alone"
     looked_at = summary["total"]["pictures"] - len(summary["missing"])
-    yield from _section("missing", summary["missing"], "files of which there is metadata only")
+    yield from _section("missing", summary["missing"], "pictures with metadata but no file")
     yield from _section("unreadable", summary["unreadable"], f"of {looked_at} files ({how})")
     yield from _section("damaged", summary["damaged"], "files that can be read in part")
-    yield from _section("twins", [_twins_line(one) for one in summary["twins"]], "files that are there more than once")
-    names = [f"{name}: {', '.join(files)}" for name, files in summary["duplicate_names"].items()]
-    yield from _section("same name", names, "file names that several pictures bear; a run file can't tell them apart")
+    duplicates = [_duplicates_line(entry) for entry in summary["duplicates"]]
+    yield from _section("duplicates", duplicates, "groups of files with the same content")
+    names = [f"{name}: {', '.join(files)}" for name, files in summary["name_clashes"].items()]
+    yield from _section(
+        "name clashes", names, "file names that several pictures share; a run file can't tell them apart"
+    )
     yield from _section("problems", summary["problems"], "in folders or metadata")
 
 
-def _twins_line(entry: TwinsEntry) -> str:
+def _duplicates_line(entry: DuplicatesEntry) -> str:
     crossed = {"species": entry["cross_species"], "plants": entry["cross_plants"]}
     marks = [word for word, is_crossed in crossed.items() if is_crossed]
     return " = ".join(entry["files"]) + (f"  (different {' and '.join(marks)})" if marks else "")
@@ -138,7 +141,7 @@ def _section(title: str, lines: Sequence[str], what: str) -> Iterable[str]:
 
 
 def _pair(title: str, text: str) -> str:
-    return f"{title:<12}{text}"
+    return f"{title:<14}{text}"
 
 
 def _listed(counts: dict[str, int]) -> str:

@@ -12,7 +12,7 @@ from typing import NoReturn
 
 import leafid
 from leafid.console.environment import Environment
-from leafid.errors import LeafidError, ProblemsError, UsageError, one_line
+from leafid.errors import LeafidError, ProblemsError, UsageError, to_one_line
 
 # What a command module offers: configure(parser), run(arguments, environment) -> exit status.
 # Modules are imported only when their command is called, and import what is heavy only when they run.
@@ -123,7 +123,7 @@ def _explained(error: Exception) -> list[str]:
         text = "out of memory; use fewer --jobs, or smaller pictures"
     else:
         text = f"unexpected {type(error).__name__}: {error}; this is a bug, please report it with --debug's output"
-    return [one_line(text)]
+    return [to_one_line(text)]
 
 
 def _dispatch(words: list[str], environment: Environment) -> int:

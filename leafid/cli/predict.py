@@ -151,7 +151,7 @@ def _pictures_to_name(arguments: argparse.Namespace, environment: Environment) -
     """List the pictures, and tell whether any that were asked for are left out."""
     from dataclasses import replace
 
-    from leafid.collection import AcquisitionType, duplicate_names, read_and_warn
+    from leafid.collection import AcquisitionType, find_name_clashes, read_and_warn
     from leafid.errors import ProblemsError
 
     collection = read_and_warn(arguments.pictures, arguments.layout, unlabelled=True)
@@ -164,13 +164,13 @@ def _pictures_to_name(arguments: argparse.Namespace, environment: Environment) -
         problems = [
             f"{name}: two pictures have this name ({', '.join(str(picture.file) for picture in same)}); "
             "a run file can't tell them apart: name them in two runs, or rename one"
-            for name, same in duplicate_names(pictures).items()
+            for name, same in find_name_clashes(pictures).items()
         ]
         if problems:
             raise ProblemsError(problems)
     if arguments.type:
         pictures = [replace(picture, type=AcquisitionType(arguments.type)) for picture in pictures]
-    return pictures, collection.incomplete or len(pictures) < n_found
+    return pictures, collection.is_incomplete or len(pictures) < n_found
 
 
 def _writable(pictures: Sequence[Picture], run_format: str, environment: Environment) -> list[Picture]:

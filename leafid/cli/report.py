@@ -47,7 +47,7 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     from pathlib import Path
 
     from leafid.evaluation.resampling import Bootstrap
-    from leafid.files import writing
+    from leafid.files import open_output
     from leafid.report.page import report_page
 
     output = Path(arguments.output)
@@ -62,7 +62,7 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
         source=arguments.truth,
         bootstrap=Bootstrap(arguments.resamples, arguments.confidence, arguments.seed),
     )
-    with writing(output / FILE_NAME) as stream:
+    with open_output(output / FILE_NAME) as stream:
         stream.write(page)
     environment.print(str(output / FILE_NAME))
     return 0

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from leafid.features.loader import FeatureLoader
     from leafid.identification.model import Model
     from leafid.identification.prediction import Answer
-    from leafid.resumable import Pieces
+    from leafid.resumable import ResumableFile
 
 #: From answers to the lines of a run file, and how many predictions and empty sets there are in them.
 Lines = Callable[[Sequence["Answer"]], tuple[str, int, int]]
@@ -35,18 +35,18 @@ def write_answers(
 ) -> int:
     """Write the run file that the arguments ask for; give the number of pictures answered."""
     from leafid.identification.prediction import predict_batches
-    from leafid.resumable import resuming
+    from leafid.resumable import open_resumable
 
     path = arguments.output
     localised = arguments.format == "annotation2016"
     lines = _localised_lines(choose, arguments.jobs) if localised else _ranked_lines(choose)
     with (
-        resuming(path, question(arguments, pictures)) as pieces,
+        open_resumable(path, compute_run_fingerprint(arguments, pictures)) as pieces,
         _told(path, pieces, len(pictures), environment),
         environment.bar(len(pictures), "describe", _done(pieces)) as bar,
     ):
         shown = replace(loader, progress=bar.progress)
-        batches = predict_batches(model, pictures, shown, context=arguments.context, first=len(pieces.facts))
+        batches = predict_batches(model, pictures, shown, context=arguments.context, first=len(pieces.records))
         for batch in batches:
             text, n_lines, n_empty = lines(batch.answers)
             facts = {
@@ -58,7 +58,7 @@ def write_answers(
             }
             pieces.append(text, facts)
             bar.set_count(_done(pieces))
-    answered, n_lines, n_empty = (sum(one[name] for one in pieces.facts) for name in ("answered", "lines", "empty"))
+    answered, n_lines, n_empty = (sum(one[name] for one in pieces.records) for name in ("answered", "lines", "empty"))
     if localised:
         environment.note(f"{path}: {n_lines} localised predictions for {answered} pictures")
     else:
@@ -67,7 +67,7 @@ def write_answers(
     return answered
 
 
-def question(arguments: argparse.Namespace, pictures: Sequence[Picture]) -> str:
+def compute_run_fingerprint(arguments: argparse.Namespace, pictures: Sequence[Picture]) -> str:
     """Give a number for all that decides about the content of a run file.
 
     Parameters
@@ -83,14 +83,14 @@ def question(arguments: argparse.Namespace, pictures: Sequence[Picture]) -> str:
         64 hexadecimal digits.
     """
     import leafid
-    from leafid.collection import content_hash
+    from leafid.collection import hash_file
     from leafid.features.extractor import FEATURE_VERSION
     from leafid.identification.bundled import default_model
     from leafid.identification.prediction import BATCH
 
     asked = (arguments.top, str(arguments.set), arguments.back_off, arguments.context, arguments.format)
     program = (leafid.__version__, FEATURE_VERSION, BATCH)
-    total = hashlib.sha256(json.dumps([program, content_hash(arguments.model or default_model()), asked]).encode())
+    total = hashlib.sha256(json.dumps([program, hash_file(arguments.model or default_model()), asked]).encode())
     for picture in pictures:
         total.update(json.dumps(_known_of(picture)).encode() + b"\n")
     return total.hexdigest()
@@ -108,27 +108,27 @@ def _known_of(picture: Picture) -> list[str | int | float | None]:
 
 
 @contextmanager
-def _told(path: str, pieces: Pieces, n_pictures: int, environment: Environment) -> Iterator[None]:
+def _told(path: str, pieces: ResumableFile, n_pictures: int, environment: Environment) -> Iterator[None]:
     """Say what is gone on with, and, when it is interrupted, that the same command goes on."""
-    if pieces.anew:
-        environment.note(f"{path}: what {pieces.part} holds answers another question; it starts anew")
+    if pieces.is_restarted:
+        environment.note(f"{path}: what {pieces.part} holds is of a run with other inputs or options; it is discarded")
     done = _done(pieces)
     if done:
         environment.note(f"{path}: goes on after {done} of {n_pictures} pictures, answered before")
-        for one in pieces.facts:
+        for one in pieces.records:
             for problem in one["unreadable"]:
                 environment.warn(problem)
     try:
         yield
     except BaseException:
         done = _done(pieces)
-        if done and pieces.kept:
+        if done and pieces.is_resumable:
             environment.note(f"{path}: answers for {done} of {n_pictures} pictures are kept; the same command goes on")
         raise
 
 
-def _done(pieces: Pieces) -> int:
-    return sum(one["pictures"] for one in pieces.facts)
+def _done(pieces: ResumableFile) -> int:
+    return sum(one["pictures"] for one in pieces.records)
 
 
 def _ranked_lines(choose: Choice) -> Lines:

@@ -93,7 +93,7 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
                 environment.warn(f"{picture.file}: no leaf found; its mask is empty")
     if failed:
         environment.note(f"leafid: {failed} of {len(pictures)} pictures could not be read")
-    return 1 if failed or collection.incomplete else 0
+    return 1 if failed or collection.is_incomplete else 0
 
 
 def _refuse_read_folder(output: Path, pictures: Sequence[Picture], given: Sequence[str]) -> None:
@@ -161,10 +161,10 @@ def _cut_one(named: tuple[Picture, str], given: AcquisitionType | None, output: 
 def _write(path: Path, image: np.ndarray) -> None:
     import cv2
 
-    from leafid.files import writing
+    from leafid.files import open_output
 
     # Outlines a pixel wide would fade if the colours were stored at half the resolution.
     sharp = [cv2.IMWRITE_JPEG_QUALITY, 92, cv2.IMWRITE_JPEG_SAMPLING_FACTOR, cv2.IMWRITE_JPEG_SAMPLING_FACTOR_444]
     _, encoded = cv2.imencode(path.suffix, image, sharp if path.suffix == ".jpg" else [])
-    with writing(path, "wb") as stream:
+    with open_output(path, "wb") as stream:
         stream.write(encoded.tobytes())

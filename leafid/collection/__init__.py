@@ -1,10 +1,10 @@
 """What pictures there are and what is known of them, whatever layout they come in."""
 
-from leafid.collection.collection import Collection, duplicate_names
-from leafid.collection.hashing import content_hash, fingerprint
+from leafid.collection.collection import Collection, find_name_clashes
+from leafid.collection.hashing import compute_fingerprint, hash_file
 from leafid.collection.picture import AcquisitionType, Content, Picture, Place, Taxon
 from leafid.collection.reading import READERS, read_and_warn, read_collection
-from leafid.collection.splits import plant_folds
+from leafid.collection.splits import split_by_plant
 
 __all__ = [
     "READERS",
@@ -14,10 +14,10 @@ __all__ = [
     "Picture",
     "Place",
     "Taxon",
-    "content_hash",
-    "duplicate_names",
-    "fingerprint",
-    "plant_folds",
+    "compute_fingerprint",
+    "find_name_clashes",
+    "hash_file",
     "read_and_warn",
     "read_collection",
+    "split_by_plant",
 ]

@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from leafid.collection.hashing import content_hash
+from leafid.collection.hashing import hash_file
 from leafid.errors import LeafidError
-from leafid.images import image_size, read_image
-from leafid.parallel import Log, LogKeeper
+from leafid.images import read_image, read_image_size
+from leafid.parallel import Log, LogRecorder
 
 
 @dataclass(frozen=True)
@@ -51,11 +51,11 @@ def check_file(file: Path, decode: bool = True) -> FileCheck:
     digest: str | None = None
     with _warnings_kept() as warnings:
         try:
-            digest = content_hash(file)
+            digest = hash_file(file)
             if decode:
                 read_image(file)
             else:
-                image_size(file)
+                read_image_size(file)
         except LeafidError as error:
             return FileCheck(file, digest, str(error))
     return FileCheck(file, digest, None, tuple(message for _, _, message in warnings))
@@ -64,7 +64,7 @@ def check_file(file: Path, decode: bool = True) -> FileCheck:
 @contextmanager
 def _warnings_kept() -> Iterator[Log]:
     """Keep the warnings of reading images, and log none: they are part of what is found in a file."""
-    keeper = LogKeeper()
+    keeper = LogRecorder()
     keeper.setLevel(logging.WARNING)
     logger = logging.getLogger("leafid.images")
     propagate = logger.propagate

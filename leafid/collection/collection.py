@@ -9,7 +9,7 @@ from pathlib import Path
 from leafid.collection.picture import AcquisitionType, Picture
 
 
-class LeftOut(str):
+class Omission(str):
     """The line of a problem that pictures were left out for."""
 
 
@@ -25,9 +25,9 @@ class Collection:
         The name of the layout that it was read as.
     pictures : tuple of Picture
         By part (train, val, test), then by name with numbers in their order. A picture's file may be missing where
-        the collection holds only metadata, see `missing`.
+        the collection holds only metadata, see `find_missing`.
     problems : tuple of str
-        A line each for what was left out, and why; `LeftOut` where that is pictures.
+        A line each for what was left out, and why; `Omission` where that is pictures.
     """
 
     root: Path
@@ -50,11 +50,11 @@ class Collection:
         return tuple(type_ for type_ in AcquisitionType if type_ in present)
 
     @property
-    def incomplete(self) -> bool:
+    def is_incomplete(self) -> bool:
         """Whether pictures were left out."""
-        return any(isinstance(problem, LeftOut) for problem in self.problems)
+        return any(isinstance(problem, Omission) for problem in self.problems)
 
-    def of_type(self, type_: AcquisitionType | str | None) -> Collection:
+    def select_type(self, type_: AcquisitionType | str | None) -> Collection:
         """Keep the pictures of one acquisition type (None: those of which it isn't known)."""
         return self._keep(picture for picture in self.pictures if picture.type == type_)
 
@@ -62,16 +62,16 @@ class Collection:
         """Keep the pictures of one part: ``train``, ``val``, ``test``, or None."""
         return self._keep(picture for picture in self.pictures if picture.part == part)
 
-    def labelled(self) -> Collection:
+    def select_labelled(self) -> Collection:
         """Keep the pictures of which the species is known."""
         return self._keep(picture for picture in self.pictures if picture.species is not None)
 
-    def with_type(self, type_: AcquisitionType | str) -> Collection:
+    def fill_type(self, type_: AcquisitionType | str) -> Collection:
         """Fill in the acquisition type where the collection doesn't say."""
         filled = AcquisitionType(type_)
         return self._keep(picture if picture.type else replace(picture, type=filled) for picture in self.pictures)
 
-    def missing(self) -> tuple[Picture, ...]:
+    def find_missing(self) -> tuple[Picture, ...]:
         """Return the pictures of which there is metadata, but no file."""
         return tuple(picture for picture in self.pictures if not picture.file.is_file())
 
@@ -79,7 +79,7 @@ class Collection:
         return replace(self, pictures=tuple(pictures))
 
 
-def duplicate_names(pictures: Iterable[Picture]) -> dict[str, tuple[Picture, ...]]:
+def find_name_clashes(pictures: Iterable[Picture]) -> dict[str, tuple[Picture, ...]]:
     """Find the file names that several pictures bear, which makes lines of a run file ambiguous.
 
     Parameters

@@ -6,25 +6,25 @@ import os
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
-from leafid.collection.collection import LeftOut
-from leafid.collection.names import natural_key
+from leafid.collection.collection import Omission
+from leafid.collection.names import natural_sort_key
 from leafid.errors import LeafidError
 from leafid.images import PICTURE_ENDINGS
 
 _PARTS = {"train": "train", "val": "val", "validation": "val", "test": "test"}
 
 
-def files_in(folder: Path, endings: Iterable[str]) -> list[Path]:
+def list_files(folder: Path, endings: Iterable[str]) -> list[Path]:
     """List the files of a folder that have one of the endings (lower case), hidden ones left out."""
     wanted = frozenset(endings)
     with os.scandir(folder) as entries:
         names = [entry.name for entry in entries if not entry.name.startswith(".") and not _is_folder(entry)]
-    return [folder / name for name in sorted(names, key=natural_key) if _ending(name) in wanted]
+    return [folder / name for name in sorted(names, key=natural_sort_key) if _ending(name) in wanted]
 
 
-def pictures_in(folder: Path) -> list[Path]:
+def list_pictures(folder: Path) -> list[Path]:
     """List the picture files of a folder."""
-    return files_in(folder, PICTURE_ENDINGS)
+    return list_files(folder, PICTURE_ENDINGS)
 
 
 def has_file(folder: Path, endings: Iterable[str]) -> bool:
@@ -34,30 +34,30 @@ def has_file(folder: Path, endings: Iterable[str]) -> bool:
         return any(_ending(e.name) in wanted and not e.name.startswith(".") and not _is_folder(e) for e in entries)
 
 
-def folders_in(folder: Path) -> list[Path]:
+def list_folders(folder: Path) -> list[Path]:
     """List the folders of a folder, hidden ones left out."""
     with os.scandir(folder) as entries:
         names = [entry.name for entry in entries if _is_folder(entry) and not entry.name.startswith(".")]
-    return [folder / name for name in sorted(names, key=natural_key)]
+    return [folder / name for name in sorted(names, key=natural_sort_key)]
 
 
-def pictures_below(folder: Path, problems: list[str], *, descend: bool = True) -> Iterator[Path]:
+def walk_pictures(folder: Path, problems: list[str], *, descend: bool = True) -> Iterator[Path]:
     """Yield the picture files of a folder, then those of its sub-folders, hidden ones left out.
 
     A folder that can't be read becomes a problem when its turn comes.
     """
     try:
-        found, folders = pictures_in(folder), _folders_below(folder)
+        found, folders = list_pictures(folder), _folders_below(folder)
     except OSError as error:
-        problems.append(LeftOut(f"{folder}: can't be read: {error.strerror or error}; what it holds is left out"))
+        problems.append(Omission(f"{folder}: can't be read: {error.strerror or error}; what it holds is left out"))
         return
     yield from found
     for sub in folders if descend else ():
         # Linked folders are not followed further down, so that links in a circle have an end.
-        yield from pictures_below(sub, problems, descend=not sub.is_symlink())
+        yield from walk_pictures(sub, problems, descend=not sub.is_symlink())
 
 
-def left_out(root: Path, read: Collection[Path], expected: str) -> Iterator[str]:
+def report_omissions(root: Path, read: Collection[Path], expected: str) -> Iterator[str]:
     """Name the places below a folder whose pictures a layout has no use for, with how many there are.
 
     Parameters
@@ -77,13 +77,13 @@ def left_out(root: Path, read: Collection[Path], expected: str) -> Iterator[str]
 
     def look(folder: Path) -> Iterator[str]:
         if folder not in read:
-            yield from _unexpected(folder, len(pictures_in(folder)), expected)
+            yield from _unexpected(folder, len(list_pictures(folder)), expected)
         for sub in _folders_below(folder):
             if sub in read or sub in on_the_way:
                 yield from look(sub)
             else:
                 problems: list[str] = []
-                number = sum(1 for _ in pictures_below(sub, problems, descend=not sub.is_symlink()))
+                number = sum(1 for _ in walk_pictures(sub, problems, descend=not sub.is_symlink()))
                 yield from _unexpected(sub, number, expected)
                 yield from problems
 
@@ -93,22 +93,22 @@ def left_out(root: Path, read: Collection[Path], expected: str) -> Iterator[str]
 def _folders_below(folder: Path) -> list[Path]:
     """List the folders of a folder without links to itself or to what it is in."""
     above = {folder.resolve(), *folder.resolve().parents}
-    return [sub for sub in folders_in(folder) if not sub.is_symlink() or sub.resolve() not in above]
+    return [sub for sub in list_folders(folder) if not sub.is_symlink() or sub.resolve() not in above]
 
 
 def _unexpected(folder: Path, number: int, expected: str) -> Iterator[str]:
     if number:
         found = "1 picture here; it is" if number == 1 else f"{number} pictures here; they are"
-        yield LeftOut(f"{folder}: expected pictures {expected}, found {found} left out")
+        yield Omission(f"{folder}: expected pictures {expected}, found {found} left out")
 
 
-def part_folders(folder: Path) -> list[tuple[str, Path]]:
+def find_part_folders(folder: Path) -> list[tuple[str, Path]]:
     """Find the folders named after a part (``train``, ``val``, ``test``, upper or lower case), in that order."""
-    found = [(_PARTS[sub.name.lower()], sub) for sub in folders_in(folder) if sub.name.lower() in _PARTS]
+    found = [(_PARTS[sub.name.lower()], sub) for sub in list_folders(folder) if sub.name.lower() in _PARTS]
     return sorted(found, key=lambda entry: ("train", "val", "test").index(entry[0]))
 
 
-def check_parts(folders: Iterable[Path]) -> None:
+def refuse_repeated_parts(folders: Iterable[Path]) -> None:
     """Refuse folders of which two mean one part: whether to join them, only a person can tell.
 
     Raises
@@ -126,7 +126,7 @@ def check_parts(folders: Iterable[Path]) -> None:
             )
 
 
-def part_of(folder: Path) -> str | None:
+def parse_part(folder: Path) -> str | None:
     """Tell which part a folder is by its name."""
     return _PARTS.get(folder.resolve().name.lower())
 

@@ -16,7 +16,7 @@ PLACE_KM = 5.0
 _EARTH_RADIUS_KM = 6371.0088
 
 
-def coordinates(picture: Picture) -> tuple[float, float] | None:
+def get_coordinates(picture: Picture) -> tuple[float, float] | None:
     """Give latitude and longitude in degrees; None where they aren't known.
 
     Latitude and longitude of exactly 0, far out at sea, are what devices and data bases write for "not known".
@@ -29,7 +29,7 @@ def coordinates(picture: Picture) -> tuple[float, float] | None:
     return place.latitude, place.longitude
 
 
-def great_circle_km(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+def compute_great_circle_km(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     """Measure distances over the Earth, taken as a sphere.
 
     Parameters
@@ -52,7 +52,7 @@ def great_circle_km(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     A degree of latitude is 111.2 km everywhere:
 
     >>> import numpy as np
-    >>> great_circle_km(np.array([[43.0, 3.0]]), np.array([[44.0, 3.0]])).round(1)
+    >>> compute_great_circle_km(np.array([[43.0, 3.0]]), np.array([[44.0, 3.0]])).round(1)
     array([[111.2]])
     """
     import numpy as np
@@ -66,7 +66,7 @@ def great_circle_km(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     return 2 * _EARTH_RADIUS_KM * np.arcsin(np.sqrt(np.clip(haversine, 0, 1)))
 
 
-def place_labels(pictures: Sequence[Picture], within_km: float = PLACE_KM) -> np.ndarray:
+def label_places(pictures: Sequence[Picture], within_km: float = PLACE_KM) -> np.ndarray:
     """Give pictures of one place one number.
 
     Two plants are at one place when they are closer than a distance, or when a chain of such plants joins them.
@@ -89,7 +89,7 @@ def place_labels(pictures: Sequence[Picture], within_km: float = PLACE_KM) -> np
     groups: dict[str, int] = {}
     spots: dict[tuple[float, float], int] = {}
     plant = np.array([groups.setdefault(picture.group, len(groups)) for picture in pictures], np.int64)
-    found = [coordinates(picture) for picture in pictures]
+    found = [get_coordinates(picture) for picture in pictures]
     spot = np.array([-1 if one is None else spots.setdefault(one, len(spots)) for one in found], np.int64)
     known = spot >= 0
     # Nodes: plants, then spots, then the unknown place. A plant is joined to its spots, close spots to each other.
@@ -126,7 +126,9 @@ def _near_pairs(spots: np.ndarray, within_km: float) -> np.ndarray:
     return cKDTree(directions).query_pairs(chord, output_type="ndarray")
 
 
-def place_folds(pictures: Sequence[Picture], n_folds: int, seed: int, within_km: float = PLACE_KM) -> list[np.ndarray]:
+def split_by_place(
+    pictures: Sequence[Picture], n_folds: int, seed: int, within_km: float = PLACE_KM
+) -> list[np.ndarray]:
     """Deal whole places out to folds, so that what was learned is asked of elsewhere.
 
     A place goes, the one with the most plants first and equal ones in an order shuffled by the seed, to the fold that
@@ -139,7 +141,7 @@ def place_folds(pictures: Sequence[Picture], n_folds: int, seed: int, within_km:
         At least 2, and at most as many as there are places.
     seed : int
     within_km : float, default 5
-        As in `place_labels`.
+        As in `label_places`.
 
     Returns
     -------
@@ -156,7 +158,7 @@ def place_folds(pictures: Sequence[Picture], n_folds: int, seed: int, within_km:
 
     if n_folds < 2:
         raise ValueError(f"n_folds: expected at least 2, found {n_folds}")
-    labels = place_labels(pictures, within_km)
+    labels = label_places(pictures, within_km)
     n_places = int(labels.max(initial=-1)) + 1
     if n_places < n_folds:
         raise LeafidError(

@@ -12,7 +12,7 @@ from leafid.errors import LeafidError
 from leafid.files import is_pipe_or_device
 
 
-def content_hash(file: str | os.PathLike[str]) -> str:
+def hash_file(file: str | os.PathLike[str]) -> str:
     """Return the SHA-256 of a file's content, in hexadecimal digits.
 
     Raises
@@ -30,7 +30,7 @@ def content_hash(file: str | os.PathLike[str]) -> str:
         raise LeafidError(f"{file}: can't be read: {error.strerror or error}") from error
 
 
-def fingerprint(pictures: Iterable[Picture]) -> str:
+def compute_fingerprint(pictures: Iterable[Picture]) -> str:
     """Return a number for a set of pictures: the same for the same files and labels, wherever they are.
 
     Parameters
@@ -55,7 +55,7 @@ def fingerprint(pictures: Iterable[Picture]) -> str:
 
 
 def _record(picture: Picture) -> bytes:
-    fields = (picture.name, picture.type, picture.species, picture.plant, content_hash(picture.file))
+    fields = (picture.name, picture.type, picture.species, picture.plant, hash_file(picture.file))
     # A length before each field, so that no two lists of fields run together into the same bytes.
     parts = (b"-" if field is None else str(field).encode("utf-8", "surrogateescape") for field in fields)
     return b"".join(len(part).to_bytes(4, "big") + part for part in parts)

@@ -11,16 +11,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from leafid.collection import names
-from leafid.collection.collection import Collection, LeftOut
+from leafid.collection.collection import Collection, Omission
 from leafid.collection.folders import (
-    check_parts,
-    files_in,
-    folders_in,
+    find_part_folders,
     has_file,
-    left_out,
-    part_folders,
-    part_of,
-    pictures_in,
+    list_files,
+    list_folders,
+    list_pictures,
+    parse_part,
+    refuse_repeated_parts,
+    report_omissions,
 )
 from leafid.collection.picture import AcquisitionType, Content, Picture, Place, Taxon
 from leafid.errors import LeafidError
@@ -52,7 +52,7 @@ def read(path: Path) -> Collection:
         picture, problems = read_picture(path)
         return Collection(path, LAYOUT, (picture,), tuple(problems))
     sections = list(_sections(path))
-    check_parts(folder for folder, _ in sections)
+    refuse_repeated_parts(folder for folder, _ in sections)
     for folder, part in sections:
         if folder.name.lower() == _GROUND_TRUTH:
             found.add_described(folder, _sibling(folder, "test") or folder, part)
@@ -60,7 +60,7 @@ def read(path: Path) -> Collection:
             found.add_folder(folder, part)
     named = ", ".join(folder.name or str(folder) for folder, _ in sections)
     expected = f"directly in {named}" if sections else "in folders with XML files, or in folders called Train and Test"
-    found.problems += left_out(path, {folder for folder, _ in sections}, expected)
+    found.problems += report_omissions(path, {folder for folder, _ in sections}, expected)
     return Collection(path, LAYOUT, found.ordered(), tuple(found.problems))
 
 
@@ -109,12 +109,12 @@ def _sections(path: Path) -> Iterator[tuple[Path, str | None]]:
     if not path.is_dir():
         return
     if has_file(path, {".xml"}):
-        part = "test" if path.resolve().name.lower() == _GROUND_TRUTH else part_of(path)
+        part = "test" if path.resolve().name.lower() == _GROUND_TRUTH else parse_part(path)
         yield path, part
         return
     # The original package keeps everything in data/.
-    root = next((sub for sub in folders_in(path) if sub.name.lower() == "data" and part_folders(sub)), path)
-    for part, folder in part_folders(root):
+    root = next((sub for sub in list_folders(path) if sub.name.lower() == "data" and find_part_folders(sub)), path)
+    for part, folder in find_part_folders(root):
         yield folder, part
     truth = _sibling(root / "any", _GROUND_TRUTH)
     if truth is not None:
@@ -124,7 +124,7 @@ def _sections(path: Path) -> Iterator[tuple[Path, str | None]]:
 def _sibling(folder: Path, name: str) -> Path | None:
     # Resolved only where the name says nothing: a picture must have one path, relative if the collection's is.
     parent = folder.parent if folder.name not in {"", ".."} else folder.resolve().parent
-    return next((sub for sub in folders_in(parent) if sub.name.lower() == name), None)
+    return next((sub for sub in list_folders(parent) if sub.name.lower() == name), None)
 
 
 @dataclass
@@ -137,13 +137,13 @@ class _Found:
     def add_folder(self, folder: Path, part: str | None) -> None:
         """Add the pictures of a folder with XML, and those without, which only a training set can't use."""
         stems = self.add_described(folder, folder, part)
-        for file in pictures_in(folder):
+        for file in list_pictures(folder):
             # A picture whose XML could not be used has its problem line already.
             if file in self.pictures or file.stem in stems:
                 continue
             if part == "train":
                 self.problems.append(
-                    LeftOut(f"{file}: expected {file.stem}.xml beside it, found none; the picture is left out")
+                    Omission(f"{file}: expected {file.stem}.xml beside it, found none; the picture is left out")
                 )
             else:
                 self.pictures[file] = Picture(file, part=part)
@@ -151,12 +151,12 @@ class _Found:
     def add_described(self, xml_folder: Path, picture_folder: Path, part: str | None) -> set[str]:
         """Add what a folder of XML describes, in place of what was known before; return the XML files' stems."""
         described: dict[Path, Path] = {}
-        xml_files = files_in(xml_folder, {".xml"})
+        xml_files = list_files(xml_folder, {".xml"})
         for xml in xml_files:
             try:
                 picture, problems = read_picture(xml, picture_folder, part)
             except LeafidError as error:
-                self.problems.append(LeftOut(f"{error}; the picture is left out"))
+                self.problems.append(Omission(f"{error}; the picture is left out"))
                 continue
             self.problems += problems
             if picture.file in described:
@@ -169,7 +169,7 @@ class _Found:
 
     def ordered(self) -> tuple[Picture, ...]:
         parts = ("train", "val", "test", None)
-        ordered = sorted(self.pictures.values(), key=lambda picture: names.natural_key(picture.name))
+        ordered = sorted(self.pictures.values(), key=lambda picture: names.natural_sort_key(picture.name))
         return tuple(picture for part in parts for picture in ordered if picture.part == part)
 
 
@@ -216,11 +216,11 @@ class _FieldReader:
                 raise LeafidError(f"{self.xml}: Taxon: expected a Genus and a Species (or a ClassId), found neither")
             return None
         try:
-            species = names.species_name(label)
+            species = names.parse_species_name(label)
         except LeafidError as error:
             raise LeafidError(f"{self.xml}: Species: {error}") from None
-        family, order = (names.first_word(self.fields.get(rank)) for rank in ("Family", "Order"))
-        return Taxon(species, names.genus_name(species), family, order)
+        family, order = (names.strip_author(self.fields.get(rank)) for rank in ("Family", "Order"))
+        return Taxon(species, names.parse_genus(species), family, order)
 
     def _label(self) -> str | None:
         """Return the species name, maybe with an author behind it."""
@@ -233,13 +233,13 @@ class _FieldReader:
             missing, found = ("Genus", species) if genus is None else ("Species", genus)
             raise LeafidError(f"{self.xml}: {missing}: expected one, found only {found!r}")
         # 2012 writes the genus into both fields, 2011 only the epithet into Species.
-        genus = names.genus_name(genus)
-        return species if names.genus_name(species) == genus else f"{genus} {species}"
+        genus = names.parse_genus(genus)
+        return species if names.parse_genus(species) == genus else f"{genus} {species}"
 
     def content(self) -> Content | None:
         word = self.fields.get("Content")
         try:
-            return names.content(word) if word is not None else None
+            return names.parse_content(word) if word is not None else None
         except LeafidError as error:
             self._ignored("Content", error)
             return None
@@ -247,7 +247,7 @@ class _FieldReader:
     def date(self) -> str | None:
         text = self.fields.get("Date")
         try:
-            return names.iso_date(text) if text is not None else None
+            return names.parse_date(text) if text is not None else None
         except LeafidError as error:
             self._ignored("Date", error)
             return None
@@ -264,7 +264,7 @@ class _FieldReader:
     def _number(self, tag: str, limit: float) -> float | None:
         text = self.fields.get(tag)
         try:
-            return names.degrees(text, limit) if text is not None else None
+            return names.parse_bounded_number(text, limit) if text is not None else None
         except LeafidError as error:
             self._ignored(tag, error)
             return None

@@ -8,12 +8,12 @@ from datetime import date
 
 from leafid.collection.picture import Content
 from leafid.errors import LeafidError
-from leafid.textfiles import finite_number
+from leafid.textfiles import parse_finite_number
 
 _HYBRID = {"x", "×", "X"}
 
 
-def species_name(text: str) -> str:
+def parse_species_name(text: str) -> str:
     """Reduce a name to ``Genus species``, without the author of the name and without lower ranks.
 
     Parameters
@@ -34,15 +34,15 @@ def species_name(text: str) -> str:
 
     Examples
     --------
-    >>> species_name("Quercus coccifera L.")
+    >>> parse_species_name("Quercus coccifera L.")
     'Quercus coccifera'
-    >>> species_name("Platanus ×hispanica Mill. ex Münchh.")
+    >>> parse_species_name("Platanus ×hispanica Mill. ex Münchh.")
     'Platanus x hispanica'
-    >>> species_name("×Cuprocyparis leylandii (A.B.Jacks. & Dallim.) Farjon")
+    >>> parse_species_name("×Cuprocyparis leylandii (A.B.Jacks. & Dallim.) Farjon")
     'x Cuprocyparis leylandii'
-    >>> species_name("Acer_campestre")
+    >>> parse_species_name("Acer_campestre")
     'Acer campestre'
-    >>> species_name("acer campestre")
+    >>> parse_species_name("acer campestre")
     'Acer campestre'
     """
     words = _words(text.replace("_", " "))
@@ -53,12 +53,12 @@ def species_name(text: str) -> str:
     return " ".join(name)
 
 
-def genus_name(text: str) -> str:
+def parse_genus(text: str) -> str:
     """Take the genus that a species name begins with, or that stands by itself, without an author's name behind it.
 
     Examples
     --------
-    >>> genus_name("Quercus coccifera L."), genus_name("×Cuprocyparis Farjon")
+    >>> parse_genus("Quercus coccifera L."), parse_genus("×Cuprocyparis Farjon")
     ('Quercus', 'x Cuprocyparis')
     """
     return " ".join(_crossed(_words(text)))
@@ -75,19 +75,19 @@ def _crossed(words: list[str]) -> list[str]:
     return words[: 2 if words[:1] == ["x"] else 1]
 
 
-def first_word(text: str | None) -> str | None:
+def strip_author(text: str | None) -> str | None:
     """Return a name of one word without the author that may follow it, or None.
 
     Examples
     --------
-    >>> first_word("Fagaceae Dumort.")
+    >>> strip_author("Fagaceae Dumort.")
     'Fagaceae'
     """
     words = (text or "").split()
     return words[0] if words else None
 
 
-def iso_date(text: str) -> str:
+def parse_date(text: str) -> str:
     """Rewrite a date as ISO 8601, as precise as it is given; the time of day is dropped.
 
     Parameters
@@ -108,7 +108,7 @@ def iso_date(text: str) -> str:
 
     Examples
     --------
-    >>> iso_date("06/07/10 14:30"), iso_date("2010/07"), iso_date("2010")
+    >>> parse_date("06/07/10 14:30"), parse_date("2010/07"), parse_date("2010")
     ('2010-07-06', '2010-07', '2010')
     """
     found = _DATE.fullmatch(text.strip())
@@ -134,7 +134,7 @@ _DATE = re.compile(
 )
 
 
-def degrees(text: str, limit: float) -> float:
+def parse_bounded_number(text: str, limit: float) -> float:
     """Read a number between -limit and limit.
 
     Raises
@@ -142,13 +142,13 @@ def degrees(text: str, limit: float) -> float:
     LeafidError
         When it is none.
     """
-    value = finite_number(text)
+    value = parse_finite_number(text)
     if value is None or not -limit <= value <= limit:
         raise LeafidError(f"expected a number from {-limit:g} to {limit:g}, found {text!r}")
     return value
 
 
-def content(text: str) -> Content | None:
+def parse_content(text: str) -> Content | None:
     """Read what a picture shows, in the words of any collection; None for Pl@ntNet's ``other``.
 
     Raises
@@ -164,7 +164,7 @@ def content(text: str) -> Content | None:
 
 
 _CONTENTS: dict[str, Content | None] = {
-    **{content.value: content for content in Content},
+    **{parse_content.value: parse_content for parse_content in Content},
     "leafage": Content.FOLIAGE,
     "bark": Content.STEM,
     "habit": Content.ENTIRE,
@@ -173,12 +173,12 @@ _CONTENTS: dict[str, Content | None] = {
 }
 
 
-def natural_key(name: str) -> list[tuple[int, str]]:
+def natural_sort_key(name: str) -> list[tuple[int, str]]:
     """Sort key by which ``9.jpg`` comes before ``10.jpg``.
 
     Examples
     --------
-    >>> sorted(["10.jpg", "9.jpg", "a.jpg"], key=natural_key)
+    >>> sorted(["10.jpg", "9.jpg", "a.jpg"], key=natural_sort_key)
     ['9.jpg', '10.jpg', 'a.jpg']
     """
     # The name itself comes last, so that 01.jpg and 1.jpg always come in the same order.

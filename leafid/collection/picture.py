@@ -17,7 +17,7 @@ class AcquisitionType(StrEnum):
     PHOTO = "photo"
 
     @property
-    def official(self) -> str:
+    def imageclef_word(self) -> str:
         """The word of the ImageCLEF 2011 files: ``Scan``, ``pseudoscan``, ``photograph``."""
         return {"scan": "Scan", "scan-like": "pseudoscan", "photo": "photograph"}[self.value]
 

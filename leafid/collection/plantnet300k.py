@@ -11,8 +11,16 @@ from __future__ import annotations
 from pathlib import Path
 
 from leafid.collection import names
-from leafid.collection.collection import Collection, LeftOut
-from leafid.collection.folders import check_parts, files_in, folders_in, left_out, part_folders, part_of, pictures_in
+from leafid.collection.collection import Collection, Omission
+from leafid.collection.folders import (
+    find_part_folders,
+    list_files,
+    list_folders,
+    list_pictures,
+    parse_part,
+    refuse_repeated_parts,
+    report_omissions,
+)
 from leafid.collection.picture import AcquisitionType, Content, Picture, Taxon
 from leafid.errors import LeafidError
 from leafid.textfiles import read_json
@@ -41,25 +49,25 @@ def read(path: Path) -> Collection:
         problems.append(f"{names_file.parent}: expected a file *{_METADATA_FILE}, found none; plants are not known")
     species_names = _read_object(names_file)
     metadata = _read_object(metadata_file) if metadata_file else {}
-    images = next((sub for sub in folders_in(path) if sub.name.lower().startswith("images")), path)
-    sections: list[tuple[str | None, Path]] = [*part_folders(images)] or [(part_of(images), images)]
-    check_parts(folder for _, folder in sections)
+    images = next((sub for sub in list_folders(path) if sub.name.lower().startswith("images")), path)
+    sections: list[tuple[str | None, Path]] = [*find_part_folders(images)] or [(parse_part(images), images)]
+    refuse_repeated_parts(folder for _, folder in sections)
     pictures = [
         _picture(file, part, taxon, metadata.get(file.stem), problems)
         for part, folder in sections
-        for species_folder in folders_in(folder)
+        for species_folder in list_folders(folder)
         if (taxon := _taxon(species_folder, species_names, names_file, problems)) is not None
-        for file in pictures_in(species_folder)
+        for file in list_pictures(species_folder)
     ]
-    read_folders = {species_folder for _, folder in sections for species_folder in folders_in(folder)}
-    problems += left_out(path, read_folders, "directly in folders named by the number of a species")
+    read_folders = {species_folder for _, folder in sections for species_folder in list_folders(folder)}
+    problems += report_omissions(path, read_folders, "directly in folders named by the number of a species")
     return Collection(path, LAYOUT, tuple(pictures), tuple(problems))
 
 
 def _find(path: Path, ending: str) -> Path | None:
     folder = path.resolve()
     for candidate in (folder, folder.parent, folder.parent.parent):
-        found = [file for file in files_in(candidate, {".json"}) if file.name.endswith(ending)]
+        found = [file for file in list_files(candidate, {".json"}) if file.name.endswith(ending)]
         if found:
             return found[0]
     return None
@@ -77,11 +85,11 @@ def _taxon(folder: Path, species_names: dict[str, object], source: Path, problem
     try:
         if not isinstance(name, str):
             raise LeafidError(f"expected the name of species {folder.name}, found {name!r}")
-        species = names.species_name(name)
+        species = names.parse_species_name(name)
     except LeafidError as error:
-        problems.append(LeftOut(f"{source}: {error}; the pictures in {folder} are left out"))
+        problems.append(Omission(f"{source}: {error}; the pictures in {folder} are left out"))
         return None
-    return Taxon(species, names.genus_name(species))
+    return Taxon(species, names.parse_genus(species))
 
 
 def _picture(file: Path, part: str | None, taxon: Taxon, entry: object, problems: list[str]) -> Picture:
@@ -90,7 +98,7 @@ def _picture(file: Path, part: str | None, taxon: Taxon, entry: object, problems
     organ = fields.get("organ")
     if isinstance(organ, str):
         try:
-            content = names.content(organ)
+            content = names.parse_content(organ)
         except LeafidError as error:
             problems.append(f"{file}: organ: {error}; the field is ignored")
     observation, author = fields.get("obs_id"), fields.get("author")

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Protocol, cast
 
 from leafid.collection import imageclef, plain_pictures, plantnet300k, species_folders
-from leafid.collection.collection import Collection, LeftOut
-from leafid.collection.names import genus_name
+from leafid.collection.collection import Collection, Omission
+from leafid.collection.names import parse_genus
 from leafid.collection.picture import Picture
 from leafid.errors import LeafidError, ProblemsError, UsageError
 from leafid.images import PICTURE_ENDINGS
@@ -84,7 +84,7 @@ def read_collection(
                 raise
             # Among several, one that is of no use costs only itself.
             first, *others = error.problems if isinstance(error, ProblemsError) else [str(error)]
-            problems += [LeftOut(f"{first}; it is left out"), *others]
+            problems += [Omission(f"{first}; it is left out"), *others]
     if problems and not found:
         raise ProblemsError(problems)
     if not found:
@@ -144,7 +144,7 @@ def _respelt(picture: Picture, spelling: Mapping[str, str]) -> Picture:
     taxon = picture.taxon
     if taxon is None or (species := spelling[taxon.species.casefold()]) == taxon.species:
         return picture
-    return replace(picture, taxon=replace(taxon, species=species, genus=genus_name(species)))
+    return replace(picture, taxon=replace(taxon, species=species, genus=parse_genus(species)))
 
 
 def _detected(path: Path) -> str:

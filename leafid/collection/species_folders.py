@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from leafid.collection.collection import Collection, LeftOut
+from leafid.collection.collection import Collection, Omission
 from leafid.collection.folders import (
-    check_parts,
-    folders_in,
+    find_part_folders,
     has_file,
-    left_out,
-    part_folders,
-    part_of,
-    pictures_below,
-    pictures_in,
+    list_folders,
+    list_pictures,
+    parse_part,
+    refuse_repeated_parts,
+    report_omissions,
+    walk_pictures,
 )
-from leafid.collection.names import genus_name, species_name
+from leafid.collection.names import parse_genus, parse_species_name
 from leafid.collection.picture import Picture, Taxon
 from leafid.errors import LeafidError
 from leafid.images import PICTURE_ENDINGS
@@ -28,7 +28,7 @@ def detect(path: Path) -> bool:
     return path.is_dir() and any(
         _is_species(folder) and has_file(folder, PICTURE_ENDINGS)
         for _, section in _sections(path)
-        for folder in folders_in(section)
+        for folder in list_folders(section)
     )
 
 
@@ -47,31 +47,31 @@ def read(path: Path, unlabelled: bool = False) -> Collection:
     if not path.is_dir():
         raise LeafidError(f"{path}: expected a folder of folders named after species, found a file")
     sections = _sections(path)
-    check_parts(section for _, section in sections)
+    refuse_repeated_parts(section for _, section in sections)
     nameless: set[Path] = set()
     for part, section in sections:
         labelled: list[Picture] = []
-        for folder in folders_in(section):
-            files = pictures_in(folder)
+        for folder in list_folders(section):
+            files = list_pictures(folder)
             if not files:
                 continue
             try:
-                species = species_name(folder.name)
+                species = parse_species_name(folder.name)
             except LeafidError as error:
                 if not unlabelled:
-                    problems.append(LeftOut(f"{folder}: {error}; its {len(files)} pictures are left out"))
+                    problems.append(Omission(f"{folder}: {error}; its {len(files)} pictures are left out"))
                     nameless.add(folder)
                 continue
-            taxon = Taxon(species, genus_name(species))
+            taxon = Taxon(species, parse_genus(species))
             labelled += (Picture(file, taxon=taxon, part=part) for file in files)
         pictures += labelled
         if unlabelled:
             known = {picture.file for picture in labelled}
-            others = (file for file in pictures_below(section, problems) if file not in known)
+            others = (file for file in walk_pictures(section, problems) if file not in known)
             pictures += (Picture(file, part=part) for file in others)
     parts = [section.name for _, section in sections if section != path]
     below = f" below {', '.join(parts)}" if parts else ""
-    problems += left_out(
+    problems += report_omissions(
         path,
         nameless | {picture.file.parent for picture in pictures},
         f"directly in folders named after species{below}",
@@ -80,12 +80,12 @@ def read(path: Path, unlabelled: bool = False) -> Collection:
 
 
 def _sections(path: Path) -> list[tuple[str | None, Path]]:
-    return [*part_folders(path)] or [(part_of(path), path)]
+    return [*find_part_folders(path)] or [(parse_part(path), path)]
 
 
 def _is_species(folder: Path) -> bool:
     try:
-        species_name(folder.name)
+        parse_species_name(folder.name)
     except LeafidError:
         return False
     return True

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import numpy as np
 
 
-def plant_folds(pictures: Sequence[Picture], n_folds: int, seed: int) -> list[np.ndarray]:
+def split_by_plant(pictures: Sequence[Picture], n_folds: int, seed: int) -> list[np.ndarray]:
     """Deal the plants of every species out to folds.
 
     A plant goes, in an order shuffled by the seed, to the fold that has the fewest plants of its species so far, then
@@ -59,13 +59,13 @@ def plant_folds(pictures: Sequence[Picture], n_folds: int, seed: int) -> list[np
     for species in sorted(plants_by_species, key=lambda species: (-len(plants_by_species[species]), species)):
         plants = plants_by_species[species]
         plants_in = [0] * n_folds
-        pictures_in = [0] * n_folds
+        list_pictures = [0] * n_folds
         tie_breakers = random.permutation(n_folds)
         for plant in (plants[position] for position in random.permutation(len(plants))):
-            fold = min(range(n_folds), key=lambda f: (plants_in[f], pictures_in[f], len(folds[f]), tie_breakers[f]))
+            fold = min(range(n_folds), key=lambda f: (plants_in[f], list_pictures[f], len(folds[f]), tie_breakers[f]))
             folds[fold] += members[plant]
             plants_in[fold] += 1
-            pictures_in[fold] += len(members[plant])
+            list_pictures[fold] += len(members[plant])
     return [np.array(sorted(fold), dtype=np.int64) for fold in folds]
 
 

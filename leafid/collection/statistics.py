@@ -121,7 +121,7 @@ class Counts:
     authors: int
 
 
-def count(pictures: Iterable[Picture]) -> Counts:
+def count_pictures(pictures: Iterable[Picture]) -> Counts:
     """Count pictures, and the species, plants and authors among them."""
     pictures = tuple(pictures)
     return Counts(
@@ -136,7 +136,7 @@ def count_by_type(pictures: Iterable[Picture]) -> dict[AcquisitionType | None, C
     """Count per acquisition type, in the order scan, scan-like, photo, None; types without a picture left out."""
     pictures = tuple(pictures)
     by_type = {type_: [picture for picture in pictures if picture.type == type_] for type_ in (*AcquisitionType, None)}
-    return {type_: count(members) for type_, members in by_type.items() if members}
+    return {type_: count_pictures(members) for type_, members in by_type.items() if members}
 
 
 @dataclass(frozen=True)
@@ -171,7 +171,7 @@ def count_by_species(pictures: Iterable[Picture]) -> list[SpeciesCounts]:
 
 
 @dataclass(frozen=True)
-class Twins:
+class Duplicates:
     """Pictures of the same file content."""
 
     pictures: tuple[Picture, ...]
@@ -187,7 +187,7 @@ class Twins:
         return len({picture.group for picture in self.pictures}) > 1
 
 
-def find_twins(pictures: Sequence[Picture], hashes: Sequence[str | None]) -> list[Twins]:
+def find_duplicates(pictures: Sequence[Picture], hashes: Sequence[str | None]) -> list[Duplicates]:
     """Find the pictures whose content hash is the same, in the pictures' order.
 
     Parameters
@@ -200,4 +200,4 @@ def find_twins(pictures: Sequence[Picture], hashes: Sequence[str | None]) -> lis
     for picture, digest in zip(pictures, hashes, strict=True):
         if digest is not None:
             by_hash.setdefault(digest, []).append(picture)
-    return [Twins(tuple(same)) for same in by_hash.values() if len(same) > 1]
+    return [Duplicates(tuple(same)) for same in by_hash.values() if len(same) > 1]

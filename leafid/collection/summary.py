@@ -8,14 +8,21 @@ from dataclasses import asdict
 from typing import TypedDict
 
 from leafid.collection.checking import FileCheck
-from leafid.collection.collection import Collection, duplicate_names
+from leafid.collection.collection import Collection, find_name_clashes
 from leafid.collection.picture import Picture
-from leafid.collection.statistics import count, count_by_species, count_by_type, find_twins, gini_index, top_share
+from leafid.collection.statistics import (
+    count_by_species,
+    count_by_type,
+    count_pictures,
+    find_duplicates,
+    gini_index,
+    top_share,
+)
 
 TOP_SHARES = (0.1, 0.2, 0.5)
 
 
-class TwinsEntry(TypedDict):
+class DuplicatesEntry(TypedDict):
     """Pictures of the same file content."""
 
     files: list[str]
@@ -35,7 +42,7 @@ class SpeciesEntry(TypedDict):
 class Summary(TypedDict):
     """All that ``leafid info`` tells; shares are 0 to 1, lists are in the collection's order.
 
-    `unreadable`, `damaged` and `twins` are of the files that were looked at; `decoded` says how closely.
+    `unreadable`, `damaged` and `duplicates` are of the files that were looked at; `decoded` says how closely.
     """
 
     root: str
@@ -48,12 +55,12 @@ class Summary(TypedDict):
     species: list[SpeciesEntry]
     top_shares: dict[str, float]
     gini_index: float | None
-    duplicate_names: dict[str, list[str]]
+    name_clashes: dict[str, list[str]]
     missing: list[str]
     decoded: bool
     unreadable: list[str]
     damaged: list[str]
-    twins: list[TwinsEntry]
+    duplicates: list[DuplicatesEntry]
     problems: list[str]
 
 
@@ -76,12 +83,12 @@ def summarise(collection: Collection, checks: Sequence[FileCheck], decoded: bool
     species = count_by_species(pictures)
     numbers = [one.pictures for one in species]
     by_file = {picture.file: picture for picture in pictures}
-    twins = find_twins([by_file[check.file] for check in checks], [check.digest for check in checks])
+    duplicates = find_duplicates([by_file[check.file] for check in checks], [check.digest for check in checks])
     dates = sorted(picture.date for picture in pictures if picture.date)
     return Summary(
         root=str(collection.root),
         layout=collection.layout,
-        total=asdict(count(pictures)),
+        total=asdict(count_pictures(pictures)),
         types={str(type_ or "unknown"): asdict(counts) for type_, counts in count_by_type(pictures).items()},
         contents=_tally(picture.content for picture in pictures),
         parts=_tally(picture.part for picture in pictures),
@@ -92,14 +99,14 @@ def summarise(collection: Collection, checks: Sequence[FileCheck], decoded: bool
         ],
         top_shares={f"{share:g}": round(top_share(numbers, share), 4) for share in TOP_SHARES} if numbers else {},
         gini_index=round(gini_index(numbers), 4) if numbers else None,
-        duplicate_names={name: _files(bearers) for name, bearers in duplicate_names(pictures).items()},
-        missing=_files(collection.missing()),
+        name_clashes={name: _files(bearers) for name, bearers in find_name_clashes(pictures).items()},
+        missing=_files(collection.find_missing()),
         decoded=decoded,
         unreadable=[check.error for check in checks if check.error is not None],
         damaged=[line for check in checks for line in check.warnings],
-        twins=[
-            TwinsEntry(files=_files(one.pictures), cross_species=one.cross_species, cross_plants=one.cross_plants)
-            for one in twins
+        duplicates=[
+            DuplicatesEntry(files=_files(one.pictures), cross_species=one.cross_species, cross_plants=one.cross_plants)
+            for one in duplicates
         ],
         problems=list(collection.problems),
     )

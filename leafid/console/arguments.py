@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from leafid.errors import LeafidError
-from leafid.textfiles import finite_number
+from leafid.textfiles import parse_finite_number
 
 # Copies of the names in leafid.collection, whose import would slow down the help of every command.
 TYPES = ("scan", "scan-like", "photo")
@@ -18,7 +18,7 @@ def number_type(expected: str, is_valid: Callable[[float], bool]) -> Callable[[s
     """Make an argparse type of finite numbers; `expected` says in messages what `is_valid` checks."""
 
     def parse(word: str) -> float:
-        value = finite_number(word)
+        value = parse_finite_number(word)
         if value is None or not is_valid(value):
             raise argparse.ArgumentTypeError(f"expected {expected}, found {word!r}")
         return value
@@ -97,11 +97,11 @@ def add_cluster(parser: argparse.ArgumentParser) -> None:
 
 
 def _cluster_address(word: str) -> str:
-    from leafid.cluster import cluster_address
+    from leafid.cluster import check_cluster_address
     from leafid.errors import UsageError
 
     try:
-        return cluster_address(word)
+        return check_cluster_address(word)
     except UsageError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TypeVar
 
-from leafid.errors import one_line
+from leafid.errors import to_one_line
 
 if TYPE_CHECKING:
     from tqdm import tqdm
@@ -49,7 +49,7 @@ class Environment:
 
     def warn(self, text: str) -> None:
         """Write a warning: something went wrong, but the command continues."""
-        self.note(f"leafid: warning: {one_line(text)}")
+        self.note(f"leafid: warning: {to_one_line(text)}")
 
     def flush_stdout(self) -> None:
         """Flush stdout if possible; otherwise Python would retry at exit and print an error."""

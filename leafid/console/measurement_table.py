@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leafid.errors import UsageError
-from leafid.files import writing
+from leafid.files import open_output
 
 METADATA = ("picture", "type", "species")
 _GROUP = 256
@@ -68,7 +68,7 @@ def choose_table_writer(output: str) -> TableWriter:
     if ending == ".csv":
 
         def write_csv(_: IO[str], columns: Sequence[str], rows: Iterable[Row]) -> None:
-            with writing(output) as stream:
+            with open_output(output) as stream:
                 _csv(stream, columns, rows)
 
         return write_csv
@@ -84,7 +84,7 @@ def choose_table_writer(output: str) -> TableWriter:
         ) from None
 
     def write_parquet(_: IO[str], columns: Sequence[str], rows: Iterable[Row]) -> None:
-        with writing(output, "wb") as stream:
+        with open_output(output, "wb") as stream:
             _parquet(stream, columns, rows)
 
     return write_parquet

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from leafid.console.arguments import nonempty_path
 from leafid.errors import UsageError
-from leafid.files import followed, takes_no_name
+from leafid.files import is_stream_or_device, resolve_symlink
 
 # Endings of metadata and recipes, which no command overwrites inside an input folder. Other files may be old results.
 _INPUT_ENDINGS = frozenset({".xml", ".json", ".toml"})
@@ -44,9 +44,9 @@ def refuse_inputs(output: str | os.PathLike[str], inputs: Iterable[str | os.Path
     """
     from leafid.images import PICTURE_ENDINGS
 
-    if takes_no_name(output):
+    if is_stream_or_device(output):
         return
-    target = followed(output)
+    target = resolve_symlink(output)
     ending = target.suffix.lower()
     # `leafid predict --output garden/*.jpg` would overwrite its first picture.
     if ending in PICTURE_ENDINGS:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from leafid.collection.names import genus_name
+from leafid.collection.names import parse_genus
 from leafid.runs.run import Run
 from leafid.runs.truth import UNKNOWN, Truth
 
@@ -76,7 +76,7 @@ def answers(run: Run, truth: Truth) -> Answers:
     rank[picture[hit][::-1]] = run.rank[hit][::-1]
     size = np.bincount(picture[inside], minlength=len(truth))
     first = np.flatnonzero(inside & (run.rank == 1))
-    genus = [genus_name(name) for name in run.species]
+    genus = [parse_genus(name) for name in run.species]
     family = [truth.family_of.get(name, UNKNOWN) for name in genus]
     return Answers(
         run.name,

@@ -94,7 +94,7 @@ def _scores(truth: Truth, runs: Sequence[Answers], counted: Sequence[NDArray[np.
     types = np.array(truth.type)
     _, authors = truth.column("author")
     _, plants = truth.column("plant")
-    lines = [_line("RunFileName", *(type_.official for type_ in TYPES))]
+    lines = [_line("RunFileName", *(type_.imageclef_word for type_ in TYPES))]
     for run, part in zip(runs, counted, strict=True):
         scores = []
         for type_ in TYPES:
@@ -176,7 +176,7 @@ def _type_place(type_: str) -> int:
 
 
 def _official_type(type_: str) -> str:
-    return AcquisitionType(type_).official if type_ != UNKNOWN else type_
+    return AcquisitionType(type_).imageclef_word if type_ != UNKNOWN else type_
 
 
 def _line(*cells: str) -> str:

@@ -14,7 +14,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from leafid.collection import content_hash
+from leafid.collection import hash_file
 from leafid.collection.picture import AcquisitionType, Picture
 from leafid.descriptors.local import LocalFeatures, concatenate_features, tile_features
 from leafid.encoding import Encoder, make_encoder
@@ -249,7 +249,7 @@ class FeatureLoader:
     def _key(self, picture: Picture, base: str) -> bytes | None:
         if picture.file not in self._hashes:
             try:
-                self._hashes[picture.file] = content_hash(picture.file)
+                self._hashes[picture.file] = hash_file(picture.file)
             except (LeafidError, OSError) as error:
                 self._note(picture.file, str(error))
                 return None

@@ -11,8 +11,8 @@ import numpy as np
 
 from leafid.classifiers.context import Context
 from leafid.classifiers.held_out import HeldOut
-from leafid.collection import plant_folds
-from leafid.collection.geography import place_folds
+from leafid.collection import split_by_plant
+from leafid.collection.geography import split_by_place
 from leafid.collection.picture import AcquisitionType, Picture
 from leafid.encoding import Encoder
 from leafid.features.loader import FeatureLoader
@@ -97,7 +97,7 @@ def cross_validate(
             recipe = recipes[types[0]]
             learned = loader.learn_encoders(trainable(pictures, recipe), recipe, seeds[0])
             encoders |= dict.fromkeys(types, learned)
-    deal = place_folds if by_place else plant_folds
+    deal = split_by_place if by_place else split_by_plant
     for seed in seeds:
         for fold, test in enumerate(deal(pictures, n_folds, seed)):
             in_test = np.zeros(len(pictures), bool)

@@ -15,7 +15,7 @@ from leafid.classifiers.held_out import HeldOut
 from leafid.classifiers.linear import LinearScorer, picture_weights, summed
 from leafid.classifiers.rows import Rows
 from leafid.classifiers.spool import Spool
-from leafid.collection import plant_folds
+from leafid.collection import split_by_plant
 from leafid.collection.picture import AcquisitionType, Picture
 from leafid.encoding import Encoder
 from leafid.errors import LeafidError
@@ -253,7 +253,7 @@ def _stacked(described: Sequence[Features], name: str) -> np.ndarray:
 
 def _folds(pictures: list[Picture], seed: int) -> list[np.ndarray]:
     n_plants = len({picture.group for picture in pictures})
-    return plant_folds(pictures, min(N_FOLDS, n_plants), seed) if n_plants > 1 else []
+    return split_by_plant(pictures, min(N_FOLDS, n_plants), seed) if n_plants > 1 else []
 
 
 def _weights_without(fold: np.ndarray, labels: np.ndarray, plants: list[str], expert: Expert) -> np.ndarray:

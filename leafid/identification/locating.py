@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from leafid.collection.picture import Picture
 from leafid.errors import LeafidError
-from leafid.images import image_size, read_image
+from leafid.images import read_image, read_image_size
 from leafid.parallel import ordered_map
 from leafid.recipes.recipe import LONGEST_SIDE
 from leafid.segmentation import segment
@@ -40,7 +40,7 @@ def locate(pictures: Sequence[Picture], jobs: int = 1) -> Iterator[tuple[int, in
 def _located(picture: Picture) -> tuple[int, int, int, int]:
     if picture.type is None:
         raise LeafidError(f"{picture.file}: the acquisition type is not known; give it with --type")
-    rows, cols = image_size(picture.file)
+    rows, cols = read_image_size(picture.file)
     image = read_image(picture.file, LONGEST_SIDE)
     row0, row1, col0, col1 = segment(image, picture.type).box
     if row0 == row1:

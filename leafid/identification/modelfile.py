@@ -22,7 +22,7 @@ from leafid.descriptors.registry import get_column_names
 from leafid.encoding import Encoder, make_encoder
 from leafid.errors import LeafidError
 from leafid.features.extractor import FeatureExtractor, encoder_arrays
-from leafid.files import writing
+from leafid.files import open_output
 from leafid.identification.archive import DAMAGE, MANIFEST, Arrays, open_archive
 from leafid.identification.identifier import Identifier
 from leafid.identification.model import Model, SpeciesInfo
@@ -83,7 +83,7 @@ def write_model(model: Model, path: str | os.PathLike[str]) -> None:
         manifest["recogniser"] = [str(type_) for type_ in model.recogniser.types_]
         arrays["recogniser/coefficients"] = model.recogniser.scorer_.coefficients
         arrays["recogniser/intercepts"] = model.recogniser.scorer_.intercepts
-    with writing(path, "wb") as stream, zipfile.ZipFile(stream, "w") as archive:
+    with open_output(path, "wb") as stream, zipfile.ZipFile(stream, "w") as archive:
         _add(archive, MANIFEST, json.dumps(manifest, indent=1, ensure_ascii=False).encode())
         for name, array in arrays.items():
             member = _open_member(f"{name}.npy")

@@ -11,7 +11,7 @@ from leafid.classifiers.context import Context
 from leafid.classifiers.context_fitting import learn_context
 from leafid.classifiers.held_out import HeldOut
 from leafid.classifiers.type_recogniser import TypeRecogniser
-from leafid.collection import fingerprint, plant_folds
+from leafid.collection import compute_fingerprint, split_by_plant
 from leafid.collection.picture import AcquisitionType, Picture
 from leafid.features.loader import FeatureLoader
 from leafid.features.sampling import sample_by_plant
@@ -69,7 +69,7 @@ def train(
         identifiers,
         recogniser,
         known_species(readable),
-        fingerprint(readable),
+        compute_fingerprint(readable),
         contexts=contexts,
         type_recognition=share,
     )
@@ -117,7 +117,7 @@ def train_recogniser(
     rows = np.stack([row for _, row in known])
     n_plants = len({picture.group for picture, _ in known})
     right = []
-    for test in plant_folds([picture for picture, _ in known], min(5, n_plants), seed) if n_plants > 1 else []:
+    for test in split_by_plant([picture for picture, _ in known], min(5, n_plants), seed) if n_plants > 1 else []:
         train_rows = np.setdiff1d(np.arange(len(rows)), test)
         chosen = [types[index] for index in train_rows]
         if len(set(chosen)) > 1:

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from leafid.collection.names import genus_name
+from leafid.collection.names import parse_genus
 from leafid.collection.picture import Picture, Taxon
 from leafid.errors import LeafidError
 from leafid.metrics.path_error import WILDCARD
@@ -143,5 +143,5 @@ class Taxonomy:
 
 
 def _with_genus(taxon: Taxon) -> Taxon:
-    genus = taxon.genus or genus_name(taxon.species)
+    genus = taxon.genus or parse_genus(taxon.species)
     return Taxon(taxon.species, genus, taxon.family, taxon.order)

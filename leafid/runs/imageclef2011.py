@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from leafid.errors import LeafidError, ProblemsError
-from leafid.files import writing
+from leafid.files import open_output
 from leafid.runs.checks import Known, problems_of
 from leafid.runs.lines import LINE, parse
 from leafid.runs.run import Prediction, Run
@@ -114,7 +114,7 @@ def write_run(
     LeafidError
         When a name can't be written in this format, a score is not finite, or the file can't be written.
     """
-    with writing(file) as stream:
+    with open_output(file) as stream:
         for picture, species, rank, score in _ranked(predictions):
             stream.write(run_line(picture, species, rank, score))
 

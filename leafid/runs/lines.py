@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leafid.runs.run import Prediction, Run, make_run
-from leafid.textfiles import finite_number
+from leafid.textfiles import parse_finite_number
 
 #: What a line looks like, for messages.
 LINE = "'<picture> <Genus species> <rank> <score>'"
@@ -79,7 +79,7 @@ def _parse_plain(lines: list[str], first: int, pictures: _Codes, species: _Codes
     except (ValueError, KeyError):
         return None
     scores = "".join(words[2::3])
-    # What `finite_number` refuses, without a call a line.
+    # What `parse_finite_number` refuses, without a call a line.
     if not np.isfinite(score).all() or "_" in scores or not scores.isascii():
         return None
     # Only new names can be new trouble: those that aren't plain are left to the slow way before they get a code.
@@ -136,7 +136,7 @@ def _parse_line(line: str) -> Prediction | str:
         return f"expected {LINE} without angle brackets, found {shown}"
     if len(words) < 4:
         return f"expected {LINE}, found {shown}"
-    rank, score = words[-2], finite_number(words[-1])
+    rank, score = words[-2], parse_finite_number(words[-1])
     if _whole(rank) is None:
         if _whole(words[-1]) is not None or score is not None:
             return f"expected a rank before the score, found {rank!r} in {shown}; is the rank or the score missing?"

@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from leafid.collection.names import genus_name
+from leafid.collection.names import parse_genus
 from leafid.collection.picture import Picture
 from leafid.errors import LeafidError, ProblemsError
 from leafid.runs.checks import Known
@@ -126,7 +126,7 @@ def make_truth(
     if twins:
         raise ProblemsError(twins)
     taxa = [(picture, picture.taxon) for picture in labelled if picture.taxon is not None]
-    genus = tuple(taxon.genus or genus_name(taxon.species) for _, taxon in taxa)
+    genus = tuple(taxon.genus or parse_genus(taxon.species) for _, taxon in taxa)
     family = tuple(taxon.family or UNKNOWN for _, taxon in taxa)
     species = tuple(taxon.species for _, taxon in taxa)
     return Truth(

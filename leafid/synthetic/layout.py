@@ -33,7 +33,7 @@ def picture_xml(picture: PlannedPicture, content: str, partial: bool = False) ->
         2,
         ("FileName", f"{picture.number}.jpg"),
         ("Date", _date(picture)),
-        ("Type", picture.type.official),
+        ("Type", picture.type.imageclef_word),
         ("Organization", picture.organization),
         ("Author", picture.author_name),
     )

@@ -13,7 +13,7 @@ import numpy as np
 
 import leafid
 from leafid.errors import LeafidError
-from leafid.files import writing
+from leafid.files import open_output
 from leafid.parallel import ordered_map
 from leafid.synthetic import layout
 from leafid.synthetic.camera import random_camera
@@ -131,7 +131,7 @@ def _write_picture(picture: PlannedPicture, folder: Path, settings: Settings, ke
     done, data = cv2.imencode(".jpg", drawn.image, [cv2.IMWRITE_JPEG_QUALITY, drawn.quality])
     if not done:
         raise LeafidError(f"{image_file}: the picture could not be encoded as JPEG")
-    with writing(image_file, "wb") as stream:
+    with open_output(image_file, "wb") as stream:
         stream.write(data.tobytes())
     test = picture.part == "test"
     if test:
@@ -177,5 +177,5 @@ def _read_mark(file: Path) -> dict[str, object] | None:
 
 
 def _write(file: Path, text: str) -> None:
-    with writing(file) as stream:
+    with open_output(file) as stream:
         stream.write(text)

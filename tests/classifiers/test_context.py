@@ -19,7 +19,7 @@ from leafid.classifiers.context import (
 )
 from leafid.classifiers.context_fitting import choose, learn_context
 from leafid.classifiers.held_out import HeldOut
-from leafid.collection.geography import great_circle_km
+from leafid.collection.geography import compute_great_circle_km
 from leafid.collection.picture import Picture, Place, Taxon
 
 NAMES = ("Acer campestre", "Olea europaea", "Salix alba")
@@ -67,7 +67,7 @@ def literal_ratio(asked, species, shrinkage=1.0):
         return None if one.place is None else one.place.altitude
 
     def near_place(x, y):
-        return math.exp(-0.5 * (great_circle_km(np.array([x]), np.array([y]))[0, 0] / 50) ** 2)
+        return math.exp(-0.5 * (compute_great_circle_km(np.array([x]), np.array([y]))[0, 0] / 50) ** 2)
 
     def near_day(x, y):
         return math.exp((365.25 / (2 * math.pi * 30)) ** 2 * (math.cos(x - y) - 1))

@@ -7,7 +7,7 @@ from leafid.collection.checking import check_file
 
 @pytest.fixture
 def collection(tmp_path, make_picture):
-    """Two species, a truncated picture, a picture that is text, twins, a missing one, and a bad XML."""
+    """Two species, a truncated picture, a picture that is text, duplicates, a missing one, and a bad XML."""
     folder = tmp_path / "leaves"
     make_picture(folder, 1, "campestre", plant="1")
     make_picture(folder, 2, "campestre", plant="2")
@@ -56,10 +56,10 @@ def test_text(cli, collection):
     assert "unreadable 2 of 5 files (decoded)" in lines
     assert any("4.jpg" in line and "truncated JPEG" in line for line in lines)
     assert any("5.jpg" in line and "found text" in line for line in lines)
-    assert "missing 1 files of which there is metadata only" in lines
+    assert "missing 1 pictures with metadata but no file" in lines
     assert any("2.jpg" in line and "3.jpg (different species and plants)" in line for line in lines)
     assert any("7.xml:1: expected XML without a DOCTYPE" in line for line in lines)
-    assert "same name none" in lines
+    assert "name clashes none" in lines
 
 
 def test_json(cli, collection):
@@ -74,7 +74,7 @@ def test_json(cli, collection):
     assert found["top_shares"]["0.5"] == pytest.approx(2 / 3, abs=1e-4)
     assert len(found["unreadable"]) == 2
     assert found["missing"] == [str(collection / "6.jpg")]
-    assert found["twins"] == [
+    assert found["duplicates"] == [
         {
             "files": [str(collection / "2.jpg"), str(collection / "3.jpg")],
             "cross_species": True,
@@ -93,7 +93,7 @@ def test_quick_sees_headers_only(cli, collection):
     (line,) = found["unreadable"]
     assert "5.jpg" in line
     assert found["decoded"] is False
-    assert len(found["twins"]) == 1
+    assert len(found["duplicates"]) == 1
 
 
 def test_few(cli, collection):
@@ -168,5 +168,5 @@ def test_real_training_set(cli, real_data):
 def test_folders_that_are_left_out_are_problems(cli, collection, make_picture):
     make_picture(collection / "more", 8, "opalus", plant="8")
     lines = cli("info", collection, "--jobs", 1).out.splitlines()
-    assert "problems    2 in folders or metadata" in lines
+    assert "problems      2 in folders or metadata" in lines
     assert lines[-1].startswith(f"  {collection / 'more'}: expected pictures directly in leaves, found 1 picture here")

@@ -20,21 +20,21 @@ KILLED = """
 import os, signal, sys
 from leafid.cli.main import main
 from leafid.identification import prediction
-from leafid.resumable import Pieces
+from leafid.resumable import ResumableFile
 
 prediction.BATCH = 2
 number, where, *words = sys.argv[1:]
-append = Pieces.append
+append = ResumableFile.append
 
-def appended(pieces, text, facts):
-    if len(pieces.facts) == int(number):
+def appended(pieces, text, record):
+    if len(pieces.records) == int(number):
         if where == "inside":
             pieces._stream.write(text.encode()[:-7])
             pieces._stream.flush()
         os.kill(os.getpid(), signal.SIGKILL)
-    append(pieces, text, facts)
+    append(pieces, text, record)
 
-Pieces.append = appended
+ResumableFile.append = appended
 sys.exit(main(words))
 """
 
@@ -136,7 +136,7 @@ def test_another_question_starts_anew(cli, words, change, tmp_path, drawn_model,
         first = sorted(pictures.glob("?*.jpg"))[1]
         shutil.copyfile(sorted(pictures.glob("?*.jpg"))[3], first)
     found = cli(*words, run)
-    note = f"{run}: what {run}.part holds answers another question; it starts anew"
+    note = f"{run}: what {run}.part holds is of a run with other inputs or options; it is discarded"
     assert found.err.splitlines()[0] == note
     assert cli(*words, whole).status == 1
     assert run.read_bytes() == whole.read_bytes()

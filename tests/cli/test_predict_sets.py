@@ -11,7 +11,7 @@ import pytest
 
 from leafid.collection import read_collection
 from leafid.identification.modelfile import read_model, write_model
-from leafid.images import image_size
+from leafid.images import read_image_size
 from leafid.tasks.annotation2016.files import read_annotation_run
 
 
@@ -155,7 +155,7 @@ def test_boxes(cli, predict, drawn, tmp_path):
     assert found.status == 0, found.err
     assert found.err == f"{run}: 18 localised predictions for 9 pictures\n"
     pictures = read_collection(drawn).part("test").pictures
-    sizes = {picture.name: image_size(picture.file) for picture in pictures}
+    sizes = {picture.name: read_image_size(picture.file) for picture in pictures}
     (tmp_path / "sizes").write_text("".join(f"{name} {cols} {rows}\n" for name, (rows, cols) in sizes.items()))
     (tmp_path / "ids").write_text("\n".join(sizes))
     checked = cli("check-annotation", run, "--sizes", tmp_path / "sizes", "--pictures", tmp_path / "ids")

@@ -124,8 +124,8 @@ def test_package(tmp_path, add, below):
         ("20.jpg", "test"),
         ("21.jpg", "test"),
     ]
-    assert len(collection.part("test").labelled()) == 0
-    assert len(collection.part("train").labelled()) == 2
+    assert len(collection.part("test").select_labelled()) == 0
+    assert len(collection.part("train").select_labelled()) == 2
     assert collection.problems == ()
 
 
@@ -145,7 +145,7 @@ def test_package_with_ground_truth(tmp_path, add):
     known, unknown = collection.part("test").pictures
     assert (known.species, known.plant, known.file) == ("Celtis australis", "113", tmp_path / "Test" / "20.jpg")
     assert (unknown.name, unknown.species) == ("21.jpg", None)
-    assert collection.missing() == ()
+    assert collection.find_missing() == ()
 
 
 @pytest.mark.parametrize("folder", ["Train", "Test", "TestXmlWithGroundTruth"])
@@ -154,7 +154,7 @@ def test_one_folder_of_a_package(tmp_path, add, folder):
     add(tmp_path / "TestXmlWithGroundTruth", 20, picture=False)
     collection = read_collection(tmp_path / folder)
     assert {p.part for p in collection.pictures} == {"train" if folder == "Train" else "test"}
-    assert collection.missing() == ()
+    assert collection.find_missing() == ()
     assert len(collection) == (1 if folder == "TestXmlWithGroundTruth" else 2)
 
 
@@ -163,7 +163,7 @@ def test_xml_alone(tmp_path, add):
     add(tmp_path, 2)
     collection = read_collection(tmp_path)
     assert len(collection) == 2
-    assert [p.name for p in collection.missing()] == ["1.jpg"]
+    assert [p.name for p in collection.find_missing()] == ["1.jpg"]
     assert collection.pictures[0].file == tmp_path / "1.jpg"
     assert collection.problems == ()
 
@@ -272,7 +272,7 @@ def test_real_training_set(real_data):
     assert collection == read_collection(real_data / "imageclef2011", "imageclef")
     assert collection.layout == "imageclef"
     assert len(collection) == 3254
-    assert {str(t): len(collection.of_type(t)) for t in collection.types} == {
+    assert {str(t): len(collection.select_type(t)) for t in collection.types} == {
         "scan": 1811,
         "scan-like": 615,
         "photo": 828,
@@ -285,7 +285,7 @@ def test_real_training_set(real_data):
     assert all(p.date and p.place and p.content and p.taxon.family and p.taxon.order for p in collection.pictures)
     assert {p.part for p in collection.pictures} == {"train"}
     assert collection.problems == ()
-    assert collection.missing() == ()
+    assert collection.find_missing() == ()
 
 
 def test_real_species_agree_with_the_official_lists(real_data):

@@ -37,14 +37,14 @@ def test_examples():
     ],
 )
 def test_species_names(text, expected):
-    assert names.species_name(text) == expected
-    assert names.species_name(expected) == expected
+    assert names.parse_species_name(text) == expected
+    assert names.parse_species_name(expected) == expected
 
 
 @pytest.mark.parametrize("text", ["", "Acer", "Acer_", "Platanus x", "×", "×Cuprocyparis", "x x", "×Cuprocyparis x"])
 def test_no_species_name(text):
     with pytest.raises(LeafidError, match="two or three words"):
-        names.species_name(text)
+        names.parse_species_name(text)
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_no_species_name(text):
     ],
 )
 def test_genera(text, genus):
-    assert names.genus_name(text) == genus
+    assert names.parse_genus(text) == genus
 
 
 @pytest.mark.parametrize(
@@ -75,47 +75,47 @@ def test_genera(text, genus):
     ],
 )
 def test_dates(text, expected):
-    assert names.iso_date(text) == expected
+    assert names.parse_date(text) == expected
 
 
 @pytest.mark.parametrize("text", ["", "31/02/10", "00/01/10", "2010/13", "July 2010", "1/2", "6/7/10 noon", "20100706"])
 def test_no_dates(text):
     with pytest.raises(LeafidError, match="expected a date"):
-        names.iso_date(text)
+        names.parse_date(text)
 
 
 @given(st.dates(min_value=date(1970, 1, 1), max_value=date(2069, 12, 31)))
 def test_every_date_of_100_years_comes_back(day):
-    assert names.iso_date(f"{day:%d/%m/%y}") == day.isoformat()
+    assert names.parse_date(f"{day:%d/%m/%y}") == day.isoformat()
 
 
 @pytest.mark.parametrize("text", ["", "north", "91", "-90.1", "nan", "inf", "3,25", "1_0", "٣"])
 def test_no_degrees(text):
     with pytest.raises(LeafidError, match="from -90 to 90"):
-        names.degrees(text, 90)
+        names.parse_bounded_number(text, 90)
 
 
 def test_degrees():
-    assert names.degrees("-43.6", 90) == -43.6
+    assert names.parse_bounded_number("-43.6", 90) == -43.6
 
 
 def test_contents():
-    assert names.content("Leafage") is Content.FOLIAGE
-    assert names.content("Dead leaf") is Content.DEAD_LEAF
-    assert names.content("bark") is Content.STEM
-    assert names.content("other") is None
+    assert names.parse_content("Leafage") is Content.FOLIAGE
+    assert names.parse_content("Dead leaf") is Content.DEAD_LEAF
+    assert names.parse_content("bark") is Content.STEM
+    assert names.parse_content("other") is None
     with pytest.raises(LeafidError, match="found 'Root'"):
-        names.content("Root")
+        names.parse_content("Root")
 
 
 def test_natural_order():
     expected = ["1.jpg", "2.jpg", "10.jpg", "10a.jpg", "a2.jpg", "a10.jpg", "a.jpg"]
     shuffled = random.Random(0).sample(expected, len(expected))
-    assert sorted(shuffled, key=names.natural_key) == expected
+    assert sorted(shuffled, key=names.natural_sort_key) == expected
 
 
 @given(st.lists(st.text("019a.٣²", max_size=6), unique=True), st.randoms())
 def test_natural_order_doesnt_depend_on_the_order_before(words, random):
-    ordered = sorted(words, key=names.natural_key)
+    ordered = sorted(words, key=names.natural_sort_key)
     random.shuffle(words)
-    assert sorted(words, key=names.natural_key) == ordered
+    assert sorted(words, key=names.natural_sort_key) == ordered

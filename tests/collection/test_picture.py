@@ -23,7 +23,7 @@ def test_type_words(word, expected):
 
 @pytest.mark.parametrize("type_", list(AcquisitionType))
 def test_official_words_come_back(type_):
-    assert AcquisitionType.parse(type_.official) is type_
+    assert AcquisitionType.parse(type_.imageclef_word) is type_
 
 
 def test_unknown_type_word():

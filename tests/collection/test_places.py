@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from leafid.collection.geography import coordinates, great_circle_km, place_folds, place_labels
+from leafid.collection.geography import compute_great_circle_km, get_coordinates, label_places, split_by_place
 from leafid.collection.picture import Picture, Place
 from leafid.errors import LeafidError
 
@@ -34,7 +34,7 @@ spot = st.tuples(st.floats(-90, 90), st.floats(-180, 180))
 
 @given(spot, spot)
 def test_distance_is_the_angle_in_space(first, second):
-    found = great_circle_km(np.array([first]), np.array([second]))[0, 0]
+    found = compute_great_circle_km(np.array([first]), np.array([second]))[0, 0]
     # The arcsine loses half of the digits near the other end of the Earth.
     assert found == pytest.approx(literal_km(first, second), abs=1e-3)
 
@@ -42,17 +42,19 @@ def test_distance_is_the_angle_in_space(first, second):
 def test_known_distances():
     paris, montpellier = np.array([[48.8566, 2.3522]]), np.array([[43.6119, 3.8772]])
     # Known to whole kilometres.
-    assert great_circle_km(paris, montpellier)[0, 0] == pytest.approx(595, abs=0.5)
-    assert great_circle_km(paris, paris)[0, 0] == 0
+    assert compute_great_circle_km(paris, montpellier)[0, 0] == pytest.approx(595, abs=0.5)
+    assert compute_great_circle_km(paris, paris)[0, 0] == 0
     # Over the date line, not around the Earth; a fifth of a degree, to a tenth of a kilometre.
-    assert great_circle_km(np.array([[0, 179.9]]), np.array([[0, -179.9]]))[0, 0] == pytest.approx(22.2, abs=0.05)
+    assert compute_great_circle_km(np.array([[0, 179.9]]), np.array([[0, -179.9]]))[0, 0] == pytest.approx(
+        22.2, abs=0.05
+    )
 
 
 def test_coordinates_that_say_nothing():
-    assert coordinates(picture(1, "1", 43.6, 3.9)) == (43.6, 3.9)
-    assert coordinates(picture(1, "1", 51.5, 0.0)) == (51.5, 0.0)
+    assert get_coordinates(picture(1, "1", 43.6, 3.9)) == (43.6, 3.9)
+    assert get_coordinates(picture(1, "1", 51.5, 0.0)) == (51.5, 0.0)
     for nothing in (picture(1, "1"), picture(1, "1", 43.6), picture(1, "1", 0.0, 0.0), Picture(Path("1.jpg"))):
-        assert coordinates(nothing) is None
+        assert get_coordinates(nothing) is None
 
 
 # A hundredth of a degree of latitude is 1.1 km.
@@ -72,10 +74,10 @@ GARDENS = [
 
 def test_a_chain_of_plants_is_one_place():
     # a, b and c are joined though a and c are 9 km apart; e and f may be anywhere; a and g are each one plant.
-    assert place_labels(GARDENS).tolist() == [0, 0, 0, 1, 2, 0, 2, 0, 3, 3]
-    assert place_labels(GARDENS, 20).tolist() == [0, 0, 0, 0, 1, 0, 1, 0, 2, 2]
-    assert place_labels(GARDENS, 1).tolist() == [0, 1, 2, 3, 4, 0, 4, 0, 5, 5]
-    assert place_labels([]).tolist() == []
+    assert label_places(GARDENS).tolist() == [0, 0, 0, 1, 2, 0, 2, 0, 3, 3]
+    assert label_places(GARDENS, 20).tolist() == [0, 0, 0, 0, 1, 0, 1, 0, 2, 2]
+    assert label_places(GARDENS, 1).tolist() == [0, 1, 2, 3, 4, 0, 4, 0, 5, 5]
+    assert label_places([]).tolist() == []
 
 
 @pytest.mark.parametrize("within_km", [0.5, 5, 60, 3000, 30_000])
@@ -86,43 +88,43 @@ def test_places_are_those_of_all_distances(middle, within_km):
     away = 10 ** rng.uniform(-3, 1.6, (120, 1)) * rng.normal(size=(120, 2))
     latitude, longitude = (middle + away).T
     spots = np.column_stack([np.clip(latitude, -90, 90), (longitude + 180) % 360 - 180])
-    near = csr_array(great_circle_km(spots, spots) < within_km)
+    near = csr_array(compute_great_circle_km(spots, spots) < within_km)
     numbers: dict[int, int] = {}
     expected = [numbers.setdefault(label, len(numbers)) for label in connected_components(near)[1].tolist()]
-    found = place_labels([picture(number, str(number), *spot) for number, spot in enumerate(spots.tolist())], within_km)
+    found = label_places([picture(number, str(number), *spot) for number, spot in enumerate(spots.tolist())], within_km)
     assert found.tolist() == expected
 
 
 def test_many_spots_take_little_memory():
     rng = np.random.default_rng(0)
     pictures = [picture(number, str(number), *rng.uniform(-80, 80, 2).tolist()) for number in range(3000)]
-    place_labels(pictures[:2])  # what is imported for it
+    label_places(pictures[:2])  # what is imported for it
     tracemalloc.start()
-    place_labels(pictures)
+    label_places(pictures)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 20e6  # a matrix of all distances: 72 MB
 
 
 def test_folds_never_part_a_place():
-    folds = place_folds(GARDENS, 3, 0)
+    folds = split_by_place(GARDENS, 3, 0)
     assert sorted(np.concatenate(folds).tolist()) == list(range(len(GARDENS)))
-    labels = place_labels(GARDENS)
+    labels = label_places(GARDENS)
     assert sum(len(set(labels[fold])) for fold in folds) == 4
-    turned = place_folds(GARDENS[::-1], 3, 0)
+    turned = split_by_place(GARDENS[::-1], 3, 0)
     names = {frozenset(GARDENS[index].name for index in fold) for fold in folds}
     assert {frozenset(GARDENS[::-1][index].name for index in fold) for fold in turned} == names
 
 
 def test_seeds_deal_equal_places_out_anew():
     pictures = [picture(number, str(number), 40.0 + number, 3.0) for number in range(8)]
-    dealt = {tuple(map(tuple, place_folds(pictures, 2, seed))) for seed in range(4)}
+    dealt = {tuple(map(tuple, split_by_place(pictures, 2, seed))) for seed in range(4)}
     assert len(dealt) > 1
     assert {len(fold) for folds in dealt for fold in folds} == {4}
 
 
 def test_too_few_places():
     with pytest.raises(LeafidError, match="expected at least 5 places, 5 km apart, for 5 folds, found 4"):
-        place_folds(GARDENS, 5, 0)
+        split_by_place(GARDENS, 5, 0)
     with pytest.raises(ValueError, match="n_folds"):
-        place_folds(GARDENS, 1, 0)
+        split_by_place(GARDENS, 1, 0)

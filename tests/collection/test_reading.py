@@ -10,7 +10,7 @@ from leafid.collection import (
     AcquisitionType,
     Content,
     Picture,
-    duplicate_names,
+    find_name_clashes,
     read_and_warn,
     read_collection,
 )
@@ -159,7 +159,7 @@ def test_of_several_a_picture_that_isnt_there_is_listed_like_one_that_cant_be_re
     gone = tmp_path / "gone.jpg"
     found = read_collection([gone, folder / "1.jpg"])
     assert [picture.file for picture in found.pictures] == [gone, folder / "1.jpg"]
-    assert [picture.file for picture in found.missing()] == [gone]
+    assert [picture.file for picture in found.find_missing()] == [gone]
     for alone in (gone, [gone], [tmp_path / "no-folder", tmp_path / "neither"]):
         with pytest.raises(LeafidError, match="no such file or folder"):
             read_collection(alone)
@@ -173,7 +173,7 @@ def test_of_several_one_without_pictures_costs_only_itself(tmp_path, draw):
     first, second = collection.problems
     assert first.startswith(f"{tmp_path / 'notes'}: expected a collection, found no pictures of any known layout")
     assert second == f"{tmp_path / 'gone'}: no such file or folder; it is left out"
-    assert collection.incomplete
+    assert collection.is_incomplete
     with pytest.raises(UsageError):
         read_collection([tmp_path / "notes", file], "imageclef2014")
 
@@ -206,18 +206,18 @@ def test_choosing(tmp_path, add):
     add(tmp_path, 3, Type=None)
     collection = read_collection(tmp_path)
     assert collection.types == (AcquisitionType.SCAN, AcquisitionType.PHOTO)
-    assert [p.name for p in collection.of_type("photo").pictures] == ["2.jpg"]
-    assert [p.name for p in collection.of_type(None).pictures] == ["3.jpg"]
-    filled = collection.with_type("scan-like")
+    assert [p.name for p in collection.select_type("photo").pictures] == ["2.jpg"]
+    assert [p.name for p in collection.select_type(None).pictures] == ["3.jpg"]
+    filled = collection.fill_type("scan-like")
     assert [str(p.type) for p in filled.pictures] == ["scan", "photo", "scan-like"]
     with pytest.raises(dataclasses.FrozenInstanceError):
         collection.layout = "other"
 
 
-def test_duplicate_names(tmp_path, species_folders):
+def test_name_clashes(tmp_path, species_folders):
     collection = read_collection(species_folders(tmp_path))
-    assert {name: len(bearers) for name, bearers in duplicate_names(collection.pictures).items()} == {"1.jpg": 2}
-    assert duplicate_names(collection.pictures[:2]) == {}
+    assert {name: len(bearers) for name, bearers in find_name_clashes(collection.pictures).items()} == {"1.jpg": 2}
+    assert find_name_clashes(collection.pictures[:2]) == {}
 
 
 def test_pictures_beside_a_package_are_named(tmp_path, draw, add):

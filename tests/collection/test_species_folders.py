@@ -63,7 +63,7 @@ def test_pictures_anywhere_are_listed_where_no_label_is_needed(tmp_path, draw, s
     for loose in ("1.jpg", "Acer_campestre/tree 1/3.jpg", "Oak/1.jpg"):
         draw(tmp_path / loose)
     collection = read_collection(tmp_path, unlabelled=True)
-    assert (collection.layout, collection.problems, collection.incomplete) == ("species-folders", (), False)
+    assert (collection.layout, collection.problems, collection.is_incomplete) == ("species-folders", (), False)
     assert [(p.file.relative_to(tmp_path).as_posix(), p.species) for p in collection.pictures] == [
         ("Acer_campestre/1.jpg", "Acer campestre"),
         ("Acer_campestre/2.PNG", "Acer campestre"),
@@ -72,7 +72,7 @@ def test_pictures_anywhere_are_listed_where_no_label_is_needed(tmp_path, draw, s
         ("Acer_campestre/tree 1/3.jpg", None),
         ("Oak/1.jpg", None),
     ]
-    assert read_collection(tmp_path).incomplete
+    assert read_collection(tmp_path).is_incomplete
 
 
 def test_of_parts_what_belongs_to_none_is_left_out_even_there(tmp_path, draw):
@@ -82,7 +82,7 @@ def test_of_parts_what_belongs_to_none_is_left_out_even_there(tmp_path, draw):
     collection = read_collection(tmp_path, unlabelled=True)
     assert [(p.species, p.part) for p in collection.pictures] == [("Acer campestre", "test"), (None, "test")]
     assert len(collection.problems) == 1
-    assert collection.incomplete
+    assert collection.is_incomplete
 
 
 def test_two_folders_of_one_part(tmp_path, species_folders):

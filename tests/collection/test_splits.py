@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from leafid.collection import Picture, Taxon, plant_folds, read_collection
+from leafid.collection import Picture, Taxon, read_collection, split_by_plant
 from leafid.errors import LeafidError
 
 
@@ -29,7 +29,7 @@ collections = st.lists(st.lists(st.integers(1, 6), min_size=1, max_size=7), min_
 @given(collections, st.integers(2, 5), st.integers(0, 2**32 - 1))
 def test_folds(sizes, n_folds, seed):
     pictures = make(sizes)
-    folds = plant_folds(pictures, n_folds, seed)
+    folds = split_by_plant(pictures, n_folds, seed)
     assert len(folds) == n_folds
     assert sorted(np.concatenate(folds)) == list(range(len(pictures)))
     assert all((np.diff(fold) > 0).all() for fold in folds)
@@ -43,7 +43,7 @@ def test_folds(sizes, n_folds, seed):
     for plants in plants_in_fold.values():
         # The plants of a species are dealt out evenly.
         assert max(map(len, plants)) - min(map(len, plants)) <= 1
-    assert all((a == b).all() for a, b in zip(folds, plant_folds(pictures, n_folds, seed), strict=True))
+    assert all((a == b).all() for a, b in zip(folds, split_by_plant(pictures, n_folds, seed), strict=True))
 
 
 @settings(deadline=None)
@@ -51,42 +51,42 @@ def test_folds(sizes, n_folds, seed):
 def test_the_order_of_the_pictures_doesnt_matter(sizes, random):
     pictures = make(sizes)
     shuffled = random.sample(pictures, len(pictures))
-    folds, folds_of_shuffled = plant_folds(pictures, 3, 0), plant_folds(shuffled, 3, 0)
+    folds, folds_of_shuffled = split_by_plant(pictures, 3, 0), split_by_plant(shuffled, 3, 0)
     for fold, other in zip(folds, folds_of_shuffled, strict=True):
         assert {pictures[i] for i in fold} == {shuffled[i] for i in other}
 
 
 def test_seeds_differ():
     pictures = make([[3] * 10] * 4)
-    assert len({tuple(plant_folds(pictures, 5, seed)[0]) for seed in range(5)}) > 1
+    assert len({tuple(split_by_plant(pictures, 5, seed)[0]) for seed in range(5)}) > 1
 
 
 def test_no_fold_is_empty_when_every_species_has_one_plant():
-    assert all(len(fold) for fold in plant_folds(make([[2]] * 7), 5, 3))
+    assert all(len(fold) for fold in split_by_plant(make([[2]] * 7), 5, 3))
 
 
 def test_pictures_without_a_plant_are_plants():
     pictures = [Picture(Path(f"{n}.jpg"), taxon=Taxon("Acer campestre")) for n in range(10)]
-    assert [len(fold) for fold in plant_folds(pictures, 5, 0)] == [2] * 5
+    assert [len(fold) for fold in split_by_plant(pictures, 5, 0)] == [2] * 5
 
 
 def test_a_plant_of_two_species_stays_together():
     pictures = make([[4], [1], [2]])
     pictures.append(Picture(Path("odd.jpg"), taxon=Taxon("Genus s1"), plant="0-0"))
-    folds = plant_folds(pictures, 2, 0)
+    folds = split_by_plant(pictures, 2, 0)
     assert sum({pictures[i].plant for i in fold} >= {"0-0"} for fold in folds) == 1
 
 
 def test_too_few():
     with pytest.raises(LeafidError, match="at least 5 plants for 5 folds, found 4"):
-        plant_folds(make([[9], [9, 9, 9]]), 5, 0)
+        split_by_plant(make([[9], [9, 9, 9]]), 5, 0)
     with pytest.raises(ValueError, match="n_folds"):
-        plant_folds(make([[9, 9]]), 1, 0)
+        split_by_plant(make([[9, 9]]), 1, 0)
 
 
 def test_real_folds_are_even(real_data):
     pictures = read_collection(real_data / "imageclef2011").pictures
-    folds = plant_folds(pictures, 5, 0)
+    folds = split_by_plant(pictures, 5, 0)
     # A plant has up to 24 pictures of a type, so that folds can't be cut evenly to less than about that.
     assert max(abs(len(fold) - len(pictures) / 5) for fold in folds) < 48
     tests = [Counter(pictures[i].species for i in fold) for fold in folds]

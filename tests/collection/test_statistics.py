@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from leafid.collection import AcquisitionType, Picture, Taxon, statistics
 from leafid.collection.statistics import (
-    count,
     count_by_species,
     count_by_type,
-    find_twins,
+    count_pictures,
+    find_duplicates,
     gini_index,
     lorenz_curve,
     top_share,
@@ -83,7 +83,7 @@ PICTURES = [
 
 
 def test_counts():
-    total = count(PICTURES)
+    total = count_pictures(PICTURES)
     assert (total.pictures, total.species, total.plants, total.authors) == (5, 2, 2, 2)
     by_type = count_by_type(PICTURES)
     assert list(by_type) == [SCAN, PHOTO, None]
@@ -97,9 +97,9 @@ def test_counts_by_species():
     assert common.by_type == {"photo": 1, "scan": 1, "unknown": 1}
 
 
-def test_twins():
-    same_plant, other_species = find_twins(PICTURES, ["a", "a", "b", "b", None])
+def test_duplicates():
+    same_plant, other_species = find_duplicates(PICTURES, ["a", "a", "b", "b", None])
     assert [p.name for p in same_plant.pictures] == ["1", "2"]
     assert (same_plant.cross_species, same_plant.cross_plants) == (False, False)
     assert (other_species.cross_species, other_species.cross_plants) == (True, True)
-    assert find_twins(PICTURES, [None] * 5) == []
+    assert find_duplicates(PICTURES, [None] * 5) == []

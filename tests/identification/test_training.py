@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from leafid.classifiers.held_out import HeldOut
-from leafid.collection import fingerprint
+from leafid.collection import compute_fingerprint
 from leafid.collection.picture import AcquisitionType
 from leafid.errors import LeafidError
 from leafid.identification import training as module
@@ -17,7 +17,7 @@ SCAN, SHEET = AcquisitionType.SCAN, AcquisitionType.SCAN_LIKE
 
 def test_an_identifier_for_every_recipe(trained, training, recipes):
     assert list(trained.identifiers) == list(recipes)
-    assert trained.fingerprint == fingerprint(training)
+    assert trained.fingerprint == compute_fingerprint(training)
     assert {info.n_pictures for info in trained.species.values()} == {9}
     assert set(trained.recogniser.types_) == set(AcquisitionType)
     assert 0.5 < trained.type_recognition <= 1
@@ -26,7 +26,7 @@ def test_an_identifier_for_every_recipe(trained, training, recipes):
 def test_only_pictures_that_a_recipe_uses_are_told_of(training, recipes, loader):
     model = train(training, {SHEET: recipes[SHEET]}, loader)
     own = [picture for picture in training if picture.type == SHEET]
-    assert model.fingerprint == fingerprint(own)
+    assert model.fingerprint == compute_fingerprint(own)
     assert model.recogniser is None
     assert model.type_recognition is None
 

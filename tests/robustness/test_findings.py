@@ -7,10 +7,10 @@ from contextlib import closing
 import pytest
 
 from leafid.collection import read_collection
-from leafid.collection.hashing import content_hash
+from leafid.collection.hashing import hash_file
 from leafid.collection.picture import AcquisitionType
 from leafid.collection.plantnet300k import read as read_plantnet300k
-from leafid.errors import LONGEST_LINE, LeafidError, ProblemsError, one_line
+from leafid.errors import LONGEST_LINE, LeafidError, ProblemsError, to_one_line
 from leafid.features.cache import FeatureCache
 from leafid.recipes.reader import load_recipe
 from leafid.runs.ground_truth import read_ground_truth_file
@@ -125,7 +125,7 @@ def test_a_link_that_leads_to_itself(tmp_path, cli):
     (folder / "loop.jpg").symlink_to("loop.jpg")
     found = cli("info", folder)
     assert found.status == 0
-    assert f"missing     1 files of which there is metadata only\n  {folder}/loop.jpg\n" in found.out
+    assert f"missing       1 pictures with metadata but no file\n  {folder}/loop.jpg\n" in found.out
     found = cli("segment", folder, "--output", tmp_path / "out")
     assert found.status == 1
     assert f"{folder}/loop.jpg: can't be read: Too many levels of symbolic links" in found.err
@@ -144,14 +144,14 @@ def test_a_message_is_one_line_that_can_be_read(content, tmp_path, cli):
 
 
 def test_what_is_left_out_of_a_message_is_the_middle():
-    assert one_line("short") == "short"
-    assert one_line("x" * LONGEST_LINE) == "x" * LONGEST_LINE
-    long = one_line(f"file:1: found {'x' * 10_000}; mend it")
+    assert to_one_line("short") == "short"
+    assert to_one_line("x" * LONGEST_LINE) == "x" * LONGEST_LINE
+    long = to_one_line(f"file:1: found {'x' * 10_000}; mend it")
     assert len(long) == LONGEST_LINE
     assert long.startswith("file:1: found xxx")
     assert long.endswith("xxx; mend it")
     assert " … " in long
-    assert one_line("a\udcff\0é×\u2028b") == "a\\udcff\\x00é×\\u2028b"
+    assert to_one_line("a\udcff\0é×\u2028b") == "a\\udcff\\x00é×\\u2028b"
 
 
 def test_a_file_name_can_not_write_to_the_terminal(tmp_path, cli):
@@ -163,7 +163,7 @@ def test_a_file_name_can_not_write_to_the_terminal(tmp_path, cli):
     assert "a\\n\\x1b[31mb.jpg" in found.err
 
 
-@pytest.mark.parametrize("reader", [content_hash, read_xml])
+@pytest.mark.parametrize("reader", [hash_file, read_xml])
 def test_a_named_pipe_is_not_waited_for(reader, tmp_path):
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(LeafidError, match=r"pipe: expected a file, found a named pipe or a device$"):
@@ -183,7 +183,7 @@ def test_a_file_name_that_is_too_long(name, tmp_path, cli):
     assert f"{tmp_path}/2.xml: FileName: expected a file name of at most 255 bytes" in found.out
 
 
-@pytest.mark.parametrize("reader", [content_hash, read_xml])
+@pytest.mark.parametrize("reader", [hash_file, read_xml])
 def test_a_path_that_is_too_long(reader, tmp_path):
     with pytest.raises(LeafidError, match=r"x: can't be read: File name too long$"):
         reader(tmp_path / ("x" * 300))

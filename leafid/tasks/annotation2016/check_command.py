@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, cast
 
 from leafid.console.arguments import nonempty_path
 from leafid.console.environment import Environment
-from leafid.errors import one_line
+from leafid.errors import to_one_line
 
 if TYPE_CHECKING:
     from leafid.tasks.annotation2016.files import Known
@@ -78,7 +78,7 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     for path in arguments.runs:
         found, problems = examine_annotation_run(path, subtask, known)
         for problem in problems:
-            environment.print(one_line(problem))
+            environment.print(to_one_line(problem))
         if problems:
             status = 1
         else:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from leafid.errors import LeafidError, ProblemsError
-from leafid.files import writing
+from leafid.files import open_output
 from leafid.tasks.annotation2016.results import BadResultError, Concept, Result, Subtask, format_result, parse_result
 
 # A file with a systematic fault has it in every line; the first ones tell.
@@ -181,7 +181,7 @@ def write_annotation_run(path: str | os.PathLike[str], subtask: Subtask, results
     LeafidError
         When an id or a result can't be written in the format.
     """
-    with writing(path) as stream:
+    with open_output(path) as stream:
         for identity, result in results.items():
             try:
                 stream.write(annotation_line(subtask, identity, result))

@@ -8,7 +8,7 @@ from enum import IntEnum
 from typing import NamedTuple
 
 from leafid.tasks.interpretation.box import Box
-from leafid.textfiles import finite_number
+from leafid.textfiles import parse_finite_number
 
 MAX_CONCEPTS = MAX_BOXES = MAX_ILLUSTRATIONS = 100
 
@@ -179,7 +179,7 @@ def _once(found: list, what: str) -> list:
 
 
 def _number(word: str, what: str) -> float:
-    number = finite_number(word)
+    number = parse_finite_number(word)
     if number is None:
         raise BadResultError(f"expected {what} as a finite number, found {_short(word)}")
     return number

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TypeGuard
 
 from leafid.errors import LeafidError, ProblemsError
-from leafid.files import writing
+from leafid.files import open_output
 from leafid.tasks.interpretation.box import Box, BoxedObject
 from leafid.textfiles import read_json
 
@@ -115,7 +115,7 @@ def write_boxes(
         for place, (number, (name, box, confidence)) in enumerate(pairs, start=1)
     ]
     categories = [{"id": number, "name": name} for number, name in enumerate(names, start=1)]
-    with writing(path) as stream:
+    with open_output(path) as stream:
         json.dump({"images": images, "categories": categories, "annotations": annotations}, stream, indent=1)
         stream.write("\n")
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from leafid.errors import LeafidError, ProblemsError
-from leafid.textfiles import finite_number, read_table
+from leafid.textfiles import parse_finite_number, read_table
 
 
 def read_distances(path: str | os.PathLike[str]) -> Callable[[str, str], float]:
@@ -88,7 +88,7 @@ def _problem(cells: list[str], names: list[str], rows: dict[str, np.ndarray]) ->
     if cells[0] not in names or cells[0] in rows:
         return f"expected each class of the first line once, found {cells[0]!r}"
     for cell in cells[1:]:
-        distance = finite_number(cell)
+        distance = parse_finite_number(cell)
         if distance is None or not 0 <= distance <= 1:
             return f"expected a distance from 0 to 1, found {cell!r}"
     return None

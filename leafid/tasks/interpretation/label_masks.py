@@ -15,8 +15,8 @@ from typing import NamedTuple
 import numpy as np
 
 from leafid.errors import LeafidError, ProblemsError
-from leafid.images import image_size
-from leafid.textfiles import finite_number, read_table
+from leafid.images import read_image_size
+from leafid.textfiles import parse_finite_number, read_table
 
 OBJECTS_FILE = "objects.csv"
 # More than any pixel value has; converting a number of very many takes long.
@@ -53,7 +53,7 @@ def read_label_mask(path: str | os.PathLike[str], size: tuple[int, ...] | None =
     """
     from PIL import Image
 
-    found = image_size(path)
+    found = read_image_size(path)
     if size is not None and found != size:
         raise LeafidError(f"{path}: expected a mask of {size[1]}x{size[0]} pixels, found {found[1]}x{found[0]}")
     try:
@@ -176,7 +176,7 @@ def read_objects(path: str | os.PathLike[str]) -> dict[str, dict[int, ObjectName
         # In a row that is too short, the cells that lack are empty.
         place, row = f"{path}:{line}", dict(zip_longest(columns, cells[: len(columns)], fillvalue=""))
         mask, label, name, word = row["mask"], row["label"], row["class"], row.get("confidence") or "1"
-        confidence = finite_number(word)
+        confidence = parse_finite_number(word)
         if not mask:
             problems.append(f"{place}: expected the file name of a mask, found nothing")
         elif not (label.isascii() and label.isdigit() and len(label) <= _MOST_DIGITS) or int(label) == 0:

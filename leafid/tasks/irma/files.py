@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from leafid.errors import LeafidError, ProblemsError
-from leafid.files import writing
+from leafid.files import open_output
 from leafid.textfiles import read_text
 
 AXES = {"T": 4, "D": 3, "A": 3, "B": 3}
@@ -221,7 +221,7 @@ def read_labels(
 
 def write_labels(path: str | os.PathLike[str], labels: Mapping[str, Answers]) -> None:
     """Write a run or a ground truth, a line a picture, in the mapping's order."""
-    with writing(path) as stream:
+    with open_output(path) as stream:
         stream.writelines(f"{picture} {' '.join(answers)}\n" for picture, answers in labels.items())
 
 
