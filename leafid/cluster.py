@@ -157,7 +157,7 @@ class DaskWorkers:
     client : distributed.Client
     address : str
         Of the scheduler, for messages.
-    demands : Demands
+    demands : WorkerRequirements
     """
 
     def __init__(self, client: Client, address: str, demands: WorkerRequirements) -> None:
