@@ -27,7 +27,7 @@ def number_type(expected: str, is_valid: Callable[[float], bool]) -> Callable[[s
 
 
 def integer_type(expected: str, is_valid: Callable[[int], bool]) -> Callable[[str], int]:
-    """Make an argparse type of whole numbers, as strict about digits as `finite_number`."""
+    """Make an argparse type of whole numbers, as strict about digits as `parse_finite_number`."""
 
     def parse(word: str) -> int:
         try:
