@@ -108,14 +108,14 @@ def _library(inputs: Inputs) -> tuple[str, ...]:
 
 def score(truth_path: str, runs: Sequence[str]) -> list[float]:
     """Score runs through the library: S of each, all types together."""
-    from leafid.evaluation.answers import answers
-    from leafid.evaluation.summary import by_type, measures
+    from leafid.evaluation.judged_run import judge_run
+    from leafid.evaluation.summary import measures, score_by_type
     from leafid.runs import read_run
-    from leafid.runs.ground_truth import read_truth
+    from leafid.runs.ground_truth_files import read_ground_truth
 
-    truth = read_truth(truth_path)
+    truth = read_ground_truth(truth_path)
     chosen = measures()
-    return [by_type(truth, answers(read_run(run, truth.known), truth), chosen)[-1].scores[0] for run in runs]
+    return [score_by_type(truth, judge_run(read_run(run, truth.known), truth), chosen)[-1].scores[0] for run in runs]
 
 
 if __name__ == "__main__":

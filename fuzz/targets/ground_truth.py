@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from fuzz.target import Target, written
-from leafid.runs.ground_truth import read_ground_truth_file, read_known, read_truth
+from leafid.runs.ground_truth_files import read_ground_truth, read_ground_truth_file, read_known_names
 
 _SEEDS = [
     b"Quercus robur 1.jpg\n",
@@ -25,7 +25,7 @@ def target() -> Target:
             written(folder, "1.xml", _XML)
         written(folder, "SpeciesIDList", data[:200])
         read_ground_truth_file(file)
-        read_known(file)
-        read_truth(file)
+        read_known_names(file)
+        read_ground_truth(file)
 
     return Target("ground-truth", "ground truth (text)", lambda: _SEEDS, call, (b".jpg", b"Quercus robur", b".jpeg"))

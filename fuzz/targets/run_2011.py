@@ -6,7 +6,7 @@ from pathlib import Path
 
 from fuzz.target import Target, written
 from leafid.errors import ProblemsError
-from leafid.runs.checks import Known
+from leafid.runs.checks import KnownNames
 from leafid.runs.imageclef2011 import examine_run, read_run
 
 _GOOD = b"""213.jpg Sorbus torminalis 1 0.7
@@ -18,7 +18,7 @@ _SEEDS = [
     b"213.jpg Sorbus torminalis 1 0.7\n213.jpg Sorbus torminalis 3 -1e-5\n",
     b"\xef\xbb\xbf<213.jpg> <Sorbus torminalis> 0 nan\r\n\n213.jpg Sorbus 1,5\n",
 ]
-_KNOWN = Known(
+_KNOWN = KnownNames(
     frozenset({"213.jpg", "2107.jpg"}),
     frozenset({"Sorbus torminalis", "Crataegus azarolus", "Platanus x hispanica"}),
     True,

@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 
 from leafid.errors import LeafidError, UsageError
-from leafid.metrics.set_valued import coverage_rank
+from leafid.metrics.set_valued import compute_coverage_rank
 
 # Of more pictures than this, evenly spaced ones are kept: a coverage is then met to less than a thousandth too much.
 MAX_KEPT = 4096
@@ -89,7 +89,9 @@ class Thresholds:
         >>> Thresholds(np.array([1.0]), np.array([0.5]), one_to_nine, 9).of_coverage(0.8)
         0.2
         """
-        place = int(np.searchsorted(kept_ranks(self.n_right), coverage_rank(self.n_right, coverage), side="right"))
+        place = int(
+            np.searchsorted(kept_ranks(self.n_right), compute_coverage_rank(self.n_right, coverage), side="right")
+        )
         return float(self.right[place - 1]) if place else 0.0
 
 

@@ -39,7 +39,7 @@ def back_off_choice(model: Model) -> Choice:
     """Say one name, of a species or of what it belongs to, as fine as is sure enough."""
     import numpy as np
 
-    from leafid.metrics.hierarchy import answer_probability, back_off
+    from leafid.metrics.hierarchy import back_off, compute_answer_probability
     from leafid.metrics.path_error import WILDCARD
     from leafid.metrics.taxonomy import Taxonomy
 
@@ -55,7 +55,7 @@ def back_off_choice(model: Model) -> Choice:
         # Without a leaf all are equally likely: a threshold of 0 would name the first of the alphabet.
         unknown = len(row) > 1 and (row == row[0]).all()
         name = WILDCARD if unknown else back_off(row[None], tree(type_), threshold)[0]
-        return [(name, answer_probability(name, row, tree(type_)))]
+        return [(name, compute_answer_probability(name, row, tree(type_)))]
 
     return choose
 

@@ -20,7 +20,7 @@ from leafid.console.environment import Environment
 from leafid.errors import UsageError, to_one_line
 
 if TYPE_CHECKING:
-    from leafid.runs import Known
+    from leafid.runs import KnownNames
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -53,10 +53,10 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     return 0
 
 
-def _known(arguments: argparse.Namespace) -> Known:
-    from leafid.runs.ground_truth import read_known
+def _known(arguments: argparse.Namespace) -> KnownNames:
+    from leafid.runs.ground_truth_files import read_known_names
 
-    return read_known(arguments.against, layout=arguments.layout)
+    return read_known_names(arguments.against, layout=arguments.layout)
 
 
 def _counted(number: int, what: str) -> str:

@@ -38,7 +38,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
     """Compare the runs."""
-    from leafid.evaluation.comparison import compare
+    from leafid.evaluation.comparison import compare_runs
     from leafid.evaluation.summary import measures
     from leafid.report.scores import comparison_table, species_table
     from leafid.report.tables import render
@@ -51,7 +51,7 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
         raise LeafidError(f"{arguments.truth}: expected pictures of type {arguments.type}, found none")
     answered = answers_of(arguments.runs, truth, environment, jobs=arguments.jobs)
     measure = next(measure for measure in measures() if measure.name == arguments.metric)
-    pairs = compare(
+    pairs = compare_runs(
         truth, answered, measure, acquisition_type=arguments.type, resamples=arguments.resamples, seed=arguments.seed
     )
     tables = [

@@ -81,7 +81,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
     """Score the runs."""
-    from leafid.evaluation.official import official_files
+    from leafid.evaluation.official import format_official_files
     from leafid.evaluation.resampling import Bootstrap
     from leafid.evaluation.summary import measures
     from leafid.report import scores
@@ -113,7 +113,7 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
         tables += scores.set_tables(truth, answered, _training_pictures(arguments.training))
     environment.stdout.write(render(tables, arguments.format))
     if arguments.output:
-        files = official_files(truth, answered, leave_out_missing=arguments.official)
+        files = format_official_files(truth, answered, leave_out_missing=arguments.official)
         _write(files, Path(arguments.output), environment)
     return 0
 

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     from leafid.metrics.taxonomy import Taxonomy
     from leafid.report.tables import Cell
+    from leafid.runs.ground_truth import GroundTruth
     from leafid.runs.run import Run
-    from leafid.runs.truth import Truth
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -49,12 +49,12 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     from leafid.evaluation.hierarchy_summary import summarise_hierarchy
     from leafid.metrics.taxonomy import Taxonomy
     from leafid.report.tables import Table, render
-    from leafid.runs.ground_truth import scored_part
+    from leafid.runs.ground_truth import make_ground_truth
+    from leafid.runs.ground_truth_files import select_scored
     from leafid.runs.imageclef2011 import read_run
-    from leafid.runs.truth import make_truth
 
     pictures = read_and_warn(arguments.truth, arguments.layout).pictures
-    truth = make_truth(scored_part(pictures, arguments.part, source=arguments.truth), source=arguments.truth)
+    truth = make_ground_truth(select_scored(pictures, arguments.part, source=arguments.truth), source=arguments.truth)
     more = read_and_warn(arguments.taxonomy).pictures if arguments.taxonomy else ()
     taxonomy = Taxonomy.of_pictures([*pictures, *more])
     species = dict(zip(truth.pictures, truth.species, strict=True))
@@ -91,7 +91,7 @@ def _answers(run: Run, path: str, truth: dict[str, str], taxonomy: Taxonomy) -> 
     return answers
 
 
-def _means(errors: Sequence[float], truth: Truth) -> tuple[float, float]:
+def _means(errors: Sequence[float], truth: GroundTruth) -> tuple[float, float]:
     from statistics import fmean
 
     from leafid.metrics.plant_task import average_score

@@ -133,12 +133,12 @@ def _done(pieces: ResumableFile) -> int:
 
 def _ranked_lines(choose: Choice) -> Lines:
     """Write the 2011 format."""
-    from leafid.runs.imageclef2011 import run_line
+    from leafid.runs.imageclef2011 import format_run_line
 
     def lines(answers: Sequence[Answer]) -> tuple[str, int, int]:
         rankings = [(answer.picture.name, choose(answer)) for answer in answers]
         text = [
-            run_line(name, species, rank, score)
+            format_run_line(name, species, rank, score)
             for name, ranking in rankings
             for rank, (species, score) in enumerate(ranking, 1)
         ]

@@ -15,9 +15,9 @@ from leafid.errors import LeafidError, ProblemsError, UsageError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from leafid.evaluation.answers import Answers
+    from leafid.evaluation.judged_run import JudgedRun
+    from leafid.runs.ground_truth import GroundTruth
     from leafid.runs.run import Run
-    from leafid.runs.truth import Truth
 
 _Read = TypeVar("_Read")
 
@@ -42,16 +42,16 @@ def add_truth_and_runs(parser: argparse.ArgumentParser, runs: str = "run file", 
     add_layout(parser)
 
 
-def truth_of(arguments: argparse.Namespace) -> Truth:
+def truth_of(arguments: argparse.Namespace) -> GroundTruth:
     """Read the ground truth that the arguments of `add_truth_and_runs` name."""
-    from leafid.runs.ground_truth import read_truth
+    from leafid.runs.ground_truth_files import read_ground_truth
 
-    return read_truth(arguments.truth, xml=arguments.xml, layout=arguments.layout, part=arguments.part)
+    return read_ground_truth(arguments.truth, xml=arguments.xml, layout=arguments.layout, part=arguments.part)
 
 
 def answers_of(
-    files: Sequence[str], truth: Truth, environment: Environment, *, official: bool = False, jobs: int = 1
-) -> list[Answers]:
+    files: Sequence[str], truth: GroundTruth, environment: Environment, *, official: bool = False, jobs: int = 1
+) -> list[JudgedRun]:
     """Read all runs and lay them beside the ground truth; the problems of all that are bad are reported together."""
     from leafid.parallel import ordered_map
 
@@ -69,18 +69,18 @@ def answers_of(
     return found
 
 
-def read_runs(files: Sequence[str], truth: Truth) -> list[Run]:
+def read_runs(files: Sequence[str], truth: GroundTruth) -> list[Run]:
     """Read all runs; the problems of all that are bad are reported together."""
     from leafid.runs import read_run
 
     return _all_good(_tried(partial(read_run, known=truth.known), file) for file in files)
 
 
-def _read_answers(file: str, truth: Truth, official: bool) -> Answers:
-    from leafid.evaluation.answers import answers
+def _read_answers(file: str, truth: GroundTruth, official: bool) -> JudgedRun:
+    from leafid.evaluation.judged_run import judge_run
     from leafid.runs import read_run
 
-    return answers(read_run(file, truth.known, official=official), truth)
+    return judge_run(read_run(file, truth.known, official=official), truth)
 
 
 def _tried(read: Callable[[str], _Read], file: str) -> _Read | ProblemsError:

@@ -9,15 +9,15 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from leafid.evaluation.answers import Answers
-from leafid.evaluation.resampling import holm, randomisation_p
+from leafid.evaluation.judged_run import JudgedRun
+from leafid.evaluation.resampling import correct_holm, randomisation_test
 from leafid.evaluation.summary import Measure
-from leafid.metrics.plant_task import average_score_by_group, averaged, averaging_weights, mean_of_types
-from leafid.runs.truth import Truth
+from leafid.metrics.plant_task import average_score_by_group, compute_average, compute_weights, mean_of_types
+from leafid.runs.ground_truth import GroundTruth
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class RunComparison:
     """How a first run differs from a second.
 
     Attributes
@@ -42,15 +42,15 @@ class Pair:
     loss: int
 
 
-def compare(
-    truth: Truth,
-    runs: Sequence[Answers],
+def compare_runs(
+    truth: GroundTruth,
+    runs: Sequence[JudgedRun],
     measure: Measure,
     *,
     acquisition_type: str | None = None,
     resamples: int = 10_000,
     seed: int = 0,
-) -> list[Pair]:
+) -> list[RunComparison]:
     """Compare every two runs.
 
     Parameters
@@ -77,33 +77,33 @@ def compare(
     if len(runs) < 2:
         raise ValueError(f"expected two or more runs to compare, found {len(runs)}")
     types = _types(truth, acquisition_type)
-    weights = score_weights(truth, measure.average, acquisition_type)
+    weights = weigh_pictures(truth, measure.average, acquisition_type)
     here = np.flatnonzero(weights)
     _, authors = truth.column("author")
     _, plants = truth.column("plant")
     values = [measure.score(run) for run in runs]
     scores = [
-        mean_of_types([averaged(measure.average, value[part], authors[part], plants[part]) for part in types])
+        mean_of_types([compute_average(measure.average, value[part], authors[part], plants[part]) for part in types])
         for value in values
     ]
-    species = [species_scores(truth, value, acquisition_type) for value in values]
+    species = [score_species(truth, value, acquisition_type) for value in values]
     pairs = []
     for a, b in combinations(range(len(runs)), 2):
         difference = (weights * (values[a] - values[b]))[here]
-        p = randomisation_p(difference, authors[here], plants[here], resamples=resamples, seed=seed)
+        p = randomisation_test(difference, authors[here], plants[here], resamples=resamples, seed=seed)
         margin = np.nan_to_num(species[a] - species[b])
         present = ~np.isnan(species[a])
         win, loss = int((margin > 1e-12).sum()), int((margin < -1e-12).sum())
         tie = int(present.sum()) - win - loss
-        pairs.append(Pair(runs[a].name, runs[b].name, scores[a], scores[b], p, p, win, tie, loss))
-    corrected = holm([pair.p for pair in pairs])
+        pairs.append(RunComparison(runs[a].name, runs[b].name, scores[a], scores[b], p, p, win, tie, loss))
+    corrected = correct_holm([pair.p for pair in pairs])
     return [
-        Pair(p.first, p.second, p.first_score, p.second_score, p.p, float(c), p.win, p.tie, p.loss)
+        RunComparison(p.first, p.second, p.first_score, p.second_score, p.p, float(c), p.win, p.tie, p.loss)
         for p, c in zip(pairs, corrected, strict=True)
     ]
 
 
-def score_weights(truth: Truth, average: str, acquisition_type: str | None = None) -> NDArray[np.float64]:
+def weigh_pictures(truth: GroundTruth, average: str, acquisition_type: str | None = None) -> NDArray[np.float64]:
     """Tell how much each picture weighs in a type's score, or in the mean of the types.
 
     Parameters
@@ -128,12 +128,12 @@ def score_weights(truth: Truth, average: str, acquisition_type: str | None = Non
     _, plants = truth.column("plant")
     weights = np.zeros(len(truth))
     for here in types:
-        weights[here] = averaging_weights(average, authors[here], plants[here]) / len(types)
+        weights[here] = compute_weights(average, authors[here], plants[here]) / len(types)
     return weights
 
 
-def species_scores(
-    truth: Truth, values: NDArray[np.float64], acquisition_type: str | None = None
+def score_species(
+    truth: GroundTruth, values: NDArray[np.float64], acquisition_type: str | None = None
 ) -> NDArray[np.float64]:
     """Score each species by itself, over all its pictures or those of one type.
 
@@ -159,7 +159,7 @@ def species_scores(
     return scores
 
 
-def _types(truth: Truth, acquisition_type: str | None) -> list[NDArray[np.intp]]:
+def _types(truth: GroundTruth, acquisition_type: str | None) -> list[NDArray[np.intp]]:
     """List the pictures of each type that counts."""
     names, index = truth.column("type")
     if acquisition_type is not None and acquisition_type not in names:

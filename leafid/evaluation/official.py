@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leafid.collection.picture import AcquisitionType
-from leafid.evaluation.answers import Answers
-from leafid.metrics.plant_task import average_score, average_score_by_group, success
-from leafid.runs.truth import UNKNOWN, Truth, numbered
+from leafid.evaluation.judged_run import JudgedRun
+from leafid.metrics.plant_task import average_score, average_score_by_group, top_k_scores
+from leafid.runs.ground_truth import UNKNOWN, GroundTruth, encode_labels
 
 TYPES = tuple(AcquisitionType)
 
@@ -32,7 +32,9 @@ ALL_RUNS, MEAN_OF_RUNS = "AllRun", "MeanRun"
 _LEVELS = (("Species", "species", "rank"), ("Genus", "genus", "first_genus"), ("Family", "family", "first_family"))
 
 
-def official_files(truth: Truth, runs: Sequence[Answers], *, leave_out_missing: bool = False) -> dict[str, str]:
+def format_official_files(
+    truth: GroundTruth, runs: Sequence[JudgedRun], *, leave_out_missing: bool = False
+) -> dict[str, str]:
     """Compose all the files that the official scorer writes for some runs.
 
     Parameters
@@ -64,7 +66,7 @@ def official_files(truth: Truth, runs: Sequence[Answers], *, leave_out_missing: 
     return files
 
 
-def java_double(number: float) -> str:
+def format_java_double(number: float) -> str:
     """Write a number as Java's ``Double.toString`` does.
 
     Parameters
@@ -90,7 +92,7 @@ def java_double(number: float) -> str:
     return f"{'-' * sign}{first}.{''.join(rest) or '0'}E{int(exponent) + len(rest)}"
 
 
-def _scores(truth: Truth, runs: Sequence[Answers], counted: Sequence[NDArray[np.bool_]]) -> str:
+def _scores(truth: GroundTruth, runs: Sequence[JudgedRun], counted: Sequence[NDArray[np.bool_]]) -> str:
     types = np.array(truth.type)
     _, authors = truth.column("author")
     _, plants = truth.column("plant")
@@ -99,12 +101,12 @@ def _scores(truth: Truth, runs: Sequence[Answers], counted: Sequence[NDArray[np.
         scores = []
         for type_ in TYPES:
             here = part & (types == type_)
-            scores.append(average_score(success(run.rank[here]), authors[here], plants[here]))
-        lines.append(_line(run.name, *map(java_double, scores)))
+            scores.append(average_score(top_k_scores(run.rank[here]), authors[here], plants[here]))
+        lines.append(_line(run.name, *map(format_java_double, scores)))
     return "".join(lines)
 
 
-def _pictures(truth: Truth, runs: Sequence[Answers], counted: Sequence[NDArray[np.bool_]]) -> str:
+def _pictures(truth: GroundTruth, runs: Sequence[JudgedRun], counted: Sequence[NDArray[np.bool_]]) -> str:
     header = ("type", "image", "succes", "family", "genus", "species", "plantId", "author")
     lines = [_line(*header, *(run.name for run in runs))]
     for index in _order(truth):
@@ -132,14 +134,16 @@ def _pictures(truth: Truth, runs: Sequence[Answers], counted: Sequence[NDArray[n
     return "".join(lines)
 
 
-def _groups(truth: Truth, column: str, answers: NDArray, counted: NDArray[np.bool_]) -> dict[str, dict[str, float]]:
+def _groups(
+    truth: GroundTruth, column: str, answers: NDArray, counted: NDArray[np.bool_]
+) -> dict[str, dict[str, float]]:
     """Score each type's species, genera or families: ``{type: {name: S}}``."""
     names, groups = truth.column(column)
-    type_names, types = numbered(truth.type)
+    type_names, types = encode_labels(truth.type)
     _, authors = truth.column("author")
     _, plants = truth.column("plant")
     both = types * len(names) + groups
-    right = success(answers)
+    right = top_k_scores(answers)
     scores = average_score_by_group(right[counted], authors[counted], plants[counted], both[counted])
     table: dict[str, dict[str, float]] = {}
     for code in np.flatnonzero(~np.isnan(scores)).tolist():
@@ -162,12 +166,13 @@ def _mean(tables: Sequence[dict[str, dict[str, float]]]) -> dict[str, dict[str, 
 def _sections(table: dict[str, dict[str, float]]) -> str:
     """Write a type after the other, each with an empty line behind it."""
     return "".join(
-        "".join(f"{_official_type(type_)};{name};{java_double(score)}\n" for name, score in table[type_].items()) + "\n"
+        "".join(f"{_official_type(type_)};{name};{format_java_double(score)}\n" for name, score in table[type_].items())
+        + "\n"
         for type_ in sorted(table, key=_type_place)
     )
 
 
-def _order(truth: Truth) -> Iterator[int]:
+def _order(truth: GroundTruth) -> Iterator[int]:
     yield from sorted(range(len(truth)), key=lambda index: (_type_place(truth.type[index]), index))
 
 

@@ -17,7 +17,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from leafid.metrics.plant_task import plant_units
+from leafid.metrics.plant_task import index_plants
 
 # Some 32 MB of resampled weights at a time, whatever the number of plants.
 _CELLS = 4_000_000
@@ -55,7 +55,7 @@ class Bootstrap:
         return float(low), float(high)
 
 
-def resampled(
+def bootstrap_scores(
     values: Sequence[ArrayLike],
     averages: Sequence[str],
     authors: ArrayLike,
@@ -71,7 +71,7 @@ def resampled(
     values : sequence of float arrays (n,)
         The pictures' scores, a measure each.
     averages : sequence of {"S", "plants", "pictures"}
-        How each measure is averaged, see `leafid.metrics.plant_task.averaging_weights`.
+        How each measure is averaged, see `leafid.metrics.plant_task.compute_weights`.
     authors, plants : int or str array (n,)
     bootstrap : Bootstrap
         The same seed draws the same plants.
@@ -81,7 +81,7 @@ def resampled(
     float64 (measures, resamples), or None
         None where no author has two plants: drawing says nothing there.
     """
-    owners, unit = plant_units(authors, plants)
+    owners, unit = index_plants(authors, plants)
     plants_of = np.bincount(owners)
     if not len(owners) or plants_of.max() < 2:
         return None
@@ -99,7 +99,7 @@ def resampled(
     return np.array([np.concatenate(column) for column in columns])
 
 
-def randomisation_p(
+def randomisation_test(
     difference: ArrayLike, authors: ArrayLike, plants: ArrayLike, *, resamples: int = 10_000, seed: int = 0
 ) -> float:
     """Test whether two runs differ, by swapping them on plants picked at random.
@@ -120,7 +120,7 @@ def randomisation_p(
     float
         The two-sided p value, in [1 / (resamples + 1), 1].
     """
-    _, unit = plant_units(authors, plants)
+    _, unit = index_plants(authors, plants)
     parts = np.bincount(unit, weights=np.asarray(difference, np.float64))
     parts = parts[parts != 0]
     observed = abs(parts.sum())
@@ -136,7 +136,7 @@ def randomisation_p(
     return (count + 1) / (resamples + 1)
 
 
-def holm(p_values: ArrayLike) -> NDArray[np.float64]:
+def correct_holm(p_values: ArrayLike) -> NDArray[np.float64]:
     """Correct p values for there being several.
 
     Parameters

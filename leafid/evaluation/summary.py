@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leafid.collection.picture import AcquisitionType
-from leafid.evaluation.answers import Answers
-from leafid.evaluation.resampling import Bootstrap, resampled
-from leafid.metrics.plant_task import averaged, inverse_rank, mean_of_types, success
-from leafid.runs.truth import UNKNOWN, Truth
+from leafid.evaluation.judged_run import JudgedRun
+from leafid.evaluation.resampling import Bootstrap, bootstrap_scores
+from leafid.metrics.plant_task import compute_average, inverse_rank_scores, mean_of_types, top_k_scores
+from leafid.runs.ground_truth import UNKNOWN, GroundTruth
 
 #: What pictures can be grouped by.
 GROUPS = ("species", "genus", "family", "author", "plant", "content")
@@ -35,16 +35,16 @@ class Measure:
     score : callable
         Answers to float64 (n,) in [0, 1].
     average : {"S", "plants", "pictures"}
-        See `averaged`.
+        See `compute_average`.
     """
 
     name: str
-    score: Callable[[Answers], NDArray[np.float64]]
+    score: Callable[[JudgedRun], NDArray[np.float64]]
     average: str
 
 
 @dataclass(frozen=True)
-class Part:
+class GroupScores:
     """Some pictures of the ground truth and a run's scores on them.
 
     Attributes
@@ -82,7 +82,7 @@ def measures(tops: Sequence[int] = (1, 5)) -> list[Measure]:
     """
     found = [
         Measure("S", partial(_top, 1), "S"),
-        Measure("inverse-rank", lambda answers: inverse_rank(answers.rank), "S"),
+        Measure("inverse-rank", lambda answers: inverse_rank_scores(answers.rank), "S"),
         Measure("per-plant", partial(_top, 1), "plants"),
         Measure("accuracy", partial(_top, 1), "pictures"),
     ]
@@ -102,20 +102,20 @@ def level_measure(group: str) -> Measure | None:
     Measure or None
     """
     if group == "genus":
-        return Measure("S of genus", lambda answers: success(answers.first_genus), "S")
+        return Measure("S of genus", lambda answers: top_k_scores(answers.first_genus), "S")
     if group == "family":
-        return Measure("S of family", lambda answers: success(answers.first_family), "S")
+        return Measure("S of family", lambda answers: top_k_scores(answers.first_family), "S")
     return None
 
 
-def by_type(
-    truth: Truth,
-    answers: Answers,
+def score_by_type(
+    truth: GroundTruth,
+    answers: JudgedRun,
     chosen: Sequence[Measure],
     *,
     leave_out_missing: bool = False,
     bootstrap: Bootstrap | None = None,
-) -> list[Part]:
+) -> list[GroupScores]:
     """Score each acquisition type, then their mean and all pictures together.
 
     Parameters
@@ -144,25 +144,25 @@ def by_type(
     if bootstrap and len(samples) == len(types):
         intervals = [bootstrap.interval(column) for column in np.mean(samples, axis=0)]
     whole = everything[0]
-    mean = Part(MEAN_OF_TYPES, whole.pictures, whole.plants, whole.missing, scores, tuple(intervals))
+    mean = GroupScores(MEAN_OF_TYPES, whole.pictures, whole.plants, whole.missing, scores, tuple(intervals))
     return [*(part for part, _ in types), mean, whole]
 
 
-def by_group(
-    truth: Truth,
-    answers: Answers,
+def score_by_group(
+    truth: GroundTruth,
+    answers: JudgedRun,
     chosen: Sequence[Measure],
     group: str,
     *,
     leave_out_missing: bool = False,
     bootstrap: Bootstrap | None = None,
-) -> list[Part]:
+) -> list[GroupScores]:
     """Score each species, genus, family, author, plant, content or type by itself.
 
     Parameters
     ----------
     truth, answers, chosen, leave_out_missing, bootstrap
-        As for `by_type`.
+        As for `score_by_type`.
     group : str
         One of `GROUPS`, or ``type``.
 
@@ -179,7 +179,7 @@ def by_group(
     return [_without_level(part, chosen, group) if part.name == UNKNOWN else part for part in parts]
 
 
-def _without_level(part: Part, chosen: Sequence[Measure], group: str) -> Part:
+def _without_level(part: GroupScores, chosen: Sequence[Measure], group: str) -> GroupScores:
     """Take out the score of a level of which the right answer isn't known: nothing could be right."""
     level = level_measure(group)
     kept = [level is None or measure.name != level.name for measure in chosen]
@@ -193,8 +193,8 @@ class _Scorer:
 
     def __init__(
         self,
-        truth: Truth,
-        answers: Answers,
+        truth: GroundTruth,
+        answers: JudgedRun,
         chosen: Sequence[Measure],
         leave_out_missing: bool,
         bootstrap: Bootstrap | None,
@@ -206,25 +206,25 @@ class _Scorer:
         self.bootstrap = bootstrap
         self.authors, self.plants = truth.column("author")[1], truth.column("plant")[1]
 
-    def part(self, name: str, here: NDArray[np.intp]) -> tuple[Part, NDArray[np.float64] | None]:
+    def part(self, name: str, here: NDArray[np.intp]) -> tuple[GroupScores, NDArray[np.float64] | None]:
         """Score the pictures `here`, and give the resampled scores (measures, resamples) where there are some."""
         missing = int((~self.covered[here]).sum())
         counted = here[self.covered[here]] if self.leave_out_missing else here
         authors, plants = self.authors[counted], self.plants[counted]
         values = [value[counted] for value in self.values]
         scores = [
-            averaged(measure.average, value, authors, plants)
+            compute_average(measure.average, value, authors, plants)
             for measure, value in zip(self.chosen, values, strict=True)
         ]
         samples, intervals = None, [_NO_INTERVAL] * len(values)
         if self.bootstrap:
             averages = [measure.average for measure in self.chosen]
-            samples = resampled(values, averages, authors, plants, self.bootstrap)
+            samples = bootstrap_scores(values, averages, authors, plants, self.bootstrap)
         if self.bootstrap and samples is not None:
             intervals = [self.bootstrap.interval(column) for column in samples]
-        part = Part(name, len(counted), len(np.unique(plants)), missing, tuple(scores), tuple(intervals))
+        part = GroupScores(name, len(counted), len(np.unique(plants)), missing, tuple(scores), tuple(intervals))
         return part, samples
 
 
-def _top(k: int, answers: Answers) -> NDArray[np.float64]:
-    return success(answers.rank, k)
+def _top(k: int, answers: JudgedRun) -> NDArray[np.float64]:
+    return top_k_scores(answers.rank, k)

@@ -10,7 +10,7 @@ import numpy as np
 from leafid.classifiers.held_out import HeldOut
 from leafid.collection.picture import Picture
 from leafid.identification.crossvalidation import FoldAnswers
-from leafid.metrics.plant_task import accuracy, average_score, plant_accuracy, success
+from leafid.metrics.plant_task import accuracy_score, average_score, per_plant_score, top_k_scores
 
 #: The scores that `held_out_scores` gives, in the order of tables.
 FIGURES = ("S", "top1", "top5", "per_plant")
@@ -48,12 +48,12 @@ def held_out_scores(answers: Sequence[HeldOut]) -> dict[str, float]:
     rank = np.concatenate(ranks)
     authors = [picture.author or "" for picture in chosen]
     plants = [picture.group for picture in chosen]
-    first = success(rank)
+    first = top_k_scores(rank)
     return {
         "S": average_score(first, authors, plants),
-        "top1": accuracy(first),
-        "top5": accuracy(success(rank, 5)),
-        "per_plant": plant_accuracy(first, authors, plants),
+        "top1": accuracy_score(first),
+        "top5": accuracy_score(top_k_scores(rank, 5)),
+        "per_plant": per_plant_score(first, authors, plants),
         **counts,
     }
 

@@ -14,7 +14,7 @@ from leafid.errors import LeafidError
 from leafid.identification.held_out_scores import held_out_scores
 from leafid.identification.model import Model
 from leafid.metrics.hierarchy import fit_back_off_threshold
-from leafid.metrics.set_valued import average_k_thresholds
+from leafid.metrics.set_valued import fit_average_k_thresholds
 from leafid.metrics.taxonomy import Taxonomy
 
 _log = logging.getLogger(__name__)
@@ -79,7 +79,7 @@ def fit_thresholds(held_out: HeldOut, taxa: Mapping[str, Taxon]) -> Thresholds |
         back_off = None
     return Thresholds(
         sizes,
-        average_k_thresholds(probabilities, sizes.tolist()),
+        fit_average_k_thresholds(probabilities, sizes.tolist()),
         likelihood[kept_ranks(len(likelihood)) - 1],
         len(likelihood),
         back_off,

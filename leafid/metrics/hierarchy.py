@@ -83,7 +83,7 @@ def back_off(probabilities: np.ndarray, taxonomy: Taxonomy, threshold: float) ->
     return [best[d][row] if d < len(best) else WILDCARD for row, d in enumerate(depth)]
 
 
-def answer_probability(answer: str, probabilities: np.ndarray, taxonomy: Taxonomy) -> float:
+def compute_answer_probability(answer: str, probabilities: np.ndarray, taxonomy: Taxonomy) -> float:
     """Sum the posterior of the species that an answer leaves open.
 
     Parameters

@@ -18,7 +18,7 @@ from leafid.metrics.registry import Metric
 _TASK_2011 = "Goëau et al., ImageCLEF 2011 plant task"
 
 
-def success(rank: ArrayLike, k: int = 1) -> NDArray[np.float64]:
+def top_k_scores(rank: ArrayLike, k: int = 1) -> NDArray[np.float64]:
     """Count a picture 1 where the right species is among the first k.
 
     Parameters
@@ -41,7 +41,7 @@ def success(rank: ArrayLike, k: int = 1) -> NDArray[np.float64]:
     return ((ranks >= 1) & (ranks <= k)).astype(np.float64)
 
 
-def inverse_rank(rank: ArrayLike) -> NDArray[np.float64]:
+def inverse_rank_scores(rank: ArrayLike) -> NDArray[np.float64]:
     """Count a picture 1 / rank of the right species, the 2012 and 2013 tasks' picture score.
 
     Parameters
@@ -71,7 +71,7 @@ def average_score(values: ArrayLike, authors: ArrayLike, plants: ArrayLike) -> f
     Parameters
     ----------
     values : float array (n,)
-        Each picture's score s, in [0, 1]; see `success`, `inverse_rank`.
+        Each picture's score s, in [0, 1]; see `top_k_scores`, `inverse_rank_scores`.
     authors, plants : int or str array (n,)
         Who took the picture, and of which plant. A plant that two authors took counts once for each.
 
@@ -91,11 +91,11 @@ def average_score(values: ArrayLike, authors: ArrayLike, plants: ArrayLike) -> f
     >>> average_score([1, 0, 1, 0], ["ann", "ann", "ann", "bob"], ["a", "a", "b", "c"])
     0.375
     """
-    plant_values, plant_authors = plant_means(values, authors, plants)
+    plant_values, plant_authors = average_plants(values, authors, plants)
     return float(_means(plant_values, plant_authors).mean()) if len(plant_values) else float("nan")
 
 
-def plant_means(
+def average_plants(
     values: ArrayLike, authors: ArrayLike, plants: ArrayLike
 ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
     """Average the pictures of each plant of each author.
@@ -112,11 +112,11 @@ def plant_means(
     authors : intp (m,)
         Whose plant it is, numbered from 0 without gaps.
     """
-    owners, unit = plant_units(authors, plants)
+    owners, unit = index_plants(authors, plants)
     return _means(np.asarray(values, np.float64), unit), owners
 
 
-def plant_units(authors: ArrayLike, plants: ArrayLike) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def index_plants(authors: ArrayLike, plants: ArrayLike) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Give numbers to each author's plants.
 
     Parameters
@@ -137,7 +137,7 @@ def plant_units(authors: ArrayLike, plants: ArrayLike) -> tuple[NDArray[np.intp]
     return pairs // width, unit
 
 
-def plant_accuracy(values: ArrayLike, authors: ArrayLike, plants: ArrayLike) -> float:
+def per_plant_score(values: ArrayLike, authors: ArrayLike, plants: ArrayLike) -> float:
     """Average over plants the mean of each plant's pictures.
 
     Parameters
@@ -155,11 +155,11 @@ def plant_accuracy(values: ArrayLike, authors: ArrayLike, plants: ArrayLike) -> 
     >>> plant_accuracy([1, 0, 1, 0], ["ann", "ann", "ann", "bob"], ["a", "a", "b", "c"])
     0.5
     """
-    means, _ = plant_means(values, authors, plants)
+    means, _ = average_plants(values, authors, plants)
     return float(means.mean()) if len(means) else float("nan")
 
 
-def accuracy(values: ArrayLike) -> float:
+def accuracy_score(values: ArrayLike) -> float:
     """Average over pictures, however many an author or a plant has.
 
     Parameters
@@ -201,19 +201,19 @@ def average_score_by_group(
     author_index = _numbers(authors)
     authors_in_all = author_index.max(initial=0) + 1
     # An author's pictures in two groups are averaged apart: as if of two authors.
-    plant_values, plant_owners = plant_means(values, group_index * authors_in_all + author_index, plants)
+    plant_values, plant_owners = average_plants(values, group_index * authors_in_all + author_index, plants)
     owners = np.unique(group_index * authors_in_all + author_index)
     author_values = _means(plant_values, plant_owners)
     return _means(author_values, owners // authors_in_all, size=group_index.max(initial=-1) + 1)
 
 
-def averaged(average: str, values: ArrayLike, authors: ArrayLike, plants: ArrayLike) -> float:
+def compute_average(average: str, values: ArrayLike, authors: ArrayLike, plants: ArrayLike) -> float:
     """Average pictures in one of three ways.
 
     Parameters
     ----------
     average : {"S", "plants", "pictures"}
-        `average_score`, `plant_accuracy`, `accuracy`.
+        `average_score`, `per_plant_score`, `accuracy_score`.
     values, authors, plants
         As for `average_score`.
 
@@ -230,13 +230,13 @@ def averaged(average: str, values: ArrayLike, authors: ArrayLike, plants: ArrayL
     if average == "S":
         return average_score(values, authors, plants)
     if average == "plants":
-        return plant_accuracy(values, authors, plants)
+        return per_plant_score(values, authors, plants)
     if average == "pictures":
-        return accuracy(values)
+        return accuracy_score(values)
     raise ValueError(f"expected an average (S, plants, pictures), found {average!r}")
 
 
-def averaging_weights(average: str, authors: ArrayLike, plants: ArrayLike) -> NDArray[np.float64]:
+def compute_weights(average: str, authors: ArrayLike, plants: ArrayLike) -> NDArray[np.float64]:
     """Tell how much each picture weighs in an average.
 
     All averages are linear: the score is the sum of the pictures' values, each times its weight.
@@ -244,7 +244,7 @@ def averaging_weights(average: str, authors: ArrayLike, plants: ArrayLike) -> ND
     Parameters
     ----------
     average : {"S", "plants", "pictures"}
-        `average_score`, `plant_accuracy`, `accuracy`.
+        `average_score`, `per_plant_score`, `accuracy_score`.
     authors, plants : int or str array (n,)
 
     Returns
@@ -262,7 +262,7 @@ def averaging_weights(average: str, authors: ArrayLike, plants: ArrayLike) -> ND
     >>> averaging_weights("S", ["ann", "ann", "bob"], ["a", "a", "b"])
     array([0.25, 0.25, 0.5 ])
     """
-    owners, unit = plant_units(authors, plants)
+    owners, unit = index_plants(authors, plants)
     if average == "pictures":
         return np.full(len(unit), 1 / max(len(unit), 1))
     pictures_of = np.bincount(unit)
@@ -314,14 +314,17 @@ METRICS = (
     _metric(
         "inverse-rank",
         "as S, a picture counts 1 / rank of the right species",
-        inverse_rank,
+        inverse_rank_scores,
         citation="Goëau et al., ImageCLEF 2012 plant task",
     ),
-    _metric("accuracy", "share of pictures whose first species is right", accuracy),
+    _metric("accuracy", "share of pictures whose first species is right", accuracy_score),
     _metric(
-        "top-K", "share of pictures with the right species in the first K", success, citation="Lapin et al., PAMI 2018"
+        "top-K",
+        "share of pictures with the right species in the first K",
+        top_k_scores,
+        citation="Lapin et al., PAMI 2018",
     ),
-    _metric("per-plant", "mean over plants of the share of right pictures", plant_accuracy),
+    _metric("per-plant", "mean over plants of the share of right pictures", per_plant_score),
     _metric(
         "genus",
         "as S, the first species need only be of the right genus",

@@ -1,6 +1,6 @@
 """Scores of predictions that are sets of species: how often the right one is in, and how large the sets are.
 
-The share of pictures whose set holds the right species is `leafid.metrics.plant_task.accuracy`, of whether it does.
+The share of pictures whose set holds the right species is `leafid.metrics.plant_task.accuracy_score`.
 
 References
 ----------
@@ -16,7 +16,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from leafid.metrics.plant_task import accuracy
+from leafid.metrics.plant_task import accuracy_score
 from leafid.metrics.registry import Metric
 
 _GARCIN = "Garcin et al., Pl@ntNet-300K, NeurIPS 2021"
@@ -65,9 +65,9 @@ def macro_average(class_accuracy: ArrayLike) -> float:
     >>> macro_average([0.5, 1.0, float("nan")])
     0.75
     """
-    accuracy = np.asarray(class_accuracy, np.float64)
-    accuracy = accuracy[~np.isnan(accuracy)]
-    return float(accuracy.mean()) if len(accuracy) else float("nan")
+    accuracy_score = np.asarray(class_accuracy, np.float64)
+    accuracy_score = accuracy_score[~np.isnan(accuracy_score)]
+    return float(accuracy_score.mean()) if len(accuracy_score) else float("nan")
 
 
 def bin_accuracy(
@@ -83,7 +83,7 @@ def bin_accuracy(
 
     Returns
     -------
-    accuracy : float64 (5,)
+    accuracy_score : float64 (5,)
         For each of `BINS`; NaN for a bin without classes.
     classes : intp (5,)
         How many classes each is the mean of.
@@ -97,11 +97,11 @@ def bin_accuracy(
     >>> bin_accuracy([0.0, 0.5, 1.0], [10, 11, 50])[0][:2]
     array([0.  , 0.75])
     """
-    accuracy = np.asarray(class_accuracy, np.float64)
+    accuracy_score = np.asarray(class_accuracy, np.float64)
     place = np.searchsorted(_UPPER_ENDS, np.asarray(training_pictures), side="left")
-    present = ~np.isnan(accuracy)
+    present = ~np.isnan(accuracy_score)
     counts = np.bincount(place[present], minlength=len(BINS))
-    return group_means(accuracy[present], place[present], len(BINS)), counts
+    return group_means(accuracy_score[present], place[present], len(BINS)), counts
 
 
 def mean_size(sizes: ArrayLike) -> float:
@@ -139,7 +139,12 @@ def empty_share(sizes: ArrayLike) -> float:
 _score = partial(Metric, citation=_GARCIN, command="evaluate --sets")
 
 METRICS = (
-    _score("average-K", "share of pictures with the right species in sets of mean size K", accuracy, column="accuracy"),
+    _score(
+        "average-K",
+        "share of pictures with the right species in sets of mean size K",
+        accuracy_score,
+        column="accuracy",
+    ),
     _score(
         "macro-average",
         "top-K or average-K accuracy of each species, then their mean",
@@ -156,7 +161,7 @@ METRICS = (
     _score(
         "coverage",
         "share of pictures with the right species in the set",
-        accuracy,
+        accuracy_score,
         citation="Sadinle et al., JASA 2019",
         column="accuracy",
     ),

@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 from leafid.metrics.probabilities import checked, checked_probabilities
 
 
-def average_k_thresholds(probabilities: ArrayLike, sizes: Sequence[float]) -> NDArray[np.float64]:
+def fit_average_k_thresholds(probabilities: ArrayLike, sizes: Sequence[float]) -> NDArray[np.float64]:
     """Find the probabilities from which a class is named so that sets have k classes on average, for several k.
 
     Parameters
@@ -79,7 +79,7 @@ def average_k_thresholds(probabilities: ArrayLike, sizes: Sequence[float]) -> ND
     return np.array([threshold(k) for k in sizes])
 
 
-def coverage_threshold(probabilities: ArrayLike, labels: ArrayLike, coverage: float) -> float:
+def fit_coverage_threshold(probabilities: ArrayLike, labels: ArrayLike, coverage: float) -> float:
     """Find the probability from which a class is named so that sets hold the right one with a given probability.
 
     Split conformal prediction: for a new picture, exchangeable with the held-out ones, the right class is in its set
@@ -115,11 +115,11 @@ def coverage_threshold(probabilities: ArrayLike, labels: ArrayLike, coverage: fl
     """
     p, y = checked(probabilities, labels)
     right = np.sort(p[np.arange(len(y)), y])
-    rank = coverage_rank(len(y), coverage)
+    rank = compute_coverage_rank(len(y), coverage)
     return float(right[rank - 1]) if rank else 0.0
 
 
-def coverage_rank(number: int, coverage: float) -> int:
+def compute_coverage_rank(number: int, coverage: float) -> int:
     """Tell the rank, from 1, of the smallest right probability that sets of a coverage may demand; 0 for none.
 
     Parameters

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from leafid.evaluation.answers import Answers
-from leafid.metrics.plant_task import success
+from leafid.evaluation.judged_run import JudgedRun
+from leafid.metrics.plant_task import top_k_scores
+from leafid.runs.ground_truth import GroundTruth
 from leafid.runs.run import Run
-from leafid.runs.truth import Truth
 
 
 @dataclass(frozen=True)
-class FirstAnswers:
+class TopPredictions:
     """The species of rank 1 of each picture of the ground truth, in its order.
 
     Attributes
@@ -58,7 +58,7 @@ class Confusion:
 
 
 @dataclass(frozen=True)
-class SpeciesResult:
+class SpeciesScores:
     """How a run did on one species.
 
     Attributes
@@ -79,7 +79,7 @@ class SpeciesResult:
 
 
 @dataclass(frozen=True)
-class Reliability:
+class ReliabilityCurve:
     """How often answers of about one probability are right.
 
     Attributes
@@ -98,7 +98,7 @@ class Reliability:
     error: float
 
 
-def first_answers(run: Run, truth: Truth) -> FirstAnswers:
+def find_top_predictions(run: Run, truth: GroundTruth) -> TopPredictions:
     """Find the species of rank 1 for each picture of the ground truth.
 
     Parameters
@@ -109,7 +109,7 @@ def first_answers(run: Run, truth: Truth) -> FirstAnswers:
 
     Returns
     -------
-    FirstAnswers
+    TopPredictions
     """
     place = {name: index for index, name in enumerate(truth.pictures)}
     species: list[str | None] = [None] * len(truth)
@@ -120,10 +120,10 @@ def first_answers(run: Run, truth: Truth) -> FirstAnswers:
             species[index] = run.species[run.species_index[row]]
             score[index] = run.score[row]
     right = np.array([said == known for said, known in zip(species, truth.species, strict=True)], bool)
-    return FirstAnswers(tuple(species), score, right)
+    return TopPredictions(tuple(species), score, right)
 
 
-def confusions(first: FirstAnswers, truth: Truth) -> list[Confusion]:
+def find_confusions(first: TopPredictions, truth: GroundTruth) -> list[Confusion]:
     """List which species were taken for which, the most pictures first.
 
     Parameters
@@ -154,7 +154,7 @@ def confusions(first: FirstAnswers, truth: Truth) -> list[Confusion]:
     return sorted(found, key=lambda one: (-len(one.pictures), -one.share, one.right, one.answered))
 
 
-def by_species(answers: Answers, first: FirstAnswers, truth: Truth) -> list[SpeciesResult]:
+def score_each_species(answers: JudgedRun, first: TopPredictions, truth: GroundTruth) -> list[SpeciesScores]:
     """Tell how a run did on each species, the best first.
 
     Parameters
@@ -170,19 +170,19 @@ def by_species(answers: Answers, first: FirstAnswers, truth: Truth) -> list[Spec
         A picture that the run lacks counts as wrong.
     """
     worst: dict[str, str] = {}
-    for one in confusions(first, truth):
+    for one in find_confusions(first, truth):
         worst.setdefault(one.right, one.answered)
     names, code = truth.column("species")
     count = np.bincount(code, minlength=len(names))
-    shares = [np.bincount(code, success(answers.rank, k), len(names)) / count for k in (1, 5)]
+    shares = [np.bincount(code, top_k_scores(answers.rank, k), len(names)) / count for k in (1, 5)]
     found = [
-        SpeciesResult(name, int(count[i]), float(shares[0][i]), float(shares[1][i]), worst.get(name))
+        SpeciesScores(name, int(count[i]), float(shares[0][i]), float(shares[1][i]), worst.get(name))
         for i, name in enumerate(names)
     ]
     return sorted(found, key=lambda one: (-one.first, -one.first_five, one.species))
 
 
-def rank_curve(rank: ArrayLike, deepest: int) -> NDArray[np.float64]:
+def compute_rank_curve(rank: ArrayLike, deepest: int) -> NDArray[np.float64]:
     """Compute the share of pictures with the right species among the first k, for every k up to `deepest`.
 
     Parameters
@@ -206,7 +206,7 @@ def rank_curve(rank: ArrayLike, deepest: int) -> NDArray[np.float64]:
     return np.cumsum(np.bincount(inside, minlength=deepest + 1)[1:]) / len(ranks)
 
 
-def reliability(probability: ArrayLike, right: ArrayLike, n_bins: int = 10) -> Reliability:
+def compute_reliability(probability: ArrayLike, right: ArrayLike, n_bins: int = 10) -> ReliabilityCurve:
     """Hold the probability of answers against how often they are right.
 
     Parameters
@@ -219,7 +219,7 @@ def reliability(probability: ArrayLike, right: ArrayLike, n_bins: int = 10) -> R
 
     Returns
     -------
-    Reliability
+    ReliabilityCurve
 
     References
     ----------
@@ -238,4 +238,4 @@ def reliability(probability: ArrayLike, right: ArrayLike, n_bins: int = 10) -> R
     mean_said = np.bincount(bins, said, n_bins)[used] / count[used]
     mean_right = np.bincount(bins, hit.astype(np.float64), n_bins)[used] / count[used]
     error = float(np.abs(mean_said - mean_right) @ count[used] / max(len(said), 1))
-    return Reliability(mean_said, mean_right, count[used], error)
+    return ReliabilityCurve(mean_said, mean_right, count[used], error)

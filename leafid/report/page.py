@@ -12,23 +12,23 @@ import numpy as np
 
 import leafid
 from leafid.collection.picture import AcquisitionType, Picture
-from leafid.evaluation.answers import Answers, answers
+from leafid.evaluation.judged_run import JudgedRun, judge_run
 from leafid.evaluation.resampling import Bootstrap
-from leafid.evaluation.summary import ALL, MEAN_OF_TYPES, Part, by_type, measures
+from leafid.evaluation.summary import ALL, MEAN_OF_TYPES, GroupScores, measures, score_by_type
 from leafid.report import plots
 from leafid.report.facts import (
     Confusion,
-    FirstAnswers,
-    Reliability,
-    by_species,
-    confusions,
-    first_answers,
-    rank_curve,
-    reliability,
+    ReliabilityCurve,
+    TopPredictions,
+    compute_rank_curve,
+    compute_reliability,
+    find_confusions,
+    find_top_predictions,
+    score_each_species,
 )
 from leafid.report.thumbnails import thumbnail
+from leafid.runs.ground_truth import UNKNOWN, GroundTruth
 from leafid.runs.run import Run
-from leafid.runs.truth import UNKNOWN, Truth
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -63,13 +63,13 @@ class RunFacts:
     """One run laid beside the ground truth."""
 
     run: Run
-    answers: Answers
-    first: FirstAnswers
-    parts: Sequence[Part]
+    answers: JudgedRun
+    first: TopPredictions
+    parts: Sequence[GroupScores]
 
 
 def report_page(
-    truth: Truth,
+    truth: GroundTruth,
     runs: Sequence[Run],
     pictures: Sequence[Picture] = (),
     *,
@@ -102,7 +102,10 @@ def report_page(
     chosen = measures((1, 5))
     facts = [
         RunFacts(
-            run, found := answers(run, truth), first_answers(run, truth), by_type(truth, found, chosen, bootstrap=how)
+            run,
+            found := judge_run(run, truth),
+            find_top_predictions(run, truth),
+            score_by_type(truth, found, chosen, bootstrap=how),
         )
         for run in runs
     ]
@@ -127,7 +130,9 @@ def report_page(
 class _Gallery:
     """Finds pictures to show; each file is shrunk once."""
 
-    def __init__(self, truth: Truth, pictures: Sequence[Picture], thumbnails: Callable[[Path], str | None]) -> None:
+    def __init__(
+        self, truth: GroundTruth, pictures: Sequence[Picture], thumbnails: Callable[[Path], str | None]
+    ) -> None:
         self.thumbnails = thumbnails
         # A package lists a test picture twice, with and without its label; both are the same file.
         self.file = {picture.name: picture.file for picture in pictures}
@@ -161,8 +166,8 @@ class _Gallery:
         return self.show(names[:8], _EXAMPLES_SHOWN)
 
 
-def _details(one: RunFacts, truth: Truth, gallery: _Gallery) -> dict[str, object]:
-    found = confusions(one.first, truth)
+def _details(one: RunFacts, truth: GroundTruth, gallery: _Gallery) -> dict[str, object]:
+    found = find_confusions(one.first, truth)
     missing = [name for name, covered in zip(truth.pictures, one.answers.covered, strict=True) if not covered]
     shown = [
         ShownConfusion(
@@ -175,7 +180,7 @@ def _details(one: RunFacts, truth: Truth, gallery: _Gallery) -> dict[str, object
     ]
     return {
         "name": one.run.name,
-        "species": by_species(one.answers, one.first, truth),
+        "species": score_each_species(one.answers, one.first, truth),
         "confusions": shown,
         "n_confusions": len(found),
         "n_wrong": sum(len(confusion.pictures) for confusion in found),
@@ -183,7 +188,7 @@ def _details(one: RunFacts, truth: Truth, gallery: _Gallery) -> dict[str, object
     }
 
 
-def _counts(truth: Truth) -> list[dict[str, object]]:
+def _counts(truth: GroundTruth) -> list[dict[str, object]]:
     types = [part for part in (*map(str, AcquisitionType), UNKNOWN) if part in truth.type]
     rows = []
     for name in [*types, ALL] if len(types) > 1 else types:
@@ -210,13 +215,15 @@ def _score_plot(facts: Sequence[RunFacts]) -> str:
     return plots.score_bars(["mean" if name == MEAN_OF_TYPES else name for name in shown], scores)
 
 
-def _rank_plot(truth: Truth, facts: Sequence[RunFacts]) -> str:
+def _rank_plot(truth: GroundTruth, facts: Sequence[RunFacts]) -> str:
     deepest = min(DEEPEST_RANK, max(2, *(int(one.answers.size.max()) for one in facts)))
     if len(facts) > 1:
-        return plots.rank_curves({one.run.name: rank_curve(one.answers.rank, deepest) for one in facts})
+        return plots.rank_curves({one.run.name: compute_rank_curve(one.answers.rank, deepest) for one in facts})
     types = [part.name for part in facts[0].parts if part.name not in (ALL, MEAN_OF_TYPES)]
     kinds = np.array(truth.type)
-    return plots.rank_curves({name: rank_curve(facts[0].answers.rank[kinds == name], deepest) for name in types})
+    return plots.rank_curves(
+        {name: compute_rank_curve(facts[0].answers.rank[kinds == name], deepest) for name in types}
+    )
 
 
 def _reliability_plot(facts: Sequence[RunFacts]) -> str | None:
@@ -224,9 +231,9 @@ def _reliability_plot(facts: Sequence[RunFacts]) -> str | None:
     return plots.reliability_diagram(curves) if curves else None
 
 
-def _reliability(one: RunFacts) -> Reliability:
+def _reliability(one: RunFacts) -> ReliabilityCurve:
     said = ~np.isnan(one.first.score)
-    return reliability(one.first.score[said], one.first.right[said])
+    return compute_reliability(one.first.score[said], one.first.right[said])
 
 
 def _template() -> Template:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from leafid.report.facts import Reliability
+from leafid.report.facts import ReliabilityCurve
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -76,7 +76,7 @@ def rank_curves(curves: Mapping[str, NDArray[np.float64]]) -> str:
     Parameters
     ----------
     curves : mapping of str to float64 (deepest,)
-        See `leafid.report.facts.rank_curve`.
+        See `leafid.report.facts.compute_rank_curve`.
 
     Returns
     -------
@@ -95,7 +95,7 @@ def rank_curves(curves: Mapping[str, NDArray[np.float64]]) -> str:
     return _url(figure)
 
 
-def reliability_diagram(curves: Mapping[str, Reliability]) -> str:
+def reliability_diagram(curves: Mapping[str, ReliabilityCurve]) -> str:
     """Draw how often answers of about one probability are right, and how many there are.
 
     Parameters

@@ -8,15 +8,15 @@ from textwrap import fill
 
 import numpy as np
 
-from leafid.evaluation.answers import Answers
-from leafid.evaluation.comparison import Pair, species_scores
+from leafid.evaluation.comparison import RunComparison, score_species
+from leafid.evaluation.judged_run import JudgedRun
 from leafid.evaluation.resampling import Bootstrap
-from leafid.evaluation.summary import Measure, Part, by_group, by_type, level_measure
-from leafid.metrics.plant_task import accuracy
+from leafid.evaluation.summary import GroupScores, Measure, level_measure, score_by_group, score_by_type
+from leafid.metrics.plant_task import accuracy_score
 from leafid.metrics.registry import Metric
 from leafid.metrics.set_scores import BINS, bin_accuracy, empty_share, group_means, macro_average, mean_size
 from leafid.report.tables import Cell, Table
-from leafid.runs.truth import Truth
+from leafid.runs.ground_truth import GroundTruth
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Options:
         ]
 
 
-def type_table(truth: Truth, runs: Sequence[Answers], options: Options) -> Table:
+def type_table(truth: GroundTruth, runs: Sequence[JudgedRun], options: Options) -> Table:
     """Compose the scores of each run on each acquisition type.
 
     Parameters
@@ -75,7 +75,7 @@ def type_table(truth: Truth, runs: Sequence[Answers], options: Options) -> Table
     rows = [
         [run.name, part.name, *_cells(part, options.chosen, options)]
         for run in runs
-        for part in by_type(
+        for part in score_by_type(
             truth,
             run,
             options.chosen,
@@ -88,7 +88,7 @@ def type_table(truth: Truth, runs: Sequence[Answers], options: Options) -> Table
     )
 
 
-def group_table(truth: Truth, runs: Sequence[Answers], group: str, options: Options) -> Table:
+def group_table(truth: GroundTruth, runs: Sequence[JudgedRun], group: str, options: Options) -> Table:
     """Compose the scores of each run on each species, genus, family, author, plant or content.
 
     Parameters
@@ -108,7 +108,7 @@ def group_table(truth: Truth, runs: Sequence[Answers], group: str, options: Opti
     rows = [
         [run.name, part.name, *_cells(part, chosen, options)]
         for run in runs
-        for part in by_group(
+        for part in score_by_group(
             truth,
             run,
             chosen,
@@ -121,7 +121,7 @@ def group_table(truth: Truth, runs: Sequence[Answers], group: str, options: Opti
 
 
 def set_tables(
-    truth: Truth, runs: Sequence[Answers], training_pictures: Mapping[str, int] | None = None
+    truth: GroundTruth, runs: Sequence[JudgedRun], training_pictures: Mapping[str, int] | None = None
 ) -> list[Table]:
     """Compose the scores of runs as set-valued predictions: a picture's set is all that the run names for it.
 
@@ -146,7 +146,7 @@ def set_tables(
         hit = run.rank > 0
         per_class = group_means(hit, species, len(names))
         sizes = run.size
-        rows.append([run.name, accuracy(hit), macro_average(per_class), mean_size(sizes), empty_share(sizes)])
+        rows.append([run.name, accuracy_score(hit), macro_average(per_class), mean_size(sizes), empty_share(sizes)])
         for organ, score, size, count in zip(
             contents,
             group_means(hit, content, len(contents)),
@@ -169,7 +169,7 @@ def set_tables(
     return tables
 
 
-def comparison_table(pairs: Sequence[Pair], metric: str, what: str, resamples: int, seed: int) -> Table:
+def comparison_table(pairs: Sequence[RunComparison], metric: str, what: str, resamples: int, seed: int) -> Table:
     """Compose the comparison of every two runs.
 
     Parameters
@@ -219,7 +219,9 @@ def comparison_table(pairs: Sequence[Pair], metric: str, what: str, resamples: i
     return Table(f"Comparison, {metric}, {what}", columns, rows, notes)
 
 
-def species_table(truth: Truth, runs: Sequence[Answers], measure: Measure, acquisition_type: str | None) -> Table:
+def species_table(
+    truth: GroundTruth, runs: Sequence[JudgedRun], measure: Measure, acquisition_type: str | None
+) -> Table:
     """Compose each run's score on every species.
 
     Parameters
@@ -236,7 +238,7 @@ def species_table(truth: Truth, runs: Sequence[Answers], measure: Measure, acqui
     Table
     """
     names, _ = truth.column("species")
-    columns = [species_scores(truth, measure.score(run), acquisition_type).tolist() for run in runs]
+    columns = [score_species(truth, measure.score(run), acquisition_type).tolist() for run in runs]
     rows: list[list[Cell]] = [
         [name, *row] for name, row in zip(names, zip(*columns, strict=True), strict=True) if not np.isnan(row).any()
     ]
@@ -295,7 +297,7 @@ def _headings(chosen: Sequence[Measure], options: Options) -> list[str]:
     return headings
 
 
-def _cells(part: Part, chosen: Sequence[Measure], options: Options) -> list[Cell]:
+def _cells(part: GroupScores, chosen: Sequence[Measure], options: Options) -> list[Cell]:
     cells: list[Cell] = [part.pictures, part.missing, part.plants]
     for measure, score, (low, high) in zip(chosen, part.scores, part.intervals, strict=True):
         cells.append(score)

@@ -1,7 +1,7 @@
 """Run files: read, write and check them; one module per format."""
 
-from leafid.runs.checks import Known
-from leafid.runs.imageclef2011 import examine_run, read_run, run_line, write_run
+from leafid.runs.checks import KnownNames
+from leafid.runs.imageclef2011 import examine_run, format_run_line, read_run, write_run
 from leafid.runs.run import Prediction, Run
 
-__all__ = ["Known", "Prediction", "Run", "examine_run", "read_run", "run_line", "write_run"]
+__all__ = ["KnownNames", "Prediction", "Run", "examine_run", "format_run_line", "read_run", "write_run"]

@@ -26,7 +26,7 @@ Problem = tuple[int, str]
 
 
 @dataclass(frozen=True)
-class Known:
+class KnownNames:
     """The names that a run may use.
 
     Attributes
@@ -47,7 +47,7 @@ class Known:
         object.__setattr__(self, "stems", {PurePath(name).stem: name for name in sorted(self.pictures)})
 
 
-def problems_of(run: Run, known: Known | None = None, *, official: bool = False) -> list[Problem]:
+def find_problems(run: Run, known: KnownNames | None = None, *, official: bool = False) -> list[Problem]:
     """Find everything that is wrong with a run.
 
     Parameters
@@ -73,7 +73,7 @@ def problems_of(run: Run, known: Known | None = None, *, official: bool = False)
     return problems
 
 
-def _picture_names(run: Run, known: Known | None) -> Iterator[Problem]:
+def _picture_names(run: Run, known: KnownNames | None) -> Iterator[Problem]:
     places = _Places(run, run.picture_index, len(run.pictures))
     for index, name in enumerate(run.pictures):
         if known is None:
@@ -92,7 +92,7 @@ def _picture_names(run: Run, known: Known | None) -> Iterator[Problem]:
             yield places.problem(index, complaint)
 
 
-def _species_names(run: Run, known: Known | None) -> Iterator[Problem]:
+def _species_names(run: Run, known: KnownNames | None) -> Iterator[Problem]:
     if known is None:
         return
     names = sorted(known.species)
@@ -190,7 +190,7 @@ def _repeated_species(run: Run) -> Iterator[Problem]:
         yield int(line[here + 1]), f"expected each species of picture {name!r} once, found {kind!r} in {both}"
 
 
-def _too_many(run: Run, known: Known | None) -> Iterator[Problem]:
+def _too_many(run: Run, known: KnownNames | None) -> Iterator[Problem]:
     # Species that should not be there have a problem of their own.
     limit = max(SPECIES_2011, len(run.species))
     if known is not None and known.complete:

@@ -18,12 +18,12 @@ import numpy as np
 
 from leafid.errors import LeafidError, ProblemsError
 from leafid.files import open_output
-from leafid.runs.checks import Known, problems_of
-from leafid.runs.lines import LINE, parse
+from leafid.runs.checks import KnownNames, find_problems
+from leafid.runs.lines import LINE, parse_run
 from leafid.runs.run import Prediction, Run
 
 
-def read_run(path: str | os.PathLike[str], known: Known | None = None, *, official: bool = False) -> Run:
+def read_run(path: str | os.PathLike[str], known: KnownNames | None = None, *, official: bool = False) -> Run:
     r"""Read a run file, refusing it when anything is wrong with it.
 
     Parameters
@@ -62,7 +62,7 @@ def read_run(path: str | os.PathLike[str], known: Known | None = None, *, offici
 
 
 def examine_run(
-    path: str | os.PathLike[str], known: Known | None = None, *, official: bool = False
+    path: str | os.PathLike[str], known: KnownNames | None = None, *, official: bool = False
 ) -> tuple[Run, list[str]]:
     """Read a run file as far as it goes, and list everything that is wrong with it.
 
@@ -87,12 +87,12 @@ def examine_run(
     try:
         # Wrong bytes become lone surrogates, which are then reported with their line.
         with file.open(encoding="utf-8-sig", errors="surrogateescape") as stream:
-            run, broken = parse(stream, file.name)
+            run, broken = parse_run(stream, file.name)
     except OSError as error:
         raise LeafidError(f"{file}: can't be read: {error.strerror or error}") from error
     if official:
         run = _last_of_each_rank(run)
-    found = broken + problems_of(run, known, official=official)
+    found = broken + find_problems(run, known, official=official)
     if not len(run) and not broken:
         found.append((1, f"expected lines {LINE}, found an empty file"))
     return run, [f"{file}:{line}: {what}" for line, what in sorted(found)]
@@ -116,10 +116,10 @@ def write_run(
     """
     with open_output(file) as stream:
         for picture, species, rank, score in _ranked(predictions):
-            stream.write(run_line(picture, species, rank, score))
+            stream.write(format_run_line(picture, species, rank, score))
 
 
-def run_line(picture: str, species: str, rank: int, score: float) -> str:
+def format_run_line(picture: str, species: str, rank: int, score: float) -> str:
     r"""Write one prediction as a line of a run file.
 
     Parameters

@@ -29,7 +29,7 @@ class _Codes(dict[str, int]):
         return code
 
 
-def parse(stream: IO[str], name: str) -> tuple[Run, list[tuple[int, str]]]:
+def parse_run(stream: IO[str], name: str) -> tuple[Run, list[tuple[int, str]]]:
     """Read the lines of a run file of the 2011 format.
 
     Parameters
@@ -127,7 +127,7 @@ def _parse_line(line: str) -> Prediction | str:
     plain = line.strip().replace("\t", " ")
     if not plain.isprintable():
         strange = [letter for letter in plain if not letter.isprintable()]
-        # The stream marks bytes that are no UTF-8 as surrogates, see `parse`; U+0000 comes from UTF-16.
+        # The stream marks bytes that are no UTF-8 as surrogates, see `parse_run`; U+0000 comes from UTF-16.
         if any(letter == "\0" or "\udc80" <= letter <= "\udcff" for letter in strange):
             return f"expected UTF-8 text, found {shown}; save the file as UTF-8"
         remedy = "write a plain blank" if strange[0].isspace() else "remove it"

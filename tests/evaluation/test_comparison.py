@@ -3,60 +3,60 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from leafid.evaluation.answers import answers
-from leafid.evaluation.comparison import compare, score_weights, species_scores
+from leafid.evaluation.comparison import compare_runs, score_species, weigh_pictures
+from leafid.evaluation.judged_run import judge_run
 from leafid.evaluation.resampling import Bootstrap
-from leafid.evaluation.summary import ALL, GROUPS, MEAN_OF_TYPES, by_group, by_type, measures
+from leafid.evaluation.summary import ALL, GROUPS, MEAN_OF_TYPES, measures, score_by_group, score_by_type
 from leafid.metrics.plant_task import average_score
 from leafid.runs import read_run, write_run
-from leafid.runs.ground_truth import read_truth
+from leafid.runs.ground_truth_files import read_ground_truth
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "plant_task"
 
 
 @pytest.fixture(scope="module")
 def truth():
-    return read_truth(GOLDEN / "truth")
+    return read_ground_truth(GOLDEN / "truth")
 
 
 @pytest.fixture(scope="module")
 def runs(truth):
-    return [answers(read_run(GOLDEN / "runs" / name, truth.known), truth) for name in ("good.txt", "partial.txt")]
+    return [judge_run(read_run(GOLDEN / "runs" / name, truth.known), truth) for name in ("good.txt", "partial.txt")]
 
 
 @pytest.fixture
 def perfect(truth, tmp_path):
     write_run(tmp_path / "best.txt", {p: [(s, 1.0)] for p, s in zip(truth.pictures, truth.species, strict=True)})
-    return answers(read_run(tmp_path / "best.txt", truth.known), truth)
+    return judge_run(read_run(tmp_path / "best.txt", truth.known), truth)
 
 
 @pytest.mark.parametrize("measure", measures(), ids=lambda measure: measure.name)
 def test_weights_give_the_mean_of_the_types(truth, runs, measure):
-    parts = {part.name: part.scores[0] for part in by_type(truth, runs[0], [measure])}
+    parts = {part.name: part.scores[0] for part in score_by_type(truth, runs[0], [measure])}
     values = measure.score(runs[0])
-    assert score_weights(truth, measure.average) @ values == pytest.approx(parts[MEAN_OF_TYPES])
-    assert score_weights(truth, measure.average, "photo") @ values == pytest.approx(parts["photo"])
+    assert weigh_pictures(truth, measure.average) @ values == pytest.approx(parts[MEAN_OF_TYPES])
+    assert weigh_pictures(truth, measure.average, "photo") @ values == pytest.approx(parts["photo"])
 
 
 def test_a_better_run_wins(truth, runs, perfect):
-    (pair,) = compare(truth, [perfect, runs[1]], measures()[0], resamples=999)
+    (pair,) = compare_runs(truth, [perfect, runs[1]], measures()[0], resamples=999)
     assert (pair.first_score, pair.first, pair.second) == (1, "best.txt", "partial.txt")
     assert (pair.win + pair.tie + pair.loss, pair.loss) == (len(set(truth.species)), 0)
     assert pair.p == pair.corrected_p < 0.01
 
 
 def test_the_order_of_runs_only_swaps_sides(truth, runs):
-    (pair,), (turned,) = (compare(truth, order, measures()[0], resamples=999) for order in (runs, runs[::-1]))
+    (pair,), (turned,) = (compare_runs(truth, order, measures()[0], resamples=999) for order in (runs, runs[::-1]))
     assert (pair.first_score, pair.win, pair.loss, pair.p) == (turned.second_score, turned.loss, turned.win, turned.p)
 
 
 def test_a_run_ties_with_itself(truth, runs):
-    (pair,) = compare(truth, [runs[0], runs[0]], measures()[0], resamples=99)
+    (pair,) = compare_runs(truth, [runs[0], runs[0]], measures()[0], resamples=99)
     assert (pair.p, pair.win, pair.loss) == (1, 0, 0)
 
 
 def test_three_runs_are_three_corrected_pairs(truth, runs, perfect):
-    pairs = compare(truth, [*runs, perfect], measures()[0], resamples=199)
+    pairs = compare_runs(truth, [*runs, perfect], measures()[0], resamples=199)
     assert [(pair.first, pair.second) for pair in pairs] == [
         ("good.txt", "partial.txt"),
         ("good.txt", "best.txt"),
@@ -68,14 +68,14 @@ def test_three_runs_are_three_corrected_pairs(truth, runs, perfect):
 
 def test_misuse(truth, runs):
     with pytest.raises(ValueError, match="two or more"):
-        compare(truth, runs[:1], measures()[0])
+        compare_runs(truth, runs[:1], measures()[0])
     with pytest.raises(ValueError, match="expected a type"):
-        compare(truth, runs, measures()[0], acquisition_type="herbarium")
+        compare_runs(truth, runs, measures()[0], acquisition_type="herbarium")
 
 
 def test_species_scores_are_s_of_their_pictures(truth, runs):
     values = measures()[0].score(runs[0])
-    scores = species_scores(truth, values, "scan")
+    scores = score_species(truth, values, "scan")
     names, index = truth.column("species")
     authors, plants = np.array(truth.author), np.array(truth.plant)
     for place, name in enumerate(names):
@@ -86,22 +86,22 @@ def test_species_scores_are_s_of_their_pictures(truth, runs):
 
 @pytest.mark.parametrize("group", GROUPS)
 def test_groups_add_up_to_all_pictures(truth, runs, group):
-    parts = by_group(truth, runs[1], measures(), group)
+    parts = score_by_group(truth, runs[1], measures(), group)
     assert sum(part.pictures for part in parts) == len(truth)
     assert sum(part.missing for part in parts) == runs[1].missing
-    accuracy = sum(part.pictures * part.scores[3] for part in parts) / len(truth)
-    (everything,) = [part for part in by_type(truth, runs[1], measures()) if part.name == ALL]
-    assert accuracy == pytest.approx(everything.scores[3])
+    accuracy_score = sum(part.pictures * part.scores[3] for part in parts) / len(truth)
+    (everything,) = [part for part in score_by_type(truth, runs[1], measures()) if part.name == ALL]
+    assert accuracy_score == pytest.approx(everything.scores[3])
 
 
 def test_perfect_is_one_everywhere_and_intervals_have_no_width(truth, perfect):
-    for part in by_type(truth, perfect, measures(), bootstrap=Bootstrap(100)):
+    for part in score_by_type(truth, perfect, measures(), bootstrap=Bootstrap(100)):
         assert part.scores == (1,) * len(part.scores)
         assert np.allclose(part.intervals, 1)
 
 
 def test_intervals_hold_the_scores(truth, runs):
-    for part in by_type(truth, runs[0], measures(), bootstrap=Bootstrap(500)):
+    for part in score_by_type(truth, runs[0], measures(), bootstrap=Bootstrap(500)):
         for score, (low, high) in zip(part.scores, part.intervals, strict=True):
             # Sums in another order may differ in their last digit.
             assert low - 1e-12 <= score <= high + 1e-12

@@ -7,7 +7,7 @@ from leafid.classifiers.held_out import HeldOut
 from leafid.collection.picture import AcquisitionType, Picture, Taxon
 from leafid.identification.threshold_fitting import fit_thresholds
 from leafid.metrics.hierarchy import back_off, hierarchical_error
-from leafid.metrics.set_valued import average_k_thresholds, coverage_threshold
+from leafid.metrics.set_valued import fit_average_k_thresholds, fit_coverage_threshold
 from leafid.metrics.taxonomy import Taxonomy
 
 TAXA = {
@@ -41,10 +41,10 @@ def test_sets_are_those_of_their_definitions():
     held_out, right = made_up()
     fitted = fit_thresholds(held_out, TAXA)
     for size in (1, 2, 3, 4):
-        assert fitted.of_size(size) == average_k_thresholds(held_out.probabilities, [size])[0]
+        assert fitted.of_size(size) == fit_average_k_thresholds(held_out.probabilities, [size])[0]
         assert (held_out.probabilities >= fitted.of_size(size)).sum() == size * 60
     for coverage in (0.5, 0.8, 0.9, 0.95, 0.999):
-        assert fitted.of_coverage(coverage) == coverage_threshold(held_out.probabilities, right, coverage)
+        assert fitted.of_coverage(coverage) == fit_coverage_threshold(held_out.probabilities, right, coverage)
 
 
 def test_sizes_between_are_met_nearly():
@@ -105,5 +105,5 @@ def test_more_species_than_whole_sizes():
     pictures = [Picture(Path(f"{i}.jpg"), taxon=taxa[names[i]], plant=str(i)) for i in range(20)]
     fitted = fit_thresholds(HeldOut(pictures, probabilities, names, np.ones(20, bool)), taxa)
     for size in (1, 50, 100, 150):
-        assert fitted.of_size(size) == average_k_thresholds(probabilities, [size])[0]
+        assert fitted.of_size(size) == fit_average_k_thresholds(probabilities, [size])[0]
     assert len(fitted.sizes) <= 301

@@ -8,29 +8,29 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from leafid.evaluation.answers import answers
-from leafid.evaluation.official import java_double, official_files
+from leafid.evaluation.judged_run import judge_run
+from leafid.evaluation.official import format_java_double, format_official_files
 from leafid.metrics.plant_task import (
-    accuracy,
+    accuracy_score,
     average_score,
     average_score_by_group,
-    inverse_rank,
+    index_plants,
+    inverse_rank_scores,
     mean_of_types,
-    plant_accuracy,
-    plant_units,
-    success,
+    per_plant_score,
+    top_k_scores,
 )
 from leafid.runs import read_run
-from leafid.runs.ground_truth import read_truth
+from leafid.runs.ground_truth_files import read_ground_truth
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "plant_task"
 
 
 def test_a_plant_that_two_authors_took_is_a_unit_of_each():
-    owners, unit = plant_units(["ann", "ann", "bob", "ann"], ["a", "b", "a", "a"])
+    owners, unit = index_plants(["ann", "ann", "bob", "ann"], ["a", "b", "a", "a"])
     assert owners.tolist() == [0, 0, 1]
     assert unit.tolist() == [0, 1, 2, 0]
-    assert [len(numbers) for numbers in plant_units([], [])] == [0, 0]
+    assert [len(numbers) for numbers in index_plants([], [])] == [0, 0]
 
 
 def literal_mean(values):
@@ -181,7 +181,7 @@ def test_s_rises_with_each_picture_put_right(rows, data):
 
 def test_all_right_is_one_and_all_wrong_is_zero():
     authors, plants = ["a", "a", "b"], ["1", "2", "3"]
-    for score in (average_score, plant_accuracy):
+    for score in (average_score, per_plant_score):
         assert score(np.ones(3), authors, plants) == 1
         assert score(np.zeros(3), authors, plants) == 0
 
@@ -192,12 +192,14 @@ def test_a_plant_of_two_authors_counts_for_each():
 
 
 def test_without_pictures_there_is_no_score():
-    assert np.isnan([average_score([], [], []), plant_accuracy([], [], []), accuracy([]), mean_of_types([])]).all()
+    assert np.isnan(
+        [average_score([], [], []), per_plant_score([], [], []), accuracy_score([]), mean_of_types([])]
+    ).all()
 
 
 def test_ranks_become_scores():
-    assert success([0, 1, 2, 5, 6], 5).tolist() == [0, 1, 1, 1, 0]
-    assert inverse_rank([0, 1, 2, 5]).tolist() == [0, 1, 0.5, 0.2]
+    assert top_k_scores([0, 1, 2, 5, 6], 5).tolist() == [0, 1, 1, 1, 0]
+    assert inverse_rank_scores([0, 1, 2, 5]).tolist() == [0, 1, 0.5, 0.2]
 
 
 @pytest.mark.parametrize(
@@ -216,14 +218,14 @@ def test_ranks_become_scores():
     ],
 )
 def test_numbers_are_written_as_java_does(number, text):
-    assert java_double(number) == text
+    assert format_java_double(number) == text
 
 
 @pytest.mark.parametrize(("folder", "official"), [("leafid", False), ("official", True)])
 def test_small_golden_files(folder, official):
-    truth = read_truth(GOLDEN / "truth")
-    runs = [answers(read_run(GOLDEN / "runs" / name, truth.known), truth) for name in ("good.txt", "partial.txt")]
-    found = official_files(truth, runs, leave_out_missing=official)
+    truth = read_ground_truth(GOLDEN / "truth")
+    runs = [judge_run(read_run(GOLDEN / "runs" / name, truth.known), truth) for name in ("good.txt", "partial.txt")]
+    found = format_official_files(truth, runs, leave_out_missing=official)
     assert_same_files(found, read_files(GOLDEN / "expected" / folder))
 
 
@@ -231,7 +233,7 @@ def test_small_golden_files(folder, official):
 @given(st.integers(0, 2**32))
 def test_files_are_the_literal_ones_for_any_runs(tmp_path_factory, seed):
     rng = random.Random(seed)
-    truth = read_truth(GOLDEN / "truth")
+    truth = read_ground_truth(GOLDEN / "truth")
     species = sorted(truth.known.species)
     folder = tmp_path_factory.mktemp("runs")
     said, runs = {}, []
@@ -239,15 +241,15 @@ def test_files_are_the_literal_ones_for_any_runs(tmp_path_factory, seed):
         said[name] = {picture: rng.choice(species) for picture in rng.sample(truth.pictures, rng.randint(25, 40))}
         lines = [f"{picture} {kind} 1 0.5\n" for picture, kind in said[name].items()]
         (folder / name).write_text("".join(lines))
-        runs.append(answers(read_run(folder / name, truth.known), truth))
+        runs.append(judge_run(read_run(folder / name, truth.known), truth))
     expected = {name: "\n".join(lines) for name, lines in literal_files(as_records(truth), said, False).items()}
-    assert_same_files(official_files(truth, runs), expected)
+    assert_same_files(format_official_files(truth, runs), expected)
 
 
 def test_a_single_run_has_no_comparing_files():
-    truth = read_truth(GOLDEN / "truth")
-    run = answers(read_run(GOLDEN / "runs" / "good.txt", truth.known), truth)
-    assert sorted(official_files(truth, [run])) == [
+    truth = read_ground_truth(GOLDEN / "truth")
+    run = judge_run(read_run(GOLDEN / "runs" / "good.txt", truth.known), truth)
+    assert sorted(format_official_files(truth, [run])) == [
         "OfficialScores.csv",
         "goodScoreByPicture.csv",
         "goodScoresByFamily.csv",
@@ -258,7 +260,7 @@ def test_a_single_run_has_no_comparing_files():
 
 @pytest.fixture(scope="module")
 def real_truth(real_data):
-    return read_truth(real_data / "imageclef2011" / "Train")
+    return read_ground_truth(real_data / "imageclef2011" / "Train")
 
 
 @pytest.mark.parametrize(
@@ -267,6 +269,6 @@ def real_truth(real_data):
 )
 def test_the_official_scorers_own_files(real_data, real_truth, folder, names):
     golden = real_data / "golden" / "imageclef2011"
-    runs = [answers(read_run(golden / "runs" / name, real_truth.known, official=True), real_truth) for name in names]
-    found = official_files(real_truth, runs, leave_out_missing=True)
+    runs = [judge_run(read_run(golden / "runs" / name, real_truth.known, official=True), real_truth) for name in names]
+    found = format_official_files(real_truth, runs, leave_out_missing=True)
     assert_same_files(found, read_files(golden / "expected" / folder))

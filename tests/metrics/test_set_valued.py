@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from leafid.metrics.plant_task import accuracy
+from leafid.metrics.plant_task import accuracy_score
 from leafid.metrics.set_scores import (
     BINS,
     bin_accuracy,
@@ -13,7 +13,7 @@ from leafid.metrics.set_scores import (
     macro_average,
     mean_size,
 )
-from leafid.metrics.set_valued import average_k_thresholds, coverage_threshold
+from leafid.metrics.set_valued import fit_average_k_thresholds, fit_coverage_threshold
 
 quick = settings(max_examples=40, deadline=None)
 shapes = st.tuples(st.integers(1, 12), st.integers(1, 5))
@@ -26,7 +26,7 @@ labelled = probabilities.flatmap(
 
 
 def average_k_threshold(p, k):
-    return average_k_thresholds(p, [k])[0]
+    return fit_average_k_thresholds(p, [k])[0]
 
 
 def right_ones(p, labels):
@@ -52,7 +52,7 @@ def test_scores_of_sets_are_the_literal_ones(pictures):
     assert macro_average(group_means(hit, classes, 5)) == pytest.approx(sum(of_classes) / len(of_classes))
     assert mean_size(sizes) == pytest.approx(sum(sizes) / len(sizes))
     assert empty_share(sizes) == pytest.approx(sizes.count(0) / len(sizes))
-    assert accuracy(hit) == pytest.approx(sum(hit) / len(hit))
+    assert accuracy_score(hit) == pytest.approx(sum(hit) / len(hit))
 
 
 @quick
@@ -83,7 +83,7 @@ def test_parts_of_sets_can_be_asked_for():
 @given(labelled, st.sampled_from([0.1, 0.5, 0.8, 0.9]))
 def test_coverage_holds_on_the_pictures_it_is_fitted_on(data, coverage):
     p, labels = data
-    found = right_ones(p, labels) >= coverage_threshold(p, labels, coverage)
+    found = right_ones(p, labels) >= fit_coverage_threshold(p, labels, coverage)
     assert found.sum() >= coverage * (len(labels) + 1) - 1 - 1e-9
 
 
@@ -94,7 +94,7 @@ def test_coverage_threshold_is_the_literal_quantile(data, coverage):
     right = sorted(p[i][label] for i, label in enumerate(labels))
     # The smallest threshold candidates from below: as many right ones may be missed as (n + 1)(1 - coverage) allows.
     allowed = [m for m in range(1, len(right) + 1) if m <= (len(right) + 1) * (1 - coverage) + 1e-9]
-    assert coverage_threshold(p, labels, coverage) == (right[allowed[-1] - 1] if allowed else 0)
+    assert fit_coverage_threshold(p, labels, coverage) == (right[allowed[-1] - 1] if allowed else 0)
 
 
 def test_new_pictures_are_covered_as_promised():
@@ -103,7 +103,7 @@ def test_new_pictures_are_covered_as_promised():
     for _ in range(300):
         p = rng.dirichlet(np.ones(4), 40)
         labels = np.array([rng.choice(4, p=row) for row in p])
-        threshold = coverage_threshold(p[:39], labels[:39], 0.8)
+        threshold = fit_coverage_threshold(p[:39], labels[:39], 0.8)
         covered.append(p[39, labels[39]] >= threshold)
     # 300 pictures at 0.8: standard error 0.023; three of these.
     assert np.mean(covered) == pytest.approx(0.8, abs=0.07)
@@ -115,32 +115,32 @@ def test_thresholds_do_not_depend_on_the_order_of_pictures(data, rng):
     p, labels = data
     order = rng.sample(range(len(p)), len(p))
     assert average_k_threshold(p, 1.5) == average_k_threshold(p[order], 1.5)
-    assert coverage_threshold(p, labels, 0.8) == coverage_threshold(p[order], labels[order], 0.8)
+    assert fit_coverage_threshold(p, labels, 0.8) == fit_coverage_threshold(p[order], labels[order], 0.8)
 
 
 @quick
 @given(labelled)
 def test_larger_sets_take_lower_thresholds(data):
     p, labels = data
-    thresholds = average_k_thresholds(p, [0.5, 1, 2, 5])
+    thresholds = fit_average_k_thresholds(p, [0.5, 1, 2, 5])
     assert (np.diff(thresholds) <= 0).all()
     assert thresholds[-1] == 0
-    assert coverage_threshold(p, labels, 0.9) <= coverage_threshold(p, labels, 0.5)
+    assert fit_coverage_threshold(p, labels, 0.9) <= fit_coverage_threshold(p, labels, 0.5)
 
 
 def test_bins_are_those_of_table_1():
     trained = [0, 1, 10, 11, 50, 51, 500, 501, 2000, 2001]
-    accuracy, classes = bin_accuracy(np.linspace(0, 0.9, 10), trained)
+    accuracy_score, classes = bin_accuracy(np.linspace(0, 0.9, 10), trained)
     assert classes.tolist() == [3, 2, 2, 2, 1]
-    assert accuracy == pytest.approx([0.1, 0.35, 0.55, 0.75, 0.9])
+    assert accuracy_score == pytest.approx([0.1, 0.35, 0.55, 0.75, 0.9])
     assert len(BINS) == 5
 
 
 def test_classes_without_pictures_are_left_out():
     assert group_means([True, False], [1, 1], 3).tolist() == pytest.approx([np.nan, 0.5, np.nan], nan_ok=True)
-    accuracy, classes = bin_accuracy([np.nan, 0.5, np.nan], [5, 5, 100])
+    accuracy_score, classes = bin_accuracy([np.nan, 0.5, np.nan], [5, 5, 100])
     assert classes.tolist() == [1, 0, 0, 0, 0]
-    assert accuracy[0] == 0.5
+    assert accuracy_score[0] == 0.5
 
 
 @pytest.mark.parametrize(
@@ -150,13 +150,13 @@ def test_what_is_no_probability_is_refused(wrong):
     with pytest.raises(ValueError, match="expected probabilities"):
         average_k_threshold(wrong, 1)
     with pytest.raises(ValueError, match="expected probabilities"):
-        coverage_threshold(wrong, [0], 0.5)
+        fit_coverage_threshold(wrong, [0], 0.5)
 
 
 @pytest.mark.parametrize("labels", [[2], [-1], [0, 1], [0.5], [float("nan")]])
 def test_what_is_no_label_is_refused(labels):
     with pytest.raises(ValueError, match="labels"):
-        coverage_threshold([[0.5, 0.5]], labels, 0.5)
+        fit_coverage_threshold([[0.5, 0.5]], labels, 0.5)
 
 
 def test_what_can_not_be_asked_for():
@@ -167,10 +167,12 @@ def test_what_can_not_be_asked_for():
         average_k_threshold(np.empty((0, 3)), 1)
     for coverage in (0, 1, float("nan")):
         with pytest.raises(ValueError, match="between 0 and 1"):
-            coverage_threshold([[1.0]], [0], coverage)
+            fit_coverage_threshold([[1.0]], [0], coverage)
     with pytest.raises(ValueError, match="labelled"):
-        coverage_threshold(np.empty((0, 3)), [], 0.5)
+        fit_coverage_threshold(np.empty((0, 3)), [], 0.5)
 
 
 def test_without_pictures_there_is_no_score():
-    assert np.isnan([mean_size([]), empty_share([]), accuracy([]), macro_average([]), macro_average([np.nan])]).all()
+    assert np.isnan(
+        [mean_size([]), empty_share([]), accuracy_score([]), macro_average([]), macro_average([np.nan])]
+    ).all()

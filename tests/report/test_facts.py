@@ -4,17 +4,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leafid.collection.picture import AcquisitionType, Picture, Taxon
-from leafid.evaluation.answers import answers
-from leafid.report.facts import by_species, confusions, first_answers, rank_curve, reliability
+from leafid.evaluation.judged_run import judge_run
+from leafid.report.facts import (
+    compute_rank_curve,
+    compute_reliability,
+    find_confusions,
+    find_top_predictions,
+    score_each_species,
+)
 from leafid.runs import read_run
-from leafid.runs.truth import make_truth
+from leafid.runs.ground_truth import make_ground_truth
 
 SPECIES = {"1": "Acer opalus", "2": "Acer opalus", "3": "Quercus ilex", "4": "Ilex aquifolium", "5": "Ilex aquifolium"}
 
 
 @pytest.fixture
 def truth(tmp_path):
-    return make_truth(
+    return make_ground_truth(
         Picture(tmp_path / f"{name}.jpg", AcquisitionType.SCAN, taxon=Taxon(species))
         for name, species in SPECIES.items()
     )
@@ -33,7 +39,7 @@ def run(tmp_path):
 
 
 def test_first_answers_stand_in_the_order_of_the_truth(run, truth):
-    first = first_answers(run, truth)
+    first = find_top_predictions(run, truth)
     assert first.species == ("Acer opalus", "Quercus ilex", None, "Quercus ilex", "Quercus ilex")
     np.testing.assert_array_equal(first.score, [0.9, 0.5, np.nan, 0.6, 0.8])
     assert first.right.tolist() == [True, False, False, False, False]
@@ -43,11 +49,11 @@ def test_first_answers_stand_in_the_order_of_the_truth(run, truth):
 def test_scores_beyond_1_are_no_probabilities(tmp_path, truth):
     file = tmp_path / "distances.txt"
     file.write_text("1.jpg Acer opalus 1 17.5\n")
-    assert not first_answers(read_run(file), truth).are_probabilities
+    assert not find_top_predictions(read_run(file), truth).are_probabilities
 
 
 def test_confusions_are_sorted_by_pictures_and_their_pictures_by_how_sure_they_were(run, truth):
-    most, least = confusions(first_answers(run, truth), truth)
+    most, least = find_confusions(find_top_predictions(run, truth), truth)
     assert (most.right, most.answered, most.pictures, most.share) == (
         "Ilex aquifolium",
         "Quercus ilex",
@@ -63,7 +69,7 @@ def test_confusions_are_sorted_by_pictures_and_their_pictures_by_how_sure_they_w
 
 
 def test_a_missing_picture_is_wrong_but_no_confusion(run, truth):
-    best, second, last = by_species(answers(run, truth), first_answers(run, truth), truth)
+    best, second, last = score_each_species(judge_run(run, truth), find_top_predictions(run, truth), truth)
     assert (best.species, best.pictures, best.first, best.taken_for) == ("Acer opalus", 2, 0.5, "Quercus ilex")
     assert (second.species, second.first, second.first_five) == ("Ilex aquifolium", 0.0, 0.5)
     assert (last.species, last.first, last.taken_for) == ("Quercus ilex", 0.0, None)
@@ -73,7 +79,7 @@ def test_a_missing_picture_is_wrong_but_no_confusion(run, truth):
 def test_rank_curve_is_the_count_it_stands_for(ranks, deepest):
     literal = [sum(1 <= rank <= k for rank in ranks) / len(ranks) for k in range(1, deepest + 1)]
     # Sums of whole numbers divided once: only the last bit may differ.
-    np.testing.assert_allclose(rank_curve(ranks, deepest), literal, rtol=1e-15)
+    np.testing.assert_allclose(compute_rank_curve(ranks, deepest), literal, rtol=1e-15)
 
 
 @given(st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=60), st.integers(1, 12))
@@ -85,7 +91,7 @@ def test_reliability_by_its_definition(answered, n_bins):
     means = [
         (np.mean([p for p, _ in bins[b]]), np.mean([float(h) for _, h in bins[b]]), len(bins[b])) for b in sorted(bins)
     ]
-    found = reliability(said, right, n_bins)
+    found = compute_reliability(said, right, n_bins)
     # Means of at most 60 numbers below 1, added in another order.
     np.testing.assert_allclose(found.said, [mean for mean, _, _ in means], atol=1e-12)
     np.testing.assert_allclose(found.right, [share for _, share, _ in means], atol=1e-12)
@@ -95,5 +101,5 @@ def test_reliability_by_its_definition(answered, n_bins):
 
 
 def test_perfectly_sure_and_right_has_no_error():
-    assert reliability([1.0, 1.0], [True, True]).error == 0
-    assert reliability([1.0, 1.0], [False, False]).error == 1
+    assert compute_reliability([1.0, 1.0], [True, True]).error == 0
+    assert compute_reliability([1.0, 1.0], [False, False]).error == 1

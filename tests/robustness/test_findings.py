@@ -13,7 +13,7 @@ from leafid.collection.plantnet300k import read as read_plantnet300k
 from leafid.errors import LONGEST_LINE, LeafidError, ProblemsError, to_one_line
 from leafid.features.cache import FeatureCache
 from leafid.recipes.reader import load_recipe
-from leafid.runs.ground_truth import read_ground_truth_file
+from leafid.runs.ground_truth_files import read_ground_truth_file
 from leafid.synthetic.plan import Settings
 from leafid.synthetic.writer import MARK, write_collection
 from leafid.tasks.annotation2016.lists import read_list, read_sizes

@@ -5,8 +5,8 @@ import pytest
 
 from leafid.collection.picture import AcquisitionType, Picture, Taxon
 from leafid.errors import LeafidError, ProblemsError
-from leafid.runs.ground_truth import read_ground_truth_file, read_known, read_truth
-from leafid.runs.truth import UNKNOWN, make_truth
+from leafid.runs.ground_truth import UNKNOWN, make_ground_truth
+from leafid.runs.ground_truth_files import read_ground_truth, read_ground_truth_file, read_known_names
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "plant_task"
 
@@ -15,7 +15,7 @@ GOLDEN = Path(__file__).parents[1] / "golden" / "plant_task"
 def package(tmp_path):
     """The golden ground truth as a package: Train/ with XML, trainGroundTruth.txt beside it."""
     shutil.copytree(GOLDEN / "truth", tmp_path / "Train")
-    truth = read_truth(GOLDEN / "truth")
+    truth = read_ground_truth(GOLDEN / "truth")
     species = sorted(set(truth.species))
     lines = [
         " ".join([name, *(p for p, s in zip(truth.pictures, truth.species, strict=True) if s == name)]) + " \n"
@@ -30,7 +30,7 @@ def picture(name, **fields):
 
 
 def test_a_text_file_and_its_xml_give_what_the_xml_gives(package):
-    from_text, from_folder = read_truth(package / "trainGroundTruth.txt"), read_truth(package / "Train")
+    from_text, from_folder = read_ground_truth(package / "trainGroundTruth.txt"), read_ground_truth(package / "Train")
     assert from_text.pictures == from_folder.pictures
     assert (from_text.species, from_text.plant) == (from_folder.species, from_folder.plant)
     assert "Sorbus aria" in from_text.known.species
@@ -41,21 +41,21 @@ def test_the_xml_may_be_elsewhere(package, tmp_path_factory):
     elsewhere = tmp_path_factory.mktemp("lists") / "trainGroundTruth.txt"
     (package / "trainGroundTruth.txt").rename(elsewhere)
     with pytest.raises(LeafidError):
-        read_truth(elsewhere)
-    assert len(read_truth(elsewhere, xml=package / "Train")) == 40
+        read_ground_truth(elsewhere)
+    assert len(read_ground_truth(elsewhere, xml=package / "Train")) == 40
 
 
 def test_only_the_listed_pictures_count(package):
     (package / "part.txt").write_text("Acer campestre 1.jpg\n")
-    truth = read_truth(GOLDEN / "truth")
+    truth = read_ground_truth(GOLDEN / "truth")
     (package / "part.txt").write_text(f"{truth.species[0]} {truth.pictures[0]}\n")
-    assert read_truth(package / "part.txt").pictures == truth.pictures[:1]
+    assert read_ground_truth(package / "part.txt").pictures == truth.pictures[:1]
 
 
 def test_text_file_and_xml_must_agree(package):
     (package / "wrong.txt").write_text("Sorbus aria 1.jpg 2.jpg 999.jpg\n")
     with pytest.raises(ProblemsError) as error:
-        read_truth(package / "wrong.txt")
+        read_ground_truth(package / "wrong.txt")
     assert len(error.value.problems) == 3
     assert "'1.jpg' is 'Sorbus aria' here" in error.value.problems[0]
     assert "expected the XML of '999.jpg'" in error.value.problems[2]
@@ -87,24 +87,24 @@ def test_bad_text_files(tmp_path):
 
 
 def test_the_species_list_makes_the_known_species_complete(package):
-    assert not read_truth(GOLDEN / "truth").known.complete
+    assert not read_ground_truth(GOLDEN / "truth").known.complete
     (package / "SpeciesIDList").write_text("Sorbus aria\nAcer campestre\n")
     shutil.move(package / "Train", package / "TestXmlWithGroundTruth")
-    known = read_truth(package / "TestXmlWithGroundTruth").known
+    known = read_ground_truth(package / "TestXmlWithGroundTruth").known
     assert known.complete
     assert "Sorbus aria" in known.species
-    assert read_known(package / "TestXmlWithGroundTruth") == known
+    assert read_known_names(package / "TestXmlWithGroundTruth") == known
 
 
 def test_known_from_a_text_file_needs_no_xml(tmp_path):
     file = tmp_path / "GroundTruth.txt"
     file.write_text("Platanus x hispanica 1.jpg\nSorbus aria \n")
-    known = read_known(file)
+    known = read_known_names(file)
     assert (known.pictures, known.species) == ({"1.jpg"}, {"Platanus x hispanica", "Sorbus aria"})
 
 
 def test_pictures_without_plant_are_plants_of_their_own():
-    truth = make_truth([picture("b.jpg"), picture("a.jpg", type=AcquisitionType.SCAN, plant="7")])
+    truth = make_ground_truth([picture("b.jpg"), picture("a.jpg", type=AcquisitionType.SCAN, plant="7")])
     assert truth.pictures == ("a.jpg", "b.jpg")
     assert truth.plant == ("7", "of b.jpg")
     assert truth.type == ("scan", UNKNOWN)
@@ -113,14 +113,14 @@ def test_pictures_without_plant_are_plants_of_their_own():
 
 def test_two_pictures_of_one_name_are_refused():
     with pytest.raises(ProblemsError, match=r"Train.1\.jpg and .*Test.1\.jpg|Test.1\.jpg and .*Train.1\.jpg"):
-        make_truth([picture("Train/1.jpg"), picture("Test/1.jpg")])
+        make_ground_truth([picture("Train/1.jpg"), picture("Test/1.jpg")])
 
 
 def test_unlabelled_pictures_are_no_ground_truth():
     with pytest.raises(LeafidError, match="without labels"):
-        make_truth([Picture(Path("1.jpg"))])
+        make_ground_truth([Picture(Path("1.jpg"))])
 
 
 def test_a_path_that_is_not_there(tmp_path):
     with pytest.raises(LeafidError, match="no such file"):
-        read_truth(tmp_path / "nothing")
+        read_ground_truth(tmp_path / "nothing")

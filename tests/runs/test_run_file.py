@@ -5,11 +5,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leafid.errors import LeafidError, ProblemsError
-from leafid.runs import Known, Prediction, examine_run, read_run, run_line, write_run
+from leafid.runs import KnownNames, Prediction, examine_run, format_run_line, read_run, write_run
 from leafid.runs import lines as lines_module
 
 SPECIES = ("Acer campestre", "Acer platanoides", "Juglans nigra", "Platanus x hispanica", "Quercus ilex")
-KNOWN = Known(frozenset({"1.jpg", "2.jpg", "2107.jpg"}), frozenset(SPECIES))
+KNOWN = KnownNames(frozenset({"1.jpg", "2.jpg", "2107.jpg"}), frozenset(SPECIES))
 UNKNOWN = ":1: expected a known species, found "
 GOOD = "1.jpg Quercus ilex 1 0.5\n1.jpg Acer campestre 2 0.25\n2107.jpg Platanus x hispanica 1 1.0\n"
 
@@ -174,7 +174,7 @@ def test_without_a_collection_names_are_only_looked_at(file):
 
 
 def test_an_open_list_takes_other_species_but_no_misspelt_ones(file):
-    known = Known(KNOWN.pictures, KNOWN.species, complete=False)
+    known = KnownNames(KNOWN.pictures, KNOWN.species, complete=False)
     assert problems(file("1.jpg Sorbus aria 1 0.5\n1.jpg Juglans regia 2 0.1\n"), known) == []
     for wrong in ("quercus ilex", "Quercus ilexx", "Quercus", "sorbus aria"):
         assert len(problems(file(f"1.jpg {wrong} 1 0.5\n"), known)) == 1
@@ -233,7 +233,7 @@ def test_a_file_that_is_not_there(tmp_path):
 )
 def test_what_could_not_be_read_back_is_not_written(tmp_path, picture, species, score):
     with pytest.raises(LeafidError):
-        run_line(picture, species, 1, score)
+        format_run_line(picture, species, 1, score)
     with pytest.raises(LeafidError):
         write_run(tmp_path / "run.txt", {"1.jpg": [("Quercus ilex", 1.0)], picture: [(species, score)]})
     assert list(tmp_path.iterdir()) == []

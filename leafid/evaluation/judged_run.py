@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leafid.collection.names import parse_genus
+from leafid.runs.ground_truth import UNKNOWN, GroundTruth
 from leafid.runs.run import Run
-from leafid.runs.truth import UNKNOWN, Truth
 
 
 @dataclass(frozen=True, slots=True)
-class Answers:
+class JudgedRun:
     """What a run says of each picture of the ground truth, in its order.
 
     Attributes
@@ -46,7 +46,7 @@ class Answers:
         return int((~self.covered).sum())
 
 
-def answers(run: Run, truth: Truth) -> Answers:
+def judge_run(run: Run, truth: GroundTruth) -> JudgedRun:
     """Lay a run beside the ground truth.
 
     Parameters
@@ -57,7 +57,7 @@ def answers(run: Run, truth: Truth) -> Answers:
 
     Returns
     -------
-    Answers
+    JudgedRun
 
     Notes
     -----
@@ -78,7 +78,7 @@ def answers(run: Run, truth: Truth) -> Answers:
     first = np.flatnonzero(inside & (run.rank == 1))
     genus = [parse_genus(name) for name in run.species]
     family = [truth.family_of.get(name, UNKNOWN) for name in genus]
-    return Answers(
+    return JudgedRun(
         run.name,
         rank,
         size,

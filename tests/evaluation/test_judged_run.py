@@ -3,9 +3,9 @@ from pathlib import Path
 import pytest
 
 from leafid.collection.picture import Picture, Taxon
-from leafid.evaluation.answers import answers
+from leafid.evaluation.judged_run import judge_run
 from leafid.runs import read_run
-from leafid.runs.truth import make_truth
+from leafid.runs.ground_truth import make_ground_truth
 
 TAXA = {
     "1.jpg": Taxon("Quercus ilex", "Quercus", "Fagaceae"),
@@ -16,11 +16,11 @@ TAXA = {
 
 @pytest.fixture
 def answered(tmp_path):
-    truth = make_truth(Picture(Path(name), taxon=taxon) for name, taxon in TAXA.items())
+    truth = make_ground_truth(Picture(Path(name), taxon=taxon) for name, taxon in TAXA.items())
 
     def read(text):
         (tmp_path / "run.txt").write_text(text)
-        return answers(read_run(tmp_path / "run.txt", official=True), truth)
+        return judge_run(read_run(tmp_path / "run.txt", official=True), truth)
 
     return read
 
@@ -42,11 +42,11 @@ def test_genus_and_family_of_the_first_species(answered):
 
 def test_the_genus_of_a_hybrid_genus(tmp_path):
     taxon = Taxon("x Cuprocyparis leylandii", "x Cuprocyparis", "Cupressaceae")
-    truth = make_truth([Picture(Path("1.jpg"), taxon=taxon), Picture(Path("2.jpg"), taxon=Taxon(taxon.species))])
+    truth = make_ground_truth([Picture(Path("1.jpg"), taxon=taxon), Picture(Path("2.jpg"), taxon=Taxon(taxon.species))])
     assert truth.genus == ("x Cuprocyparis", "x Cuprocyparis")
     # Not known here, but well-formed, and of another genus than the other.
     (tmp_path / "run.txt").write_text("1.jpg x Cuprocyparis notabilis 1 1\n2.jpg x Sorbaronia fallax 1 1\n")
-    found = answers(read_run(tmp_path / "run.txt", truth.known), truth)
+    found = judge_run(read_run(tmp_path / "run.txt", truth.known), truth)
     assert found.first_genus.tolist() == [True, False]
 
 
