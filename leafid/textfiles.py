@@ -10,10 +10,10 @@ import io
 import json
 import math
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from pathlib import Path
 
-from leafid.errors import LeafidError
+from leafid.errors import LeafidError, ProblemsError
 
 
 def read_text(file: str | os.PathLike[str]) -> str:
@@ -134,3 +134,51 @@ def parse_finite_number(word: str) -> float | None:
     except ValueError:
         return None
     return number if math.isfinite(number) else None
+
+
+class LineProblems:
+    r"""Collect what is wrong with the lines of one file, to report all of it together.
+
+    As a context manager it raises a `ProblemsError` at the end of the block if there is any problem.
+
+    Examples
+    --------
+    >>> problems = LineProblems("run.txt")
+    >>> [problems.check_unique(line, "every id", name) for line, name in enumerate("aba", start=1)]
+    [True, True, False]
+    >>> problems.messages()
+    ["run.txt:3: expected every id once, found 'a', as in line 1"]
+    """
+
+    def __init__(self, file: str | os.PathLike[str]) -> None:
+        self.file = file
+        self._found: list[tuple[float, str]] = []
+        self._first_lines: dict[tuple[str, Hashable], int] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._found)
+
+    def __enter__(self) -> LineProblems:
+        return self
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        if kind is None and self:
+            raise ProblemsError(self.messages())
+
+    def add(self, line: int | None, problem: str) -> None:
+        """Add a problem ("expected …, found …") of a line, or of the file as a whole."""
+        place, order = (str(self.file), math.inf) if line is None else (f"{self.file}:{line}", line)
+        self._found.append((order, f"{place}: {problem}"))
+
+    def check_unique(self, line: int, kind: str, key: Hashable, shown: str | None = None) -> bool:
+        """Check that `key` is new among the keys of its kind ("every id"); otherwise add a problem."""
+        if (kind, key) not in self._first_lines:
+            self._first_lines[kind, key] = line
+            return True
+        first = self._first_lines[kind, key]
+        self.add(line, f"expected {kind} once, found {shown or repr(key)}, as in line {first}")
+        return False
+
+    def messages(self) -> list[str]:
+        """List the problems in the order of lines, those of the whole file last."""
+        return [message for _, message in sorted(self._found, key=lambda entry: entry[0])]

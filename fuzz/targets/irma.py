@@ -24,7 +24,7 @@ def target() -> Target:
         table = read_code_table(table_file)
         file = written(folder, "labels.txt", data)
         read_labels(file, table, pictures=["1234", "1235"])
-        read_labels(file, table, answers=False)
+        read_labels(file, table, allow_wildcards=False)
 
     return Target("irma", "IRMA code tables and labels", lambda: [_TABLE, _LABELS, b"T 1121\nT 1121\nX 1\n"], call,
                   (b"1121-120-463-700", b"*", b"C", b"T ", b"D ", b"#"))  # fmt: skip

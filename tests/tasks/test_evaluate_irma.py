@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-# 11 labels at the first position of the anatomical axis, 7 below 4, 8 below 46.
+# 11 characters at the first position of the anatomical axis, 7 below 4, 8 below 46.
 ANATOMY = ["731", "473", "477", *(f"46{n}" for n in range(1, 9)), *(f"4{n}1" for n in range(1, 6))]
 ANATOMY += [f"{first}00" for first in "12356890a"]
 TABLE = "".join(f"A {code}\n" for code in ANATOMY) + "T 1121\nT 1122\nD 120\nD 127\nB 700\nB 710\n"
@@ -44,7 +44,7 @@ def test_four_years(cli, folder):
     assert "part.txt: lacks 1 of 2 pictures; each counts as all wrong" in outcome.err
 
 
-def test_the_ten_lines(cli, folder):
+def test_ten_lines_of_the_document(cli, folder):
     outcome = cli("evaluate-irma", "--codes", "codes.txt", "--years", 2008, "--by-picture", "truth08.txt", "run08.txt")
     listed = [line.split()[1] for line in outcome.out.splitlines()[-10:]]
     expected = "0.000000 0.025531 0.051061 0.069297 0.069297 0.138594 0.138594 0.138594 0.125000 0.250000"

@@ -9,7 +9,7 @@ from leafid.metrics.path_error import path_error
 from leafid.tasks.irma.files import CodeTable
 from leafid.tasks.irma.metrics import METRICS, axis_error, code_error, label_error, year_errors
 
-# The document's own example, whose figures come out with 11, 7 and 8 possible labels.
+# The example of the document; its figures follow from 11, 7 and 8 possible characters.
 TEN_LINES = """
 463 0.000000
 46* 0.025531
@@ -25,8 +25,8 @@ TEN_LINES = """
 EXAMPLES = [(line.split()[0], float(line.split()[1])) for line in TEN_LINES.split("\n") if line]
 
 
-def table_of_the_example() -> CodeTable:
-    """11 labels at the first position, 7 below 4, 8 below 46."""
+def example_table() -> CodeTable:
+    """Has 11 characters at the first position, 7 below 4, 8 below 46."""
     anatomy = {"731", "473", "477"} | {f"46{n}" for n in range(1, 9)} | {f"4{n}1" for n in (1, 2, 3, 4, 5)}
     anatomy |= {f"{first}00" for first in "12356890a"}
     return CodeTable({
@@ -38,7 +38,7 @@ def table_of_the_example() -> CodeTable:
 
 
 def literal_axis_error(correct: str, classified: str, branching: tuple[int, ...]) -> float:
-    """The document's sum, clause by clause."""
+    """Compute the sum of the document clause by clause."""
     if correct == "C" * len(correct):
         return 0.0
     end = correct.find("0")
@@ -60,7 +60,7 @@ def literal_axis_error(correct: str, classified: str, branching: tuple[int, ...]
 
 labels = st.sampled_from("123ab")
 branchings = st.tuples(*[st.integers(1, 30)] * 3)
-# A correct code: labels, then zeros from where its path ends.
+# A correct code: labels, then zeros after the end of its path.
 corrects = st.tuples(st.lists(labels, min_size=3, max_size=3), st.integers(0, 3)).map(
     lambda drawn: "".join(drawn[0][: drawn[1]]).ljust(3, "0")
 )
@@ -68,20 +68,20 @@ classifieds = st.text("0123ab*", min_size=3, max_size=3)
 
 
 @pytest.mark.parametrize(("classified", "error"), EXAMPLES)
-def test_the_ten_lines(classified, error):
-    branching = table_of_the_example().branching("A", "463")
+def test_ten_lines_of_the_document(classified, error):
+    branching = example_table().count_children("A", "463")
     assert branching == (11, 7, 8)
     assert f"{axis_error('463', classified, branching):.6f}" == f"{error:.6f}"
 
 
 @pytest.mark.parametrize(("classified", "error"), [("18", 0.0), ("21", 1.0), ("*", 0.5)])
-def test_the_flat_examples(classified, error):
+def test_label_examples_of_the_document(classified, error):
     assert label_error("18", classified) == error
     assert label_error("C", classified) == 0.0
 
 
 @pytest.mark.parametrize("classified", ["111", "11*", "1**", "***", "*C*"])
-def test_the_clutter_examples(classified):
+def test_clutter_examples_of_the_document(classified):
     assert axis_error("CCC", classified, ()) == 0.0
 
 
@@ -103,14 +103,14 @@ def test_unspecified_positions(classified, share):
     assert axis_error("410", classified, (2, 3, 4)) == pytest.approx(0.25 * share, abs=1e-12)
 
 
-def test_behind_the_end_of_a_path_nothing_counts():
+def test_nothing_counts_after_the_end_of_a_path():
     assert axis_error("400", "40*", (2, 3, 1)) == axis_error("400", "400", (2, 3, 1)) == 0
     # Wrong at the second of two positions that count: 1/6 of 1/2 + 1/6.
     assert axis_error("400", "411", (2, 3, 1)) == pytest.approx(0.25 * 0.25)
 
 
 @given(corrects, classifieds, branchings)
-def test_as_the_literal_version(correct, classified, branching):
+def test_axis_error_equals_the_literal_version(correct, classified, branching):
     # Both add the same few numbers; only the order of one division differs.
     assert axis_error(correct, classified, branching) == pytest.approx(
         literal_axis_error(correct, classified, branching), abs=1e-12
@@ -118,21 +118,21 @@ def test_as_the_literal_version(correct, classified, branching):
 
 
 @given(corrects, classifieds, branchings)
-def test_bounds_and_perfect_is_best(correct, classified, branching):
+def test_axis_error_is_within_bounds_and_0_if_correct(correct, classified, branching):
     error = axis_error(correct, classified, branching)
     assert 0.0 <= error <= 0.25 + 1e-12
     assert axis_error(correct, correct, branching) == 0.0
 
 
 @given(corrects, classifieds, branchings, st.integers(0, 2))
-def test_right_is_at_most_undecided_is_at_most_wrong(correct, classified, branching, position):
+def test_undecided_costs_at_most_as_much_as_wrong(correct, classified, branching, position):
     def with_label(label: str) -> float:
         answer = correct[:position] + label + classified[position + 1 :]
         return axis_error(correct, answer, branching)
 
-    right, undecided, wrong = with_label(correct[position]), with_label("*"), with_label("z")
+    unchanged, undecided, wrong = with_label(correct[position]), with_label("*"), with_label("z")
     assert undecided <= wrong + 1e-12
-    assert axis_error(correct, correct, branching) <= right <= wrong + 1e-12
+    assert axis_error(correct, correct, branching) <= unchanged <= wrong + 1e-12
 
 
 @given(corrects, branchings)
@@ -141,13 +141,13 @@ def test_a_later_mistake_costs_less(correct, branching):
     assert errors == sorted(errors, reverse=True)
 
 
-def test_another_length_is_refused():
+def test_codes_of_another_length_are_refused():
     with pytest.raises(LeafidError, match="expected 3 positions"):
         axis_error("463", "46", (11, 7, 8))
 
 
-def test_a_whole_code_is_the_sum_of_its_axes():
-    table = table_of_the_example()
+def test_code_error_is_the_sum_over_axes():
+    table = example_table()
     correct = "1121-120-463-700"
     assert code_error(correct, correct, table) == 0
     assert code_error(correct, "2110-400-731-510", table) == pytest.approx(1)
@@ -160,57 +160,59 @@ def test_a_whole_code_is_the_sum_of_its_axes():
 @pytest.mark.parametrize("classified", ["1121-120-463", "463", "1121-120-46-700"])
 def test_codes_of_another_shape_are_refused(classified):
     with pytest.raises(LeafidError, match="expected"):
-        code_error("1121-120-463-700", classified, table_of_the_example())
+        code_error("1121-120-463-700", classified, example_table())
 
 
-def four_years():
+def make_four_years():
     code = "1121-120-463-700"
     truth = {"1": ("18", "18", code, code), "2": ("C", "3", "CCCC-CCC-CCC-CCC", code), "3": ("4", "5", code, code)}
     run = {"1": ("18", "*", code, "1121-120-46*-700"), "2": ("1", "4", code, code)}
     return truth, run
 
 
-def test_the_sum_over_four_years():
-    truth, run = four_years()
-    errors = {row.year: row for row in year_errors(truth, run, table_of_the_example())}
+def test_errors_of_four_years():
+    truth, run = make_four_years()
+    errors = {row.year: row for row in year_errors(truth, run, example_table())}
     assert errors[2005].error == 1  # 3 is missing; 2 is clutter
     assert errors[2006].error == 2.5
     assert errors[2007].error == 1
     assert errors[2008].error == pytest.approx(1 + 0.025531, abs=5e-7)
-    assert [errors[year].pictures for year in (2005, 2006, 2007, 2008)] == [2, 3, 2, 3]
+    assert [len(errors[year].errors) for year in (2005, 2006, 2007, 2008)] == [2, 3, 2, 3]
     assert {row.missing for row in errors.values()} == {1}
     assert errors[2006].mean == pytest.approx(2.5 / 3)
 
 
 def test_numbers_do_not_depend_on_the_order_of_pictures():
-    truth, run = four_years()
-    expected = year_errors(truth, run, table_of_the_example())
+    truth, run = make_four_years()
+    expected = year_errors(truth, run, example_table())
     for order in itertools.permutations(truth):
         shuffled = {picture: truth[picture] for picture in order}
-        assert year_errors(shuffled, dict(reversed(run.items())), table_of_the_example()) == expected
+        errors = year_errors(shuffled, dict(reversed(run.items())), example_table())
+        assert errors == expected
+        assert [year.error for year in errors] == [year.error for year in expected]
 
 
-def test_a_missing_picture_costs_no_more_than_its_worst_answer():
-    table = table_of_the_example()
+def test_a_missing_picture_costs_as_much_as_its_worst_answer():
+    table = example_table()
     truth = {"1": ("1121-CCC-463-700",)}
     worst = year_errors(truth, {"1": ("2110-120-731-510",)}, table, years=(2007,))
     assert year_errors(truth, {}, table, years=(2007,))[0].error == worst[0].error == 0.75
 
 
 def test_codes_without_a_table_are_refused():
-    truth, run = four_years()
+    truth, run = make_four_years()
     with pytest.raises(LeafidError, match="expected a code table for the codes of 2007"):
         year_errors(truth, run, None)
 
 
-def test_one_year_alone():
+def test_a_single_year():
     assert year_errors({"1": ("18",)}, {"1": ("*",)}, years=(2006,))[0].error == 0.5
 
 
-def test_paths_of_other_lengths_are_refused():
+def test_paths_of_different_lengths_are_refused():
     with pytest.raises(ValueError, match="zip"):
         path_error("ab", "abc", (1, 2))
 
 
-def test_metrics_say_which_way_is_better():
+def test_all_metrics_are_errors():
     assert [metric.higher_is_better for metric in METRICS] == [False] * 4

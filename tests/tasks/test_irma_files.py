@@ -1,7 +1,7 @@
 import pytest
 
 from leafid.errors import LeafidError, ProblemsError
-from leafid.tasks.irma.files import YEARS, read_code_table, read_labels, write_labels
+from leafid.tasks.irma.files import YEARS, read_code_table, read_labels
 
 TABLE = """# axis code meaning
 T 1121 x-ray, plain
@@ -29,15 +29,15 @@ def table(table_file):
     return read_code_table(table_file)
 
 
-def test_branching_counts_the_children_of_each_prefix(table):
-    assert table.branching("T", "1121") == (1, 1, 1, 2)
-    assert table.branching("A", "463") == (2, 2, 1)
-    assert table.branching("B", "700") == (1, 2, 1)
+def test_count_children_of_each_prefix(table):
+    assert table.count_children("T", "1121") == (1, 1, 1, 2)
+    assert table.count_children("A", "463") == (2, 2, 1)
+    assert table.count_children("B", "700") == (1, 2, 1)
 
 
-def test_branching_of_an_unknown_code_names_the_nearest(table):
+def test_an_unknown_code_suggests_the_nearest(table):
     with pytest.raises(LeafidError, match=r"found '461' \(nearest: 4"):
-        table.branching("A", "461")
+        table.count_children("A", "461")
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_branching_of_an_unknown_code_names_the_nearest(table):
         ("A", "codes.txt:11: expected an axis"),
         ("A 46", "codes.txt:11: axis A: expected 3 positions of 0-9, a-z, found '46'"),
         ("A 46*", "codes.txt:11: axis A: expected 3 positions of 0-9, a-z, found '46\\*'"),
-        ("A 463", "codes.txt:11: axis A: expected every code once, found '463', as in line 6"),
+        ("A 463", "codes.txt:11: expected every code of axis A once, found '463', as in line 6"),
     ],
 )
 def test_bad_table_lines_are_named(table_file, line, message):
@@ -63,13 +63,14 @@ def test_a_table_needs_every_axis(tmp_path):
     assert [problem.rsplit(" ", 1)[1] for problem in caught.value.problems] == ["T", "D", "B"]
 
 
-def test_what_is_written_is_read(tmp_path, table):
+def test_labels_and_codes_are_read(tmp_path, table):
     labels = {"1234": ("18", "*", "112*-120-46*-***", GOOD), "7": ("C", "3", "CCCC-CCC-CCC-CCC", GOOD)}
-    write_labels(tmp_path / "run.txt", labels)
+    lines = [" ".join([picture, *answers]) for picture, answers in labels.items()]
+    (tmp_path / "run.txt").write_text("\n".join(lines))
     assert read_labels(tmp_path / "run.txt", table) == labels
 
 
-def test_all_problems_of_a_run_at_once(tmp_path, table):
+def test_all_problems_of_a_run_are_reported_together(tmp_path, table):
     path = tmp_path / "run.txt"
     path.write_text(
         f"# picture 2005 2006 2007 2008\n1 18 18 {GOOD} {GOOD}\n1 18 18 {GOOD} {GOOD}\n2 18 {GOOD} {GOOD}\n"
@@ -95,7 +96,7 @@ def test_a_ground_truth_has_no_wildcards(tmp_path, table):
     path = tmp_path / "truth.txt"
     path.write_text(f"1 * 18 1121-120-46*-700 {GOOD}\n")
     with pytest.raises(ProblemsError) as caught:
-        read_labels(path, table, answers=False)
+        read_labels(path, table, allow_wildcards=False)
     assert [problem.removeprefix(f"{path}:1: ") for problem in caught.value.problems] == [
         "2005: expected a label, found '*'",
         "2007: axis A: expected positions of 0-9, a-z, C, found '*' in '46*'",
@@ -110,13 +111,13 @@ def test_codes_need_a_table(tmp_path):
 
 
 @pytest.mark.parametrize("content", ["", "# nothing\n\n"])
-def test_an_empty_run_is_a_problem(tmp_path, table, content):
+def test_an_empty_run_is_refused(tmp_path, table, content):
     (tmp_path / "run.txt").write_text(content)
-    with pytest.raises(ProblemsError, match="expected a line a picture"):
+    with pytest.raises(ProblemsError, match="expected one line per picture"):
         read_labels(tmp_path / "run.txt", table)
 
 
-def test_other_encodings_are_a_problem(tmp_path, table):
+def test_other_encodings_are_refused(tmp_path, table):
     (tmp_path / "run.txt").write_bytes(b"\xff\xfe1\x00")
     with pytest.raises(LeafidError, match="expected UTF-8 text, found the byte 0xff"):
         read_labels(tmp_path / "run.txt", table)

@@ -14,56 +14,41 @@ from leafid.tasks.irma.files import AXES, CLUTTER, CLUTTER_YEARS, FLAT_YEARS, UN
 
 CITATION = "ImageCLEF 2009, Error evaluation for IRMA Medical Image Annotation"
 
-_AXIS_SHARE = 0.25
+#: Error of a code's axis that is wrong from its first position on.
+WORST_AXIS_ERROR = 0.25
 
 
-def label_error(correct: str, classified: str, *, clutter: bool = True) -> float:
-    """Error of a flat label.
+def label_error(correct: str, answer: str, *, clutter: bool = True) -> float:
+    """Error of a flat label: 0 if correct, 0.5 for ``"*"`` ("don't know"), 1 if wrong.
 
-    Parameters
-    ----------
-    correct : str
-    classified : str
-        A label, or ``"*"`` for "don't know".
-    clutter : bool, default True
-        Whether the label ``"C"`` is the clutter class, whose pictures never count.
-
-    Returns
-    -------
-    float
-        0 when right, 0.5 for "don't know", 1 when wrong.
+    With `clutter`, the correct label ``"C"`` is the clutter class, which never counts.
 
     Examples
     --------
-    >>> [label_error("18", classified) for classified in ("18", "21", "*")]
+    >>> [label_error("18", answer) for answer in ("18", "21", "*")]
     [0.0, 1.0, 0.5]
     """
-    if (clutter and correct == CLUTTER) or classified == correct:
+    if (clutter and correct == CLUTTER) or answer == correct:
         return 0.0
-    return DONT_KNOW_ERROR if classified == WILDCARD else WRONG_ERROR
+    return DONT_KNOW_ERROR if answer == WILDCARD else WRONG_ERROR
 
 
-def axis_error(correct: str, classified: str, branching: Sequence[int]) -> float:
-    """Error of one axis of an IRMA code.
+def axis_error(correct: str, answer: str, branching: Sequence[int]) -> float:
+    """Error of one axis of an IRMA code, 0 (correct) to 0.25 (wrong from the first position on).
 
     Parameters
     ----------
     correct : str
-        The right code; "0" ends its path, all "C" is the clutter class, whose pictures never count.
-    classified : str
-        A code of the same length, maybe with ``"*"`` ("don't know").
+        "0" ends a code's path; all "C" is the clutter class, which never counts.
+    answer : str
+        A code of the same length; ``"*"`` means "don't know".
     branching : sequence of int
-        Number of possible labels at each position of the correct code (`CodeTable.branching`).
-
-    Returns
-    -------
-    float
-        0 (right) to 0.25 (wrong from the first position on).
+        Number of possible characters at each position of the correct code (`CodeTable.count_children`).
 
     Notes
     -----
-    The positions that count are those up to and with the first "0" of the path's end: naming something where nothing is
-    to be named is a mistake, a wildcard there is none, and behind it there is nothing left to decide.
+    Positions count up to and including the first "0" at the end of the path. Any other character there is a mistake, a
+    wildcard is not; after it there is nothing left to decide.
 
     References
     ----------
@@ -74,68 +59,59 @@ def axis_error(correct: str, classified: str, branching: Sequence[int]) -> float
     >>> round(axis_error("463", "46*", (11, 7, 8)), 6)
     0.025531
     """
-    if len(classified) != len(correct):
-        raise LeafidError(f"expected {len(correct)} positions as in {correct!r}, found {classified!r}")
+    if len(answer) != len(correct):
+        raise LeafidError(f"expected {len(correct)} positions as in {correct!r}, found {answer!r}")
     if set(correct) == {CLUTTER}:
         return 0.0
     depth = min(len(correct.rstrip(UNSPECIFIED)) + 1, len(correct))
-    return _AXIS_SHARE * path_error(correct[:depth], classified[:depth], branching[:depth], UNSPECIFIED)
+    return WORST_AXIS_ERROR * path_error(correct[:depth], answer[:depth], branching[:depth], UNSPECIFIED)
 
 
-def code_error(correct: str, classified: str, table: CodeTable) -> float:
-    """Error of a whole IRMA code.
+def axis_errors(correct: str, answer: str, table: CodeTable) -> tuple[float, ...]:
+    """Errors of the four axes of a code ``TTTT-DDD-AAA-BBB``, in the order of `AXES`.
 
-    Parameters
-    ----------
-    correct, classified : str
-        ``TTTT-DDD-AAA-BBB``.
-    table : CodeTable
-        Holds every code of `correct` that is not clutter.
-
-    Returns
-    -------
-    float
-        0 (all axes right) to 1 (all axes wrong from their first position on).
-
-    Raises
-    ------
-    LeafidError
-        When a code has another shape, or the table lacks the correct one.
+    The table must hold every axis of `correct` that is not clutter; otherwise a `LeafidError` is raised.
     """
-    rights, answers = correct.split("-"), classified.split("-")
-    if not len(rights) == len(answers) == len(AXES):
-        raise LeafidError(f"expected codes TTTT-DDD-AAA-BBB, found {correct!r} and {classified!r}")
-    error = 0.0
-    for axis, right, answer in zip(AXES, rights, answers, strict=True):
-        if set(right) != {CLUTTER}:
-            error += axis_error(right, answer, table.branching(axis, right))
-    return error
+    correct_axes, answered_axes = correct.split("-"), answer.split("-")
+    if not len(correct_axes) == len(answered_axes) == len(AXES):
+        raise LeafidError(f"expected codes TTTT-DDD-AAA-BBB, found {correct!r} and {answer!r}")
+    return tuple(
+        0.0 if set(code) == {CLUTTER} else axis_error(code, answered, table.count_children(axis, code))
+        for axis, code, answered in zip(AXES, correct_axes, answered_axes, strict=True)
+    )
+
+
+def code_error(correct: str, answer: str, table: CodeTable) -> float:
+    """Error of a whole IRMA code, the sum of its `axis_errors`: 0 (correct) to 1."""
+    return math.fsum(axis_errors(correct, answer, table))
 
 
 @dataclass(frozen=True)
-class YearError:
-    """How a run did in one year.
+class YearErrors:
+    """Errors of a run in one year.
 
     Attributes
     ----------
     year : int
-    error : float
-        The sum over the pictures.
-    pictures : int
-        How many pictures count: those of the ground truth without clutter.
+    errors : dict of str to tuple of float
+        By picture, without clutter: the error of its label, or the errors of its code's axes.
     missing : int
-        How many of those the run lacks; each counts 1.
+        Number of those pictures that the run lacks; each counts as entirely wrong.
     """
 
     year: int
-    error: float
-    pictures: int
+    errors: dict[str, tuple[float, ...]]
     missing: int
 
     @property
+    def error(self) -> float:
+        """Sum over the pictures."""
+        return math.fsum(error for errors in self.errors.values() for error in errors)
+
+    @property
     def mean(self) -> float:
-        """Error of a picture, 0 to 1; 0 where no picture counts."""
-        return self.error / self.pictures if self.pictures else 0.0
+        """Mean over the pictures, 0 to 1; 0 if there are none."""
+        return self.error / len(self.errors) if self.errors else 0.0
 
 
 def year_errors(
@@ -143,51 +119,44 @@ def year_errors(
     run: Mapping[str, Answers],
     table: CodeTable | None = None,
     years: Sequence[int] = YEARS,
-) -> list[YearError]:
-    """Score a run year by year; the task's score is the sum of the years' errors.
+) -> list[YearErrors]:
+    """Score a run in each of `years`, the columns of `truth` and `run`; the task's score is the sum of their errors.
 
-    Parameters
-    ----------
-    truth, run : mapping of str to tuple of str
-        Each picture's label or code in each of `years`.
-    table : CodeTable, optional
-        Needed for 2007 and 2008.
-    years : sequence of int
-
-    Returns
-    -------
-    list of YearError
-        In the order of `years`. A picture that the run lacks counts as all wrong.
+    `table` is required for 2007 and 2008.
     """
-    errors = []
-    # Many pictures have the same code, and many answers to it are the same.
-    known: dict[tuple[str, str], float] = {}
-    for column, year in enumerate(years):
-        found, missing = [], 0
-        for picture in sorted(truth):
-            correct = truth[picture][column]
-            if year in CLUTTER_YEARS and set(correct) <= {CLUTTER, "-"}:
-                continue
-            if picture not in run:
-                missing += 1
-                found.append(_worst(correct, year))
-            elif year in FLAT_YEARS:
-                found.append(label_error(correct, run[picture][column]))
-            else:
-                if table is None:
-                    raise LeafidError(f"expected a code table for the codes of {year}, found none")
-                pair = correct, run[picture][column]
-                if pair not in known:
-                    known[pair] = code_error(*pair, table)
-                found.append(known[pair])
-        errors.append(YearError(year, math.fsum(found), len(found), missing))
-    return errors
+    return [_score_year(column, year, truth, run, table) for column, year in enumerate(years)]
 
 
-def _worst(correct: str, year: int) -> float:
-    if year in FLAT_YEARS:
-        return WRONG_ERROR
-    return _AXIS_SHARE * sum(set(part) != {CLUTTER} for part in correct.split("-"))
+def is_clutter(answer: str, year: int) -> bool:
+    """Check whether a label or a whole code is the clutter class."""
+    return year in CLUTTER_YEARS and set(answer) <= {CLUTTER, "-"}
+
+
+def _score_year(
+    column: int, year: int, truth: Mapping[str, Answers], run: Mapping[str, Answers], table: CodeTable | None
+) -> YearErrors:
+    if table is None and year not in FLAT_YEARS:
+        raise LeafidError(f"expected a code table for the codes of {year}, found none")
+    errors: dict[str, tuple[float, ...]] = {}
+    # Many pictures share a code, and many answers to it are equal.
+    known: dict[tuple[str, str | None], tuple[float, ...]] = {}
+    for picture, answers in truth.items():
+        correct = answers[column]
+        if is_clutter(correct, year):
+            continue
+        pair = correct, run[picture][column] if picture in run else None
+        if pair not in known:
+            known[pair] = _score_answer(*pair, table if year not in FLAT_YEARS else None)
+        errors[picture] = known[pair]
+    return YearErrors(year, errors, len(errors.keys() - run.keys()))
+
+
+def _score_answer(correct: str, answer: str | None, table: CodeTable | None) -> tuple[float, ...]:
+    if table is None:
+        return (WRONG_ERROR if answer is None else label_error(correct, answer),)
+    if answer is None:
+        return tuple(0.0 if set(code) == {CLUTTER} else WORST_AXIS_ERROR for code in correct.split("-"))
+    return axis_errors(correct, answer, table)
 
 
 _error = partial(Metric, citation=CITATION, higher_is_better=False)
