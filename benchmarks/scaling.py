@@ -52,7 +52,7 @@ def train_table(
     """Train on more and more pictures, print a line for each."""
     plants = [first * 2**step for step in range(steps)]
     size = "400" if recipe == "fast" else "800"
-    drawing = ["--species", str(N_SPECIES), "--plants", str(plants[-1]), "--test-plants", "0", "--type", "scan"]
+    drawing = ["--species", str(N_SPECIES), "--plants", str(plants[-1]), "--test-plants", "0", "--only-type", "scan"]
     drawing += ["--pictures", str(PICTURES_PER_PLANT), "--size", size, "--jobs", str(jobs)]
     if drawn is None:
         drawn = folder / "all"
@@ -62,7 +62,7 @@ def train_table(
     for n_plants in plants:
         collection, store = folder / f"{n_plants}", folder / f"store-{n_plants}"
         n_pictures = linked(drawn, collection, n_plants)
-        words = [*COMMAND, "train", str(collection), "--type", "scan", "--recipe", recipe, "--jobs", str(jobs)]
+        words = [*COMMAND, "train", str(collection), "--only-type", "scan", "--recipe", recipe, "--jobs", str(jobs)]
         words += ["--output", str(folder / "model.leafid")]
         kept = ["--no-cache"] if no_cache else ["--cache", str(store)]
         cells = [str(n_pictures)]

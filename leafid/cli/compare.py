@@ -6,7 +6,7 @@ Holm's method. A picture that a run lacks counts 0.
 
 examples:
   leafid compare imageclef2011/TestXmlWithGroundTruth a.txt b.txt
-  leafid compare collection a.txt b.txt c.txt --metric accuracy --type photo --species
+  leafid compare collection a.txt b.txt c.txt --metric accuracy --only-type photo --species
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from __future__ import annotations
 import argparse
 
 from leafid.cli.scoring import add_truth_and_runs, answers_of, differ, truth_of
-from leafid.console.arguments import add_format, add_jobs, add_seed, add_type, positive_int
+from leafid.console.arguments import add_format, add_jobs, add_only_type, add_seed, positive_int
 from leafid.console.environment import Environment
 from leafid.errors import LeafidError, UsageError
 
@@ -26,7 +26,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
     add_truth_and_runs(parser, "run file; at least two")
     parser.add_argument("--metric", choices=_METRICS, default="S", help="what to compare (default: S)")
-    add_type(parser, "compare on pictures of this type (default: mean of the types)")
+    add_only_type(parser, "compare on pictures of this type (default: mean of the types)")
     parser.add_argument("--species", action="store_true", help="show each run's score on every species as well")
     parser.add_argument(
         "--resamples", type=positive_int, default=10_000, metavar="N", help="random swaps a pair (default: 10000)"
@@ -47,17 +47,24 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
         raise UsageError("expected at least two runs to compare; see 'leafid compare --help'")
     differ(arguments.runs)
     truth = truth_of(arguments)
-    if arguments.type and arguments.type not in truth.type:
-        raise LeafidError(f"{arguments.truth}: expected pictures of type {arguments.type}, found none")
+    if arguments.only_type and arguments.only_type not in truth.type:
+        raise LeafidError(f"{arguments.truth}: expected pictures of type {arguments.only_type}, found none")
     answered = answers_of(arguments.runs, truth, environment, jobs=arguments.jobs)
     measure = next(measure for measure in measures() if measure.name == arguments.metric)
     pairs = compare_runs(
-        truth, answered, measure, acquisition_type=arguments.type, resamples=arguments.resamples, seed=arguments.seed
+        truth,
+        answered,
+        measure,
+        acquisition_type=arguments.only_type,
+        resamples=arguments.resamples,
+        seed=arguments.seed,
     )
     tables = [
-        comparison_table(pairs, measure.name, arguments.type or "mean of types", arguments.resamples, arguments.seed)
+        comparison_table(
+            pairs, measure.name, arguments.only_type or "mean of types", arguments.resamples, arguments.seed
+        )
     ]
     if arguments.species:
-        tables.append(species_table(truth, answered, measure, arguments.type))
+        tables.append(species_table(truth, answered, measure, arguments.only_type))
     environment.stdout.write(render(tables, arguments.format))
     return 0

@@ -10,7 +10,7 @@ day together are scored apart.
 
 examples:
   leafid crossval imageclef2011
-  leafid crossval imageclef2011 --type scan --recipe fast --repeats 1
+  leafid crossval imageclef2011 --only-type scan --recipe fast --repeats 1
   leafid crossval imageclef2011 --context --by-place
 """
 
@@ -18,8 +18,16 @@ from __future__ import annotations
 
 import argparse
 
-from leafid.cli.learning import add_recipe, add_store, chosen_recipes, on_workers, open_loader, training_pictures
-from leafid.console.arguments import add_cluster, add_jobs, add_layout, add_seed, add_type, positive_int
+from leafid.cli.learning import (
+    add_recipe,
+    add_store,
+    add_training_types,
+    chosen_recipes,
+    on_workers,
+    open_loader,
+    training_pictures,
+)
+from leafid.console.arguments import add_cluster, add_jobs, add_layout, add_seed, positive_int
 from leafid.console.environment import Environment
 
 
@@ -38,7 +46,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--context", action="store_true", help="score beside it answers that place and day of the year had a say in"
     )
     parser.add_argument("--json", action="store_true", help="print every fold's figures as JSON; folds count from 1")
-    add_type(parser, "this acquisition type only (default: all that the collection has)")
+    add_training_types(parser)
     add_recipe(parser)
     add_layout(parser)
     add_store(parser)

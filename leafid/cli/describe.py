@@ -1,16 +1,15 @@
 """Write the descriptors of pictures as a table.
 
-One row a picture: the picture, its acquisition type, its species where that is known, then the values of the
-descriptor families, in columns like geometry.log_aspect_box. Which type a picture has, the metadata say, or --type, or
-else it is guessed from the picture.
+Each picture is a row: its file, its acquisition type, its species where that is known, and the values of the descriptor
+families, in columns like geometry.log_aspect_box. --assume-type sets the type; otherwise it is read from the metadata,
+or recognised by the model as in predict.
 
-The table is CSV; with an --output that ends in .parquet it is Parquet (needs: pip install pyarrow).
-A picture that can't be read, or has no leaf that can be found, is named on stderr and left out; the exit status is
-then 1.
+The table is CSV, or Parquet where --output ends in .parquet (needs: pip install pyarrow). A picture that can't be read,
+or in which no leaf is found, is reported on stderr and left out; the exit status is then 1.
 
 examples:
   leafid describe my-leaf.jpg --families geometry,teeth
-  leafid describe my-leaves --type scan --output leaves.csv
+  leafid describe my-leaves --assume-type scan --output leaves.csv
   leafid describe imageclef2011 --output leaves.parquet
   leafid describe --list
 """
@@ -21,24 +20,29 @@ import argparse
 from typing import TYPE_CHECKING
 
 from leafid.cli.learning import on_workers
-from leafid.console.arguments import add_cluster, add_jobs, add_layout, add_type, nonempty_path
+from leafid.cli.picture_types import assume_type, recognised_type, recognition_of_types
+from leafid.console.arguments import add_assume_type, add_cluster, add_jobs, add_layout, nonempty_path
 from leafid.console.environment import Environment
 from leafid.console.outputs import refuse_inputs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from leafid.collection import AcquisitionType, Picture
+    from leafid.collection import Picture
     from leafid.console.measurement_table import Row
+    from leafid.identification.type_recognition import TypeRecognition
 
-# Longer pictures are shrunk: descriptors work on leaves of a few hundred pixels.
+# Longest side of a picture in pixels; larger ones are shrunk, as descriptors work on leaves of a few hundred pixels.
 _MAX_SIDE = 1200
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.add_argument("pictures", nargs="*", metavar="PICTURE", help="pictures, folders of them, or collections")
-    add_type(parser, "how all the pictures were taken (default: what the metadata say, else guessed)")
+    parser.add_argument(
+        "--model", metavar="MODEL", help="the model that recognises acquisition types (default: the bundled one)"
+    )
+    add_assume_type(parser)
     add_layout(parser)
     parser.add_argument(
         "--families", metavar="A,B,…", help="only these descriptor families, in this order (default: all)"
@@ -59,7 +63,7 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     """Describe the pictures."""
     from functools import partial
 
-    from leafid.collection import AcquisitionType, read_and_warn
+    from leafid.collection import read_and_warn
     from leafid.console.measurement_table import choose_table_writer
     from leafid.descriptors import find_families, get_column_names
     from leafid.errors import UsageError
@@ -75,15 +79,13 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     if arguments.output != "-":
         refuse_inputs(arguments.output, arguments.pictures)
     collection = read_and_warn(arguments.pictures, arguments.layout, unlabelled=True)
-    given = AcquisitionType(arguments.type) if arguments.type else None
-    task = partial(_described, families=families, given=given)
-    outcomes = environment.progress(
-        ordered_map(task, collection.pictures, arguments.jobs), len(collection), "describing"
-    )
+    pictures = assume_type(arguments, collection.pictures)
+    task = partial(_measure_file, families=families, recognition=recognition_of_types(arguments, pictures))
     problems: list[str] = []
 
     def rows() -> Iterator[Row]:
-        for outcome in outcomes:
+        results = ordered_map(task, pictures, arguments.jobs)
+        for outcome in environment.progress(results, len(pictures), "describe"):
             if isinstance(outcome, str):
                 problems.append(outcome)
                 environment.note(f"leafid: error: {outcome}")
@@ -93,12 +95,12 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     with on_workers(arguments, arguments.pictures):
         write(environment.stdout, get_column_names(families), rows())
     if problems:
-        environment.note(f"leafid: {len(problems)} of {len(collection)} pictures left out")
+        environment.note(f"leafid: {len(problems)} of {len(pictures)} pictures left out")
     return 1 if problems or collection.is_incomplete else 0
 
 
-def _described(picture: Picture, families: Sequence[str], given: AcquisitionType | None) -> Row | str:
-    """Measure one picture; a problem comes back as its line."""
+def _measure_file(picture: Picture, families: Sequence[str], recognition: TypeRecognition | None) -> Row | str:
+    """Measure a picture; a problem is returned as its message."""
     import numpy as np
 
     from leafid.console.measurement_table import Row
@@ -106,13 +108,13 @@ def _described(picture: Picture, families: Sequence[str], given: AcquisitionType
     from leafid.errors import LeafidError, to_one_line
     from leafid.files import is_utf8
     from leafid.images import ImageError, read_image
-    from leafid.segmentation import guess_type, segment
+    from leafid.segmentation import segment
 
     if not is_utf8(str(picture.file)):
         return to_one_line(f"{picture.file}: expected a name in UTF-8, as tables are; rename it")
     try:
         image = read_image(picture.file, _MAX_SIDE)
-        type_ = given or picture.type or guess_type(image)
+        type_ = picture.type or recognised_type(recognition, picture)
         values = measure_families(image, segment(image, type_), families)
     except ImageError as error:
         return str(error)

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from leafid.console.arguments import number_type
+from leafid.console.arguments import TYPES, number_type
 from leafid.console.environment import Environment
 
 if TYPE_CHECKING:
@@ -27,6 +27,19 @@ def add_recipe(parser: argparse.ArgumentParser) -> None:
         help="a recipe that comes along (default, fast, baseline-bow), a folder with a TYPE.toml for each type, "
         "or a .toml file (default: %(default)s)",
     )
+
+
+def add_training_types(parser: argparse.ArgumentParser) -> None:
+    """``--only-type`` and ``--assume-type``; the older ``--type`` means the latter where no type is known."""
+    parser.add_argument(
+        "--only-type", choices=TYPES, help="learn to identify this acquisition type only (default: all types)"
+    )
+    parser.add_argument(
+        "--assume-type",
+        choices=TYPES,
+        help="take every picture for one of this type (default: that of its metadata)",
+    )
+    parser.add_argument("--type", choices=TYPES, help=argparse.SUPPRESS)
 
 
 def add_store_folder(parser: argparse._ActionsContainer) -> None:
@@ -123,12 +136,14 @@ def training_pictures(arguments: argparse.Namespace, environment: Environment) -
             "there is no XML, put those of a species directly into a folder named after it ('Acer campestre') and name "
             "the folder above"
         )
-    if all(picture.type is None for picture in pictures) and arguments.type:
-        # A collection that doesn't tell types apart is of the type that is asked for.
-        return [replace(picture, type=AcquisitionType(arguments.type)) for picture in pictures]
+    assumed = arguments.assume_type
+    if arguments.type and all(picture.type is None for picture in pictures):
+        assumed = assumed or arguments.type
+    if assumed:
+        return [replace(picture, type=AcquisitionType(assumed)) for picture in pictures]
     typed = [picture for picture in pictures if picture.type is not None]
     if not typed:
-        raise LeafidError(f"{arguments.collection}: the acquisition type of its pictures is not known; say --type")
+        raise LeafidError(f"{arguments.collection}: the acquisition type of its pictures is unknown; say --assume-type")
     if len(typed) < len(pictures):
         environment.warn(f"{len(pictures) - len(typed)} pictures of unknown acquisition type are left out")
     return typed
@@ -140,7 +155,8 @@ def chosen_recipes(arguments: argparse.Namespace, pictures: list[Picture]) -> di
     from leafid.recipes.reader import load_recipe
     from leafid.recipes.recipe import choose_types_to_train
 
-    only = AcquisitionType(arguments.type) if arguments.type else None
+    word = arguments.only_type or arguments.type
+    only = AcquisitionType(word) if word else None
     return {type_: load_recipe(arguments.recipe, type_) for type_ in choose_types_to_train(pictures, only)}
 
 

@@ -23,7 +23,7 @@ as training found out that it helps at other places.
 examples:
   leafid predict my-leaf.jpg
   leafid predict imageclef2011 --model clef11.leafid --output run.txt
-  leafid predict holiday/*.jpg --type photo --top 3
+  leafid predict holiday/*.jpg --assume-type photo --top 3
   leafid predict imageclef2011 --set average-5 --output sets.txt
   leafid predict imageclef2011 --back-off --output backed-off.txt
   leafid predict imageclef2011 --context --output in-context.txt
@@ -37,7 +37,8 @@ import argparse
 from typing import TYPE_CHECKING
 
 from leafid.cli.learning import add_store, on_workers, open_loader
-from leafid.console.arguments import add_cluster, add_jobs, add_layout, add_type, positive_int
+from leafid.cli.picture_types import assume_type
+from leafid.console.arguments import add_assume_type, add_cluster, add_jobs, add_layout, positive_int
 from leafid.console.environment import Environment
 from leafid.console.outputs import refuse_inputs, text_output_path
 
@@ -54,7 +55,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "pictures", metavar="PICTURE", nargs="+", help="a picture, a folder of pictures, or a collection"
     )
-    parser.add_argument("--model", metavar="MODEL", help="a trained model (default: the one that comes along)")
+    parser.add_argument("--model", metavar="MODEL", help="a trained model (default: the bundled model)")
+    add_assume_type(parser)
     parser.add_argument(
         "--output",
         metavar="RUN",
@@ -78,7 +80,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default="imageclef2011",
         help="of the run file (default: %(default)s)",
     )
-    add_type(parser, "how all the pictures were taken (default: what the metadata say, else recognised)")
     add_layout(parser)
     add_store(parser)
     add_jobs(parser)
@@ -149,9 +150,7 @@ def _choice(arguments: argparse.Namespace, model: Model) -> Choice:
 
 def _pictures_to_name(arguments: argparse.Namespace, environment: Environment) -> tuple[list[Picture], bool]:
     """List the pictures, and tell whether any that were asked for are left out."""
-    from dataclasses import replace
-
-    from leafid.collection import AcquisitionType, find_name_clashes, read_and_warn
+    from leafid.collection import find_name_clashes, read_and_warn
     from leafid.errors import ProblemsError
 
     collection = read_and_warn(arguments.pictures, arguments.layout, unlabelled=True)
@@ -168,9 +167,7 @@ def _pictures_to_name(arguments: argparse.Namespace, environment: Environment) -
         ]
         if problems:
             raise ProblemsError(problems)
-    if arguments.type:
-        pictures = [replace(picture, type=AcquisitionType(arguments.type)) for picture in pictures]
-    return pictures, collection.is_incomplete or len(pictures) < n_found
+    return assume_type(arguments, pictures), collection.is_incomplete or len(pictures) < n_found
 
 
 def _writable(pictures: Sequence[Picture], run_format: str, environment: Environment) -> list[Picture]:

@@ -7,7 +7,7 @@ files, byte for byte. Interrupted and started again with the same options, the c
 examples:
   leafid sample leaves                                 12 species, 5 plants each, 360 pictures of 800 pixels
   leafid sample leaves --species 28 --plants 20        more of both
-  leafid sample small --size 320 --type scan --seed 7  small scans only, other leaves
+  leafid sample small --size 320 --only-type scan --seed 7  small scans, other leaves
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from leafid.console.arguments import add_jobs, add_seed, add_type, positive_int
+from leafid.console.arguments import add_jobs, add_only_type, add_seed, positive_int
 from leafid.console.environment import Environment
 
 
@@ -38,7 +38,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--size", type=positive_int, default=800, metavar="PIXELS", help="longest side of a picture (default: 800)"
     )
-    add_type(parser, "draw this acquisition type only (default: all three)")
+    add_only_type(parser, "draw this acquisition type only (default: all three)")
     add_seed(parser)
     add_jobs(parser)
     parser.add_argument("--force", action="store_true", help="replace a collection that this command has drawn")
@@ -54,7 +54,7 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     test_plants = arguments.test_plants
     if test_plants is None:
         test_plants = 0 if plants < 2 else max(1, plants // 5)
-    types = (AcquisitionType(arguments.type),) if arguments.type else tuple(AcquisitionType)
+    types = (AcquisitionType(arguments.only_type),) if arguments.only_type else tuple(AcquisitionType)
     settings = Settings(
         arguments.species, plants, test_plants, arguments.pictures, types, arguments.size, arguments.seed
     )

@@ -1,15 +1,15 @@
 """Cut leaves out of pictures.
 
-Writes for every picture <name>_mask.png (255 is leaf, 0 is not; the picture's size) and <name>_overlay.jpg (the blade
-outlined in red, the petiole in magenta), and prints a line: the picture, its acquisition type, the part of the picture
-that is leaf, and from 0 to 1 how sure it is that a leaf was well cut out.
+For every picture, segment writes <name>_mask.png (255 is leaf, 0 is not; the size of the picture) and
+<name>_overlay.jpg (the blade outlined in red, the petiole in magenta). It prints one line: the picture, its acquisition
+type, the share of its pixels that are leaf, and the confidence, from 0 to 1, that the leaf is cut out well.
 
-Scans and scan-likes (a leaf on a plain sheet) are cut in another way than photos (a leaf on the tree). Which it is, the
-metadata say, or --type, or else it is guessed from the picture.
+Scans and scan-likes (a leaf on a plain sheet) are segmented in another way than photos (a leaf on the tree).
+--assume-type sets the type; otherwise it is read from the metadata, or recognised by the model as in predict.
 
 examples:
   leafid segment my-leaf.jpg --output cut
-  leafid segment --type photo --crop garden/*.jpg --output cut
+  leafid segment --assume-type photo --crop garden/*.jpg --output cut
   leafid segment imageclef2011/Train --output cut --jobs 2
 """
 
@@ -25,20 +25,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from leafid.cli.learning import on_workers
-from leafid.console.arguments import add_cluster, add_jobs, add_layout, add_type, check_output_folder
+from leafid.cli.picture_types import assume_type, recognised_type, recognition_of_types
+from leafid.console.arguments import add_assume_type, add_cluster, add_jobs, add_layout, check_output_folder
 from leafid.console.environment import Environment
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from leafid.collection import AcquisitionType, Picture
+    from leafid.collection import Picture
+    from leafid.identification.type_recognition import TypeRecognition
 
 CROP_SIZE = 512
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of one picture: `problem` is set where it could not be read."""
+    """The outcome for one picture; `problem` is set where it could not be read."""
 
     type: str = ""
     share: float = 0.0
@@ -50,9 +52,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.add_argument("pictures", nargs="+", metavar="PICTURE", help="a picture, or a folder or collection of them")
     parser.add_argument(
-        "--output", required=True, metavar="DIR", help="the folder to write to, apart from the pictures"
+        "--output", required=True, metavar="DIR", help="the folder to write to, outside the folders of the pictures"
     )
-    add_type(parser, "how all the pictures were taken (default: what the metadata say, else guessed)")
+    parser.add_argument(
+        "--model", metavar="MODEL", help="the model that recognises acquisition types (default: the bundled one)"
+    )
+    add_assume_type(parser)
     parser.add_argument(
         "--crop", action="store_true", help=f"also write <name>_crop.png: upright, on white, {CROP_SIZE} pixels a side"
     )
@@ -63,24 +68,22 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
     """Cut out every picture; 1 when any could not be read or is left out."""
-    from leafid.collection import AcquisitionType, read_and_warn
+    from leafid.collection import read_and_warn
     from leafid.parallel import ordered_map
 
     output = check_output_folder(arguments.output)
     collection = read_and_warn(arguments.pictures, arguments.layout, unlabelled=True)
-    pictures = collection.pictures
+    pictures = assume_type(arguments, collection.pictures)
     _refuse_read_folder(output, pictures, arguments.pictures)
     names = output_names([picture.file for picture in pictures], collection.root)
-    given = AcquisitionType(arguments.type) if arguments.type else None
-    task = partial(_cut_one, given=given, output=output, crop=arguments.crop)
-    outcomes = environment.progress(
-        ordered_map(task, zip(pictures, names, strict=True), arguments.jobs), len(pictures), "cutting"
-    )
-
+    recognition = recognition_of_types(arguments, pictures)
+    task = partial(_segment_file, recognition=recognition, output=output, crop=arguments.crop)
     width = max(len("picture"), *(len(picture.name) for picture in pictures))
     environment.print(f"{'picture':<{width}}  {'type':<9}  {'leaf':>6}  confidence")
     failed = 0
     with on_workers(arguments, arguments.pictures, [arguments.output]):
+        results = ordered_map(task, zip(pictures, names, strict=True), arguments.jobs)
+        outcomes = environment.progress(results, len(pictures), "segment")
         for picture, outcome in zip(pictures, outcomes, strict=True):
             if outcome.problem is not None:
                 failed += 1
@@ -138,18 +141,18 @@ def output_names(files: Sequence[Path], root: Path) -> list[str]:
     return names
 
 
-def _cut_one(named: tuple[Picture, str], given: AcquisitionType | None, output: Path, crop: bool) -> Outcome:
+def _segment_file(named: tuple[Picture, str], recognition: TypeRecognition | None, output: Path, crop: bool) -> Outcome:
     import numpy as np
 
     from leafid.images import ImageError, read_image
-    from leafid.segmentation import crop_leaf, draw_overlay, guess_type, segment
+    from leafid.segmentation import crop_leaf, draw_overlay, segment
 
     picture, name = named
     try:
         image = read_image(picture.file)
+        acquisition_type = picture.type or recognised_type(recognition, picture)
     except ImageError as error:
         return Outcome(problem=str(error))
-    acquisition_type = given or picture.type or guess_type(image)
     found = segment(image, acquisition_type)
     _write(output / f"{name}_mask.png", found.mask.view(np.uint8) * 255)
     _write(output / f"{name}_overlay.jpg", draw_overlay(image, found))

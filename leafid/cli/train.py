@@ -6,8 +6,8 @@ and one on the same pictures again is quick.
 
 examples:
   leafid train imageclef2011 --output clef11.leafid
-  leafid train imageclef2011 --type scan --recipe baseline-bow --output bow.leafid
-  leafid train garden --layout species-folders --type photo --output garden.leafid
+  leafid train imageclef2011 --only-type scan --recipe baseline-bow --output bow.leafid
+  leafid train garden --layout species-folders --assume-type photo --output garden.leafid
   leafid train plants --output plants.leafid --cluster tcp://head-node:8786
 """
 
@@ -20,13 +20,14 @@ from typing import TYPE_CHECKING
 from leafid.cli.learning import (
     add_recipe,
     add_store,
+    add_training_types,
     chosen_recipes,
     on_workers,
     open_loader,
     score_line,
     training_pictures,
 )
-from leafid.console.arguments import add_cluster, add_jobs, add_layout, add_seed, add_type
+from leafid.console.arguments import add_cluster, add_jobs, add_layout, add_seed
 from leafid.console.environment import Environment
 from leafid.console.outputs import binary_output_path, refuse_inputs
 
@@ -40,7 +41,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--output", required=True, metavar="MODEL", type=binary_output_path, help="the model file to write"
     )
-    add_type(parser, "train for this acquisition type only (default: all that the collection has)")
+    add_training_types(parser)
     add_recipe(parser)
     add_layout(parser)
     add_store(parser)

@@ -69,9 +69,20 @@ def check_output_folder(name: str) -> Path:
     return folder
 
 
-def add_type(parser: argparse.ArgumentParser, description: str) -> None:
-    """Add ``--type``, an acquisition type."""
-    parser.add_argument("--type", choices=TYPES, help=description)
+def add_only_type(parser: argparse.ArgumentParser, what: str) -> None:
+    """``--only-type``: leave out pictures of other acquisition types; ``--type`` is its older name."""
+    parser.add_argument("--only-type", choices=TYPES, help=what)
+    parser.add_argument("--type", dest="only_type", choices=TYPES, help=argparse.SUPPRESS)
+
+
+def add_assume_type(parser: argparse.ArgumentParser) -> None:
+    """``--assume-type``: take every picture for one of this acquisition type; ``--type`` is its older name."""
+    parser.add_argument(
+        "--assume-type",
+        choices=TYPES,
+        help="take every picture for one of this type (default: the type in its metadata, else recognised)",
+    )
+    parser.add_argument("--type", dest="assume_type", choices=TYPES, help=argparse.SUPPRESS)
 
 
 def add_jobs(parser: argparse.ArgumentParser) -> None:

@@ -313,5 +313,5 @@ def _described(names: Sequence[str], arrays: Arrays) -> Features:
 
 def _type_of(picture: Picture) -> AcquisitionType:
     if picture.type is None:
-        raise LeafidError(f"{picture.file}: the acquisition type is not known; give it with --type")
+        raise LeafidError(f"{picture.file}: the acquisition type is not known; give it with --assume-type")
     return picture.type

@@ -39,7 +39,7 @@ def locate(pictures: Sequence[Picture], jobs: int = 1) -> Iterator[tuple[int, in
 
 def _located(picture: Picture) -> tuple[int, int, int, int]:
     if picture.type is None:
-        raise LeafidError(f"{picture.file}: the acquisition type is not known; give it with --type")
+        raise LeafidError(f"{picture.file}: the acquisition type is not known; give it with --assume-type")
     rows, cols = read_image_size(picture.file)
     image = read_image(picture.file, LONGEST_SIDE)
     row0, row1, col0, col1 = segment(image, picture.type).box

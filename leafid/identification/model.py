@@ -13,6 +13,7 @@ from leafid.classifiers.type_recogniser import TypeRecogniser
 from leafid.collection.picture import AcquisitionType, Picture, Taxon
 from leafid.errors import LeafidError
 from leafid.identification.identifier import Identifier
+from leafid.identification.type_recognition import TypeRecognition
 
 
 @dataclass(frozen=True)
@@ -64,10 +65,8 @@ class Model:
     type_recognition: float | None = None
 
     def recognise_type(self, features: np.ndarray) -> AcquisitionType:
-        """Tell which type that it was trained for a picture is of, by `type_features`."""
-        if self.recogniser is None or not set(self.recogniser.types_) & set(self.identifiers):
-            return next(iter(self.identifiers))
-        return self.recogniser.recognise_features(features[None], self.identifiers)[0]
+        """Recognise which of the types that it was trained for a picture is of, by its `type_features`."""
+        return TypeRecognition(tuple(self.identifiers), self.recogniser).recognise_features(features)
 
     def identifier(self, acquisition_type: AcquisitionType) -> Identifier:
         """Give the identifier of a type.
@@ -83,7 +82,7 @@ class Model:
             known = ", ".join(map(str, self.identifiers))
             raise LeafidError(
                 f"the model was not trained for pictures of type {acquisition_type}, only for {known}; "
-                "say --type with one of these, or use another model"
+                "say --assume-type with one of these, or use another model"
             ) from None
 
 

@@ -26,6 +26,7 @@ from leafid.files import open_output
 from leafid.identification.archive import DAMAGE, MANIFEST, Arrays, open_archive
 from leafid.identification.identifier import Identifier
 from leafid.identification.model import Model, SpeciesInfo
+from leafid.identification.type_recognition import TypeRecognition
 from leafid.recipes.reader import parse_recipe
 from leafid.recipes.recipe import Recipe
 
@@ -115,6 +116,22 @@ def read_manifest(path: str | os.PathLike[str]) -> dict[str, Any]:
         return _read_manifest(archive, path)
 
 
+def read_type_recognition(path: str | os.PathLike[str]) -> TypeRecognition:
+    """Read only the part of a model that recognises acquisition types.
+
+    Raises
+    ------
+    LeafidError
+        As `read_model`.
+    """
+    with open_archive(path) as archive:
+        manifest = _read_manifest(archive, path)
+        types = tuple(AcquisitionType(word) for word in manifest["identifiers"])
+        if not types:
+            raise ValueError("it has no identifier")
+        return TypeRecognition(types, _recogniser(manifest, Arrays(archive, path)))
+
+
 def _read_manifest(archive: zipfile.ZipFile, path: str | os.PathLike[str]) -> dict[str, Any]:
     try:
         manifest = json.loads(archive.read(MANIFEST))
@@ -145,20 +162,25 @@ def _assembled(manifest: dict[str, Any], arrays: Arrays, path: str | os.PathLike
             contexts[type_] = _context(entry["context"], f"{type_}/context", arrays, n_species)
     if not identifiers:
         raise ValueError("it has no identifier")
-    recogniser = None
-    if "recogniser" in manifest:
-        recogniser = TypeRecogniser()
-        recogniser.types_ = tuple(AcquisitionType(word) for word in manifest["recogniser"])
-        recogniser.scorer_ = LinearScorer(
-            "none",
-            arrays.shaped("recogniser/coefficients", TypeRecogniser.N_VALUES, len(recogniser.types_)),
-            arrays.shaped("recogniser/intercepts", len(recogniser.types_)),
-        )
+    recogniser = _recogniser(manifest, arrays)
     species = {name: _species_info(name, plain) for name, plain in manifest["species"].items()}
     scores = dict(manifest["scores"])
     recognition = scores.pop(_TYPE_RECOGNITION, None)
     share = None if recognition is None else float(recognition)
     return Model(identifiers, recogniser, species, str(manifest["training_data"]), scores, thresholds, contexts, share)
+
+
+def _recogniser(manifest: dict[str, Any], arrays: Arrays) -> TypeRecogniser | None:
+    if "recogniser" not in manifest:
+        return None
+    recogniser = TypeRecogniser()
+    recogniser.types_ = tuple(AcquisitionType(word) for word in manifest["recogniser"])
+    recogniser.scorer_ = LinearScorer(
+        "none",
+        arrays.shaped("recogniser/coefficients", TypeRecogniser.N_VALUES, len(recogniser.types_)),
+        arrays.shaped("recogniser/intercepts", len(recogniser.types_)),
+    )
+    return recogniser
 
 
 def _identifier(entry: dict[str, Any], recipe: Recipe, arrays: Arrays) -> Identifier:

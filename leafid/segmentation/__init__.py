@@ -1,9 +1,8 @@
 """From a picture to the leaf: its mask, its blade without the petiole, a normalised crop."""
 
 from leafid.segmentation.crop import crop_leaf, estimate_upright_angle
-from leafid.segmentation.guess import guess_type
 from leafid.segmentation.overlay import draw_overlay
 from leafid.segmentation.result import Segmentation
 from leafid.segmentation.segment import segment
 
-__all__ = ["Segmentation", "crop_leaf", "draw_overlay", "estimate_upright_angle", "guess_type", "segment"]
+__all__ = ["Segmentation", "crop_leaf", "draw_overlay", "estimate_upright_angle", "segment"]

@@ -19,7 +19,9 @@ def test_a_table_that_says_how_it_was_made(cli):
 
 
 def test_scores_are_those_of_evaluate(cli):
-    (row,) = csv.DictReader(io.StringIO(cli("compare", TRUTH, GOOD, PARTIAL, "--type", "scan", "--format", "csv").out))
+    (row,) = csv.DictReader(
+        io.StringIO(cli("compare", TRUTH, GOOD, PARTIAL, "--only-type", "scan", "--format", "csv").out)
+    )
     assert float(row["S of A"]) == pytest.approx(0.7083333333333333)
     assert float(row["S of B"]) == pytest.approx(0.4375)
     assert 0 < float(row["p"]) <= 1
@@ -48,6 +50,7 @@ def test_a_type_that_is_not_there(cli, tmp_path):
     names = [path.stem for path in tmp_path.iterdir()]
     for name in ("a.txt", "b.txt"):
         (tmp_path / name).write_text("".join(f"{picture}.jpg Quercus ilex 1 1\n" for picture in names))
-    outcome = cli("compare", tmp_path, tmp_path / "a.txt", tmp_path / "b.txt", "--type", "photo")
+    outcome = cli("compare", tmp_path, tmp_path / "a.txt", tmp_path / "b.txt", "--only-type", "photo")
+    assert cli("compare", tmp_path, tmp_path / "a.txt", tmp_path / "b.txt", "--type", "photo") == outcome
     assert outcome.status == 1
     assert "expected pictures of type photo, found none" in outcome.err

@@ -91,7 +91,18 @@ def test_top_sets_go_with_context(predict, informed_model, drawn, tmp_path):
 @pytest.fixture
 def crossval(cli, small_recipe, drawn, drawn_cache):
     def run(*words):
-        always = ("--recipe", small_recipe, "--cache", drawn_cache, "--jobs", 1, "--type", "scan-like", "--repeats", 1)
+        always = (
+            "--recipe",
+            small_recipe,
+            "--cache",
+            drawn_cache,
+            "--jobs",
+            1,
+            "--only-type",
+            "scan-like",
+            "--repeats",
+            1,
+        )
         return cli("crossval", drawn, *always, *words)
 
     return run

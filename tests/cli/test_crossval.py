@@ -12,7 +12,7 @@ def crossval(cli, small_recipe, drawn, drawn_cache):
 
 
 def test_a_table_and_its_figures(crossval):
-    words = ("--folds", 3, "--repeats", 1, "--type", "scan-like")
+    words = ("--folds", 3, "--repeats", 1, "--only-type", "scan-like")
     found = crossval(*words)
     assert found.status == 0, found.err
     head, line = found.out.splitlines()
@@ -33,7 +33,7 @@ def test_a_table_and_its_figures(crossval):
 
 
 def test_seeds_deal_the_plants_out_anew(crossval):
-    found = crossval("--folds", 2, "--repeats", 2, "--seed", 5, "--type", "scan-like", "--json")
+    found = crossval("--folds", 2, "--repeats", 2, "--seed", 5, "--only-type", "scan-like", "--json")
     figures = json.loads(found.out)["scan-like"]
     assert [one["seed"] for one in figures["repeats"]] == [5, 6]
     assert [(one["seed"], one["fold"]) for one in figures["folds"]] == [(5, 1), (5, 2), (6, 1), (6, 2)]
@@ -48,7 +48,7 @@ def test_seeds_deal_the_plants_out_anew(crossval):
         (["--folds", 1], 2, "--folds: expected at least 2, found 1"),
         (["--folds", 0], 2, "--folds"),
         (["--repeats", "x"], 2, "--repeats"),
-        (["--folds", 100, "--type", "scan-like"], 1, "expected at least 100 plants for 100 folds, found 9"),
+        (["--folds", 100, "--only-type", "scan-like"], 1, "expected at least 100 plants for 100 folds, found 9"),
     ],
 )
 def test_wrong_numbers(crossval, words, status, expected):

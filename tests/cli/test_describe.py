@@ -37,7 +37,7 @@ def test_a_picture_becomes_a_row(cli, tmp_path):
 def test_species_of_a_collection_come_along(cli, tmp_path):
     for species in ("Acer campestre", "Quercus ilex"):
         draw(tmp_path / "leaves" / species / f"{species[0]}.png")
-    outcome = cli("describe", tmp_path / "leaves", "--families", "hu", "--type", "scan-like", "--jobs", "1")
+    outcome = cli("describe", tmp_path / "leaves", "--families", "hu", "--assume-type", "scan-like", "--jobs", "1")
     assert outcome.status == 0
     assert [(row["species"], row["type"]) for row in table(outcome.out)] == [
         ("Acer campestre", "scan-like"),
@@ -51,7 +51,7 @@ def test_bad_pictures_are_named_and_the_others_done(cli, tmp_path):
     (tmp_path / "c.jpg").touch()
     draw(tmp_path / "d.png", leaf=False)
     draw(tmp_path / "e.png")
-    outcome = cli("describe", tmp_path, "--families", "hu", "--type", "scan", "--jobs", "1")
+    outcome = cli("describe", tmp_path, "--families", "hu", "--assume-type", "scan", "--jobs", "1")
     assert outcome.status == 1
     assert [row["picture"][-5:] for row in table(outcome.out)] == ["a.png", "e.png"]
     lines = outcome.err.splitlines()
@@ -67,7 +67,7 @@ def test_a_name_that_no_table_can_hold(cli, tmp_path, monkeypatch, name_in_latin
     monkeypatch.chdir(tmp_path)
     draw(tmp_path / "a.png").rename(tmp_path / name_in_latin_1)
     draw(tmp_path / "b.png")
-    words = ("--families", "hu", "--type", "scan", "--jobs", "1")
+    words = ("--families", "hu", "--assume-type", "scan", "--jobs", "1")
     outcome = cli("describe", name_in_latin_1, "b.png", *words, "--output", output)
     assert outcome.status == 1
     assert outcome.err.splitlines() == [
@@ -117,7 +117,7 @@ def test_damage_inside_is_warned_of_by_whatever_process_reads(cli, tmp_path, cap
     data = bytearray((tmp_path / "leaf.jpg").read_bytes())
     data[-400:-340] = b"\0" * 60
     (tmp_path / "leaf.jpg").write_bytes(data)
-    outcome = cli("describe", tmp_path / "leaf.jpg", "--type", "photo", "--families", "hu", "--jobs", jobs)
+    outcome = cli("describe", tmp_path / "leaf.jpg", "--assume-type", "photo", "--families", "hu", "--jobs", jobs)
     (line,) = outcome.err.splitlines()
     assert line.startswith(f"leafid: warning: {tmp_path / 'leaf.jpg'}: damaged inside, used as it is (")
     assert capfd.readouterr().err == ""
@@ -147,7 +147,7 @@ def test_parquet_without_pyarrow_says_what_to_install(cli, tmp_path, monkeypatch
         (("leaf.png", "--families", ","), 2, "expected at least one descriptor family"),
         (("leaf.png", "--output", "table.xlsx"), 2, "ends in .csv or .parquet"),
         (("leaf.png", "--output", "folder.csv"), 1, "found a folder"),
-        (("leaf.png", "--type", "xray"), 2, "invalid choice: 'xray'"),
+        (("leaf.png", "--assume-type", "xray"), 2, "invalid choice: 'xray'"),
     ],
 )
 def test_wrong_words_are_named(cli, tmp_path, monkeypatch, words, status, message):

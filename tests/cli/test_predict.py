@@ -83,7 +83,7 @@ def test_a_ranking_for_a_person(predict, loose):
 
 
 def test_the_type_can_be_said(predict, loose):
-    found = predict(*sorted(loose.iterdir()), "--type", "photo")
+    found = predict(*sorted(loose.iterdir()), "--assume-type", "photo")
     assert found.status == 0
     assert found.out.count("(photo)") == 3
 
@@ -93,7 +93,7 @@ def test_good_pictures_among_bad_ones(predict, loose, tmp_path):
     (loose / "truncated.jpg").write_bytes(good[0].read_bytes()[:700])
     (loose / "empty.jpg").write_bytes(b"")
     (loose / "text.jpg").write_text("no picture")
-    for words in (["--type", "scan"], []):
+    for words in (["--assume-type", "scan"], []):
         found = predict(loose, "--output", tmp_path / "run", *words)
         assert found.status == 1
         for name in ("truncated.jpg", "empty.jpg", "text.jpg"):
@@ -188,14 +188,16 @@ def test_two_pictures_of_one_name(predict, loose, tmp_path):
 
 def test_a_type_that_the_model_lacks(cli, predict, drawn, drawn_cache, small_recipe, tmp_path):
     scans = tmp_path / "scans.leafid"
-    trained = cli("train", drawn, "--recipe", small_recipe, "--type", "scan", "--output", scans, "--cache", drawn_cache)
+    trained = cli(
+        "train", drawn, "--recipe", small_recipe, "--only-type", "scan", "--output", scans, "--cache", drawn_cache
+    )
     assert trained.status == 0, trained.err
     found = predict(drawn, "--output", tmp_path / "run", model=scans)
     assert found.status == 1
     assert found.err.startswith("leafid: error: the model was not trained for pictures of type ")
     assert found.err.count("\n") == 1
     assert not (tmp_path / "run").exists()
-    assert predict(drawn, "--output", tmp_path / "run", "--type", "scan", model=scans).status == 0
+    assert predict(drawn, "--output", tmp_path / "run", "--assume-type", "scan", model=scans).status == 0
 
 
 def test_models_that_are_none(predict, loose, tmp_path):

@@ -131,7 +131,7 @@ def test_another_question_starts_anew(cli, words, change, tmp_path, drawn_model,
     elif change == "option":
         words[1:1] = ["--top", "1"]
     elif change == "type":
-        words[1:1] = ["--type", "scan"]
+        words[1:1] = ["--assume-type", "scan"]
     else:
         first = sorted(pictures.glob("?*.jpg"))[1]
         shutil.copyfile(sorted(pictures.glob("?*.jpg"))[3], first)

@@ -118,7 +118,9 @@ def test_back_off_of_a_sure_model_names_species(cli, predict, drawn_model, truth
 def test_back_off_without_a_leaf_names_nothing(predict, tmp_path):
     """Whatever the threshold: here it is 0."""
     cv2.imwrite(str(tmp_path / "blank.png"), np.full((300, 200, 3), 250, np.uint8))
-    found = predict("--back-off", "--type", "scan", "--output", tmp_path / "run", pictures=tmp_path / "blank.png")
+    found = predict(
+        "--back-off", "--assume-type", "scan", "--output", tmp_path / "run", pictures=tmp_path / "blank.png"
+    )
     assert found.status == 0
     assert "no leaf found in it" in found.err
     assert [name for _, name, _ in lines(tmp_path / "run")["blank.png"]] == ["*"]

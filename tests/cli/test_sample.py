@@ -20,7 +20,7 @@ def test_says_what_was_written(cli, tmp_path):
 
 
 def test_one_type_only(cli, tmp_path):
-    outcome = small(cli, tmp_path / "leaves", "--type", "scan-like")
+    outcome = small(cli, tmp_path / "leaves", "--only-type", "scan-like")
     assert outcome.status == 0
     assert "  types    4 scan-like" in outcome.out.splitlines()
     assert {"pseudoscan"} == {
@@ -29,7 +29,7 @@ def test_one_type_only(cli, tmp_path):
 
 
 def test_a_single_plant_is_for_training(cli, tmp_path):
-    outcome = cli("sample", tmp_path / "leaves", "--species", 1, "--plants", 1, "--size", 40, "--type", "scan")
+    outcome = cli("sample", tmp_path / "leaves", "--species", 1, "--plants", 1, "--size", 40, "--only-type", "scan")
     assert outcome.status == 0
     assert "(0 of 1 a species for test)" in outcome.out
     assert "  test     0 pictures" in outcome.out
@@ -64,7 +64,7 @@ def test_force_replaces_what_was_drawn(cli, tmp_path):
         (("--size", 5), "size: expected a number from 32"),
         (("--test-plants", 9), "test plants: expected"),
         (("--seed", -3), "seed: expected"),
-        (("--type", "painting"), "invalid choice"),
+        (("--only-type", "painting"), "invalid choice"),
     ],
 )
 def test_wrong_usage(cli, tmp_path, words, message):

@@ -19,7 +19,7 @@ def leaf_file(tmp_path):
 
 
 def test_writes_mask_overlay_and_crop(cli, leaf_file, tmp_path):
-    outcome = cli("segment", leaf_file, "--type", "scan", "--output", tmp_path / "cut", "--crop", "--jobs", 1)
+    outcome = cli("segment", leaf_file, "--assume-type", "scan", "--output", tmp_path / "cut", "--crop", "--jobs", 1)
     assert outcome.status == 0, outcome.err
     assert outcome.err == ""
     header, line = outcome.out.splitlines()
@@ -44,10 +44,10 @@ def test_writes_mask_overlay_and_crop(cli, leaf_file, tmp_path):
     assert len(list((tmp_path / "cut").iterdir())) == 3
 
 
-def test_the_type_is_guessed_without_metadata(cli, leaf_file, tmp_path):
-    outcome = cli("segment", leaf_file, "--output", tmp_path / "cut", "--jobs", 1)
-    assert outcome.status == 0
-    assert outcome.out.splitlines()[1].split()[1] == "scan"
+def test_the_older_name_of_the_option(cli, leaf_file, tmp_path):
+    words = ("segment", leaf_file, "--output", tmp_path / "cut", "--jobs", 1)
+    assert cli(*words, "--type", "photo") == cli(*words, "--assume-type", "photo")
+    assert "--type " not in cli("segment", "--help").out
 
 
 def test_unreadable_pictures_are_reported_and_the_others_done(cli, leaf_file, tmp_path):
@@ -66,7 +66,7 @@ def test_unreadable_pictures_are_reported_and_the_others_done(cli, leaf_file, tm
 
 def test_an_all_white_scan_gives_an_empty_mask_and_a_warning(cli, tmp_path):
     cv2.imwrite(str(tmp_path / "white.png"), np.full((60, 50, 3), 255, np.uint8))
-    outcome = cli("segment", tmp_path / "white.png", "--type", "scan", "--output", tmp_path / "cut", "--jobs", 1)
+    outcome = cli("segment", tmp_path / "white.png", "--assume-type", "scan", "--output", tmp_path / "cut", "--jobs", 1)
     assert outcome.status == 0
     assert outcome.out.splitlines()[1].split() == ["white.png", "scan", "0.0%", "0.00"]
     assert "no leaf found" in outcome.err
@@ -109,7 +109,7 @@ def test_output_names_are_unique(tmp_path):
 def test_wrong_usage(cli, leaf_file, tmp_path):
     assert cli("segment", leaf_file).status == 2
     assert cli("segment", "--output", tmp_path).status == 2
-    assert cli("segment", leaf_file, "--output", tmp_path, "--type", "x-ray").status == 2
+    assert cli("segment", leaf_file, "--output", tmp_path, "--assume-type", "x-ray").status == 2
     outcome = cli("segment", tmp_path / "nowhere.jpg", "--output", tmp_path / "cut")
     assert outcome.status == 1
     assert "nowhere.jpg" in outcome.err

@@ -16,7 +16,7 @@ def train(cli, small_recipe, drawn_cache, tmp_path):
     """Train on a folder, of scans only unless said otherwise."""
 
     def run(folder, *words, output=tmp_path / "model.leafid", cache=drawn_cache, type_="scan"):
-        chosen = ["--type", type_] if type_ else []
+        chosen = ["--only-type", type_] if type_ else []
         kept = ["--cache", cache] if cache else ["--no-cache"]
         jobs = [] if "--jobs" in words else ["--jobs", 1]
         return cli("train", folder, "--recipe", small_recipe, "--output", output, *chosen, *kept, *jobs, *words)
@@ -171,17 +171,20 @@ def test_the_same_picture_under_two_names_of_species(train, drawn, tmp_path):
     assert train(folder).status == 0
 
 
-def test_folders_named_after_species_are_of_the_type_asked_for(train, drawn, tmp_path):
+def test_folders_named_after_species_are_of_the_assumed_type(train, drawn, tmp_path):
     for name in ("robur", "platanoides"):
         (tmp_path / "garden" / f"Genus {name}").mkdir(parents=True)
         for stem in stems(drawn / "Train", species=name):
             shutil.copy(drawn / "Train" / f"{stem}.jpg", tmp_path / "garden" / f"Genus {name}")
     without = train(tmp_path / "garden", type_=None)
     assert without.status == 1
-    assert "the acquisition type of its pictures is not known; say --type" in without.err
-    found = train(tmp_path / "garden")
+    assert "the acquisition type of its pictures is unknown; say --assume-type" in without.err
+    assert train(tmp_path / "garden", "--only-type", "scan", type_=None) == without
+    found = train(tmp_path / "garden", "--assume-type", "scan", type_=None)
     assert found.status == 0, found.err
     assert read_model(tmp_path / "model.leafid").recogniser is None
+    older = train(tmp_path / "garden", "--type", "scan", type_=None)
+    assert (older.status, older.out) == (0, found.out)
 
 
 @pytest.mark.parametrize("content", [[], ["notes.txt"]])
@@ -244,7 +247,7 @@ def test_a_cache_that_can_not_be_costs_the_cache_and_not_the_work(train, drawn, 
         (["--seed", "x"], 2, "argument --seed: expected a whole number from 0"),
         (["--seed", "1_0"], 2, "argument --seed: expected a whole number from 0"),
         (["--jobs", "0"], 2, "argument --jobs"),
-        (["--type", "xray"], 2, "argument --type"),
+        (["--only-type", "xray"], 2, "argument --only-type"),
     ],
 )
 def test_wrong_usage(cli, drawn, tmp_path, words, status, expected):
@@ -257,7 +260,18 @@ def test_wrong_usage(cli, drawn, tmp_path, words, status, expected):
 
 @pytest.mark.parametrize("name", [name for name in list_recipes() if name != "default"])
 def test_recipes_by_name(cli, drawn, drawn_cache, tmp_path, name):
-    words = ["--recipe", name, "--type", "scan", "--output", tmp_path / "model", "--cache", drawn_cache, "--jobs", 1]
+    words = [
+        "--recipe",
+        name,
+        "--only-type",
+        "scan",
+        "--output",
+        tmp_path / "model",
+        "--cache",
+        drawn_cache,
+        "--jobs",
+        1,
+    ]
     found = cli("train", drawn, *words)
     assert found.status == 0, found.err
     assert read_model(tmp_path / "model").identifiers["scan"].recipe == load_recipe(name, AcquisitionType.SCAN)
@@ -268,7 +282,7 @@ def test_a_test_part_alone_is_nothing_to_learn_from(train, drawn, tmp_path):
     for folder in ("Acer campestre", "test/Olea europaea"):
         (tmp_path / "own" / folder).mkdir(parents=True)
         shutil.copy(leaf, tmp_path / "own" / folder)
-    found = train(tmp_path / "own")
+    found = train(tmp_path / "own", "--assume-type", "scan", type_=None)
     assert (found.status, found.out) == (1, "")
     warning, error = found.err.splitlines()
     assert warning.startswith(f"leafid: warning: {tmp_path / 'own' / 'Acer campestre'}: expected pictures directly in ")

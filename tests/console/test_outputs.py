@@ -40,7 +40,7 @@ def test_the_first_of_several_pictures_is_no_output(refused, garden):
     picture = garden / "Olea europaea" / "a.jpg"
     expected = f"--output {picture}: expected a name without the ending of a picture, found .jpg"
     assert expected in refused("predict", "--output", picture, garden)
-    assert expected in refused("train", garden, "--type", "scan", "--output", picture)
+    assert expected in refused("train", garden, "--assume-type", "scan", "--output", picture)
 
 
 def test_the_model_that_is_read_is_no_output(refused, garden, drawn_model, tmp_path):

@@ -240,7 +240,7 @@ def test_nothing_to_learn_a_codebook_from(pictures):
 def test_a_picture_without_a_type_is_refused(pictures):
     loader = FeatureLoader()
     assert loader.describe([replace(pictures[0], type=None)], SHAPE) == [None]
-    assert "give it with --type" in next(iter(loader.unreadable.values()))
+    assert "give it with --assume-type" in next(iter(loader.unreadable.values()))
 
 
 def test_type_features_are_kept(pictures, store, monkeypatch):

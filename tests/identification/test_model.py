@@ -35,7 +35,7 @@ def test_gathers_what_is_known_of_species():
 def test_a_type_that_it_was_not_trained_for():
     model = Model({AcquisitionType.SCAN: None, AcquisitionType.PHOTO: None})
     with pytest.raises(
-        LeafidError, match="not trained for pictures of type scan-like, only for scan, photo; say --type"
+        LeafidError, match="not trained for pictures of type scan-like, only for scan, photo; say --assume-type"
     ):
         model.identifier(AcquisitionType.SCAN_LIKE)
 

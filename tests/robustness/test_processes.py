@@ -85,7 +85,7 @@ def test_an_interrupted_description_leaves_no_process(group, drawn, tmp_path):
     # Far more than are described before the signal comes, however busy the machine is.
     for number in range(10_000):
         os.link(picture, many / f"{number}.jpg")
-    process = start(["describe", many, "--type", "scan", "--output", output, "--jobs", 2], mark, tmp_path)
+    process = start(["describe", many, "--assume-type", "scan", "--output", output, "--jobs", 2], mark, tmp_path)
     # The main process, two workers, and what joblib keeps beside them.
     wait_for(lambda: len(marked(mark)) >= 4)
     if group:

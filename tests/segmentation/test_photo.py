@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from leafid.collection.picture import AcquisitionType
-from leafid.segmentation import guess_type, segment
+from leafid.segmentation import segment
 
 
 @pytest.mark.parametrize("soil", [(60, 80, 110), (10, 12, 10), (120, 120, 125)])
@@ -20,11 +20,3 @@ def test_a_leaf_on_rough_ground(drawn_leaf, iou, soil, turn):
 def test_noise_is_no_leaf():
     image = np.random.default_rng(1).integers(0, 256, (200, 160, 3), dtype=np.uint8)
     assert segment(image, AcquisitionType.PHOTO).confidence < 0.5
-
-
-def test_the_type_is_guessed_by_the_border(drawn_leaf):
-    assert guess_type(drawn_leaf(sheet=(254, 254, 254))[0]) is AcquisitionType.SCAN
-    assert guess_type(drawn_leaf(sheet=(190, 205, 215))[0]) is AcquisitionType.SCAN_LIKE
-    assert guess_type(drawn_leaf(sheet=(20, 30, 20))[0]) is AcquisitionType.PHOTO
-    rough = np.random.default_rng(2).integers(60, 200, (90, 72, 3), dtype=np.uint8)
-    assert guess_type(rough) is AcquisitionType.PHOTO

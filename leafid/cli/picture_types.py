@@ -1,0 +1,51 @@
+"""How segment, describe and predict find the acquisition type of each picture."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from leafid.collection import AcquisitionType, Picture
+    from leafid.identification.type_recognition import TypeRecognition
+
+
+def assume_type(arguments: argparse.Namespace, pictures: Sequence[Picture]) -> list[Picture]:
+    """Give every picture the type of ``--assume-type``, where that is given."""
+    from leafid.collection import AcquisitionType
+
+    if not arguments.assume_type:
+        return list(pictures)
+    return [replace(picture, type=AcquisitionType(arguments.assume_type)) for picture in pictures]
+
+
+def recognition_of_types(arguments: argparse.Namespace, pictures: Sequence[Picture]) -> TypeRecognition | None:
+    """Read from the model what recognises types; None where the type of every picture is known.
+
+    Raises
+    ------
+    LeafidError
+        When there is no model, or it can't be read.
+    """
+    from leafid.errors import LeafidError
+    from leafid.identification.bundled import default_model
+    from leafid.identification.modelfile import read_type_recognition
+
+    n_unknown = sum(picture.type is None for picture in pictures)
+    if not n_unknown:
+        return None
+    try:
+        return read_type_recognition(arguments.model or default_model())
+    except LeafidError as error:
+        raise LeafidError(
+            f"the acquisition type of {n_unknown} of {len(pictures)} pictures is unknown, and no model can recognise "
+            f"it: {error}; or say --assume-type"
+        ) from error
+
+
+def recognised_type(recognition: TypeRecognition | None, picture: Picture) -> AcquisitionType:
+    """Recognise the type of a picture whose metadata don't say it."""
+    assert recognition is not None, "recognition_of_types saw no picture of unknown type"
+    return recognition.recognise_file(picture.file)

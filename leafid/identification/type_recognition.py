@@ -1,0 +1,45 @@
+"""Recognises the acquisition type of a picture as a model does, without the rest of the model."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+import numpy as np
+
+from leafid.classifiers.type_recogniser import TypeRecogniser
+from leafid.collection.picture import AcquisitionType
+from leafid.features.type_features import TYPE_SIDE, type_features
+from leafid.images import read_image
+
+
+@dataclass(frozen=True)
+class TypeRecognition:
+    """The recogniser of a model, and the types that the model identifies: it recognises no other.
+
+    Attributes
+    ----------
+    types : tuple of AcquisitionType
+        At least one.
+    recogniser : TypeRecogniser or None
+        None where training saw a single type, which every picture then is taken for.
+    """
+
+    types: tuple[AcquisitionType, ...]
+    recogniser: TypeRecogniser | None
+
+    def recognise_features(self, features: np.ndarray) -> AcquisitionType:
+        """Recognise a picture by its `type_features`."""
+        if self.recogniser is None or not set(self.recogniser.types_) & set(self.types):
+            return self.types[0]
+        return self.recogniser.recognise_features(features[None], self.types)[0]
+
+    def recognise_file(self, file: str | os.PathLike[str]) -> AcquisitionType:
+        """Recognise a picture by its thumbnail.
+
+        Raises
+        ------
+        ImageError
+            When the file can't be read.
+        """
+        return self.recognise_features(type_features(read_image(file, TYPE_SIDE)))

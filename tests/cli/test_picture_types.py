@@ -1,0 +1,119 @@
+"""Segment and describe take a picture without metadata for the type that predict takes it for."""
+
+import csv
+import io
+import shutil
+
+import cv2
+import numpy as np
+import pytest
+
+from leafid.errors import LeafidError
+from leafid.features.type_features import TYPE_SIDE, type_features
+from leafid.identification import bundled
+from leafid.identification.bundled import default_model
+from leafid.identification.modelfile import read_model, read_type_recognition
+from leafid.images import read_image
+
+
+def draw_sheet(file, light=200.0, shade=0.0, noise=0.0):
+    """Draw a leaf on a sheet whose light falls off towards a corner, with coarse paper."""
+    rows, cols = 480, 360
+    falloff = 1 - shade * (np.linspace(0, 1, cols) + np.linspace(0, 1, rows)[:, None]) / 2
+    grain = cv2.GaussianBlur(np.random.default_rng(0).normal(0, 1, (rows, cols)), (0, 0), 2)
+    sheet = light * falloff + noise * grain / grain.std()
+    image = np.repeat(np.clip(sheet, 0, 255).astype(np.uint8)[..., None], 3, axis=2)
+    cv2.ellipse(image, (cols // 2, rows // 2), (cols // 5, rows // 3), 0, 0, 360, (40, 110, 60), -1)
+    cv2.line(image, (cols // 2, rows // 2), (cols // 2, rows * 9 // 10), (40, 110, 60), 5)
+    file.parent.mkdir(exist_ok=True)
+    cv2.imwrite(str(file), image)
+    return file
+
+
+@pytest.fixture
+def sheets(tmp_path):
+    """Leaves on sheets that are dark, unevenly lit or coarse: thresholds on the border take them for photos."""
+    folder = tmp_path / "sheets"
+    draw_sheet(folder / "plain.png")
+    draw_sheet(folder / "shaded.png", shade=0.6)
+    draw_sheet(folder / "coarse.png", noise=12)
+    draw_sheet(folder / "dark.png", light=110, shade=0.3)
+    return folder
+
+
+@pytest.fixture
+def model(request):
+    try:
+        return default_model()
+    except LeafidError as error:
+        pytest.skip(str(error))
+
+
+def types_by_segment(cli, folder, output, *words):
+    found = cli("segment", folder, "--output", output, "--jobs", 1, *words)
+    assert (found.status, found.err) == (0, "")
+    return {line.split()[0]: line.split()[1] for line in found.out.splitlines()[1:]}
+
+
+def types_by_describe(cli, folder, *words):
+    found = cli("describe", folder, "--families", "hu", "--jobs", 1, *words)
+    assert (found.status, found.err) == (0, "")
+    return {row["picture"].rpartition("/")[2]: row["type"] for row in csv.DictReader(io.StringIO(found.out))}
+
+
+def test_sheets_are_no_photos(cli, model, sheets, tmp_path):
+    found = types_by_segment(cli, sheets, tmp_path / "cut")
+    assert set(found.values()) == {"scan-like"}
+    assert types_by_describe(cli, sheets) == found
+    for file in sheets.iterdir():
+        mask = cv2.imread(str(tmp_path / "cut" / f"{file.stem}_mask.png"), cv2.IMREAD_UNCHANGED)
+        assert 0.20 < (mask > 0).mean() < 0.22
+
+
+def test_leaves_photographed_on_white_sheets(cli, model, real_data, tmp_path):
+    """The field pictures of Leafsnap: a leaf on a white sheet, seldom well lit."""
+    folder = real_data / "other-collections" / "leafsnap-field"
+    if not folder.is_dir():
+        pytest.skip(f"{folder} is not there")
+    (tmp_path / "field").mkdir()
+    for file in sorted(folder.rglob("*.jpg"))[::10]:
+        shutil.copy(file, tmp_path / "field")
+    found = types_by_segment(cli, tmp_path / "field", tmp_path / "cut")
+    assert len(found) >= 10
+    assert "photo" not in found.values()
+
+
+def test_the_recogniser_answers_as_the_whole_model_does(model, sheets):
+    recognition, whole = read_type_recognition(model), read_model(model)
+    for file in sheets.iterdir():
+        assert recognition.recognise_file(file) is whole.recognise_type(type_features(read_image(file, TYPE_SIDE)))
+
+
+def test_another_model_recognises_the_types_that_it_was_trained_for(
+    cli, drawn, drawn_cache, small_recipe, sheets, tmp_path
+):
+    scans = tmp_path / "scans.leafid"
+    words = ("--recipe", small_recipe, "--output", scans, "--cache", drawn_cache)
+    assert cli("train", drawn, "--only-type", "scan", *words).status == 0
+    assert set(types_by_segment(cli, sheets, tmp_path / "cut", "--model", scans).values()) == {"scan"}
+    assert set(types_by_describe(cli, sheets, "--model", scans).values()) == {"scan"}
+
+
+@pytest.mark.parametrize("command", [("segment", "--output", "cut"), ("describe", "--families", "hu")])
+def test_without_a_model(cli, sheets, tmp_path, monkeypatch, command):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(bundled, "DEFAULT_NAME", "none.leafid")
+    found = cli(*command, sheets)
+    assert (found.status, found.out) == (1, "")
+    (line,) = found.err.splitlines()
+    assert line.startswith(
+        "leafid: error: the acquisition type of 4 of 4 pictures is unknown, and no model can recognise it: "
+    )
+    assert line.endswith("; or say --assume-type")
+    assert cli(*command, sheets, "--assume-type", "scan-like").status == 0
+
+
+def test_a_file_that_is_no_model(cli, sheets, tmp_path):
+    found = cli("describe", sheets, "--model", sheets / "plain.png")
+    assert found.status == 1
+    assert "plain.png: expected a leafid model" in found.err
