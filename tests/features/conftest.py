@@ -1,0 +1,121 @@
+"""Fixed pictures, and digests of the vectors measured on them, tied to `FEATURE_VERSION`."""
+
+import json
+import os
+from pathlib import Path
+
+import cv2
+import numpy as np
+import pytest
+
+from leafid.collection.picture import AcquisitionType
+from leafid.features.extractor import FEATURE_VERSION
+from leafid.images import read_image
+from leafid.recipes.recipe import LONGEST_SIDE
+
+_ROOT = Path(__file__).parents[2]
+_SAMPLES = {
+    "photo": ("Train/1.jpg", AcquisitionType.PHOTO),
+    "scan": ("Train/103.jpg", AcquisitionType.SCAN),
+    "scan-like": ("Train/10.jpg", AcquisitionType.SCAN_LIKE),
+}
+#: Numbers in a digest: a vector is cut into this many pieces at most.
+_N_PIECES = 32
+# Processors round differently (vector instructions, fused multiplication, BLAS kernels), and where a pixel lies on a
+# threshold, it changes sides. With AVX2 and AVX-512 switched off, digests differed by less than a tenth of this.
+_RELATIVE_TOLERANCE, _ABSOLUTE_TOLERANCE = 1e-3, 2e-4
+
+
+@pytest.fixture(scope="session")
+def fixed_pictures() -> dict[str, tuple[np.ndarray, AcquisitionType]]:
+    """Pictures that never change: two drawn here, and one of each type from the sample; (BGR image, type) by name."""
+    drawn = _draw_toothed_leaf()
+    pictures = {
+        "drawn": (drawn, AcquisitionType.SCAN_LIKE),
+        "thumbnail": (cv2.resize(drawn, (65, 90), interpolation=cv2.INTER_AREA), AcquisitionType.SCAN),
+    }
+    for name, (file, acquisition_type) in _SAMPLES.items():
+        pictures[name] = read_image(_ROOT / "data" / "sample" / file, LONGEST_SIDE), acquisition_type
+    return pictures
+
+
+@pytest.fixture(scope="session")
+def check_digests():
+    """Compare vectors with their stored digests: ``check_digests("families", {"geometry/scan": vector, …})``.
+
+    Each section is a file of its own in tests/golden/vector_digests, with the `FEATURE_VERSION` it was written for.
+    Vectors and version must change together. ``LEAFID_UPDATE_DIGESTS=1`` rewrites the file, unless the vectors have
+    changed and the version has not.
+    """
+    return _check_digests
+
+
+def _check_digests(section: str, vectors: dict[str, np.ndarray]) -> None:
+    path = _ROOT / "tests" / "golden" / "vector_digests" / f"{section}.json"
+    digests = {name: digest_vector(vector) for name, vector in vectors.items()}
+    stored = json.loads(path.read_text()) if path.exists() else {"feature_version": FEATURE_VERSION, "digests": {}}
+    version, golden = stored["feature_version"], stored["digests"]
+    changed = [name for name in golden if name in digests and not _agree(golden[name], digests[name])]
+    listed = ", ".join(changed[:5]) + (f" and {len(changed) - 5} more" if len(changed) > 5 else "")
+    if changed and version == FEATURE_VERSION:
+        pytest.fail(
+            f"{listed}: these vectors changed, but FEATURE_VERSION is still {version}, so that caches would serve the "
+            "old ones; raise it in leafid/features/extractor.py and run "
+            "'LEAFID_UPDATE_DIGESTS=1 pytest tests/features', or undo the change",
+            pytrace=False,
+        )
+    if os.environ.get("LEAFID_UPDATE_DIGESTS") == "1":
+        _write(path, digests)
+        return
+    update = "run 'LEAFID_UPDATE_DIGESTS=1 pytest tests/features'"
+    if changed:
+        pytest.fail(f"{listed}: these vectors changed with FEATURE_VERSION {FEATURE_VERSION}; {update}", pytrace=False)
+    if version != FEATURE_VERSION:
+        pytest.fail(
+            f"FEATURE_VERSION went from {version} to {FEATURE_VERSION}, but no vector of {path.name} changed, so that "
+            f"every cache would be computed again for the same vectors; set it back, or, if other vectors did change, "
+            f"{update}",
+            pytrace=False,
+        )
+    if golden.keys() != digests.keys():
+        names = ", ".join(sorted(golden.keys() ^ digests.keys())[:5])
+        pytest.fail(f"{path.name} and the code name different vectors ({names} …); {update}", pytrace=False)
+
+
+def digest_vector(vector: np.ndarray) -> list[float]:
+    """Cut a vector into pieces and sum each with uneven weights; short vectors are kept whole, with a count."""
+    vector = np.asarray(vector, np.float64).ravel()
+    weights = 1 + 0.5 * np.sin(np.arange(vector.size) ** 2) if vector.size > _N_PIECES else np.ones(vector.size)
+    pieces = np.array_split(vector * weights, min(vector.size, _N_PIECES) or 1)
+    return [vector.size, *(float(f"{piece.sum():.5g}") for piece in pieces)]
+
+
+def _agree(golden: list[float], digest: list[float]) -> bool:
+    if len(golden) != len(digest) or golden[0] != digest[0]:
+        return False
+    return np.allclose(digest[1:], golden[1:], rtol=_RELATIVE_TOLERANCE, atol=_ABSOLUTE_TOLERANCE)
+
+
+def _write(path: Path, digests: dict[str, list[float]]) -> None:
+    lines = ",\n".join(f"  {json.dumps(name)}: {json.dumps(digest)}" for name, digest in sorted(digests.items()))
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(f'{{"feature_version": {FEATURE_VERSION}, "digests": {{\n{lines}\n}}}}\n')
+
+
+def _draw_toothed_leaf() -> np.ndarray:
+    """Draw a lobed, toothed leaf with veins and a petiole on a tinted, unevenly lit sheet; uint8 (640, 460, 3), BGR."""
+    rows, cols = np.mgrid[:640, :460]
+    sheet = np.array([205.0, 222, 231]) - 0.03 * rows[..., None] - 0.02 * cols[..., None]
+    angle = np.linspace(0, 2 * np.pi, 2000, endpoint=False)
+    radius = 1 + 0.16 * np.cos(5 * angle) + 0.03 * np.sin(46 * angle)
+    outline = np.stack([230 + 150 * radius * np.sin(angle), 260 - 205 * radius * np.cos(angle)], axis=1)
+    leaf = np.zeros((640, 460), np.uint8)
+    cv2.fillPoly(leaf, [np.rint(outline).astype(np.int32)], 255)
+    cv2.line(leaf, (230, 400), (252, 600), 255, 9)
+    texture = 18 * np.sin(0.31 * rows + 0.17 * cols) * np.sin(0.23 * cols) + 9 * np.sin(0.9 * rows - 0.7 * cols)
+    inside = np.stack([52 + 0.4 * texture, 118 + texture + 0.05 * rows, 74 + 0.7 * texture], axis=2)
+    image = np.where(leaf[..., None] > 0, inside, sheet)
+    image = np.rint(image).clip(0, 255).astype(np.uint8)
+    for end in ((120, 150), (340, 150), (100, 290), (360, 290), (230, 80)):
+        cv2.line(image, (230, 420), end, (96, 168, 128), 3)
+    return image

@@ -1,0 +1,131 @@
+"""Vectors and `FEATURE_VERSION` change together, or caches serve what the code no longer computes.
+
+The fixtures are in conftest.py beside this file. A codebook that is learned anew is no part of this: its arrays are in
+the key of every vector made with it.
+"""
+
+import itertools
+
+import cv2
+import numpy as np
+import pytest
+
+from leafid.descriptors import measure_families
+from leafid.descriptors.local import LOCAL_DESCRIPTORS, Grid
+from leafid.encoding import make_encoder
+from leafid.features.extractor import FEATURE_VERSION
+from leafid.segmentation import crop_leaf, estimate_upright_angle, segment
+
+PLAIN = Grid()
+SELECTIVE = Grid(cell=6, n_scales=3, coverage=0.5, max_coverage=0.95, max_patches=300, focus=0.3, symmetry="turns")
+
+
+@pytest.fixture(scope="module")
+def leaves(fixed_pictures):
+    return {name: (image, segment(image, type_)) for name, (image, type_) in fixed_pictures.items()}
+
+
+def test_segmentation(leaves, check_digests):
+    vectors = {}
+    for name, (image, leaf) in leaves.items():
+        crop, region = crop_leaf(image, leaf, 64)
+        vectors[f"mask/{name}"] = np.concatenate(
+            [
+                [leaf.confidence, leaf.mask.mean(), leaf.blade.mean(), estimate_upright_angle(leaf) / 180],
+                summarise(leaf.mask),
+                summarise(leaf.blade),
+            ]
+        )
+        vectors[f"crop/{name}"] = np.concatenate([summarise(crop.mean(axis=2)), summarise(region)])
+    check_digests("segmentation", vectors)
+
+
+def test_families(leaves, check_digests):
+    vectors = {
+        f"{family}/{name}": vector
+        for name, (image, leaf) in leaves.items()
+        for family, vector in measure_families(image, leaf).items()
+    }
+    check_digests("families", vectors)
+
+
+def test_local_descriptors(leaves, check_digests):
+    vectors = {}
+    for (name, leaf), descriptor in itertools.product(leaves.items(), LOCAL_DESCRIPTORS):
+        for grid_name, grid in (("plain", PLAIN), ("selective", SELECTIVE)):
+            found = compute_local_features(descriptor, *leaf, grid)
+            tables = found.descriptors, found.positions, found.scales[:, None]
+            values = [moment for table in tables if len(table) for moment in (table.mean(axis=0), table.std(axis=0))]
+            vectors[f"{descriptor}/{grid_name}/{name}"] = np.concatenate([[np.log1p(len(found))], *values])
+    check_digests("local_descriptors", vectors)
+
+
+def test_encoders(leaves, check_digests):
+    vectors = {}
+    for kind in ("fisher", "vlad", "words"):
+        encoder = make_encoder(kind, n_modes=4, n_components=8, position_weight=0.7, seed=0)
+        encoder.set_state({name: make_table(name, shape) for name, shape in encoder.get_state_shapes(128).items()})
+        for name, leaf in leaves.items():
+            vectors[f"{kind}/{name}"] = encoder.transform(compute_local_features("dense-sift", *leaf, PLAIN))
+    check_digests("encoders", vectors)
+
+
+def compute_local_features(descriptor, image, leaf, grid):
+    descriptor = LOCAL_DESCRIPTORS[descriptor]
+    if descriptor.reads == "mask":
+        return descriptor.compute(leaf.blade, None, grid)
+    crop, region = crop_leaf(image, leaf, 160)
+    code = {"grey": cv2.COLOR_BGR2GRAY, "lab": cv2.COLOR_BGR2LAB}[descriptor.reads]
+    return descriptor.compute(cv2.cvtColor(crop, code), region, grid)
+
+
+def summarise(plane):
+    """Average a plane over 4 × 4 blocks."""
+    return cv2.resize(np.asarray(plane, np.float32), (4, 4), interpolation=cv2.INTER_AREA).ravel()
+
+
+def make_table(name, shape):
+    """Make an array of an encoder's state by formula: what is learned depends on the versions of the libraries."""
+    waves = np.sin(1 + np.arange(int(np.prod(shape))) ** 1.5, dtype=np.float64).reshape(shape)
+    if name in ("variances", "weights", "spread", "place_spread"):
+        waves = 0.3 + 0.2 * waves
+    if name == "weights":
+        waves /= waves.sum()
+    return (0.3 * waves if name == "axes" else waves).astype(np.float32)
+
+
+@pytest.mark.parametrize(
+    ("vector", "version", "message"),
+    [
+        ([1.0, 2.0], FEATURE_VERSION, None),
+        ([1.0, 2.001], FEATURE_VERSION, None),
+        ([1.0, 2.1], FEATURE_VERSION, "raise it in leafid/features/extractor.py"),
+        ([1.0, 2.0, 0.0], FEATURE_VERSION, "raise it in leafid/features/extractor.py"),
+        ([1.0, 2.1], FEATURE_VERSION - 1, "LEAFID_UPDATE_DIGESTS=1"),
+        ([1.0, 2.0], FEATURE_VERSION - 1, "no vector of section.json changed"),
+    ],
+)
+def test_vectors_and_version_must_change_together(vector, version, message, check_digests, tmp_path, monkeypatch):
+    folder = tmp_path / "tests" / "golden" / "vector_digests"
+    folder.mkdir(parents=True)
+    (folder / "section.json").write_text(f'{{"feature_version": {version}, "digests": {{"a": [2, 1.0, 2.0]}}}}')
+    monkeypatch.setitem(check_digests.__globals__, "_ROOT", tmp_path)
+    monkeypatch.delenv("LEAFID_UPDATE_DIGESTS", raising=False)
+    if message is None:
+        check_digests("section", {"a": np.array(vector)})
+    else:
+        with pytest.raises(pytest.fail.Exception, match=message):
+            check_digests("section", {"a": np.array(vector)})
+
+
+def test_an_update_is_refused_while_the_version_stays(check_digests, tmp_path, monkeypatch):
+    monkeypatch.setitem(check_digests.__globals__, "_ROOT", tmp_path)
+    monkeypatch.setenv("LEAFID_UPDATE_DIGESTS", "1")
+    (tmp_path / "tests" / "golden").mkdir(parents=True)
+    check_digests("section", {"a": np.array([1.0])})
+    written = (tmp_path / "tests" / "golden" / "vector_digests" / "section.json").read_text()
+    with pytest.raises(pytest.fail.Exception, match="raise it"):
+        check_digests("section", {"a": np.array([2.0])})
+    monkeypatch.setitem(check_digests.__globals__, "FEATURE_VERSION", FEATURE_VERSION + 1)
+    check_digests("section", {"a": np.array([2.0])})
+    assert written != (tmp_path / "tests" / "golden" / "vector_digests" / "section.json").read_text()
