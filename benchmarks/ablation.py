@@ -18,7 +18,7 @@ from leafid.descriptors.registry import FAMILIES
 from leafid.features.cache import FeatureCache, default_cache_folder
 from leafid.features.loader import FeatureLoader
 from leafid.recipes.reader import load_recipe
-from leafid.recipes.recipe import Expert, Recipe, group_by_training
+from leafid.recipes.recipe import ClassifierSettings, Expert, LocalPatches, Recipe, group_by_training
 
 # What families that measure the outline are measured on; the others look inside.
 _OUTLINE_SOURCES = ("blade", "whole")
@@ -45,7 +45,7 @@ def _of_fewer_experts(recipe: Recipe) -> Iterator[tuple[str, Recipe]]:
 def _of_fewer_families(recipe: Recipe) -> Iterator[tuple[str, Recipe]]:
     for name, expert in recipe.experts.items():
         for family in expert.families if len(expert.families) > 1 else ():
-            lean = replace(expert, families=tuple(f for f in expert.families if f != family))
+            lean = expert.with_keys(families=tuple(f for f in expert.families if f != family))
             yield f"without {family}", replace(recipe, experts={**recipe.experts, name: lean})
 
 
@@ -60,7 +60,7 @@ def _of_more_families(recipe: Recipe) -> Iterator[tuple[str, Recipe]]:
         for name, is_outline in of_outline.items():
             expert = recipe.experts[name]
             if family.name not in expert.families and (family.source in _OUTLINE_SOURCES) == is_outline:
-                richer = replace(expert, families=(*expert.families, family.name))
+                richer = expert.with_keys(families=(*expert.families, family.name))
                 yield f"with {family.name}", replace(recipe, experts={**recipe.experts, name: richer})
 
 
@@ -68,11 +68,11 @@ def _of_other_pictures(recipe: Recipe) -> Iterator[tuple[str, Recipe]]:
     if len(recipe.training_types) > 1:
         yield "trained on that type alone", replace(recipe, training_types=(recipe.type,))
     for number, words in ((0, "without variants"), (1, "with one variant of each picture"), (4, "with four of each")):
-        if recipe.variants not in (0, number):
-            yield words, replace(recipe, variants=number)
+        if recipe.jittered not in (0, number):
+            yield words, replace(recipe, jittered=number)
     for number, words in ((0, "without staged photos"), (1, "with one staged photo of each picture")):
-        if recipe.staged not in (0, number):
-            yield words, replace(recipe, staged=number)
+        if recipe.composited not in (0, number):
+            yield words, replace(recipe, composited=number)
 
 
 def _learned_otherwise(recipe: Recipe) -> Iterator[tuple[str, Recipe]]:
@@ -83,62 +83,68 @@ def _learned_otherwise(recipe: Recipe) -> Iterator[tuple[str, Recipe]]:
         "every species counts the same, and of it every plant": {"species_balance": 1.0, "plant_balance": 1.0},
         "balanced by half": {"species_balance": 0.5, "plant_balance": 0.5},
         "segmentation always trusted": {"trust": "always"},
-        "without softmax": {"directions": 0},
+        "without softmax": {"softmax_components": 0},
     }
     for what, change in changes.items():
-        changed = {name: replace(expert, **change) for name, expert in recipe.experts.items()}
+        changed = {name: expert.with_keys(**change) for name, expert in recipe.experts.items()}
         if changed != recipe.experts:
             yield what, replace(recipe, experts=changed)
     # Of the pictures alone: with their variants an SVM takes hours.
     changes = {
-        "ridge regression alone": {"directions": 0},
-        "linear SVM": {"classifier": "linear-svm", "regularisation": 1.0, "directions": 0},
+        "ridge regression alone": {"softmax_components": 0},
+        "linear SVM": {"classifier": "linear-svm", "regularisation": 1.0, "softmax_components": 0},
     }
     for what, change in changes.items():
-        changed = {name: replace(expert, **change) for name, expert in recipe.experts.items()}
-        lean = replace(recipe, experts=changed, variants=0, staged=0)
+        changed = {name: expert.with_keys(**change) for name, expert in recipe.experts.items()}
+        lean = replace(recipe, experts=changed, jittered=0, composited=0)
         if lean != recipe:
             yield f"{what}, of the pictures alone", lean
 
 
 def _of_other_local_features(recipe: Recipe) -> Iterator[tuple[str, Recipe]]:
     """Exchange what the first expert of SIFT patches looks at, or add one of other features."""
-    local = {name: expert for name, expert in recipe.experts.items() if expert.descriptor == "dense-sift"}
+    local = [
+        (name, expert, expert.features)
+        for name, expert in recipe.experts.items()
+        if isinstance(expert.features, LocalPatches) and expert.features.descriptor == "dense-sift"
+    ]
     if not local:
         return
-    name, expert = next(iter(local.items()))
-    words = replace(expert, encoder="words", modes=1000, position=0.0, map="chi2")
+    name, expert, patches = local[0]
+    words = expert.with_keys(encoder="words", modes=1000, position=0.0, map="chi2")
     yield f"only {name}, as a bag of 1000 words", replace(recipe, experts={name: words})
     # Twice the modes: a Fisher vector has two values for each value of a mode.
-    vlad = replace(expert, encoder="vlad", modes=2 * expert.modes)
-    yield f"only {name}, as VLAD of {vlad.modes} words", replace(recipe, experts={name: vlad})
+    n_words = 2 * patches.modes
+    vlad = expert.with_keys(encoder="vlad", modes=n_words)
+    yield f"only {name}, as VLAD of {n_words} words", replace(recipe, experts={name: vlad})
     bends = Expert(
-        "inner-distance", encoder="words", modes=500, components=60, map="chi2", centre_types=expert.centre_types
+        LocalPatches("inner-distance", encoder="words", modes=500, components=60),
+        ClassifierSettings(feature_map="chi2", centre_types=expert.classifier.centre_types),
     )
     yield "only inner-distance shape context, 500 words", replace(recipe, experts={"bends": bends})
     yield "with inner-distance shape context", replace(recipe, experts={**recipe.experts, "bends": bends})
     # Colours of patches as they are, where `dense-chroma-sift` looks at where they change.
-    colour = replace(expert, descriptor="dense-colour", modes=64, components=30)
+    colour = expert.with_keys(descriptor="dense-colour", modes=64, components=30)
     yield "with local colour", replace(recipe, experts={**recipe.experts, "colour": colour})
-    if expert.view != "picture":
-        yield from _of_other_patches(recipe, name, expert)
+    if patches.view != "picture":
+        yield from _of_other_patches(recipe, name, expert, patches.coverage)
 
 
-def _of_other_patches(recipe: Recipe, name: str, expert: Expert) -> Iterator[tuple[str, Recipe]]:
+def _of_other_patches(recipe: Recipe, name: str, expert: Expert, coverage: float) -> Iterator[tuple[str, Recipe]]:
     changes: dict[str, dict[str, Any]] = {
         "not mirrored": {"symmetry": "none"},
         "without position": {"position": 0.0},
         "not turned upright": {"view": "leaf"},
         "inside the leaf alone": {"coverage": 0.95},
-        "on the leaf's edge alone": {"most_coverage": 0.95},
+        "on the leaf's edge alone": {"max_coverage": 0.95},
         "at detected points": {"descriptor": "detected-sift", "symmetry": "none", "focus": 0.0},
     }
     for what, change in changes.items():
-        changed = replace(expert, **change)
+        changed = expert.with_keys(**change)
         if changed != expert:
             yield f"only {name}, {what}", replace(recipe, experts={name: changed})
-    if expert.coverage < 0.95:
-        apart = {"inside": replace(expert, coverage=0.95), "edge": replace(expert, most_coverage=0.95)}
+    if coverage < 0.95:
+        apart = {"inside": expert.with_keys(coverage=0.95), "edge": expert.with_keys(max_coverage=0.95)}
         yield f"only {name}, inside and edge apart", replace(recipe, experts=apart)
 
 

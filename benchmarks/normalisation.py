@@ -119,7 +119,7 @@ def _uncovered(cut: Callable[[Image], Mask]) -> Callable[[Image], tuple[Mask, fl
 
 
 def _whole_picture(recipe: Recipe) -> Recipe:
-    experts = {k: replace(e, view="picture") if e.is_local else e for k, e in recipe.experts.items()}
+    experts = {k: e.with_keys(view="picture") if e.is_local else e for k, e in recipe.experts.items()}
     return replace(recipe, experts=experts)
 
 

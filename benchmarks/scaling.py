@@ -81,7 +81,7 @@ def fit_ridge(n_rows: int, n_columns: int) -> None:
     from leafid.classifiers.expert_fitting import learn_expert
     from leafid.classifiers.rows import Rows
     from leafid.classifiers.spool import Spool
-    from leafid.recipes.recipe import Expert
+    from leafid.recipes.recipe import ClassifierSettings
 
     random = np.random.default_rng(0)
     labels = np.arange(n_rows) % 100
@@ -91,7 +91,7 @@ def fit_ridge(n_rows: int, n_columns: int) -> None:
         folds = [np.sort(fold) for fold in np.array_split(random.permutation(n_rows), 5)]
         asked = np.arange(min(n_rows, 20_000))
         rows = Rows(spool, "none", standardise=False, batch_size=1000)
-        learn_expert(rows, labels, np.ones(n_rows), folds, asked, Expert("measures", ("hu",)))
+        learn_expert(rows, labels, np.ones(n_rows), folds, asked, ClassifierSettings())
 
 
 def ridge_table(first: int, steps: int, n_columns: int) -> None:

@@ -20,7 +20,7 @@ from leafid.features.loader import FeatureLoader
 from leafid.identification.identifier import Identifier
 from leafid.images import read_image
 from leafid.recipes.reader import load_recipe
-from leafid.recipes.recipe import LONGEST_SIDE, Expert, Recipe
+from leafid.recipes.recipe import LONGEST_SIDE, LocalPatches, Recipe
 from leafid.segmentation import crop_leaf, segment
 
 RECIPES = ("default", "fast", "baseline-bow")
@@ -28,12 +28,12 @@ RECIPES = ("default", "fast", "baseline-bow")
 N_SPECIES = 71
 # A codebook learned from few pictures costs as much to use as one learned from many.
 _CODEBOOK_PICTURES = 24
-_EXTRACTORS = (
-    Expert("dense-sift"),
-    Expert("dense-sift", view="upright", patches=4000),
-    Expert("dense-chroma-sift", view="picture", size=240, patches=2000),
-    Expert("dense-colour"),
-    Expert("detected-sift", view="picture"),
+_PATCHES = (
+    LocalPatches("dense-sift"),
+    LocalPatches("dense-sift", view="upright", max_patches=4000),
+    LocalPatches("dense-chroma-sift", view="picture", size=240, max_patches=2000),
+    LocalPatches("dense-colour"),
+    LocalPatches("detected-sift", view="picture"),
 )
 
 
@@ -69,7 +69,7 @@ def stage_cases() -> list[Case]:
     ]
     cases += [Case(f"family/{name}", _measures([name])) for name in registry.FAMILIES]
     cases.append(Case("family/all together", _measures(list(registry.FAMILIES))))
-    cases += [Case(f"local/{extractor_name(expert)}", _features(expert, _at_full_size)) for expert in _EXTRACTORS]
+    cases += [Case(f"local/{describe_patches(patches)}", _features(patches, _at_full_size)) for patches in _PATCHES]
     return cases
 
 
@@ -96,16 +96,16 @@ def recipe_cases(recipe: Recipe, name: str, pictures: Mapping[AcquisitionType, S
 
     def describe(one: Prepared) -> Call:
         extractor, image = identifier().extractor_, one.image(side)
-        return lambda: extractor.describe(image, one.type)
+        return lambda: extractor.extract(image, one.type)
 
     def classify(one: Prepared) -> Call:
         named = identifier()
-        described = [named.extractor_.describe(one.image(side), one.type)]
+        described = [named.extractor_.extract(one.image(side), one.type)]
         return lambda: named.predict_proba(described)
 
-    def encode(one: Prepared, expert_name: str) -> Call:
+    def encode(one: Prepared, expert_name: str, patches: LocalPatches) -> Call:
         encoder = identifier().extractor_.encoders[expert_name]
-        found = local_features(views(one), recipe.experts[expert_name])
+        found = local_features(views(one), patches)
         return lambda: encoder.transform(found)
 
     def whole(one: Prepared) -> Call:
@@ -115,10 +115,10 @@ def recipe_cases(recipe: Recipe, name: str, pictures: Mapping[AcquisitionType, S
     if families:
         cases.append(Case("measures", lambda one: lambda: views(one).measures(families)))
     for expert_name, expert in recipe.experts.items():
-        if expert.is_local:
+        if isinstance(expert.features, LocalPatches):
             cases += [
-                Case(f"{expert_name}/features", _features(expert, views)),
-                Case(f"{expert_name}/encode", partial(encode, expert_name=expert_name)),
+                Case(f"{expert_name}/features", _features(expert.features, views)),
+                Case(f"{expert_name}/encode", partial(encode, expert_name=expert_name, patches=expert.features)),
             ]
     cases += [Case("classify", classify), Case("describe", describe), Case("whole", whole)]
     return [Case(f"{name}/{case.name}", case.prepare) for case in cases]
@@ -137,7 +137,7 @@ def answer(identifier: Identifier, picture: Picture) -> np.ndarray:
     if picture.type is None:
         raise ValueError(f"{picture.file}: expected a picture of known type")
     image = read_image(picture.file, identifier.recipe.longest_side)
-    return identifier.predict_proba([identifier.extractor_.describe(image, picture.type)])
+    return identifier.predict_proba([identifier.extractor_.extract(image, picture.type)])
 
 
 def untrained_identifier(recipe: Recipe, pictures: Mapping[AcquisitionType, Sequence[Picture]]) -> Identifier:
@@ -153,17 +153,20 @@ def untrained_identifier(recipe: Recipe, pictures: Mapping[AcquisitionType, Sequ
     identifier.scorers_ = {}
     for name, expert in recipe.experts.items():
         length = encoders[name].n_features if expert.is_local else len(registry.get_column_names(expert.families))
-        n_mapped = mapped(np.zeros((1, length), np.float32), expert.map).shape[1]
+        feature_map = expert.classifier.feature_map
+        n_mapped = mapped(np.zeros((1, length), np.float32), feature_map).shape[1]
         coefficients = random.standard_normal((n_mapped, N_SPECIES), np.float32)
-        identifier.scorers_[name] = LinearScorer(expert.map, coefficients, np.zeros(N_SPECIES, np.float32))
+        identifier.scorers_[name] = LinearScorer(
+            expert.classifier.feature_map, coefficients, np.zeros(N_SPECIES, np.float32)
+        )
     return identifier
 
 
-def extractor_name(expert: Expert) -> str:
-    """Name a local descriptor with how it is asked for: ``dense-sift, upright, 4000 patches``."""
-    view = "" if expert.view == "leaf" else f", {expert.view}"
-    return f"{expert.descriptor} ({get_local_descriptor(expert.descriptor).length}){view}" + (
-        f", {expert.patches} patches" if expert.patches else ""
+def describe_patches(patches: LocalPatches) -> str:
+    """Name a local descriptor with its settings: ``dense-sift, upright, 4000 patches``."""
+    view = "" if patches.view == "leaf" else f", {patches.view}"
+    return f"{patches.descriptor} ({get_local_descriptor(patches.descriptor).length}){view}" + (
+        f", {patches.max_patches} patches" if patches.max_patches else ""
     )
 
 
@@ -196,10 +199,10 @@ def _at_full_size(one: Prepared) -> PictureViews:
     return PictureViews(one.image(LONGEST_SIDE), one.segmentation(LONGEST_SIDE))
 
 
-def _features(expert: Expert, views: Callable[[Prepared], PictureViews]) -> Callable[[Prepared], Call]:
+def _features(patches: LocalPatches, views: Callable[[Prepared], PictureViews]) -> Callable[[Prepared], Call]:
     """Extract local features; their crop is part of it, for what views keep is an affair of their own."""
 
     def prepare(one: Prepared) -> Call:
-        return lambda: local_features(views(one), expert)
+        return lambda: local_features(views(one), patches)
 
     return prepare

@@ -16,7 +16,7 @@ import io
 import os
 import re
 import shlex
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -25,7 +25,6 @@ from leafid.cli.main import COMMANDS, main
 from leafid.console.environment import Environment
 from leafid.errors import LeafidError
 from leafid.identification.bundled import default_model
-from leafid.recipes.recipe import Expert, Recipe
 
 REPOSITORY = Path(__file__).parents[1]
 README = REPOSITORY / "README.md"
@@ -160,20 +159,3 @@ def test_links_lead_somewhere():
 )
 def test_outputs_are_compared_as_the_page_asks(first, second, how, same):
     assert (comparable(first, how) == comparable(second, how)) is same
-
-
-def test_every_key_of_a_recipe_is_documented():
-    formats = (REPOSITORY / "docs" / "formats.md").read_text(encoding="utf-8")
-    documented = {match[1] for match in re.finditer(r"^\| `(\w+)` \|", formats, re.MULTILINE)}
-    keys = {field.name for kind in (Expert, Recipe) for field in fields(kind)}
-    assert keys - documented == {"type", "experts"}  # of the file's name, and a table of its own
-
-
-def test_every_default_of_an_expert_is_documented():
-    formats = (REPOSITORY / "docs" / "formats.md").read_text(encoding="utf-8")
-    for field in fields(Expert):
-        if field.name not in {"descriptor", "families", "codebook_types"}:  # which have none, or that of the recipe
-            (row,) = re.findall(rf"^\| `{field.name}` \|.*$", formats, re.MULTILINE)
-            default = row.split("|")[-2].strip().strip("`")
-            shown = {"true": True, "false": False}.get(default, default)
-            assert type(field.default)(shown) == field.default, row

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from importlib import resources
 from pathlib import Path
 
 from fuzz.target import Target, written
 from leafid.collection.picture import AcquisitionType
-from leafid.recipes.reader import load_recipe, parse_recipe
-from leafid.recipes.recipe import Expert
+from leafid.recipes.reader import EXPERT_KEYS, load_recipe, parse_recipe
 
 _SMALL = b"""summary = "small"
 training_types = ["scan", "scan-like"]
@@ -46,9 +44,9 @@ def target() -> Target:
         if parse_recipe(recipe.to_dict(), AcquisitionType.SCAN, "again") != recipe:
             raise AssertionError("a recipe doesn't read back as it was")
         for expert in recipe.experts.values():
-            expert.feature_key()
+            expert.features.feature_key()
 
-    keys = [entry.name.encode() for entry in fields(Expert)]
+    keys = [key.encode() for key in EXPERT_KEYS]
     tables = (b"[experts.a]", b"[defaults]")
     words = (*keys, *tables, b"measures", b"inf", b"nan", b"1e400", b'"""', b"'''", b"{a=1}", b"0x", b"\\u0000")
     return Target("recipe", "recipes (TOML)", _seeds, call, words)

@@ -13,7 +13,7 @@ from leafid.classifiers.linear import LinearScorer
 from leafid.classifiers.ridge import InnerProducts, NormalEquations
 from leafid.classifiers.rows import Rows
 from leafid.errors import LeafidError
-from leafid.recipes.recipe import Expert
+from leafid.recipes.recipe import ClassifierSettings
 
 #: Rows that classifiers other than ridge may have, in bytes; they and scikit-learn's copies of them are in memory.
 LARGEST_IN_MEMORY = 2**32
@@ -27,7 +27,7 @@ def learn_expert(
     weights: np.ndarray,
     folds: Sequence[np.ndarray],
     asked: np.ndarray,
-    expert: Expert,
+    settings: ClassifierSettings,
     folder: Path | None = None,
     fold_weights: Sequence[np.ndarray] | None = None,
 ) -> list[tuple[LinearScorer, np.ndarray]]:
@@ -44,7 +44,7 @@ def learn_expert(
         Rows that are left out together; none where there is one plant only.
     asked : int (k,)
         Rows that are scored.
-    expert : Expert
+    settings : ClassifierSettings
     folder : path-like, optional
         For what does not fit into memory.
     fold_weights : sequence of float (n,), optional
@@ -54,19 +54,21 @@ def learn_expert(
     Returns
     -------
     list of tuple
-        One for the expert's classifier, and one for the softmax regression beside it where it asks for one:
+        One for the classifier, and one for the softmax regression beside it where it asks for one:
 
         scorer : LinearScorer
         held_out : float32 (k, n_species)
             -inf for species that the row's classifier did not see.
     """
     kinds: list[Callable[[Learner, int | None], Fit]] = [lambda learner, left_out: learner.fit(left_out)]
-    if expert.directions:
+    if settings.softmax_components:
         kinds.append(
-            lambda learner, left_out: learner.fit_softmax(expert.directions, expert.softmax_regularisation, left_out)
+            lambda learner, left_out: learner.fit_softmax(
+                settings.softmax_components, settings.softmax_regularisation, left_out
+            )
         )
     with closing(
-        _learner(rows, labels, weights, folds or [np.arange(len(labels))], expert, folder, fold_weights or None)
+        _learner(rows, labels, weights, folds or [np.arange(len(labels))], settings, folder, fold_weights or None)
     ) as learner:
         held_out = [np.full((len(asked), int(labels.max()) + 1), -np.inf, np.float32) for _ in kinds]
         for number, fold in enumerate(folds):
@@ -78,7 +80,7 @@ def learn_expert(
         return [(learner.scorer(fitted(learner, None)), scores) for fitted, scores in zip(kinds, held_out, strict=True)]
 
 
-def check_bounded(name: str, expert: Expert, n_rows: int, n_columns: int) -> None:
+def check_bounded(name: str, settings: ClassifierSettings, n_rows: int, n_columns: int) -> None:
     """Refuse to train a classifier that would hold more than memory may have.
 
     Ridge regression needs memory for its columns only, however many rows there are.
@@ -87,10 +89,10 @@ def check_bounded(name: str, expert: Expert, n_rows: int, n_columns: int) -> Non
     ------
     LeafidError
     """
-    size = 4 * n_rows * n_columns * (3 if expert.map == "chi2" else 1)
-    if expert.classifier != "ridge" and size > LARGEST_IN_MEMORY:
+    size = 4 * n_rows * n_columns * (3 if settings.feature_map == "chi2" else 1)
+    if settings.kind != "ridge" and size > LARGEST_IN_MEMORY:
         raise LeafidError(
-            f"expert {name!r}: {expert.classifier} needs all of its {n_rows} rows in memory, {size / 2**30:.1f} GiB; "
+            f"expert {name!r}: {settings.kind} needs all of its {n_rows} rows in memory, {size / 2**30:.1f} GiB; "
             f'at most {LARGEST_IN_MEMORY / 2**30:g} GiB are allowed; use classifier = "ridge" for so many pictures'
         )
 
@@ -100,13 +102,13 @@ def _learner(
     labels: np.ndarray,
     weights: np.ndarray,
     parts: Sequence[np.ndarray],
-    expert: Expert,
+    settings: ClassifierSettings,
     folder: Path | None,
     part_weights: Sequence[np.ndarray] | None,
 ) -> Learner:
-    common = (rows, labels, weights, parts, expert.regularisation)
-    if expert.classifier != "ridge":
-        return InMemory(*common, part_weights, folder, kind=expert.classifier)
+    common = (rows, labels, weights, parts, settings.regularisation)
+    if settings.kind != "ridge":
+        return InMemory(*common, part_weights, folder, kind=settings.kind)
     if rows.is_wide or rows.n_rows <= min(2 * rows.n_columns, _FEW_ROWS):
         return InnerProducts(*common, part_weights, folder)
     return NormalEquations(*common, part_weights if rows.is_small else None, folder)

@@ -38,7 +38,7 @@ _SHADOW, _SHADE = 0.02, 0.5
 _UNSHARP, _UNSHARP_SHARE = (0.0007, 0.0017), 0.5
 
 
-def staged(image: Image, leaf: Segmentation, number: int, longest_side: int) -> Image:
+def composite_photo(image: Image, leaf: Segmentation, number: int, longest_side: int) -> Image:
     """Set a leaf that was cut from its sheet among copies of itself, as on the tree.
 
     Photos taken on the tree are few, of few plants, and scans of the same species many. What a scan lacks of a photo is

@@ -12,11 +12,10 @@ import numpy as np
 
 from leafid.collection.picture import AcquisitionType
 from leafid.descriptors import measure_families
-from leafid.descriptors.local import Grid, LocalFeatures, get_local_descriptor
+from leafid.descriptors.local import LocalFeatures, get_local_descriptor
 from leafid.encoding import Encoder
-from leafid.features.compositing import staged
-from leafid.features.jitter import variant
-from leafid.recipes.recipe import LONGEST_SIDE, Expert
+from leafid.features.augmentation import Augmentation, augment
+from leafid.recipes.recipe import LONGEST_SIDE, Expert, LocalPatches
 from leafid.segmentation import Segmentation, crop_leaf, segment
 from leafid.segmentation.result import shrink
 
@@ -51,35 +50,30 @@ class FeatureExtractor:
         Of the experts on local features.
     longest_side : int
         Pictures are reduced to it, in pixels, before anything else.
-    variant : int
-        Above 0, this variant of each picture is described in its place (`leafid.features.jitter`).
-    staged : int
-        Above 0, this staged photo with the leaf of each picture (`leafid.features.compositing`).
+    augmentation : Augmentation, optional
+        The augmented picture is described in the place of each picture.
     """
 
     experts: dict[str, Expert]
     encoders: dict[str, Encoder] = field(default_factory=dict)
     longest_side: int = LONGEST_SIDE
-    variant: int = 0
-    staged: int = 0
+    augmentation: Augmentation | None = None
 
     def feature_key(self, name: str) -> str:
         """All that decides about an expert's vector of a picture, as a short text."""
-        words = [FEATURE_VERSION, self.longest_side, self.experts[name].feature_key()]
-        if self.variant:
-            words.append(f"variant {self.variant}")
-        if self.staged:
-            words.append(f"staged {self.staged}")
+        words = [FEATURE_VERSION, self.longest_side, self.experts[name].features.feature_key()]
+        if self.augmentation:
+            words.append(f"{self.augmentation.kind} {self.augmentation.number}")
         digest = hashlib.sha256("|".join(map(str, words)).encode())
         if self.experts[name].is_local:
             for array_name, array in sorted(self.encoders[name].get_state().items()):
                 digest.update(array_name.encode() + np.ascontiguousarray(array).tobytes())
         return digest.hexdigest()
 
-    def describe(
+    def extract(
         self, image: np.ndarray, acquisition_type: AcquisitionType, names: Sequence[str] | None = None
     ) -> Features:
-        """Describe one picture.
+        """Extract the features of a picture.
 
         Parameters
         ----------
@@ -94,21 +88,16 @@ class FeatureExtractor:
         -------
         Features
         """
-        if self.variant:
-            image = variant(image, self.variant, acquisition_type)
-        if self.staged:
-            # Leaf and petiole are set out together.
-            leaf = segment(image, acquisition_type, petiole=False)
-            image = staged(image, leaf, self.staged, self.longest_side)
-            acquisition_type = AcquisitionType.PHOTO
+        if self.augmentation:
+            image, acquisition_type = augment(image, acquisition_type, self.augmentation, self.longest_side)
         views = _views(image, acquisition_type)
         experts = {name: self.experts[name] for name in (self.experts if names is None else names)}
         families = [family for expert in experts.values() for family in expert.families]
         measured = views.measures(families) if families else {}
         vectors = {}
         for name, expert in experts.items():
-            if expert.is_local:
-                vectors[name] = self.encoders[name].transform(local_features(views, expert))
+            if isinstance(expert.features, LocalPatches):
+                vectors[name] = self.encoders[name].transform(local_features(views, expert.features))
             else:
                 vectors[name] = np.concatenate([measured[family] for family in expert.families])
         return Features(vectors, views.segmentation.confidence)
@@ -156,7 +145,7 @@ class PictureViews:
         Parameters
         ----------
         view : {"leaf", "upright", "picture"}
-            As in `leafid.recipes.recipe.Expert`.
+            As in `leafid.recipes.recipe.LocalPatches`.
         size : int
             Longest side, in pixels.
         grey : bool, default False
@@ -180,54 +169,41 @@ class PictureViews:
         return crop_leaf(image, self.segmentation, size, upright=view == "upright")
 
 
-def local_features(views: PictureViews, expert: Expert) -> LocalFeatures:
-    """Find the local features of a picture that an expert looks at.
+def local_features(views: PictureViews, patches: LocalPatches) -> LocalFeatures:
+    """Extract the local features of a picture.
 
     Parameters
     ----------
-    views : Views
+    views : PictureViews
         Of the picture.
-    expert : Expert
-        On local features.
+    patches : LocalPatches
 
     Returns
     -------
     LocalFeatures
-        As long as `leafid.descriptors.local.registry` says; none where there is nothing for the expert to see.
+        As long as `leafid.descriptors.local.registry` says; none where no patch fits the settings.
 
     Raises
     ------
     ValueError
         When its descriptor is no local one.
     """
-    descriptor = get_local_descriptor(expert.descriptor)
+    descriptor = get_local_descriptor(patches.descriptor)
     if descriptor.reads == "mask":
-        return descriptor.compute(views.segmentation.blade, None, _grid(expert))
-    image, region = views.crop(expert.view, expert.size, grey=descriptor.reads == "grey")
+        return descriptor.compute(views.segmentation.blade, None, patches.grid)
+    image, region = views.crop(patches.view, patches.size, grey=descriptor.reads == "grey")
     if descriptor.reads == "lab":
         image = cv2.cvtColor(image, cv2.COLOR_BGR2LAB)
-    return descriptor.compute(image, region, _grid(expert))
+    return descriptor.compute(image, region, patches.grid)
 
 
 def _views(image: np.ndarray, acquisition_type: AcquisitionType) -> PictureViews:
-    # What juts out of a leaf on the tree is as often a neighbour as its petiole: photos are named no better without it.
+    # In photos, what juts out of a leaf is as often a neighbour as its petiole; without it photos are named no better.
     return PictureViews(image, segment(image, acquisition_type, petiole=acquisition_type is not AcquisitionType.PHOTO))
 
 
-def _grid(expert: Expert) -> Grid:
-    return Grid(
-        cell=expert.cell,
-        n_scales=expert.scales,
-        coverage=expert.coverage,
-        max_coverage=expert.most_coverage,
-        max_patches=expert.patches,
-        focus=expert.focus,
-        symmetry=expert.symmetry,
-    )
-
-
 def sample_features(
-    image: np.ndarray, acquisition_type: AcquisitionType, expert: Expert, per_picture: int, seed: int
+    image: np.ndarray, acquisition_type: AcquisitionType, patches: LocalPatches, per_picture: int, seed: int
 ) -> LocalFeatures:
     """Draw some local features of a picture, to learn an expert's encoder from.
 
@@ -235,8 +211,7 @@ def sample_features(
     ----------
     image : uint8 (H, W, 3)
     acquisition_type : AcquisitionType
-    expert : Expert
-        On local features.
+    patches : LocalPatches
     per_picture : int
         At most this many.
     seed : int
@@ -246,5 +221,5 @@ def sample_features(
     -------
     LocalFeatures
     """
-    found = local_features(_views(image, acquisition_type), expert)
+    found = local_features(_views(image, acquisition_type), patches)
     return found.at(np.sort(np.random.default_rng(seed).permutation(len(found))[:per_picture]))

@@ -17,7 +17,7 @@ _NARROWEST, _TILT = 0.6, 0.16
 _GAMMA, _BRIGHTNESS, _FALL, _SHARPNESS = (0.7, 1.4), (0.85, 1.0), 0.08, (0.45, 1.0)
 
 
-def variant(image: Image, number: int, acquisition_type: AcquisitionType) -> Image:
+def jitter_picture(image: Image, number: int, acquisition_type: AcquisitionType) -> Image:
     """Make a variant of a picture: of an odd number seen from aside, of an even one in other light and less sharp.
 
     Descriptors change with how a leaf lies and with light by more than species differ by, and few plants of a species

@@ -17,7 +17,7 @@ import numpy as np
 from leafid.collection import hash_file
 from leafid.collection.picture import AcquisitionType, Picture
 from leafid.descriptors.local import LocalFeatures, concatenate_features, tile_features
-from leafid.encoding import Encoder, make_encoder
+from leafid.encoding import Encoder
 from leafid.errors import LeafidError, UsageError
 from leafid.features.cache import FeatureCache, dump_arrays, pack, parse_arrays, split_into_chunks, unpack
 from leafid.features.extractor import FEATURE_VERSION, FeatureExtractor, Features, sample_features
@@ -25,7 +25,7 @@ from leafid.features.sampling import sample_evenly
 from leafid.features.type_features import TYPE_SIDE, type_features
 from leafid.images import read_image
 from leafid.parallel import ordered_map
-from leafid.recipes.recipe import Expert, Recipe
+from leafid.recipes.recipe import LocalPatches, Recipe
 
 T = TypeVar("T")
 Item = TypeVar("Item", Picture, tuple[Picture, tuple[int, ...]])
@@ -131,8 +131,8 @@ class FeatureLoader:
         encoders: dict[str, Encoder] = {}
         blind: dict[str, str] = {}
         for name, expert in recipe.experts.items():
-            if expert.is_local:
-                encoders[name], problem = self._encoder(pictures, expert, recipe, seed)
+            if isinstance(expert.features, LocalPatches):
+                encoders[name], problem = self._encoder(pictures, expert.features, recipe, seed)
                 if problem:
                     blind[name] = problem
         if len(blind) == len(recipe.experts):
@@ -142,24 +142,24 @@ class FeatureLoader:
         return encoders
 
     def _encoder(
-        self, pictures: Sequence[Picture], expert: Expert, recipe: Recipe, seed: int
+        self, pictures: Sequence[Picture], patches: LocalPatches, recipe: Recipe, seed: int
     ) -> tuple[Encoder, str | None]:
         """Learn an encoder, from the types that the expert names if these show enough, else from all.
 
         Where all show too little (grey pictures have no hues that meet), it is one that tells nothing, and why.
         """
-        encoder = make_encoder(expert.encoder, expert.modes, expert.components, expert.position, seed)
+        encoder = patches.make_encoder(seed)
         # An expert that names the types of its codebook shares it, and all vectors, with other recipes.
-        own = [picture for picture in pictures if picture.type in expert.codebook_types]
+        own = [picture for picture in pictures if picture.type in patches.codebook_types]
         features: LocalFeatures | None = None
         problem = ""
         for source in (own, pictures) if 0 < len(own) < len(pictures) else (pictures,):
             chosen = sample_evenly(source, recipe.codebook_pictures, seed)
-            key = self._codebook_key(chosen, expert, recipe.longest_side, seed)
+            key = self._codebook_key(chosen, patches, recipe.longest_side, seed)
             known = self._stored([key])
             if key in known:
                 return encoder.set_state(parse_arrays(known[key])), None
-            drawn = self._computed(chosen, partial(_draw_features, expert, recipe.longest_side, seed), "codebook")
+            drawn = self._computed(chosen, partial(_draw_features, patches, recipe.longest_side, seed), "codebook")
             pieces = [one for one in drawn if one is not None]
             if pieces:
                 features = concatenate_features(pieces)
@@ -172,7 +172,7 @@ class FeatureLoader:
                     return encoder, None
         if features is None:
             raise LeafidError("no picture could be read to learn a codebook from")
-        return encoder.fit(tile_features(features, max(expert.modes, 2))), problem
+        return encoder.fit(tile_features(features, max(patches.modes, 2))), problem
 
     def _streamed(
         self, pictures: Sequence[Picture], bases: Sequence[str], task: Task, what: str
@@ -255,9 +255,9 @@ class FeatureLoader:
                 return None
         return hashlib.sha256(f"{base}|{picture.type}|{self._hashes[picture.file]}".encode()).digest()
 
-    def _codebook_key(self, pictures: Sequence[Picture], expert: Expert, longest_side: int, seed: int) -> bytes:
+    def _codebook_key(self, pictures: Sequence[Picture], patches: LocalPatches, longest_side: int, seed: int) -> bytes:
         parts = [self._key(picture, "codebook") or b"" for picture in pictures]
-        words = f"codebook|{FEATURE_VERSION}|{longest_side}|{expert.feature_key()}|{seed}|{_DRAWN_PER_PICTURE}"
+        words = f"codebook|{FEATURE_VERSION}|{longest_side}|{patches.feature_key()}|{seed}|{_DRAWN_PER_PICTURE}"
         return hashlib.sha256(words.encode() + b"".join(parts)).digest()
 
     def _stored(self, keys: Sequence[bytes | None]) -> Mapping[bytes | None, bytes]:
@@ -293,7 +293,7 @@ def _file_of(item: Picture | tuple[Picture, tuple[int, ...]]) -> Path:
 def _describe_picture(extractor: FeatureExtractor, asked: tuple[Picture, tuple[int, ...]]) -> Arrays:
     picture, places = asked
     names = [name for place, name in enumerate(extractor.experts) if place in places]
-    described = extractor.describe(read_image(picture.file, extractor.longest_side), _type_of(picture), names)
+    described = extractor.extract(read_image(picture.file, extractor.longest_side), _type_of(picture), names)
     return [[np.array([described.confidence]), described.vectors[name]] for name in names]
 
 
@@ -301,9 +301,9 @@ def _type_features(asked: tuple[Picture, tuple[int, ...]]) -> Arrays:
     return [[type_features(read_image(asked[0].file, TYPE_SIDE))]]
 
 
-def _draw_features(expert: Expert, longest_side: int, seed: int, picture: Picture) -> LocalFeatures:
+def _draw_features(patches: LocalPatches, longest_side: int, seed: int, picture: Picture) -> LocalFeatures:
     image = read_image(picture.file, longest_side)
-    return sample_features(image, _type_of(picture), expert, _DRAWN_PER_PICTURE, seed)
+    return sample_features(image, _type_of(picture), patches, _DRAWN_PER_PICTURE, seed)
 
 
 def _described(names: Sequence[str], arrays: Arrays) -> Features:

@@ -23,7 +23,7 @@ from leafid.features.extractor import FeatureExtractor, Features
 from leafid.features.loader import FeatureLoader
 from leafid.features.sampling import sample_by_plant
 from leafid.identification.training_set import TrainingSet, gather
-from leafid.recipes.recipe import Expert, Recipe
+from leafid.recipes.recipe import ClassifierSettings, Recipe
 
 N_FOLDS = 5
 #: What is learned of held-out plants is learned of at most so many pictures.
@@ -217,21 +217,22 @@ def _learn(
     all_asked = np.unique(np.concatenate(asked))
     learned: list[list[_Learned]] = [[] for _ in identifiers]
     for number, (name, expert) in enumerate(recipe.experts.items()):
+        settings = expert.classifier
         rows = Rows(
             vectors[name],
-            expert.map,
+            settings.feature_map,
             standardise=not expert.is_local,
-            types=kinds if expert.centre_types else None,
+            types=kinds if settings.centre_types else None,
         )
         # Counted with its plants that are held out, a species would be held to be more frequent, and count less.
         of_pictures = [
-            picture_weights(labels, plants, expert.species_balance, expert.plant_balance),
-            *(_weights_without(fold, labels, plants, expert) for fold in folds),
+            picture_weights(labels, plants, settings.species_balance, settings.plant_balance),
+            *(_weights_without(fold, labels, plants, settings) for fold in folds),
         ]
         weights, *fold_weights = (training_set.weights(one) for one in of_pictures)
         parts = [training_set.rows(fold) for fold in folds]
         for scorer, held_out in learn_expert(
-            rows, labels[training_set.shown], weights, parts, all_asked, expert, folder, fold_weights
+            rows, labels[training_set.shown], weights, parts, all_asked, settings, folder, fold_weights
         ):
             for identifier, own, into in zip(identifiers, asked, learned, strict=True):
                 type_number = recipe.training_types.index(identifier.type)
@@ -256,12 +257,14 @@ def _folds(pictures: list[Picture], seed: int) -> list[np.ndarray]:
     return split_by_plant(pictures, min(N_FOLDS, n_plants), seed) if n_plants > 1 else []
 
 
-def _weights_without(fold: np.ndarray, labels: np.ndarray, plants: list[str], expert: Expert) -> np.ndarray:
+def _weights_without(
+    fold: np.ndarray, labels: np.ndarray, plants: list[str], settings: ClassifierSettings
+) -> np.ndarray:
     rest = np.setdiff1d(np.arange(len(labels)), fold)
     weights = np.zeros(len(labels))
     if len(rest):
         own = [plants[index] for index in rest.tolist()]
-        weights[rest] = picture_weights(labels[rest], own, expert.species_balance, expert.plant_balance)
+        weights[rest] = picture_weights(labels[rest], own, settings.species_balance, settings.plant_balance)
     return weights
 
 

@@ -19,7 +19,7 @@ from leafid.classifiers.type_recogniser import TypeRecogniser
 from leafid.collection.picture import AcquisitionType, Taxon
 from leafid.descriptors.local import get_local_descriptor
 from leafid.descriptors.registry import get_column_names
-from leafid.encoding import Encoder, make_encoder
+from leafid.encoding import Encoder
 from leafid.errors import LeafidError
 from leafid.features.extractor import FeatureExtractor, encoder_arrays
 from leafid.files import open_output
@@ -27,8 +27,8 @@ from leafid.identification.archive import DAMAGE, MANIFEST, Arrays, open_archive
 from leafid.identification.identifier import Identifier
 from leafid.identification.model import Model, SpeciesInfo
 from leafid.identification.type_recognition import TypeRecognition
-from leafid.recipes.reader import parse_recipe
-from leafid.recipes.recipe import Recipe
+from leafid.recipes.reader import RENAMED_KEYS, parse_recipe
+from leafid.recipes.recipe import LocalPatches, Recipe
 
 FORMAT = "leafid-model"
 FORMAT_VERSION = 2
@@ -154,7 +154,7 @@ def _assembled(manifest: dict[str, Any], arrays: Arrays, path: str | os.PathLike
     identifiers, thresholds, contexts = {}, {}, {}
     for word, entry in manifest["identifiers"].items():
         type_ = AcquisitionType(word)
-        identifiers[type_] = _identifier(entry, parse_recipe(entry["recipe"], type_, str(path)), arrays)
+        identifiers[type_] = _identifier(entry, parse_recipe(_rename_keys(entry["recipe"]), type_, str(path)), arrays)
         if "thresholds" in entry:
             thresholds[type_] = _thresholds(entry["thresholds"], f"{type_}/thresholds", arrays)
         if "context" in entry:
@@ -183,6 +183,13 @@ def _recogniser(manifest: dict[str, Any], arrays: Arrays) -> TypeRecogniser | No
     return recogniser
 
 
+def _rename_keys(recipe: Any) -> Any:
+    # Models of this format have the recipe keys that were usual when it was made.
+    if not isinstance(recipe, dict):
+        return recipe
+    return {RENAMED_KEYS.get(key, key): _rename_keys(value) for key, value in recipe.items()}
+
+
 def _identifier(entry: dict[str, Any], recipe: Recipe, arrays: Arrays) -> Identifier:
     identifier = Identifier(recipe, int(entry["seed"]))
     species = tuple(entry["species"])
@@ -194,9 +201,9 @@ def _identifier(entry: dict[str, Any], recipe: Recipe, arrays: Arrays) -> Identi
     encoders: dict[str, Encoder] = {}
     identifier.scorers_ = {}
     for name, expert in recipe.experts.items():
-        if expert.is_local:
-            encoder = make_encoder(expert.encoder, expert.modes, expert.components, expert.position, identifier.seed)
-            shapes = encoder.get_state_shapes(get_local_descriptor(expert.descriptor).length)
+        if isinstance(expert.features, LocalPatches):
+            encoder = expert.features.make_encoder(identifier.seed)
+            shapes = encoder.get_state_shapes(get_local_descriptor(expert.features.descriptor).length)
             place = f"{recipe.type}/encoders/{name}"
             encoders[name] = encoder.set_state(
                 {key: arrays.shaped(f"{place}/{key}", *shape) for key, shape in shapes.items()}
@@ -204,11 +211,11 @@ def _identifier(entry: dict[str, Any], recipe: Recipe, arrays: Arrays) -> Identi
             n_values = encoders[name].n_features
         else:
             n_values = len(get_column_names(expert.families))
-        n_mapped = mapped(np.zeros((1, n_values), np.float32), expert.map).shape[1]
+        n_mapped = mapped(np.zeros((1, n_values), np.float32), expert.classifier.feature_map).shape[1]
         place = f"{recipe.type}/{name}"
         halves = arrays.shaped(f"{place}/coefficients", n_mapped, len(species))
         identifier.scorers_[name] = LinearScorer(
-            expert.map,
+            expert.classifier.feature_map,
             halves.astype(np.float32) * arrays.shaped(f"{place}/scale", len(species)),
             arrays.shaped(f"{place}/intercepts", len(species)),
         )

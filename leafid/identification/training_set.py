@@ -11,6 +11,7 @@ import numpy as np
 from leafid.classifiers.expert_fitting import check_bounded
 from leafid.classifiers.spool import Spool
 from leafid.collection.picture import AcquisitionType, Picture
+from leafid.features.augmentation import Augmentation
 from leafid.features.extractor import FeatureExtractor
 from leafid.features.loader import FeatureLoader
 from leafid.recipes.recipe import Recipe
@@ -122,7 +123,7 @@ def gather(
                     vector = described.vectors[name]
                     if not shown:
                         # Found out now rather than after the work on all pictures.
-                        check_bounded(name, recipe.experts[name], n_rows, len(vector))
+                        check_bounded(name, recipe.experts[name].classifier, n_rows, len(vector))
                     spool.append(vector[None])
                 if not number:
                     places[index] = len(confidence)
@@ -140,13 +141,17 @@ def _looks(pictures: Sequence[Picture], recipe: Recipe, extractor: FeatureExtrac
     if len(pictures) > VARIED_PICTURES:
         return [as_they_are]
     variants = [
-        _Look(replace(extractor, variant=number), recipe.variant_weight / recipe.variants)
-        for number in range(1, recipe.variants + 1)
+        _Look(replace(extractor, augmentation=Augmentation("jitter", number)), recipe.jittered_weight / recipe.jittered)
+        for number in range(1, recipe.jittered + 1)
     ]
     to_stage = _to_stage(pictures)
     staged = [
-        _Look(replace(extractor, staged=number), recipe.staged_weight / recipe.staged, to_stage)
-        for number in range(1, recipe.staged + 1)
+        _Look(
+            replace(extractor, augmentation=Augmentation("composite", number)),
+            recipe.composited_weight / recipe.composited,
+            to_stage,
+        )
+        for number in range(1, recipe.composited + 1)
         if to_stage
     ]
     return [as_they_are, *variants, *staged]

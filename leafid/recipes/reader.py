@@ -5,25 +5,31 @@ from __future__ import annotations
 import difflib
 import re
 import tomllib
-from collections.abc import Callable
-from dataclasses import MISSING, fields
+from collections.abc import Mapping
+from dataclasses import Field
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from leafid.collection.picture import AcquisitionType
-from leafid.descriptors.local import LOCAL_DESCRIPTORS, SYMMETRIES
+from leafid.descriptors.local import LOCAL_DESCRIPTORS
 from leafid.errors import LeafidError
-from leafid.recipes.recipe import (
-    CLASSIFIERS,
-    ENCODERS,
-    MAPS,
-    TRUSTS,
-    VIEWS,
-    Expert,
-    Recipe,
-)
+from leafid.recipes.keys import list_keys
+from leafid.recipes.recipe import EXPERT_PARTS, MEASURES, Expert, Measures, Recipe
 from leafid.textfiles import read_text
+
+RECIPE_KEYS = list_keys(Recipe)
+EXPERT_KEYS = {name: entry for part in EXPERT_PARTS for name, entry in list_keys(part).items()}
+# Old names of keys, with today's.
+RENAMED_KEYS = {
+    "directions": "softmax_components",
+    "most_coverage": "max_coverage",
+    "patches": "max_patches",
+    "staged": "composited",
+    "staged_weight": "composited_weight",
+    "variants": "jittered",
+    "variant_weight": "jittered_weight",
+}
 
 
 def load_recipe(name: str, acquisition_type: AcquisitionType) -> Recipe:
@@ -32,12 +38,8 @@ def load_recipe(name: str, acquisition_type: AcquisitionType) -> Recipe:
     Parameters
     ----------
     name : str
-        A recipe that comes along (`list_recipes`), a folder with a ``<type>.toml`` in it, or a ``.toml`` file.
+        A shipped recipe (`list_recipes`), a folder with a ``<type>.toml`` in it, or a ``.toml`` file.
     acquisition_type : AcquisitionType
-
-    Returns
-    -------
-    Recipe
 
     Raises
     ------
@@ -49,8 +51,8 @@ def load_recipe(name: str, acquisition_type: AcquisitionType) -> Recipe:
         entry = resources.files("leafid.recipes") / name / file_name
         if not entry.is_file():
             raise LeafidError(f"recipe {name}: expected a {file_name}, found none; use another recipe for this type")
-        text = entry.read_text(encoding="utf-8")
-        place = f"recipe {name}/{file_name}"
+        content = entry.read_text(encoding="utf-8")
+        source = f"recipe {name}/{file_name}"
     else:
         path = Path(name)
         if path.is_dir():
@@ -58,17 +60,17 @@ def load_recipe(name: str, acquisition_type: AcquisitionType) -> Recipe:
         if not path.is_file():
             known = ", ".join(list_recipes())
             raise LeafidError(f"{path}: no such recipe; expected one of {known}, a folder with {file_name}, or a file")
-        text = read_text(path)
-        place = str(path)
+        content = read_text(path)
+        source = str(path)
     try:
-        data = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:  # Also a whole number of thousands of digits.
-        raise LeafidError(f"{place}: not valid TOML: {error}") from error
-    return parse_recipe(data, acquisition_type, place)
+        data = tomllib.loads(content)
+    except (ValueError, RecursionError) as error:  # ValueError also for an integer of thousands of digits.
+        raise LeafidError(f"{source}: not valid TOML: {error}") from error
+    return parse_recipe(data, acquisition_type, source)
 
 
 def list_recipes() -> list[str]:
-    """Name the recipes that come along."""
+    """List the names of the shipped recipes."""
     folder = resources.files("leafid.recipes")
     return sorted(
         entry.name
@@ -77,158 +79,80 @@ def list_recipes() -> list[str]:
     )
 
 
-def parse_recipe(data: dict[str, Any], acquisition_type: AcquisitionType, place: str) -> Recipe:
-    """Make a recipe of plain data, as TOML or JSON gives it, checking every value.
+def parse_recipe(data: dict[str, Any], acquisition_type: AcquisitionType, source: str) -> Recipe:
+    """Make a recipe from plain data, as TOML or JSON gives it, checking every value.
 
     Raises
     ------
     LeafidError
-        At the first value that is not as expected.
+        At the first value that is not as expected; its message begins with `source`.
     """
-    _known_keys(data, {"summary", "training_types", "defaults", "experts", *_RECIPE_NUMBERS}, place)
-    words = data.get("training_types", [str(acquisition_type)])
-    types = _types(words, f"{place}: training_types")
+    _refuse_renamed_keys(data, source)
+    values = _parse_values(data, RECIPE_KEYS, source, {"defaults", "experts"})
+    types = values.setdefault("training_types", (acquisition_type,))
     if acquisition_type not in types:
-        raise LeafidError(f"{place}: training_types: expected {str(acquisition_type)!r} among them, found {words}")
+        found = data["training_types"]
+        raise LeafidError(f"{source}: training_types: expected {str(acquisition_type)!r} among them, found {found}")
     experts = data.get("experts")
     if not isinstance(experts, dict) or not experts:
-        raise LeafidError(f"{place}: expected at least one table [experts.NAME], found none")
-    defaults = _expert_values(data.get("defaults", {}), f"{place}: [defaults]")
-    summary = _checked(data.get("summary", ""), str, lambda _: True, "a text", place, "summary")
-    numbers = {
-        key: _checked(data.get(key, default), type(default), *_RANGES[key], place, key)
-        for key, default in _RECIPE_NUMBERS.items()
+        raise LeafidError(f"{source}: expected at least one table [experts.NAME], found none")
+    defaults = _parse_values(data.get("defaults", {}), EXPERT_KEYS, f"{source}: [defaults]")
+    parsed = {
+        name: _parse_expert(name, table, defaults, f"{source}: [experts.{name}]") for name, table in experts.items()
     }
-    return Recipe(
-        acquisition_type,
-        {name: _expert(name, table, defaults, place) for name, table in experts.items()},
-        types,
-        summary,
-        **numbers,
-    )
+    return Recipe(acquisition_type, parsed, **values)
 
 
-_RECIPE_NUMBERS: dict[str, Any] = {
-    entry.name: entry.default for entry in fields(Recipe) if isinstance(entry.default, int | float)
-}
-# For every value that is a word: the words it may be; for every number: a condition and how to say it.
-_CHOICES = {
-    "descriptor": ("measures", *LOCAL_DESCRIPTORS),
-    "view": VIEWS,
-    "symmetry": tuple(SYMMETRIES),
-    "encoder": ENCODERS,
-    "map": MAPS,
-    "classifier": CLASSIFIERS,
-    "trust": TRUSTS,
-}
-_SIDE = (lambda n: 32 <= n <= 4096, "a whole number from 32 to 4096")
-_SHARE = (lambda n: 0 <= n <= 1, "a number from 0 to 1")
-_RANGES: dict[str, tuple[Callable[[Any], bool], str]] = {
-    "longest_side": _SIDE,
-    "codebook_pictures": (lambda n: n >= 1, "1 or more"),
-    "variants": (lambda n: 0 <= n <= 100, "a whole number from 0 to 100"),
-    "variant_weight": (lambda n: 0.01 <= n <= 100, "a number from 0.01 to 100"),
-    "staged": (lambda n: 0 <= n <= 100, "a whole number from 0 to 100"),
-    "staged_weight": (lambda n: 0.01 <= n <= 100, "a number from 0.01 to 100"),
-    "size": _SIDE,
-    "cell": (lambda n: 2 <= n <= 64, "a whole number from 2 to 64"),
-    "scales": (lambda n: 1 <= n <= 16, "a whole number from 1 to 16"),
-    "patches": (lambda n: 0 <= n <= 10**6, "a whole number from 0 to 1000000"),
-    "coverage": _SHARE,
-    "most_coverage": _SHARE,
-    "focus": (lambda n: n == 0 or 0.01 <= n <= 100, "0, or a number from 0.01 to 100"),
-    "modes": (lambda n: 1 <= n <= 65536, "a whole number from 1 to 65536"),
-    "components": (lambda n: 1 <= n <= 128, "a whole number from 1 to 128"),
-    "position": (lambda n: 0 <= n <= 1000, "a number from 0 to 1000"),
-    "regularisation": (lambda n: 1e-12 <= n <= 1e12, "a number from 1e-12 to 1e12"),
-    "directions": (lambda n: 0 <= n <= 4096, "a whole number from 0 to 4096"),
-    "softmax_regularisation": (lambda n: 1e-12 <= n <= 1e12, "a number from 1e-12 to 1e12"),
-    "species_balance": (lambda n: 0 <= n <= 4, "a number from 0 to 4"),
-    "plant_balance": (lambda n: 0 <= n <= 4, "a number from 0 to 4"),
-}
+def _refuse_renamed_keys(data: dict[str, Any], source: str) -> None:
+    experts = data.get("experts")
+    tables = [data, data.get("defaults"), *(experts.values() if isinstance(experts, dict) else ())]
+    renamed = dict.fromkeys(key for table in tables if isinstance(table, dict) for key in table if key in RENAMED_KEYS)
+    if renamed:
+        changes = ", ".join(f"{key!r} is now {RENAMED_KEYS[key]!r}" for key in renamed)
+        raise LeafidError(f"{source}: recipe keys have been renamed: {changes}; please edit the recipe")
 
 
-def _expert(name: str, table: Any, defaults: dict[str, Any], place: str) -> Expert:
-    place = f"{place}: [experts.{name}]"
+def _parse_expert(name: str, table: Any, defaults: dict[str, Any], source: str) -> Expert:
     if not re.fullmatch(r"[A-Za-z0-9_-]+", name):
-        raise LeafidError(f"{place}: expected a name of letters, digits, - and _, found {name!r}")
-    own = _expert_values(table, place)
+        raise LeafidError(f"{source}: expected a name of letters, digits, - and _, found {name!r}")
+    own = _parse_values(table, EXPERT_KEYS, source)
     values = {**defaults, **own}
-    if values.get("descriptor") != "measures" and "families" not in own:
-        # Like every default that an expert doesn't heed.
-        values.pop("families", None)
-    for entry in fields(Expert):
-        if entry.default is MISSING and entry.name not in values:
-            raise LeafidError(f"{place}: {entry.name} is missing; expected one of {', '.join(_CHOICES[entry.name])}")
-    expert = Expert(**values)
-    if expert.coverage > expert.most_coverage:
+    if "descriptor" not in values:
         raise LeafidError(
-            f"{place}: coverage: expected at most most_coverage, {expert.most_coverage}, found {expert.coverage}"
+            f"{source}: descriptor is missing; expected one of {', '.join((MEASURES, *LOCAL_DESCRIPTORS))}"
         )
-    if expert.is_local:
-        if expert.families:
+    if values["descriptor"] != MEASURES:
+        if "families" in own:
             raise LeafidError(
-                f"{place}: families: only 'measures' has families, found descriptor {expert.descriptor!r}"
+                f"{source}: families: only 'measures' has families, found descriptor {values['descriptor']!r}"
             )
-    elif not expert.families:
-        raise LeafidError(f"{place}: families is missing; expected a list of descriptor families")
+    elif "families" not in values:
+        raise LeafidError(f"{source}: families is missing; expected a list of descriptor families")
+    expert = Expert.from_keys(**values)
+    patches = expert.features
+    if not isinstance(patches, Measures) and patches.coverage > patches.max_coverage:
+        raise LeafidError(
+            f"{source}: coverage: expected at most max_coverage, {patches.max_coverage}, found {patches.coverage}"
+        )
     return expert
 
 
-def _expert_values(table: Any, place: str) -> dict[str, Any]:
+def _parse_values(
+    table: Any, keys: Mapping[str, Field], source: str, other_keys: set[str] | frozenset[str] = frozenset()
+) -> dict[str, Any]:
+    """Check and convert the values of a table; `other_keys` are allowed in it, but left to the caller."""
     if not isinstance(table, dict):
-        raise LeafidError(f"{place}: expected a table, found {table!r}")
-    _known_keys(table, {entry.name for entry in fields(Expert)}, place)
-    return {
-        entry.name: _expert_value(entry.name, entry.default, table[entry.name], place)
-        for entry in fields(Expert)
-        if entry.name in table
-    }
-
-
-def _expert_value(key: str, default: Any, value: Any, place: str) -> Any:
-    if key in _CHOICES:
-        if value not in _CHOICES[key]:
-            raise LeafidError(f"{place}: {key}: expected one of {', '.join(_CHOICES[key])}, found {value!r}")
-        return value
-    if key == "families":
-        from leafid.descriptors.registry import find_families
-
-        if not isinstance(value, list | tuple) or not value:
-            raise LeafidError(f"{place}: families: expected a list of descriptor families, found {value!r}")
-        try:
-            find_families([str(word) for word in value])
-        except LeafidError as error:
-            raise LeafidError(f"{place}: families: {error}") from error
-        return tuple(value)
-    if key == "codebook_types":
-        return _types(value, f"{place}: codebook_types")
-    if isinstance(default, bool):
-        return _checked(value, bool, lambda _: True, "true or false", place, key)
-    condition, wording = _RANGES[key]
-    return _checked(value, type(default), condition, wording, place, key)
-
-
-def _types(words: Any, place: str) -> tuple[AcquisitionType, ...]:
-    if not isinstance(words, list | tuple) or not all(isinstance(word, str) for word in words):
-        raise LeafidError(f"{place}: expected a list of acquisition types, found {words!r}")
-    try:
-        return tuple(AcquisitionType.parse(word) for word in words)
-    except LeafidError as error:
-        raise LeafidError(f"{place}: {error}") from error
-
-
-def _checked(value: Any, kind: type, condition: Callable[[Any], bool], wording: str, place: str, key: str) -> Any:
-    # TOML writes 1 for 1.0; a truth value is a number to Python but not to the writer of a recipe.
-    fits = isinstance(value, int | float) if kind is float else isinstance(value, kind)
-    if not fits or (isinstance(value, bool) and kind is not bool) or not condition(value):
-        raise LeafidError(f"{place}: {key}: expected {wording}, found {value!r}")
-    return kind(value)
-
-
-def _known_keys(table: dict[str, Any], known: set[str], place: str) -> None:
-    for key in table:
+        raise LeafidError(f"{source}: expected a table, found {table!r}")
+    known = {*keys, *other_keys}
+    values = {}
+    for key, value in table.items():
         if key not in known:
             close = difflib.get_close_matches(key, known, n=1)
             hint = f"did you mean {close[0]!r}?" if close else f"expected {', '.join(sorted(known))}"
-            raise LeafidError(f"{place}: unknown key {key!r}; {hint}")
+            raise LeafidError(f"{source}: unknown key {key!r}; {hint}")
+        if key in keys:
+            try:
+                values[key] = keys[key].metadata["key"].parse(value)
+            except LeafidError as error:
+                raise LeafidError(f"{source}: {key}: {error}") from error
+    return values

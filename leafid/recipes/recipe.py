@@ -4,235 +4,256 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
 
 from leafid.collection.picture import AcquisitionType, Picture
+from leafid.descriptors.local import LOCAL_DESCRIPTORS, SYMMETRIES, Grid
+from leafid.encoding import Encoder, make_encoder
 from leafid.errors import LeafidError
+from leafid.recipes.keys import acquisition_types, choice, families, flag, list_keys, number, text
 
 LONGEST_SIDE = 800
-VIEWS = ("leaf", "upright", "picture")
-ENCODERS = ("fisher", "vlad", "words")
-CLASSIFIERS = ("ridge", "linear-svm", "lda", "logistic")
-MAPS = ("none", "chi2")
-TRUSTS = ("always", "segmentation")
-CODEBOOK_PICTURES = 600
-VARIANT_WEIGHT = 0.5
-STAGED_WEIGHT = 1.0
+MEASURES = "measures"
 
-# What only local descriptors heed.
-_LOCAL_ONLY = (
-    "codebook_types",
-    "view",
-    "size",
-    "cell",
-    "scales",
-    "coverage",
-    "most_coverage",
-    "patches",
-    "focus",
-    "symmetry",
-    "encoder",
-    "modes",
-    "components",
-    "position",
-)
-# Keys that models and stores of earlier programs lack: at these values they are not written, so that both stay valid.
-_LATER = {"most_coverage": 1.0}
+
+@dataclass(frozen=True, slots=True)
+class Measures:
+    """Global descriptors of the leaf, one after the other in a vector."""
+
+    descriptor: ClassVar[str] = MEASURES
+    families: tuple[str, ...] = families("for `measures`: a list of descriptor families (`leafid describe --list`)")
+
+    def feature_key(self) -> str:
+        """Give all settings that decide about a picture's vector; JSON."""
+        return json.dumps(_read_keys(self))
+
+
+@dataclass(frozen=True, slots=True)
+class LocalPatches:
+    """Local descriptors of patches, encoded as one vector."""
+
+    descriptor: str = choice(
+        (MEASURES, *LOCAL_DESCRIPTORS),
+        "`measures`, or a local descriptor: `dense-sift` (of grey), `dense-chroma-sift` (of the channels a and b of "
+        "Lab), `detected-sift` (ignores the keys from `cell` to `symmetry`), `dense-colour` (means and deviations) or "
+        "`inner-distance` (shape contexts of points of the outline; ignores the keys before `encoder`)",
+    )
+    # What is read.
+    view: str = choice(
+        ("leaf", "upright", "picture"),
+        "what patches are read from: `leaf` (cut out, on white), `upright` (the same, turned upright) or `picture`",
+        "leaf",
+    )
+    size: int = number(400, 32, 4096, "longest side of that view, in pixels")
+    # The grid of patches.
+    cell: int = number(4, 2, 64, "side of a SIFT cell, in pixels; a patch is four cells wide")
+    scales: int = number(5, 1, 16, "number of patch sizes, each √2 times the previous one")
+    coverage: float = number(
+        0.1, 0, 1, 'minimum share of a patch that the leaf covers; no effect with `view = "picture"`'
+    )
+    max_coverage: float = number(
+        1.0, 0, 1, "maximum share of a patch that the leaf covers; below 1, patches inside the leaf are left out"
+    )
+    max_patches: int = number(
+        0, 0, 10**6, "maximum number of patches of a dense grid, taken evenly from all of them; 0 takes all"
+    )
+    focus: float = number(
+        0.0,
+        0.01,
+        100,
+        "above 0, patches are drawn with the density of a Gaussian around the middle of the view; this is its standard "
+        "deviation, in sides of the view; 0 draws them evenly",
+        zero_allowed=True,
+    )
+    symmetry: str = choice(
+        tuple(SYMMETRIES),
+        "`mirror` reads every second patch mirrored; `turns` reads an eighth of the patches in each of the eight "
+        "symmetries of a square; `none`",
+        "none",
+    )
+    # The encoder.
+    encoder: str = choice(
+        ("fisher", "vlad", "words"),
+        "`fisher` (Fisher vector), `vlad` (sums of differences from the nearest visual word) or `words` (histogram of "
+        "visual words)",
+        "fisher",
+    )
+    modes: int = number(64, 1, 65536, "Gaussians of the Fisher vector, or visual words of the other encoders")
+    components: int = number(62, 1, 128, "principal components kept of a local descriptor")
+    codebook_types: tuple[AcquisitionType, ...] = acquisition_types(
+        "acquisition types that the encoder is learned from, where there are such pictures; recipes with equal "
+        "codebooks share feature vectors",
+        "`training_types`",
+        (),
+    )
+    position: float = number(0.0, 0, 1000, "weight of a patch's position and size beside its descriptor")
+
+    @property
+    def grid(self) -> Grid:
+        """Which patches are read."""
+        return Grid(
+            self.cell, self.scales, self.coverage, self.max_coverage, self.max_patches, self.focus, self.symmetry
+        )
+
+    def make_encoder(self, seed: int) -> Encoder:
+        """Make an encoder that has learned nothing yet."""
+        return make_encoder(self.encoder, self.modes, self.components, self.position, seed)
+
+    def feature_key(self) -> str:
+        """Give all settings that decide about a picture's vector, except what an encoder learned; JSON."""
+        # The types that the codebook was learned from don't matter: the codebook itself shows what was learned.
+        return json.dumps(_read_keys(self) | {"codebook_types": None}, sort_keys=True)
+
+
+@dataclass(frozen=True, slots=True)
+class ClassifierSettings:
+    """How species are learned from an expert's vectors."""
+
+    feature_map: str = choice(
+        ("none", "chi2"), "feature map before the classifier: `none` or `chi2`", "none", name="map"
+    )
+    kind: str = choice(
+        ("ridge", "linear-svm", "lda", "logistic"),
+        "`ridge`, `linear-svm`, `lda` or `logistic`",
+        "ridge",
+        name="classifier",
+    )
+    regularisation: float = number(
+        0.1, 1e-12, 1e12, "penalty of ridge, inverse of C of SVM and logistic regression, shrinkage of LDA"
+    )
+    softmax_components: int = number(
+        0,
+        0,
+        4096,
+        "above 0, softmax regression on this many principal components of the training vectors is trained beside the "
+        "classifier; held-out plants weigh the two, and both become one linear classifier",
+    )
+    softmax_regularisation: float = number(0.01, 1e-12, 1e12, "penalty of the softmax regression")
+    species_balance: float = number(
+        0.5,
+        0,
+        4,
+        "a picture's weight is the number of pictures of its species to the power of minus this; 0: all weigh the same",
+    )
+    plant_balance: float = number(
+        0.5, 0, 4, "likewise by the number of pictures of its plant (those of one acquisition type)"
+    )
+    centre_types: bool = flag(False, "subtract the mean of each acquisition type, where several are trained on")
 
 
 @dataclass(frozen=True, slots=True)
 class Expert:
-    """One way to look at a leaf: a descriptor, its encoding, and a classifier of its own.
+    """A feature vector of a picture and the classifier that learns from it; all its keys are in one table of TOML."""
 
-    Attributes
-    ----------
-    descriptor : str
-        ``measures`` (the families named in `families`) or one of `leafid.descriptors.local.LOCAL_DESCRIPTORS`.
-    families : tuple of str
-        Descriptor families, for ``measures``.
-    view : {"leaf", "upright", "picture"}
-        What local features are read from: the leaf cut out on white, the same turned upright, the whole picture.
-        ``inner-distance`` reads the outline of the leaf as it was found, and heeds no key but those of its encoder.
-    size : int
-        Longest side of that view, in pixels.
-    cell : int
-        Side of a SIFT cell in pixels; a patch is four cells wide.
-    scales : int
-        Number of patch sizes, each √2 times the one before.
-    coverage, most_coverage : float
-        The share of a patch that the leaf must cover, and may cover at the most, from 0 to 1: 0.95 and 1 keep the
-        inside of the leaf, 0.1 and 0.95 its edge.
-    patches : int
-        At most so many patches of a dense grid, evenly taken from all of them; 0 takes all.
-    focus : float
-        Above 0, patches of a dense grid are taken the more rarely the further they lie from the middle of the view: as
-        often as a Gaussian of this standard deviation says, in sides of the view.
-    symmetry : {"none", "mirror", "turns"}
-        Whether every second patch is read mirrored, so that a leaf and its mirror image are described alike; or every
-        eighth in each of the ways that a square can be turned by quarters and mirrored.
-    encoder : {"fisher", "vlad", "words"}
-    modes : int
-        Gaussians of the Fisher vector, or visual words of the others.
-    components : int
-        Principal components kept of a local descriptor.
-    codebook_types : tuple of AcquisitionType
-        What the encoder is learned from, where there are such pictures; by default all that are trained on. Recipes
-        with the same expert and codebook share its vectors.
-    position : float
-        Weight of the place of a patch beside its look; 0 leaves it out.
-    map : {"none", "chi2"}
-        Explicit feature map in front of the classifier.
-    classifier : {"ridge", "linear-svm", "lda", "logistic"}
-    regularisation : float
-        Strength, above 0: ridge's penalty, the inverse of the SVM's and logistic regression's C, LDA's shrinkage.
-    directions : int
-        Above 0, a softmax regression along so many principal directions of the training vectors is trained beside the
-        classifier; held-out plants tell how much each of the two counts, and both become one linear classifier.
-    softmax_regularisation : float
-        Its penalty, above 0.
-    species_balance, plant_balance : float
-        A picture counts the less, the more pictures there are of its species, and of its plant: their numbers to the
-        power of minus these, multiplied. 0 and 0: every picture counts the same.
-    centre_types : bool
-        Whether the mean of each acquisition type is taken off, where several types are trained on.
-    trust : {"always", "segmentation"}
-        Whether the opinion counts in full, or as far as the segmentation is sure of itself.
-    """
-
-    descriptor: str
-    families: tuple[str, ...] = ()
-    view: str = "leaf"
-    size: int = 400
-    cell: int = 4
-    scales: int = 5
-    coverage: float = 0.1
-    most_coverage: float = 1.0
-    patches: int = 0
-    focus: float = 0.0
-    symmetry: str = "none"
-    encoder: str = "fisher"
-    modes: int = 64
-    components: int = 62
-    codebook_types: tuple[AcquisitionType, ...] = ()
-    position: float = 0.0
-    map: str = "none"
-    classifier: str = "ridge"
-    regularisation: float = 0.1
-    directions: int = 0
-    softmax_regularisation: float = 0.01
-    species_balance: float = 0.5
-    plant_balance: float = 0.5
-    centre_types: bool = False
-    trust: str = "always"
+    features: Measures | LocalPatches
+    classifier: ClassifierSettings = field(default_factory=ClassifierSettings)
+    trust: str = choice(
+        ("always", "segmentation"),
+        "`always`, or `segmentation`: the expert's scores are weighted by the confidence of the segmentation",
+        "always",
+    )
 
     @property
     def is_local(self) -> bool:
         """Whether it needs an encoder."""
-        return self.descriptor != "measures"
+        return isinstance(self.features, LocalPatches)
 
-    def feature_key(self) -> str:
-        """All that decides about the vector of a picture, but for what an encoder learned; JSON."""
-        # What a codebook was learned from shows in the codebook.
-        learner = {
-            "codebook_types",
-            "map",
-            "classifier",
-            "regularisation",
-            "directions",
-            "softmax_regularisation",
-            "species_balance",
-            "plant_balance",
-            "centre_types",
-            "trust",
-        }
-        unused = {"families"} if self.is_local else set(_LOCAL_ONLY)
-        return json.dumps({k: v for k, v in self.to_dict().items() if k not in learner | unused}, sort_keys=True)
+    @property
+    def families(self) -> tuple[str, ...]:
+        """The descriptor families that it measures; none of an expert on local patches."""
+        return () if isinstance(self.features, LocalPatches) else self.features.families
 
-    def to_dict(self) -> dict[str, Any]:
-        """Give plain data without what came later and is as it always was."""
-        return {key: value for key, value in asdict(self).items() if _LATER.get(key) != value}
+    @classmethod
+    def from_keys(cls, **values: Any) -> Expert:
+        """Make an expert from values by recipe key, unchecked; keys that its descriptor doesn't have are ignored."""
+        kind = Measures if values.get("descriptor") == MEASURES else LocalPatches
+        parts = [
+            {entry.name: values[key] for key, entry in list_keys(part).items() if key in values}
+            for part in (kind, ClassifierSettings, cls)
+        ]
+        return cls(kind(**parts[0]), ClassifierSettings(**parts[1]), **parts[2])
+
+    def to_keys(self) -> dict[str, Any]:
+        """Give the values by recipe key, as `from_keys` takes them."""
+        return {"descriptor": self.features.descriptor, **_read_keys(self.features), **_read_keys(self.classifier)} | (
+            _read_keys(self)
+        )
+
+    def with_keys(self, **values: Any) -> Expert:
+        """Give the same expert with some values by recipe key changed."""
+        return self.from_keys(**{**self.to_keys(), **values})
+
+
+#: What an expert's table is made of, in the order of docs/formats.md.
+EXPERT_PARTS = (LocalPatches, Measures, ClassifierSettings, Expert)
 
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
     """How pictures of one acquisition type are described and classified.
 
-    Attributes
-    ----------
-    type : AcquisitionType
-        What it is for.
-    experts : dict of str to Expert
-        By name; their opinions are fused with weights learned on plants that they were not trained on.
-    training_types : tuple of AcquisitionType
-        What it learns from; its own type among them.
-    summary : str
-    longest_side : int
-        Pictures are reduced to it, in pixels, before anything else.
-    codebook_pictures : int
-        How many pictures an encoder is learned from at the most.
-    variants : int
-        How many variants of each training picture are learned from as well (`leafid.features.jitter`).
-    variant_weight : float
-        What they count together, as a part of what the picture itself counts.
-    staged : int
-        How many staged photos of a scan or scan-like picture are learned from as well (`leafid.features.compositing`).
-    staged_weight : float
-        What they count together, likewise.
+    `experts` has each by its name; their scores are fused with weights learned on held-out plants.
     """
 
     type: AcquisitionType
     experts: dict[str, Expert]
-    training_types: tuple[AcquisitionType, ...]
-    summary: str = ""
-    longest_side: int = LONGEST_SIDE
-    codebook_pictures: int = CODEBOOK_PICTURES
-    variants: int = 0
-    variant_weight: float = VARIANT_WEIGHT
-    staged: int = 0
-    staged_weight: float = STAGED_WEIGHT
+    training_types: tuple[AcquisitionType, ...] = acquisition_types(
+        "acquisition types to learn from; its own type must be among them", "its own"
+    )
+    summary: str = text("what the recipe is, in a sentence")
+    longest_side: int = number(LONGEST_SIDE, 32, 4096, "pictures are first reduced to this longest side, in pixels")
+    codebook_pictures: int = number(600, 1, None, "maximum number of pictures that an encoder is learned from")
+    jittered: int = number(
+        0,
+        0,
+        100,
+        "number of jittered copies of each training picture to learn from as well, alternately tilted and in other "
+        "light; none with more than 20,000 training pictures",
+    )
+    jittered_weight: float = number(0.5, 0.01, 100, "weight of these copies together, relative to the picture itself")
+    composited: int = number(
+        0,
+        0,
+        100,
+        "number of composited photos to learn from as well of each scan and scan-like picture (of at most eight of a "
+        "plant and type, which then stand for all): the leaf among copies of itself as on the tree, alternately a "
+        "branch and a nearly single leaf; none with more than 20,000 training pictures",
+    )
+    composited_weight: float = number(1.0, 0.01, 100, "weight of these photos together, relative to the picture itself")
 
     def shares_training_with(self, other: Recipe) -> bool:
-        """Tell whether both learn the same from the same pictures, if to answer for another type."""
+        """Tell whether both learn the same from the same pictures, though for different types."""
         return replace(self, type=other.type, summary=other.summary) == other
 
     def to_dict(self) -> dict[str, Any]:
         """Give plain data that `leafid.recipes.reader.parse_recipe` reads back."""
-        return {
-            "summary": self.summary,
-            "training_types": [str(type_) for type_ in self.training_types],
-            "longest_side": self.longest_side,
-            "codebook_pictures": self.codebook_pictures,
-            "variants": self.variants,
-            "variant_weight": self.variant_weight,
-            "staged": self.staged,
-            "staged_weight": self.staged_weight,
-            "experts": {
-                name: {key: value for key, value in expert.to_dict().items() if value != ()}
-                for name, expert in self.experts.items()
-            },
-        }
+        return {**_read_keys(self), "experts": {name: expert.to_keys() for name, expert in self.experts.items()}}
+
+
+def _read_keys(part: Measures | LocalPatches | ClassifierSettings | Expert | Recipe) -> dict[str, Any]:
+    return {name: getattr(part, entry.name) for name, entry in list_keys(type(part)).items()}
 
 
 def group_by_training(recipes: Mapping[AcquisitionType, Recipe]) -> list[list[AcquisitionType]]:
     """Group the types whose recipes learn the same from the same pictures; groups and members in the order given."""
     groups: list[list[AcquisitionType]] = []
     for type_, recipe in recipes.items():
-        own = next((group for group in groups if recipe.shares_training_with(recipes[group[0]])), None)
-        if own is None:
+        group = next((group for group in groups if recipe.shares_training_with(recipes[group[0]])), None)
+        if group is None:
             groups.append([type_])
         else:
-            own.append(type_)
+            group.append(type_)
     return groups
 
 
 def choose_types_to_train(pictures: Sequence[Picture], only: AcquisitionType | None = None) -> list[AcquisitionType]:
-    """Choose the types to train for: those that the pictures have, or the one asked for.
+    """Choose the types to train for: those that the pictures have, or `only` one of them.
 
     Raises
     ------
     LeafidError
-        When no picture is of the type asked for.
+        When no picture is of the type `only`.
     """
     present = {picture.type for picture in pictures}
     if only is not None and only not in present:

@@ -7,9 +7,9 @@ from leafid.classifiers import expert_fitting as module
 from leafid.classifiers.expert_fitting import check_bounded, learn_expert
 from leafid.classifiers.rows import Rows
 from leafid.errors import LeafidError
-from leafid.recipes.recipe import Expert
+from leafid.recipes.recipe import ClassifierSettings
 
-EXPERT = Expert("measures", ("hu",))
+SETTINGS = ClassifierSettings()
 # Softmax stands beside a classifier: it is the second that is learned.
 KINDS = ["ridge", "linear-svm", "lda", "logistic", "softmax"]
 
@@ -24,10 +24,10 @@ def learned(vectors, labels, folds, kind="ridge", asked=None):
     rows = Rows(vectors, "none", standardise=True)
     asked = np.arange(len(labels)) if asked is None else asked
     if kind == "softmax":
-        expert = replace(EXPERT, directions=4)
-        return learn_expert(rows, labels, np.ones(len(labels)), folds, asked, expert)[1]
-    expert = replace(EXPERT, classifier=kind)
-    (only,) = learn_expert(rows, labels, np.ones(len(labels)), folds, asked, expert)
+        settings = replace(SETTINGS, softmax_components=4)
+        return learn_expert(rows, labels, np.ones(len(labels)), folds, asked, settings)[1]
+    settings = replace(SETTINGS, kind=kind)
+    (only,) = learn_expert(rows, labels, np.ones(len(labels)), folds, asked, settings)
     return only
 
 
@@ -83,9 +83,9 @@ def test_one_plant_leaves_nothing_to_hold_out(d):
 
 
 def test_what_would_not_fit_into_memory_is_refused(monkeypatch):
-    svm = replace(EXPERT, classifier="linear-svm", map="chi2")
+    svm = replace(SETTINGS, kind="linear-svm", feature_map="chi2")
     check_bounded("words", svm, 1_000, 1_000)
-    check_bounded("words", replace(svm, classifier="ridge"), 10**9, 10**6)
+    check_bounded("words", replace(svm, kind="ridge"), 10**9, 10**6)
     monkeypatch.setattr(module, "LARGEST_IN_MEMORY", 2**20)
     with pytest.raises(LeafidError, match=r"expert 'words': linear-svm needs all of its 1000 rows in memory, 0.0 GiB"):
         check_bounded("words", svm, 1_000, 100)

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from leafid.collection.picture import AcquisitionType
-from leafid.features.compositing import staged
+from leafid.features.compositing import composite_photo
 from leafid.segmentation import segment
 from leafid.segmentation.result import Segmentation, find_bounding_box
 
@@ -28,21 +28,21 @@ def cut(mask):
 def test_a_staged_photo_is_four_to_three_and_always_the_same(picture, number, side):
     image, mask = picture
     before = image.copy()
-    found = staged(image, cut(mask), number, side)
+    found = composite_photo(image, cut(mask), number, side)
     assert found.dtype == np.uint8
     assert found.shape == image.shape if not mask.any() else sorted(found.shape) == [3, round(side * 0.75), side]
-    np.testing.assert_array_equal(staged(image.copy(), cut(mask), number, side), found)
+    np.testing.assert_array_equal(composite_photo(image.copy(), cut(mask), number, side), found)
     np.testing.assert_array_equal(image, before)
 
 
 def test_without_a_leaf_the_picture_stays_as_it_is(leaf_on_white):
-    assert staged(leaf_on_white, cut(np.zeros(leaf_on_white.shape[:2], bool)), 1, 200) is leaf_on_white
+    assert composite_photo(leaf_on_white, cut(np.zeros(leaf_on_white.shape[:2], bool)), 1, 200) is leaf_on_white
 
 
 def test_numbers_and_pictures_have_photos_of_their_own(leaf_on_white):
     leaf = segment(leaf_on_white, SCAN)
-    found = [staged(leaf_on_white, leaf, number, 200) for number in (1, 2, 3, 4)]
-    found.append(staged(255 - leaf_on_white, leaf, 1, 200))
+    found = [composite_photo(leaf_on_white, leaf, number, 200) for number in (1, 2, 3, 4)]
+    found.append(composite_photo(255 - leaf_on_white, leaf, 1, 200))
     assert len({one.tobytes() for one in found}) == 5
 
 
@@ -56,14 +56,14 @@ def test_nothing_of_the_sheet_is_left(number):
     image[mask] = (255, 0, 0)
     # The ground behind is of the leaf's colour, or grey but for 0.85 to 1.15 times as much of each colour and clouds of
     # 0.9 to 1.1 likewise: no more than 1.15 · 1.1 / (0.85 · 0.9) times as red as blue, which is 1.7.
-    blue, _, red = np.moveaxis(staged(image, cut(mask), number, 400).astype(float), -1, 0)
+    blue, _, red = np.moveaxis(composite_photo(image, cut(mask), number, 400).astype(float), -1, 0)
     assert (red <= 1.7 * blue + 3).all()
 
 
 @pytest.mark.parametrize("number", LEAVES)
 def test_a_leaf_nearly_alone_is_found_again(leaf_on_white, number):
     """It lies near the middle, on top, and is 0.6 to 1.14 times as long as the photo's shorter side."""
-    photo = staged(leaf_on_white, segment(leaf_on_white, SCAN), number, 400)
+    photo = composite_photo(leaf_on_white, segment(leaf_on_white, SCAN), number, 400)
     rows, cols = photo.shape[:2]
     middle = photo[rows // 4 : -rows // 4, cols // 4 : -cols // 4].astype(int)
     green = (middle[..., 1] > middle[..., 0] + 20) & (middle[..., 1] > middle[..., 2] + 20)
@@ -77,7 +77,7 @@ def test_a_branch_has_more_edges_than_a_leaf(leaf_on_white):
 
     leaf = segment(leaf_on_white, SCAN)
     branches, leaves = (
-        np.mean([edges(staged(leaf_on_white, leaf, number, 400)) for number in numbers])
+        np.mean([edges(composite_photo(leaf_on_white, leaf, number, 400)) for number in numbers])
         for numbers in (BRANCHES, LEAVES)
     )
     assert branches > leaves

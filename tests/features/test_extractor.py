@@ -9,13 +9,16 @@ from leafid.descriptors.local.sift import LocalFeatures
 from leafid.descriptors.registry import get_column_names
 from leafid.encoding import BagOfWordsEncoder, FisherEncoder, VladEncoder
 from leafid.features import extractor as describing
-from leafid.features.compositing import staged
+from leafid.features.augmentation import Augmentation
+from leafid.features.compositing import composite_photo
 from leafid.features.extractor import FeatureExtractor, PictureViews, local_features, sample_features
-from leafid.recipes.recipe import VIEWS, Expert
+from leafid.recipes.recipe import Expert, LocalPatches, Measures
 from leafid.segmentation import segment
 
 SCAN = AcquisitionType.SCAN
-SIFT = Expert("dense-sift", size=64, scales=1, modes=2, components=4)
+PATCHES = LocalPatches("dense-sift", size=64, scales=1, modes=2, components=4)
+SIFT = Expert(PATCHES)
+VIEWS = ("leaf", "upright", "picture")
 
 
 @pytest.fixture(scope="module")
@@ -37,14 +40,14 @@ def learned(kind, n_values=128, **options):
 def test_a_vector_for_every_expert(leaf):
     experts = {
         "fisher": SIFT,
-        "words": replace(SIFT, encoder="words", view="picture"),
-        "colour": replace(SIFT, descriptor="dense-colour", view="upright"),
-        "chroma": replace(SIFT, descriptor="dense-chroma-sift", view="picture"),
-        "points": replace(SIFT, descriptor="detected-sift"),
-        "vlad": replace(SIFT, encoder="vlad"),
-        "bends": replace(SIFT, descriptor="inner-distance", encoder="words"),
-        "shape": Expert("measures", ("geometry", "hu")),
-        "again": Expert("measures", ("hu",)),
+        "words": SIFT.with_keys(encoder="words", view="picture"),
+        "colour": SIFT.with_keys(descriptor="dense-colour", view="upright"),
+        "chroma": SIFT.with_keys(descriptor="dense-chroma-sift", view="picture"),
+        "points": SIFT.with_keys(descriptor="detected-sift"),
+        "vlad": SIFT.with_keys(encoder="vlad"),
+        "bends": SIFT.with_keys(descriptor="inner-distance", encoder="words"),
+        "shape": Expert(Measures(("geometry", "hu"))),
+        "again": Expert(Measures(("hu",))),
     }
     encoders = {
         "fisher": learned(FisherEncoder),
@@ -55,7 +58,7 @@ def test_a_vector_for_every_expert(leaf):
         "vlad": learned(VladEncoder),
         "bends": learned(BagOfWordsEncoder, 60),
     }
-    found = FeatureExtractor(experts, encoders).describe(leaf, SCAN)
+    found = FeatureExtractor(experts, encoders).extract(leaf, SCAN)
     assert list(found.vectors) == list(experts)
     assert 0 <= found.confidence <= 1
     lengths = {name: len(vector) for name, vector in found.vectors.items()}
@@ -77,11 +80,11 @@ def test_a_vector_for_every_expert(leaf):
 
 
 def test_of_a_grey_picture_the_expert_on_hues_has_nothing_to_say(leaf):
-    chroma = replace(SIFT, descriptor="dense-chroma-sift", view="picture")
+    chroma = SIFT.with_keys(descriptor="dense-chroma-sift", view="picture")
     grey = np.dstack([cv2.cvtColor(leaf, cv2.COLOR_BGR2GRAY)] * 3)
     extractor = FeatureExtractor({"chroma": chroma}, {"chroma": learned(FisherEncoder, 256)})
-    assert extractor.describe(leaf, SCAN).vectors["chroma"].any()
-    assert not extractor.describe(grey, SCAN).vectors["chroma"].any()
+    assert extractor.extract(leaf, SCAN).vectors["chroma"].any()
+    assert not extractor.extract(grey, SCAN).vectors["chroma"].any()
 
 
 @pytest.mark.parametrize("type_", list(AcquisitionType))
@@ -89,20 +92,20 @@ def test_of_a_grey_picture_the_expert_on_hues_has_nothing_to_say(leaf):
 @pytest.mark.parametrize("shape", [(40, 60), (16, 16), (3, 800), (800, 1)])
 def test_a_picture_without_a_leaf_is_described_as_a_whole(type_, value, shape):
     """What is left of a picture of 20,000 × 16 pixels after shrinking is a row of one pixel."""
-    small = replace(SIFT, size=32, cell=2)
-    experts = {view: replace(small, view=view) for view in VIEWS}
+    small = SIFT.with_keys(size=32, cell=2)
+    experts = {view: small.with_keys(view=view) for view in VIEWS}
     encoders = {**dict.fromkeys(VIEWS, learned(FisherEncoder)), "bends": learned(BagOfWordsEncoder, 60)}
-    experts["bends"] = replace(SIFT, descriptor="inner-distance", encoder="words")
-    extractor = FeatureExtractor({**experts, "shape": Expert("measures", ("geometry",))}, encoders)
-    found = extractor.describe(np.full((*shape, 3), value, np.uint8), type_)
+    experts["bends"] = SIFT.with_keys(descriptor="inner-distance", encoder="words")
+    extractor = FeatureExtractor({**experts, "shape": Expert(Measures(("geometry",)))}, encoders)
+    found = extractor.extract(np.full((*shape, 3), value, np.uint8), type_)
     assert all(np.isfinite(vector).all() for vector in found.vectors.values())
 
 
 @pytest.mark.parametrize("symmetry", ["mirror", "turns"])
 def test_a_symmetric_expert_reads_as_many_patches_some_of_them_in_another_way(symmetry, leaf):
     views = PictureViews(leaf, segment(leaf, SCAN))
-    expert = replace(SIFT, view="picture", size=160)
-    plain, turned = (local_features(views, replace(expert, symmetry=way)) for way in ("none", symmetry))
+    patches = replace(PATCHES, view="picture", size=160)
+    plain, turned = (local_features(views, replace(patches, symmetry=way)) for way in ("none", symmetry))
     assert len(plain) == len(turned)
     same = (plain.descriptors == turned.descriptors).all(axis=1)
     assert 0 < same.sum() < len(same)
@@ -113,27 +116,27 @@ def test_a_view_is_made_once_for_all_experts(leaf, monkeypatch):
     crop = describing.crop_leaf
     monkeypatch.setattr(describing, "crop_leaf", lambda *a, **k: calls.append(1) or crop(*a, **k))
     views = PictureViews(leaf, segment(leaf, SCAN))
-    for expert in (SIFT, replace(SIFT, modes=5), replace(SIFT, descriptor="detected-sift")):
-        local_features(views, expert)
+    for patches in (PATCHES, replace(PATCHES, modes=5), replace(PATCHES, descriptor="detected-sift")):
+        local_features(views, patches)
     assert len(calls) == 1
 
 
 def test_only_the_experts_asked_for_are_described(leaf):
-    experts = {"a": SIFT, "b": Expert("measures", ("geometry",)), "c": Expert("measures", ("hu",))}
+    experts = {"a": SIFT, "b": Expert(Measures(("geometry",))), "c": Expert(Measures(("hu",)))}
     extractor = FeatureExtractor(experts, {"a": learned(FisherEncoder)})
-    everything = extractor.describe(leaf, SCAN)
-    some = extractor.describe(leaf, SCAN, ["c", "a"])
+    everything = extractor.extract(leaf, SCAN)
+    some = extractor.extract(leaf, SCAN, ["c", "a"])
     assert list(some.vectors) == ["c", "a"]
     for name, vector in some.vectors.items():
         np.testing.assert_array_equal(vector, everything.vectors[name])
     assert some.confidence == everything.confidence
 
 
-def test_a_staged_photo_is_described_as_a_photo(leaf):
-    extractor = FeatureExtractor({"a": Expert("measures", ("hu", "geometry"))}, longest_side=200)
-    found = replace(extractor, staged=2).describe(leaf, SCAN)
-    photo = staged(leaf, segment(leaf, SCAN), 2, 200)
-    expected = extractor.describe(photo, AcquisitionType.PHOTO)
+def test_features_of_a_composited_photo_are_those_of_a_photo(leaf):
+    extractor = FeatureExtractor({"a": Expert(Measures(("hu", "geometry")))}, longest_side=200)
+    found = replace(extractor, augmentation=Augmentation("composite", 2)).extract(leaf, SCAN)
+    photo = composite_photo(leaf, segment(leaf, SCAN), 2, 200)
+    expected = extractor.extract(photo, AcquisitionType.PHOTO)
     np.testing.assert_array_equal(found.vectors["a"], expected.vectors["a"])
     assert found.confidence == expected.confidence
 
@@ -142,21 +145,21 @@ def test_the_key_of_an_expert_changes_with_all_that_decides_about_its_vector(mon
     encoder = learned(FisherEncoder)
 
     def key(expert, encoder=encoder):
-        return FeatureExtractor({"a": expert, "other": Expert("measures", ("hu",))}, {"a": encoder}).feature_key("a")
+        return FeatureExtractor({"a": expert, "other": Expert(Measures(("hu",)))}, {"a": encoder}).feature_key("a")
 
     first = key(SIFT)
-    assert key(replace(SIFT, classifier="lda", species_balance=0.1)) == first
+    assert key(SIFT.with_keys(classifier="lda", species_balance=0.1)) == first
     assert key(SIFT, learned(FisherEncoder)) == first
     assert FeatureExtractor({"b": SIFT}, {"b": encoder}).feature_key("b") == first
     measures = [("hu",), ("geometry",), ("hu", "geometry"), ("geometry", "hu")]
     others = [
-        key(replace(SIFT, size=65)),
-        key(replace(SIFT, view="picture")),
+        key(SIFT.with_keys(size=65)),
+        key(SIFT.with_keys(view="picture")),
         key(SIFT, learned(FisherEncoder, seed=1)),
-        *(FeatureExtractor({"a": Expert("measures", families)}).feature_key("a") for families in measures),
+        *(FeatureExtractor({"a": Expert(Measures(families))}).feature_key("a") for families in measures),
         *(
-            FeatureExtractor({"a": SIFT}, {"a": encoder}, **look).feature_key("a")
-            for look in ({"variant": 1}, {"staged": 1})
+            FeatureExtractor({"a": SIFT}, {"a": encoder}, augmentation=Augmentation(*augmentation)).feature_key("a")
+            for augmentation in (("jitter", 1), ("composite", 1), ("jitter", 2))
         ),
     ]
     assert len({first, *others}) == 1 + len(others)
@@ -165,9 +168,9 @@ def test_the_key_of_an_expert_changes_with_all_that_decides_about_its_vector(mon
 
 
 def test_drawing_depends_on_the_seed_and_nothing_else(leaf):
-    first, again = (sample_features(leaf, SCAN, SIFT, 10, 0) for _ in range(2))
+    first, again = (sample_features(leaf, SCAN, PATCHES, 10, 0) for _ in range(2))
     assert len(first) == 10
     np.testing.assert_array_equal(first.descriptors, again.descriptors)
-    assert first.positions.tolist() != sample_features(leaf, SCAN, SIFT, 10, 1).positions.tolist()
-    everything = sample_features(leaf, SCAN, SIFT, 10**6, 0)
-    assert len(everything) == len(local_features(PictureViews(leaf, segment(leaf, SCAN)), SIFT))
+    assert first.positions.tolist() != sample_features(leaf, SCAN, PATCHES, 10, 1).positions.tolist()
+    everything = sample_features(leaf, SCAN, PATCHES, 10**6, 0)
+    assert len(everything) == len(local_features(PictureViews(leaf, segment(leaf, SCAN)), PATCHES))

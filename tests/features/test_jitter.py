@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from leafid.collection.picture import AcquisitionType
-from leafid.features.jitter import variant
+from leafid.features.jitter import jitter_picture
 from leafid.segmentation import segment
 
 SCAN, SHEET, PHOTO = AcquisitionType
@@ -16,16 +16,16 @@ IMAGES = st.tuples(st.integers(1, 40), st.integers(1, 40), st.just(3)).flatmap(l
 @settings(deadline=None, max_examples=50)
 def test_a_variant_is_a_picture_of_the_same_size_and_always_the_same(image, number, type_):
     before = image.copy()
-    found = variant(image, number, type_)
+    found = jitter_picture(image, number, type_)
     assert found.shape == image.shape
     assert found.dtype == np.uint8
-    np.testing.assert_array_equal(variant(image.copy(), number, type_), found)
+    np.testing.assert_array_equal(jitter_picture(image.copy(), number, type_), found)
     np.testing.assert_array_equal(image, before)
 
 
 def test_numbers_and_pictures_have_variants_of_their_own(leaf_on_white):
-    found = [variant(leaf_on_white, number, SCAN) for number in (1, 2, 3, 4)]
-    found.append(variant(255 - leaf_on_white, 1, SCAN))
+    found = [jitter_picture(leaf_on_white, number, SCAN) for number in (1, 2, 3, 4)]
+    found.append(jitter_picture(255 - leaf_on_white, 1, SCAN))
     assert len({one.tobytes() for one in found}) == 5
 
 
@@ -33,20 +33,20 @@ def test_numbers_and_pictures_have_variants_of_their_own(leaf_on_white):
 def test_seen_from_aside_a_leaf_is_no_wider_and_at_least_half_as_wide(leaf_on_white, number):
     """Narrowed to 0.6 at the least, and made larger or smaller by perspective by 0.16 · 2 at the most."""
     area = segment(leaf_on_white, SCAN).mask.sum()
-    tilted = segment(variant(leaf_on_white, number, SCAN), SCAN).mask.sum()
+    tilted = segment(jitter_picture(leaf_on_white, number, SCAN), SCAN).mask.sum()
     assert 0.6 * 0.6 * area < tilted < 1.4 * area
 
 
 @pytest.mark.parametrize("number", [1, 3, 5])
 def test_beside_a_tilted_sheet_there_is_more_of_it(leaf_on_white, number):
-    found = variant(leaf_on_white, number, SCAN)
+    found = jitter_picture(leaf_on_white, number, SCAN)
     edge = np.concatenate([found[0], found[-1], found[:, 0], found[:, -1]])
     assert (edge == 250).all()
 
 
 @pytest.mark.parametrize("number", [2, 4, 6])
 def test_in_other_light_a_leaf_keeps_its_place(leaf_on_white, number):
-    found = variant(leaf_on_white, number, SCAN)
+    found = jitter_picture(leaf_on_white, number, SCAN)
     assert (found != leaf_on_white).any()
     mask, lit = segment(leaf_on_white, SCAN).mask, segment(found, SCAN).mask
     # Read at less than half its size and enlarged again, an edge may move by a pixel.
@@ -57,4 +57,6 @@ def test_light_is_never_wrapped_round():
     """White that is lit by more than it can show stays the lightest."""
     white = np.full((60, 80, 3), 255, np.uint8)
     # Brightness is 0.85 at the least, and falls by 0.08 to a side in each direction.
-    assert all(variant(white, number, SCAN).min() >= int(255 * 0.85 * (1 - 2 * 0.08)) - 1 for number in (2, 4, 6, 8))
+    assert all(
+        jitter_picture(white, number, SCAN).min() >= int(255 * 0.85 * (1 - 2 * 0.08)) - 1 for number in (2, 4, 6, 8)
+    )

@@ -12,10 +12,10 @@ from leafid.errors import LeafidError
 from leafid.features import loader as module
 from leafid.features.extractor import FeatureExtractor
 from leafid.features.loader import FeatureLoader
-from leafid.recipes.recipe import Expert, Recipe
+from leafid.recipes.recipe import Expert, LocalPatches, Measures, Recipe
 
 SCAN = AcquisitionType.SCAN
-SHAPE = FeatureExtractor({"shape": Expert("measures", ("geometry",))})
+SHAPE = FeatureExtractor({"shape": Expert(Measures(("geometry",)))})
 
 
 @pytest.fixture
@@ -92,20 +92,20 @@ def test_another_type_or_parameter_is_described_anew(pictures, store, described)
     described.since()
     FeatureLoader(store).describe([replace(pictures[0], type=AcquisitionType.PHOTO)], SHAPE)
     assert len(described.since()) == 1
-    FeatureLoader(store).describe(pictures[:1], FeatureExtractor({"shape": Expert("measures", ("geometry", "hu"))}))
+    FeatureLoader(store).describe(pictures[:1], FeatureExtractor({"shape": Expert(Measures(("geometry", "hu")))}))
     assert len(described.since()) == 1
 
 
 def test_experts_share_their_vectors_whatever_recipe_they_are_in(pictures, store, monkeypatch):
-    both = FeatureExtractor({"hu": Expert("measures", ("hu",)), "renamed": Expert("measures", ("geometry",))})
+    both = FeatureExtractor({"hu": Expert(Measures(("hu",))), "renamed": Expert(Measures(("geometry",)))})
     wanted = FeatureLoader().describe(pictures, both)
     FeatureLoader(store).describe(pictures, SHAPE)
     asked = []
-    describe = FeatureExtractor.describe
+    extract = FeatureExtractor.extract
     monkeypatch.setattr(
         FeatureExtractor,
-        "describe",
-        lambda self, image, kind, names=None: asked.append(names) or describe(self, image, kind, names),
+        "extract",
+        lambda self, image, kind, names=None: asked.append(names) or extract(self, image, kind, names),
     )
     found = FeatureLoader(store).describe(pictures, both)
     assert asked == [["hu"]] * len(pictures)
@@ -156,8 +156,8 @@ def test_a_failing_store_costs_only_time(pictures, store, caplog):
     store._connection = store._connect()
 
 
-LOCAL = Expert("dense-sift", size=64, scales=1, modes=2, components=4)
-RECIPE = Recipe(SCAN, {"local": LOCAL, "shape": Expert("measures", ("hu",))}, (SCAN,), codebook_pictures=3)
+LOCAL = Expert(LocalPatches("dense-sift", size=64, scales=1, modes=2, components=4))
+RECIPE = Recipe(SCAN, {"local": LOCAL, "shape": Expert(Measures(("hu",)))}, (SCAN,), codebook_pictures=3)
 
 
 def codebook(loader, pictures, seed=0, recipe=RECIPE):
@@ -182,11 +182,11 @@ def test_another_seed_or_picture_makes_another_codebook(pictures, store):
 def test_a_codebook_of_some_types(pictures, store):
     """A recipe on more types shares the codebook, and with it all vectors, where the expert names its types."""
     photo = replace(pictures[3], type=AcquisitionType.PHOTO)
-    shared = replace(RECIPE, experts={"local": replace(LOCAL, codebook_types=(SCAN,))})
+    shared = replace(RECIPE, experts={"local": LOCAL.with_keys(codebook_types=(SCAN,))})
     assert codebook(FeatureLoader(store), [*pictures[:3], photo], recipe=shared) == codebook(
         FeatureLoader(store), pictures[:3]
     )
-    only = replace(RECIPE, experts={"local": replace(LOCAL, codebook_types=(AcquisitionType.SCAN_LIKE,))})
+    only = replace(RECIPE, experts={"local": LOCAL.with_keys(codebook_types=(AcquisitionType.SCAN_LIKE,))})
     # Where there is no such picture, all serve.
     assert codebook(FeatureLoader(store), pictures[:3], recipe=only) == codebook(FeatureLoader(store), pictures[:3])
 
@@ -201,7 +201,7 @@ def grey(pictures):
 @pytest.mark.parametrize("encoder", ["fisher", "vlad", "words"])
 def test_an_expert_that_sees_nothing_costs_no_other(pictures, caplog, encoder):
     """Of grey pictures there are no hues that meet."""
-    chroma = Expert("dense-chroma-sift", view="picture", modes=8, components=4, encoder=encoder)
+    chroma = Expert(LocalPatches("dense-chroma-sift", view="picture", modes=8, components=4, encoder=encoder))
     recipe = replace(RECIPE, type=AcquisitionType.PHOTO, experts={"local": LOCAL, "chroma": chroma})
     photos = grey(pictures)
     encoders = FeatureLoader().learn_encoders(photos, recipe, 0)
@@ -216,7 +216,7 @@ def test_an_expert_that_sees_nothing_costs_no_other(pictures, caplog, encoder):
 def test_where_the_named_types_show_too_little_all_serve(pictures, caplog):
     photo = AcquisitionType.PHOTO
     photos = [replace(picture, type=photo) for picture in pictures[1:]]
-    inside = replace(LOCAL, codebook_types=(SCAN,))
+    inside = LOCAL.with_keys(codebook_types=(SCAN,))
     recipe = Recipe(photo, {"inside": inside}, (photo, SCAN), codebook_pictures=3)
     # One white sheet, and one that can't be read.
     for content in (cv2.imencode(".png", np.full((90, 90, 3), 255, np.uint8))[1].tobytes(), b""):
@@ -232,8 +232,7 @@ def test_nothing_to_learn_a_codebook_from(pictures):
     with pytest.raises(LeafidError, match="no picture could be read to learn a codebook from"):
         FeatureLoader().learn_encoders(pictures, RECIPE, 0)
     assert (
-        FeatureLoader().learn_encoders(pictures, replace(RECIPE, experts={"shape": Expert("measures", ("hu",))}), 0)
-        == {}
+        FeatureLoader().learn_encoders(pictures, replace(RECIPE, experts={"shape": Expert(Measures(("hu",)))}), 0) == {}
     )
 
 

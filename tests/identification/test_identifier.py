@@ -12,11 +12,11 @@ from leafid.errors import LeafidError
 from leafid.features.extractor import Features
 from leafid.identification import identifier as identifier_module
 from leafid.identification.identifier import Identifier, fit_together
-from leafid.recipes.recipe import Expert, Recipe
+from leafid.recipes.recipe import ClassifierSettings, Expert, Measures, Recipe
 
 SCAN, SHEET = AcquisitionType.SCAN, AcquisitionType.SCAN_LIKE
-SHAPE = Expert("measures", ("hu",))
-RECIPE = Recipe(SCAN, {"first": SHAPE, "second": replace(SHAPE, classifier="lda")}, (SCAN,))
+SHAPE = Expert(Measures(("hu",)))
+RECIPE = Recipe(SCAN, {"first": SHAPE, "second": SHAPE.with_keys(classifier="lda")}, (SCAN,))
 
 
 class Given:
@@ -97,7 +97,7 @@ def test_what_is_held_out_never_saw_the_plant(monkeypatch):
         return fit_linear(kind, rows, *others)
 
     monkeypatch.setattr(learner_module, "fit_linear", spy)
-    Identifier(replace(RECIPE, experts={"first": replace(SHAPE, classifier="lda")})).fit(pictures, given)
+    Identifier(replace(RECIPE, experts={"first": SHAPE.with_keys(classifier="lda")})).fit(pictures, given)
     *folds, whole = fits
     assert len(folds) == 5
     assert len(whole) == 24
@@ -143,7 +143,7 @@ def test_types_that_are_fitted_together_are_as_each_by_itself(centre):
     pictures, given = simulated(types=(SCAN, SHEET))
     # One plant of scans less: the types do not ask the same.
     pictures = [p for p in pictures if p.plant != "1.2" or p.type == SHEET]
-    experts = {name: replace(expert, centre_types=centre) for name, expert in RECIPE.experts.items()}
+    experts = {name: expert.with_keys(centre_types=centre) for name, expert in RECIPE.experts.items()}
     recipes = [replace(RECIPE, type=type_, training_types=(SCAN, SHEET), experts=experts) for type_ in (SCAN, SHEET)]
     together = [Identifier(recipe, 3) for recipe in recipes]
     fit_together(together, pictures, given)
@@ -175,7 +175,7 @@ def test_variants_of_held_out_plants_are_not_learned_from(monkeypatch):
         return learn_expert(rows, labels, weights, folds, asked, *others)
 
     monkeypatch.setattr(identifier_module, "learn_expert", spy)
-    identifier = Identifier(replace(RECIPE, variants=2)).fit(pictures, given)
+    identifier = Identifier(replace(RECIPE, jittered=2)).fit(pictures, given)
     assert (identifier.n_pictures_, identifier.n_plants_) == (24, 12)
     plants = np.array([picture.plant for picture in pictures] * 3)
     species = np.array([identifier.species_.index(picture.species) for picture in pictures] * 3)
@@ -194,7 +194,7 @@ def test_types_that_are_centred_apart_may_lie_apart():
     for picture in pictures:
         if picture.type == SHEET:
             given.by_file[picture.file].vectors["first"] += 50
-    recipe = Recipe(SCAN, {"first": replace(SHAPE, centre_types=True)}, (SCAN, SHEET))
+    recipe = Recipe(SCAN, {"first": SHAPE.with_keys(centre_types=True)}, (SCAN, SHEET))
     identifier = Identifier(recipe).fit(pictures, given)
     new, described = simulated(seed=5)
     said = identifier.predict_proba(described.describe(new, None)).argmax(axis=1)
@@ -203,7 +203,7 @@ def test_types_that_are_centred_apart_may_lie_apart():
 
 def test_an_expert_that_trusts_the_segmentation_is_silent_where_that_failed():
     pictures, given = simulated()
-    recipe = Recipe(SCAN, {"first": replace(SHAPE, trust="segmentation")}, (SCAN,))
+    recipe = Recipe(SCAN, {"first": SHAPE.with_keys(trust="segmentation")}, (SCAN,))
     identifier = Identifier(recipe).fit(pictures, given)
     described = given.describe(pictures[:1], None)[0]
     unsure = identifier.predict_proba([replace(described, confidence=0.0)])
@@ -275,9 +275,9 @@ def test_what_is_held_out_has_no_part_in_what_others_count():
     labels = np.repeat([0, 0, 1, 1], 3)
     plants = [f"plant {number // 3}" for number in range(12)]
     fold = np.arange(3)
-    weights = identifier_module._weights_without(fold, labels, plants, SHAPE)
+    weights = identifier_module._weights_without(fold, labels, plants, ClassifierSettings())
     more = identifier_module._weights_without(
-        np.arange(12), np.concatenate([np.zeros(9, int), labels]), ["plant 0"] * 9 + plants, SHAPE
+        np.arange(12), np.concatenate([np.zeros(9, int), labels]), ["plant 0"] * 9 + plants, ClassifierSettings()
     )
     assert not weights[fold].any()
     np.testing.assert_allclose(more[12:], weights[3:])

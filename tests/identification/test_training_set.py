@@ -10,12 +10,18 @@ from leafid.errors import LeafidError
 from leafid.features.extractor import FeatureExtractor, Features
 from leafid.identification import training_set as module
 from leafid.identification.training_set import gather
-from leafid.recipes.recipe import Expert, Recipe
+from leafid.recipes.recipe import Expert, Measures, Recipe
 
 SCAN, SHEET, PHOTO = AcquisitionType
-EXPERTS = {"one": Expert("measures", ("hu",)), "two": Expert("measures", ("hu",))}
-RECIPE = Recipe(SCAN, EXPERTS, (SCAN,), variants=2)
+EXPERTS = {"one": Expert(Measures(("hu",))), "two": Expert(Measures(("hu",)))}
+RECIPE = Recipe(SCAN, EXPERTS, (SCAN,), jittered=2)
 PICTURES = [Picture(Path(f"{number}.jpg"), SCAN, taxon=Taxon("Genus a"), plant=str(number)) for number in range(4)]
+
+
+def _number(augmentation):
+    if augmentation is None:
+        return 0
+    return augmentation.number if augmentation.kind == "jitter" else -augmentation.number
 
 
 class Given:
@@ -27,7 +33,7 @@ class Given:
     def stream(self, pictures, extractor):
         for picture in pictures:
             number = int(picture.file.stem)
-            look = extractor.variant or -extractor.staged
+            look = _number(extractor.augmentation)
             if (number, look) in self.unreadable or (number, None) in self.unreadable:
                 yield None
             else:
@@ -64,7 +70,7 @@ def test_photos_are_staged_of_leaves_on_sheets():
     pictures = [
         replace(picture, type=type_) for picture, type_ in zip(PICTURES, (SCAN, PHOTO, SHEET, PHOTO), strict=True)
     ]
-    recipe = replace(RECIPE, variants=1, staged=2)
+    recipe = replace(RECIPE, jittered=1, composited=2)
     found, spools = gathered({(2, -1)}, recipe, pictures)
     np.testing.assert_array_equal(found.shown, [0, 1, 2, 3, 0, 1, 2, 3, 0, 0, 2])
     np.testing.assert_array_equal(found.look, [0] * 4 + [1] * 4 + [2, 3, 3])
@@ -74,7 +80,7 @@ def test_photos_are_staged_of_leaves_on_sheets():
 
 def test_where_there_are_photos_only_none_are_staged():
     photos = [replace(picture, type=PHOTO) for picture in PICTURES]
-    found, _ = gathered(recipe=replace(RECIPE, variants=0, staged=2), pictures=photos)
+    found, _ = gathered(recipe=replace(RECIPE, jittered=0, composited=2), pictures=photos)
     assert not found.look.any()
     np.testing.assert_array_equal(found.weights(np.arange(4.0)), np.arange(4.0))
 
@@ -83,14 +89,14 @@ def test_of_many_pictures_of_a_plant_some_are_staged_and_count_for_all(monkeypat
     monkeypatch.setattr(module, "STAGED_OF_PLANT", 2)
     pictures = [replace(PICTURES[0], file=Path(f"{number}.jpg")) for number in range(5)]
     pictures += [replace(PICTURES[1], file=Path("5.jpg")), replace(PICTURES[0], file=Path("6.jpg"), type=SHEET)]
-    found, _ = gathered(recipe=replace(RECIPE, variants=0, staged=1, staged_weight=0.5), pictures=pictures)
+    found, _ = gathered(recipe=replace(RECIPE, jittered=0, composited=1, composited_weight=0.5), pictures=pictures)
     np.testing.assert_array_equal(found.shown, [0, 1, 2, 3, 4, 5, 6, 0, 2, 5, 6])
     np.testing.assert_allclose(found.share[7:], [1.25, 1.25, 0.5, 0.5])
 
 
 def test_a_large_collection_has_neither_variants_nor_staged_photos(monkeypatch):
     monkeypatch.setattr(module, "VARIED_PICTURES", 3)
-    found, _ = gathered(recipe=replace(RECIPE, staged=1))
+    found, _ = gathered(recipe=replace(RECIPE, composited=1))
     assert not found.look.any()
     assert len(found.shown) == 4
 
@@ -113,21 +119,21 @@ def test_weights_are_shared_between_pictures_and_their_looks():
 
 def test_pictures_with_more_looks_count_more_and_the_sum_stays():
     pictures = [PICTURES[0], replace(PICTURES[1], type=PHOTO)]
-    found, _ = gathered(recipe=replace(RECIPE, variants=0, staged=2, staged_weight=3.0), pictures=pictures)
+    found, _ = gathered(recipe=replace(RECIPE, jittered=0, composited=2, composited_weight=3.0), pictures=pictures)
     # One counts 1 and twice 1.5, the other 1: five parts of a sum of 4.
     np.testing.assert_allclose(found.weights(np.array([2.0, 2.0])), np.array([2, 2, 3, 3]) * 4 / 10)
     np.testing.assert_array_equal(found.weights(np.zeros(2)), np.zeros(4))
 
 
 def test_without_other_looks_weights_are_those_of_the_pictures():
-    found, _ = gathered(recipe=replace(RECIPE, variants=0))
+    found, _ = gathered(recipe=replace(RECIPE, jittered=0))
     of_pictures = np.array([1.0, 2.0, 0.5, 0.0])
     np.testing.assert_array_equal(found.weights(of_pictures), of_pictures)
 
 
 def test_variants_count_for_what_fits_into_memory(monkeypatch):
     monkeypatch.setattr("leafid.classifiers.expert_fitting.LARGEST_IN_MEMORY", 4 * 2 * 8)
-    svm = {"one": replace(EXPERTS["one"], classifier="linear-svm")}
-    gathered(recipe=replace(RECIPE, experts=svm, variants=1))
+    svm = {"one": EXPERTS["one"].with_keys(classifier="linear-svm")}
+    gathered(recipe=replace(RECIPE, experts=svm, jittered=1))
     with pytest.raises(LeafidError, match="expert 'one': linear-svm needs all of its 12 rows in memory"):
         gathered(recipe=replace(RECIPE, experts=svm))

@@ -1,12 +1,12 @@
 import json
-from dataclasses import fields, replace
+from dataclasses import replace
 
 import pytest
 
 from leafid.collection.picture import AcquisitionType, Picture
 from leafid.errors import LeafidError
-from leafid.recipes.reader import list_recipes, load_recipe, parse_recipe
-from leafid.recipes.recipe import Expert, choose_types_to_train, group_by_training
+from leafid.recipes.reader import EXPERT_KEYS, list_recipes, load_recipe, parse_recipe
+from leafid.recipes.recipe import Expert, LocalPatches, Measures, choose_types_to_train, group_by_training
 
 SCAN = AcquisitionType.SCAN
 LOCAL = {"descriptor": "dense-sift"}
@@ -28,7 +28,7 @@ def complaint(expert=LOCAL, **others):
 
 def test_what_is_left_out_has_defaults():
     recipe = made()
-    assert recipe.experts == {"one": Expert("dense-sift")}
+    assert recipe.experts == {"one": Expert(LocalPatches("dense-sift"))}
     assert recipe.training_types == (SCAN,)
     assert recipe.summary == ""
 
@@ -41,18 +41,18 @@ WRONG = {
     "size": ("expected a whole number from 32 to 4096", [31, 4097, 100.0, "100", True, -1]),
     "cell": ("expected a whole number from 2 to 64", [1, 65, "4", 4.0]),
     "scales": ("expected a whole number from 1 to 16", [0, 17, False]),
-    "patches": ("expected a whole number from 0 to 1000000", [-1, 10**7, 0.5, "all"]),
+    "max_patches": ("expected a whole number from 0 to 1000000", [-1, 10**7, 0.5, "all"]),
     "modes": ("expected a whole number from 1 to 65536", [0, 65537, 1.5]),
     "components": ("expected a whole number from 1 to 128", [0, 129, []]),
     "position": ("expected a number from 0 to 1000", [-0.1, NAN, INFINITE, 10**400, "1", True]),
     "regularisation": ("expected a number from 1e-12 to 1e12", [0, -1.0, NAN, INFINITE, {}]),
-    "directions": ("expected a whole number from 0 to 4096", [-1, 4097, 1.0, "all", True]),
+    "softmax_components": ("expected a whole number from 0 to 4096", [-1, 4097, 1.0, "all", True]),
     "softmax_regularisation": ("expected a number from 1e-12 to 1e12", [0, -1.0, NAN, INFINITE]),
     "species_balance": ("expected a number from 0 to 4", [-0.01, 4.01, NAN, None]),
     "plant_balance": ("expected a number from 0 to 4", [-0.01, 4.01, INFINITE, "1"]),
     "centre_types": ("expected true or false", [0, 1, "true"]),
     "coverage": ("expected a number from 0 to 1", [-0.1, 1.1, "0.5", NAN]),
-    "most_coverage": ("expected a number from 0 to 1", [-0.1, 1.1, True, NAN]),
+    "max_coverage": ("expected a number from 0 to 1", [-0.1, 1.1, True, NAN]),
     "focus": ("expected 0, or a number from 0.01 to 100", [-0.1, 0.001, 101, "0.2", NAN]),
     "codebook_types": ("expected ", ["scan", [1], ["xray"], 3, None]),
     "families": ("only 'measures' has families", [["geometry"]]),
@@ -61,7 +61,7 @@ WRONG = {
 
 def test_no_key_is_forgotten():
     # The descriptor has tests of its own.
-    assert {entry.name for entry in fields(Expert)} - {"descriptor"} == set(WRONG)
+    assert set(EXPERT_KEYS) - {"descriptor"} == set(WRONG)
 
 
 @pytest.mark.parametrize(
@@ -75,8 +75,8 @@ def test_every_value_is_checked(key, value, expected):
 
 
 def test_no_patch_can_be_covered_by_more_than_it_may():
-    message = complaint({**LOCAL, "coverage": 0.6, "most_coverage": 0.5})
-    assert message == "r.toml: [experts.one]: coverage: expected at most most_coverage, 0.5, found 0.6"
+    message = complaint({**LOCAL, "coverage": 0.6, "max_coverage": 0.5})
+    assert message == "r.toml: [experts.one]: coverage: expected at most max_coverage, 0.5, found 0.6"
 
 
 def test_defaults_are_of_every_expert_that_says_nothing_else():
@@ -85,8 +85,8 @@ def test_defaults_are_of_every_expert_that_says_nothing_else():
         SCAN,
         "r.toml",
     )
-    one = Expert("dense-sift", modes=3, trust="segmentation")
-    assert recipe.experts == {"one": one, "two": replace(one, modes=4)}
+    one = Expert(LocalPatches("dense-sift", modes=3), trust="segmentation")
+    assert recipe.experts == {"one": one, "two": one.with_keys(modes=4)}
 
 
 @pytest.mark.parametrize(
@@ -106,14 +106,25 @@ def test_defaults_are_checked(defaults, expected):
 def test_families_among_the_defaults_are_of_the_experts_that_measure():
     experts = {"one": LOCAL, "two": {"descriptor": "measures"}}
     recipe = parse_recipe({"defaults": {"families": ["hu"]}, "experts": experts}, SCAN, "r.toml")
-    assert recipe.experts == {"one": Expert("dense-sift"), "two": Expert("measures", ("hu",))}
+    assert recipe.experts == {"one": Expert(LocalPatches("dense-sift")), "two": Expert(Measures(("hu",)))}
 
 
-def test_a_key_that_came_later_is_not_written_where_it_changes_nothing():
-    plain, edge = made(), made({**LOCAL, "most_coverage": 0.9})
-    assert "most_coverage" not in json.dumps(plain.to_dict())
-    assert "most_coverage" not in plain.experts["one"].feature_key()
-    assert edge.to_dict()["experts"]["one"]["most_coverage"] == 0.9
+@pytest.mark.parametrize(
+    ("data", "changes"),
+    [
+        ({"variants": 2}, "'variants' is now 'jittered'"),
+        ({"staged": 2, "staged_weight": 1}, "'staged' is now 'composited', 'staged_weight' is now 'composited_weight'"),
+        ({"defaults": {"directions": 9}}, "'directions' is now 'softmax_components'"),
+        (
+            {"experts": {"one": {**LOCAL, "patches": 9}, "two": {**LOCAL, "most_coverage": 1, "patches": 3}}},
+            "'patches' is now 'max_patches', 'most_coverage' is now 'max_coverage'",
+        ),
+    ],
+)
+def test_renamed_keys_are_all_named_at_once(data, changes):
+    with pytest.raises(LeafidError) as caught:
+        parse_recipe({"experts": {"one": LOCAL}, **data}, SCAN, "r.toml")
+    assert str(caught.value) == f"r.toml: recipe keys have been renamed: {changes}; please edit the recipe"
 
 
 @pytest.mark.parametrize(
@@ -178,7 +189,10 @@ def test_unknown_keys_of_an_expert(key, hint):
 
 def test_unknown_keys_of_a_recipe():
     assert "unknown key 'training_type'; did you mean 'training_types'?" in complaint(training_type=["scan"])
-    assert "unknown key 'zzz'; expected codebook_pictures, defaults, experts, longest_side, staged" in complaint(zzz=1)
+    assert (
+        "unknown key 'zzz'; expected codebook_pictures, composited, composited_weight, defaults, experts"
+        in complaint(zzz=1)
+    )
 
 
 @pytest.mark.parametrize(
@@ -199,18 +213,18 @@ def test_training_types_are_checked(types, expected):
 
 @pytest.mark.parametrize("number", [0, -1, 1.5, "600", True])
 def test_the_number_of_codebook_pictures_is_checked(number):
-    assert "codebook_pictures: expected 1 or more, found" in complaint(codebook_pictures=number)
+    assert "codebook_pictures: expected a whole number of 1 or more, found" in complaint(codebook_pictures=number)
 
 
-@pytest.mark.parametrize("key", ["variants", "staged"])
+@pytest.mark.parametrize("key", ["jittered", "composited"])
 @pytest.mark.parametrize("number", [-1, 101, 1.5, "2", True])
-def test_the_number_of_looks_is_checked(key, number):
+def test_the_number_of_augmented_pictures_is_checked(key, number):
     assert f"{key}: expected a whole number from 0 to 100, found" in complaint(**{key: number})
 
 
-@pytest.mark.parametrize("key", ["variant_weight", "staged_weight"])
+@pytest.mark.parametrize("key", ["jittered_weight", "composited_weight"])
 @pytest.mark.parametrize("weight", [0, -1, 101, "1", True])
-def test_the_weight_of_looks_is_checked(key, weight):
+def test_the_weight_of_augmented_pictures_is_checked(key, weight):
     assert f"{key}: expected a number from 0.01 to 100, found" in complaint(**{key: weight})
 
 
@@ -225,7 +239,7 @@ def test_the_summary_is_a_text(summary):
 
 
 def test_whole_numbers_stand_for_numbers():
-    assert made({**LOCAL, "position": 1, "plant_balance": 0}).experts["one"].position == 1.0
+    assert made({**LOCAL, "position": 1, "plant_balance": 0}).experts["one"].features.position == 1.0
 
 
 @pytest.mark.parametrize("name", list_recipes())
@@ -284,22 +298,23 @@ def test_a_file_that_is_no_recipe(text, expected, tmp_path):
     assert "\n" not in str(caught.value)
 
 
-def test_only_what_decides_about_vectors_is_in_the_key():
-    local = Expert("dense-sift").feature_key()
-    learner = {"classifier": "lda", "regularisation": 3.0, "map": "chi2", "trust": "segmentation"}
-    learner.update(species_balance=0.0, plant_balance=0.0, directions=9, softmax_regularisation=2.0)
-    learner.update(codebook_types=(SCAN,), centre_types=True)
-    look = {"view": "picture", "size": 300, "cell": 6, "scales": 2, "coverage": 0.5, "symmetry": "turns"}
-    look.update(descriptor="dense-colour", patches=7, focus=0.3, most_coverage=0.8)
-    code = {"encoder": "words", "modes": 3, "components": 4, "position": 1.0}
-    assert {*learner, *look, *code, "families"} == {field.name for field in fields(Expert)}
-    for key, value in learner.items():
-        assert Expert("dense-sift", **{key: value}).feature_key() == local
-    for key, value in {**look, **code}.items():
-        assert replace(Expert("dense-sift"), **{key: value}).feature_key() != local
-    measures = Expert("measures", ("hu",)).feature_key()
-    assert Expert("measures", ("hu",), size=99, modes=3).feature_key() == measures
-    assert Expert("measures", ("geometry",)).feature_key() != measures
+def test_only_what_decides_about_vectors_is_in_the_feature_key():
+    def key(**values):
+        return Expert.from_keys(**{**LOCAL, **values}).features.feature_key()
+
+    training = {"classifier": "lda", "regularisation": 3.0, "map": "chi2", "trust": "segmentation"}
+    training.update(species_balance=0.0, plant_balance=0.0, softmax_components=9, softmax_regularisation=2.0)
+    training.update(codebook_types=(SCAN,), centre_types=True)
+    patches = {"view": "picture", "size": 300, "cell": 6, "scales": 2, "coverage": 0.5, "symmetry": "turns"}
+    patches.update(descriptor="dense-colour", max_patches=7, focus=0.3, max_coverage=0.8)
+    encoder = {"encoder": "words", "modes": 3, "components": 4, "position": 1.0}
+    assert {*training, *patches, *encoder, "families"} == set(EXPERT_KEYS)
+    for name, value in training.items():
+        assert key(**{name: value}) == key()
+    for name, value in {**patches, **encoder}.items():
+        assert key(**{name: value}) != key()
+    assert key(descriptor="measures", families=("hu",), size=99) == Measures(("hu",)).feature_key()
+    assert Measures(("geometry",)).feature_key() != Measures(("hu",)).feature_key()
 
 
 def test_types_to_train(tmp_path):
@@ -316,6 +331,6 @@ def test_types_that_learn_the_same_are_alike():
     scan, sheet, photo = (load_recipe("default", type_) for type_ in AcquisitionType)
     recipes = {recipe.type: recipe for recipe in (scan, photo, sheet)}
     assert group_by_training(recipes) == [[scan.type, sheet.type], [photo.type]]
-    other = {scan.type: scan, sheet.type: replace(sheet, variants=sheet.variants + 1)}
+    other = {scan.type: scan, sheet.type: replace(sheet, jittered=sheet.jittered + 1)}
     assert group_by_training(other) == [[scan.type], [sheet.type]]
     assert group_by_training({}) == []

@@ -1,0 +1,38 @@
+"""Augmented training pictures: jittered copies, and photos composited with the leaf of a picture."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from leafid.collection.picture import AcquisitionType
+from leafid.features.compositing import composite_photo
+from leafid.features.jitter import jitter_picture
+from leafid.segmentation import segment
+from leafid.segmentation.result import Image
+
+
+@dataclass(frozen=True, slots=True)
+class Augmentation:
+    """Which picture is made of a picture, and described in its place.
+
+    Attributes
+    ----------
+    kind : {"jitter", "composite"}
+    number : int
+        From 1: which of the pictures of that kind.
+    """
+
+    kind: Literal["jitter", "composite"]
+    number: int
+
+
+def augment(
+    image: Image, acquisition_type: AcquisitionType, augmentation: Augmentation, longest_side: int
+) -> tuple[Image, AcquisitionType]:
+    """Make the augmented picture; also give its type, as a leaf in a composited photo is to be found as in a photo."""
+    if augmentation.kind == "jitter":
+        return jitter_picture(image, augmentation.number, acquisition_type), acquisition_type
+    # The petiole stays: it is composited together with the blade.
+    leaf = segment(image, acquisition_type, petiole=False)
+    return composite_photo(image, leaf, augmentation.number, longest_side), AcquisitionType.PHOTO

@@ -1,0 +1,24 @@
+from pathlib import Path
+
+from leafid.recipes.__main__ import insert_tables
+
+FORMATS = Path(__file__).parents[2] / "docs" / "formats.md"
+
+
+def test_the_tables_of_keys_are_those_of_the_code():
+    page = FORMATS.read_text(encoding="utf-8")
+    assert insert_tables(page) == page, "run: python -m leafid.recipes docs/formats.md"
+
+
+def test_tables_show_defaults_as_a_recipe_writes_them():
+    page = insert_tables("<!-- keys: recipe -->\n<!-- end -->\n<!-- keys: expert -->\nold\n<!-- end -->\n")
+    assert "old" not in page
+    for row in (
+        "| `training_types` | acquisition types to learn from; its own type must be among them | its own |",
+        "| `composited_weight` | weight of these photos together, relative to the picture itself | 1 |",
+        "| `codebook_types` | ",
+        "| `families` | for `measures`: a list of descriptor families (`leafid describe --list`) | required |",
+        "| `map` | feature map before the classifier: `none` or `chi2` | `none` |",
+        "| `centre_types` | subtract the mean of each acquisition type, where several are trained on | false |",
+    ):
+        assert row in page
