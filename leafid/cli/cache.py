@@ -13,17 +13,17 @@ from __future__ import annotations
 
 import argparse
 
-from leafid.cli.learning import add_store_folder, gibibytes
+from leafid.cli.computing import add_cache_folder, parse_gibibytes
 from leafid.console.environment import Environment
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
-    add_store_folder(parser)
+    add_cache_folder(parser)
     parser.add_argument(
         "--cache-limit",
         metavar="GIB",
-        type=gibibytes,
+        type=parse_gibibytes,
         help="forget the least recently used values until no more than this is left (default: forget nothing)",
     )
     parser.add_argument("--clear", action="store_true", help="forget everything")

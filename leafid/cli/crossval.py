@@ -18,15 +18,8 @@ from __future__ import annotations
 
 import argparse
 
-from leafid.cli.learning import (
-    add_recipe,
-    add_store,
-    add_training_types,
-    chosen_recipes,
-    on_workers,
-    open_loader,
-    training_pictures,
-)
+from leafid.cli.computing import add_cache, on_workers, open_loader
+from leafid.cli.training_input import add_recipe, add_training_types, load_recipes, read_training_pictures
 from leafid.console.arguments import add_cluster, add_jobs, add_layout, add_seed, positive_int
 from leafid.console.environment import Environment
 
@@ -49,7 +42,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_training_types(parser)
     add_recipe(parser)
     add_layout(parser)
-    add_store(parser)
+    add_cache(parser)
     add_seed(parser)
     add_jobs(parser)
     add_cluster(parser)
@@ -66,8 +59,8 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
 
     if arguments.folds < 2:
         raise UsageError(f"--folds: expected at least 2, found {arguments.folds}; see 'leafid crossval --help'")
-    pictures = training_pictures(arguments, environment)
-    recipes = chosen_recipes(arguments, pictures)
+    pictures = read_training_pictures(arguments, environment)
+    recipes = load_recipes(arguments, pictures)
     seeds = range(arguments.seed, arguments.seed + arguments.repeats)
     with on_workers(arguments, [arguments.collection]), open_loader(arguments, environment) as loader:
         answers = []

@@ -19,8 +19,8 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from leafid.cli.learning import on_workers
-from leafid.cli.picture_types import assume_type, recognised_type, recognition_of_types
+from leafid.cli.computing import on_workers
+from leafid.cli.picture_types import assume_type, load_type_recognition, recognise_type
 from leafid.console.arguments import add_assume_type, add_cluster, add_jobs, add_layout, nonempty_path
 from leafid.console.environment import Environment
 from leafid.console.outputs import refuse_inputs
@@ -80,7 +80,7 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
         refuse_inputs(arguments.output, arguments.pictures)
     collection = read_and_warn(arguments.pictures, arguments.layout, unlabelled=True)
     pictures = assume_type(arguments, collection.pictures)
-    task = partial(_measure_file, families=families, recognition=recognition_of_types(arguments, pictures))
+    task = partial(_measure_file, families=families, recognition=load_type_recognition(arguments, pictures))
     problems: list[str] = []
 
     def rows() -> Iterator[Row]:
@@ -114,7 +114,7 @@ def _measure_file(picture: Picture, families: Sequence[str], recognition: TypeRe
         return to_one_line(f"{picture.file}: expected a name in UTF-8, as tables are; rename it")
     try:
         image = read_image(picture.file, _MAX_SIDE)
-        type_ = picture.type or recognised_type(recognition, picture)
+        type_ = picture.type or recognise_type(recognition, picture)
         values = measure_families(image, segment(image, type_), families)
     except ImageError as error:
         return str(error)

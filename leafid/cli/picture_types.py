@@ -21,7 +21,7 @@ def assume_type(arguments: argparse.Namespace, pictures: Sequence[Picture]) -> l
     return [replace(picture, type=AcquisitionType(arguments.assume_type)) for picture in pictures]
 
 
-def recognition_of_types(arguments: argparse.Namespace, pictures: Sequence[Picture]) -> TypeRecognition | None:
+def load_type_recognition(arguments: argparse.Namespace, pictures: Sequence[Picture]) -> TypeRecognition | None:
     """Read from the model what recognises types; None where the type of every picture is known.
 
     Raises
@@ -45,7 +45,7 @@ def recognition_of_types(arguments: argparse.Namespace, pictures: Sequence[Pictu
         ) from error
 
 
-def recognised_type(recognition: TypeRecognition | None, picture: Picture) -> AcquisitionType:
+def recognise_type(recognition: TypeRecognition | None, picture: Picture) -> AcquisitionType:
     """Recognise the type of a picture whose metadata don't say it."""
     assert recognition is not None, "recognition_of_types saw no picture of unknown type"
     return recognition.recognise_file(picture.file)

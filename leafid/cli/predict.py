@@ -36,7 +36,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from leafid.cli.learning import add_store, on_workers, open_loader
+from leafid.cli.computing import add_cache, on_workers, open_loader
 from leafid.cli.picture_types import assume_type
 from leafid.console.arguments import add_assume_type, add_cluster, add_jobs, add_layout, positive_int
 from leafid.console.environment import Environment
@@ -45,7 +45,7 @@ from leafid.console.outputs import refuse_inputs, text_output_path
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from leafid.cli.answering import Choice
+    from leafid.cli.answers import Choice
     from leafid.collection import Picture
     from leafid.identification.model import Model
 
@@ -81,7 +81,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="of the run file (default: %(default)s)",
     )
     add_layout(parser)
-    add_store(parser)
+    add_cache(parser)
     add_jobs(parser)
     add_cluster(parser)
 
@@ -91,15 +91,15 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     from leafid.files import check_writable
     from leafid.identification.bundled import default_model
 
-    _check_usage(arguments)
+    _parse_usage(arguments)
     model_file = arguments.model or default_model()
     if arguments.output:
         # Found out now rather than after the work.
         refuse_inputs(arguments.output, [model_file, *arguments.pictures])
         check_writable(arguments.output)
 
-    from leafid.cli.answering import check_thresholds, note_context, print_answers
-    from leafid.cli.run_writing import write_answers
+    from leafid.cli.answers import check_thresholds, print_answers, report_context
+    from leafid.cli.run_writer import write_run_file
     from leafid.identification.modelfile import read_model
     from leafid.identification.prediction import predict
 
@@ -107,11 +107,11 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     pictures, incomplete = _pictures_to_name(arguments, environment)
     check_thresholds(model, pictures, arguments)
     if arguments.context:
-        note_context(model, pictures, environment)
+        report_context(model, pictures, environment)
     choose = _choice(arguments, model)
     with on_workers(arguments, arguments.pictures), open_loader(arguments, environment) as loader:
         if arguments.output:
-            n_answered = write_answers(arguments, model, pictures, loader, choose, environment)
+            n_answered = write_run_file(arguments, model, pictures, loader, choose, environment)
         else:
             answers = predict(model, pictures, loader, context=arguments.context)
             n_answered = print_answers(answers, choose, model, environment)
@@ -121,7 +121,7 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     return 1 if failed or incomplete else 0
 
 
-def _check_usage(arguments: argparse.Namespace) -> None:
+def _parse_usage(arguments: argparse.Namespace) -> None:
     from leafid.classifiers.thresholds import SetRule
     from leafid.errors import UsageError
 
@@ -139,7 +139,7 @@ def _check_usage(arguments: argparse.Namespace) -> None:
 
 
 def _choice(arguments: argparse.Namespace, model: Model) -> Choice:
-    from leafid.cli.answering import back_off_choice, ranking_choice, set_choice
+    from leafid.cli.answers import back_off_choice, ranking_choice, set_choice
 
     if arguments.set:
         return set_choice(model, arguments.set)

@@ -24,8 +24,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from leafid.cli.learning import on_workers
-from leafid.cli.picture_types import assume_type, recognised_type, recognition_of_types
+from leafid.cli.computing import on_workers
+from leafid.cli.picture_types import assume_type, load_type_recognition, recognise_type
 from leafid.console.arguments import add_assume_type, add_cluster, add_jobs, add_layout, check_output_folder
 from leafid.console.environment import Environment
 
@@ -76,7 +76,7 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     pictures = assume_type(arguments, collection.pictures)
     _refuse_read_folder(output, pictures, arguments.pictures)
     names = output_names([picture.file for picture in pictures], collection.root)
-    recognition = recognition_of_types(arguments, pictures)
+    recognition = load_type_recognition(arguments, pictures)
     task = partial(_segment_file, recognition=recognition, output=output, crop=arguments.crop)
     width = max(len("picture"), *(len(picture.name) for picture in pictures))
     environment.print(f"{'picture':<{width}}  {'type':<9}  {'leaf':>6}  confidence")
@@ -150,7 +150,7 @@ def _segment_file(named: tuple[Picture, str], recognition: TypeRecognition | Non
     picture, name = named
     try:
         image = read_image(picture.file)
-        acquisition_type = picture.type or recognised_type(recognition, picture)
+        acquisition_type = picture.type or recognise_type(recognition, picture)
     except ImageError as error:
         return Outcome(problem=str(error))
     found = segment(image, acquisition_type)

@@ -17,15 +17,13 @@ import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from leafid.cli.learning import (
+from leafid.cli.computing import add_cache, on_workers, open_loader
+from leafid.cli.training_input import (
     add_recipe,
-    add_store,
     add_training_types,
-    chosen_recipes,
-    on_workers,
-    open_loader,
-    score_line,
-    training_pictures,
+    format_score_line,
+    load_recipes,
+    read_training_pictures,
 )
 from leafid.console.arguments import add_cluster, add_jobs, add_layout, add_seed
 from leafid.console.environment import Environment
@@ -44,7 +42,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_training_types(parser)
     add_recipe(parser)
     add_layout(parser)
-    add_store(parser)
+    add_cache(parser)
     add_seed(parser)
     add_jobs(parser)
     add_cluster(parser)
@@ -62,9 +60,9 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     from leafid.identification.threshold_fitting import complete
     from leafid.identification.training import train
 
-    pictures = training_pictures(arguments, environment)
+    pictures = read_training_pictures(arguments, environment)
     _check_parts(arguments.collection, pictures)
-    recipes = chosen_recipes(arguments, pictures)
+    recipes = load_recipes(arguments, pictures)
     with on_workers(arguments, [arguments.collection]), open_loader(arguments, environment) as loader:
         model = train(pictures, recipes, loader, arguments.seed)
     complete(model)
@@ -74,7 +72,9 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     environment.print(f"{arguments.output}: trained on {n_used} pictures")
     environment.print("on plants held out while training:")
     for type_ in model.identifiers:
-        environment.print("  " + score_line(str(type_), model.scores.get(str(type_), {"pictures": 0, "unseen": 0})))
+        environment.print(
+            "  " + format_score_line(str(type_), model.scores.get(str(type_), {"pictures": 0, "unseen": 0}))
+        )
     if model.type_recognition is not None:
         environment.print(f"  acquisition type recognised: {model.type_recognition:.3f} of the pictures")
     if loader.unreadable:

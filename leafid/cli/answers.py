@@ -32,7 +32,7 @@ def set_choice(model: Model, rule: SetRule) -> Choice:
     """Say a set of species, maybe an empty one."""
     from leafid.classifiers.thresholds import set_of
 
-    return lambda answer: set_of(answer.ranking, rule, model.thresholds.get(_type_of(answer.picture)))
+    return lambda answer: set_of(answer.ranking, rule, model.thresholds.get(_get_type(answer.picture)))
 
 
 def back_off_choice(model: Model) -> Choice:
@@ -48,7 +48,7 @@ def back_off_choice(model: Model) -> Choice:
         return Taxonomy(model.species[name].taxon for name in model.identifier(type_).species_)
 
     def choose(answer: Answer) -> Ranking:
-        type_ = _type_of(answer.picture)
+        type_ = _get_type(answer.picture)
         threshold = _back_off_threshold(model, type_)
         said = dict(answer.ranking)
         row = np.array([said[name] for name in tree(type_).species])
@@ -73,7 +73,7 @@ def check_thresholds(model: Model, pictures: Iterable[Picture], arguments: argpa
                 _back_off_threshold(model, one)
 
 
-def note_context(model: Model, pictures: Sequence[Picture], environment: Environment) -> None:
+def report_context(model: Model, pictures: Sequence[Picture], environment: Environment) -> None:
     """Tell what --context can do: for how many pictures something is known, and what the model learned of it.
 
     Raises
@@ -115,12 +115,12 @@ def print_answers(answers: Iterable[Answer], choose: Choice, model: Model, envir
         if count > 1:
             environment.print()
         environment.print(f"{answer.picture.file}  ({answer.picture.type})")
-        for line in _lines(choose(answer), answer, model):
+        for line in _format_answer(choose(answer), answer, model):
             environment.print(line)
     return count
 
 
-def _lines(chosen: Ranking, answer: Answer, model: Model) -> Iterator[str]:
+def _format_answer(chosen: Ranking, answer: Answer, model: Model) -> Iterator[str]:
     if not chosen:
         yield "  no species is likely enough"
         return
@@ -134,6 +134,6 @@ def _lines(chosen: Ranking, answer: Answer, model: Model) -> Iterator[str]:
         yield f"  {rank}  {probability:6.1%}  {name:<{width}}  {beside}".rstrip()
 
 
-def _type_of(picture: Picture) -> AcquisitionType:
+def _get_type(picture: Picture) -> AcquisitionType:
     assert picture.type is not None
     return picture.type

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from leafid.console.environment import Environment
 
 if TYPE_CHECKING:
-    from leafid.cli.answering import Choice
+    from leafid.cli.answers import Choice
     from leafid.collection import Picture
     from leafid.features.loader import FeatureLoader
     from leafid.identification.model import Model
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 Lines = Callable[[Sequence["Answer"]], tuple[str, int, int]]
 
 
-def write_answers(
+def write_run_file(
     arguments: argparse.Namespace,
     model: Model,
     pictures: Sequence[Picture],
@@ -39,11 +39,11 @@ def write_answers(
 
     path = arguments.output
     localised = arguments.format == "annotation2016"
-    lines = _localised_lines(choose, arguments.jobs) if localised else _ranked_lines(choose)
+    lines = _make_localised_formatter(choose, arguments.jobs) if localised else _make_ranking_formatter(choose)
     with (
         open_resumable(path, compute_run_fingerprint(arguments, pictures)) as pieces,
-        _told(path, pieces, len(pictures), environment),
-        environment.bar(len(pictures), "describe", _done(pieces)) as bar,
+        _report_resume_status(path, pieces, len(pictures), environment),
+        environment.bar(len(pictures), "describe", _count_pictures(pieces)) as bar,
     ):
         shown = replace(loader, progress=bar.progress)
         batches = predict_batches(model, pictures, shown, context=arguments.context, first=len(pieces.records))
@@ -57,7 +57,7 @@ def write_answers(
                 "unreadable": list(batch.unreadable.values()),
             }
             pieces.append(text, facts)
-            bar.set_count(_done(pieces))
+            bar.set_count(_count_pictures(pieces))
     answered, n_lines, n_empty = (sum(one[name] for one in pieces.records) for name in ("answered", "lines", "empty"))
     if localised:
         environment.note(f"{path}: {n_lines} localised predictions for {answered} pictures")
@@ -92,11 +92,11 @@ def compute_run_fingerprint(arguments: argparse.Namespace, pictures: Sequence[Pi
     program = (leafid.__version__, FEATURE_VERSION, BATCH)
     total = hashlib.sha256(json.dumps([program, hash_file(arguments.model or default_model()), asked]).encode())
     for picture in pictures:
-        total.update(json.dumps(_known_of(picture)).encode() + b"\n")
+        total.update(json.dumps(_picture_state(picture)).encode() + b"\n")
     return total.hexdigest()
 
 
-def _known_of(picture: Picture) -> list[str | int | float | None]:
+def _picture_state(picture: Picture) -> list[str | int | float | None]:
     place = picture.place
     where = [place.latitude, place.longitude, place.altitude] if place else []
     try:
@@ -108,11 +108,13 @@ def _known_of(picture: Picture) -> list[str | int | float | None]:
 
 
 @contextmanager
-def _told(path: str, pieces: ResumableFile, n_pictures: int, environment: Environment) -> Iterator[None]:
+def _report_resume_status(
+    path: str, pieces: ResumableFile, n_pictures: int, environment: Environment
+) -> Iterator[None]:
     """Say what is gone on with, and, when it is interrupted, that the same command goes on."""
     if pieces.is_restarted:
         environment.note(f"{path}: what {pieces.part} holds is of a run with other inputs or options; it is discarded")
-    done = _done(pieces)
+    done = _count_pictures(pieces)
     if done:
         environment.note(f"{path}: goes on after {done} of {n_pictures} pictures, answered before")
         for one in pieces.records:
@@ -121,17 +123,17 @@ def _told(path: str, pieces: ResumableFile, n_pictures: int, environment: Enviro
     try:
         yield
     except BaseException:
-        done = _done(pieces)
+        done = _count_pictures(pieces)
         if done and pieces.is_resumable:
             environment.note(f"{path}: answers for {done} of {n_pictures} pictures are kept; the same command goes on")
         raise
 
 
-def _done(pieces: ResumableFile) -> int:
+def _count_pictures(pieces: ResumableFile) -> int:
     return sum(one["pictures"] for one in pieces.records)
 
 
-def _ranked_lines(choose: Choice) -> Lines:
+def _make_ranking_formatter(choose: Choice) -> Lines:
     """Write the 2011 format."""
     from leafid.runs.imageclef2011 import format_run_line
 
@@ -147,7 +149,7 @@ def _ranked_lines(choose: Choice) -> Lines:
     return lines
 
 
-def _localised_lines(choose: Choice, jobs: int) -> Lines:
+def _make_localised_formatter(choose: Choice, jobs: int) -> Lines:
     """Write the format of the 2016 annotation task, subtask 1."""
     from leafid.identification.locating import locate
     from leafid.tasks.annotation2016.files import annotation_line
