@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from fuzz.target import Target, written
-from leafid.tasks.annotation2016.files import Known, read_annotation_run, read_annotation_truth
-from leafid.tasks.annotation2016.lists import read_list, read_sizes
+from leafid.tasks.annotation2016.files import read_annotation_run, read_annotation_truth
+from leafid.tasks.annotation2016.known import Known, read_list, read_sizes
 
 _SEEDS = [
     b"1 a.jpg leaf 0.5:10x20+3+4,0.2:5x5+0+0 Acer_campestre 1x1+0+0\n1 b.jpg leaf 0.1:3x3+1+1\n",

@@ -152,14 +152,15 @@ def _make_ranking_formatter(choose: Choice) -> Lines:
 def _make_localised_formatter(choose: Choice, jobs: int) -> Lines:
     """Write the format of the 2016 annotation task, subtask 1."""
     from leafid.identification.locating import locate
-    from leafid.tasks.annotation2016.files import annotation_line
-    from leafid.tasks.annotation2016.localised import localised
-    from leafid.tasks.annotation2016.results import Subtask
+    from leafid.tasks.annotation2016.files import format_line
+    from leafid.tasks.annotation2016.results import Subtask, localise_ranking
 
     def lines(answers: Sequence[Answer]) -> tuple[str, int, int]:
         places = locate([one.picture for one in answers], jobs)
-        found = [(one.picture.name, localised(choose(one), place)) for one, place in zip(answers, places, strict=True)]
-        text = [annotation_line(Subtask.CONCEPTS, name, concepts) for name, concepts in found]
+        found = [
+            (one.picture.name, localise_ranking(choose(one), place)) for one, place in zip(answers, places, strict=True)
+        ]
+        text = [format_line(Subtask.CONCEPTS, name, concepts) for name, concepts in found]
         return "".join(text), sum(len(concepts) for _, concepts in found), 0
 
     return lines

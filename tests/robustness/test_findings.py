@@ -16,7 +16,7 @@ from leafid.recipes.reader import load_recipe
 from leafid.runs.ground_truth_files import read_ground_truth_file
 from leafid.synthetic.plan import Settings
 from leafid.synthetic.writer import MARK, write_collection
-from leafid.tasks.annotation2016.lists import read_list, read_sizes
+from leafid.tasks.annotation2016.known import read_list, read_sizes
 from leafid.tasks.interpretation.box_files import read_boxes
 from leafid.tasks.interpretation.class_distances import read_distances
 from leafid.tasks.interpretation.label_masks import read_objects

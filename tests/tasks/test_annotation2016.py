@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from leafid.errors import LeafidError
 from leafid.tasks.annotation2016.files import AnnotationRun, AnnotationTruth
-from leafid.tasks.annotation2016.meteor import meteor_scores, missing_for_meteor
+from leafid.tasks.annotation2016.meteor import find_missing_requirement, meteor_scores
 from leafid.tasks.annotation2016.metrics import (
     EARTH_RADIUS,
     OVERLAPS,
@@ -39,30 +39,30 @@ def literal_overlap(a, b):
 
 
 def literal_precision(truth, run, name, overlap):
-    """VOC as told: surest first, each takes the true box that it overlaps most, if nobody has it yet."""
+    """Follow PASCAL VOC: by falling confidence, each box claims the true box that it overlaps most, if it is free."""
     true_boxes = {p: sorted(b for c in concepts if c.name == name for b, _ in c.boxes) for p, concepts in truth.items()}
     positives = sum(map(len, true_boxes.values()))
     found = sorted(
         ((conf, p, box) for p, concepts in run.items() for c in concepts if c.name == name for box, conf in c.boxes),
         key=lambda entry: -entry[0],
     )
-    taken, right, total = set(), 0, 0.0
+    taken, correct, total = set(), 0, 0.0
     for count, (_, picture, box) in enumerate(found, start=1):
         overlaps = [literal_overlap(true, box) for true in true_boxes.get(picture, [])]
         best = max(range(len(overlaps)), key=lambda i: overlaps[i], default=None)
         if best is not None and overlaps[best] >= overlap and (picture, best) not in taken:
             taken.add((picture, best))
-            right += 1
-            total += right / count
+            correct += 1
+            total += correct / count
     return total / positives
 
 
-def collections(seed):
-    """A small ground truth and a run whose confidences all differ."""
+def make_collections(seed):
+    """Make a small ground truth and a run whose confidences all differ."""
     generator = np.random.default_rng(seed)
     confidences = iter(generator.permutation(500) / 500)
 
-    def scene(with_confidence):
+    def make_scene(with_confidence):
         found = []
         for name in ("dog", "cat"):
             boxes = [
@@ -73,43 +73,43 @@ def collections(seed):
                 found.append(concept(name, *[(*b, float(next(confidences))) if with_confidence else b for b in boxes]))
         return tuple(found)
 
-    truth = {p: scene(False) for p in "abc"} | {"d": (concept("dog", (0, 0, 9, 9)), concept("cat", (0, 0, 5, 5)))}
-    return truth, {p: scene(True) for p in "abcd"}
+    truth = {p: make_scene(False) for p in "abc"} | {"d": (concept("dog", (0, 0, 9, 9)), concept("cat", (0, 0, 5, 5)))}
+    return truth, {p: make_scene(True) for p in "abcd"}
 
 
 seeds = st.integers(0, 10**6)
-# Each example is a random collection of its own: a few of them say as much as many.
+# Each example is a whole random collection, so a few are enough.
 few = settings(max_examples=25)
 
 
 @few
 @given(seeds, st.sampled_from([0.1, 0.3, 0.5, 0.9]))
-def test_localised_precision_as_the_literal_version(seed, overlap):
-    truth, run = collections(seed)
+def test_localised_precision_equals_the_literal_version(seed, overlap):
+    truth, run = make_collections(seed)
     for name, (value,) in concept_precisions(truth, run, [overlap]).items():
         assert value == pytest.approx(literal_precision(truth, run, name, overlap), abs=1e-12)
 
 
 @few
 @given(seeds)
-def test_concept_precision_as_the_literal_version(seed):
-    truth, run = collections(seed)
+def test_concept_precision_equals_the_literal_version(seed):
+    truth, run = make_collections(seed)
 
-    def flat(pictures):
-        """Every concept once a picture, as a box of the whole picture, as sure as its surest box."""
+    def flatten(pictures):
+        """Replace the boxes of a concept by one box of the whole picture, with their maximum confidence."""
         return {
             p: tuple(concept(name, (0, 0, 30, 30, max(c for _, c in boxes))) for name, boxes in concepts)
             for p, concepts in pictures.items()
         }
 
     for name, (value,) in concept_precisions(truth, run, [0]).items():
-        assert value == pytest.approx(literal_precision(flat(truth), flat(run), name, 0.5), abs=1e-12)
+        assert value == pytest.approx(literal_precision(flatten(truth), flatten(run), name, 0.5), abs=1e-12)
 
 
 @few
 @given(seeds)
-def test_precision_falls_with_the_overlap_asked_for(seed):
-    truth, run = collections(seed)
+def test_precision_falls_with_the_required_overlap(seed):
+    truth, run = make_collections(seed)
     for values in concept_precisions(truth, run, OVERLAPS[1:]).values():
         assert all(0 <= value <= 1 for value in values)
         assert all(high >= low - 1e-12 for high, low in itertools.pairwise(values))
@@ -117,8 +117,8 @@ def test_precision_falls_with_the_overlap_asked_for(seed):
 
 @few
 @given(seeds)
-def test_perfect_is_best(seed):
-    truth, _ = collections(seed)
+def test_a_perfect_run_has_precision_1(seed):
+    truth, _ = make_collections(seed)
     distinct = {p: tuple(c._replace(boxes=tuple(sorted(set(c.boxes)))) for c in found) for p, found in truth.items()}
     assert all(values == [1.0] * 10 for values in concept_precisions(distinct, distinct).values())
 
@@ -126,7 +126,7 @@ def test_perfect_is_best(seed):
 @few
 @given(seeds, st.randoms(use_true_random=False))
 def test_order_does_not_matter_even_with_equal_confidences(seed, random):
-    truth, run = collections(seed)
+    truth, run = make_collections(seed)
     tied = {
         p: [c._replace(boxes=tuple(ScoredBox(b, round(conf, 1)) for b, conf in c.boxes)) for c in found]
         for p, found in run.items()
@@ -146,7 +146,7 @@ def test_known_precisions():
         "c": [concept("cat", (0, 0, 5, 5))],
     }
     run = {
-        "a": [concept("dog", (0, 0, 10, 10, 0.9), (0, 0, 10, 9, 0.8))],  # the second finds the same dog
+        "a": [concept("dog", (0, 0, 10, 10, 0.9), (0, 0, 10, 9, 0.8))],  # the second box shows the same dog
         "b": [concept("dog", (5, 0, 10, 10, 0.7))],  # overlap 1/3
         "c": [concept("dog", (0, 0, 5, 5, 0.6))],
         "unknown": [concept("dog", (0, 0, 5, 5, 0.99))],
@@ -156,7 +156,7 @@ def test_known_precisions():
     assert precisions["dog"] == [1, pytest.approx((1 + 2 / 3) / 2), 0.5]
 
 
-def test_detections_of_one_confidence_count_together():
+def test_detections_of_equal_confidence_count_together():
     found = Detections(np.full(4, 0.5), np.array([0, -1, 1, 0]), np.full(4, 0.6), 2)
     assert average_precision(found, 0.5) == 0.5
 
@@ -171,20 +171,20 @@ sets = st.sets(st.integers(0, 9), min_size=1)
 
 
 @given(st.lists(sets, min_size=1, max_size=5), st.sets(st.integers(0, 9)), st.randoms(use_true_random=False))
-def test_selection_as_the_literal_version(truth, chosen, random):
-    f1, precision, recall = selection_scores(truth, chosen)
-    expected_precision = statistics.mean(len(g & chosen) / len(chosen) for g in truth) if chosen else 0
-    expected_recall = statistics.mean(len(g & chosen) / len(g) for g in truth)
+def test_selection_scores_equal_the_literal_version(truth, selected, random):
+    f1, precision, recall = selection_scores(truth, selected)
+    expected_precision = statistics.mean(len(g & selected) / len(selected) for g in truth) if selected else 0
+    expected_recall = statistics.mean(len(g & selected) / len(g) for g in truth)
     assert precision == pytest.approx(expected_precision)
     assert recall == pytest.approx(expected_recall)
     if precision + recall:
         assert f1 == pytest.approx(2 * precision * recall / (precision + recall))
     assert 0 <= min(f1, precision, recall) <= max(f1, precision, recall) <= 1
-    assert selection_scores(random.sample(truth, len(truth)), chosen) == (f1, precision, recall)
+    assert selection_scores(random.sample(truth, len(truth)), selected) == (f1, precision, recall)
 
 
 @given(sets)
-def test_the_right_selection_is_best(mentioned):
+def test_the_correct_selection_is_best(mentioned):
     assert selection_scores([mentioned, mentioned], mentioned) == (1, 1, 1)
     assert selection_scores([mentioned], set()) == (0, 0, 0)
 
@@ -196,7 +196,7 @@ def test_recall_grows_with_k(ranked, truth):
     assert values[-1] == pytest.approx(len(truth & set(range(12))) / len(truth))
 
 
-def test_recall_needs_a_rank():
+def test_recall_at_0_is_refused():
     with pytest.raises(LeafidError, match="from 1 up, found 0"):
         recall_at({"a"}, ["a"], 0)
 
@@ -205,7 +205,7 @@ points = st.builds(Place, st.floats(-90, 90), st.floats(-180, 180))
 
 
 @given(points, points)
-def test_distance_as_the_angle_between_vectors(one, other):
+def test_distance_equals_the_angle_between_vectors(one, other):
     def vector(place):
         lat, lon = np.radians(place)
         return np.array([np.cos(lat) * np.cos(lon), np.cos(lat) * np.sin(lon), np.sin(lat)])
@@ -227,15 +227,15 @@ def test_known_distances():
     assert steps == sorted(steps)
 
 
-def run_of(subtask, results):
+def make_run(subtask, results):
     return AnnotationRun("mine.txt", subtask, results)
 
 
 def test_summary_of_concepts():
-    truth = AnnotationTruth(Subtask.CONCEPTS, {p: (found,) for p, found in collections(1)[0].items()})
-    run = run_of(Subtask.CONCEPTS, collections(1)[1])
+    truth = AnnotationTruth(Subtask.CONCEPTS, {p: (found,) for p, found in make_collections(1)[0].items()})
+    run = make_run(Subtask.CONCEPTS, make_collections(1)[1])
     summary = summarise_annotation(truth, run)
-    expected = concept_precisions(*collections(1))
+    expected = concept_precisions(*make_collections(1))
     assert summary.by_concept == expected
     assert summary.scores["map-0.5"] == pytest.approx(statistics.mean(values[5] for values in expected.values()))
     assert summary.scores["map-0"] == summary.scores["map at 0.0"]
@@ -246,33 +246,33 @@ def test_summary_of_concepts():
 
 def test_summary_of_selections():
     truth = AnnotationTruth(Subtask.SELECTION, {"a": ((0, 1), (0,)), "b": ((2,),)})
-    summary = summarise_annotation(truth, run_of(Subtask.SELECTION, {"a": (0, 2)}))
+    summary = summarise_annotation(truth, make_run(Subtask.SELECTION, {"a": (0, 2)}))
     assert summary.missing == 1
     assert list(summary.scores.values()) == pytest.approx([0.3, 0.25, 0.375])
 
 
 def test_summary_of_illustrations():
     truth = AnnotationTruth(Subtask.ILLUSTRATION, {"a": (("x",),), "b": (("y",),)})
-    summary = summarise_annotation(truth, run_of(Subtask.ILLUSTRATION, {"a": ("z", "x")}), ranks=(1, 2))
+    summary = summarise_annotation(truth, make_run(Subtask.ILLUSTRATION, {"a": ("z", "x")}), ranks=(1, 2))
     assert summary.scores == {"recall-at-1": 0, "recall-at-2": 0.5}
 
 
 def test_summary_of_locations():
     truth = AnnotationTruth(Subtask.LOCATION, {"a": (Place(0, 0),), "b": (Place(5, 5),), "c": (Place(0, 0),)})
-    summary = summarise_annotation(truth, run_of(Subtask.LOCATION, {"a": Place(0, 90), "c": Place(0, 0)}))
+    summary = summarise_annotation(truth, make_run(Subtask.LOCATION, {"a": Place(0, 90), "c": Place(0, 0)}))
     half = math.pi * 6137
     assert summary.missing == 1
     assert list(summary.scores.values()) == pytest.approx([half / 2, half / 2, 0, half])
     with pytest.raises(LeafidError, match="expected a radius above 0"):
-        summarise_annotation(truth, run_of(Subtask.LOCATION, {}), radius=0)
+        summarise_annotation(truth, make_run(Subtask.LOCATION, {}), radius=0)
 
 
 def test_subtasks_must_agree():
     with pytest.raises(LeafidError, match=r"mine.txt: expected subtask 3, found subtask 5"):
-        summarise_annotation(AnnotationTruth(Subtask.SELECTION, {"a": ((1,),)}), run_of(Subtask.LOCATION, {}))
+        summarise_annotation(AnnotationTruth(Subtask.SELECTION, {"a": ((1,),)}), make_run(Subtask.LOCATION, {}))
 
 
-def test_meteor_says_what_it_lacks(monkeypatch):
+def test_meteor_names_what_is_missing(monkeypatch):
     monkeypatch.setenv("PATH", "")
     with pytest.raises(LeafidError, match="METEOR needs Java"):
         meteor_scores({"a": "A dog."}, {"a": ["A dog."]})
@@ -284,7 +284,7 @@ def test_summary_of_captions(monkeypatch):
 
     monkeypatch.setattr("leafid.tasks.annotation2016.summary.meteor_scores", words_in_common)
     truth = AnnotationTruth(Subtask.CAPTION, dict.fromkeys("abcd", ("a red old car", "a car")))
-    run = run_of(Subtask.CAPTION, {"c": "a red old car", "a": "a car", "b": "red", "unknown": "a"})
+    run = make_run(Subtask.CAPTION, {"c": "a red old car", "a": "a car", "b": "red", "unknown": "a"})
     summary = summarise_annotation(truth, run)
     assert summary.missing == 1
     expected = {"meteor mean": 1.75 / 4, "meteor median": 0.375, "meteor min": 0, "meteor max": 1}
@@ -292,8 +292,8 @@ def test_summary_of_captions(monkeypatch):
 
 
 def test_meteor():
-    # Just one call: every start of the program takes many seconds.
-    if missing := missing_for_meteor():
+    # One call only, because the program takes many seconds to start.
+    if missing := find_missing_requirement():
         pytest.skip(missing)
     references = {p: ["Two boys play with a dog.", "Boys ||| and a dog"] for p in "abc"}
     captions = {"b": "Two boys are playing with a dog.", "c": "A tree.", "a": "Two boys play with a dog."}

@@ -43,14 +43,14 @@ def test_scores(cli, folder):
     assert outcome.err == ""
 
 
-def test_a_run_that_lacks_pictures(cli, folder):
+def test_missing_pictures_are_warned_about(cli, folder):
     outcome = cli("evaluate-annotation", "truth.txt", "run.txt", "partial.txt")
     assert outcome.status == 0
     assert "partial.txt: lacks 1 of 2 pictures or documents; each counts as the worst answer" in outcome.err
     assert [line.split()[0] for line in outcome.out.splitlines()[2:4]] == ["run.txt", "partial.txt"]
 
 
-def test_pictures_beyond_the_ground_truth_need_a_list(cli, folder):
+def test_pictures_outside_the_ground_truth_need_a_list(cli, folder):
     outcome = cli("evaluate-annotation", "truth.txt", "unknown.txt")
     assert outcome.status == 1
     assert "unknown.txt:3: expected an id of the collection, found 'zzz'" in outcome.err
@@ -91,7 +91,7 @@ def test_a_run_of_another_subtask(cli, folder):
         ("a 5 5\nb 20 20\na 20 20\n", 1, "sizes.txt:3: expected every id once, found 'a', as in line 1"),
     ],
 )
-def test_every_box_is_held_against_one_size(cli, folder, sizes, status, message):
+def test_boxes_are_checked_against_sizes(cli, folder, sizes, status, message):
     (folder / "run.txt").write_text(TRUTH)
     (folder / "sizes.txt").write_text(sizes)
     outcome = cli("check-annotation", "--sizes", "sizes.txt", "run.txt")
@@ -101,13 +101,13 @@ def test_every_box_is_held_against_one_size(cli, folder, sizes, status, message)
 
 
 @pytest.mark.parametrize("option", ["--pictures", "--concepts", "--sizes", "--boxes", "--illustrations"])
-def test_an_empty_word_is_no_path(cli, folder, option):
+def test_an_empty_path_is_refused(cli, folder, option):
     outcome = cli("check-annotation", "run.txt", option, "")
     assert (outcome.status, outcome.out) == (2, "")
     assert f"argument {option}: expected a path, found an empty word" in outcome.err
 
 
-def test_a_problem_is_a_line_of_bounded_length(cli, folder):
+def test_problems_are_lines_of_bounded_length(cli, folder):
     (folder / "run.txt").write_text(f"3 {'x' * 100_000} 0\n" * 2)
     outcome = cli("check-annotation", "run.txt")
     assert outcome.status == 1
@@ -115,7 +115,7 @@ def test_a_problem_is_a_line_of_bounded_length(cli, folder):
 
 
 @pytest.mark.parametrize("radius", ["-3", "0", "nan", "inf", "far"])
-def test_a_radius_is_above_0(cli, folder, radius):
+def test_bad_radii_are_refused(cli, folder, radius):
     outcome = cli("evaluate-annotation", "truth.txt", "run.txt", "--radius", radius)
     assert (outcome.status, outcome.out) == (2, "")
     assert f"argument --radius: expected a number above 0, found '{radius}'" in outcome.err

@@ -5,7 +5,7 @@ A line is '[subtask] [id] [results]', in ASCII:
   1 picture concept [conf:]WIDTHxHEIGHT+LEFT+TOP,... concept ...   at most 100 concepts, 100 boxes each
   2 picture A sentence.
   3 picture 0,2,5                                                 ids of the boxes selected
-  4 document picture,picture,...                                  at most 100, the best first
+  4 document picture,picture,...                                  at most 100, best first
   5 document latitude longitude                                   degrees
 
 examples:
@@ -24,34 +24,37 @@ from leafid.console.environment import Environment
 from leafid.errors import to_one_line
 
 if TYPE_CHECKING:
-    from leafid.tasks.annotation2016.files import Known
+    from leafid.tasks.annotation2016.known import Known
+
+#: Maximum number of problems printed per run: a systematic fault is in every line.
+_MAX_PROBLEMS = 100
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.add_argument("runs", nargs="+", metavar="RUN", help="run files")
     parser.add_argument(
-        "--subtask", type=int, choices=range(1, 6), help="the subtask (default: that of the first line)"
+        "--subtask", type=int, choices=range(1, 6), help="expected subtask (default: that of the first line)"
     )
     add_known(parser)
 
 
 def add_known(parser: argparse.ArgumentParser) -> None:
-    """Add the files that tell what a run may be about."""
-    for option, what in (
-        ("--pictures", "ids of the pictures or documents there are, one a line"),
-        ("--concepts", "subtask 1: the concepts, one a line"),
+    """Add the options that list what a run may name."""
+    for option, description in (
+        ("--pictures", "ids of all pictures or documents, one per line"),
+        ("--concepts", "subtask 1: all concepts, one per line"),
         ("--sizes", "subtask 1: 'id width height' of every picture, in pixels"),
         ("--boxes", "subtask 3: the boxes given, as a run file"),
         ("--illustrations", "subtask 4: ids of the pictures to choose from"),
     ):
-        parser.add_argument(option, metavar="FILE", type=nonempty_path, help=what)
+        parser.add_argument(option, metavar="FILE", type=nonempty_path, help=description)
 
 
 def read_known(arguments: argparse.Namespace) -> Known:
-    """Read the files of `add_known`."""
-    from leafid.tasks.annotation2016.files import Known, read_annotation_run
-    from leafid.tasks.annotation2016.lists import read_list, read_sizes
+    """Read the files that the options of `add_known` name."""
+    from leafid.tasks.annotation2016.files import read_annotation_run
+    from leafid.tasks.annotation2016.known import Known, read_list, read_sizes
     from leafid.tasks.annotation2016.results import Subtask
 
     boxes = None
@@ -68,7 +71,7 @@ def read_known(arguments: argparse.Namespace) -> Known:
 
 
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
-    """Check every run and print what is found."""
+    """Check every run and print its problems."""
     from leafid.tasks.annotation2016.files import examine_annotation_run
     from leafid.tasks.annotation2016.results import Subtask
 
@@ -77,8 +80,10 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     status = 0
     for path in arguments.runs:
         found, problems = examine_annotation_run(path, subtask, known)
-        for problem in problems:
+        for problem in problems[:_MAX_PROBLEMS]:
             environment.print(to_one_line(problem))
+        if len(problems) > _MAX_PROBLEMS:
+            environment.print(f"{path}: and {len(problems) - _MAX_PROBLEMS} problems more")
         if problems:
             status = 1
         else:

@@ -1,9 +1,9 @@
 """Score run files of the ImageCLEF 2016 annotation task.
 
-The subtask is that of the ground truth, a file in the same format with a line for each human description in subtasks 2
-and 3 ('leafid check-annotation --help' shows the format). Scores: 1: mean average precision of localised concepts,
-2: METEOR, 3: F1 of the selection, 4: recall at k, 5: great circle distance. A picture or document that a run lacks
-counts as the worst answer. METEOR needs Java and 'pip install pycocoevalcap'.
+The ground truth decides the subtask. It has the format of runs ('leafid check-annotation --help' shows it), with one
+line per human description in subtasks 2 and 3. Scores: 1: mean average precision of localised concepts, 2: METEOR, 3:
+F1 of the selection, 4: recall at k, 5: great circle distance. A picture or document that a run lacks counts as the
+worst answer. METEOR needs Java and 'pip install pycocoevalcap'.
 
 examples:
   leafid evaluate-annotation truth1.txt mine.txt yours.txt
@@ -31,16 +31,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.add_argument("truth", metavar="GROUND-TRUTH", help="a file in the format of runs")
     parser.add_argument("runs", nargs="+", metavar="RUN", help="run files")
-    parser.add_argument("--by-concept", action="store_true", help="subtask 1: show every concept")
+    parser.add_argument("--by-concept", action="store_true", help="subtask 1: show the precision of every concept")
     parser.add_argument(
-        "--k", type=positive_ints, metavar="K,…", help="subtask 4: ranks (default: 1,5,10,25,50,75,100)"
+        "--k", type=positive_ints, metavar="K,…", help="subtask 4: values of k (default: 1,5,10,25,50,75,100)"
     )
     parser.add_argument(
         "--radius",
-        type=number_type("a number above 0", lambda found: 0 < found < math.inf),
+        type=number_type("a number above 0", lambda value: 0 < value < math.inf),
         default=6137.0,
         metavar="KM",
-        help="subtask 5: of the earth (default: the task's 6137)",
+        help="subtask 5: radius of the earth (default: the task's 6137)",
     )
     add_known(parser)
     add_format(parser)
@@ -55,32 +55,31 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     known = read_known(arguments)
     truth = read_annotation_truth(arguments.truth, known)
     if known.ids is None:
-        # Without a list, the pictures that there are are those of the ground truth.
         known = replace(known, ids=frozenset(truth.results))
-    found = []
+    scored: list[tuple[str, AnnotationSummary]] = []
     for path in arguments.runs:
         answers = read_annotation_run(path, truth.subtask, known)
         summary = summarise_annotation(truth, answers, arguments.k or RANKS, arguments.radius)
         if summary.missing:
-            lacking = f"{summary.missing} of {len(truth.results)} pictures or documents"
-            environment.warn(f"{path}: lacks {lacking}; each counts as the worst answer")
-        found.append((answers.name, summary))
-    tables = [_summary(found, len(truth.results))]
+            missing = f"{summary.missing} of {len(truth.results)} pictures or documents"
+            environment.warn(f"{path}: lacks {missing}; each counts as the worst answer")
+        scored.append((answers.name, summary))
+    tables = [_make_summary(scored, len(truth.results))]
     if arguments.by_concept:
-        tables += [_by_concept(name, summary) for name, summary in found if summary.by_concept]
+        tables += [_list_concepts(name, summary) for name, summary in scored if summary.by_concept]
     environment.stdout.write(render(tables, arguments.format))
     return 0
 
 
-def _summary(found: list[tuple[str, AnnotationSummary]], count: int) -> Table:
+def _make_summary(scored: list[tuple[str, AnnotationSummary]], count: int) -> Table:
     from leafid.report.tables import Table
 
-    columns = list(found[0][1].scores)
-    rows: list[list[Cell]] = [[name, *summary.scores.values()] for name, summary in found]
+    columns = list(scored[0][1].scores)
+    rows: list[list[Cell]] = [[name, *summary.scores.values()] for name, summary in scored]
     return Table("", ["run", *columns], rows, [f"{count} pictures or documents"])
 
 
-def _by_concept(name: str, summary: AnnotationSummary) -> Table:
+def _list_concepts(name: str, summary: AnnotationSummary) -> Table:
     from leafid.report.tables import Table
     from leafid.tasks.annotation2016.metrics import OVERLAPS
 

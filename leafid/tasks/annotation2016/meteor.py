@@ -1,4 +1,4 @@
-"""The caption score METEOR, by the program of its authors: needs Java and the package pycocoevalcap."""
+"""The caption score METEOR, computed by its authors' program: needs Java and the package pycocoevalcap."""
 
 from __future__ import annotations
 
@@ -12,14 +12,8 @@ from leafid.metrics.registry import Metric
 CITATION = "Denkowski, Lavie, Meteor Universal, WMT 2014, doi:10.3115/v1/W14-3348"
 
 
-def missing_for_meteor() -> str | None:
-    """Tell what METEOR needs and this machine lacks.
-
-    Returns
-    -------
-    str or None
-        The way to get it, or None when all is there.
-    """
+def find_missing_requirement() -> str | None:
+    """Return what METEOR needs and this machine lacks, with the way to get it, or None."""
     if shutil.which("java") is None:
         return "METEOR needs Java (expected 'java' in the path, found none); install a Java runtime"
     if importlib.util.find_spec("pycocoevalcap") is None:
@@ -28,38 +22,23 @@ def missing_for_meteor() -> str | None:
 
 
 def meteor_scores(captions: Mapping[str, str], references: Mapping[str, Sequence[str]]) -> dict[str, float]:
-    """Score one caption a picture against human captions of it.
+    """Score one caption per picture against its human captions: 0 to 1, in the order of `captions`.
 
-    Parameters
-    ----------
-    captions : mapping of str to str
-        By picture.
-    references : mapping of str to sequence of str
-        At least one for each picture of `captions`.
-
-    Returns
-    -------
-    dict of str to float
-        0 to 1, by picture, in the order of `captions`.
-
-    Raises
-    ------
-    LeafidError
-        When Java or the package is missing, or METEOR fails.
+    A `LeafidError` is raised when Java or the package is missing, or METEOR fails.
 
     Notes
     -----
-    METEOR 1.5 for English with its own normalisation of punctuation (``-norm``), as the package runs it; it takes some
-    2 GB of memory, and seconds to start.
+    METEOR 1.5 for English with its own normalisation of punctuation (``-norm``), as the package runs it. It takes about
+    2 GB of memory, and several seconds to start.
     """
-    if missing := missing_for_meteor():
+    if missing := find_missing_requirement():
         raise LeafidError(missing)
     if not captions:
         return {}
     from pycocoevalcap.meteor.meteor import Meteor
 
-    given = {picture: [_line(caption)] for picture, caption in captions.items()}
-    human = {picture: [_line(text) for text in references[picture]] for picture in captions}
+    given = {picture: [_clean(caption)] for picture, caption in captions.items()}
+    human = {picture: [_clean(text) for text in references[picture]] for picture in captions}
     try:
         _, scores = Meteor().compute_score(human, given)
     except (OSError, ValueError) as error:
@@ -69,8 +48,8 @@ def meteor_scores(captions: Mapping[str, str], references: Mapping[str, Sequence
     return dict(zip(captions, map(float, scores), strict=True))
 
 
-def _line(text: str) -> str:
-    # The program takes a line a caption, with these bars between its parts.
+def _clean(text: str) -> str:
+    # The program reads one caption per line, and uses these bars as a separator.
     return " ".join(text.replace("|||", " ").split())
 
 

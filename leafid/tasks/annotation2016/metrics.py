@@ -1,4 +1,4 @@
-"""The metrics of the ImageCLEF 2016 annotation task but METEOR, which has a file of its own."""
+"""The metrics of the ImageCLEF 2016 annotation task except METEOR."""
 
 from __future__ import annotations
 
@@ -12,29 +12,30 @@ import numpy as np
 from leafid.errors import LeafidError
 from leafid.metrics.registry import Metric
 from leafid.tasks.annotation2016.results import Concept, Place, ScoredBox
+from leafid.tasks.interpretation.box import Box
 from leafid.tasks.interpretation.localisation import box_overlap
 
 CITATION = "Gilbert et al., Overview of the ImageCLEF 2016 Scalable Concept Image Annotation Task"
 
+#: The overlaps of "map-increasing"; at 0 only the concept counts.
 OVERLAPS = tuple(step / 10 for step in range(10))
-"""The increasing overlaps; at 0 only the concept counts."""
 
+#: Radius of the earth in km according to the task's document (the mean radius is 6371 km).
 EARTH_RADIUS = 6137.0
-"""In km, as the task's document has it (the mean radius of the earth is 6371 km)."""
 
 
 class Detections(NamedTuple):
-    """All that is found of one concept, and how well it is where.
+    """All detections of one concept.
 
     Attributes
     ----------
     confidence : float array (N,)
     claims : int array (N,)
-        The number of the true box (or picture) that each detection overlaps most, -1 where there is none.
+        Index of the true box (or picture) that each detection overlaps most, -1 for none.
     overlaps : float array (N,)
-        By how much (intersection over union).
+        Intersection over union with that box.
     positives : int
-        True boxes (or pictures with the concept).
+        Number of true boxes (or of pictures with the concept).
     """
 
     confidence: np.ndarray
@@ -43,20 +44,16 @@ class Detections(NamedTuple):
     positives: int
 
 
-def average_precision(found: Detections, overlap: float) -> float:
-    """Area under the curve of precision against recall, as a sum over the steps of recall.
+def average_precision(detections: Detections, overlap: float) -> float:
+    """Area under the curve of precision against recall, summed over the steps of recall without interpolation.
 
     Parameters
     ----------
-    found : Detections
+    detections : Detections
+        Detections of equal confidence count together, so their order doesn't matter.
     overlap : float
-        The least overlap of a right detection. A true box that was claimed by a surer detection makes any further
-        one wrong, as in PASCAL VOC.
-
-    Returns
-    -------
-    float
-        0 to 1. Detections of one confidence count together, so that the order of lines never matters.
+        Minimum overlap of a correct detection. After the most confident detection of a true box, further ones of the
+        same box are wrong, as in PASCAL VOC.
 
     References
     ----------
@@ -65,23 +62,23 @@ def average_precision(found: Detections, overlap: float) -> float:
 
     Examples
     --------
-    Right, wrong, right; one true box is never found:
+    Correct, wrong, correct; one of three true boxes is never found:
 
-    >>> found = Detections(np.array([0.9, 0.8, 0.7]), np.array([0, -1, 1]), np.array([0.6, 0.0, 0.8]), 3)
-    >>> round(average_precision(found, 0.5), 4)
+    >>> detections = Detections(np.array([0.9, 0.8, 0.7]), np.array([0, -1, 1]), np.array([0.6, 0.0, 0.8]), 3)
+    >>> round(average_precision(detections, 0.5), 4)
     0.5556
     """
-    if len(found.confidence) == 0 or found.positives == 0:
+    if len(detections.confidence) == 0 or detections.positives == 0:
         return 0.0
-    order = np.argsort(-found.confidence, kind="stable")
-    claims = np.where(found.overlaps >= overlap, found.claims, -1)[order]
+    order = np.argsort(-detections.confidence, kind="stable")
+    claims = np.where(detections.overlaps >= overlap, detections.claims, -1)[order]
     claimed, first = np.unique(claims, return_index=True)
-    right = np.zeros(len(order))
-    right[first[claimed >= 0]] = 1
-    falling = found.confidence[order]
-    ends = np.flatnonzero(np.append(falling[1:] != falling[:-1], True))
-    hits = np.cumsum(right)[ends]
-    return float((hits / (ends + 1) * np.diff(hits, prepend=0)).sum() / found.positives)
+    is_correct = np.zeros(len(order))
+    is_correct[first[claimed >= 0]] = 1
+    confidence = detections.confidence[order]
+    ends = np.flatnonzero(np.append(confidence[1:] != confidence[:-1], True))
+    hits = np.cumsum(is_correct)[ends]
+    return float((hits / (ends + 1) * np.diff(hits, prepend=0)).sum() / detections.positives)
 
 
 def concept_precisions(
@@ -89,43 +86,40 @@ def concept_precisions(
     run: Mapping[str, Sequence[Concept]],
     overlaps: Sequence[float] = OVERLAPS,
 ) -> dict[str, list[float]]:
-    """Average precision of every concept of the ground truth.
+    """Average precision of every concept of the ground truth, sorted by name, at each of `overlaps`.
+
+    The means over the concepts are the task's MAP.
 
     Parameters
     ----------
     truth, run : mapping of str to sequence of Concept
         By picture. Pictures that only the run has don't count.
     overlaps : sequence of float
-        0 to 1; at 0 a picture's surest box of a concept stands for the concept, wherever it is.
-
-    Returns
-    -------
-    dict of str to list of float
-        By concept, sorted; a value for each of `overlaps`. Their means over the concepts are the task's MAP.
+        0 to 1; at 0 the most confident box of a concept in a picture counts, wherever it is.
     """
     if not all(0 <= overlap <= 1 for overlap in overlaps):
         raise LeafidError(f"expected overlaps from 0 to 1, found {list(overlaps)}")
-    boxes, pictures = _detections(truth, run), _detections(truth, run, whole_pictures=True)
+    boxes, pictures = _match_detections(truth, run), _match_detections(truth, run, whole_pictures=True)
     return {
         name: [average_precision((boxes if overlap else pictures)[name], overlap) for overlap in overlaps]
         for name in sorted(boxes)
     }
 
 
-def selection_scores(truth: Collection[Collection[int]], chosen: Collection[int]) -> tuple[float, float, float]:
-    """Score the boxes chosen for one picture.
+def selection_scores(truth: Collection[Collection[int]], selected: Collection[int]) -> tuple[float, float, float]:
+    """F1, precision and recall of the boxes selected for one picture.
 
     Parameters
     ----------
     truth : collection of collections of int
-        The boxes that each human description mentions; at least one description, each with at least one box.
-    chosen : collection of int
+        The boxes that each human description mentions: at least one description, each with at least one box.
+    selected : collection of int
         Distinct; may be empty.
 
     Returns
     -------
     f1, precision, recall : float
-        Precision and recall are means over the descriptions, F1 comes from these means.
+        Precision and recall are means over the descriptions, F1 is computed from these means.
 
     References
     ----------
@@ -136,15 +130,15 @@ def selection_scores(truth: Collection[Collection[int]], chosen: Collection[int]
     >>> selection_scores([{0, 1}, {0}], {0, 2})
     (0.6, 0.5, 0.75)
     """
-    hits = [len(set(chosen) & set(mentioned)) for mentioned in truth]
+    hits = [len(set(selected) & set(mentioned)) for mentioned in truth]
     recall = math.fsum(hit / len(set(mentioned)) for hit, mentioned in zip(hits, truth, strict=True)) / len(hits)
-    precision = sum(hits) / (len(set(chosen)) * len(hits)) if chosen else 0.0
+    precision = sum(hits) / (len(set(selected)) * len(hits)) if selected else 0.0
     f1 = 2 * precision * recall / (precision + recall) if precision + recall else 0.0
     return f1, precision, recall
 
 
-def recall_at(truth: Collection[str], ranked: Sequence[str], k: int) -> float:
-    """Share of a document's pictures among the first k of a ranking, 0 to 1.
+def recall_at(truth: Collection[str], ranking: Sequence[str], k: int) -> float:
+    """Share of a document's pictures among the first k of a ranking.
 
     Examples
     --------
@@ -153,27 +147,15 @@ def recall_at(truth: Collection[str], ranked: Sequence[str], k: int) -> float:
     """
     if k < 1:
         raise LeafidError(f"expected a number of ranks from 1 up, found {k}")
-    return len(set(truth) & set(ranked[:k])) / len(set(truth))
+    return len(set(truth) & set(ranking[:k])) / len(set(truth))
 
 
 def great_circle_distance(truth: Place, predicted: Place, radius: float = EARTH_RADIUS) -> float:
-    """Shortest way between two points along the surface of the earth.
-
-    Parameters
-    ----------
-    truth, predicted : Place
-        In degrees.
-    radius : float, default 6137
-        Of the earth; the result has its unit.
-
-    Returns
-    -------
-    float
-        0 to π · radius.
+    """Shortest distance between two points along the surface of the earth, in the unit of `radius`.
 
     Notes
     -----
-    By the spherical law of cosines, as the task has it: below some 0.1 m a distance drowns in rounding.
+    Computed by the spherical law of cosines, as the task prescribes; distances below about 0.1 m are lost to rounding.
 
     Examples
     --------
@@ -188,43 +170,47 @@ def great_circle_distance(truth: Place, predicted: Place, radius: float = EARTH_
     return radius * math.acos(min(1.0, max(-1.0, cosine)))
 
 
-def _detections(
+def _match_detections(
     truth: Mapping[str, Sequence[Concept]], run: Mapping[str, Sequence[Concept]], whole_pictures: bool = False
 ) -> dict[str, Detections]:
-    """Gather, for each concept of the ground truth, what is found of it."""
-    # A concept's true boxes are numbered in their sorted order, so that equal overlaps are claimed alike in any order.
-    numbers: dict[str, dict[str, list[tuple[int, ScoredBox]]]] = {}
+    """Collect the detections of each concept of the ground truth; with `whole_pictures`, one per picture."""
+    # The true boxes of a concept are numbered in sorted order, so that ties of overlap don't depend on the order of
+    # lines.
+    numbered: dict[str, dict[str, list[tuple[int, ScoredBox]]]] = {}
     positives: dict[str, int] = {}
     for picture in sorted(truth):
         for name, boxes in truth[picture]:
             start = positives.get(name, 0)
             listed = [min(boxes)] if whole_pictures else sorted(boxes)
-            numbers.setdefault(name, {})[picture] = list(enumerate(listed, start))
+            numbered.setdefault(name, {})[picture] = list(enumerate(listed, start))
             positives[name] = start + len(listed)
-    columns: dict[str, tuple[list[float], list[int], list[float]]] = {name: ([], [], []) for name in positives}
+    rows: dict[str, list[tuple[float, int, float]]] = {name: [] for name in positives}
     for picture in sorted(truth.keys() & run.keys()):
         for name, boxes in run[picture]:
-            if name not in columns:
+            if name not in rows:
                 continue
-            confidences, claims, overlaps = columns[name]
-            known = numbers[name].get(picture, [])
+            true_boxes = numbered[name].get(picture, [])
             if whole_pictures:
-                confidences.append(max(confidence for _, confidence in boxes))
-                claims.append(known[0][0] if known else -1)
-                overlaps.append(1.0 if known else 0.0)
+                claim, overlap = (true_boxes[0][0], 1.0) if true_boxes else (-1, 0.0)
+                rows[name].append((max(confidence for _, confidence in boxes), claim, overlap))
                 continue
-            for box, confidence in boxes:
-                claim, overlap = -1, 0.0
-                for number, (true_box, _) in known:
-                    if (shared := box_overlap(true_box, box)) > overlap:
-                        claim, overlap = number, shared
-                confidences.append(confidence)
-                claims.append(claim)
-                overlaps.append(overlap)
-    return {
-        name: Detections(np.array(column[0]), np.array(column[1], int), np.array(column[2]), positives[name])
-        for name, column in columns.items()
-    }
+            rows[name] += [(confidence, *_find_best(box, true_boxes)) for box, confidence in boxes]
+    detections = {}
+    for name, matched in rows.items():
+        confidence, claims, overlaps = zip(*matched, strict=True) if matched else ((), (), ())
+        detections[name] = Detections(
+            np.array(confidence, float), np.array(claims, int), np.array(overlaps, float), positives[name]
+        )
+    return detections
+
+
+def _find_best(box: Box, true_boxes: list[tuple[int, ScoredBox]]) -> tuple[int, float]:
+    """Find the number and the overlap of the true box that overlaps a box most."""
+    best, best_overlap = -1, 0.0
+    for number, (true_box, _) in true_boxes:
+        if (overlap := box_overlap(true_box, box)) > best_overlap:
+            best, best_overlap = number, overlap
+    return best, best_overlap
 
 
 _metric = partial(Metric, citation=CITATION, command="evaluate-annotation")

@@ -1,20 +1,23 @@
-"""What the lines of the five subtasks hold behind subtask and id, as text and as values."""
+"""The results of the five subtasks: their values, and their text after the subtask and the id of a line."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
 from enum import IntEnum
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from leafid.tasks.interpretation.box import Box
 from leafid.textfiles import parse_finite_number
 
+T = TypeVar("T")
+
+#: Maximum numbers of concepts per picture, boxes per concept and pictures per document.
 MAX_CONCEPTS = MAX_BOXES = MAX_ILLUSTRATIONS = 100
 
 
 class Subtask(IntEnum):
-    """The number that a line begins with."""
+    """The number at the beginning of a line."""
 
     CONCEPTS = 1
     CAPTION = 2
@@ -24,7 +27,7 @@ class Subtask(IntEnum):
 
 
 class ScoredBox(NamedTuple):
-    """Where a concept is seen, and how sure the system is of it (higher is surer; 1 where a line says nothing)."""
+    """A box and the confidence that it shows its concept (higher is better)."""
 
     box: Box
     confidence: float = 1.0
@@ -44,10 +47,10 @@ class Place(NamedTuple):
     longitude: float
 
 
+#: Of subtask 1: concepts; 2: a sentence; 3: ids of boxes; 4: ids of pictures, best first; 5: a place.
 Result = tuple[Concept, ...] | str | tuple[int, ...] | tuple[str, ...] | Place
-"""Of subtask 1: concepts; 2: a sentence; 3: ids of boxes; 4: ids of pictures, best first; 5: a place."""
 
-# The number of digits is bounded so that a damaged line can't cost the time of converting a huge number.
+# The number of digits is bounded because converting a huge number takes long.
 _BOX = re.compile(r"(?:([^:]*):)?(\d{1,9})x(\d{1,9})\+(\d{1,9})\+(\d{1,9})", re.ASCII)
 
 
@@ -56,107 +59,100 @@ class BadResultError(ValueError):
 
 
 def parse_result(subtask: Subtask, text: str) -> Result:
-    """Read what stands behind subtask and id.
-
-    Parameters
-    ----------
-    subtask : Subtask
-    text : str
-
-    Returns
-    -------
-    Result
-
-    Raises
-    ------
-    BadResultError
-        Tells what was expected and what was found.
-    """
+    """Parse the text after the subtask and the id; a `BadResultError` says what was expected and what was found."""
     return _PARSERS[subtask](text)
 
 
 def format_result(subtask: Subtask, result: Result) -> str:
-    """Write what stands behind subtask and id, so that `parse_result` reads it.
+    """Format a result so that `parse_result` reads it; blanks in names of concepts become underscores.
 
-    Parameters
-    ----------
-    subtask : Subtask
-    result : Result
-        Blanks in names of concepts become underscores.
-
-    Returns
-    -------
-    str
-
-    Raises
-    ------
-    BadResultError
-        When the result breaks a rule of the format.
+    A result that breaks a rule of the format raises a `BadResultError`.
     """
     text = _FORMATTERS[subtask](result)
     parse_result(subtask, text)
     return text
 
 
-def _concepts(text: str) -> tuple[Concept, ...]:
+def localise_ranking(ranking: Sequence[tuple[str, float]], leaf: tuple[int, int, int, int]) -> tuple[Concept, ...]:
+    """Make concepts of the species that a leaf may be, all with the leaf's box.
+
+    Parameters
+    ----------
+    ranking : sequence of (str, float)
+        Species and probabilities, best first; species after the first `MAX_CONCEPTS` are dropped.
+    leaf : tuple of int
+        ``(row0, row1, col0, col1)`` of the leaf, ends exclusive, in pixels.
+
+    Examples
+    --------
+    >>> [concept] = localise_ranking([("Acer campestre", 0.75)], (10, 40, 20, 60))
+    >>> concept.name, concept.boxes[0].box
+    ('Acer_campestre', Box(left=20, top=10, width=40, height=30))
+    """
+    row0, row1, col0, col1 = leaf
+    box = Box(col0, row0, col1 - col0, row1 - row0)
+    return tuple(
+        Concept("_".join(species.split()), (ScoredBox(box, probability),))
+        for species, probability in ranking[:MAX_CONCEPTS]
+    )
+
+
+def _parse_concepts(text: str) -> tuple[Concept, ...]:
     words = text.split()
     if len(words) % 2:
-        raise BadResultError(f"expected pairs of a concept and its boxes, found nothing behind {_short(words[-1])}")
+        raise BadResultError(f"expected pairs of a concept and its boxes, found nothing behind {_quote(words[-1])}")
     if len(words) > 2 * MAX_CONCEPTS:
         raise BadResultError(f"expected at most {MAX_CONCEPTS} concepts, found {len(words) // 2}")
-    names, places = words[::2], words[1::2]
-    if len(set(names)) != len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise BadResultError(f"expected every concept once in a line, found {_short(twice)} again")
-    return tuple(Concept(name, _boxes(name, place)) for name, place in zip(names, places, strict=True))
+    names = _check_unique(words[::2], "concept")
+    return tuple(Concept(name, _parse_boxes(name, boxes)) for name, boxes in zip(names, words[1::2], strict=True))
 
 
-def _boxes(name: str, text: str) -> tuple[ScoredBox, ...]:
-    parts = text.split(",")
-    if len(parts) > MAX_BOXES:
-        raise BadResultError(f"expected at most {MAX_BOXES} boxes of a concept, found {len(parts)} of {_short(name)}")
-    return tuple(_box(part) for part in parts)
+def _parse_boxes(name: str, text: str) -> tuple[ScoredBox, ...]:
+    items = text.split(",")
+    if len(items) > MAX_BOXES:
+        raise BadResultError(f"expected at most {MAX_BOXES} boxes of a concept, found {len(items)} of {_quote(name)}")
+    return tuple(map(_parse_box, items))
 
 
-def _box(text: str) -> ScoredBox:
+def _parse_box(text: str) -> ScoredBox:
     match = _BOX.fullmatch(text)
     if match is None:
-        raise BadResultError(f"expected a box [confidence:]WIDTHxHEIGHT+LEFT+TOP in whole pixels, found {_short(text)}")
+        raise BadResultError(f"expected a box [confidence:]WIDTHxHEIGHT+LEFT+TOP in whole pixels, found {_quote(text)}")
     word, width, height, left, top = match.groups()
-    confidence = 1.0 if word is None else _number(word, "a confidence")
+    confidence = 1.0 if word is None else _parse_number(word, "a confidence")
     box = Box(int(left), int(top), int(width), int(height))
-    if problem := box.problem():
+    if problem := box.find_problem():
         raise BadResultError(problem)
     return ScoredBox(box, confidence)
 
 
-def _sentence(text: str) -> str:
+def _parse_sentence(text: str) -> str:
     sentence = " ".join(text.split())
     if not sentence:
         raise BadResultError("expected a sentence, found none")
     return sentence
 
 
-def _selection(text: str) -> tuple[int, ...]:
-    words = _listed(text, "ids of boxes")
+def _parse_selection(text: str) -> tuple[int, ...]:
+    words = _split_commas(text, "ids of boxes")
     for word in words:
         if not (word.isascii() and word.isdigit() and len(word) < 10):
-            raise BadResultError(f"expected ids of boxes as whole numbers from 0 up, found {_short(word)}")
-    return tuple(_once([int(word) for word in words], "box"))
+            raise BadResultError(f"expected ids of boxes as whole numbers from 0 up, found {_quote(word)}")
+    return tuple(_check_unique([int(word) for word in words], "box"))
 
 
-def _illustrations(text: str) -> tuple[str, ...]:
-    words = _listed(text, "ids of pictures, the best first")
+def _parse_illustrations(text: str) -> tuple[str, ...]:
+    words = _split_commas(text, "ids of pictures, the best first")
     if len(words) > MAX_ILLUSTRATIONS:
         raise BadResultError(f"expected at most {MAX_ILLUSTRATIONS} pictures, found {len(words)}")
-    return tuple(_once(words, "picture"))
+    return tuple(_check_unique(words, "picture"))
 
 
-def _place(text: str) -> Place:
+def _parse_place(text: str) -> Place:
     words = text.split()
     if len(words) != 2:
-        raise BadResultError(f"expected a latitude and a longitude, found {_short(text)}")
-    latitude, longitude = _number(words[0], "a latitude"), _number(words[1], "a longitude")
+        raise BadResultError(f"expected a latitude and a longitude, found {_quote(text)}")
+    latitude, longitude = _parse_number(words[0], "a latitude"), _parse_number(words[1], "a longitude")
     if not -90 <= latitude <= 90:
         raise BadResultError(f"expected a latitude from -90 to 90, found {words[0]}")
     if not -180 <= longitude <= 180:
@@ -164,28 +160,28 @@ def _place(text: str) -> Place:
     return Place(latitude, longitude)
 
 
-def _listed(text: str, what: str) -> list[str]:
+def _split_commas(text: str, expected: str) -> list[str]:
     words = [word.strip() for word in text.split(",")]
     if not all(words) or any(len(word.split()) > 1 for word in words):
-        raise BadResultError(f"expected {what}, separated by commas, found {_short(text)}")
+        raise BadResultError(f"expected {expected}, separated by commas, found {_quote(text)}")
     return words
 
 
-def _once(found: list, what: str) -> list:
-    if len(set(found)) != len(found):
-        twice = next(one for one in found if found.count(one) > 1)
-        raise BadResultError(f"expected every {what} once in a line, found {twice} again")
-    return found
+def _check_unique(items: list[T], kind: str) -> list[T]:
+    if len(set(items)) != len(items):
+        repeated = next(item for item in items if items.count(item) > 1)
+        raise BadResultError(f"expected every {kind} once in a line, found {_quote(str(repeated))} again")
+    return items
 
 
-def _number(word: str, what: str) -> float:
+def _parse_number(word: str, expected: str) -> float:
     number = parse_finite_number(word)
     if number is None:
-        raise BadResultError(f"expected {what} as a finite number, found {_short(word)}")
+        raise BadResultError(f"expected {expected} as a finite number, found {_quote(word)}")
     return number
 
 
-def _short(text: str) -> str:
+def _quote(text: str) -> str:
     return repr(text if len(text) <= 60 else f"{text[:57]}…")
 
 
@@ -200,25 +196,21 @@ def _format_box(box: Box, confidence: float) -> str:
     return f"{float(confidence)!r}:{box.width:.0f}x{box.height:.0f}+{box.left:.0f}+{box.top:.0f}"
 
 
-def _format_list(words: Sequence[object]) -> str:
-    return ",".join(map(str, words))
-
-
-def _format_place(place: Sequence[float]) -> str:
-    return " ".join(repr(float(degrees)) for degrees in place)
+def _join_commas(items: Sequence[object]) -> str:
+    return ",".join(map(str, items))
 
 
 _PARSERS: dict[Subtask, Callable[[str], Result]] = {
-    Subtask.CONCEPTS: _concepts,
-    Subtask.CAPTION: _sentence,
-    Subtask.SELECTION: _selection,
-    Subtask.ILLUSTRATION: _illustrations,
-    Subtask.LOCATION: _place,
+    Subtask.CONCEPTS: _parse_concepts,
+    Subtask.CAPTION: _parse_sentence,
+    Subtask.SELECTION: _parse_selection,
+    Subtask.ILLUSTRATION: _parse_illustrations,
+    Subtask.LOCATION: _parse_place,
 }
-_FORMATTERS: dict[Subtask, Callable] = {
+_FORMATTERS: dict[Subtask, Callable[..., str]] = {
     Subtask.CONCEPTS: _format_concepts,
     Subtask.CAPTION: lambda sentence: " ".join(sentence.split()),
-    Subtask.SELECTION: _format_list,
-    Subtask.ILLUSTRATION: _format_list,
-    Subtask.LOCATION: _format_place,
+    Subtask.SELECTION: _join_commas,
+    Subtask.ILLUSTRATION: _join_commas,
+    Subtask.LOCATION: lambda place: " ".join(repr(float(degrees)) for degrees in place),
 }

@@ -24,7 +24,7 @@ class Box(NamedTuple):
         """Column and row of the middle."""
         return self.left + self.width / 2, self.top + self.height / 2
 
-    def problem(self, size: tuple[float, float] | None = None) -> str | None:
+    def find_problem(self, size: tuple[float, float] | None = None) -> str | None:
         """Tell what is wrong with the box.
 
         Parameters

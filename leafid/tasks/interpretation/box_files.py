@@ -238,7 +238,7 @@ class _Reader:
             self.complain(entry, f"expected bbox as [left, top, width, height], found {found!r}")
             return None
         box = Box(*found)
-        if problem := box.problem(size):
+        if problem := box.find_problem(size):
             self.complain(entry, problem)
         return box
 

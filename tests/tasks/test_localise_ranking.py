@@ -1,11 +1,10 @@
 from leafid.tasks.annotation2016.files import read_annotation_run, write_annotation_run
-from leafid.tasks.annotation2016.localised import localised
-from leafid.tasks.annotation2016.results import MAX_CONCEPTS, Subtask
+from leafid.tasks.annotation2016.results import MAX_CONCEPTS, Subtask, localise_ranking
 from leafid.tasks.interpretation.box import Box
 
 
-def test_every_species_at_the_same_place(tmp_path):
-    concepts = localised([("Platanus x hispanica", 0.7), ("Acer campestre", 1e-9)], (5, 25, 10, 40))
+def test_every_species_has_the_box_of_the_leaf(tmp_path):
+    concepts = localise_ranking([("Platanus x hispanica", 0.7), ("Acer campestre", 1e-9)], (5, 25, 10, 40))
     assert [concept.name for concept in concepts] == ["Platanus_x_hispanica", "Acer_campestre"]
     assert {box for concept in concepts for box, _ in concept.boxes} == {Box(left=10, top=5, width=30, height=20)}
     write_annotation_run(tmp_path / "run", Subtask.CONCEPTS, {"1.jpg": concepts, "2.jpg": ()})
@@ -15,8 +14,8 @@ def test_every_species_at_the_same_place(tmp_path):
     assert read_annotation_run(tmp_path / "run").results == {"1.jpg": concepts, "2.jpg": ()}
 
 
-def test_no_more_species_than_the_format_holds():
+def test_species_beyond_the_limit_are_dropped():
     ranking = [(f"Genus species{i}", 1 / (i + 1)) for i in range(MAX_CONCEPTS + 20)]
-    concepts = localised(ranking, (0, 1, 0, 1))
+    concepts = localise_ranking(ranking, (0, 1, 0, 1))
     assert len(concepts) == MAX_CONCEPTS
     assert concepts[-1].name == f"Genus_species{MAX_CONCEPTS - 1}"
