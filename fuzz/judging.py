@@ -15,7 +15,7 @@ from leafid.errors import LeafidError
 
 #: CPU seconds: the machine may be busy with other things, and a hang is one on any machine.
 LONGEST = 1.0
-LONGEST_LINE = 1000
+MAX_LINE_LENGTH = 1000
 #: What a single input may add to the peak memory, in KiB.
 MOST_MEMORY = 128 * 1024
 
@@ -146,7 +146,7 @@ def message_problem(message: str, folder: Path) -> str | None:
         if not line.isprintable():
             strange = next(letter for letter in line if not letter.isprintable())
             return f"{strange!r} in a line: {line[:200]!r}"
-        if len(line) > LONGEST_LINE:
+        if len(line) > MAX_LINE_LENGTH:
             return f"a line of {len(line)} characters: {line[:200]!r}"
     return None
 

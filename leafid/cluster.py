@@ -1,7 +1,7 @@
-"""Does the work of `ordered_map` on the workers of a Dask cluster.
+"""Runs `ordered_map` on the workers of a Dask cluster.
 
-joblib's own Dask backend is not used: it waits for ever where a picture ends every worker that tries it, and what it
-scatters is lost with the worker that holds it.
+joblib's own Dask backend is not used: it waits forever if a picture kills every worker that tries it, and data that it
+scatters are lost with the worker that holds them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import leafid
 from leafid.errors import LeafidError, UsageError
-from leafid.parallel import Log, call_in_worker_with_log, replay_log, use_workers
+from leafid.parallel import Log, call_and_record_log, replay_log, use_workers
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -35,33 +35,36 @@ if TYPE_CHECKING:
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-# Seconds to reach the scheduler, seconds for a first worker to be there, and seconds of silence after which to look
-# whether any worker is left.
+#: Maximum time to reach the scheduler, in seconds.
 CONNECT_SECONDS = 10
+#: Maximum time until a first worker joins, in seconds.
 FIRST_WORKER_SECONDS = 30
-_LOOK_EVERY = 15
-# Calls handed out for each thread of a worker: one that it works on, and two that wait so that it never does.
-_AHEAD = 3
-# Functions, with the codebooks in them, that the cluster keeps for the next call.
-_KEPT_FUNCTIONS = 8
+#: Interval at which the number of workers is checked, in seconds.
+_CHECK_SECONDS = 15
+#: Number of calls submitted for each thread of a worker: one running and two queued, so that the thread is never idle.
+_CALLS_PER_THREAD = 3
+#: Maximum number of functions, with the codebooks in them, that the cluster keeps for later calls.
+_MAX_FUNCTIONS = 8
+#: Packages whose version decides results.
+_PACKAGES = ("numpy", "scipy", "opencv-python", "scikit-image", "scikit-learn")
 _ADDRESS = re.compile(r"(?:tcp|tls)://[^\s/]+:\d+|local(?::[1-9]\d{0,3})?")
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class WorkerRequirements:
-    """What a worker must have in common with the process that it works for.
+    """What a worker must have in common with the parent process.
 
     Attributes
     ----------
     parent : int
-        The id of that process.
+        Process id of the parent.
     folder : Path
-        The folder that it is in.
+        Working folder of the parent.
     paths : tuple of Path
-        What must be there, absolute.
+        Absolute paths that must exist for the worker.
     versions : tuple of (str, str)
-        Of what decides about results.
+        Names and versions of the software that decides results.
     """
 
     parent: int
@@ -71,12 +74,7 @@ class WorkerRequirements:
 
 
 def check_cluster_address(word: str) -> str:
-    """Check the way to name a cluster: ``tcp://host:port``, ``tls://host:port``, ``local`` or ``local:N``.
-
-    Raises
-    ------
-    UsageError
-        When it is none of these.
+    """Return a cluster's address if it is valid: ``tcp://host:port``, ``tls://host:port``, ``local`` or ``local:N``.
 
     Examples
     --------
@@ -90,47 +88,57 @@ def check_cluster_address(word: str) -> str:
 
 @contextmanager
 def on_cluster(address: str, paths: Iterable[str | os.PathLike[str]] = (), jobs: int = -1) -> Iterator[None]:
-    """Let every `leafid.parallel.ordered_map` inside the ``with`` block work on a Dask cluster.
+    """Let every call of `leafid.parallel.ordered_map` inside the ``with`` block use a Dask cluster.
 
     Parameters
     ----------
     address : str
         See `check_cluster_address`.
     paths : iterable of path-like
-        Files and folders that every worker must see under the same name as this process does.
+        Files and folders that every worker must see under the same path as this process.
     jobs : int, default -1
-        Worker processes of ``local``; -1 for one a core.
+        Number of worker processes of ``local``; -1 for one per core.
 
     Raises
     ------
     LeafidError
-        When Dask is not installed, when the scheduler can't be reached, or has no worker, in time.
+        If Dask is not installed, the scheduler can't be reached in time, or no worker joins in time.
     """
     check_cluster_address(address)
     try:
-        distributed = importlib.import_module("distributed")
+        importlib.import_module("distributed")
     except ImportError as error:
         raise LeafidError(f"--cluster needs Dask ({error}); install it: pip install distributed") from None
-    # What these would print of lost connections is told once, in a line of ours.
+    # Lost connections are reported once, by a line of ours.
     for name in ("distributed.client", "distributed.comm", "distributed.batched"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
-    demands = WorkerRequirements(os.getpid(), Path.cwd(), tuple(Path(path).absolute() for path in paths), _versions())
-    if address.startswith("local"):
-        n_workers = int(address.partition(":")[2] or _cores(jobs))
-        cluster = distributed.LocalCluster(
-            n_workers=n_workers,
-            threads_per_worker=1,
-            memory_limit=0,
-            dashboard_address="127.0.0.1:0",
-            silence_logs=logging.CRITICAL,
-        )
-        with (
-            cluster,
-            distributed.Client(cluster, set_as_default=False) as client,
-            use_workers(DaskWorkers(client, address, demands)),
-        ):
-            yield
-        return
+    absolute_paths = tuple(Path(path).absolute() for path in paths)
+    requirements = WorkerRequirements(os.getpid(), Path.cwd(), absolute_paths, _collect_versions())
+    connect = _start_local_cluster if address.startswith("local") else _connect_to_scheduler
+    with connect(address, jobs) as client, use_workers(DaskWorkers(client, address, requirements)):
+        yield
+
+
+@contextmanager
+def _start_local_cluster(address: str, jobs: int) -> Iterator[Client]:
+    import distributed
+    from joblib import effective_n_jobs
+
+    cluster = distributed.LocalCluster(
+        n_workers=int(address.partition(":")[2] or effective_n_jobs(jobs)),
+        threads_per_worker=1,
+        memory_limit=0,
+        dashboard_address="127.0.0.1:0",
+        silence_logs=logging.CRITICAL,
+    )
+    with cluster, distributed.Client(cluster, set_as_default=False) as client:
+        yield client
+
+
+@contextmanager
+def _connect_to_scheduler(address: str, _jobs: int) -> Iterator[Client]:
+    import distributed
+
     try:
         client = distributed.Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
     except (OSError, TimeoutError):
@@ -145,48 +153,40 @@ def on_cluster(address: str, paths: Iterable[str | os.PathLike[str]] = (), jobs:
                 f"{address}: the scheduler has no worker, and got none within {FIRST_WORKER_SECONDS} s; "
                 f"start some: dask worker {address} --nthreads 1"
             ) from None
-        with use_workers(DaskWorkers(client, address, demands)):
-            yield
+        yield client
 
 
 class DaskWorkers:
-    """The workers behind a Dask client.
+    """The workers behind a Dask client; `address` names the scheduler in messages."""
 
-    Parameters
-    ----------
-    client : distributed.Client
-    address : str
-        Of the scheduler, for messages.
-    demands : WorkerRequirements
-    """
-
-    def __init__(self, client: Client, address: str, demands: WorkerRequirements) -> None:
+    def __init__(self, client: Client, address: str, requirements: WorkerRequirements) -> None:
         self._client = client
         self._address = address
-        self._demands = demands
+        self._requirements = requirements
         self._functions: OrderedDict[str, Future] = OrderedDict()
-        self._threads = (0, -float("inf"))
+        self._n_threads = 0
+        self._last_check = -float("inf")
 
     def ordered_map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
-        """Yield ``function(item)`` for every item, in the items' order; a few items a worker are under way at once."""
-        sent = self._sent(function)
-        waiting: deque[Future] = deque()
+        """Yield ``function(item)`` for every item in order, with only a few items per worker in progress."""
+        sent_function = self._send_function(function)
+        pending: deque[Future] = deque()
         try:
             for item in items:
-                while len(waiting) >= self._most_waiting():
-                    yield from self._ready(waiting)
-                waiting.append(self._client.submit(_worked, self._demands, sent, item, pure=False))
-            while waiting:
-                yield from self._ready(waiting)
+                while len(pending) >= self._get_max_pending():
+                    yield from self._collect_finished(pending)
+                call = self._client.submit(_call_on_worker, self._requirements, sent_function, item, pure=False)
+                pending.append(call)
+            while pending:
+                yield from self._collect_finished(pending)
         finally:
-            if waiting and self._client.status == "running":
-                self._client.cancel(list(waiting))
+            if pending and self._client.status == "running":
+                self._client.cancel(list(pending))
 
-    def _sent(self, function: Callable) -> Future:
-        """Send the function once, not with every item; what it holds may be large.
+    def _send_function(self, function: Callable) -> Future:
+        """Send the function, which may hold large codebooks, once instead of with every item.
 
-        It is the result of a task, and not scattered: when the worker that holds it dies, the scheduler has it made
-        again on another.
+        As the result of a task it is computed again if the worker that holds it dies; scattered data would be lost.
         """
         from distributed.protocol.pickle import dumps
 
@@ -194,45 +194,44 @@ class DaskWorkers:
         key = hashlib.sha256(content).hexdigest()
         if key not in self._functions:
             self._functions[key] = self._client.submit(pickle.loads, content, key=f"leafid-function-{key}")
-            if len(self._functions) > _KEPT_FUNCTIONS:
+            if len(self._functions) > _MAX_FUNCTIONS:
                 self._functions.popitem(last=False)
         self._functions.move_to_end(key)
         return self._functions[key]
 
-    def _most_waiting(self) -> int:
-        number, asked = self._threads
-        if time.monotonic() - asked > _LOOK_EVERY or not number:
-            # Workers may come and go.
-            with self._explained():
-                number = sum(self._client.nthreads().values())
-            self._threads = number, time.monotonic()
-        return _AHEAD * max(1, number)
+    def _get_max_pending(self) -> int:
+        # Workers may join and leave.
+        if time.monotonic() - self._last_check > _CHECK_SECONDS or not self._n_threads:
+            with self._reporting_dask_errors():
+                self._n_threads = sum(self._client.nthreads().values())
+            self._last_check = time.monotonic()
+        return _CALLS_PER_THREAD * max(1, self._n_threads)
 
-    def _ready(self, waiting: deque[Future]) -> list:
-        """Wait for the first result, and take with it those after it that are there too."""
+    def _collect_finished(self, pending: deque[Future]) -> list:
+        """Wait for the first pending call, and return its result with those of the finished calls right after it."""
         from distributed import wait
 
-        with self._explained():
-            warned = False
+        with self._reporting_dask_errors():
+            has_warned = False
             while True:
                 try:
                     with self._client.as_current():
-                        wait([waiting[0]], timeout=_LOOK_EVERY)
+                        wait([pending[0]], timeout=_CHECK_SECONDS)
                     break
                 except TimeoutError:
-                    if not warned and not self._client.nthreads():
+                    if not has_warned and not self._client.nthreads():
                         _log.warning("%s: no worker is left; waiting for one to join", self._address)
-                        warned = True
-            after = takewhile(lambda future: future.status == "finished", islice(waiting, 1, None))
-            taken = [waiting[0], *after]
-            results = self._client.gather(taken)
-        for _ in taken:
-            waiting.popleft()
-        return [replay_log(result) for result in results]
+                        has_warned = True
+            following = takewhile(lambda future: future.status == "finished", islice(pending, 1, None))
+            finished = [pending[0], *following]
+            outcomes = self._client.gather(finished)
+        for _ in finished:
+            pending.popleft()
+        return [replay_log(outcome) for outcome in outcomes]
 
     @contextmanager
-    def _explained(self) -> Iterator[None]:
-        """Turn what Dask raises about itself into a line for a person; errors of the work itself pass."""
+    def _reporting_dask_errors(self) -> Iterator[None]:
+        """Convert errors of Dask itself into a `LeafidError`; errors of the work pass unchanged."""
         from concurrent.futures import CancelledError
 
         from distributed.comm import CommClosedError
@@ -247,34 +246,36 @@ class DaskWorkers:
             ) from error
         except (CancelledError, CommClosedError) as error:
             raise LeafidError(
-                f"{self._address}: the scheduler is gone; when it is back, the same command goes on with what is kept"
+                f"{self._address}: the scheduler is gone; when it is back, the same command resumes with what is kept"
             ) from error
 
 
-# Threads of one worker would change each other's folder and number of threads.
-_one_at_a_time = threading.Lock()
+# Threads of one worker would change each other's working folder and number of threads.
+_call_lock = threading.Lock()
 
 
-def _worked(demands: WorkerRequirements, function: Callable[[Item], Result], item: Item) -> tuple[Result, Log]:
-    with _one_at_a_time:
-        _check(demands)
-        return call_in_worker_with_log(demands.parent, demands.folder, function, item)
+def _call_on_worker(
+    requirements: WorkerRequirements, function: Callable[[Item], Result], item: Item
+) -> tuple[Result, Log]:
+    with _call_lock:
+        _check_worker(requirements)
+        return call_and_record_log(requirements.parent, requirements.folder, function, item)
 
 
 @cache
-def _check(demands: WorkerRequirements) -> None:
-    """Find out before the work that this worker would give other results."""
-    other = [
-        f"{name} {own} instead of {wanted}"
-        for (name, own), (_, wanted) in zip(_versions(), demands.versions, strict=True)
-        if own != wanted
+def _check_worker(requirements: WorkerRequirements) -> None:
+    """Refuse to work on a machine that would give different results, or lacks files."""
+    differences = [
+        f"{name} {own} instead of {required}"
+        for (name, own), (_, required) in zip(_collect_versions(), requirements.versions, strict=True)
+        if own != required
     ]
-    if other:
+    if differences:
         raise LeafidError(
-            f"the worker on {platform.node()} has {', '.join(other)}; results would depend on who computes them: "
+            f"the worker on {platform.node()} has {', '.join(differences)}; results would depend on who computes them: "
             "install the same on all machines"
         )
-    for path in demands.paths:
+    for path in requirements.paths:
         if not path.exists():
             raise LeafidError(
                 f"the worker on {platform.node()} can't see {path}; share it with all machines under the same path"
@@ -282,27 +283,20 @@ def _check(demands: WorkerRequirements) -> None:
 
 
 @cache
-def _versions() -> tuple[tuple[str, str], ...]:
+def _collect_versions() -> tuple[tuple[str, str], ...]:
     code = hashlib.sha256()
     folder = Path(leafid.__file__).parent
     for file in sorted(folder.rglob("*.py")):
         code.update(f"{file.relative_to(folder).as_posix()}\0".encode() + file.read_bytes())
-    packages = ("numpy", "scipy", "opencv-python", "scikit-image", "scikit-learn")
     return (
         ("leafid", f"{leafid.__version__} ({code.hexdigest()[:8]})"),
         ("Python", platform.python_version()),
-        *((name, _version(name)) for name in packages),
+        *((name, _get_version(name)) for name in _PACKAGES),
     )
 
 
-def _version(name: str) -> str:
+def _get_version(name: str) -> str:
     try:
         return version(name)
-    except ImportError:  # not known by that name, like OpenCV built by a distribution: then there is nothing to compare
+    except ImportError:  # installed under another name, such as OpenCV built by a distribution: not compared
         return "?"
-
-
-def _cores(jobs: int) -> int:
-    from joblib import effective_n_jobs
-
-    return effective_n_jobs(jobs)

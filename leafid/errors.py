@@ -1,18 +1,18 @@
-"""The errors that leafid raises on purpose: each message is complete and meant for a person."""
+"""The errors that leafid raises on purpose, each with a complete message for the user."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-#: Characters of a message's line; a damaged file may hold a "word" of megabytes.
-LONGEST_LINE = 800
+#: Maximum number of characters in a line of a message; a damaged file may hold a "word" of megabytes.
+MAX_LINE_LENGTH = 800
 
 
 class LeafidError(Exception):
-    """Something is wrong with the data: the command line prints the message and ends with status 1.
+    """Something is wrong with the data; the command line prints the message and exits with status 1.
 
-    The message names the place (file, line), what was expected, what was found and what to do. Whatever the file holds
-    that it quotes, it is one printable line of at most `LONGEST_LINE` characters.
+    The message names the file and line, what was expected, what was found and what to do. It is made one printable
+    line of at most `MAX_LINE_LENGTH` characters, whatever it quotes.
     """
 
     def __init__(self, message: str) -> None:
@@ -20,39 +20,23 @@ class LeafidError(Exception):
 
 
 class UsageError(LeafidError):
-    """The command was called the wrong way: the command line ends with status 2."""
+    """The command was called incorrectly; the command line exits with status 2."""
 
 
 class ProblemsError(LeafidError):
-    """Several problems of one input, reported together so that they can be mended in one go.
-
-    Parameters
-    ----------
-    problems : iterable of str
-        One complete line a problem; at least one.
-    """
+    """All problems of one input, a complete line each, so that the user can fix them together."""
 
     def __init__(self, problems: Iterable[str]) -> None:
         self.problems = tuple(to_one_line(problem) for problem in problems)
         Exception.__init__(self, "\n".join(self.problems))
 
     def __reduce__(self) -> tuple[type[ProblemsError], tuple[tuple[str, ...]]]:
-        """Keep the problems apart on the way from another process."""
+        """Pickle the problems one by one: unpickling would take the joined message for a single problem."""
         return type(self), (self.problems,)
 
 
 def to_one_line(message: str) -> str:
-    r"""Make a message one printable line that is not too long, whatever it quotes.
-
-    Parameters
-    ----------
-    message : str
-
-    Returns
-    -------
-    str
-        What can't be printed as its escape, as ``repr`` writes it; at most `LONGEST_LINE` characters, what is over
-        that left out of the middle.
+    r"""Escape what can't be printed, as ``repr`` does, and cut the middle out of a message that is too long.
 
     Examples
     --------
@@ -60,8 +44,8 @@ def to_one_line(message: str) -> str:
     'a.txt:1: found \\x1b[31m\\n'
     """
     if not message.isprintable():
-        message = "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in message)
-    if len(message) <= LONGEST_LINE:
+        message = "".join(character if character.isprintable() else repr(character)[1:-1] for character in message)
+    if len(message) <= MAX_LINE_LENGTH:
         return message
-    end = LONGEST_LINE // 4
-    return f"{message[: LONGEST_LINE - end - 3]} … {message[-end:]}"
+    end = MAX_LINE_LENGTH // 4
+    return f"{message[: MAX_LINE_LENGTH - end - 3]} … {message[-end:]}"

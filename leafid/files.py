@@ -1,11 +1,11 @@
-"""The one place that writes files, and the one that joins a name from metadata to a folder."""
+"""The one place that writes files, and the one that joins a file name from metadata to a folder."""
 
 from __future__ import annotations
 
 import contextlib
-import glob
 import os
 import re
+import stat
 import tempfile
 import time
 from collections.abc import Container, Iterator
@@ -15,62 +15,54 @@ from typing import IO, Literal
 
 from leafid.errors import LeafidError
 
-_PART = ".part"
-#: Bytes of a file's name on the usual file systems.
-LONGEST_NAME = 255
-#: Seconds for which a temporary file is left alone whatever it looks like.
-_YOUNG = 60
-#: Streams that this process was started with, by the names that they have as files.
-_STREAMS = {"/dev/stdout": 1, "/dev/stderr": 2}
+#: Maximum length of a file name on common file systems, in bytes.
+MAX_NAME_BYTES = 255
+_TEMPORARY_SUFFIX = ".part"
+#: Age in seconds below which a temporary file is never taken for abandoned.
+_MIN_ABANDONED_AGE = 60
+#: Descriptors of the standard streams by their file names.
+_STANDARD_STREAMS = {"/dev/stdout": 1, "/dev/stderr": 2}
 _NUMBERED_STREAM = re.compile(r"/(?:dev|proc/self)/fd/(\d{1,9})")
+# Neither follow a link nor wait for the other end of a pipe.
+_SAFE_OPEN = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 
 
 def is_pipe_or_device(path: Path) -> bool:
-    """Tell whether a path is neither a file nor a folder: reading it might be waited for without end."""
+    """Tell whether a path is neither a file nor a folder, so that reading it might never end."""
     return path.exists() and not (path.is_file() or path.is_dir())
 
 
 def is_stream_or_device(path: str | os.PathLike[str]) -> bool:
-    """Tell whether a path is written straight into: a pipe, a device, or a stream like ``/dev/stdout``.
+    """Tell whether output goes directly into a path: a pipe, a device, or a stream such as ``/dev/stdout``.
 
-    A file that took its name would be in its place.
+    Renaming a finished file to such a path would replace it.
     """
-    return _stream_number(path) is not None or is_pipe_or_device(Path(path))
+    return _get_stream_number(path) is not None or is_pipe_or_device(Path(path))
 
 
 def resolve_symlink(path: str | os.PathLike[str]) -> Path:
-    """Give the file that a symbolic link leads to: that one is to be replaced, and not the link."""
+    """Return the target of a symbolic link, so that the target is replaced and not the link."""
     return Path(os.path.realpath(path)) if Path(path).is_symlink() else Path(path)
 
 
 @contextmanager
-def open_output(path: str | os.PathLike[str], mode: str = "w") -> Iterator[IO]:
-    """Open a file for writing that appears under its name only when it is whole.
+def open_output(path: str | os.PathLike[str], mode: Literal["w", "wb"] = "w") -> Iterator[IO]:
+    """Open a file for writing that appears under its name only when it is complete.
 
-    The content goes to a temporary file in the same folder, which is synced and renamed at the end of the
-    ``with`` block. When the block raises, the temporary file is removed and an older file of that name is untouched.
-    What a process left behind that was killed meanwhile, the next one that writes the file removes.
+    The content goes to a temporary file in the same folder, which is synced and renamed at the end of the ``with``
+    block. If the block raises, the temporary file is removed and an existing file of that name stays as it was.
+    Temporary files of killed processes are removed by the next call for the same path.
 
-    A symbolic link is followed. A pipe or device is written into as the block goes on.
-
-    Parameters
-    ----------
-    path : path-like
-        The file to write; its folder is made where it is missing.
-    mode : {"w", "wb"}
-        Text is UTF-8 with line feeds as line ends.
-
-    Yields
-    ------
-    file object
+    Missing folders are created. A symbolic link is followed. Pipes and devices are written to directly. Text is UTF-8
+    with line feeds as line ends.
 
     Raises
     ------
     LeafidError
-        When the folder or the file can't be written (read-only, disk full).
+        If the folder or the file can't be written (read-only, disk full).
     """
     if is_stream_or_device(path):
-        with _straight(Path(path), mode) as stream:
+        with _open_stream(Path(path), mode) as stream:
             yield stream
         return
     target = resolve_symlink(path)
@@ -79,15 +71,17 @@ def open_output(path: str | os.PathLike[str], mode: str = "w") -> Iterator[IO]:
         with reporting_write_errors(target):
             target.parent.mkdir(parents=True, exist_ok=True)
             _refuse_folder(target)
-            _remove_abandoned(target)
-            descriptor, temporary = tempfile.mkstemp(prefix=f".{target.name}.", suffix=_PART, dir=target.parent)
+            _remove_abandoned_files(target)
+            descriptor, temporary = tempfile.mkstemp(
+                prefix=f".{target.name}.", suffix=_TEMPORARY_SUFFIX, dir=target.parent
+            )
             lock(descriptor)
-            with _opened(descriptor, mode) as stream:
+            with _open_descriptor(descriptor, mode) as stream:
                 yield stream
                 stream.flush()
                 os.fsync(stream.fileno())
-            # mkstemp makes files that only their owner may read; a result is as readable as any other new file.
-            Path(temporary).chmod(0o666 & ~_umask())
+            # mkstemp creates files for their owner alone; a result is as readable as any other new file.
+            Path(temporary).chmod(0o666 & ~_get_umask())
             Path(temporary).replace(target)
             temporary = None
     finally:
@@ -96,82 +90,88 @@ def open_output(path: str | os.PathLike[str], mode: str = "w") -> Iterator[IO]:
 
 
 @contextmanager
-def _straight(path: Path, mode: str) -> Iterator[IO]:
-    """Open what takes no name; a pipe without a reader waits for one, as it does for any program."""
-    number = _stream_number(path)
+def _open_stream(path: Path, mode: str) -> Iterator[IO]:
+    """Open a stream, pipe or device; a pipe without a reader blocks, as it does for any program."""
+    number = _get_stream_number(path)
     with reporting_write_errors(path):
-        # Opened anew by its name, a stream that goes to a file would be written over what is there.
+        # Opening a redirected stream by its name would overwrite the file from its start.
         descriptor = os.open(path, os.O_WRONLY) if number is None else os.dup(number)
-        with _opened(descriptor, mode) as stream:
+        with _open_descriptor(descriptor, mode) as stream:
             yield stream
 
 
 @contextmanager
 def reporting_write_errors(target: Path, beside: Container[Path] = ()) -> Iterator[None]:
-    """Turn what keeps a file from being written into a line for a person.
+    """Convert errors of writing a file into a `LeafidError` that names the file.
 
-    Parameters
-    ----------
-    target : Path
-        The file that the ``with`` block writes.
-    beside : container of Path, optional
-        What is written for it meanwhile, besides the temporary file of `open_output`.
-
-    Raises
-    ------
-    LeafidError
-        In place of an error of the system about these files, or the folders that they are in; in place of an error
-        about text that UTF-8 can't hold. Errors about other files are passed on.
+    Errors about other files pass unchanged; `beside` lists files that are written on behalf of the target. Text that
+    UTF-8 can't encode is reported as well.
     """
     try:
         yield
     except OSError as error:
-        # The block may have failed at some other file: that is not this file's fault.
+        # The block may have failed at another file, an input for instance.
         if error.filename is not None:
-            other = Path(error.filename)
-            if other not in beside and not _is_own(other, target):
+            file = Path(error.filename)
+            if file not in beside and not _belongs_to(file, target):
                 raise
-        raise _unwritable(target, error) from error
+        raise _make_write_error(target, error) from error
     except UnicodeEncodeError as error:
         if error.encoding != "utf-8":
             raise
-        around = error.object[max(0, error.start - 30) : error.end + 30]
+        context = error.object[max(0, error.start - 30) : error.end + 30]
         raise LeafidError(
-            f"{target}: can't be written: expected names that UTF-8 can hold, found {around!r}; rename what has it"
+            f"{target}: can't be written: expected names that UTF-8 can hold, found {context!r}; rename it"
         ) from None
 
 
-def _is_own(file: Path, target: Path) -> bool:
+def _belongs_to(file: Path, target: Path) -> bool:
     """Tell whether a file is the target, its temporary file, or a folder above it."""
     if file == target or file in target.parents:
         return True
-    # The paths that tempfile gives its files are absolute.
+    # The paths that tempfile returns are absolute.
     return file.name.startswith(f".{target.name}.") and file.parent == target.parent.absolute()
 
 
-def _opened(descriptor: int, mode: str) -> IO:
+def _open_descriptor(descriptor: int, mode: str) -> IO:
     text = {} if "b" in mode else {"encoding": "utf-8", "newline": "\n"}
-    # The keywords of text and binary files differ, which no overload of fdopen can say of a mode known at run time.
+    # The overloads of fdopen can't express a mode that is known at run time only.
     return os.fdopen(descriptor, mode, **text)  # type: ignore[call-overload]
 
 
-def _stream_number(path: str | os.PathLike[str]) -> int | None:
+def _get_stream_number(path: str | os.PathLike[str]) -> int | None:
     name = os.fspath(path)
     numbered = _NUMBERED_STREAM.fullmatch(name)
-    return int(numbered[1]) if numbered else _STREAMS.get(name)
+    return int(numbered[1]) if numbered else _STANDARD_STREAMS.get(name)
 
 
-def check_writable(path: str | os.PathLike[str]) -> None:
-    """Find out before long work whether `open_output` will be able to write a file; leaves nothing behind.
+def open_own_file(file: Path, flags: int) -> int:
+    """Open a file under a name that leafid chose, and return its descriptor.
 
     Raises
     ------
     LeafidError
-        When there is a folder of that name, or no file can be made in the place.
+        If the name belongs to a link, a folder, a pipe or a device, which leafid never creates under such a name.
+    """
+    if not file.is_symlink():
+        descriptor = os.open(file, flags | _SAFE_OPEN, 0o666)
+        if stat.S_ISREG(os.fstat(descriptor).st_mode):
+            return descriptor
+        os.close(descriptor)
+    raise LeafidError(f"{file}: expected a file of leafid's own, found a link, a pipe or a device; move it away")
+
+
+def check_writable(path: str | os.PathLike[str]) -> None:
+    """Check before long work that `open_output` will be able to write a file; creates nothing.
+
+    Raises
+    ------
+    LeafidError
+        If a folder has that name, or no file can be created there.
     """
     if is_stream_or_device(path):
-        # Not opened: its reader would take the end of that for the end of all.
-        if _stream_number(path) is None and not os.access(path, os.W_OK):
+        # Opening and closing a pipe would tell its reader that the output has ended.
+        if _get_stream_number(path) is None and not os.access(path, os.W_OK):
             raise LeafidError(f"{path}: can't be written: Permission denied")
         return
     target = resolve_symlink(path)
@@ -180,16 +180,16 @@ def check_writable(path: str | os.PathLike[str]) -> None:
     while not folder.exists() and folder != folder.parent:
         folder = folder.parent
     if not folder.is_dir():
-        raise LeafidError(f"{target}: can't be written: {folder} is no folder")
+        raise LeafidError(f"{target}: can't be written: {folder} is not a folder")
     try:
         with tempfile.TemporaryFile(dir=folder):
             pass
     except OSError as error:
-        raise _unwritable(target, error) from error
+        raise _make_write_error(target, error) from error
 
 
 def is_utf8(name: str) -> bool:
-    """Tell whether a file's name can be written as text: its bytes may be none, which Python keeps as surrogates."""
+    """Tell whether a file name can be written as text: Python keeps bytes that are not UTF-8 as surrogates."""
     try:
         name.encode()
     except UnicodeEncodeError:
@@ -198,52 +198,28 @@ def is_utf8(name: str) -> bool:
 
 
 def safe_join(folder: str | os.PathLike[str], name: str) -> Path:
-    """Join a file name that came from metadata to a folder, never leaving the folder.
-
-    Parameters
-    ----------
-    folder : path-like
-        The folder that the name belongs to.
-    name : str
-        A plain file name.
-
-    Returns
-    -------
-    Path
+    """Join a file name from metadata to a folder without ever leaving the folder.
 
     Raises
     ------
     LeafidError
-        When the name is empty, absolute, has a folder in it, is not a plain name, or is longer than one can be.
+        If the name is empty, too long, or not a plain file name.
     """
-    if not name or name in {".", ".."} or any(c in name for c in "/\\\0"):
+    if not name or name in {".", ".."} or any(character in name for character in "/\\\0"):
         raise LeafidError(f"expected a plain file name, found {name!r}")
-    # The usual file systems hold no longer ones, and merely asking whether there is such a file raises.
-    if len(name.encode(errors="surrogatepass")) > LONGEST_NAME:
-        raise LeafidError(f"expected a file name of at most {LONGEST_NAME} bytes, found {name!r}")
+    # For a longer name, even asking whether the file exists raises an error.
+    if len(name.encode(errors="surrogatepass")) > MAX_NAME_BYTES:
+        raise LeafidError(f"expected a file name of at most {MAX_NAME_BYTES} bytes, found {name!r}")
     return Path(folder) / name
 
 
-def _unwritable(target: Path, error: OSError) -> LeafidError:
-    return LeafidError(f"{target}: can't be written: {error.strerror or error}")
-
-
-def _remove_abandoned(target: Path) -> None:
-    """Remove the temporary files of processes that were killed while they wrote this file."""
-    for file in target.parent.glob(f".{glob.escape(target.name)}.*{_PART}"):
-        # A process that is alive holds the lock on its file; one that only just made it may not yet.
-        with contextlib.suppress(OSError), file.open("rb") as stream:
-            if time.time() - os.fstat(stream.fileno()).st_mtime > _YOUNG and lock(stream.fileno()) == "held":
-                file.unlink()
-
-
 def lock(descriptor: int) -> Literal["held", "taken", "unsupported"]:
-    """Lock a file for as long as this process has it open, without waiting for another process that has.
+    """Lock a file, without waiting, for as long as this process has it open.
 
     Returns
     -------
     {"held", "taken", "unsupported"}
-        By this process; by another one; by none, as the operating system or the file system knows no such locks.
+        Locked by this process; locked by another one; not locked, as the system or the file system has no such locks.
     """
     try:
         import fcntl
@@ -258,12 +234,30 @@ def lock(descriptor: int) -> Literal["held", "taken", "unsupported"]:
     return "held"
 
 
+def _remove_abandoned_files(target: Path) -> None:
+    """Remove the temporary files of processes that were killed while writing this file."""
+    # The random part of a name as tempfile makes it: a file of another origin is not ours to remove.
+    own_name = re.compile(rf"\.{re.escape(target.name)}\.[a-z0-9_]{{8}}{re.escape(_TEMPORARY_SUFFIX)}")
+    for file in target.parent.iterdir():
+        if not own_name.fullmatch(file.name):
+            continue
+        with contextlib.suppress(OSError, LeafidError), os.fdopen(open_own_file(file, os.O_RDONLY), "rb") as stream:
+            # A live process holds the lock on its file, unless it created the file a moment ago.
+            age = time.time() - os.fstat(stream.fileno()).st_mtime
+            if age > _MIN_ABANDONED_AGE and lock(stream.fileno()) == "held":
+                file.unlink()
+
+
+def _make_write_error(target: Path, error: OSError) -> LeafidError:
+    return LeafidError(f"{target}: can't be written: {error.strerror or error}")
+
+
 def _refuse_folder(target: Path) -> None:
     if target.is_dir():
         raise LeafidError(f"{target}: expected a file to write, found a folder; name a file in it")
 
 
-def _umask() -> int:
+def _get_umask() -> int:
     current = os.umask(0)
     os.umask(current)
     return current

@@ -1,4 +1,4 @@
-"""Looks at a picture file before it is decoded: kind, size, orientation, and whether it is whole."""
+"""Inspects a picture file before it is decoded: format, size, orientation, and whether the file is complete."""
 
 from __future__ import annotations
 
@@ -20,23 +20,43 @@ MAX_BYTES = 1 << 30
 MIN_SIDE = 16
 
 _EXIF_ORIENTATION = 0x0112
+_TIFF_WIDTH, _TIFF_HEIGHT, _TIFF_BITS, _TIFF_PLANES, _TIFF_TILE_WIDTH = 256, 257, 258, 284, 322
+_SEPARATE_PLANES = 2
 _EXPECTED = "a JPEG, PNG, TIFF, BMP or WebP picture"
+_SIGNATURES: dict[str, tuple[bytes, ...]] = {
+    "JPEG": (b"\xff\xd8\xff",),
+    "PNG": (b"\x89PNG\r\n\x1a\n",),
+    "TIFF": (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+"),
+    "BMP": (b"BM",),
+    "WEBP": (b"RIFF",),
+}
 
 
 class ImageError(LeafidError):
-    """A file is not a picture that leafid can read; the message names the file and why."""
+    """A file is not a picture that leafid can read; the message names the file and the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """What a file says of itself before anything is decoded; rows and cols as stored, before orientation."""
+    """What a file declares about itself, before anything is decoded.
+
+    Attributes
+    ----------
+    kind, mode : str
+        Pillow's names of the file format and of the pixel format.
+    rows, cols : int
+        As the decoder returns them, before `orientation` is applied.
+    orientation : int
+        EXIF orientation that remains to be applied, 1 to 8.
+    """
 
     kind: str
     mode: str
     rows: int
     cols: int
     orientation: int
-    transparent: bool
+    is_transparent: bool
+    is_tiled: bool
 
     @property
     def oriented_size(self) -> tuple[int, int]:
@@ -45,12 +65,7 @@ class Header:
 
 
 def open_picture(file: str | os.PathLike[str]) -> IO[bytes]:
-    """Open a picture file for reading, unless it is no plain file, empty, or larger than 1 GiB.
-
-    Raises
-    ------
-    ImageError
-    """
+    """Open a picture file for reading; refuse what is not a plain file, empty, or larger than 1 GiB."""
     path = Path(file)
     try:
         status = path.stat()
@@ -70,95 +85,82 @@ def open_picture(file: str | os.PathLike[str]) -> IO[bytes]:
 
 
 def read_header(file: str | os.PathLike[str], stream: IO[bytes]) -> Header:
-    """Read what the file says of itself, and refuse what is no picture, too large or too small.
-
-    Parameters
-    ----------
-    file : path-like
-        Named in errors.
-    stream : binary file object
-        At its start; left anywhere.
-
-    Raises
-    ------
-    ImageError
-    """
+    """Read the header from a stream at its start; refuse what is not a picture, too large or too small."""
     from PIL import Image
 
-    kind = _kind(file, stream.read(16))
+    kind = _identify_format(file, stream.read(16))
     stream.seek(0)
     try:
         with warnings.catch_warnings():
-            # Pillow's own size limits are other than ours, which follows at once.
+            # Pillow warns about sizes of its own choice; ours are checked below.
             warnings.simplefilter("ignore")
             with Image.open(stream, formats=[kind]) as picture:
-                rows, cols, orientation = _stored_size(picture)
-                mode, transparent = picture.mode, _is_transparent(picture)
+                rows, cols, orientation = _read_size_and_orientation(picture)
+                tags = picture.tag_v2 if kind == "TIFF" else {}  # type: ignore[attr-defined]
+                is_tiled = _TIFF_TILE_WIDTH in tags
+                has_deep_planes = tags.get(_TIFF_PLANES) == _SEPARATE_PLANES and 16 in tags.get(_TIFF_BITS, ())
+                header = Header(kind, picture.mode, rows, cols, orientation, _is_transparent(picture), is_tiled)
     except Image.DecompressionBombError as error:
-        # Pillow tells the number in words only.
+        # Pillow gives the number of pixels only within its message.
         pixels = re.search(r"\d+", str(error))
         found = f"{int(pixels.group()) // 1_000_000}" if pixels else "more"
-        raise ImageError(f"{file}: {_too_large(found)}") from None
-    except Exception as error:  # Pillow lets struct.error, SyntaxError, KeyError … of damaged headers through.
+        raise ImageError(f"{file}: {_describe_excess(found)}") from None
+    except Exception as error:  # Pillow raises struct.error, SyntaxError, KeyError … for damaged headers.
         raise ImageError(f"{file}: expected {_EXPECTED}, found a damaged {kind} header ({error})") from error
+    if is_tiled and has_deep_planes:
+        # No decoder at hand reads these correctly in all variants.
+        raise ImageError(
+            f"{file}: expected interleaved channels, found tiles of separate 16-bit planes; convert the file"
+        )
     if rows * cols > MAX_PIXELS:
-        raise ImageError(f"{file}: {_too_large(f'{cols} × {rows}')}")
+        raise ImageError(f"{file}: {_describe_excess(f'{cols} × {rows}')}")
     if min(rows, cols) < MIN_SIDE:
         raise ImageError(
             f"{file}: expected a picture of at least {MIN_SIDE} × {MIN_SIDE} pixels, found {cols} × {rows}"
         )
-    return Header(kind, mode, rows, cols, orientation, transparent)
+    return header
 
 
-def _too_large(found: str) -> str:
+def _describe_excess(found: str) -> str:
     return f"expected a picture of at most {MAX_PIXELS // 1_000_000} megapixels, found {found}; shrink it first"
 
 
-def _kind(file: str | os.PathLike[str], head: bytes) -> str:
-    for kind, marks in _MARKS.items():
-        if head.startswith(marks) and (kind != "WEBP" or head[8:12] == b"WEBP"):
+def _identify_format(file: str | os.PathLike[str], start: bytes) -> str:
+    for kind, signatures in _SIGNATURES.items():
+        if start.startswith(signatures) and (kind != "WEBP" or start[8:12] == b"WEBP"):
             return kind
-    if head[4:8] == b"ftyp":
+    if start[4:8] == b"ftyp":
         found = "a HEIF, AVIF or video file"
-    elif head.startswith(b"GIF8"):
+    elif start.startswith(b"GIF8"):
         found = "a GIF"
-    elif head.startswith(b"%PDF"):
+    elif start.startswith(b"%PDF"):
         found = "a PDF"
-    elif all(byte >= 32 or byte in b"\t\n\r" for byte in head):
-        found = f"text ({head.decode('utf-8', 'replace')!r} …)"
+    elif all(byte >= 32 or byte in b"\t\n\r" for byte in start):
+        found = f"text ({start.decode('utf-8', 'replace')!r} …)"
     else:
-        found = f"something else (its first bytes are {head[:8].hex(' ')})"
+        found = f"something else (its first bytes are {start[:8].hex(' ')})"
     raise ImageError(f"{file}: expected {_EXPECTED}, found {found}")
 
 
-_MARKS: dict[str, tuple[bytes, ...]] = {
-    "JPEG": (b"\xff\xd8\xff",),
-    "PNG": (b"\x89PNG\r\n\x1a\n",),
-    "TIFF": (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+"),
-    "BMP": (b"BM",),
-    "WEBP": (b"RIFF",),
-}
-
-
-def _stored_size(picture: Image.Image) -> tuple[int, int, int]:
-    """Return rows and cols as they come from the decoder, and the orientation to apply to them then."""
-    orientation = _orientation(picture)
+def _read_size_and_orientation(picture: Image.Image) -> tuple[int, int, int]:
+    """Return rows and cols as the decoder returns them, and the orientation that remains to be applied."""
+    orientation = _read_orientation(picture)
     cols, rows = picture.size
     if picture.format != "TIFF":
         return rows, cols, orientation
-    # All decoders apply a TIFF's orientation by themselves, and Pillow's size may or may not show it.
-    tags = picture.tag_v2  # type: ignore[attr-defined]  # known of TIFF pictures only
-    cols, rows = int(tags.get(256, cols)), int(tags.get(257, rows))
+    # All decoders apply the orientation of a TIFF themselves; whether Pillow's size shows it depends on its version.
+    tags = picture.tag_v2  # type: ignore[attr-defined]  # an attribute of TIFF pictures only
+    cols, rows = int(tags.get(_TIFF_WIDTH, cols)), int(tags.get(_TIFF_HEIGHT, rows))
     return (cols, rows, 1) if orientation >= 5 else (rows, cols, 1)
 
 
-def _orientation(picture: Image.Image) -> int:
-    # Asking a PNG without this block for its EXIF would decode the whole picture.
+def _read_orientation(picture: Image.Image) -> int:
+    # For a PNG without an EXIF block, getexif would decode the whole picture.
     if picture.format != "TIFF" and "exif" not in picture.info:
         return 1
     try:
         value = picture.getexif().get(_EXIF_ORIENTATION, 1)
-    except Exception:  # A damaged EXIF block says nothing of the orientation; the picture itself may be sound.
+    except Exception:  # A damaged EXIF block has no orientation; the picture itself may be intact.
         return 1
     return value if value in range(1, 9) else 1
 
@@ -168,32 +170,32 @@ def _is_transparent(picture: Image.Image) -> bool:
 
 
 def refuse_truncated(file: str | os.PathLike[str], kind: str, data: bytes) -> None:
-    """Refuse a truncated file: the decoders would fill what is missing with grey, and say nothing."""
+    """Refuse a truncated file: the decoders would fill the missing part with grey, without a warning."""
     if kind == "JPEG":
-        # A thumbnail in the EXIF block has an end mark of its own; within the picture's own data it can't occur.
-        whole = data.rfind(b"\xff\xd9", _jpeg_data_start(data)) >= 0
+        # A thumbnail in the EXIF block has an end marker of its own; in the scans' data it can't occur.
+        is_complete = data.rfind(b"\xff\xd9", _find_first_scan(data)) >= 0
     elif kind == "PNG":
-        whole = data.rfind(b"IEND") >= 0
+        is_complete = data.rfind(b"IEND") >= 0
     elif kind == "WEBP":
-        whole = len(data) >= int.from_bytes(data[4:8], "little") + 8
+        is_complete = len(data) >= int.from_bytes(data[4:8], "little") + 8
     elif kind == "BMP":
         # Some writers leave the size 0.
-        whole = len(data) >= int.from_bytes(data[2:6], "little")
+        is_complete = len(data) >= int.from_bytes(data[2:6], "little")
     else:
-        # A TIFF has no end; its decoder reports what is missing.
-        whole = True
-    if not whole:
+        # A TIFF has no end marker; its decoder reports missing data.
+        is_complete = True
+    if not is_complete:
         raise ImageError(f"{file}: expected a whole picture, found a truncated {kind} of {len(data)} bytes")
 
 
-def _jpeg_data_start(data: bytes) -> int:
-    """Find where the first scan's header starts, or the end of the data where there is none."""
+def _find_first_scan(data: bytes) -> int:
+    """Return the offset of the first scan's header in a JPEG, or the end of the data if there is none."""
     position = 2
     while position + 4 <= len(data) and data[position] == 0xFF:
-        mark = data[position + 1]
-        if mark == 0xDA:
+        marker = data[position + 1]
+        if marker == 0xDA:
             return position
-        if mark == 0xFF:
+        if marker == 0xFF:
             position += 1
         else:
             position += 2 + int.from_bytes(data[position + 2 : position + 4], "big")

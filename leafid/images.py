@@ -1,4 +1,4 @@
-"""The one place that reads images: type allow-list, size cap, orientation, and one pixel format for all.
+"""The one place that reads images: allowed formats, size limits, orientation, and one pixel format for all.
 
 An image is ``uint8 (H, W, 3)`` in OpenCV's BGR order; a mask is ``bool (H, W)``.
 """
@@ -18,42 +18,45 @@ from leafid.image_header import MAX_PIXELS, MIN_SIDE, Header, ImageError, open_p
 
 if TYPE_CHECKING:
     import numpy as np
+    from PIL import Image
 
 __all__ = ["MAX_PIXELS", "MIN_SIDE", "PICTURE_ENDINGS", "ImageError", "read_image", "read_image_size"]
 
 _log = logging.getLogger(__name__)
 
-#: Endings under which pictures are looked for in a folder; what a file is, its content decides.
+#: File name endings that count as pictures when a folder is listed; the format itself is told by the content.
 PICTURE_ENDINGS = frozenset({".jpg", ".jpeg", ".png", ".tif", ".tiff", ".bmp", ".webp"})
+
+#: Pillow's names of the pixel formats that OpenCV decodes correctly in every file format.
+_OPENCV_MODES = {"1", "L", "P", "RGB", "YCbCr", "I", "I;16", "I;16B", "I;16L", "I;16N"}
+#: Offset of the bit depth in a PNG file.
+_PNG_DEPTH = 24
+_TIFF_PHOTOMETRIC, _WHITE_IS_ZERO = 262, 0
 
 
 def read_image(file: str | os.PathLike[str], max_side: int | None = None) -> np.ndarray:
-    """Read a picture, upright, as 8-bit BGR, whatever it is stored as.
+    """Read a picture as upright 8-bit BGR, whatever its format.
 
     JPEG, PNG, TIFF, BMP and WebP are told by their content, not their name. The EXIF orientation is applied; grey,
-    palette and CMYK pictures become BGR; of 16 bits a channel the upper 8 are kept; transparent parts turn white.
+    palette and CMYK pictures are converted to BGR; 16-bit channels keep their upper 8 bits; transparent parts become
+    white.
 
     Parameters
     ----------
     file : path-like
     max_side : int, optional
-        Shrink the picture so that its longest side has this many pixels; a smaller picture stays as it is.
-        A JPEG of at least twice that size is decoded at a half, a quarter or an eighth first, which is faster.
+        Shrink the picture so that its longer side has at most this many pixels.
+        A JPEG of at least twice that size is first decoded at 1/2, 1/4 or 1/8 of its size, which is faster.
 
     Returns
     -------
     ndarray of uint8, shape (H, W, 3)
-        In BGR order, 0 to 255.
 
     Raises
     ------
     ImageError
-        When the file can't be read, is no picture of these formats, is truncated or damaged, has more than
+        If the file can't be read, is not a picture of these formats, is truncated or damaged, has more than
         100 megapixels, or a side of less than 16 pixels.
-
-    See Also
-    --------
-    read_image_size : the size alone, from the header.
     """
     import cv2
 
@@ -65,38 +68,29 @@ def read_image(file: str | os.PathLike[str], max_side: int | None = None) -> np.
         data = stream.read()
     refuse_truncated(file, header.kind, data)
     longest = max(header.rows, header.cols)
-    image = _decode(file, header, data, _reduction(header.kind, longest, max_side))
+    image = _decode(file, header, data, _choose_reduction(header.kind, longest, max_side))
     if max_side is not None and longest > max_side:
-        # From the stored size, and rounded up as reduced decoding does: mostly nothing is left to do then.
+        # Computed from the stored size and rounded up as reduced decoding does, so that mostly nothing is left to do.
         rows, cols = (-(-side * max_side // longest) for side in (header.rows, header.cols))
         if image.shape[:2] != (rows, cols):
             image = cv2.resize(image, (cols, rows), interpolation=cv2.INTER_AREA)
-    return _upright(image, header.orientation)
+    return _apply_orientation(image, header.orientation)
 
 
 def read_image_size(file: str | os.PathLike[str]) -> tuple[int, int]:
-    """Tell the size of a picture from its header, without decoding it.
-
-    Parameters
-    ----------
-    file : path-like
-
-    Returns
-    -------
-    rows, cols : int
-        In pixels, of the upright picture: what ``read_image(file).shape[:2]`` would be.
+    """Return rows and cols of the upright picture from its header, without decoding it.
 
     Raises
     ------
     ImageError
-        As `read_image`, but for damage behind the header, which goes unseen.
+        As `read_image`, except for damage after the header, which stays unnoticed.
     """
     with open_picture(file) as stream:
         return read_header(file, stream).oriented_size
 
 
-def _reduction(kind: str, longest: int, max_side: int | None) -> int:
-    # Only JPEG is decoded at a lower resolution; for other kinds OpenCV would decode all, then skip pixels.
+def _choose_reduction(kind: str, longest: int, max_side: int | None) -> int:
+    # Only JPEG can be decoded at a lower resolution; in other formats OpenCV would decode everything and skip pixels.
     if kind != "JPEG" or max_side is None:
         return 1
     return next((factor for factor in (8, 4, 2) if longest >= factor * max_side), 1)
@@ -104,12 +98,12 @@ def _reduction(kind: str, longest: int, max_side: int | None) -> int:
 
 def _decode(file: str | os.PathLike[str], header: Header, data: bytes, reduction: int) -> np.ndarray:
     if header.mode == "F" or (header.mode == "I" and header.kind == "TIFF"):
-        raise ImageError(f"{file}: expected 8 or 16 bits a channel, found 32; their range is anything")
-    # OpenCV ignores transparency that is not a channel, and knows CMYK in JPEG only.
-    if header.transparent or not (header.mode in _OPENCV_MODES or header.kind == "JPEG"):
+        raise ImageError(f"{file}: expected 8 or 16 bits a channel, found 32; the range of their values is unknown")
+    is_in_opencv = header.mode in _OPENCV_MODES or header.kind == "JPEG"
+    # OpenCV ignores transparency that is not a channel, and puts the tiles of a turned or 16-bit grey TIFF in disorder.
+    if header.is_transparent or header.is_tiled or not is_in_opencv:
         return _decode_with_pillow(file, header, data)
     import cv2
-    import numpy as np
 
     flag = {
         1: cv2.IMREAD_COLOR,
@@ -117,23 +111,24 @@ def _decode(file: str | os.PathLike[str], header: Header, data: bytes, reduction
         4: cv2.IMREAD_REDUCED_COLOR_4,
         8: cv2.IMREAD_REDUCED_COLOR_8,
     }[reduction]
-    with _decoder_output() as complaints:
-        try:
-            image = cv2.imdecode(np.frombuffer(data, np.uint8), flag | cv2.IMREAD_IGNORE_ORIENTATION)
-        except cv2.error:
-            image = None
+    with _capture_decoder_output() as complaints:
+        image = _decode_with_opencv(data, flag)
+    details = f" ({complaints[0]})" if complaints else ""
     if image is None:
-        raise ImageError(f"{file}: expected a whole picture, found a damaged {header.kind}{_brackets(complaints)}")
+        raise ImageError(f"{file}: expected a whole picture, found a damaged {header.kind}{details}")
     if complaints:
-        _log.warning("%s: damaged inside, used as it is%s", file, _brackets(complaints))
+        _log.warning("%s: damaged inside, used as it is%s", file, details)
     return image
 
 
-_OPENCV_MODES = {"1", "L", "P", "RGB", "YCbCr", "I", "I;16", "I;16B", "I;16L", "I;16N"}
+def _decode_with_opencv(data: bytes, flag: int) -> np.ndarray | None:
+    import cv2
+    import numpy as np
 
-
-def _brackets(complaints: list[str]) -> str:
-    return f" ({complaints[0]})" if complaints else ""
+    try:
+        return cv2.imdecode(np.frombuffer(data, np.uint8), flag | cv2.IMREAD_IGNORE_ORIENTATION)
+    except cv2.error:
+        return None
 
 
 def _decode_with_pillow(file: str | os.PathLike[str], header: Header, data: bytes) -> np.ndarray:
@@ -144,25 +139,54 @@ def _decode_with_pillow(file: str | os.PathLike[str], header: Header, data: byte
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             with Image.open(io.BytesIO(data), formats=[header.kind]) as picture:
-                if not header.transparent:
-                    rgb = picture.convert("RGB")
-                else:
-                    white = Image.new("RGBA", picture.size, (255, 255, 255, 255))
-                    rgb = Image.alpha_composite(white, picture.convert("RGBA")).convert("RGB")
-                stored = np.asarray(rgb)
-    except Exception as error:  # As for headers: damaged files raise errors of any class.
+                if header.kind == "PNG" and data[_PNG_DEPTH] == 16 and "transparency" in picture.info:
+                    return _decode_keyed_png(data, picture.info["transparency"])
+                stored = _convert_to_rgb(picture, header.is_transparent)
+    except Exception as error:  # As for headers, damaged files raise errors of any class.
         raise ImageError(f"{file}: expected a whole picture, found a damaged {header.kind} ({error})") from error
     return np.ascontiguousarray(stored[:, :, ::-1])
 
 
+def _convert_to_rgb(picture: Image.Image, is_transparent: bool) -> np.ndarray:
+    import numpy as np
+    from PIL import Image
+
+    if picture.mode.startswith("I"):
+        # Pillow's conversion clips 16-bit grey values instead of scaling them, and takes 0 for black in any case.
+        grey = (np.asarray(picture) >> 8).astype(np.uint8)
+        if getattr(picture, "tag_v2", {}).get(_TIFF_PHOTOMETRIC) == _WHITE_IS_ZERO:
+            grey = 255 - grey
+        return np.repeat(grey[:, :, None], 3, axis=2)
+    if not is_transparent:
+        return np.asarray(picture.convert("RGB"))
+    white = Image.new("RGBA", picture.size, (255, 255, 255, 255))
+    return np.asarray(Image.alpha_composite(white, picture.convert("RGBA")).convert("RGB"))
+
+
+def _decode_keyed_png(data: bytes, key: int | tuple[int, ...]) -> np.ndarray:
+    """Decode a PNG of 16 bits a channel in which one RGB colour or grey value, the key, is transparent.
+
+    Pillow compares the key of 16 bits with values of 8 bits.
+    """
+    import cv2
+    import numpy as np
+
+    deep = _decode_with_opencv(data, cv2.IMREAD_COLOR | cv2.IMREAD_ANYDEPTH)
+    if deep is None:
+        raise ValueError("its data can't be decoded")
+    image = (deep >> 8).astype(np.uint8)
+    image[(deep == np.atleast_1d(key)[::-1]).all(axis=2)] = 255
+    return image
+
+
 @contextmanager
-def _decoder_output() -> Iterator[list[str]]:
-    """Catch what the decoders write: they print to the process's stderr, and only there tell of damage inside.
+def _capture_decoder_output() -> Iterator[list[str]]:
+    """Collect the lines that the decoders write to the process's stderr, their only report of damage inside a picture.
 
     Yields
     ------
     list of str
-        Its lines, filled in at the end of the ``with`` block.
+        Filled in at the end of the ``with`` block.
     """
     import cv2
 
@@ -172,11 +196,11 @@ def _decoder_output() -> Iterator[list[str]]:
     with _stderr_lock:
         try:
             original = os.dup(2)
-        except OSError:  # A process without a stderr: there is nothing to catch.
+        except OSError:  # The process has no stderr.
             yield lines
             return
         reader, writer = os.pipe()
-        # A flood of complaints must not fill the pipe and wait for a reader forever.
+        # A flood of messages must not fill the pipe and wait forever for a reader.
         os.set_blocking(writer, False)
         os.set_blocking(reader, False)
         os.dup2(writer, 2)
@@ -186,21 +210,16 @@ def _decoder_output() -> Iterator[list[str]]:
             os.dup2(original, 2)
             os.close(original)
             os.close(writer)
-            with os.fdopen(reader, "rb") as caught:
-                lines.extend((caught.read() or b"").decode("utf-8", "replace").splitlines())
+            with os.fdopen(reader, "rb") as output:
+                lines.extend((output.read() or b"").decode("utf-8", "replace").splitlines())
 
 
-# Two threads that swap the process's stderr at once would lose it.
+# Two threads that replace the process's stderr at the same time would lose it.
 _stderr_lock = threading.Lock()
 
 
-def _upright(image: np.ndarray, orientation: int) -> np.ndarray:
-    """Turn and mirror an image as its EXIF orientation (1 to 8) asks.
-
-    References
-    ----------
-    .. [1] CIPA DC-008, "Exchangeable image file format for digital still cameras: Exif", tag 274.
-    """
+def _apply_orientation(image: np.ndarray, orientation: int) -> np.ndarray:
+    """Rotate and mirror an image by its EXIF orientation, 1 to 8 (CIPA DC-008, "Exif", tag 274)."""
     import numpy as np
 
     if orientation == 1:

@@ -1,4 +1,4 @@
-"""Runs one function over many items, in order, on as many processes as asked for, or on a cluster."""
+"""Maps a function over many items, in order, on worker processes or on a cluster."""
 
 from __future__ import annotations
 
@@ -24,131 +24,125 @@ if TYPE_CHECKING:
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-#: What was logged: the logger's name, the level, the message.
+#: Logged messages: the logger's name, the level and the message of each.
 Log = list[tuple[str, int, str]]
 
 
 class Workers(Protocol):
-    """Processes elsewhere that do the work of `ordered_map`, see `use_workers`."""
+    """Workers that `use_workers` puts in place of processes on this machine."""
 
     def ordered_map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
-        """Yield ``function(item)`` for every item, in the items' order.
-
-        Each call by `call_in_worker`, or by `call_in_worker_with_log` and `replay_log`.
-        """
+        """Yield ``function(item)`` for every item in order, each computed by `call_in_worker`."""
 
 
-_elsewhere: ContextVar[Workers | None] = ContextVar("workers", default=None)
+_current_workers: ContextVar[Workers | None] = ContextVar("workers", default=None)
 
 
 @contextmanager
 def use_workers(workers: Workers) -> Iterator[None]:
-    """Let every `ordered_map` inside the ``with`` block work on these workers, whatever its ``jobs``."""
-    token = _elsewhere.set(workers)
+    """Let every call of `ordered_map` inside the ``with`` block use these workers, whatever its ``jobs``."""
+    token = _current_workers.set(workers)
     try:
         yield
     finally:
-        _elsewhere.reset(token)
+        _current_workers.reset(token)
 
 
 def ordered_map(function: Callable[[Item], Result], items: Iterable[Item], jobs: int = 1) -> Iterator[Result]:
-    """Yield ``function(item)`` for every item, in the items' order.
+    """Return an iterator over ``function(item)`` for every item, in the items' order.
 
-    Inside `use_workers` the work is done there. Otherwise no joblib backend is named: inside
-    ``joblib.parallel_config(backend=…)`` that one is used.
+    Where the work is done is decided when this function is called, not when the results are read: on the workers of
+    `use_workers` if it is called inside such a block, otherwise in processes of joblib, which honour
+    ``joblib.parallel_config``. With one job, each item is computed in this process when its result is requested.
 
     Parameters
     ----------
     function : callable
-        Picklable when ``jobs`` is not 1.
+        Picklable unless ``jobs`` is 1.
     items : iterable
     jobs : int, default 1
-        Worker processes; 1 works in this process, -1 uses every core.
-
-    Yields
-    ------
-    result
+        Number of worker processes; -1 uses every core.
 
     Raises
     ------
     LeafidError
-        When a worker process was ended from outside, as by a system that is out of memory.
+        If a worker process is killed, for example because the system is out of memory.
     """
-    workers = _elsewhere.get()
+    workers = _current_workers.get()
     if workers is not None:
-        yield from workers.ordered_map(function, items)
-        return
+        return workers.ordered_map(function, items)
     if jobs == 1:
-        for item in items:
-            yield _single_threaded(function, item)
-        return
+        return (_call_single_threaded(function, item) for item in items)
+    return _map_in_processes(function, items, jobs)
+
+
+def _map_in_processes(function: Callable[[Item], Result], items: Iterable[Item], jobs: int) -> Iterator[Result]:
     from joblib import Parallel, delayed
     from joblib.externals.loky.process_executor import TerminatedWorkerError
 
-    task = delayed(call_in_worker_with_log)
-    # Without memory mapping, a read-only view of a large codebook would make in-place arithmetic fail in workers only.
+    task = delayed(call_and_record_log)
     parent, folder = os.getpid(), Path.cwd()
-    work = (task(parent, folder, function, item) for item in items)
+    tasks = (task(parent, folder, function, item) for item in items)
     results: Generator[tuple[Result, Log], None, None] | None = None
     try:
-        with _interrupts_held_back():
-            results = Parallel(n_jobs=jobs, return_as="generator", max_nbytes=None)(work)
+        with _deferring_interrupts():
+            # Memory mapping would make large arrays read-only, so that in-place arithmetic would fail in workers only.
+            results = Parallel(n_jobs=jobs, return_as="generator", max_nbytes=None)(tasks)
         yield from map(replay_log, results)
     except TerminatedWorkerError as error:
-        # joblib's own message has several lines; what it knows of the end is in one of them, like {SIGKILL(-9)}.
-        how = ", ".join(re.findall(r"SIG[A-Z]+|EXIT\(\d+\)", str(error))) or "how is not known"
-        raise LeafidError(f"a worker process was ended ({how}), maybe for want of memory; use fewer --jobs") from error
+        # The message of joblib has several lines, of which one holds the reason, as in {SIGKILL(-9)}.
+        reason = ", ".join(re.findall(r"SIG[A-Z]+|EXIT\(\d+\)", str(error))) or "reason unknown"
+        raise LeafidError(f"a worker process was killed ({reason}), maybe out of memory; use fewer --jobs") from error
     finally:
         if results is not None:
-            with _no_complaints():
+            with _silencing_joblib():
                 results.close()
 
 
-def _start_trackers() -> None:
-    """Start what `multiprocessing` and joblib keep beside the workers: doing so lets a held-back Ctrl-C through."""
-    from multiprocessing import resource_tracker
-
-    from joblib.externals.loky.backend import resource_tracker as resource_tracker_of_joblib
-
-    resource_tracker.ensure_running()
-    resource_tracker_of_joblib.ensure_running()
-
-
 @contextmanager
-def _interrupts_held_back() -> Iterator[None]:
-    """Hear of a Ctrl-C only when the ``with`` block is left; processes started inside never hear of one.
+def _deferring_interrupts() -> Iterator[None]:
+    """Defer a Ctrl-C to the end of the ``with`` block; processes started inside ignore Ctrl-C.
 
-    Ctrl-C goes to every process of the terminal. To end the workers is this process's affair: each of them would only
-    print a traceback of wherever it was, be it half-way through the start of its interpreter. And joblib can't tidy up
-    a pool that is half started.
+    Ctrl-C goes to every process of the terminal. This process ends its workers; an interrupted worker would only print
+    a traceback, possibly from the middle of its start. And joblib can't clean up a pool that is half started.
     """
     if os.name != "posix" or threading.current_thread() is not threading.main_thread():
         yield
         return
-    _start_trackers()
-    heard = False
+    _start_resource_trackers()
+    was_interrupted = False
 
-    def hear(_number: int, _frame: object) -> None:
-        nonlocal heard
-        heard = True
+    def note_interrupt(_number: int, _frame: object) -> None:
+        nonlocal was_interrupted
+        was_interrupted = True
 
-    # The mask is what new processes inherit. It holds for this thread only: those of libraries hear for the process.
-    handler = signal.signal(signal.SIGINT, hear)
+    # New processes inherit the mask. As it holds for this thread only, a thread of a library may still get the signal.
+    handler = signal.signal(signal.SIGINT, note_interrupt)
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         signal.signal(signal.SIGINT, handler)
-        if heard:
+        if was_interrupted:
             signal.raise_signal(signal.SIGINT)
 
 
+def _start_resource_trackers() -> None:
+    """Start the helper processes of `multiprocessing` and joblib early: starting them unblocks SIGINT."""
+    from multiprocessing import resource_tracker
+
+    from joblib.externals.loky.backend import resource_tracker as joblib_resource_tracker
+
+    resource_tracker.ensure_running()
+    joblib_resource_tracker.ensure_running()
+
+
 @contextmanager
-def _no_complaints() -> Iterator[None]:
-    """Let joblib end what is left half-way without a word: whoever stops there knows it, or reports an error."""
+def _silencing_joblib() -> Iterator[None]:
+    """Suppress the messages of joblib about unfinished tasks: the caller stopped on purpose, or reports an error."""
     hook = threading.excepthook
-    threading.excepthook = lambda _arguments: None  # the pool's own thread trips over tasks that were taken from it
+    threading.excepthook = lambda _arguments: None  # the pool's own thread fails for tasks that were cancelled
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # "tasks which were still being processed"
@@ -158,48 +152,41 @@ def _no_complaints() -> Iterator[None]:
 
 
 def call_in_worker(parent: int, folder: Path, function: Callable[[Item], Result], item: Item) -> Result:
-    """Call the function in a worker process as it would be called in the process that the worker works for.
+    """Call the function in a worker as the parent process would call it.
 
     Parameters
     ----------
     parent : int
-        The id of that process.
+        Process id of the parent.
     folder : Path
-        The folder that it is in.
+        Working folder of the parent.
     function : callable
     item : object
-
-    Returns
-    -------
-    result
     """
-    _end_with(parent)
-    # Workers are kept for the next call: a relative path means then what it means to the caller now.
+    _exit_with_parent(parent)
+    # Workers outlive the call, so a relative path has to mean what it means to the parent now.
     if Path.cwd() != folder and folder.is_dir():
         os.chdir(folder)
-    return _single_threaded(function, item)
+    return _call_single_threaded(function, item)
 
 
-def call_in_worker_with_log(
+def call_and_record_log(
     parent: int, folder: Path, function: Callable[[Item], Result], item: Item
 ) -> tuple[Result, Log]:
-    """Call the function as `call_in_worker` does, and give what it logged beside its result.
-
-    In a worker nobody has said what is to become of warnings; `replay_log` logs them where somebody has.
-    """
+    """Call the function as `call_in_worker` does, and return its result with what it logged, for `replay_log`."""
     if os.getpid() == parent:
         return call_in_worker(parent, folder, function, item), []
-    handler = LogRecorder()
+    recorder = LogRecorder()
     logger = logging.getLogger("leafid")
-    logger.addHandler(handler)
+    logger.addHandler(recorder)
     try:
-        return call_in_worker(parent, folder, function, item), handler.log
+        return call_in_worker(parent, folder, function, item), recorder.log
     finally:
-        logger.removeHandler(handler)
+        logger.removeHandler(recorder)
 
 
 def replay_log(outcome: tuple[Result, Log]) -> Result:
-    """Log what a worker logged as if it had been done in this process, and give the result."""
+    """Log in this process, where handlers are set up, what a worker logged, and return the result."""
     result, log = outcome
     for name, level, message in log:
         logging.getLogger(name).log(level, "%s", message)
@@ -207,39 +194,39 @@ def replay_log(outcome: tuple[Result, Log]) -> Result:
 
 
 class LogRecorder(logging.Handler):
-    """Keeps what is logged, in `log`."""
+    """Collects what is logged, in `log`."""
 
     def __init__(self) -> None:
         super().__init__()
         self.log: Log = []
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Keep a record."""
+        """Add a record to the log."""
         self.log.append((record.name, record.levelno, record.getMessage()))
 
 
 @cache
-def _end_with(parent: int) -> None:
-    """End this worker process soon after the process that it works for, even where that was killed outright."""
+def _exit_with_parent(parent: int) -> None:
+    """End this worker process soon after the parent process, even if that was killed."""
     if os.getpid() == parent or os.name != "posix":
         return
-    own_parent = os.getppid()
-    if own_parent != parent:  # a worker on another machine, or of another scheduler: not ours to end
+    direct_parent = os.getppid()
+    if direct_parent != parent:  # a worker on another machine, or of another scheduler
         return
 
     def watch() -> None:
-        while os.getppid() == own_parent:
+        while os.getppid() == direct_parent:
             time.sleep(2)
         os._exit(1)
 
     threading.Thread(target=watch, name="leafid-parent-watch", daemon=True).start()
 
 
-def _single_threaded(function: Callable[[Item], Result], item: Item) -> Result:
+def _call_single_threaded(function: Callable[[Item], Result], item: Item) -> Result:
     """Call the function with one thread for OpenCV and for linear algebra.
 
-    The parallelism is over items; threads of libraries would only fight for the same cores. And sums are added up in
-    another order on another number of threads: the last bit of a result would depend on the number of processes.
+    Items are computed in parallel, so that threads of libraries would only compete for the same cores. And the order of
+    additions depends on the number of threads, so that the last bit of a result would depend on ``jobs``.
     """
     import cv2
 
@@ -251,9 +238,9 @@ def _single_threaded(function: Callable[[Item], Result], item: Item) -> Result:
 
 @cache
 def get_blas_controller() -> ThreadpoolController:
-    """Find the libraries for linear algebra, to bound their threads: ``with get_blas_controller().limit(limits=1)``."""
+    """Return the controller of the linear algebra libraries: ``with get_blas_controller().limit(limits=1)``."""
     from threadpoolctl import ThreadpoolController
 
-    # A controller knows the libraries that are loaded when it is made, and looking for them takes long.
+    # A controller knows only libraries that are loaded before it; it is cached because finding them is slow.
     importlib.import_module("scipy.linalg")
     return ThreadpoolController()

@@ -1,8 +1,7 @@
-"""Writes a file piece by piece, so that the same work goes on after an interruption where it stopped.
+"""Writes a file in chunks that survive an interruption, so that the same work can resume after the last chunk.
 
-Beside ``run.txt``, ``run.txt.part`` grows, and ``run.txt.part.journal`` says of every piece how far it reaches,
-its checksum, and what the writer has to know of it. A piece counts from the moment that its line in the journal is on
-the disk. The file takes its name only when it is whole.
+While ``run.txt`` is incomplete, ``run.txt.part`` holds its chunks, and ``run.txt.part.journal`` has a line for each:
+its size, its checksum and what the caller recorded about it. A chunk counts once its journal line is on the disk.
 """
 
 from __future__ import annotations
@@ -17,211 +16,204 @@ from pathlib import Path
 from typing import IO, Any
 
 from leafid.errors import LeafidError
-from leafid.files import check_writable, is_stream_or_device, lock, open_output, reporting_write_errors, resolve_symlink
+from leafid.files import (
+    check_writable,
+    is_stream_or_device,
+    lock,
+    open_output,
+    open_own_file,
+    reporting_write_errors,
+    resolve_symlink,
+)
 
+# The keys of the journal's lines are those of its first version, so that runs begun by it can be resumed.
 _FORMAT = "leafid journal 1"
+_HEADER_START = json.dumps({"format": _FORMAT, "question": ""}).encode()[:-2]
 
 
 class ResumableFile:
-    """The pieces of a file that is being written.
+    """A file to which chunks are appended, see `open_resumable`.
 
     Attributes
     ----------
-    part, journal : Path
-        The files that there are until the file is whole.
     records : list of dict
-        What `append` was told of each piece, those that earlier processes wrote included.
+        The record of every chunk, including those that earlier processes wrote.
+    part : Path or None
+        The incomplete file; None for a pipe or device, in which nothing can be found again.
     is_restarted : bool
-        Whether pieces of other work were there, and were thrown away.
-    is_resumable : bool
-        Whether the next call finds those that are there when this one is interrupted.
+        Whether chunks with another fingerprint were found and discarded.
     """
 
-    is_resumable = True
-
-    def __init__(self, target: Path, journal: IO[bytes], fingerprint: str) -> None:
-        self.part, self.journal = _names(target)
+    def __init__(self, stream: IO[bytes], journal: IO[bytes] | None = None, part: Path | None = None) -> None:
         self.records: list[dict[str, Any]] = []
-        self.is_restarted = False
-        self._journal = journal
-        self._stream: IO[bytes]
-        header = {"format": _FORMAT, "question": fingerprint}
-        lines = list(_whole_lines(journal))
-        known = lines[0][0] if lines else {}
-        # The journal is there before the part is: one that stands alone is not ours to write over.
-        if known.get("format") != _FORMAT and self.part.exists():
-            raise LeafidError(f"{self.part}: is in the way, and belongs to no run; move it away")
-        if known == header and self.part.exists():
-            self._go_on(lines)
-            return
-        self.is_restarted = self.part.exists()
-        self.part.unlink(missing_ok=True)
-        _cut(journal, 0)
-        _written(journal, _line(header))
-        self._stream = self.part.open("w+b")
-
-    def _go_on(self, lines: list[tuple[dict[str, Any], int]]) -> None:
-        """Take the pieces up that are whole, and cut off what follows them."""
-        self._stream = self.part.open("r+b")
-        end, journal_end = 0, lines[0][1]
-        for line, line_end in lines[1:]:
-            content = self._stream.read(line["bytes"])
-            if len(content) != line["bytes"] or zlib.crc32(content) != line["crc"]:
-                break
-            self.records.append(line["facts"])
-            end, journal_end = end + len(content), line_end
-        _cut(self._stream, end)
-        _cut(self._journal, journal_end)
-
-    def append(self, text: str, record: dict[str, Any]) -> None:
-        """Add a piece, with what the writer wants to know of it when it goes on; it is on the disk afterwards.
-
-        Parameters
-        ----------
-        text : str
-        record : dict
-            As JSON holds it.
-        """
-        content = text.encode()
-        _written(self._stream, content)
-        line = {"bytes": len(content), "crc": zlib.crc32(content), "facts": record}
-        _written(self._journal, _line(line))
-        self.records.append(record)
-
-    def close(self) -> None:
-        """Close the part file."""
-        self._stream.close()
-
-
-class StreamedFile(ResumableFile):
-    """Pieces that go into a pipe or a device, in which nothing can be found again."""
-
-    is_resumable = False
-
-    def __init__(self, stream: IO[bytes]) -> None:
-        self.records = []
+        self.part = part
         self.is_restarted = False
         self._stream = stream
+        self._journal = journal
 
-    def append(self, text: str, record: dict[str, Any]) -> None:  # noqa: D102
-        self._stream.write(text.encode())
-        self._stream.flush()
+    @property
+    def is_resumable(self) -> bool:
+        """Whether the next call will find the chunks if this one is interrupted."""
+        return self._journal is not None
+
+    def append(self, text: str, record: dict[str, Any]) -> None:
+        """Append a chunk and a record of it as JSON holds it; both are on the disk afterwards."""
+        content = text.encode()
+        if self._journal is None:
+            self._stream.write(content)
+            self._stream.flush()
+        else:
+            _write_synced(self._stream, content)
+            line = {"bytes": len(content), "crc": zlib.crc32(content), "facts": record}
+            _write_synced(self._journal, _encode_line(line))
         self.records.append(record)
 
 
 @contextmanager
 def open_resumable(path: str | os.PathLike[str], fingerprint: str) -> Iterator[ResumableFile]:
-    """Write a file piece by piece; go on with the pieces of an earlier process that was at the same work.
+    """Write a file in chunks, resuming after the chunks of an interrupted process with the same fingerprint.
 
-    When the ``with`` block ends well, the file is whole and takes its name. When it raises, or the process is killed,
-    the pieces stay for the next call; an older file of that name is untouched.
+    When the ``with`` block succeeds, the file is complete and takes its name. When it raises, or the process is killed,
+    the chunks stay for the next call, and an existing file of that name stays as it was.
 
-    A symbolic link is followed. Into a pipe or device each piece goes at once, and none is kept.
+    Missing folders are created. A symbolic link is followed. Into a pipe or device each chunk is written immediately.
 
     Parameters
     ----------
     path : path-like
-        The file to write; its folder is made where it is missing.
     fingerprint : str
-        Identifies all that decides about the content: pieces with another fingerprint are discarded.
-
-    Yields
-    ------
-    ResumableFile
+        Identifies everything that decides the content: chunks with another fingerprint are discarded.
 
     Raises
     ------
     LeafidError
-        When another process is at this file, when a file of another origin is in the way, or it can't be written.
+        If another process is writing the file, a file that leafid didn't write has the name of the part or the journal,
+        or the file can't be written.
     """
     check_writable(path)
     if is_stream_or_device(path):
-        with open_output(path, "wb") as passed_on:
-            yield StreamedFile(passed_on)
+        with open_output(path, "wb") as stream:
+            yield ResumableFile(stream)
         return
     target = resolve_symlink(path)
-    part, journal = _names(target)
-    with reporting_write_errors(target, beside=(part, journal)):
+    part, journal_file = target.with_name(f"{target.name}.part"), target.with_name(f"{target.name}.part.journal")
+    with reporting_write_errors(target, beside=(part, journal_file)):
         target.parent.mkdir(parents=True, exist_ok=True)
-        with _locked(journal, target) as stream:
-            pieces = None
+        with _open_journal(journal_file, target) as journal:
+            file: ResumableFile | None = None
             try:
-                pieces = ResumableFile(target, stream, fingerprint)
-                with contextlib.closing(pieces):
-                    yield pieces
+                file = _open_part(part, journal_file, journal, fingerprint)
+                with contextlib.closing(file._stream):
+                    yield file
                 part.replace(target)
-                journal.unlink()
+                journal_file.unlink()
             except BaseException:
-                # Nothing worth going on with: nothing is left lying about.
-                if pieces is not None and not pieces.records:
+                # Leave nothing behind that is not worth resuming.
+                if file is not None and not file.records:
                     part.unlink(missing_ok=True)
-                    journal.unlink(missing_ok=True)
-                elif pieces is None and not journal.stat().st_size:
-                    journal.unlink()
+                    journal_file.unlink(missing_ok=True)
+                elif file is None and not journal_file.stat().st_size:
+                    journal_file.unlink()
                 raise
 
 
 @contextmanager
-def _locked(journal: Path, target: Path) -> Iterator[IO[bytes]]:
-    """Open the journal for this process alone; the lock ends with the process, however it ends."""
+def _open_journal(journal_file: Path, target: Path) -> Iterator[IO[bytes]]:
+    """Open the journal for this process alone; the lock ends with the process, however that ends."""
     while True:
-        stream = os.fdopen(os.open(journal, os.O_RDWR | os.O_CREAT, 0o666), "r+b")
+        stream = os.fdopen(open_own_file(journal_file, os.O_RDWR | os.O_CREAT), "r+b")
         try:
-            # Where there are no locks, one has to take care oneself.
+            # Where the system has no locks, the user has to run one process at a time.
             if lock(stream.fileno()) == "taken":
                 raise LeafidError(f"{target}: another process is writing it; wait for it, or name another file")
-            # Whoever had the lock before may have finished, and the journal be gone: then this is none any more.
-            if _same(stream, journal):
+            # The process that held the lock may have finished and removed this journal.
+            if _is_same_file(stream, journal_file):
                 yield stream
                 return
         finally:
             stream.close()
 
 
-def _same(stream: IO[bytes], path: Path) -> bool:
+def _is_same_file(stream: IO[bytes], path: Path) -> bool:
     try:
         return os.path.samestat(os.fstat(stream.fileno()), path.stat())
     except FileNotFoundError:
         return False
 
 
-def _names(target: Path) -> tuple[Path, Path]:
-    return target.with_name(f"{target.name}.part"), target.with_name(f"{target.name}.part.journal")
+def _open_part(part: Path, journal_file: Path, journal: IO[bytes], fingerprint: str) -> ResumableFile:
+    """Open the part file after its last complete chunk, or a new one if the chunks are not of this run."""
+    header = {"format": _FORMAT, "question": fingerprint}
+    start = journal.read(len(_HEADER_START))
+    # A power cut may tear the header.
+    if not _HEADER_START.startswith(start):
+        raise _make_foreign_file_error(journal_file)
+    journal.seek(0)
+    lines = list(_read_complete_lines(journal))
+    # The journal is created before the part file, so that a part file without a journal is not ours.
+    if not lines and os.path.lexists(part):
+        raise _make_foreign_file_error(part)
+    if lines and lines[0][0] == header and os.path.lexists(part):
+        file = ResumableFile(os.fdopen(open_own_file(part, os.O_RDWR), "r+b"), journal, part)
+        _restore_chunks(file, journal, lines)
+        return file
+    is_restarted = os.path.lexists(part)
+    if is_restarted:
+        os.close(open_own_file(part, os.O_RDONLY))
+        part.unlink()
+    _truncate(journal, 0)
+    _write_synced(journal, _encode_line(header))
+    file = ResumableFile(os.fdopen(open_own_file(part, os.O_RDWR | os.O_CREAT | os.O_EXCL), "w+b"), journal, part)
+    file.is_restarted = is_restarted
+    return file
 
 
-def _line(record: dict[str, Any]) -> bytes:
+def _restore_chunks(file: ResumableFile, journal: IO[bytes], lines: list[tuple[dict[str, Any], int]]) -> None:
+    """Take up the chunks that are complete, and cut off what follows them."""
+    end, journal_end = 0, lines[0][1]
+    for line, line_end in lines[1:]:
+        content = file._stream.read(line["bytes"])
+        if len(content) != line["bytes"] or zlib.crc32(content) != line["crc"]:
+            break
+        file.records.append(line["facts"])
+        end, journal_end = end + len(content), line_end
+    _truncate(file._stream, end)
+    _truncate(journal, journal_end)
+
+
+def _make_foreign_file_error(file: Path) -> LeafidError:
+    return LeafidError(f"{file}: is in the way, and belongs to no run; move it away")
+
+
+def _encode_line(record: dict[str, Any]) -> bytes:
     return json.dumps(record).encode() + b"\n"
 
 
-def _whole_lines(journal: IO[bytes]) -> Iterator[tuple[dict[str, Any], int]]:
-    """Read the journal as far as it is whole, each line with where it ends: the last may be torn."""
+def _read_complete_lines(journal: IO[bytes]) -> Iterator[tuple[dict[str, Any], int]]:
+    """Yield the journal's lines, each with the offset of its end, up to the first that is torn."""
     end = 0
     for raw in journal:
         try:
             line = json.loads(raw) if raw.endswith(b"\n") else None
         except ValueError:
             return
-        if not isinstance(line, dict) or (end and not _is_piece(line)):
+        if not isinstance(line, dict) or (end and not _is_chunk_line(line)):
             return
         end += len(raw)
         yield line, end
 
 
-def _is_piece(line: dict[str, Any]) -> bool:
-    return (
-        isinstance(line.get("bytes"), int)
-        and line["bytes"] >= 0
-        and isinstance(line.get("crc"), int)
-        and isinstance(line.get("facts"), dict)
-    )
+def _is_chunk_line(line: dict[str, Any]) -> bool:
+    size, checksum, record = (line.get(key) for key in ("bytes", "crc", "facts"))
+    return isinstance(size, int) and size >= 0 and isinstance(checksum, int) and isinstance(record, dict)
 
 
-def _written(stream: IO[bytes], content: bytes) -> None:
+def _write_synced(stream: IO[bytes], content: bytes) -> None:
     stream.write(content)
     stream.flush()
     os.fsync(stream.fileno())
 
 
-def _cut(stream: IO[bytes], end: int) -> None:
+def _truncate(stream: IO[bytes], end: int) -> None:
     stream.seek(end)
     stream.truncate()

@@ -1,7 +1,4 @@
-"""The one place that reads small text files as a whole, tables and JSON in them: UTF-8, maybe with a byte order mark.
-
-And the numbers in text files of any size.
-"""
+"""The one place that reads small text files, among them CSV tables and JSON, and that parses numbers in text."""
 
 from __future__ import annotations
 
@@ -17,21 +14,12 @@ from leafid.errors import LeafidError, ProblemsError
 
 
 def read_text(file: str | os.PathLike[str]) -> str:
-    r"""Read a text file that nobody vouches for.
-
-    Parameters
-    ----------
-    file : path-like
-
-    Returns
-    -------
-    str
-        Without a byte order mark, line ends as they are in the file.
+    """Read an untrusted UTF-8 file, without its byte order mark and with its line ends as they are.
 
     Raises
     ------
     LeafidError
-        When the file can't be read, or isn't UTF-8: its line and the first byte that isn't.
+        If the file can't be read, or isn't UTF-8; the message names the line and the first invalid byte.
     """
     try:
         data = Path(file).read_bytes()
@@ -42,61 +30,37 @@ def read_text(file: str | os.PathLike[str]) -> str:
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        # The decoder counts from behind the byte order mark.
+        # The decoder counts from the end of the byte order mark.
         start = error.start + len(data) - len(error.object)
         line = data.count(b"\n", 0, start) + 1
         raise LeafidError(
-            f"{file}:{line}: expected UTF-8 text, found the byte {data[start]:#04x} that is none; convert the file"
+            f"{file}:{line}: expected UTF-8 text, found the invalid byte {data[start]:#04x}; convert the file"
         ) from None
 
 
 def read_table(file: str | os.PathLike[str]) -> Iterator[tuple[int, list[str]]]:
-    """Read a CSV file.
-
-    Parameters
-    ----------
-    file : path-like
-
-    Yields
-    ------
-    line : int
-        The row's last line in the file, from 1.
-    cells : list of str
-        Empty for a blank line.
+    """Read a CSV file: yield the number of each row's last line, from 1, and its cells (none for a blank line).
 
     Raises
     ------
     LeafidError
-        As `read_text`; or at a row that is none.
+        As `read_text`, or at a malformed row.
     """
     reader = csv.reader(io.StringIO(read_text(file), newline=""))
-    while True:
-        try:
-            cells = next(reader)
-        except StopIteration:
-            return
-        except csv.Error as error:
-            raise LeafidError(f"{file}:{reader.line_num}: expected a table as CSV, found an error: {error}") from None
-        yield reader.line_num, cells
+    try:
+        for cells in reader:
+            yield reader.line_num, cells
+    except csv.Error as error:
+        raise LeafidError(f"{file}:{reader.line_num}: expected a table as CSV, found an error: {error}") from None
 
 
 def read_json(file: str | os.PathLike[str], decode: Callable[[str], object] = json.loads) -> object:
-    """Read a JSON file.
-
-    Parameters
-    ----------
-    file : path-like
-    decode : callable, default json.loads
-        Makes objects of the text, and raises as ``json.loads`` does.
-
-    Returns
-    -------
-    object
+    """Read a JSON file; `decode` converts the text, and raises errors as ``json.loads`` does.
 
     Raises
     ------
     LeafidError
-        As `read_text`; or when the text is no JSON, with the line where that is known.
+        As `read_text`, or if the text is not JSON, with the line where it is known.
     """
     text = read_text(file)
     try:
@@ -105,22 +69,17 @@ def read_json(file: str | os.PathLike[str], decode: Callable[[str], object] = js
         raise LeafidError(
             f"{file}:{error.lineno}: expected JSON, found an error at column {error.colno}: {error.msg}"
         ) from None
-    except (ValueError, RecursionError) as error:  # A number of thousands of digits; lists within lists without end.
+    except (ValueError, RecursionError) as error:  # a number of thousands of digits; lists nested without end
         raise LeafidError(f"{file}: expected JSON, found an error: {error}") from None
 
 
 def parse_finite_number(word: str) -> float | None:
-    """Read a decimal number as people write one, which is less than ``float`` takes.
-
-    Parameters
-    ----------
-    word : str
-        Maybe with blanks around it.
+    """Parse a decimal number as people write it, with blanks around it allowed.
 
     Returns
     -------
     float or None
-        None for infinity and "not a number", for digits that aren't ASCII, and for digits with underscores between.
+        None also for what ``float`` accepts beyond that: infinity, NaN, non-ASCII digits and underscores.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The one place that reads XML: no DOCTYPE, no entities, nothing fetched, a size cap."""
+"""The one place that reads XML: without DOCTYPE or entities, never fetching anything, and of limited size."""
 
 from __future__ import annotations
 
@@ -17,46 +17,38 @@ MAX_BYTES = 1 << 20
 
 
 class XmlError(LeafidError):
-    """A file is not XML that leafid reads; the message names the file, the line and why."""
+    """A file is not XML that leafid accepts; the message names the file, the line and the reason."""
 
 
 def read_xml(file: str | os.PathLike[str]) -> Element:
-    """Parse an XML file that nobody vouches for.
-
-    Parameters
-    ----------
-    file : path-like
-        At most 1 MiB; in the encoding that it declares, UTF-8 where it declares none.
-
-    Returns
-    -------
-    xml.etree.ElementTree.Element
-        The root.
+    """Parse an untrusted XML file of at most 1 MiB and return its root element.
 
     Raises
     ------
     XmlError
-        When the file can't be read, is empty or too large, is not well-formed, is in another encoding than it
-        declares, or has a DOCTYPE or entities of its own (which could grow without bounds or read other files).
+        If the file can't be read, is empty or too large, is not well-formed, is not in the encoding that it declares
+        (UTF-8 by default), or has a DOCTYPE or entities of its own, which could grow endlessly or read other files.
     """
     from xml.etree.ElementTree import ParseError
 
     import defusedxml
     import defusedxml.ElementTree
 
-    data = _read(file)
+    data = _read_bytes(file)
     try:
         return defusedxml.ElementTree.fromstring(data, forbid_dtd=True)
     except defusedxml.DefusedXmlException:
-        line = _line_of(data, b"<!DOCTYPE")
+        line = _find_line(data, b"<!DOCTYPE")
         raise XmlError(f"{file}:{line}: expected XML without a DOCTYPE, found one; remove it") from None
     except ParseError as error:
-        raise XmlError(_describe(file, data, error)) from None
+        raise XmlError(_describe_parse_error(file, data, error)) from None
     except (LookupError, ValueError) as error:
-        raise XmlError(f"{file}:1: expected XML in a known encoding, found {_declared(data)!r} ({error})") from None
+        raise XmlError(
+            f"{file}:1: expected XML in a known encoding, found {_get_declared_encoding(data)!r} ({error})"
+        ) from None
 
 
-def _read(file: str | os.PathLike[str]) -> bytes:
+def _read_bytes(file: str | os.PathLike[str]) -> bytes:
     path = Path(file)
     try:
         if is_pipe_or_device(path):
@@ -74,28 +66,29 @@ def _read(file: str | os.PathLike[str]) -> bytes:
     return data
 
 
-def _describe(file: str | os.PathLike[str], data: bytes, error: Exception) -> str:
+def _describe_parse_error(file: str | os.PathLike[str], data: bytes, error: Exception) -> str:
     reason, _, _ = str(error).partition(": line")
     line, column = getattr(error, "position", (1, 0))
     if reason == "unknown encoding":
-        return f"{file}:1: expected XML in a known encoding, found {_declared(data)!r}"
-    encoding = _declared(data)
+        return f"{file}:1: expected XML in a known encoding, found {_get_declared_encoding(data)!r}"
+    encoding = _get_declared_encoding(data)
     try:
         data.decode(encoding)
-    except (UnicodeDecodeError, LookupError) as undecodable:
-        if isinstance(undecodable, UnicodeDecodeError):
-            line = data.count(b"\n", 0, undecodable.start) + 1
-            found = f"the byte 0x{data[undecodable.start]:02x} that is none"
-            return f"{file}:{line}: expected {encoding} as declared, found {found}; convert the file"
+    except LookupError:
+        pass
+    except UnicodeDecodeError as decode_error:
+        line = data.count(b"\n", 0, decode_error.start) + 1
+        found = f"the invalid byte 0x{data[decode_error.start]:02x}"
+        return f"{file}:{line}: expected {encoding} as declared, found {found}; convert the file"
     return f"{file}:{line}: expected well-formed XML, found an error at column {column + 1}: {reason}"
 
 
-def _declared(data: bytes) -> str:
+def _get_declared_encoding(data: bytes) -> str:
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         return "UTF-16"
     found = re.match(rb"(?:\xef\xbb\xbf)?<\?xml[^>]*?encoding\s*=\s*[\"']([\w.:-]+)", data)
     return found.group(1).decode("ascii") if found else "UTF-8"
 
 
-def _line_of(data: bytes, mark: bytes) -> int:
-    return data.count(b"\n", 0, max(data.find(mark), 0)) + 1
+def _find_line(data: bytes, marker: bytes) -> int:
+    return data.count(b"\n", 0, max(data.find(marker), 0)) + 1

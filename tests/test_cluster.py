@@ -255,15 +255,15 @@ def test_few_items_are_under_way_and_none_after_the_end(worker):
 
 
 def test_a_worker_that_would_give_other_results(tmp_path):
-    right = cluster._versions()
+    right = cluster._collect_versions()
     wrong = tuple((name, "0.1" if name == "numpy" else own) for name, own in right)
-    cluster._check(WorkerRequirements(1, tmp_path, (tmp_path,), right))
+    cluster._check_worker(WorkerRequirements(1, tmp_path, (tmp_path,), right))
     with pytest.raises(
         LeafidError, match=r"the worker on \S+ has numpy \d\S+ instead of 0\.1; results would depend on"
     ):
-        cluster._check(WorkerRequirements(1, tmp_path, (tmp_path,), wrong))
+        cluster._check_worker(WorkerRequirements(1, tmp_path, (tmp_path,), wrong))
     with pytest.raises(LeafidError, match=r"the worker on \S+ can't see .*missing; share it with all machines"):
-        cluster._check(WorkerRequirements(1, tmp_path, (tmp_path / "missing",), right))
+        cluster._check_worker(WorkerRequirements(1, tmp_path, (tmp_path / "missing",), right))
 
 
 @needs_dask
@@ -272,7 +272,7 @@ def test_a_picture_that_ends_workers(tmp_path):
 
     workers = DaskWorkers(None, "tcp://a:1", WorkerRequirements(1, tmp_path, (), ()))
     with pytest.raises(LeafidError, match="tcp://a:1: a picture ended each of the 4 workers that tried it"):  # noqa: SIM117
-        with workers._explained():
+        with workers._reporting_dask_errors():
             raise KilledWorker("task", None, 3)
 
 
@@ -284,7 +284,7 @@ def test_a_backend_of_joblib_can_be_the_cluster_too(worker):
 
 
 def test_it_waits_for_a_worker_when_the_last_one_is_gone(worker, monkeypatch, caplog):
-    monkeypatch.setattr(cluster, "_LOOK_EVERY", 0.5)
+    monkeypatch.setattr(cluster, "_CHECK_SECONDS", 0.5)
     with on_cluster(worker.address):
         results = ordered_map(slowly, range(8))
         assert next(results) == 0

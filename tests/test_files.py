@@ -99,7 +99,7 @@ def test_full_disk(tmp_path, monkeypatch):
 def test_what_killed_processes_left_is_removed(tmp_path):
     target = tmp_path / "run[1].txt"
     left, young, other = (
-        tmp_path / name for name in (".run[1].txt.aaaa.part", ".run[1].txt.bbbb.part", ".x.cccc.part")
+        tmp_path / name for name in (".run[1].txt.aaaa_000.part", ".run[1].txt.bbbb_000.part", ".x.cccc_000.part")
     )
     for file in (left, young, other):
         file.write_text("")
@@ -115,6 +115,20 @@ def test_what_killed_processes_left_is_removed(tmp_path):
         stream.write("first")
     assert sorted(tmp_path.iterdir()) == sorted([young, other, target])
     assert target.read_text() == "first"
+
+
+def test_files_of_other_origin_are_never_removed_as_abandoned(tmp_path):
+    notes, picture = tmp_path / ".run.txt.notes.part", tmp_path / "picture"
+    for file in (notes, picture):
+        file.write_text("of the user")
+        os.utime(file, (0, 0))
+    link = tmp_path / ".run.txt.aaaa_000.part"
+    link.symlink_to(picture)
+    os.mkfifo(tmp_path / ".run.txt.bbbb_000.part")
+    with open_output(tmp_path / "run.txt") as stream:
+        stream.write("x")
+    assert len(list(tmp_path.iterdir())) == 5
+    assert link.readlink() == picture
 
 
 def test_an_error_of_another_file_keeps_its_name(tmp_path):

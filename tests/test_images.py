@@ -10,6 +10,7 @@ from pathlib import Path
 import cv2
 import numpy as np
 import pytest
+import tifffile
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image, ImageOps
@@ -101,6 +102,84 @@ def test_16_bits_keep_the_upper_8(tmp_path, rgb, kind):
     # libtiff and libpng cut or round the lower byte.
     assert difference(read_image(colour), rgb) <= 1
     assert difference(read_image(grey), np.repeat(rgb[:, :, 2:], 3, axis=2)) <= 1
+
+
+def apply_orientation(picture: np.ndarray, orientation: int) -> np.ndarray:
+    """Undo the eight ways in which a picture may be stored, as TIFF 6.0 defines tag 274."""
+    turned = picture.swapaxes(0, 1) if orientation >= 5 else picture
+    rows = slice(None, None, -1 if orientation in {3, 4, 7, 8} else 1)
+    cols = slice(None, None, -1 if orientation in {2, 3, 6, 7} else 1)
+    return turned[rows, cols]
+
+
+def make_deep(picture: np.ndarray) -> np.ndarray:
+    return (picture.astype(np.uint16) << 8) + np.random.default_rng(0).integers(0, 256, picture.shape, dtype=np.uint16)
+
+
+COLOURS = np.random.default_rng(1).integers(0, 1 << 16, (3, 256), dtype=np.uint16)
+# From a picture to what is stored, and the options with which tifffile stores it.
+TIFF_KINDS = {
+    "grey": (lambda rgb: rgb[..., 0], {"photometric": "minisblack"}),
+    "inverted": (lambda rgb: 255 - rgb[..., 0], {"photometric": "miniswhite"}),
+    "grey 16": (lambda rgb: make_deep(rgb[..., 0]), {"photometric": "minisblack"}),
+    "inverted 16": (lambda rgb: 65535 - make_deep(rgb[..., 0]), {"photometric": "miniswhite"}),
+    "bilevel": (lambda rgb: rgb[..., 0] > 100, {"photometric": "minisblack"}),
+    "palette": (lambda rgb: rgb[..., 0], {"photometric": "palette", "colormap": COLOURS}),
+    "colour": (lambda rgb: rgb, {"photometric": "rgb"}),
+    "planes": (lambda rgb: np.ascontiguousarray(rgb.transpose(2, 0, 1)), {"photometric": "rgb", "planarconfig": 2}),
+    "colour 16": (make_deep, {"photometric": "rgb"}),
+    "planes 16": (lambda rgb: make_deep(rgb.transpose(2, 0, 1)), {"photometric": "rgb", "planarconfig": 2}),
+}
+
+
+def find_shown_colours(kind: str, rgb: np.ndarray) -> np.ndarray:
+    if kind == "bilevel":
+        return np.repeat(np.where(rgb[..., :1] > 100, 255, 0), 3, axis=2)
+    if kind == "palette":
+        return (COLOURS >> 8).T[rgb[..., 0]]
+    return rgb if kind.startswith(("colour", "planes")) else np.repeat(rgb[..., :1], 3, axis=2)
+
+
+@pytest.mark.parametrize("order", ["<", ">"])
+@pytest.mark.parametrize("layout", [{"rowsperstrip": 16}, {"tile": (32, 48)}], ids=["strips", "tiles"])
+@pytest.mark.parametrize("compression", [None, "zlib"])
+@pytest.mark.parametrize("kind", TIFF_KINDS)
+def test_tiff_of_every_kind_layout_and_orientation(tmp_path, rgb, kind, compression, layout, order):
+    stored, options = TIFF_KINDS[kind]
+    shown = find_shown_colours(kind, rgb)
+    refused = (kind == "planes 16" and "tile" in layout) or (kind == "inverted 16" and order == ">")
+    for orientation in range(1, 9):
+        file = tmp_path / f"{orientation}.tif"
+        with tifffile.TiffWriter(file, byteorder=order) as writer:
+            tags = [(274, "H", 1, orientation, True)]
+            writer.write(stored(rgb), compression=compression, metadata=None, extratags=tags, **options, **layout)
+        if refused:
+            with pytest.raises(ImageError, match="expected"):
+                read_image(file)
+            continue
+        expected = apply_orientation(shown, orientation)
+        assert read_image_size(file) == expected.shape[:2]
+        # libtiff cuts or rounds the lower byte of 16 bits.
+        assert difference(read_image(file), expected) <= 1, orientation
+
+
+@pytest.mark.parametrize("channels", [1, 3])
+def test_the_transparent_colour_of_a_png_of_16_bits_turns_white(tmp_path, rgb, channels):
+    deep = make_deep(rgb[..., :channels])
+    deep[:10] = deep[0, 0]
+    key = [int(value) for value in deep[0, 0]]
+    file = tmp_path / "leaf.png"
+    rows = b"".join(b"\0" + row.tobytes() for row in deep.astype(">u2"))
+    file.write_bytes(
+        b"\x89PNG\r\n\x1a\n"
+        + png_chunk(b"IHDR", struct.pack(">IIBBBBB", 80, 60, 16, 0 if channels == 1 else 2, 0, 0, 0))
+        + png_chunk(b"tRNS", struct.pack(f">{channels}H", *key))
+        + png_chunk(b"IDAT", zlib.compress(rows))
+        + png_chunk(b"IEND", b"")
+    )
+    expected = np.repeat(rgb[..., :1], 3, axis=2) if channels == 1 else rgb.copy()
+    expected[(deep == deep[0, 0]).all(axis=2)] = 255
+    assert difference(read_image(file), expected) <= 1
 
 
 def test_transparency_turns_white(tmp_path, rgb):
@@ -247,12 +326,13 @@ def test_no_file_and_folder(tmp_path):
     assert issubclass(ImageError, LeafidError)
 
 
-def png_header(rows: int, cols: int) -> bytes:
-    def chunk(name: bytes, content: bytes) -> bytes:
-        return struct.pack(">I", len(content)) + name + content + struct.pack(">I", zlib.crc32(name + content))
+def png_chunk(name: bytes, content: bytes) -> bytes:
+    return struct.pack(">I", len(content)) + name + content + struct.pack(">I", zlib.crc32(name + content))
 
-    header = chunk(b"IHDR", struct.pack(">IIBBBBB", cols, rows, 8, 2, 0, 0, 0))
-    return b"\x89PNG\r\n\x1a\n" + header + chunk(b"IDAT", zlib.compress(b"\0" * 1000)) + chunk(b"IEND", b"")
+
+def png_header(rows: int, cols: int) -> bytes:
+    header = png_chunk(b"IHDR", struct.pack(">IIBBBBB", cols, rows, 8, 2, 0, 0, 0))
+    return b"\x89PNG\r\n\x1a\n" + header + png_chunk(b"IDAT", zlib.compress(b"\0" * 1000)) + png_chunk(b"IEND", b"")
 
 
 @pytest.mark.parametrize(("rows", "cols"), [(30_000, 30_000), (10_000, MAX_PIXELS // 10_000 + 1), (2**31 - 1, 20)])

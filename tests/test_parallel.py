@@ -12,7 +12,7 @@ import pytest
 from threadpoolctl import threadpool_info
 
 from leafid.errors import LeafidError
-from leafid.parallel import ordered_map
+from leafid.parallel import ordered_map, use_workers
 
 
 def _by_value():
@@ -70,7 +70,7 @@ def test_a_worker_that_is_killed_is_told_of_in_a_line():
     """As a system does that is out of memory."""
     with pytest.raises(LeafidError) as caught:
         list(ordered_map(killed, range(6), 2))
-    assert str(caught.value) == ("a worker process was ended (SIGKILL), maybe for want of memory; use fewer --jobs")
+    assert str(caught.value) == "a worker process was killed (SIGKILL), maybe out of memory; use fewer --jobs"
     assert list(ordered_map(squared, range(3), 2)) == [0, 1, 4]
 
 
@@ -93,6 +93,20 @@ def test_one_job_works_in_this_process_and_only_when_asked():
     assert done == []
     next(results)
     assert done == [0]
+
+
+class FakeWorkers:
+    def ordered_map(self, function, items):
+        return (("worker", function(item)) for item in items)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_the_call_decides_where_the_work_is_done(jobs):
+    before = ordered_map(squared, range(3), jobs)
+    with use_workers(FakeWorkers()):
+        inside = ordered_map(squared, range(3), jobs)
+        assert list(before) == [0, 1, 4]
+    assert list(inside) == [("worker", 0), ("worker", 1), ("worker", 4)]
 
 
 @pytest.mark.parametrize("jobs", [1, 2])

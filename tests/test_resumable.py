@@ -94,10 +94,11 @@ def test_whatever_is_torn_off_the_result_is_whole(tmp_path_factory, data):
         file.write_bytes(kept + data.draw(st.sampled_from([b"", b"\0\0\0", b"{", b"{}\n", b"[1]\n", b"\xff\n"])))
     header = b'{"format": "leafid journal 1", "question": "question"}\n'
     if not (folder / "run.part.journal").read_bytes().startswith(header):
-        # Where not even the first line of the journal is left, it can't be told whose the part file is.
+        # Without the journal's first line nothing tells whether the files are ours.
         with pytest.raises(LeafidError, match="is in the way"):
             write(folder / "run")
         (folder / "run.part").unlink()
+        (folder / "run.part.journal").unlink(missing_ok=True)
     write(folder / "run")
     assert (folder / "run").read_text() == WHOLE
     assert names(folder) == ["run"]
@@ -118,6 +119,45 @@ def test_a_part_file_of_another_origin_is_not_touched(tmp_path):
         write(tmp_path / "run")
     assert names(tmp_path) == ["run.part"]
     assert part.read_text() == "a download"
+
+
+@pytest.mark.parametrize("content", ["my notes\n", "{}\n", '{"format": "another journal"}\n', "{"])
+def test_a_journal_of_another_origin_is_not_touched(tmp_path, content):
+    journal = tmp_path / "run.part.journal"
+    journal.write_text(content)
+    if content == "{":  # may be a header of ours that a power cut tore
+        write(tmp_path / "run")
+        return
+    with pytest.raises(LeafidError, match=r"run\.part\.journal: is in the way, and belongs to no run; move it away"):
+        write(tmp_path / "run")
+    assert names(tmp_path) == ["run.part.journal"]
+    assert journal.read_text() == content
+
+
+@pytest.mark.parametrize("name", ["run.part", "run.part.journal"])
+@pytest.mark.parametrize("is_there", [True, False])
+@pytest.mark.parametrize("after", [None, 2])
+def test_a_link_under_a_name_of_ours_is_not_followed(tmp_path, name, is_there, after):
+    if after:
+        for file in interrupted(tmp_path / "run", after):
+            if file.name == name:
+                file.unlink()
+    target, link = tmp_path / "target", tmp_path / name
+    if is_there:
+        target.write_text("a file of the user")
+    link.symlink_to(target)
+    with pytest.raises(LeafidError, match=rf"{name}: .*(in the way|found a link).*; move it away|: can't be written"):
+        write(tmp_path / "run")
+    assert link.is_symlink()
+    assert target.exists() == is_there
+    assert not is_there or target.read_text() == "a file of the user"
+
+
+def test_a_pipe_under_a_name_of_ours_does_not_block(tmp_path):
+    os.mkfifo(tmp_path / "run.part.journal")
+    with pytest.raises(LeafidError, match=r"run\.part\.journal: .*found a link, a pipe or a device"):
+        write(tmp_path / "run")
+    assert (tmp_path / "run.part.journal").is_fifo()
 
 
 def test_killed_after_the_last_rename(tmp_path):

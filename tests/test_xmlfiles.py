@@ -58,7 +58,7 @@ def test_refused_with_file_and_line(tmp_path, content, line, says):
 def test_latin_1_declared_as_utf_8(tmp_path):
     text = '<?xml version="1.0" encoding="UTF-8"?>\n<Image>\n<Locality>Hérault</Locality></Image>'
     file = write(tmp_path / "1.xml", text, "iso-8859-1")
-    with pytest.raises(XmlError, match=r":3: expected UTF-8 as declared, found the byte 0xe9"):
+    with pytest.raises(XmlError, match=r":3: expected UTF-8 as declared, found the invalid byte 0xe9"):
         read_xml(file)
 
 

@@ -1,7 +1,7 @@
 import shutil
 from pathlib import Path
 
-from leafid.errors import LONGEST_LINE
+from leafid.errors import MAX_LINE_LENGTH
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "plant_task"
 TRUTH, GOOD, PARTIAL = GOLDEN / "truth", GOLDEN / "runs" / "good.txt", GOLDEN / "runs" / "partial.txt"
@@ -60,7 +60,7 @@ def test_a_problem_is_a_line_of_bounded_length(cli, tmp_path):
     run.write_text(f"{'x' * 100_000} Acer campestre 1 0.5\n")
     outcome = cli("check", run)
     assert outcome.status == 1
-    assert [len(line) for line in outcome.out.splitlines()] == [LONGEST_LINE]
+    assert [len(line) for line in outcome.out.splitlines()] == [MAX_LINE_LENGTH]
 
 
 def test_no_such_run(cli, tmp_path):

@@ -10,7 +10,7 @@ from leafid import __version__
 from leafid.cli import evaluate, info, segment
 from leafid.cli.main import COMMANDS, main
 from leafid.console.environment import Environment
-from leafid.errors import LONGEST_LINE, LeafidError, ProblemsError, UsageError
+from leafid.errors import MAX_LINE_LENGTH, LeafidError, ProblemsError, UsageError
 
 TRUTH = Path(__file__).parents[1] / "golden" / "plant_task" / "truth"
 PROBE = """
@@ -149,7 +149,7 @@ def test_an_error_of_ours_is_one_line_of_bounded_length(cli, monkeypatch):
     (line,) = cli("info", "x").err.splitlines()
     assert line.startswith("leafid: error: unexpected ValueError: several\\nlines\\nxxx")
     assert line.endswith("; this is a bug, please report it with --debug's output")
-    assert len(line) <= len("leafid: error: ") + LONGEST_LINE
+    assert len(line) <= len("leafid: error: ") + MAX_LINE_LENGTH
 
 
 @pytest.mark.parametrize("command", COMMANDS)

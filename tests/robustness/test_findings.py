@@ -10,7 +10,7 @@ from leafid.collection import read_collection
 from leafid.collection.hashing import hash_file
 from leafid.collection.picture import AcquisitionType
 from leafid.collection.plantnet300k import read as read_plantnet300k
-from leafid.errors import LONGEST_LINE, LeafidError, ProblemsError, to_one_line
+from leafid.errors import MAX_LINE_LENGTH, LeafidError, ProblemsError, to_one_line
 from leafid.features.cache import FeatureCache
 from leafid.recipes.reader import load_recipe
 from leafid.runs.ground_truth_files import read_ground_truth_file
@@ -40,7 +40,7 @@ def test_text_in_another_encoding(reader, content, tmp_path):
     file.write_bytes(content)
     with pytest.raises(LeafidError) as caught:
         reader(file)
-    assert str(caught.value) == f"{file}:2: expected UTF-8 text, found the byte 0xff that is none; convert the file"
+    assert str(caught.value) == f"{file}:2: expected UTF-8 text, found the invalid byte 0xff; convert the file"
 
 
 @pytest.mark.parametrize("reader", [read_list, read_sizes, read_distances, read_objects, read_boxes])
@@ -139,15 +139,15 @@ def test_a_message_is_one_line_that_can_be_read(content, tmp_path, cli):
     (problem,) = caught.value.problems
     assert problem.isprintable()
     assert problem.startswith(f"{tmp_path}/codes:1: axis T: expected 4 positions of 0-9, a-z, found '")
-    assert len(problem) <= LONGEST_LINE
+    assert len(problem) <= MAX_LINE_LENGTH
     assert str(caught.value) == problem
 
 
 def test_what_is_left_out_of_a_message_is_the_middle():
     assert to_one_line("short") == "short"
-    assert to_one_line("x" * LONGEST_LINE) == "x" * LONGEST_LINE
+    assert to_one_line("x" * MAX_LINE_LENGTH) == "x" * MAX_LINE_LENGTH
     long = to_one_line(f"file:1: found {'x' * 10_000}; mend it")
-    assert len(long) == LONGEST_LINE
+    assert len(long) == MAX_LINE_LENGTH
     assert long.startswith("file:1: found xxx")
     assert long.endswith("xxx; mend it")
     assert " … " in long

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from leafid.errors import LONGEST_LINE
+from leafid.errors import MAX_LINE_LENGTH
 
 TRUTH = "1 a dog 10x10+0+0\n1 b dog 10x10+0+0 cat 5x5+0+0\n"
 RUN = "1 a dog 0.9:10x10+0+0,0.2:3x3+20+20\n1 b dog 0.8:10x10+5+0 cat 0.7:5x5+0+0\n"
@@ -111,7 +111,7 @@ def test_problems_are_lines_of_bounded_length(cli, folder):
     (folder / "run.txt").write_text(f"3 {'x' * 100_000} 0\n" * 2)
     outcome = cli("check-annotation", "run.txt")
     assert outcome.status == 1
-    assert [len(line) for line in outcome.out.splitlines()] == [LONGEST_LINE]
+    assert [len(line) for line in outcome.out.splitlines()] == [MAX_LINE_LENGTH]
 
 
 @pytest.mark.parametrize("radius", ["-3", "0", "nan", "inf", "far"])
