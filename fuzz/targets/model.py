@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from fuzz.target import Target, written
-from leafid.identification.modelfile import read_manifest, read_model
+from leafid.identification.modelfile import read_model
 
 _RECIPES = {
     "scan": """
@@ -81,7 +81,6 @@ def target() -> Target:
             name = list(members)[number]
             content = _archive({**members, name: content})
         file = written(folder, "model.leafid", content)
-        read_manifest(file)
         read_model(file)
 
     def seeds() -> list[bytes]:

@@ -6,7 +6,7 @@ import numpy as np
 
 from leafid.descriptors.local.sift import LocalFeatures
 
-_STATE = ("mean", "axes", "spread", "place_mean", "place_spread")
+_STATE = ("mean", "components", "scale", "position_mean", "position_scale")
 
 
 class Projection:
@@ -22,11 +22,11 @@ class Projection:
     Attributes
     ----------
     mean_ : float32 (d,)
-    axes_ : float32 (d, n_components)
-    spread_ : float32 scalar array
+    components_ : float32 (d, n_components)
+    scale_ : float32 scalar array
         Standard deviation of the first component, which the rows are divided by: the covariance keeps its shape, and
         thresholds of the mixture (regularisation, tolerance) mean the same for every kind of descriptor.
-    place_mean_, place_spread_ : float32 (3,)
+    position_mean_, position_scale_ : float32 (3,)
     """
 
     def __init__(self, n_components: int, position_weight: float = 0.0) -> None:
@@ -42,23 +42,23 @@ class Projection:
         axes = vectors[:, order]
         # The sign of an eigenvector is free: fix it, so that every machine learns the same codebook.
         axes = axes * np.sign(axes[np.abs(axes).argmax(axis=0), np.arange(axes.shape[1])])
-        self.axes_ = axes.astype(np.float32)
-        self.spread_ = np.sqrt(np.float32(max(values[order[0]], 1e-12)))
+        self.components_ = axes.astype(np.float32)
+        self.scale_ = np.sqrt(np.float32(max(values[order[0]], 1e-12)))
         places = _places(features)
-        self.place_mean_ = places.mean(axis=0)
-        self.place_spread_ = np.maximum(places.std(axis=0), 1e-3)
+        self.position_mean_ = places.mean(axis=0)
+        self.position_scale_ = np.maximum(places.std(axis=0), 1e-3)
         return self
 
     def transform(self, features: LocalFeatures) -> np.ndarray:
         """Give a float32 row for each local feature, of ``n_components`` (+ 3) values."""
         # As they lie when learned: read from a file they lie otherwise, and their product would round otherwise.
-        axes = np.asfortranarray(self.axes_ / self.spread_)
+        axes = np.asfortranarray(self.components_ / self.scale_)
         n_axes = axes.shape[1]
         rows = np.empty((len(features), self.row_length(len(axes))), np.float32)
         np.matmul(features.descriptors, axes, out=rows[:, :n_axes])
         if self.position_weight:
             for number, values in enumerate((*features.positions.T, features.scales)):
-                standard = (values - self.place_mean_[number]) / self.place_spread_[number]
+                standard = (values - self.position_mean_[number]) / self.position_scale_[number]
                 rows[:, n_axes + number] = np.float32(self.position_weight) * standard
         # Whole rows, in one go: of each a part would take twice as long.
         offset = np.zeros(rows.shape[1], np.float32)
@@ -73,7 +73,13 @@ class Projection:
     def get_state_shapes(self, n_values: int) -> dict[str, tuple[int, ...]]:
         """Give the shapes of the learned arrays for descriptors of `n_values` values."""
         n_axes = min(self.n_components, n_values)
-        return {"mean": (n_values,), "axes": (n_values, n_axes), "spread": (), "place_mean": (3,), "place_spread": (3,)}
+        return {
+            "mean": (n_values,),
+            "components": (n_values, n_axes),
+            "scale": (),
+            "position_mean": (3,),
+            "position_scale": (3,),
+        }
 
     def row_length(self, n_values: int) -> int:
         """Tell how many values a row has for descriptors of `n_values` values."""

@@ -103,15 +103,6 @@ class FeatureExtractor:
         return Features(vectors, views.segmentation.confidence)
 
 
-def encoder_arrays(encoders: dict[str, Encoder]) -> dict[str, np.ndarray]:
-    """Give all that encoders learned, by ``expert/array``."""
-    return {
-        f"{name}/{array_name}": array
-        for name, encoder in encoders.items()
-        for array_name, array in encoder.get_state().items()
-    }
-
-
 class PictureViews:
     """What is derived from one picture and used by several experts, made when first asked for.
 

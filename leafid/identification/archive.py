@@ -1,29 +1,32 @@
-"""Reads the archive that a model file is: whatever is wrong with it becomes one clear error."""
+"""The archive that a model file is: a JSON manifest and plain NumPy arrays; damage of any kind is one clear error."""
 
 from __future__ import annotations
 
 import io
+import json
 import math
 import os
 import struct
 import tokenize
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 from numpy.lib import format as npy
 
 from leafid.errors import LeafidError
+from leafid.files import open_output
 
 MANIFEST = "manifest.json"
-# No classical model comes near this; a file that claims more is damaged or hostile.
-_LARGEST = 2 * 2**30
-_LARGEST_MANIFEST = 64 * 2**20
-_LONGEST_HEADER = 2**16
-# What readers of archives, JSON and arrays raise on bytes that make no sense.
-DAMAGE = (
+# Maximum bytes of a model, of its manifest and of an array's header: far above what any classical model needs.
+_MAX_SIZE = 2 * 2**30
+_MAX_MANIFEST_SIZE = 64 * 2**20
+_MAX_HEADER_SIZE = 2**16
+# What the readers of archives, JSON and arrays raise on damaged content.
+_DAMAGE_ERRORS = (
     ValueError,
     TypeError,
     AttributeError,
@@ -39,18 +42,69 @@ DAMAGE = (
 )
 
 
+class ModelArchive:
+    """An archive that is open for reading; every member is checked when it is read."""
+
+    def __init__(self, archive: zipfile.ZipFile, path: str | os.PathLike[str]) -> None:
+        self._archive = archive
+        self._path = path
+
+    def read_manifest(self) -> Any:
+        """Read the manifest: plain data that is still to be checked.
+
+        Raises
+        ------
+        LeafidError
+            When there is none, or it isn't JSON.
+        """
+        try:
+            return json.loads(self._archive.read(MANIFEST))
+        except KeyError:
+            raise LeafidError(f"{self._path}: expected a leafid model, found another kind of ZIP archive") from None
+        except _DAMAGE_ERRORS as error:
+            raise self._damage(f"its manifest can't be read: {error}") from error
+
+    def read_array(self, name: str, *shape: int) -> np.ndarray:
+        """Read an array of finite floating-point numbers.
+
+        Parameters
+        ----------
+        name : str
+            Without the ending ``.npy``.
+        *shape : int
+            The expected shape.
+
+        Raises
+        ------
+        LeafidError
+            When it is missing, damaged, of another shape, or holds anything but finite floating-point numbers.
+        """
+        try:
+            # The size is checked first: a few compressed bytes may claim to be gigabytes.
+            claimed = self._archive.getinfo(f"{name}.npy").file_size
+            if claimed > 8 * math.prod(shape) + _MAX_HEADER_SIZE:
+                raise self._damage(f"array {name}: expected shape {shape}, found {claimed} bytes")
+            # The whole member is read before it is parsed, which verifies its checksum.
+            content = self._archive.read(f"{name}.npy")
+            array = npy.read_array(io.BytesIO(content), allow_pickle=False)
+        except KeyError:
+            raise self._damage(f"array {name} is missing") from None
+        except (*_DAMAGE_ERRORS, zipfile.BadZipFile) as error:
+            raise self._damage(f"array {name}: {error}") from error
+        if array.dtype.kind != "f" or not np.isfinite(array).all():
+            found = "NaN or infinity" if array.dtype.kind == "f" else array.dtype
+            raise self._damage(f"array {name}: expected finite numbers, found {found}")
+        if array.shape != shape:
+            raise self._damage(f"array {name}: expected shape {shape}, found {array.shape}")
+        return array
+
+    def _damage(self, problem: str) -> LeafidError:
+        return LeafidError(f"{self._path}: the model is damaged: {problem}")
+
+
 @contextmanager
-def open_archive(path: str | os.PathLike[str]) -> Iterator[zipfile.ZipFile]:
-    """Open an archive; whatever a damaged or hostile file makes its readers raise becomes one clear error.
-
-    Parameters
-    ----------
-    path : str or path-like
-
-    Yields
-    ------
-    zipfile.ZipFile
-        Open for reading; whatever is raised on damage while it is read becomes that error too.
+def open_archive(path: str | os.PathLike[str]) -> Iterator[ModelArchive]:
+    """Open a model file for reading; whatever a damaged or hostile file raises in the block becomes one clear error.
 
     Raises
     ------
@@ -61,12 +115,12 @@ def open_archive(path: str | os.PathLike[str]) -> Iterator[zipfile.ZipFile]:
         with zipfile.ZipFile(path) as archive:
             entries = archive.infolist()
             manifests = [entry.file_size for entry in entries if entry.filename == MANIFEST]
-            if sum(entry.file_size for entry in entries) > _LARGEST or sum(manifests) > _LARGEST_MANIFEST:
+            if sum(entry.file_size for entry in entries) > _MAX_SIZE or sum(manifests) > _MAX_MANIFEST_SIZE:
                 raise LeafidError(
-                    f"{path}: expected a model of at most {_LARGEST >> 30} GiB, found one that claims to be larger; "
+                    f"{path}: expected a model of at most {_MAX_SIZE >> 30} GiB, found one that claims to be larger; "
                     "the file is damaged"
                 )
-            yield archive
+            yield ModelArchive(archive, path)
     except LeafidError:
         raise
     except FileNotFoundError:
@@ -77,74 +131,30 @@ def open_archive(path: str | os.PathLike[str]) -> Iterator[zipfile.ZipFile]:
         raise LeafidError(f"{path}: the model can't be read: {error.strerror or error}") from error
     except zipfile.BadZipFile:
         raise LeafidError(
-            f"{path}: expected a leafid model, found something else or a damaged file; train it again or copy it anew"
+            f"{path}: expected a leafid model, found something else or a damaged file; "
+            "train the model again or get a new copy"
         ) from None
-    except DAMAGE as error:
+    except _DAMAGE_ERRORS as error:
         raise LeafidError(f"{path}: the model is damaged: {type(error).__name__}: {error}") from error
 
 
-class Arrays:
-    """The arrays of an archive, each read and checked when asked for."""
+def write_archive(path: str | os.PathLike[str], manifest: dict[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
+    """Write a model file; equal content gives equal bytes.
 
-    def __init__(self, archive: zipfile.ZipFile, path: str | os.PathLike[str]) -> None:
-        self.archive = archive
-        self.path = path
+    Raises
+    ------
+    LeafidError
+        When the file can't be written.
+    """
+    with open_output(path, "wb") as stream, zipfile.ZipFile(stream, "w") as archive:
+        archive.writestr(_make_member(MANIFEST), json.dumps(manifest, indent=1, ensure_ascii=False).encode())
+        for name, array in arrays.items():
+            with archive.open(_make_member(f"{name}.npy"), "w") as target:
+                npy.write_array(target, np.asarray(array, order="C"), allow_pickle=False)
 
-    def __getitem__(self, name: str) -> np.ndarray:
-        try:
-            # The whole member first: its checksum is compared before anything in it is believed.
-            content = self.archive.read(f"{name}.npy")
-        except KeyError:
-            raise LeafidError(f"{self.path}: the model is damaged: array {name} is missing") from None
-        except (*DAMAGE, zipfile.BadZipFile) as error:
-            raise LeafidError(f"{self.path}: the model is damaged: array {name}: {error}") from error
-        try:
-            array = npy.read_array(io.BytesIO(content), allow_pickle=False)
-        except DAMAGE as error:
-            raise LeafidError(f"{self.path}: the model is damaged: array {name}: {error}") from error
-        finite = array.dtype.kind == "f" and bool(np.isfinite(array).all())
-        if not finite:
-            found = "NaN or infinity" if array.dtype.kind == "f" else array.dtype
-            raise LeafidError(
-                f"{self.path}: the model is damaged: array {name}: expected finite numbers, found {found}"
-            )
-        return array
 
-    def shaped(self, name: str, *shape: int) -> np.ndarray:
-        """Give an array of an expected shape.
-
-        Parameters
-        ----------
-        name : str
-            Without the ending ``.npy``.
-        *shape : int
-            Its length along each axis.
-
-        Returns
-        -------
-        ndarray of a floating-point dtype
-            All of it finite.
-
-        Raises
-        ------
-        LeafidError
-            When it is missing, damaged, of another shape, or holds anything but finite floating-point numbers.
-        """
-        # Before it is unpacked: a few bytes may claim to be gigabytes.
-        claimed = self._claimed(name)
-        if claimed > 8 * math.prod(shape) + _LONGEST_HEADER:
-            raise LeafidError(
-                f"{self.path}: the model is damaged: array {name}: expected shape {shape}, found {claimed} bytes"
-            )
-        array = self[name]
-        if array.shape != shape:
-            raise LeafidError(
-                f"{self.path}: the model is damaged: array {name}: expected shape {shape}, found {array.shape}"
-            )
-        return array
-
-    def _claimed(self, name: str) -> int:
-        try:
-            return self.archive.getinfo(f"{name}.npy").file_size
-        except KeyError:
-            return 0
+def _make_member(name: str) -> zipfile.ZipInfo:
+    # With a fixed date the same model gives the same bytes on every day.
+    member = zipfile.ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0))
+    member.compress_type = zipfile.ZIP_DEFLATED
+    return member

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import os
-import zipfile
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from typing import Any
 
 import numpy as np
-from numpy.lib import format as npy
 
 import leafid
 from leafid.classifiers.context import COLUMNS, Bandwidths, Context, Sightings
@@ -21,19 +18,17 @@ from leafid.descriptors.local import get_local_descriptor
 from leafid.descriptors.registry import get_column_names
 from leafid.encoding import Encoder
 from leafid.errors import LeafidError
-from leafid.features.extractor import FeatureExtractor, encoder_arrays
-from leafid.files import open_output
-from leafid.identification.archive import DAMAGE, MANIFEST, Arrays, open_archive
+from leafid.features.extractor import FeatureExtractor
+from leafid.identification.archive import ModelArchive, open_archive, write_archive
 from leafid.identification.identifier import Identifier
 from leafid.identification.model import Model, SpeciesInfo
 from leafid.identification.type_recognition import TypeRecognition
-from leafid.recipes.reader import RENAMED_KEYS, parse_recipe
+from leafid.recipes.reader import parse_recipe
 from leafid.recipes.recipe import LocalPatches, Recipe
 
 FORMAT = "leafid-model"
-FORMAT_VERSION = 2
-# It stands among the scores of the types, named as no type is.
-_TYPE_RECOGNITION = "type_recognition"
+FORMAT_VERSION = 3
+Arrays = dict[str, np.ndarray]
 
 
 def write_model(model: Model, path: str | os.PathLike[str]) -> None:
@@ -44,52 +39,39 @@ def write_model(model: Model, path: str | os.PathLike[str]) -> None:
     LeafidError
         When the file can't be written.
     """
-    arrays: dict[str, np.ndarray] = {}
+    arrays: Arrays = {}
     identifiers: dict[str, dict[str, Any]] = {}
     for type_, identifier in model.identifiers.items():
-        identifiers[str(type_)] = {
+        entry = identifiers[str(type_)] = {
             "recipe": identifier.recipe.to_dict(),
             "seed": identifier.seed,
             "species": list(identifier.species_),
-            "pictures": identifier.n_pictures_,
-            "plants": identifier.n_plants_,
+            "n_pictures": identifier.n_pictures_,
+            "n_plants": identifier.n_plants_,
         }
-        arrays[f"{type_}/weights"] = identifier.weights_
-        for name, scorer in identifier.scorers_.items():
-            # Half precision moves a score by less than a thousandth of what tells two species apart.
-            arrays[f"{type_}/{name}/coefficients"] = _halved(scorer.coefficients)
-            arrays[f"{type_}/{name}/scale"] = _column_scale(scorer.coefficients)
-            arrays[f"{type_}/{name}/intercepts"] = scorer.intercepts.astype(np.float32)
-        for key, array in encoder_arrays(identifier.extractor_.encoders).items():
-            arrays[f"{type_}/encoders/{key}"] = array
+        arrays.update(_prefix_names(str(type_), _dump_classifiers(identifier)))
+        if str(type_) in model.scores:
+            entry["scores"] = model.scores[str(type_)]
         if type_ in model.thresholds:
-            plain, own = _taken_apart(model.thresholds[type_])
-            identifiers[str(type_)]["thresholds"] = plain
-            arrays.update({f"{type_}/thresholds/{key}": array for key, array in own.items()})
+            entry["thresholds"], own = _dump_thresholds(model.thresholds[type_])
+            arrays.update(_prefix_names(f"{type_}/thresholds", own))
         if type_ in model.contexts:
-            plain, own = _context_taken_apart(model.contexts[type_])
-            identifiers[str(type_)]["context"] = plain
-            arrays.update({f"{type_}/context/{key}": array for key, array in own.items()})
-    recognition = {} if model.type_recognition is None else {_TYPE_RECOGNITION: model.type_recognition}
+            entry["context"], own = _dump_context(model.contexts[type_])
+            arrays.update(_prefix_names(f"{type_}/context", own))
     manifest: dict[str, Any] = {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
         "program_version": leafid.__version__,
-        "training_data": model.fingerprint,
-        "species": {name: _plain_species(info) for name, info in model.species.items()},
+        "training_fingerprint": model.fingerprint,
+        "species": {name: _dump_species_info(info) for name, info in model.species.items()},
         "identifiers": identifiers,
-        "scores": {**recognition, **model.scores},
     }
     if model.recogniser is not None:
-        manifest["recogniser"] = [str(type_) for type_ in model.recogniser.types_]
-        arrays["recogniser/coefficients"] = model.recogniser.scorer_.coefficients
-        arrays["recogniser/intercepts"] = model.recogniser.scorer_.intercepts
-    with open_output(path, "wb") as stream, zipfile.ZipFile(stream, "w") as archive:
-        _add(archive, MANIFEST, json.dumps(manifest, indent=1, ensure_ascii=False).encode())
-        for name, array in arrays.items():
-            member = _open_member(f"{name}.npy")
-            with archive.open(member, "w") as target:
-                npy.write_array(target, np.asarray(array, order="C"), allow_pickle=False)
+        types = [str(type_) for type_ in model.recogniser.types_]
+        manifest["type_recogniser"] = {"types": types, "accuracy": model.type_recognition}
+        arrays["type_recogniser/coefficients"] = model.recogniser.scorer_.coefficients
+        arrays["type_recogniser/intercepts"] = model.recogniser.scorer_.intercepts
+    write_archive(path, manifest, arrays)
 
 
 def read_model(path: str | os.PathLike[str]) -> Model:
@@ -98,22 +80,30 @@ def read_model(path: str | os.PathLike[str]) -> Model:
     Raises
     ------
     LeafidError
-        When the file is missing, damaged, something else than a model, or of a later format.
+        When the file is missing, damaged, something else than a model, or of another format version.
     """
     with open_archive(path) as archive:
-        return _assembled(_read_manifest(archive, path), Arrays(archive, path), path)
-
-
-def read_manifest(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Read only what a model file says of itself.
-
-    Raises
-    ------
-    LeafidError
-        As `read_model`.
-    """
-    with open_archive(path) as archive:
-        return _read_manifest(archive, path)
+        manifest = _read_manifest(archive, path)
+        model = Model(
+            {},
+            _read_type_recogniser(manifest, archive),
+            {name: _parse_species_info(name, entry) for name, entry in manifest["species"].items()},
+            str(manifest["training_fingerprint"]),
+        )
+        accuracy = manifest.get("type_recogniser", {}).get("accuracy")
+        model.type_recognition = None if accuracy is None else float(accuracy)
+        for word, entry in manifest["identifiers"].items():
+            type_ = AcquisitionType(word)
+            recipe = parse_recipe(entry["recipe"], type_, str(path))
+            model.identifiers[type_] = _read_identifier(entry, recipe, archive)
+            if "scores" in entry:
+                model.scores[word] = dict(entry["scores"])
+            if "thresholds" in entry:
+                model.thresholds[type_] = _read_thresholds(entry["thresholds"], f"{type_}/thresholds", archive)
+            if "context" in entry:
+                n_species = len(model.identifiers[type_].species_)
+                model.contexts[type_] = _read_context(entry["context"], f"{type_}/context", archive, n_species)
+        return model
 
 
 def read_type_recognition(path: str | os.PathLike[str]) -> TypeRecognition:
@@ -127,180 +117,169 @@ def read_type_recognition(path: str | os.PathLike[str]) -> TypeRecognition:
     with open_archive(path) as archive:
         manifest = _read_manifest(archive, path)
         types = tuple(AcquisitionType(word) for word in manifest["identifiers"])
-        if not types:
-            raise ValueError("it has no identifier")
-        return TypeRecognition(types, _recogniser(manifest, Arrays(archive, path)))
+        return TypeRecognition(types, _read_type_recogniser(manifest, archive))
 
 
-def _read_manifest(archive: zipfile.ZipFile, path: str | os.PathLike[str]) -> dict[str, Any]:
-    try:
-        manifest = json.loads(archive.read(MANIFEST))
-    except KeyError:
-        raise LeafidError(f"{path}: expected a leafid model, found another kind of ZIP archive") from None
-    except DAMAGE as error:
-        raise LeafidError(f"{path}: the model is damaged: its manifest can't be read: {error}") from error
+def _read_manifest(archive: ModelArchive, path: str | os.PathLike[str]) -> dict[str, Any]:
+    manifest = archive.read_manifest()
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         raise LeafidError(f"{path}: expected a leafid model, found another kind of ZIP archive")
     version = manifest.get("format_version")
     if version != FORMAT_VERSION:
+        remedy = (
+            "recipe keys and entries have new names since: train the model again, or use the bundled model"
+            if isinstance(version, int) and version < FORMAT_VERSION
+            else "update leafid or train the model again"
+        )
         raise LeafidError(
             f"{path}: expected model format {FORMAT_VERSION}, found {version} "
-            f"(written by leafid {manifest.get('program_version')}); update leafid or train the model again"
+            f"(written by leafid {manifest.get('program_version')}); {remedy}"
         )
+    if not manifest["identifiers"]:
+        raise ValueError("it has no identifier")
     return manifest
 
 
-def _assembled(manifest: dict[str, Any], arrays: Arrays, path: str | os.PathLike[str]) -> Model:
-    identifiers, thresholds, contexts = {}, {}, {}
-    for word, entry in manifest["identifiers"].items():
-        type_ = AcquisitionType(word)
-        identifiers[type_] = _identifier(entry, parse_recipe(_rename_keys(entry["recipe"]), type_, str(path)), arrays)
-        if "thresholds" in entry:
-            thresholds[type_] = _thresholds(entry["thresholds"], f"{type_}/thresholds", arrays)
-        if "context" in entry:
-            n_species = len(identifiers[type_].species_)
-            contexts[type_] = _context(entry["context"], f"{type_}/context", arrays, n_species)
-    if not identifiers:
-        raise ValueError("it has no identifier")
-    recogniser = _recogniser(manifest, arrays)
-    species = {name: _species_info(name, plain) for name, plain in manifest["species"].items()}
-    scores = dict(manifest["scores"])
-    recognition = scores.pop(_TYPE_RECOGNITION, None)
-    share = None if recognition is None else float(recognition)
-    return Model(identifiers, recogniser, species, str(manifest["training_data"]), scores, thresholds, contexts, share)
+def _dump_classifiers(identifier: Identifier) -> Arrays:
+    arrays: Arrays = {"expert_weights": identifier.weights_}
+    for name, scorer in identifier.scorers_.items():
+        halves, scale = to_half_precision(scorer.coefficients)
+        own = {"coefficients": halves, "scale": scale, "intercepts": scorer.intercepts.astype(np.float32)}
+        arrays.update(_prefix_names(f"experts/{name}", own))
+        if name in identifier.extractor_.encoders:
+            state = identifier.extractor_.encoders[name].get_state()
+            arrays.update(_prefix_names(f"experts/{name}/encoder", state))
+    return arrays
 
 
-def _recogniser(manifest: dict[str, Any], arrays: Arrays) -> TypeRecogniser | None:
-    if "recogniser" not in manifest:
-        return None
-    recogniser = TypeRecogniser()
-    recogniser.types_ = tuple(AcquisitionType(word) for word in manifest["recogniser"])
-    recogniser.scorer_ = LinearScorer(
-        "none",
-        arrays.shaped("recogniser/coefficients", TypeRecogniser.N_VALUES, len(recogniser.types_)),
-        arrays.shaped("recogniser/intercepts", len(recogniser.types_)),
-    )
-    return recogniser
-
-
-def _rename_keys(recipe: Any) -> Any:
-    # Models of this format have the recipe keys that were usual when it was made.
-    if not isinstance(recipe, dict):
-        return recipe
-    return {RENAMED_KEYS.get(key, key): _rename_keys(value) for key, value in recipe.items()}
-
-
-def _identifier(entry: dict[str, Any], recipe: Recipe, arrays: Arrays) -> Identifier:
+def _read_identifier(entry: dict[str, Any], recipe: Recipe, archive: ModelArchive) -> Identifier:
     identifier = Identifier(recipe, int(entry["seed"]))
     species = tuple(entry["species"])
     if not species or not all(isinstance(name, str) for name in species):
         raise ValueError(f"expected a list of species, found {entry['species']!r}")
     identifier.species_ = species
-    identifier.n_pictures_, identifier.n_plants_ = int(entry["pictures"]), int(entry["plants"])
-    identifier.weights_ = arrays.shaped(f"{recipe.type}/weights", len(recipe.experts))
+    identifier.n_pictures_, identifier.n_plants_ = int(entry["n_pictures"]), int(entry["n_plants"])
+    identifier.weights_ = archive.read_array(f"{recipe.type}/expert_weights", len(recipe.experts))
     encoders: dict[str, Encoder] = {}
     identifier.scorers_ = {}
     for name, expert in recipe.experts.items():
+        prefix = f"{recipe.type}/experts/{name}"
         if isinstance(expert.features, LocalPatches):
             encoder = expert.features.make_encoder(identifier.seed)
             shapes = encoder.get_state_shapes(get_local_descriptor(expert.features.descriptor).length)
-            place = f"{recipe.type}/encoders/{name}"
-            encoders[name] = encoder.set_state(
-                {key: arrays.shaped(f"{place}/{key}", *shape) for key, shape in shapes.items()}
-            )
-            n_values = encoders[name].n_features
+            state = {key: archive.read_array(f"{prefix}/encoder/{key}", *shape) for key, shape in shapes.items()}
+            encoders[name] = encoder.set_state(state)
+            n_values = encoder.n_features
         else:
             n_values = len(get_column_names(expert.families))
-        n_mapped = mapped(np.zeros((1, n_values), np.float32), expert.classifier.feature_map).shape[1]
-        place = f"{recipe.type}/{name}"
-        halves = arrays.shaped(f"{place}/coefficients", n_mapped, len(species))
+        feature_map = expert.classifier.feature_map
+        n_mapped = mapped(np.zeros((1, n_values), np.float32), feature_map).shape[1]
+        halves = archive.read_array(f"{prefix}/coefficients", n_mapped, len(species))
         identifier.scorers_[name] = LinearScorer(
-            expert.classifier.feature_map,
-            halves.astype(np.float32) * arrays.shaped(f"{place}/scale", len(species)),
-            arrays.shaped(f"{place}/intercepts", len(species)),
+            feature_map,
+            halves.astype(np.float32) * archive.read_array(f"{prefix}/scale", len(species)),
+            archive.read_array(f"{prefix}/intercepts", len(species)),
         )
     identifier.extractor_ = FeatureExtractor(recipe.experts, encoders, recipe.longest_side)
     return identifier
 
 
-def _taken_apart(thresholds: Thresholds) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    plain = {"sizes": len(thresholds.sizes), "pictures": thresholds.n_right, "back_off": thresholds.back_off}
+def _read_type_recogniser(manifest: dict[str, Any], archive: ModelArchive) -> TypeRecogniser | None:
+    if "type_recogniser" not in manifest:
+        return None
+    recogniser = TypeRecogniser()
+    recogniser.types_ = tuple(AcquisitionType(word) for word in manifest["type_recogniser"]["types"])
+    recogniser.scorer_ = LinearScorer(
+        "none",
+        archive.read_array("type_recogniser/coefficients", TypeRecogniser.N_VALUES, len(recogniser.types_)),
+        archive.read_array("type_recogniser/intercepts", len(recogniser.types_)),
+    )
+    return recogniser
+
+
+def _dump_thresholds(thresholds: Thresholds) -> tuple[dict[str, Any], Arrays]:
+    entry = {
+        "n_sizes": len(thresholds.sizes),
+        "n_pictures": thresholds.n_right,
+        "back_off": thresholds.back_off,
+    }
     arrays = {
         "sizes": thresholds.sizes,
         "size_thresholds": thresholds.size_thresholds,
-        "right": thresholds.right,
+        "correct_probabilities": thresholds.right,
     }
-    return plain, arrays
+    return entry, arrays
 
 
-def _thresholds(plain: dict[str, Any], place: str, arrays: Arrays) -> Thresholds:
-    number, n_right = int(plain["sizes"]), int(plain["pictures"])
-    if number < 1 or n_right < 1:
-        raise ValueError(f"expected thresholds learned of pictures, found {plain!r}")
-    back_off = None if plain["back_off"] is None else float(plain["back_off"])
+def _read_thresholds(entry: dict[str, Any], prefix: str, archive: ModelArchive) -> Thresholds:
+    n_sizes, n_pictures = int(entry["n_sizes"]), int(entry["n_pictures"])
+    if n_sizes < 1 or n_pictures < 1:
+        raise ValueError(f"expected thresholds learned from pictures, found {entry!r}")
+    back_off = None if entry["back_off"] is None else float(entry["back_off"])
     if back_off is not None and not 0 <= back_off < 2:
         raise ValueError(f"expected a threshold from 0 to about 1, found {back_off}")
-    sizes = arrays.shaped(f"{place}/sizes", number)
-    falling = arrays.shaped(f"{place}/size_thresholds", number)
-    right = arrays.shaped(f"{place}/right", len(kept_ranks(n_right)))
-    if (np.diff(sizes) <= 0).any() or (np.diff(falling) > 0).any() or (np.diff(right) < 0).any():
-        raise ValueError(f"{place}: expected sorted thresholds")
-    return Thresholds(sizes, falling, right, n_right, back_off)
+    sizes = archive.read_array(f"{prefix}/sizes", n_sizes)
+    size_thresholds = archive.read_array(f"{prefix}/size_thresholds", n_sizes)
+    correct = archive.read_array(f"{prefix}/correct_probabilities", len(kept_ranks(n_pictures)))
+    if (np.diff(sizes) <= 0).any() or (np.diff(size_thresholds) > 0).any() or (np.diff(correct) < 0).any():
+        raise ValueError(f"{prefix}: expected sorted thresholds")
+    return Thresholds(sizes, size_thresholds, correct, n_pictures, back_off)
 
 
-def _context_taken_apart(context: Context) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    known = np.isfinite(context.sightings.values)
-    plain = {**asdict(context.bandwidths), "shrinkage": context.shrinkage, "weight": context.weight, "rows": len(known)}
+def _dump_context(context: Context) -> tuple[dict[str, Any], Arrays]:
+    is_known = np.isfinite(context.sightings.values)
+    entry = {
+        "bandwidths": asdict(context.bandwidths),
+        "shrinkage": context.shrinkage,
+        "weight": context.weight,
+        "n_sightings": len(is_known),
+    }
     arrays = {
-        # All arrays of a model are finite: what isn't known is 0 here, and told apart by the next one.
-        "values": np.where(known, context.sightings.values, 0),
-        "known": known.astype(np.float32),
+        # All arrays of a model are finite: unknown values are written as 0 and marked in the next array.
+        "values": np.where(is_known, context.sightings.values, 0),
+        "is_known": is_known.astype(np.float32),
         "weights": context.sightings.weights,
         "species": context.sightings.species.astype(np.float32),
     }
-    return plain, arrays
+    return entry, arrays
 
 
-def _context(plain: dict[str, Any], place: str, arrays: Arrays, n_species: int) -> Context:
-    rows, shrinkage, weight = int(plain["rows"]), float(plain["shrinkage"]), float(plain["weight"])
-    widths = [None if plain[name] is None else float(plain[name]) for name in ("place_km", "days", "altitude_m")]
+def _read_context(entry: dict[str, Any], prefix: str, archive: ModelArchive, n_species: int) -> Context:
+    n_sightings, shrinkage, weight = int(entry["n_sightings"]), float(entry["shrinkage"]), float(entry["weight"])
+    widths = [entry["bandwidths"][field.name] for field in fields(Bandwidths)]
+    widths = [None if width is None else float(width) for width in widths]
     if not all(0 < value < 1e6 for value in (*[width for width in widths if width is not None], shrinkage)):
-        raise ValueError(f"{place}: expected bandwidths above 0, found {plain!r}")
+        raise ValueError(f"{prefix}: expected bandwidths and a shrinkage above 0, found {entry!r}")
     if not 0 <= weight < 100:
-        raise ValueError(f"{place}: expected a weight of 0 or more, found {weight}")
-    known = arrays.shaped(f"{place}/known", rows, len(COLUMNS)) > 0
-    weights = arrays.shaped(f"{place}/weights", rows)
-    species = arrays.shaped(f"{place}/species", rows).astype(np.int64)
+        raise ValueError(f"{prefix}: expected a weight of 0 or more, found {weight}")
+    is_known = archive.read_array(f"{prefix}/is_known", n_sightings, len(COLUMNS)) > 0
+    weights = archive.read_array(f"{prefix}/weights", n_sightings)
+    species = archive.read_array(f"{prefix}/species", n_sightings).astype(np.int64)
     if ((species < 0) | (species >= n_species)).any() or (weights <= 0).any():
-        raise ValueError(f"{place}: expected sightings of {n_species} species")
-    values = np.where(known, arrays.shaped(f"{place}/values", rows, len(COLUMNS)), np.nan)
+        raise ValueError(f"{prefix}: expected sightings of {n_species} species")
+    values = np.where(is_known, archive.read_array(f"{prefix}/values", n_sightings, len(COLUMNS)), np.nan)
     return Context(Sightings(values, weights, species), Bandwidths(*widths), shrinkage, weight, n_species)
 
 
-def _column_scale(coefficients: np.ndarray) -> np.ndarray:
-    # Per column, so that small coefficients don't fall below what half precision can hold.
-    return np.maximum(np.abs(coefficients).max(axis=0), 1e-20).astype(np.float32)
+def _dump_species_info(info: SpeciesInfo) -> dict[str, Any]:
+    taxon = {rank: getattr(info.taxon, rank) for rank in ("genus", "family", "order")}
+    return {**taxon, "vernacular_names": list(info.vernacular_names), "n_pictures": info.n_pictures}
 
 
-def _halved(coefficients: np.ndarray) -> np.ndarray:
-    return (coefficients / _column_scale(coefficients)).astype(np.float16)
+def _parse_species_info(name: str, entry: dict[str, Any]) -> SpeciesInfo:
+    taxon = Taxon(name, entry["genus"], entry["family"], entry["order"])
+    return SpeciesInfo(taxon, tuple(entry["vernacular_names"]), entry["n_pictures"])
 
 
-def _plain_species(info: SpeciesInfo) -> dict[str, Any]:
-    return {**asdict(info.taxon), "names": list(info.vernacular_names), "pictures": info.n_pictures}
+def to_half_precision(coefficients: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Split coefficients into float16 values of at most 1 and a float32 scale for each column.
+
+    It moves a score by less than a thousandth of what tells two species apart. With a scale for each column, small
+    coefficients don't fall below what half precision can hold.
+    """
+    scale = np.maximum(np.abs(coefficients).max(axis=0), 1e-20).astype(np.float32)
+    return (coefficients / scale).astype(np.float16), scale
 
 
-def _species_info(name: str, plain: dict[str, Any]) -> SpeciesInfo:
-    taxon = Taxon(name, plain.get("genus"), plain.get("family"), plain.get("order"))
-    return SpeciesInfo(taxon, tuple(plain["names"]), plain["pictures"])
-
-
-def _open_member(name: str) -> zipfile.ZipInfo:
-    # A fixed date: the same model gives the same bytes on every day.
-    member = zipfile.ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0))
-    member.compress_type = zipfile.ZIP_DEFLATED
-    return member
-
-
-def _add(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
-    archive.writestr(_open_member(name), content)
+def _prefix_names(prefix: str, arrays: Arrays) -> Arrays:
+    return {f"{prefix}/{name}": array for name, array in arrays.items()}

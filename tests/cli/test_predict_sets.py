@@ -220,11 +220,11 @@ def test_wrong_usage(predict, words, expected):
 
 
 DAMAGE = {
-    "sizes are a text": {"sizes": "many"},
-    "no sizes": {"sizes": 0},
-    "other sizes": {"sizes": 7},
-    "no pictures": {"pictures": 0},
-    "other pictures": {"pictures": 5},
+    "sizes are a text": {"n_sizes": "many"},
+    "no sizes": {"n_sizes": 0},
+    "other sizes": {"n_sizes": 7},
+    "no pictures": {"n_pictures": 0},
+    "other pictures": {"n_pictures": 5},
     "back off is a text": {"back_off": "often"},
     "back off is none of a probability": {"back_off": 17},
     "back off is no number": {"back_off": float("nan")},

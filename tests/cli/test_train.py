@@ -7,7 +7,7 @@ import pytest
 
 from leafid.collection.picture import AcquisitionType
 from leafid.features import loader as descriptions_module
-from leafid.identification.modelfile import read_manifest, read_model
+from leafid.identification.modelfile import read_model
 from leafid.recipes.reader import list_recipes, load_recipe
 
 
@@ -135,7 +135,7 @@ def test_a_species_with_a_single_picture(train, drawn, tmp_path):
     found = train(copied(drawn, tmp_path / "Train", others.__contains__))
     assert found.status == 0, found.err
     assert "(6 pictures, 1 left out)" in found.out
-    assert "Quercus robur" in read_manifest(tmp_path / "model.leafid")["identifiers"]["scan"]["species"]
+    assert "Quercus robur" in read_model(tmp_path / "model.leafid").identifiers["scan"].species_
 
 
 def test_every_species_with_a_single_picture(train, drawn, tmp_path):

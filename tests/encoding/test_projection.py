@@ -26,7 +26,7 @@ def test_equals_principal_components_but_for_sign_and_scale():
 
 
 def test_the_sign_of_an_axis_is_fixed():
-    axes = Projection(6).fit(features()).axes_
+    axes = Projection(6).fit(features()).components_
     assert (axes[np.abs(axes).argmax(axis=0), np.arange(6)] > 0).all()
 
 

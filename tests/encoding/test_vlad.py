@@ -45,10 +45,10 @@ def test_by_hand():
         {
             "words": words,
             "mean": np.zeros(2, np.float32),
-            "axes": np.eye(2, dtype=np.float32),
-            "spread": np.float32(1),
-            "place_mean": np.zeros(3, np.float32),
-            "place_spread": np.ones(3, np.float32),
+            "components": np.eye(2, dtype=np.float32),
+            "scale": np.float32(1),
+            "position_mean": np.zeros(3, np.float32),
+            "position_scale": np.ones(3, np.float32),
         }
     )
     found = LocalFeatures(rows, np.zeros((3, 2), np.float32), np.zeros(3, np.float32))

@@ -87,11 +87,11 @@ def summarise(plane):
 def make_table(name, shape):
     """Make an array of an encoder's state by formula: what is learned depends on the versions of the libraries."""
     waves = np.sin(1 + np.arange(int(np.prod(shape))) ** 1.5, dtype=np.float64).reshape(shape)
-    if name in ("variances", "weights", "spread", "place_spread"):
+    if name in ("variances", "weights", "scale", "position_scale"):
         waves = 0.3 + 0.2 * waves
     if name == "weights":
         waves /= waves.sum()
-    return (0.3 * waves if name == "axes" else waves).astype(np.float32)
+    return (0.3 * waves if name == "components" else waves).astype(np.float32)
 
 
 @pytest.mark.parametrize(

@@ -74,10 +74,11 @@ def test_a_model_of_an_older_program_has_none(drawn_model, tmp_path):
         {"weight": -1},
         {"weight": "much"},
         {"shrinkage": 0},
-        {"place_km": -5},
-        {"days": 0},
-        {"rows": 1},
-        {"rows": None},
+        {"bandwidths": {"place_km": -5, "days": None, "altitude_m": None}},
+        {"bandwidths": {"place_km": None, "days": 0, "altitude_m": None}},
+        {"n_sightings": 1},
+        {"n_sightings": None},
+        {"bandwidths": None},
     ],
 )
 def test_damage_is_one_clear_error(informed, tmp_path, wrong):
@@ -95,7 +96,7 @@ def test_nothing_that_names_a_plant_or_a_person_is_kept(informed, training, tmp_
     with zipfile.ZipFile(tmp_path / "model.leafid") as archive:
         context = json.dumps(json.loads(archive.read("manifest.json"))["identifiers"]["scan"]["context"])
         assert {name for name in archive.namelist() if "/context/" in name} >= {"scan/context/values.npy"}
-    assert json.loads(context).keys() == {"place_km", "days", "altitude_m", "shrinkage", "weight", "rows"}
+    assert json.loads(context).keys() == {"bandwidths", "shrinkage", "weight", "n_sightings"}
     assert all(picture.author not in context for picture in training if picture.author)
     # Coordinates to a hundredth of a degree only.
     values = informed.contexts[AcquisitionType.SCAN].sightings.values[:, :2]

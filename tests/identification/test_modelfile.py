@@ -8,7 +8,7 @@ import pytest
 
 from leafid.errors import LeafidError
 from leafid.identification import archive as archive_module
-from leafid.identification.modelfile import FORMAT_VERSION, read_manifest, read_model, write_model
+from leafid.identification.modelfile import FORMAT_VERSION, read_model, read_type_recognition, write_model
 from leafid.identification.prediction import predict
 
 
@@ -81,11 +81,13 @@ def test_the_same_model_gives_the_same_bytes(trained, tmp_path, monkeypatch):
 
 
 def test_what_it_says_of_itself(drawn_model):
-    manifest = read_manifest(drawn_model)
+    with zipfile.ZipFile(drawn_model) as archive:
+        manifest = json.loads(archive.read("manifest.json"))
     assert manifest["format_version"] == FORMAT_VERSION
     assert manifest["identifiers"]["scan"]["recipe"]["experts"]["shape"]["families"] == ["geometry", "hu"]
-    assert len(manifest["training_data"]) == 64
-    assert set(manifest["scores"]) == {"scan", "scan-like", "photo", "type_recognition"}
+    assert len(manifest["training_fingerprint"]) == 64
+    assert {"scores", "thresholds", "context"} < set(manifest["identifiers"]["scan"])
+    assert set(manifest["type_recogniser"]) == {"types", "accuracy"}
 
 
 @pytest.mark.parametrize("share", [0, 0.001, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99, 0.9999])
@@ -150,8 +152,8 @@ def test_an_array_of_objects_is_not_unpickled(drawn_model, tmp_path):
             return (open, (str(tmp_path / "sprung"), "w"))
 
     hostile = npy(np.array([Trap()], dtype=object), allow_pickle=True)
-    file = changed(drawn_model, tmp_path / "m", add={"scan/weights.npy": hostile})
-    assert "array scan/weights" in complaint(file)
+    file = changed(drawn_model, tmp_path / "m", add={"scan/expert_weights.npy": hostile})
+    assert "array scan/expert_weights" in complaint(file)
     assert not (tmp_path / "sprung").exists()
 
 
@@ -165,12 +167,20 @@ def test_another_zip(tmp_path):
     assert "another kind of ZIP archive" in complaint(file)
 
 
-@pytest.mark.parametrize("version", [FORMAT_VERSION + 1, 0, None, "1", []])
+@pytest.mark.parametrize("version", [FORMAT_VERSION + 1, None, "1", []])
 def test_another_format(drawn_model, tmp_path, version):
     file = changed(drawn_model, tmp_path / "m", lambda m: m.update(format_version=version, program_version="9.9"))
     message = complaint(file)
     assert f"expected model format {FORMAT_VERSION}, found {version} (written by leafid 9.9)" in message
     assert "update leafid or train the model again" in message
+
+
+def test_an_older_format_says_what_changed_and_what_to_do(drawn_model, tmp_path):
+    file = changed(drawn_model, tmp_path / "m", lambda m: m.update(format_version=2, program_version="0.1.0"))
+    assert complaint(file) == (
+        f"{file}: expected model format {FORMAT_VERSION}, found 2 (written by leafid 0.1.0); "
+        "recipe keys and entries have new names since: train the model again, or use the bundled model"
+    )
 
 
 def test_every_missing_array_is_named(drawn_model, tmp_path):
@@ -194,8 +204,8 @@ def test_every_missing_array_is_named(drawn_model, tmp_path):
     ],
 )
 def test_arrays_of_another_kind(drawn_model, tmp_path, array, expected):
-    file = changed(drawn_model, tmp_path / "m", add={"scan/weights.npy": npy(array)})
-    assert f"array scan/weights: {expected}" in complaint(file)
+    file = changed(drawn_model, tmp_path / "m", add={"scan/expert_weights.npy": npy(array)})
+    assert f"array scan/expert_weights: {expected}" in complaint(file)
 
 
 def test_every_array_has_its_shape(drawn_model, tmp_path):
@@ -226,8 +236,8 @@ def header(text, version=1):
     ],
 )
 def test_arrays_that_make_no_sense(drawn_model, tmp_path, content):
-    file = changed(drawn_model, tmp_path / "m", add={"scan/weights.npy": content})
-    assert "the model is damaged: array scan/weights" in complaint(file)
+    file = changed(drawn_model, tmp_path / "m", add={"scan/expert_weights.npy": content})
+    assert "the model is damaged: array scan/expert_weights" in complaint(file)
 
 
 CHANGES = {
@@ -245,16 +255,16 @@ CHANGES = {
     "a species is a number": lambda m: m["identifiers"]["scan"].update(species=[1, 2, 3]),
     "no seed": lambda m: m["identifiers"]["scan"].pop("seed"),
     "the seed is a text": lambda m: m["identifiers"]["scan"].update(seed="x"),
-    "no number of plants": lambda m: m["identifiers"]["scan"].pop("plants"),
+    "no number of plants": lambda m: m["identifiers"]["scan"].pop("n_plants"),
     "an identifier is nothing": lambda m: m["identifiers"].update(scan=None),
-    "the recogniser is a number": lambda m: m.update(recogniser=3),
-    "the recogniser lacks a type": lambda m: m.update(recogniser=["scan"]),
-    "the recogniser knows another type": lambda m: m.update(recogniser=["scan", "photo", "xray"]),
+    "the recogniser is a number": lambda m: m.update(type_recogniser=3),
+    "the recogniser lacks a type": lambda m: m["type_recogniser"].update(types=["scan"]),
+    "the recogniser knows another type": lambda m: m["type_recogniser"].update(types=["scan", "photo", "xray"]),
     "no common names": lambda m: m["species"].update({"Acer platanoides": {}}),
     "species of the manifest are a list": lambda m: m.update(species=["a"]),
-    "no training data": lambda m: m.pop("training_data"),
-    "no scores": lambda m: m.pop("scores"),
-    "scores are a number": lambda m: m.update(scores=1),
+    "no training data": lambda m: m.pop("training_fingerprint"),
+    "scores are a number": lambda m: m["identifiers"]["scan"].update(scores=1),
+    "a recipe with an old key": lambda m: m["identifiers"]["scan"]["recipe"].update(variants=1),
 }
 
 
@@ -275,14 +285,14 @@ def test_a_huge_manifest_is_not_read(drawn_model, tmp_path, monkeypatch):
     monkeypatch.setattr(zipfile.ZipFile, "read", lambda *_: pytest.fail("read before its size was looked at"))
     file = tmp_path / "bomb"
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("manifest.json", b" " * (archive_module._LARGEST_MANIFEST + 1))
+        archive.writestr("manifest.json", b" " * (archive_module._MAX_MANIFEST_SIZE + 1))
     assert "claims to be larger" in complaint(file)
 
 
 def test_huge_arrays_are_not_read(drawn_model, tmp_path, monkeypatch):
     file = changed(drawn_model, tmp_path / "m", add={"more.npy": bytes(10_000)})
     read_model(file)
-    monkeypatch.setattr(archive_module, "_LARGEST", 10_000)
+    monkeypatch.setattr(archive_module, "_MAX_SIZE", 10_000)
     monkeypatch.setattr(zipfile.ZipFile, "read", lambda *_: pytest.fail("read before its size was looked at"))
     assert "claims to be larger" in complaint(file)
 
@@ -292,7 +302,7 @@ def test_no_file_or_a_folder(tmp_path):
     assert "expected a model file, found a folder" in complaint(tmp_path)
     for place in (tmp_path, tmp_path / "none"):
         with pytest.raises(LeafidError):
-            read_manifest(place)
+            read_type_recognition(place)
 
 
 def test_an_encrypted_or_oddly_packed_archive(drawn_model, tmp_path):
