@@ -23,15 +23,14 @@ from pathlib import Path
 
 import numpy as np
 
-from leafid.classifiers.held_out import HeldOut
+from leafid.classifiers.held_out import FIGURES_WITHOUT_AUTHORS as FIGURES
+from leafid.classifiers.held_out import HeldOutAnswers, held_out_scores
 from leafid.collection import AcquisitionType, Picture, read_collection, split_by_plant
 from leafid.collection.geography import label_places
 from leafid.features.cache import FeatureCache, default_cache_folder
 from leafid.features.loader import FeatureLoader
 from leafid.identification.crossvalidation import N_FOLDS
-from leafid.identification.held_out_scores import FIGURES_WITHOUT_AUTHORS as FIGURES
-from leafid.identification.held_out_scores import held_out_scores
-from leafid.identification.identifier import Identifier, trainable
+from leafid.identification.fitting import fit_identifiers, select_trainable
 from leafid.recipes.reader import load_recipe
 from leafid.recipes.recipe import Recipe
 
@@ -47,7 +46,7 @@ class Answered:
         answers = []
         for picture in pictures:
             probabilities, species = self.by_file[picture.file]
-            answers.append(HeldOut([picture], probabilities[None], species, np.ones(1, bool)))
+            answers.append(HeldOutAnswers([picture], probabilities[None], species, np.ones(1, bool)))
         return held_out_scores(answers)
 
 
@@ -55,7 +54,7 @@ class Trainer:
     """Trains on parts of a collection, and answers, with codebooks learned once of all of it."""
 
     def __init__(self, pictures: Sequence[Picture], recipe: Recipe, loader: FeatureLoader) -> None:
-        self.pictures = trainable(pictures, recipe)
+        self.pictures = select_trainable(pictures, recipe)
         self.recipe = recipe
         self.loader = loader
         self.encoders = loader.learn_encoders(self.pictures, recipe, 0)
@@ -65,12 +64,12 @@ class Trainer:
         known = {picture.species for picture in training if picture.type == self.recipe.type}
         asked = [picture for picture in asked if picture.species in known]
         if asked:
-            identifier = Identifier(self.recipe).fit(training, self.loader, self.encoders)
-            described = self.loader.describe(asked, identifier.extractor_)
+            [(identifier, _)] = fit_identifiers([self.recipe], training, self.loader, encoders=self.encoders)
+            described = self.loader.describe(asked, identifier.extractor)
             found = [(picture, one) for picture, one in zip(asked, described, strict=True) if one is not None]
             probabilities = identifier.predict_proba([one for _, one in found])
             for (picture, _), row in zip(found, probabilities, strict=True):
-                answered.by_file[picture.file] = (row, identifier.species_)
+                answered.by_file[picture.file] = (row, identifier.species)
 
 
 def groups_of(pictures: Sequence[Picture], what: str) -> list[Hashable]:

@@ -26,13 +26,13 @@ from pathlib import Path
 import cv2
 import numpy as np
 
+from leafid.classifiers.held_out import FIGURES_WITHOUT_AUTHORS as FIGURES
+from leafid.classifiers.held_out import held_out_scores
 from leafid.collection import AcquisitionType, Picture, read_collection
 from leafid.collection.picture import Taxon
 from leafid.features.cache import FeatureCache
 from leafid.features.loader import FeatureLoader
 from leafid.identification.crossvalidation import N_FOLDS, cross_validate
-from leafid.identification.held_out_scores import FIGURES_WITHOUT_AUTHORS as FIGURES
-from leafid.identification.held_out_scores import held_out_scores
 from leafid.images import read_image
 from leafid.recipes.reader import load_recipe
 from leafid.segmentation import segment

@@ -11,7 +11,7 @@ import numpy as np
 
 from benchmarks.measure import Call
 from benchmarks.pictures import Prepared
-from leafid.classifiers.linear import LinearScorer, mapped
+from leafid.classifiers.linear import LinearScorer, apply_feature_map
 from leafid.collection import AcquisitionType, Picture
 from leafid.descriptors import registry
 from leafid.descriptors.local.registry import get_local_descriptor
@@ -95,16 +95,16 @@ def recipe_cases(recipe: Recipe, name: str, pictures: Mapping[AcquisitionType, S
         return PictureViews(one.image(side), one.segmentation(side))
 
     def describe(one: Prepared) -> Call:
-        extractor, image = identifier().extractor_, one.image(side)
+        extractor, image = identifier().extractor, one.image(side)
         return lambda: extractor.extract(image, one.type)
 
     def classify(one: Prepared) -> Call:
         named = identifier()
-        described = [named.extractor_.extract(one.image(side), one.type)]
+        described = [named.extractor.extract(one.image(side), one.type)]
         return lambda: named.predict_proba(described)
 
     def encode(one: Prepared, expert_name: str, patches: LocalPatches) -> Call:
-        encoder = identifier().extractor_.encoders[expert_name]
+        encoder = identifier().extractor.encoders[expert_name]
         found = local_features(views(one), patches)
         return lambda: encoder.transform(found)
 
@@ -137,7 +137,7 @@ def answer(identifier: Identifier, picture: Picture) -> np.ndarray:
     if picture.type is None:
         raise ValueError(f"{picture.file}: expected a picture of known type")
     image = read_image(picture.file, identifier.recipe.longest_side)
-    return identifier.predict_proba([identifier.extractor_.extract(image, picture.type)])
+    return identifier.predict_proba([identifier.extractor.extract(image, picture.type)])
 
 
 def untrained_identifier(recipe: Recipe, pictures: Mapping[AcquisitionType, Sequence[Picture]]) -> Identifier:
@@ -146,20 +146,15 @@ def untrained_identifier(recipe: Recipe, pictures: Mapping[AcquisitionType, Sequ
     small = replace(recipe, codebook_pictures=_CODEBOOK_PICTURES)
     encoders = FeatureLoader().learn_encoders(chosen, small, seed=0)
     random = np.random.default_rng(0)
-    identifier = Identifier(recipe)
-    identifier.extractor_ = FeatureExtractor(recipe.experts, encoders, recipe.longest_side)
-    identifier.species_ = tuple(f"Species {index:02}" for index in range(N_SPECIES))
-    identifier.weights_ = np.ones(len(recipe.experts))
-    identifier.scorers_ = {}
+    scorers = {}
     for name, expert in recipe.experts.items():
         length = encoders[name].n_features if expert.is_local else len(registry.get_column_names(expert.families))
-        feature_map = expert.classifier.feature_map
-        n_mapped = mapped(np.zeros((1, length), np.float32), feature_map).shape[1]
+        n_mapped = apply_feature_map(np.zeros((1, length), np.float32), expert.classifier.feature_map).shape[1]
         coefficients = random.standard_normal((n_mapped, N_SPECIES), np.float32)
-        identifier.scorers_[name] = LinearScorer(
-            expert.classifier.feature_map, coefficients, np.zeros(N_SPECIES, np.float32)
-        )
-    return identifier
+        scorers[name] = LinearScorer(expert.classifier.feature_map, coefficients, np.zeros(N_SPECIES, np.float32))
+    extractor = FeatureExtractor(recipe.experts, encoders, recipe.longest_side)
+    species = tuple(f"Species {index:02}" for index in range(N_SPECIES))
+    return Identifier(recipe, species, extractor, scorers, np.ones(len(recipe.experts)))
 
 
 def describe_patches(patches: LocalPatches) -> str:

@@ -4,11 +4,11 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 
+from leafid.classifiers.held_out import FIGURES
 from leafid.cli.crossval import figure_cells
 from leafid.collection import AcquisitionType, Picture
 from leafid.features.loader import FeatureLoader
-from leafid.identification.crossvalidation import N_FOLDS, FoldAnswers, cross_validate
-from leafid.identification.held_out_scores import FIGURES, cross_validated_scores
+from leafid.identification.crossvalidation import N_FOLDS, FoldAnswers, cross_validate, cross_validated_scores
 from leafid.recipes.recipe import Recipe
 
 HEAD = f"| type | what | {' | '.join(FIGURES)} | pictures |\n|---|---|{'---|' * (len(FIGURES) + 1)}"

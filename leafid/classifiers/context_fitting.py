@@ -17,7 +17,7 @@ from leafid.classifiers.context import (
     density_ratios,
     sightings,
 )
-from leafid.classifiers.held_out import HeldOut
+from leafid.classifiers.held_out import HeldOutAnswers
 from leafid.collection.geography import label_places
 from leafid.collection.picture import Picture
 
@@ -39,7 +39,7 @@ class _Candidate:
     weight: float
 
 
-def learn_context(held_out: HeldOut, pictures: Sequence[Picture]) -> Context:
+def learn_context(held_out: HeldOutAnswers, pictures: Sequence[Picture]) -> Context:
     """Learn the prior of one identifier.
 
     Every held-out picture is given two priors by each choice of bandwidths and shrinkage: one of all plants but its
@@ -153,8 +153,8 @@ class _Asked:
         return len(np.unique(self.place_of_plant))
 
     @classmethod
-    def of(cls, held_out: HeldOut, pictures: Sequence[Picture]) -> _Asked | None:
-        asked = held_out.seen_part()
+    def of(cls, held_out: HeldOutAnswers, pictures: Sequence[Picture]) -> _Asked | None:
+        asked = held_out.select_known()
         own = asked.pictures
         if not own:
             return None
@@ -171,7 +171,7 @@ class _Asked:
         group = np.array([own[index].group for index in first])
         return cls(
             asked.probabilities,
-            asked.right,
+            asked.labels,
             rows[first],
             context_of.ravel(),
             plant_of,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 
-def fused(scores: Sequence[np.ndarray], trust: Sequence[np.ndarray], weights: np.ndarray) -> np.ndarray:
+def fuse(scores: Sequence[np.ndarray], trust: Sequence[np.ndarray], weights: np.ndarray) -> np.ndarray:
     """Turn the experts' scores into probabilities.
 
     Each expert's scores, times its weight and its trust in that picture, are logarithms of a posterior but for a
@@ -38,7 +38,7 @@ def fused(scores: Sequence[np.ndarray], trust: Sequence[np.ndarray], weights: np
     return total / total.sum(axis=1, keepdims=True)
 
 
-def learn_weights(
+def fit_fusion_weights(
     scores: Sequence[np.ndarray], trust: Sequence[np.ndarray], labels: np.ndarray, importance: np.ndarray
 ) -> np.ndarray:
     """Find the weights under which held-out pictures are the most likely.
@@ -48,7 +48,7 @@ def learn_weights(
     Parameters
     ----------
     scores, trust
-        As in `fused`, of pictures whose plants the experts were not trained on.
+        As in `fuse`, of pictures whose plants the experts were not trained on.
     labels : int (n,)
         The right species; its scores are finite.
     importance : float (n,)
@@ -77,7 +77,7 @@ def learn_weights(
 
     def loss(relative: np.ndarray) -> tuple[float, np.ndarray]:
         weights = relative / units
-        posterior = fused(scores, trust, weights)
+        posterior = fuse(scores, trust, weights)
         log_likelihood = np.log(np.maximum(posterior[rows, labels], 1e-300))
         slope = [
             (importance * ((posterior * opinion).sum(axis=1) - opinion[rows, labels])).sum() / unit

@@ -1,60 +1,97 @@
-"""What was said of pictures by identifiers that were trained without their plants."""
+"""Answers of identifiers to pictures whose plants they were not trained on, and their scores."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from leafid.collection.picture import Picture
+from leafid.metrics.plant_task import accuracy_score, average_score, per_plant_score, top_k_scores
+
+#: Names of the scores that `held_out_scores` computes, in the order of tables.
+FIGURES = ("S", "top1", "top5", "per_plant")
+#: Those that need no picture's author.
+FIGURES_WITHOUT_AUTHORS = FIGURES[1:]
 
 
-@dataclass
-class HeldOut:
-    """What an identifier said of its training pictures, each time trained without the picture's plant.
+@dataclass(frozen=True, eq=False)
+class HeldOutAnswers:
+    """Species probabilities of labelled pictures, each by classifiers that were trained without the picture's plant.
 
     Attributes
     ----------
     pictures : list of Picture
-        Those of the identifier's own type; of a large collection a part of the plants.
+        Of the identifier's own type; a sample of the plants in a large collection.
     probabilities : float64 (n, n_species)
     species : tuple of str
         The columns.
-    seen : bool (n,)
-        Whether the species had another plant to learn from; only then can the answer be right.
+    is_known : bool (n,)
+        Whether another plant of the picture's species was trained on; otherwise the answer can't be correct.
     """
 
     pictures: list[Picture]
     probabilities: np.ndarray
     species: tuple[str, ...]
-    seen: np.ndarray
+    is_known: np.ndarray
 
-    def chosen(self, kept: np.ndarray) -> HeldOut:
-        """Keep some of the pictures.
+    def select(self, mask: np.ndarray) -> HeldOutAnswers:
+        """Select pictures by a mask, bool (n,)."""
+        pictures = [picture for picture, is_selected in zip(self.pictures, mask, strict=True) if is_selected]
+        return HeldOutAnswers(pictures, self.probabilities[mask], self.species, self.is_known[mask])
 
-        Parameters
-        ----------
-        kept : bool (n,)
-
-        Returns
-        -------
-        HeldOut
-        """
-        pictures = [picture for picture, is_kept in zip(self.pictures, kept, strict=True) if is_kept]
-        return HeldOut(pictures, self.probabilities[kept], self.species, self.seen[kept])
-
-    def seen_part(self) -> HeldOut:
-        """Keep the pictures that can be right."""
-        return self.chosen(self.seen)
+    def select_known(self) -> HeldOutAnswers:
+        """Select the pictures of known species."""
+        return self.select(self.is_known)
 
     @property
-    def right(self) -> np.ndarray:
+    def labels(self) -> np.ndarray:
         """The column of each picture's species, intp (n,).
 
         Raises
         ------
         KeyError
-            When `species` lacks one: ask the `seen_part`.
+            When `species` lacks that of a picture, which can't happen after `select_known`.
         """
         columns = {name: column for column, name in enumerate(self.species)}
         return np.array([columns[str(picture.species)] for picture in self.pictures], np.intp)
+
+
+def held_out_scores(answers: Sequence[HeldOutAnswers]) -> dict[str, float]:
+    """Score held-out answers.
+
+    Parameters
+    ----------
+    answers : sequence of HeldOutAnswers
+        Those of several folds, which share no picture, are scored together.
+
+    Returns
+    -------
+    dict
+        ``S``, ``top1``, ``top5`` and ``per_plant``, from 0 to 1; ``pictures``, the number of pictures scored; and
+        ``unseen``, the number of those left out because their species is unknown. Without a picture of known species
+        the two numbers only.
+    """
+    known = [own.select_known() for own in answers]
+    pictures = [picture for own in known for picture in own.pictures]
+    counts = {"pictures": len(pictures), "unseen": sum(len(own.pictures) for own in answers) - len(pictures)}
+    if not pictures:
+        return dict(counts)
+    rank = np.concatenate([_rank_labels(own) for own in known])
+    authors = [picture.author or "" for picture in pictures]
+    plants = [picture.group for picture in pictures]
+    is_first = top_k_scores(rank)
+    return {
+        "S": average_score(is_first, authors, plants),
+        "top1": accuracy_score(is_first),
+        "top5": accuracy_score(top_k_scores(rank, 5)),
+        "per_plant": per_plant_score(is_first, authors, plants),
+        **counts,
+    }
+
+
+def _rank_labels(answers: HeldOutAnswers) -> np.ndarray:
+    """Rank each picture's label among all species, from 1; equally likely species rank in the order of the columns."""
+    order = np.argsort(-answers.probabilities, axis=1, kind="stable")
+    return (order == answers.labels[:, None]).argmax(axis=1) + 1

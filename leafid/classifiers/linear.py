@@ -37,10 +37,10 @@ class LinearScorer:
 
     def scores(self, vectors: np.ndarray) -> np.ndarray:
         """Give a score for every species, higher is better: float32 (n, n_species) for vectors (n, d)."""
-        return mapped(vectors, self.map) @ np.asarray(self.coefficients, np.float32) + self.intercepts
+        return apply_feature_map(vectors, self.map) @ np.asarray(self.coefficients, np.float32) + self.intercepts
 
 
-def summed(scorers: Sequence[LinearScorer], weights: Sequence[float]) -> LinearScorer:
+def sum_scorers(scorers: Sequence[LinearScorer], weights: Sequence[float]) -> LinearScorer:
     """Make one classifier whose scores are the weighted sum of those of several.
 
     Parameters
@@ -62,7 +62,7 @@ def summed(scorers: Sequence[LinearScorer], weights: Sequence[float]) -> LinearS
     )
 
 
-def mapped(vectors: np.ndarray, name: str) -> np.ndarray:
+def apply_feature_map(vectors: np.ndarray, name: str) -> np.ndarray:
     """Apply an explicit feature map to the rows of a float array (n, d)."""
     return chi2_map(np.maximum(vectors, 0)) if name == "chi2" else vectors
 

@@ -8,7 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
-from leafid.classifiers.linear import LinearScorer, mapped
+from leafid.classifiers.linear import LinearScorer, apply_feature_map
 
 # How many prepared numbers are in memory at once: 64 MiB of them.
 _BATCH_NUMBERS = 2**24
@@ -65,7 +65,7 @@ class Rows:
         self.n_rows = vectors.shape[0]
         self._vectors = vectors
         self._types = np.zeros(self.n_rows, np.int64) if types is None else types
-        self.n_columns = mapped(vectors[np.arange(1)], map).shape[1]
+        self.n_columns = apply_feature_map(vectors[np.arange(1)], map).shape[1]
         # The map costs more than all else: of a small table it is taken once, and not in every pass.
         self.is_small = batch_size is None and self.n_rows * self.n_columns <= _HELD_NUMBERS
         self._held = self._mapped(np.arange(self.n_rows)) if self.is_small else None
@@ -154,7 +154,7 @@ class Rows:
         return LinearScorer(self.map, scorer.coefficients, scorer.intercepts + moved)
 
     def _mapped(self, chosen: np.ndarray) -> np.ndarray:
-        return np.asarray(mapped(self._vectors[chosen].astype(np.float32), self.map), np.float32)
+        return np.asarray(apply_feature_map(self._vectors[chosen].astype(np.float32), self.map), np.float32)
 
     def _learned_means(self) -> tuple[np.ndarray, np.ndarray]:
         """Find the mean of every type, float32 (n_types, m), and that of all rows, (m,)."""

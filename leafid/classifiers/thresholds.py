@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+import logging
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
+from leafid.classifiers.held_out import HeldOutAnswers
+from leafid.collection.picture import Taxon
 from leafid.errors import LeafidError, UsageError
-from leafid.metrics.set_valued import compute_coverage_rank
+from leafid.metrics.hierarchy import fit_back_off_threshold
+from leafid.metrics.set_valued import compute_coverage_rank, fit_average_k_thresholds
+from leafid.metrics.taxonomy import Taxonomy
 
-# Of more pictures than this, evenly spaced ones are kept: a coverage is then met to less than a thousandth too much.
+# Maximum number of label probabilities that are kept; the error in coverage then is below a thousandth.
 MAX_KEPT = 4096
+# Mean set sizes with a threshold of their own: whole numbers up to this one ...
+_WHOLE_SIZES = 100
+# ... and this many others, evenly spaced in their logarithms.
+_OTHER_SIZES = 200
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -26,9 +36,9 @@ class Thresholds:
         Mean sizes of sets, rising.
     size_thresholds : float64 (m,)
         The probability from which a species is named so that held-out sets had that mean size; falling.
-    right : float64 (r,)
+    correct_probabilities : float64 (r,)
         Probabilities that right species got, rising: those of the ranks `kept_ranks` tells.
-    n_right : int
+    n_pictures : int
         How many pictures those are of.
     back_off : float or None
         The least probability that a taxon is answered with; None where it could not be fitted.
@@ -36,11 +46,11 @@ class Thresholds:
 
     sizes: np.ndarray
     size_thresholds: np.ndarray
-    right: np.ndarray
-    n_right: int
+    correct_probabilities: np.ndarray
+    n_pictures: int
     back_off: float | None = None
 
-    def of_size(self, size: float) -> float:
+    def threshold_for_size(self, size: float) -> float:
         """Give the probability from which a species is named, so that sets have a mean size.
 
         Parameters
@@ -55,7 +65,7 @@ class Thresholds:
 
         Examples
         --------
-        >>> Thresholds(np.array([1.0, 2.0]), np.array([0.5, 0.1]), np.array([0.9]), 1).of_size(1.5)
+        >>> Thresholds(np.array([1.0, 2.0]), np.array([0.5, 0.1]), np.array([0.9]), 1).threshold_for_size(1.5)
         0.3
         """
         if not size > 0:
@@ -64,7 +74,7 @@ class Thresholds:
             return float(self.size_thresholds[-1])
         return float(np.interp(size, self.sizes, self.size_thresholds))
 
-    def of_coverage(self, coverage: float) -> float:
+    def threshold_for_coverage(self, coverage: float) -> float:
         """Give the probability from which a species is named, so that sets hold the right one with a probability.
 
         Parameters
@@ -86,13 +96,13 @@ class Thresholds:
         Examples
         --------
         >>> one_to_nine = np.arange(1, 10) / 10
-        >>> Thresholds(np.array([1.0]), np.array([0.5]), one_to_nine, 9).of_coverage(0.8)
+        >>> Thresholds(np.array([1.0]), np.array([0.5]), one_to_nine, 9).threshold_for_coverage(0.8)
         0.2
         """
         place = int(
-            np.searchsorted(kept_ranks(self.n_right), compute_coverage_rank(self.n_right, coverage), side="right")
+            np.searchsorted(kept_ranks(self.n_pictures), compute_coverage_rank(self.n_pictures, coverage), side="right")
         )
-        return float(self.right[place - 1]) if place else 0.0
+        return float(self.correct_probabilities[place - 1]) if place else 0.0
 
 
 def kept_ranks(number: int) -> np.ndarray:
@@ -140,7 +150,7 @@ class SetRule:
         )
 
 
-def set_of(
+def select_set(
     ranking: Sequence[tuple[str, float]], rule: SetRule, thresholds: Thresholds | None
 ) -> list[tuple[str, float]]:
     """Take the species of a picture's set.
@@ -165,7 +175,7 @@ def set_of(
 
     Examples
     --------
-    >>> set_of([("Olea europaea", 0.7), ("Salix alba", 0.3)], SetRule("top", 1), None)
+    >>> select_set([("Olea europaea", 0.7), ("Salix alba", 0.3)], SetRule("top", 1), None)
     [('Olea europaea', 0.7)]
     """
     if rule.kind == "top":
@@ -175,5 +185,62 @@ def set_of(
             "the model keeps no thresholds: its training had no species with two plants, or was by an older program; "
             "train it again on more plants, or ask for top-K sets"
         )
-    least = thresholds.of_size(rule.value) if rule.kind == "average" else thresholds.of_coverage(rule.value)
+    least = (
+        thresholds.threshold_for_size(rule.value)
+        if rule.kind == "average"
+        else thresholds.threshold_for_coverage(rule.value)
+    )
     return [(species, probability) for species, probability in ranking if probability >= least]
+
+
+def fit_thresholds(held_out: HeldOutAnswers, taxa: Mapping[str, Taxon]) -> Thresholds | None:
+    """Fit the thresholds of sets and of backing off on held-out answers.
+
+    Only pictures of known species count: an identifier that was trained on all plants knows all of its species.
+
+    Parameters
+    ----------
+    held_out : HeldOutAnswers
+    taxa : mapping of str to Taxon
+        By species.
+
+    Returns
+    -------
+    Thresholds or None
+        None where no picture counts. Without `back_off` where the taxa are no tree, which is logged.
+
+    Notes
+    -----
+    Sets are fitted on pictures, as their definitions demand. For backing off every plant counts once, however many
+    pictures there are of it: the pictures to identify later show other plants.
+    """
+    known = held_out.select_known()
+    if not known.pictures:
+        return None
+    probabilities, labels = known.probabilities, known.labels
+    sizes = _choose_sizes(len(held_out.species))
+    label_probabilities = np.sort(probabilities[np.arange(len(labels)), labels])
+    groups = [picture.group for picture in known.pictures]
+    _, inverse, counts = np.unique(groups, return_inverse=True, return_counts=True)
+    try:
+        tree = Taxonomy(taxa[name] for name in held_out.species)
+        back_off = fit_back_off_threshold(
+            probabilities, [held_out.species[label] for label in labels], tree, 1 / counts[inverse]
+        )[0]
+    except LeafidError as error:
+        _log.warning("no threshold for backing off could be fitted: %s", error)
+        back_off = None
+    return Thresholds(
+        sizes,
+        fit_average_k_thresholds(probabilities, sizes.tolist()),
+        label_probabilities[kept_ranks(len(labels)) - 1],
+        len(labels),
+        back_off,
+    )
+
+
+def _choose_sizes(n_species: int) -> np.ndarray:
+    """Choose mean set sizes: whole ones up to 100, and others a few per cent apart; the last one is all species."""
+    whole = np.arange(1, min(n_species, _WHOLE_SIZES) + 1)
+    others = np.geomspace(0.05, n_species, _OTHER_SIZES)
+    return np.unique(np.concatenate([whole, others[others < n_species], [n_species]]).astype(np.float64))

@@ -1,62 +1,67 @@
-"""Tells the acquisition type of a picture from the picture itself."""
+"""Recognises the acquisition type of a picture from the picture itself."""
 
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from leafid.classifiers.linear import fit_linear, picture_weights
+from leafid.classifiers.linear import LinearScorer, fit_linear, picture_weights
 from leafid.classifiers.rows import Rows
 from leafid.collection.picture import AcquisitionType
 from leafid.features.type_features import N_TYPE_FEATURES
 
+#: Number of features after `_add_squares`.
+N_EXPANDED_FEATURES = 2 * N_TYPE_FEATURES
+_REGULARISATION = 1e-3
 
+
+@dataclass(frozen=True, eq=False)
 class TypeRecogniser:
-    """Recognises acquisition types by logistic regression on `type_features`.
+    """Logistic regression on `type_features` and their squares.
 
     Attributes
     ----------
-    types_ : tuple of AcquisitionType
-    scorer_ : LinearScorer
+    types : tuple of AcquisitionType
+        The columns of the scorer.
+    scorer : LinearScorer
     """
 
-    #: How many numbers a picture's features become in front of the classifier.
-    N_VALUES = 2 * N_TYPE_FEATURES
+    types: tuple[AcquisitionType, ...]
+    scorer: LinearScorer
 
-    def fit(self, features: np.ndarray, types: Sequence[AcquisitionType]) -> TypeRecogniser:
-        """Learn from pictures of known type.
+    def recognise(self, features: np.ndarray, among: Container[AcquisitionType] | None = None) -> list[AcquisitionType]:
+        """Recognise the types of pictures.
 
         Parameters
         ----------
-        features : ndarray of float32, shape (n, 27)
-            As `type_features` gives them; n at least 1.
-        types : sequence of AcquisitionType
-            Of the n pictures.
-
-        Returns
-        -------
-        TypeRecogniser
-            Itself.
+        features : float32 (n, N_TYPE_FEATURES)
+        among : container of AcquisitionType, optional
+            The types to choose from; at least one of `types`.
         """
-        words = np.array([str(type_) for type_ in types])
-        names, labels = np.unique(words, return_inverse=True)
-        self.types_ = tuple(AcquisitionType(str(name)) for name in names)
-        rows = Rows(_expanded(features), "none", standardise=True)
-        weights = picture_weights(labels, [""] * len(labels), 1.0, 0.0)
-        self.scorer_ = rows.scorer(*fit_linear("logistic", rows.rows, labels, 1e-3, weights))
-        return self
-
-    def recognise_features(
-        self, features: np.ndarray, among: Container[AcquisitionType] | None = None
-    ) -> list[AcquisitionType]:
-        """Tell the types of pictures by their features (n, 27), maybe among some types: one or more of `types_`."""
-        scores = self.scorer_.scores(_expanded(features))
+        scores = self.scorer.scores(_add_squares(features))
         if among is not None:
-            scores[:, [type_ not in among for type_ in self.types_]] = -np.inf
-        return [self.types_[best] for best in scores.argmax(axis=1)]
+            scores[:, [type_ not in among for type_ in self.types]] = -np.inf
+        return [self.types[column] for column in scores.argmax(axis=1)]
 
 
-def _expanded(features: np.ndarray) -> np.ndarray:
+def fit_type_recogniser(features: np.ndarray, types: Sequence[AcquisitionType]) -> TypeRecogniser:
+    """Fit a recogniser to pictures of known type, each type with the same total weight.
+
+    Parameters
+    ----------
+    features : float32 (n, N_TYPE_FEATURES)
+        n is at least 1.
+    types : sequence of AcquisitionType
+    """
+    names, labels = np.unique([str(type_) for type_ in types], return_inverse=True)
+    rows = Rows(_add_squares(features), "none", standardise=True)
+    weights = picture_weights(labels, [""] * len(labels), 1.0, 0.0)
+    scorer = rows.scorer(*fit_linear("logistic", rows.rows, labels, _REGULARISATION, weights))
+    return TypeRecogniser(tuple(AcquisitionType(str(name)) for name in names), scorer)
+
+
+def _add_squares(features: np.ndarray) -> np.ndarray:
     # Squares let a linear classifier single out a middle range: a sheet is neither pure white nor dark.
     return np.hstack([features, features**2])

@@ -30,9 +30,9 @@ def ranking_choice(top: int | None) -> Choice:
 
 def set_choice(model: Model, rule: SetRule) -> Choice:
     """Say a set of species, maybe an empty one."""
-    from leafid.classifiers.thresholds import set_of
+    from leafid.classifiers.thresholds import select_set
 
-    return lambda answer: set_of(answer.ranking, rule, model.thresholds.get(_get_type(answer.picture)))
+    return lambda answer: select_set(answer.ranking, rule, model.thresholds.get(_get_type(answer.picture)))
 
 
 def back_off_choice(model: Model) -> Choice:
@@ -45,7 +45,7 @@ def back_off_choice(model: Model) -> Choice:
 
     @cache
     def tree(type_: AcquisitionType) -> Taxonomy:
-        return Taxonomy(model.species[name].taxon for name in model.identifier(type_).species_)
+        return Taxonomy(model.species[name].taxon for name in model.identifier(type_).species)
 
     def choose(answer: Answer) -> Ranking:
         type_ = _get_type(answer.picture)
@@ -62,13 +62,13 @@ def back_off_choice(model: Model) -> Choice:
 
 def check_thresholds(model: Model, pictures: Iterable[Picture], arguments: argparse.Namespace) -> None:
     """Find out before the work that the model lacks what sets or backing off need."""
-    from leafid.classifiers.thresholds import set_of
+    from leafid.classifiers.thresholds import select_set
 
     for type_ in dict.fromkeys(picture.type for picture in pictures):
         # Of a picture of unknown type any type of the model may be recognised.
         for one in [type_] if type_ in model.identifiers else list(model.identifiers) if type_ is None else []:
             if arguments.set:
-                set_of([], arguments.set, model.thresholds.get(one))
+                select_set([], arguments.set, model.thresholds.get(one))
             elif arguments.back_off:
                 _back_off_threshold(model, one)
 

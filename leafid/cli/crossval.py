@@ -54,8 +54,7 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     from dataclasses import replace
 
     from leafid.errors import UsageError
-    from leafid.identification.crossvalidation import cross_validate
-    from leafid.identification.held_out_scores import cross_validated_scores
+    from leafid.identification.crossvalidation import cross_validate, cross_validated_scores
 
     if arguments.folds < 2:
         raise UsageError(f"--folds: expected at least 2, found {arguments.folds}; see 'leafid crossval --help'")
@@ -97,7 +96,7 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
 
 def figure_cells(scores: dict) -> list[str]:
     """Write each figure of `cross_validated_scores`, mean ± spread; "-" where it is missing."""
-    from leafid.identification.held_out_scores import FIGURES
+    from leafid.classifiers.held_out import FIGURES
 
     return [
         f"{scores[name]['mean']:.3f} ± {scores[name]['fold_sd']:.3f}" if name in scores else "-" for name in FIGURES
@@ -107,7 +106,7 @@ def figure_cells(scores: dict) -> list[str]:
 def _print_table(by_type: dict[str, dict], environment: Environment) -> None:
     import numpy as np
 
-    from leafid.identification.held_out_scores import FIGURES
+    from leafid.classifiers.held_out import FIGURES
 
     width = max(10, *map(len, by_type))
     environment.print(f"{'type':<{width}}" + "".join(f"  {name:>14}" for name in FIGURES) + "   pictures   left out")

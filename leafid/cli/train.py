@@ -57,7 +57,6 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     check_writable(arguments.output)
 
     from leafid.identification.modelfile import write_model
-    from leafid.identification.threshold_fitting import complete
     from leafid.identification.training import train
 
     pictures = read_training_pictures(arguments, environment)
@@ -65,16 +64,13 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     recipes = load_recipes(arguments, pictures)
     with on_workers(arguments, [arguments.collection]), open_loader(arguments, environment) as loader:
         model = train(pictures, recipes, loader, arguments.seed)
-    complete(model)
     write_model(model, arguments.output)
     # Not all that were read: a recipe needn't learn from every type that the collection has.
     n_used = sum(info.n_pictures for info in model.species.values())
     environment.print(f"{arguments.output}: trained on {n_used} pictures")
     environment.print("on plants held out while training:")
     for type_ in model.identifiers:
-        environment.print(
-            "  " + format_score_line(str(type_), model.scores.get(str(type_), {"pictures": 0, "unseen": 0}))
-        )
+        environment.print("  " + format_score_line(str(type_), model.scores[str(type_)]))
     if model.type_recognition is not None:
         environment.print(f"  acquisition type recognised: {model.type_recognition:.3f} of the pictures")
     if loader.unreadable:

@@ -1,4 +1,4 @@
-"""Trains and answers by folds of plants, or of places."""
+"""Cross-validation by folds of plants, or of places."""
 
 from __future__ import annotations
 
@@ -6,47 +6,49 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import islice
+from typing import Any
 
 import numpy as np
 
 from leafid.classifiers.context import Context
-from leafid.classifiers.held_out import HeldOut
+from leafid.classifiers.held_out import FIGURES, HeldOutAnswers, held_out_scores
 from leafid.collection import split_by_plant
 from leafid.collection.geography import split_by_place
 from leafid.collection.picture import AcquisitionType, Picture
 from leafid.encoding import Encoder
 from leafid.features.loader import FeatureLoader
-from leafid.identification.identifier import Identifier, fit_together, trainable
-from leafid.identification.training import bounded_context
+from leafid.identification.fitting import FittedIdentifier, fit_identifiers, select_trainable
+from leafid.identification.identifier import Identifier
+from leafid.identification.training import fit_context
 from leafid.recipes.recipe import Recipe, group_by_training
 
 N_FOLDS = 5
-# Descriptions of so many pictures are held at once.
-_BATCH = 256
+# Number of pictures whose features are in memory at once.
+_BATCH_SIZE = 256
 
 
 @dataclass(frozen=True)
 class FoldAnswers:
-    """What was said of one fold's test pictures of one type.
+    """Answers to one fold's test pictures of one type.
 
     Attributes
     ----------
     type : AcquisitionType
     seed, fold : int
-    held_out : HeldOut
-        By looks alone.
+    held_out : HeldOutAnswers
+        Visual probabilities alone.
     context : Context or None
-        What the fold's training part taught of place and day; None where it was not asked for.
-    with_context : HeldOut or None
-        The same pictures, by looks and context.
+        The prior of place and day learned from the fold's training part, if asked for.
+    with_context : HeldOutAnswers or None
+        The same pictures with the prior applied.
     """
 
     type: AcquisitionType
     seed: int
     fold: int
-    held_out: HeldOut
+    held_out: HeldOutAnswers
     context: Context | None = None
-    with_context: HeldOut | None = None
+    with_context: HeldOutAnswers | None = None
 
 
 def cross_validate(
@@ -60,9 +62,9 @@ def cross_validate(
     context: bool = False,
     by_place: bool = False,
 ) -> Iterator[FoldAnswers]:
-    """Answer every picture by a model that saw no picture of its plant, of whatever type.
+    """Identify every picture with a model that was trained without its plant, on pictures of any type.
 
-    Codebooks, classifiers, calibration and fusion are learned anew in every fold, from its training part alone.
+    Codebooks, classifiers, calibration and fusion are learned from each fold's training part alone.
 
     Parameters
     ----------
@@ -72,14 +74,14 @@ def cross_validate(
     loader : FeatureLoader
     n_folds : int, default 5
     seeds : sequence of int, default (0, 1, 2)
-        The plants are dealt out anew with each.
+        The plants are assigned to folds anew with each.
     shared_codebooks : bool, default False
-        Learn the codebooks once, from pictures of all folds without their labels: every picture is described once
+        Learn the codebooks once, from the pictures of all folds without their labels: features are then extracted once
         instead of once a fold.
     context : bool, default False
-        Also answer by looks and by place and day together.
+        Also give the answers with the prior of place and day applied.
     by_place : bool, default False
-        Fold places instead of plants: no picture of a test picture's place, of whatever plant, was seen.
+        Make folds of places instead of plants: no picture taken at the place of a test picture is trained on.
 
     Yields
     ------
@@ -95,44 +97,65 @@ def cross_validate(
     if shared_codebooks:
         for types in group_by_training(recipes):
             recipe = recipes[types[0]]
-            learned = loader.learn_encoders(trainable(pictures, recipe), recipe, seeds[0])
-            encoders |= dict.fromkeys(types, learned)
-    deal = split_by_place if by_place else split_by_plant
+            shared = loader.learn_encoders(select_trainable(pictures, recipe), recipe, seeds[0])
+            encoders |= dict.fromkeys(types, shared)
+    split = split_by_place if by_place else split_by_plant
     for seed in seeds:
-        for fold, test in enumerate(deal(pictures, n_folds, seed)):
-            in_test = np.zeros(len(pictures), bool)
-            in_test[test] = True
-            training = [picture for picture, held in zip(pictures, in_test, strict=True) if not held]
-            asked = {type_: [pictures[index] for index in test if pictures[index].type == type_] for type_ in recipes}
+        for fold, test in enumerate(split(pictures, n_folds, seed)):
+            training = [pictures[index] for index in np.setdiff1d(np.arange(len(pictures)), test)]
+            queries = {type_: [pictures[index] for index in test if pictures[index].type == type_] for type_ in recipes}
             trained = {picture.type for picture in training}
-            for types in group_by_training({t: recipe for t, recipe in recipes.items() if asked[t] and t in trained}):
-                identifiers = [Identifier(recipes[type_], seed) for type_ in types]
-                fit_together(identifiers, training, loader, encoders.get(types[0]))
-                for identifier in identifiers:
-                    held_out = _answered(asked[identifier.type], identifier, loader)
-                    answers = FoldAnswers(identifier.type, seed, fold, held_out)
-                    yield _in_context(answers, identifier, training) if context else answers
+            chosen = {type_: recipe for type_, recipe in recipes.items() if queries[type_] and type_ in trained}
+            for types in group_by_training(chosen):
+                fitted = fit_identifiers(
+                    [recipes[type_] for type_ in types], training, loader, seed, encoders.get(types[0])
+                )
+                for type_, own in zip(types, fitted, strict=True):
+                    answers = FoldAnswers(type_, seed, fold, _identify(queries[type_], own.identifier, loader))
+                    yield _add_context(answers, own, training) if context else answers
 
 
-def _in_context(answers: FoldAnswers, identifier: Identifier, training: Sequence[Picture]) -> FoldAnswers:
-    assert identifier.held_out_ is not None
-    looks = answers.held_out
-    context = bounded_context(identifier.held_out_, training, answers.seed)
-    probabilities = context.apply(looks.probabilities, looks.pictures)
-    return replace(answers, context=context, with_context=replace(looks, probabilities=probabilities))
+def _add_context(answers: FoldAnswers, fitted: FittedIdentifier, training: Sequence[Picture]) -> FoldAnswers:
+    visual = answers.held_out
+    context = fit_context(fitted.held_out, training, answers.seed)
+    probabilities = context.apply(visual.probabilities, visual.pictures)
+    return replace(answers, context=context, with_context=replace(visual, probabilities=probabilities))
 
 
-def _answered(asked: list[Picture], identifier: Identifier, loader: FeatureLoader) -> HeldOut:
-    species = identifier.species_
+def _identify(queries: list[Picture], identifier: Identifier, loader: FeatureLoader) -> HeldOutAnswers:
     pictures: list[Picture] = []
-    probabilities = [np.empty((0, len(species)))]
-    with closing(loader.stream(asked, identifier.extractor_)) as stream:
-        found = zip(asked, stream, strict=True)
-        while batch := list(islice(found, _BATCH)):
-            known = [(picture, one) for picture, one in batch if one is not None]
-            pictures += [picture for picture, _ in known]
-            if known:
-                probabilities.append(identifier.predict_proba([one for _, one in known]))
-    of_model = set(species)
-    seen = np.array([picture.species in of_model for picture in pictures], bool)
-    return HeldOut(pictures, np.concatenate(probabilities), species, seen)
+    probabilities = [np.empty((0, len(identifier.species)))]
+    with closing(loader.stream(queries, identifier.extractor)) as stream:
+        found = zip(queries, stream, strict=True)
+        while batch := list(islice(found, _BATCH_SIZE)):
+            readable = [(picture, features) for picture, features in batch if features is not None]
+            pictures += [picture for picture, _ in readable]
+            if readable:
+                probabilities.append(identifier.predict_proba([features for _, features in readable]))
+    species = set(identifier.species)
+    is_known = np.array([picture.species in species for picture in pictures], bool)
+    return HeldOutAnswers(pictures, np.concatenate(probabilities), identifier.species, is_known)
+
+
+def cross_validated_scores(answers: Sequence[FoldAnswers]) -> dict[str, Any]:
+    """Score the folds of one acquisition type: all folds of a seed together, and every fold on its own.
+
+    Returns
+    -------
+    dict
+        ``repeats`` and ``folds``: lists of `held_out_scores`, with ``seed``, and with ``seed`` and ``fold``. For each
+        of `FIGURES`, ``mean`` over the seeds and ``fold_sd``, the standard deviation over all folds; missing where no
+        fold has a picture of known species.
+    """
+    folds = [{"seed": own.seed, "fold": own.fold, **held_out_scores([own.held_out])} for own in answers]
+    repeats = [
+        {"seed": seed, **held_out_scores([own.held_out for own in answers if own.seed == seed])}
+        for seed in sorted({own.seed for own in answers})
+    ]
+    scores: dict[str, Any] = {"repeats": repeats, "folds": folds}
+    for name in FIGURES:
+        by_seed = [own[name] for own in repeats if name in own]
+        by_fold = [own[name] for own in folds if name in own]
+        if by_seed:
+            scores[name] = {"mean": float(np.mean(by_seed)), "fold_sd": float(np.std(by_fold))}
+    return scores

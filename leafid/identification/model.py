@@ -1,4 +1,4 @@
-"""A model: the identifiers of the acquisition types that it was trained for, and what tells the types apart."""
+"""A model: an identifier for each acquisition type, and the recogniser of types."""
 
 from __future__ import annotations
 
@@ -18,41 +18,36 @@ from leafid.identification.type_recognition import TypeRecognition
 
 @dataclass(frozen=True)
 class SpeciesInfo:
-    """What is known of a species beside its name.
-
-    Attributes
-    ----------
-    taxon : Taxon
-    vernacular_names : tuple of str
-    n_pictures : int
-        Training pictures of all types.
-    """
+    """Taxonomy and vernacular names of a species, and its number of training pictures (of all types)."""
 
     taxon: Taxon
     vernacular_names: tuple[str, ...] = ()
     n_pictures: int = 0
 
 
-@dataclass
+@dataclass(frozen=True, eq=False)
 class Model:
-    """Everything that naming species needs.
+    """All that is needed to identify pictures.
+
+    `leafid.identification.training.train` makes one from pictures, `leafid.identification.modelfile.read_model` reads
+    one from a file.
 
     Attributes
     ----------
     identifiers : dict of AcquisitionType to Identifier
     recogniser : TypeRecogniser or None
-        None where it was trained on a single type.
+        None in a model of a single type.
     species : dict of str to SpeciesInfo
     fingerprint : str
         Of the training pictures.
     scores : dict of str to dict
-        By type: scores on held-out plants at training time, see `leafid.identification.held_out_scores`.
+        `leafid.classifiers.held_out.held_out_scores` of the training, by type.
     thresholds : dict of AcquisitionType to Thresholds
-        How sure each identifier must be; a type is missing where its training had nothing to learn that from.
+        Without a type that no species had two plants to learn from.
     contexts : dict of AcquisitionType to Context
-        What place and day say beside what each identifier sees; empty in a model of an older program.
+        Priors of place and day; empty in files of older programs.
     type_recognition : float or None
-        How often the type of pictures of held-out plants is recognised; None where it could not be told.
+        Share of held-out pictures whose type the recogniser told correctly; None where this could not be measured.
     """
 
     identifiers: dict[AcquisitionType, Identifier]
@@ -65,7 +60,7 @@ class Model:
     type_recognition: float | None = None
 
     def recognise_type(self, features: np.ndarray) -> AcquisitionType:
-        """Recognise which of the types that it was trained for a picture is of, by its `type_features`."""
+        """Recognise the acquisition type of a picture, one that the model was trained for, by its `type_features`."""
         return TypeRecognition(tuple(self.identifiers), self.recogniser).recognise_features(features)
 
     def identifier(self, acquisition_type: AcquisitionType) -> Identifier:
@@ -86,16 +81,18 @@ class Model:
             ) from None
 
 
-def known_species(pictures: Sequence[Picture]) -> dict[str, SpeciesInfo]:
-    """Gather what labelled pictures say of their species: taxon, common names, number of pictures."""
+def collect_species_info(pictures: Sequence[Picture]) -> dict[str, SpeciesInfo]:
+    """Collect the taxon, the vernacular names and the number of pictures of each species."""
     gathered: dict[str, list[Picture]] = {}
     for picture in pictures:
         if picture.species is not None:
             gathered.setdefault(picture.species, []).append(picture)
-    known = {}
+    info = {}
     for species in sorted(gathered):
         own = gathered[species]
         names = dict.fromkeys(name for picture in own for name in picture.vernacular_names)
-        fullest = max((p.taxon for p in own if p.taxon), key=lambda t: sum(v is not None for v in (t.family, t.order)))
-        known[species] = SpeciesInfo(fullest, tuple(names), len(own))
-    return known
+        most_complete = max(
+            (p.taxon for p in own if p.taxon), key=lambda t: sum(v is not None for v in (t.family, t.order))
+        )
+        info[species] = SpeciesInfo(most_complete, tuple(names), len(own))
+    return info

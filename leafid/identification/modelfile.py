@@ -10,9 +10,9 @@ import numpy as np
 
 import leafid
 from leafid.classifiers.context import COLUMNS, Bandwidths, Context, Sightings
-from leafid.classifiers.linear import LinearScorer, mapped
+from leafid.classifiers.linear import LinearScorer, apply_feature_map
 from leafid.classifiers.thresholds import Thresholds, kept_ranks
-from leafid.classifiers.type_recogniser import TypeRecogniser
+from leafid.classifiers.type_recogniser import N_EXPANDED_FEATURES, TypeRecogniser
 from leafid.collection.picture import AcquisitionType, Taxon
 from leafid.descriptors.local import get_local_descriptor
 from leafid.descriptors.registry import get_column_names
@@ -45,9 +45,9 @@ def write_model(model: Model, path: str | os.PathLike[str]) -> None:
         entry = identifiers[str(type_)] = {
             "recipe": identifier.recipe.to_dict(),
             "seed": identifier.seed,
-            "species": list(identifier.species_),
-            "n_pictures": identifier.n_pictures_,
-            "n_plants": identifier.n_plants_,
+            "species": list(identifier.species),
+            "n_pictures": identifier.n_pictures,
+            "n_plants": identifier.n_plants,
         }
         arrays.update(_prefix_names(str(type_), _dump_classifiers(identifier)))
         if str(type_) in model.scores:
@@ -67,10 +67,10 @@ def write_model(model: Model, path: str | os.PathLike[str]) -> None:
         "identifiers": identifiers,
     }
     if model.recogniser is not None:
-        types = [str(type_) for type_ in model.recogniser.types_]
+        types = [str(type_) for type_ in model.recogniser.types]
         manifest["type_recogniser"] = {"types": types, "accuracy": model.type_recognition}
-        arrays["type_recogniser/coefficients"] = model.recogniser.scorer_.coefficients
-        arrays["type_recogniser/intercepts"] = model.recogniser.scorer_.intercepts
+        arrays["type_recogniser/coefficients"] = model.recogniser.scorer.coefficients
+        arrays["type_recogniser/intercepts"] = model.recogniser.scorer.intercepts
     write_archive(path, manifest, arrays)
 
 
@@ -84,14 +84,14 @@ def read_model(path: str | os.PathLike[str]) -> Model:
     """
     with open_archive(path) as archive:
         manifest = _read_manifest(archive, path)
+        accuracy = manifest.get("type_recogniser", {}).get("accuracy")
         model = Model(
             {},
             _read_type_recogniser(manifest, archive),
             {name: _parse_species_info(name, entry) for name, entry in manifest["species"].items()},
             str(manifest["training_fingerprint"]),
+            type_recognition=None if accuracy is None else float(accuracy),
         )
-        accuracy = manifest.get("type_recogniser", {}).get("accuracy")
-        model.type_recognition = None if accuracy is None else float(accuracy)
         for word, entry in manifest["identifiers"].items():
             type_ = AcquisitionType(word)
             recipe = parse_recipe(entry["recipe"], type_, str(path))
@@ -101,7 +101,7 @@ def read_model(path: str | os.PathLike[str]) -> Model:
             if "thresholds" in entry:
                 model.thresholds[type_] = _read_thresholds(entry["thresholds"], f"{type_}/thresholds", archive)
             if "context" in entry:
-                n_species = len(model.identifiers[type_].species_)
+                n_species = len(model.identifiers[type_].species)
                 model.contexts[type_] = _read_context(entry["context"], f"{type_}/context", archive, n_species)
         return model
 
@@ -141,31 +141,29 @@ def _read_manifest(archive: ModelArchive, path: str | os.PathLike[str]) -> dict[
 
 
 def _dump_classifiers(identifier: Identifier) -> Arrays:
-    arrays: Arrays = {"expert_weights": identifier.weights_}
-    for name, scorer in identifier.scorers_.items():
+    arrays: Arrays = {"expert_weights": identifier.weights}
+    for name, scorer in identifier.scorers.items():
         halves, scale = to_half_precision(scorer.coefficients)
         own = {"coefficients": halves, "scale": scale, "intercepts": scorer.intercepts.astype(np.float32)}
         arrays.update(_prefix_names(f"experts/{name}", own))
-        if name in identifier.extractor_.encoders:
-            state = identifier.extractor_.encoders[name].get_state()
+        if name in identifier.extractor.encoders:
+            state = identifier.extractor.encoders[name].get_state()
             arrays.update(_prefix_names(f"experts/{name}/encoder", state))
     return arrays
 
 
 def _read_identifier(entry: dict[str, Any], recipe: Recipe, archive: ModelArchive) -> Identifier:
-    identifier = Identifier(recipe, int(entry["seed"]))
+    seed = int(entry["seed"])
     species = tuple(entry["species"])
     if not species or not all(isinstance(name, str) for name in species):
         raise ValueError(f"expected a list of species, found {entry['species']!r}")
-    identifier.species_ = species
-    identifier.n_pictures_, identifier.n_plants_ = int(entry["n_pictures"]), int(entry["n_plants"])
-    identifier.weights_ = archive.read_array(f"{recipe.type}/expert_weights", len(recipe.experts))
+    weights = archive.read_array(f"{recipe.type}/expert_weights", len(recipe.experts))
     encoders: dict[str, Encoder] = {}
-    identifier.scorers_ = {}
+    scorers: dict[str, LinearScorer] = {}
     for name, expert in recipe.experts.items():
         prefix = f"{recipe.type}/experts/{name}"
         if isinstance(expert.features, LocalPatches):
-            encoder = expert.features.make_encoder(identifier.seed)
+            encoder = expert.features.make_encoder(seed)
             shapes = encoder.get_state_shapes(get_local_descriptor(expert.features.descriptor).length)
             state = {key: archive.read_array(f"{prefix}/encoder/{key}", *shape) for key, shape in shapes.items()}
             encoders[name] = encoder.set_state(state)
@@ -173,40 +171,37 @@ def _read_identifier(entry: dict[str, Any], recipe: Recipe, archive: ModelArchiv
         else:
             n_values = len(get_column_names(expert.families))
         feature_map = expert.classifier.feature_map
-        n_mapped = mapped(np.zeros((1, n_values), np.float32), feature_map).shape[1]
+        n_mapped = apply_feature_map(np.zeros((1, n_values), np.float32), feature_map).shape[1]
         halves = archive.read_array(f"{prefix}/coefficients", n_mapped, len(species))
-        identifier.scorers_[name] = LinearScorer(
+        scorers[name] = LinearScorer(
             feature_map,
             halves.astype(np.float32) * archive.read_array(f"{prefix}/scale", len(species)),
             archive.read_array(f"{prefix}/intercepts", len(species)),
         )
-    identifier.extractor_ = FeatureExtractor(recipe.experts, encoders, recipe.longest_side)
-    return identifier
+    extractor = FeatureExtractor(recipe.experts, encoders, recipe.longest_side)
+    n_pictures, n_plants = int(entry["n_pictures"]), int(entry["n_plants"])
+    return Identifier(recipe, species, extractor, scorers, weights, seed, n_pictures, n_plants)
 
 
 def _read_type_recogniser(manifest: dict[str, Any], archive: ModelArchive) -> TypeRecogniser | None:
     if "type_recogniser" not in manifest:
         return None
-    recogniser = TypeRecogniser()
-    recogniser.types_ = tuple(AcquisitionType(word) for word in manifest["type_recogniser"]["types"])
-    recogniser.scorer_ = LinearScorer(
-        "none",
-        archive.read_array("type_recogniser/coefficients", TypeRecogniser.N_VALUES, len(recogniser.types_)),
-        archive.read_array("type_recogniser/intercepts", len(recogniser.types_)),
-    )
-    return recogniser
+    types = tuple(AcquisitionType(word) for word in manifest["type_recogniser"]["types"])
+    coefficients = archive.read_array("type_recogniser/coefficients", N_EXPANDED_FEATURES, len(types))
+    intercepts = archive.read_array("type_recogniser/intercepts", len(types))
+    return TypeRecogniser(types, LinearScorer("none", coefficients, intercepts))
 
 
 def _dump_thresholds(thresholds: Thresholds) -> tuple[dict[str, Any], Arrays]:
     entry = {
         "n_sizes": len(thresholds.sizes),
-        "n_pictures": thresholds.n_right,
+        "n_pictures": thresholds.n_pictures,
         "back_off": thresholds.back_off,
     }
     arrays = {
         "sizes": thresholds.sizes,
         "size_thresholds": thresholds.size_thresholds,
-        "correct_probabilities": thresholds.right,
+        "correct_probabilities": thresholds.correct_probabilities,
     }
     return entry, arrays
 

@@ -141,7 +141,7 @@ def _answers_of_type(
 ) -> Iterator[tuple[int, Answer]]:
     identifier = model.identifier(type_)
     asked = [(place, picture) for place in places if (picture := batch[place]) is not None]
-    found = loader.describe([picture for _, picture in asked], identifier.extractor_)
+    found = loader.describe([picture for _, picture in asked], identifier.extractor)
     known = [(place, picture, one) for (place, picture), one in zip(asked, found, strict=True) if one is not None]
     if not known:
         return
@@ -152,10 +152,10 @@ def _answers_of_type(
     if context and type_ in model.contexts:
         probabilities = model.contexts[type_].apply(probabilities, [picture for _, picture, _ in known])
     for (place, picture, _), row in zip(known, probabilities, strict=True):
-        yield place, Answer(picture, ranked(row, identifier.species_))
+        yield place, Answer(picture, rank_species(row, identifier.species))
 
 
-def ranked(probabilities: np.ndarray, species: Sequence[str]) -> list[tuple[str, float]]:
+def rank_species(probabilities: np.ndarray, species: Sequence[str]) -> list[tuple[str, float]]:
     """Sort species by falling probability, equal ones by name.
 
     Parameters
@@ -166,7 +166,7 @@ def ranked(probabilities: np.ndarray, species: Sequence[str]) -> list[tuple[str,
 
     Examples
     --------
-    >>> ranked(np.array([0.25, 0.5, 0.25]), ["Acer campestre", "Olea europaea", "Salix alba"])
+    >>> rank_species(np.array([0.25, 0.5, 0.25]), ["Acer campestre", "Olea europaea", "Salix alba"])
     [('Olea europaea', 0.5), ('Acer campestre', 0.25), ('Salix alba', 0.25)]
     """
     order = np.argsort(-probabilities, kind="stable")

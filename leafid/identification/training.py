@@ -1,4 +1,4 @@
-"""Trains a model: one identifier for each acquisition type, and what tells the types apart."""
+"""Trains a model: an identifier for each acquisition type with its thresholds and prior, and the type recogniser."""
 
 from __future__ import annotations
 
@@ -9,19 +9,21 @@ import numpy as np
 
 from leafid.classifiers.context import Context
 from leafid.classifiers.context_fitting import learn_context
-from leafid.classifiers.held_out import HeldOut
-from leafid.classifiers.type_recogniser import TypeRecogniser
+from leafid.classifiers.held_out import HeldOutAnswers, held_out_scores
+from leafid.classifiers.thresholds import fit_thresholds
+from leafid.classifiers.type_recogniser import TypeRecogniser, fit_type_recogniser
 from leafid.collection import compute_fingerprint, split_by_plant
 from leafid.collection.picture import AcquisitionType, Picture
 from leafid.features.loader import FeatureLoader
 from leafid.features.sampling import sample_by_plant
-from leafid.identification.identifier import Identifier, fit_together
-from leafid.identification.model import Model, known_species
+from leafid.identification.fitting import FittedIdentifier, fit_identifiers
+from leafid.identification.model import Model, collect_species_info
 from leafid.recipes.recipe import Recipe, group_by_training
 
-#: Of so many pictures at most it is learned what tells the acquisition types apart, and what place and day say.
+#: Maximum numbers of pictures that the type recogniser, and the prior of place and day, are learned from.
 RECOGNISER_PICTURES = 20_000
 CONTEXT_PICTURES = 4_000
+_N_FOLDS = 5
 _log = logging.getLogger(__name__)
 
 
@@ -39,88 +41,84 @@ def train(
     loader : FeatureLoader
     seed : int, default 0
 
-    Returns
-    -------
-    Model
-        Without `scores` and `thresholds`: `leafid.identification.threshold_fitting.complete` adds them.
-
     Raises
     ------
     LeafidError
         When there is nothing to train on.
     """
-    identifiers = {type_: Identifier(recipe, seed) for type_, recipe in recipes.items()}
+    fitted: dict[AcquisitionType, FittedIdentifier] = {}
     for types in group_by_training(recipes):
-        fit_together([identifiers[type_] for type_ in types], pictures, loader)
+        fitted.update(zip(types, fit_identifiers([recipes[t] for t in types], pictures, loader, seed), strict=True))
+    identifiers = {type_: fitted[type_].identifier for type_ in recipes}
     for type_, identifier in identifiers.items():
-        if len(identifier.species_) == 1:
+        if len(identifier.species) == 1:
             _log.warning("type %s: all pictures are of one species; it will be the answer to every picture", type_)
     used = {type_ for recipe in recipes.values() for type_ in recipe.training_types}
     readable = [p for p in pictures if p.file not in loader.unreadable and p.type in used]
-    asked = [picture for picture in readable if picture.type in recipes]
-    drawn = [asked[index] for index in sample_by_plant(asked, RECOGNISER_PICTURES, seed)]
-    recogniser, share = train_recogniser(drawn, loader, seed)
-    contexts = {
-        type_: bounded_context(identifier.held_out_, readable, seed)
-        for type_, identifier in identifiers.items()
-        if identifier.held_out_ is not None
-    }
+    own = [picture for picture in readable if picture.type in recipes]
+    sample = [own[index] for index in sample_by_plant(own, RECOGNISER_PICTURES, seed)]
+    recogniser, recognition = train_recogniser(sample, loader, seed)
+    species = collect_species_info(readable)
+    taxa = {name: info.taxon for name, info in species.items()}
+    held_out = {type_: fitted[type_].held_out for type_ in recipes}
+    thresholds = {type_: fit_thresholds(answers, taxa) for type_, answers in held_out.items()}
     return Model(
         identifiers,
         recogniser,
-        known_species(readable),
+        species,
         compute_fingerprint(readable),
-        contexts=contexts,
-        type_recognition=share,
+        scores={str(type_): held_out_scores([answers]) for type_, answers in held_out.items()},
+        thresholds={type_: found for type_, found in thresholds.items() if found is not None},
+        contexts={type_: fit_context(answers, readable, seed) for type_, answers in held_out.items()},
+        type_recognition=recognition,
     )
 
 
-def bounded_context(held_out: HeldOut, pictures: Sequence[Picture], seed: int) -> Context:
-    """Learn the prior of place and day, of a large collection from a part of the plants.
+def fit_context(held_out: HeldOutAnswers, pictures: Sequence[Picture], seed: int) -> Context:
+    """Fit the prior of place and day, on a sample of the plants of a large collection.
 
-    Each held-out picture is weighed against each sighting, so that the work, and the memory, grow with the square.
+    Time and memory grow with the square of the number of pictures: each held-out one is compared with each sighting.
 
     Parameters
     ----------
     held_out, pictures
         As in `leafid.classifiers.context_fitting.learn_context`.
     seed : int
-
-    Returns
-    -------
-    Context
     """
-    drawn = [pictures[index] for index in sample_by_plant(pictures, CONTEXT_PICTURES, seed)]
-    if len(drawn) < len(pictures):
-        files = {picture.file for picture in drawn}
-        held_out = held_out.chosen(np.array([picture.file in files for picture in held_out.pictures], bool))
-    return learn_context(held_out, drawn)
+    sample = [pictures[index] for index in sample_by_plant(pictures, CONTEXT_PICTURES, seed)]
+    if len(sample) < len(pictures):
+        files = {picture.file for picture in sample}
+        held_out = held_out.select(np.array([picture.file in files for picture in held_out.pictures], bool))
+    return learn_context(held_out, sample)
 
 
 def train_recogniser(
     pictures: Sequence[Picture], loader: FeatureLoader, seed: int
 ) -> tuple[TypeRecogniser | None, float | None]:
-    """Train the recogniser of types; also tell how often it is right on plants that it did not see.
+    """Train the type recogniser, and measure the share of held-out pictures that it recognises correctly.
 
     Returns
     -------
     recogniser : TypeRecogniser or None
         None where there is one type only.
     share : float or None
-        None where it can't be told.
+        None where it can't be measured.
     """
-    features = loader.type_features(pictures)
-    known = [(p, f) for p, f in zip(pictures, features, strict=True) if f is not None and p.type is not None]
-    types = [picture.type for picture, _ in known if picture.type is not None]
+    rows, types, readable = [], [], []
+    for picture, features in zip(pictures, loader.type_features(pictures), strict=True):
+        if features is not None and picture.type is not None:
+            rows.append(features)
+            types.append(picture.type)
+            readable.append(picture)
     if len(set(types)) < 2:
         return None, None
-    rows = np.stack([row for _, row in known])
-    n_plants = len({picture.group for picture, _ in known})
-    right = []
-    for test in split_by_plant([picture for picture, _ in known], min(5, n_plants), seed) if n_plants > 1 else []:
-        train_rows = np.setdiff1d(np.arange(len(rows)), test)
-        chosen = [types[index] for index in train_rows]
-        if len(set(chosen)) > 1:
-            said = TypeRecogniser().fit(rows[train_rows], chosen).recognise_features(rows[test])
-            right += [answer == types[index] for answer, index in zip(said, test, strict=True)]
-    return TypeRecogniser().fit(rows, types), float(np.mean(right)) if right else None
+    table = np.stack(rows)
+    n_plants = len({picture.group for picture in readable})
+    correct: list[bool] = []
+    for test in split_by_plant(readable, min(_N_FOLDS, n_plants), seed) if n_plants > 1 else []:
+        training = np.setdiff1d(np.arange(len(table)), test)
+        training_types = [types[index] for index in training]
+        if len(set(training_types)) > 1:
+            recognised = fit_type_recogniser(table[training], training_types).recognise(table[test])
+            correct += [type_ == types[index] for type_, index in zip(recognised, test, strict=True)]
+    return fit_type_recogniser(table, types), float(np.mean(correct)) if correct else None

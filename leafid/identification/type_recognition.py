@@ -30,9 +30,9 @@ class TypeRecognition:
 
     def recognise_features(self, features: np.ndarray) -> AcquisitionType:
         """Recognise a picture by its `type_features`."""
-        if self.recogniser is None or not set(self.recogniser.types_) & set(self.types):
+        if self.recogniser is None or not set(self.recogniser.types) & set(self.types):
             return self.types[0]
-        return self.recogniser.recognise_features(features[None], self.types)[0]
+        return self.recogniser.recognise(features[None], self.types)[0]
 
     def recognise_file(self, file: str | os.PathLike[str]) -> AcquisitionType:
         """Recognise a picture by its thumbnail.

@@ -30,9 +30,9 @@ def test_costs_are_of_the_recipe_that_comes_along():
         photos = read_model(default_model()).identifiers[AcquisitionType.PHOTO]
     except LeafidError as error:
         pytest.skip(str(error))
-    assert Costs().columns == tuple(len(scorer.coefficients) for scorer in photos.scorers_.values())
+    assert Costs().columns == tuple(len(scorer.coefficients) for scorer in photos.scorers.values())
     # With the χ² map a classifier has three columns for a number of the vector; a number is of two bytes in the store.
-    numbers = sum(len(one.coefficients) // (3 if one.map == "chi2" else 1) for one in photos.scorers_.values())
+    numbers = sum(len(one.coefficients) // (3 if one.map == "chi2" else 1) for one in photos.scorers.values())
     assert Costs().vector == pytest.approx(2 * 1.04 * numbers, rel=0.01)
 
 

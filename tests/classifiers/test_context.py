@@ -18,7 +18,7 @@ from leafid.classifiers.context import (
     sightings,
 )
 from leafid.classifiers.context_fitting import choose, learn_context
-from leafid.classifiers.held_out import HeldOut
+from leafid.classifiers.held_out import HeldOutAnswers
 from leafid.collection.geography import compute_great_circle_km
 from leafid.collection.picture import Picture, Place, Taxon
 
@@ -219,7 +219,7 @@ def simulated(seed, rule, n_plants=60, n_places=12):
             score = random.normal(0, 1, 6)
             score[species] += 1.5
             rows.append(np.exp(score) / np.exp(score).sum())
-    return HeldOut(pictures, np.array(rows), names, np.ones(len(pictures), bool)), pictures
+    return HeldOutAnswers(pictures, np.array(rows), names, np.ones(len(pictures), bool)), pictures
 
 
 def test_weight_where_regions_differ():
@@ -248,7 +248,7 @@ def test_no_weight_where_there_is_nothing_to_learn_from():
     # Dates alone can't be shown to hold at other places.
     dated = [replace(one, place=None) for one in pictures]
     assert learn_context(replace(held_out, pictures=dated), dated).weight == 0
-    unseen = replace(held_out, seen=np.zeros(len(pictures), bool))
+    unseen = replace(held_out, is_known=np.zeros(len(pictures), bool))
     assert learn_context(unseen, pictures).weight == 0
 
 

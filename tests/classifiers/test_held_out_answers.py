@@ -3,7 +3,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from leafid.classifiers.held_out import HeldOut
+from leafid.classifiers.held_out import HeldOutAnswers
 from leafid.collection.picture import Picture, Taxon
 
 
@@ -11,24 +11,24 @@ def answers():
     names = ("Olea europaea", "Quercus ilex", "Acer campestre")
     pictures = [Picture(Path(f"{number}.jpg"), taxon=Taxon(name)) for number, name in enumerate(names)]
     probabilities = np.array([[0.1, 0.9], [0.2, 0.8], [0.3, 0.7]])
-    return HeldOut(pictures, probabilities, ("Acer campestre", "Olea europaea"), np.array([True, False, True]))
+    return HeldOutAnswers(pictures, probabilities, ("Acer campestre", "Olea europaea"), np.array([True, False, True]))
 
 
-def test_the_pictures_that_can_be_right():
-    found = answers().seen_part()
+def test_pictures_of_known_species_are_selected():
+    found = answers().select_known()
     assert [picture.file.name for picture in found.pictures] == ["0.jpg", "2.jpg"]
     assert found.probabilities.tolist() == [[0.1, 0.9], [0.3, 0.7]]
-    assert found.seen.all()
-    assert found.right.tolist() == [1, 0]
+    assert found.is_known.all()
+    assert found.labels.tolist() == [1, 0]
 
 
 def test_no_picture():
-    nothing = answers().chosen(np.zeros(3, bool))
+    nothing = answers().select(np.zeros(3, bool))
     assert nothing.pictures == []
     assert nothing.probabilities.shape == (0, 2)
-    assert nothing.right.shape == (0,)
+    assert nothing.labels.shape == (0,)
 
 
 def test_a_species_without_a_column():
     with pytest.raises(KeyError, match="Quercus ilex"):
-        _ = answers().right
+        _ = answers().labels

@@ -3,7 +3,7 @@ import pytest
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import Ridge
 
-from leafid.classifiers.linear import LinearScorer, fit_linear, mapped, picture_weights, summed
+from leafid.classifiers.linear import LinearScorer, apply_feature_map, fit_linear, picture_weights, sum_scorers
 from leafid.classifiers.rows import Rows
 
 KINDS = ["ridge", "linear-svm", "lda", "logistic"]
@@ -144,8 +144,8 @@ def test_balance_moves_the_priors_of_lda():
 
 def test_the_chi2_map_takes_what_is_below_zero_for_zero():
     vectors = np.array([[-1.0, 0.5]], np.float32)
-    np.testing.assert_array_equal(mapped(vectors, "chi2"), mapped(np.maximum(vectors, 0), "chi2"))
-    assert mapped(vectors, "none") is vectors
+    np.testing.assert_array_equal(apply_feature_map(vectors, "chi2"), apply_feature_map(np.maximum(vectors, 0), "chi2"))
+    assert apply_feature_map(vectors, "none") is vectors
 
 
 def test_half_precision_coefficients_score():
@@ -177,5 +177,5 @@ def test_summed_classifiers_score_what_their_scores_sum_to():
     vectors, weights = random.uniform(size=(5, 4)).astype(np.float32), [2.0, 0.0, 0.5]
     wanted = sum(weight * part.scores(vectors) for part, weight in zip(parts, weights, strict=True))
     # float32 sums of some twelve numbers around 1.
-    np.testing.assert_allclose(summed(parts, weights).scores(vectors), wanted, atol=1e-5)
-    np.testing.assert_array_equal(summed(parts[:1], [1.0]).coefficients, parts[0].coefficients)
+    np.testing.assert_allclose(sum_scorers(parts, weights).scores(vectors), wanted, atol=1e-5)
+    np.testing.assert_array_equal(sum_scorers(parts[:1], [1.0]).coefficients, parts[0].coefficients)

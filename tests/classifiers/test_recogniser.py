@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leafid.classifiers.type_recogniser import TypeRecogniser
+from leafid.classifiers.type_recogniser import fit_type_recogniser
 from leafid.collection.picture import AcquisitionType
 from leafid.features.type_features import N_TYPE_FEATURES, type_features
 
@@ -52,17 +52,27 @@ def test_tells_bright_from_dark_and_middle_from_both():
     pictures = [np.clip(random.normal(g, 5, (64, 64, 3)), 0, 255).astype(np.uint8) for g in grey]
     types = [list(AcquisitionType)[n // 8] for n in range(24)]
     features = np.stack([type_features(picture) for picture in pictures])
-    recogniser = TypeRecogniser().fit(features[::2], types[::2])
-    assert recogniser.recognise_features(features[1::2]) == types[1::2]
-    assert set(recogniser.types_) == set(AcquisitionType)
+    recogniser = fit_type_recogniser(features[::2], types[::2])
+    assert recogniser.recognise(features[1::2]) == types[1::2]
+    assert set(recogniser.types) == set(AcquisitionType)
     # Asked among two of them, the best of these.
     dark, _, bright = AcquisitionType
-    assert set(recogniser.recognise_features(features, {dark, bright})) == {dark, bright}
-    two = TypeRecogniser().fit(features[:16], types[:16])
-    assert two.recognise_features(features[:16]) == types[:16]
+    assert set(recogniser.recognise(features, {dark, bright})) == {dark, bright}
+    two = fit_type_recogniser(features[:16], types[:16])
+    assert two.recognise(features[:16]) == types[:16]
+
+
+def test_squares_single_out_a_middle_range():
+    """Bright and dark pictures of one type against middling ones of another: no linear classifier of one measure."""
+    lightness = np.array([0.0, 0.1, 0.45, 0.5, 0.55, 0.9, 1.0], np.float32)
+    features = np.zeros((7, N_TYPE_FEATURES), np.float32)
+    features[:, 0] = lightness
+    photo, scan = AcquisitionType.PHOTO, AcquisitionType.SCAN
+    types = [photo, photo, scan, scan, scan, photo, photo]
+    assert fit_type_recogniser(features, types).recognise(features) == types
 
 
 def test_equal_pictures_of_two_types_stay_finite():
     features = np.ones((6, N_TYPE_FEATURES), np.float32)
-    recogniser = TypeRecogniser().fit(features, [AcquisitionType.SCAN, AcquisitionType.PHOTO] * 3)
-    assert recogniser.recognise_features(features[:1])[0] in recogniser.types_
+    recogniser = fit_type_recogniser(features, [AcquisitionType.SCAN, AcquisitionType.PHOTO] * 3)
+    assert recogniser.recognise(features[:1])[0] in recogniser.types

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import Ridge
 
-from leafid.classifiers.linear import mapped
+from leafid.classifiers.linear import apply_feature_map
 from leafid.classifiers.ridge import InnerProducts, NormalEquations
 from leafid.classifiers.rows import Rows
 from leafid.classifiers.spool import Spool
@@ -28,7 +28,7 @@ def drawn(n, d, n_species, seed, n_parts=3):
 
 def literal(vectors, map_, standardise, types, own_type):
     """Give the rows as the documents say it, in double precision, and what takes new vectors there."""
-    values = mapped(vectors, map_).astype(np.float64)
+    values = apply_feature_map(vectors, map_).astype(np.float64)
     types = np.zeros(len(values), int) if types is None else types
     means = np.stack([values[types == t].mean(axis=0) for t in range(types.max() + 1)])
     centred = values - means[types]
@@ -36,7 +36,7 @@ def literal(vectors, map_, standardise, types, own_type):
     if standardise:
         spread = centred.std(axis=0)
         scale = np.where(spread > 1e-6, 1 / np.maximum(spread, 1e-6), 0) / np.sqrt((spread > 1e-6).sum())
-    return centred * scale, lambda new: (mapped(new, map_) - means[own_type]) * scale
+    return centred * scale, lambda new: (apply_feature_map(new, map_) - means[own_type]) * scale
 
 
 def targets_of(labels, seen):

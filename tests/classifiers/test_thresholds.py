@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leafid.classifiers import thresholds as module
-from leafid.classifiers.thresholds import SetRule, Thresholds, kept_ranks, set_of
+from leafid.classifiers.thresholds import SetRule, Thresholds, kept_ranks, select_set
 from leafid.errors import LeafidError, UsageError
 
 RANKING = [("Acer campestre", 0.6), ("Olea europaea", 0.3), ("Salix alba", 0.1)]
@@ -27,12 +27,12 @@ def literal_coverage(right, coverage):
     st.sampled_from([0.05, 0.3, 0.5, 0.8, 0.9, 0.95, 0.99]),
 )
 def test_coverage_is_the_literal_one(right, coverage):
-    assert learned(right).of_coverage(coverage) == literal_coverage(right, coverage)
+    assert learned(right).threshold_for_coverage(coverage) == literal_coverage(right, coverage)
 
 
 def test_more_coverage_never_raises_the_threshold():
     thresholds = learned(np.random.default_rng(0).random(57))
-    found = [thresholds.of_coverage(coverage) for coverage in np.linspace(0.01, 0.99, 50)]
+    found = [thresholds.threshold_for_coverage(coverage) for coverage in np.linspace(0.01, 0.99, 50)]
     assert found == sorted(found, reverse=True)
     assert found[-1] == 0.0  # 57 pictures can't tell of 99 %
 
@@ -40,10 +40,10 @@ def test_more_coverage_never_raises_the_threshold():
 def test_few_of_many_values_err_on_the_safe_side(monkeypatch):
     right = np.sort(np.random.default_rng(1).random(5000))
     whole = Thresholds(np.array([1.0]), np.array([0.5]), right[kept_ranks(5000) - 1], 5000)
-    assert len(whole.right) == module.MAX_KEPT
+    assert len(whole.correct_probabilities) == module.MAX_KEPT
     for coverage in (0.5, 0.8, 0.9, 0.99, 0.999):
         exact = literal_rank(right, coverage)
-        assert exact - 0.002 < whole.of_coverage(coverage) <= exact
+        assert exact - 0.002 < whole.threshold_for_coverage(coverage) <= exact
 
 
 def literal_rank(right, coverage):
@@ -59,18 +59,18 @@ def test_kept_ranks():
 
 def test_sizes_between_and_beyond():
     thresholds = learned()
-    assert thresholds.of_size(1) == 0.5
-    assert thresholds.of_size(2) == 0.25
-    assert thresholds.of_size(3) == thresholds.of_size(50) == 0.0
-    assert thresholds.of_size(0.01) == 0.9
+    assert thresholds.threshold_for_size(1) == 0.5
+    assert thresholds.threshold_for_size(2) == 0.25
+    assert thresholds.threshold_for_size(3) == thresholds.threshold_for_size(50) == 0.0
+    assert thresholds.threshold_for_size(0.01) == 0.9
 
 
 @pytest.mark.parametrize("value", [0, -1, float("nan")])
 def test_sizes_and_coverages_that_make_no_sense(value):
     with pytest.raises(ValueError, match="above 0"):
-        learned().of_size(value)
+        learned().threshold_for_size(value)
     with pytest.raises(ValueError, match="between 0 and 1"):
-        learned().of_coverage(value)
+        learned().threshold_for_coverage(value)
 
 
 @pytest.mark.parametrize(
@@ -114,15 +114,15 @@ def test_rules_that_are_none(word):
 
 def test_sets():
     thresholds = learned()
-    assert set_of(RANKING, SetRule("top", 2), None) == RANKING[:2]
-    assert set_of(RANKING, SetRule("top", 9), None) == RANKING
-    assert set_of(RANKING, SetRule("average", 1), thresholds) == RANKING[:1]
-    assert set_of(RANKING, SetRule("average", 3), thresholds) == RANKING
-    assert set_of(RANKING, SetRule("average", 0.1), thresholds) == []
-    assert set_of(RANKING, SetRule("coverage", 0.75), thresholds) == RANKING[:2]
+    assert select_set(RANKING, SetRule("top", 2), None) == RANKING[:2]
+    assert select_set(RANKING, SetRule("top", 9), None) == RANKING
+    assert select_set(RANKING, SetRule("average", 1), thresholds) == RANKING[:1]
+    assert select_set(RANKING, SetRule("average", 3), thresholds) == RANKING
+    assert select_set(RANKING, SetRule("average", 0.1), thresholds) == []
+    assert select_set(RANKING, SetRule("coverage", 0.75), thresholds) == RANKING[:2]
 
 
 @pytest.mark.parametrize("kind", ["average", "coverage"])
 def test_no_thresholds(kind):
     with pytest.raises(LeafidError, match="the model keeps no thresholds"):
-        set_of(RANKING, SetRule(kind, 0.5), None)
+        select_set(RANKING, SetRule(kind, 0.5), None)

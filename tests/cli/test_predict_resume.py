@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
@@ -124,9 +125,8 @@ def test_another_question_starts_anew(cli, words, change, tmp_path, drawn_model,
     killed([*words, run], 3)
     if change == "model":
         model = read_model(drawn_model)
-        for identifier in model.identifiers.values():
-            identifier.weights_ = identifier.weights_ / 2
-        write_model(model, tmp_path / "model")
+        identifiers = {t: replace(own, weights=own.weights / 2) for t, own in model.identifiers.items()}
+        write_model(replace(model, identifiers=identifiers), tmp_path / "model")
         words[3] = tmp_path / "model"
     elif change == "option":
         words[1:1] = ["--top", "1"]

@@ -33,8 +33,8 @@ def truth(drawn):
 def unsure(drawn_model, tmp_path):
     """The model, with a threshold that hardly an answer reaches."""
     model = read_model(drawn_model)
-    model.thresholds = {type_: replace(one, back_off=0.999999) for type_, one in model.thresholds.items()}
-    write_model(model, tmp_path / "unsure.leafid")
+    thresholds = {type_: replace(own, back_off=0.999999) for type_, own in model.thresholds.items()}
+    write_model(replace(model, thresholds=thresholds), tmp_path / "unsure.leafid")
     return tmp_path / "unsure.leafid"
 
 
@@ -74,7 +74,9 @@ def test_sets_are_the_likeliest_species(cli, predict, drawn, drawn_model, truth,
         if kind == "top":
             expected = everything[picture.name][: int(value)]
         else:
-            least = own.of_size(float(value)) if kind == "average" else own.of_coverage(float(value))
+            least = (
+                own.threshold_for_size(float(value)) if kind == "average" else own.threshold_for_coverage(float(value))
+            )
             expected = [line for line in everything[picture.name] if line[2] >= least]
         assert sets[picture.name] == expected
     empty = sum(not lines for lines in sets.values())
@@ -89,10 +91,10 @@ def test_sets_are_the_likeliest_species(cli, predict, drawn, drawn_model, truth,
 def test_empty_sets(predict, drawn_model, tmp_path):
     file = tmp_path / "never.leafid"
     model = read_model(drawn_model)
-    model.thresholds = {
+    thresholds = {
         type_: replace(own, size_thresholds=np.full(len(own.sizes), 2.0)) for type_, own in model.thresholds.items()
     }
-    write_model(model, file)
+    write_model(replace(model, thresholds=thresholds), file)
     found = predict("--set", "average-1", "--output", tmp_path / "run", model=file)
     assert found.status == 0
     assert found.err == f"{tmp_path / 'run'}: 0 predictions for 9 pictures; 9 sets are empty and have no line\n"
@@ -249,7 +251,7 @@ def test_damaged_thresholds(predict, drawn_model, tmp_path, name):
 
 
 def test_unsorted_thresholds(drawn_model, predict, tmp_path):
-    for field in ("sizes", "size_thresholds", "right"):
+    for field in ("sizes", "size_thresholds", "correct_probabilities"):
         model = read_model(drawn_model)
         type_, own = next(iter(model.thresholds.items()))
         falling = getattr(own, field)[::-1]

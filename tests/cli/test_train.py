@@ -116,7 +116,7 @@ def test_pictures_that_can_not_be_read(train, drawn, tmp_path):
         assert found.err.count(f"{file}: ") == 1
     assert "leafid: 3 pictures could not be read and were left out" in found.err
     assert "trained on 15 pictures" in found.out
-    assert read_model(tmp_path / "model.leafid").identifiers["scan"].n_pictures_ == 15
+    assert read_model(tmp_path / "model.leafid").identifiers["scan"].n_pictures == 15
 
 
 def test_no_picture_can_be_read(train, drawn, tmp_path):

@@ -15,7 +15,7 @@ from leafid.identification.modelfile import read_model, write_model
 def informed(drawn_model, training):
     """The small model, with a context of some weight: there are too few places to learn one."""
     model = read_model(drawn_model)
-    species = model.identifiers[AcquisitionType.SCAN].species_
+    species = model.identifiers[AcquisitionType.SCAN].species
     # One thing is unknown, so that what isn't finite is written too.
     known = sightings([replace(training[0], date=None), *training[1:]], species)
     model.contexts[AcquisitionType.SCAN] = Context(known, Bandwidths(30.0, None, 200.0), 4.0, 0.5, len(species))
@@ -37,7 +37,7 @@ def changed(source, target, change):
 def test_training_learns_a_context_for_each_type(trained):
     assert list(trained.contexts) == list(trained.identifiers)
     for type_, context in trained.contexts.items():
-        assert context.n_species == len(trained.identifiers[type_].species_)
+        assert context.n_species == len(trained.identifiers[type_].species)
         assert len(context.sightings.weights) > 0
 
 

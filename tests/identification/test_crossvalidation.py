@@ -11,13 +11,13 @@ SCAN, SHEET = AcquisitionType.SCAN, AcquisitionType.SCAN_LIKE
 def test_every_picture_is_asked_once_a_seed_and_its_plant_is_never_learned_from(training, recipes, loader, monkeypatch):
     learned = []
 
-    fit_together = module.fit_together
+    fit_identifiers = module.fit_identifiers
 
-    def spy(identifiers, pictures, *others):
+    def spy(recipes, pictures, *others):
         learned.append({picture.plant for picture in pictures})
-        fit_together(identifiers, pictures, *others)
+        return fit_identifiers(recipes, pictures, *others)
 
-    monkeypatch.setattr(module, "fit_together", spy)
+    monkeypatch.setattr(module, "fit_identifiers", spy)
     found = list(cross_validate(training, {SHEET: recipes[SHEET]}, loader, 3, (0, 1)))
     assert [(one.seed, one.fold, one.type) for one in found] == [(s, f, SHEET) for s in (0, 1) for f in range(3)]
     for one, plants in zip(found, learned, strict=True):
@@ -33,7 +33,12 @@ def test_species_that_the_training_part_lacks_are_marked(training, recipes, load
     species = lone[0].species
     kept = [p for p in lone if p.species != species or p.plant == lone[0].plant]
     found = list(cross_validate(kept, {SHEET: recipes[SHEET]}, loader, 2, (0,)))
-    unseen = [p for one in found for p, seen in zip(one.held_out.pictures, one.held_out.seen, strict=True) if not seen]
+    unseen = [
+        p
+        for one in found
+        for p, is_known in zip(one.held_out.pictures, one.held_out.is_known, strict=True)
+        if not is_known
+    ]
     assert [picture.species for picture in unseen] == [species]
 
 

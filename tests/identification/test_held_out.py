@@ -3,10 +3,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from leafid.classifiers.held_out import HeldOut
+from leafid.classifiers.held_out import HeldOutAnswers, held_out_scores
 from leafid.collection.picture import AcquisitionType, Picture, Taxon
-from leafid.identification.crossvalidation import FoldAnswers
-from leafid.identification.held_out_scores import cross_validated_scores, held_out_scores
+from leafid.identification.crossvalidation import FoldAnswers, cross_validated_scores
 
 SPECIES = ("Acer campestre", "Olea europaea", "Salix alba")
 
@@ -17,7 +16,7 @@ def answers(*rows, species=SPECIES):
         Picture(Path(f"{n}.jpg"), taxon=Taxon(name), plant=plant, author=author)
         for n, (name, plant, author, _, _) in enumerate(rows)
     ]
-    return HeldOut(
+    return HeldOutAnswers(
         pictures,
         np.array([row[3] for row in rows]).reshape(-1, len(species)),
         species,

@@ -3,9 +3,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from leafid.classifiers.held_out import HeldOut
+from leafid.classifiers.held_out import HeldOutAnswers
+from leafid.classifiers.thresholds import fit_thresholds
 from leafid.collection.picture import AcquisitionType, Picture, Taxon
-from leafid.identification.threshold_fitting import fit_thresholds
 from leafid.metrics.hierarchy import back_off, hierarchical_error
 from leafid.metrics.set_valued import fit_average_k_thresholds, fit_coverage_threshold
 from leafid.metrics.taxonomy import Taxonomy
@@ -34,24 +34,26 @@ def made_up(n=60, sureness=3.0, seed=0, unseen=()):
     ]
     seen = np.ones(n, bool)
     seen[list(unseen)] = False
-    return HeldOut(pictures, probabilities, SPECIES, seen), right
+    return HeldOutAnswers(pictures, probabilities, SPECIES, seen), right
 
 
 def test_sets_are_those_of_their_definitions():
     held_out, right = made_up()
     fitted = fit_thresholds(held_out, TAXA)
     for size in (1, 2, 3, 4):
-        assert fitted.of_size(size) == fit_average_k_thresholds(held_out.probabilities, [size])[0]
-        assert (held_out.probabilities >= fitted.of_size(size)).sum() == size * 60
+        assert fitted.threshold_for_size(size) == fit_average_k_thresholds(held_out.probabilities, [size])[0]
+        assert (held_out.probabilities >= fitted.threshold_for_size(size)).sum() == size * 60
     for coverage in (0.5, 0.8, 0.9, 0.95, 0.999):
-        assert fitted.of_coverage(coverage) == fit_coverage_threshold(held_out.probabilities, right, coverage)
+        assert fitted.threshold_for_coverage(coverage) == fit_coverage_threshold(
+            held_out.probabilities, right, coverage
+        )
 
 
 def test_sizes_between_are_met_nearly():
     held_out, _ = made_up(n=500)
     fitted = fit_thresholds(held_out, TAXA)
     for size in (0.3, 0.77, 1.5, 2.345):
-        realised = (held_out.probabilities >= fitted.of_size(size)).sum() / 500
+        realised = (held_out.probabilities >= fitted.threshold_for_size(size)).sum() / 500
         # Neighbouring sizes of the grid are 2.3 % apart.
         assert realised == pytest.approx(size, rel=0.023)
 
@@ -59,12 +61,12 @@ def test_sizes_between_are_met_nearly():
 def test_pictures_of_unseen_species_do_not_count():
     held_out, _ = made_up(unseen=range(40, 60))
     seen, _ = made_up()
-    seen = HeldOut(seen.pictures[:40], seen.probabilities[:40], SPECIES, np.ones(40, bool))
+    seen = HeldOutAnswers(seen.pictures[:40], seen.probabilities[:40], SPECIES, np.ones(40, bool))
     found, expected = fit_thresholds(held_out, TAXA), fit_thresholds(seen, TAXA)
-    assert found.n_right == expected.n_right == 40
+    assert found.n_pictures == expected.n_pictures == 40
     assert found.back_off == expected.back_off
     assert (found.size_thresholds == expected.size_thresholds).all()
-    assert (found.right == expected.right).all()
+    assert (found.correct_probabilities == expected.correct_probabilities).all()
 
 
 def test_nothing_to_learn_from():
@@ -93,7 +95,7 @@ def test_taxa_that_make_no_tree(caplog):
     torn = {**TAXA, "Quercus robur": Taxon("Quercus robur", "Quercus", "Sapindaceae")}
     fitted = fit_thresholds(held_out, torn)
     assert fitted.back_off is None
-    assert fitted.of_size(1) == fit_thresholds(held_out, TAXA).of_size(1)
+    assert fitted.threshold_for_size(1) == fit_thresholds(held_out, TAXA).threshold_for_size(1)
     assert "no threshold for backing off could be fitted: expected one place for 'Quercus'" in caplog.text
 
 
@@ -103,7 +105,7 @@ def test_more_species_than_whole_sizes():
     taxa = {name: Taxon(name, "Genus") for name in names}
     probabilities = random.dirichlet(np.full(150, 0.1), 20)
     pictures = [Picture(Path(f"{i}.jpg"), taxon=taxa[names[i]], plant=str(i)) for i in range(20)]
-    fitted = fit_thresholds(HeldOut(pictures, probabilities, names, np.ones(20, bool)), taxa)
+    fitted = fit_thresholds(HeldOutAnswers(pictures, probabilities, names, np.ones(20, bool)), taxa)
     for size in (1, 50, 100, 150):
-        assert fitted.of_size(size) == fit_average_k_thresholds(probabilities, [size])[0]
+        assert fitted.threshold_for_size(size) == fit_average_k_thresholds(probabilities, [size])[0]
     assert len(fitted.sizes) <= 301

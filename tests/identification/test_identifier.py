@@ -10,8 +10,8 @@ from leafid.classifiers.linear import LinearScorer
 from leafid.collection.picture import AcquisitionType, Picture, Taxon
 from leafid.errors import LeafidError
 from leafid.features.extractor import Features
-from leafid.identification import identifier as identifier_module
-from leafid.identification.identifier import Identifier, fit_together
+from leafid.identification import fitting as module
+from leafid.identification.fitting import fit_identifiers, weigh_pictures
 from leafid.recipes.recipe import ClassifierSettings, Expert, Measures, Recipe
 
 SCAN, SHEET = AcquisitionType.SCAN, AcquisitionType.SCAN_LIKE
@@ -55,28 +55,38 @@ def simulated(n_species=3, n_plants=4, n_pictures=2, seed=0, types=(SCAN,), nois
     return pictures, Given(vectors)
 
 
+def fit(recipe, pictures, loader, seed=0):
+    [fitted] = fit_identifiers([recipe], pictures, loader, seed)
+    return fitted
+
+
+def fit_identifier(recipe, pictures, loader):
+    return fit(recipe, pictures, loader).identifier
+
+
 def test_learns_and_names():
     pictures, given = simulated()
-    identifier = Identifier(RECIPE).fit(pictures, given)
-    assert identifier.species_ == ("Genus a", "Genus b", "Genus c")
-    assert (identifier.n_pictures_, identifier.n_plants_) == (24, 12)
+    identifier = fit_identifier(RECIPE, pictures, given)
+    assert identifier.species == ("Genus a", "Genus b", "Genus c")
+    assert (identifier.n_pictures, identifier.n_plants) == (24, 12)
     new, described = simulated(seed=5)
     probabilities = identifier.predict_proba(described.describe(new, None))
     np.testing.assert_allclose(probabilities.sum(axis=1), 1)
-    said = [identifier.species_[column] for column in probabilities.argmax(axis=1)]
+    said = [identifier.species[column] for column in probabilities.argmax(axis=1)]
     assert np.mean([a == picture.species for a, picture in zip(said, new, strict=True)]) > 0.9
-    assert (identifier.weights_ >= 0).all()
+    assert (identifier.weights >= 0).all()
     assert identifier.type == SCAN
 
 
 def test_an_answer_doesnt_depend_on_the_pictures_beside_it():
-    identifier = Identifier(RECIPE).fit(*simulated())
+    identifier = fit_identifier(RECIPE, *simulated())
     random = np.random.default_rng(0)
     # Long enough for a product of several rows to add up in another order than that of one.
-    identifier.scorers_ = {
+    scorers = {
         name: LinearScorer("none", random.normal(size=(5000, 3)).astype(np.float32), np.zeros(3, np.float32))
-        for name in identifier.scorers_
+        for name in identifier.scorers
     }
+    identifier = replace(identifier, scorers=scorers)
     vectors = random.normal(size=(9, 5000)).astype(np.float32) / 1000
     described = [Features({"first": row, "second": row}, 0.9) for row in vectors]
     together = identifier.predict_proba(described)
@@ -97,7 +107,7 @@ def test_what_is_held_out_never_saw_the_plant(monkeypatch):
         return fit_linear(kind, rows, *others)
 
     monkeypatch.setattr(learner_module, "fit_linear", spy)
-    Identifier(replace(RECIPE, experts={"first": SHAPE.with_keys(classifier="lda")})).fit(pictures, given)
+    fit_identifier(replace(RECIPE, experts={"first": SHAPE.with_keys(classifier="lda")}), pictures, given)
     *folds, whole = fits
     assert len(folds) == 5
     assert len(whole) == 24
@@ -112,9 +122,9 @@ def test_what_is_held_out_never_saw_the_plant(monkeypatch):
 def test_a_species_of_one_plant_can_not_be_right_when_held_out():
     pictures, given = simulated()
     lone = [p for p in pictures if p.species != "Genus c" or p.plant == "2.0"]
-    held_out = Identifier(RECIPE).fit(lone, given).held_out_
-    assert [p.species == "Genus c" for p in held_out.pictures] == (~held_out.seen).tolist()
-    assert (held_out.probabilities[~held_out.seen, 2] == 0).all()
+    held_out = fit(RECIPE, lone, given).held_out
+    assert [p.species == "Genus c" for p in held_out.pictures] == (~held_out.is_known).tolist()
+    assert (held_out.probabilities[~held_out.is_known, 2] == 0).all()
     np.testing.assert_allclose(held_out.probabilities.sum(axis=1), 1)
 
 
@@ -123,19 +133,19 @@ def test_a_species_of_one_plant_can_not_be_right_when_held_out():
 )
 def test_little_to_learn_from(n_species, n_plants, n_pictures):
     pictures, given = simulated(n_species, n_plants, n_pictures)
-    identifier = Identifier(RECIPE).fit(pictures, given)
+    identifier, held_out = fit(RECIPE, pictures, given)
     probabilities = identifier.predict_proba(given.describe(pictures, None))
     np.testing.assert_allclose(probabilities.sum(axis=1), 1)
-    np.testing.assert_allclose(identifier.held_out_.probabilities.sum(axis=1), 1)
+    np.testing.assert_allclose(held_out.probabilities.sum(axis=1), 1)
 
 
 def test_other_types_teach_but_are_not_held_out():
     pictures, given = simulated(types=(SCAN, SHEET))
     both = replace(RECIPE, training_types=(SCAN, SHEET))
-    identifier = Identifier(both).fit(pictures, given)
-    assert identifier.n_pictures_ == 48
-    assert {picture.type for picture in identifier.held_out_.pictures} == {SCAN}
-    assert Identifier(RECIPE).fit(pictures, given).n_pictures_ == 24
+    identifier, held_out = fit(both, pictures, given)
+    assert identifier.n_pictures == 48
+    assert {picture.type for picture in held_out.pictures} == {SCAN}
+    assert fit_identifier(RECIPE, pictures, given).n_pictures == 24
 
 
 @pytest.mark.parametrize("centre", [False, True])
@@ -145,40 +155,40 @@ def test_types_that_are_fitted_together_are_as_each_by_itself(centre):
     pictures = [p for p in pictures if p.plant != "1.2" or p.type == SHEET]
     experts = {name: expert.with_keys(centre_types=centre) for name, expert in RECIPE.experts.items()}
     recipes = [replace(RECIPE, type=type_, training_types=(SCAN, SHEET), experts=experts) for type_ in (SCAN, SHEET)]
-    together = [Identifier(recipe, 3) for recipe in recipes]
-    fit_together(together, pictures, given)
+    together = fit_identifiers(recipes, pictures, given, 3)
     described = given.describe(pictures, None)
-    for recipe, one in zip(recipes, together, strict=True):
-        alone = Identifier(recipe, 3).fit(pictures, given)
-        assert one.type == recipe.type
-        assert one.held_out_.pictures == alone.held_out_.pictures
-        np.testing.assert_array_equal(one.held_out_.seen, alone.held_out_.seen)
-        # Scores of all asked rows together are float32 products of other sizes.
-        np.testing.assert_allclose(one.held_out_.probabilities, alone.held_out_.probabilities, atol=1e-5)
-        np.testing.assert_allclose(one.predict_proba(described), alone.predict_proba(described), atol=1e-5)
+    for recipe, fitted in zip(recipes, together, strict=True):
+        alone = fit(recipe, pictures, given, 3)
+        assert fitted.identifier.type == recipe.type
+        assert fitted.held_out.pictures == alone.held_out.pictures
+        np.testing.assert_array_equal(fitted.held_out.is_known, alone.held_out.is_known)
+        # Scores of all held-out rows together are float32 products of other sizes.
+        np.testing.assert_allclose(fitted.held_out.probabilities, alone.held_out.probabilities, atol=1e-5)
+        probabilities = alone.identifier.predict_proba(described)
+        np.testing.assert_allclose(fitted.identifier.predict_proba(described), probabilities, atol=1e-5)
 
 
 def test_fitted_together_each_type_needs_pictures():
     pictures, given = simulated()
     recipes = [replace(RECIPE, type=type_, training_types=(SCAN, SHEET)) for type_ in (SCAN, SHEET)]
     with pytest.raises(LeafidError, match="no labelled picture of type scan-like to train on"):
-        fit_together([Identifier(recipe) for recipe in recipes], pictures, given)
+        fit_identifiers(recipes, pictures, given)
 
 
 def test_variants_of_held_out_plants_are_not_learned_from(monkeypatch):
     pictures, given = simulated()
     calls = []
-    learn_expert = identifier_module.learn_expert
+    learn_expert = module.learn_expert
 
     def spy(rows, labels, weights, folds, asked, *others):
         calls.append((labels, weights, folds, asked, others[-1]))
         return learn_expert(rows, labels, weights, folds, asked, *others)
 
-    monkeypatch.setattr(identifier_module, "learn_expert", spy)
-    identifier = Identifier(replace(RECIPE, jittered=2)).fit(pictures, given)
-    assert (identifier.n_pictures_, identifier.n_plants_) == (24, 12)
+    monkeypatch.setattr(module, "learn_expert", spy)
+    identifier = fit_identifier(replace(RECIPE, jittered=2), pictures, given)
+    assert (identifier.n_pictures, identifier.n_plants) == (24, 12)
     plants = np.array([picture.plant for picture in pictures] * 3)
-    species = np.array([identifier.species_.index(picture.species) for picture in pictures] * 3)
+    species = np.array([identifier.species.index(picture.species) for picture in pictures] * 3)
     for labels, weights, folds, asked, fold_weights in calls:
         np.testing.assert_array_equal(labels, species)
         np.testing.assert_array_equal(asked, np.arange(24))
@@ -195,16 +205,16 @@ def test_types_that_are_centred_apart_may_lie_apart():
         if picture.type == SHEET:
             given.by_file[picture.file].vectors["first"] += 50
     recipe = Recipe(SCAN, {"first": SHAPE.with_keys(centre_types=True)}, (SCAN, SHEET))
-    identifier = Identifier(recipe).fit(pictures, given)
+    identifier = fit_identifier(recipe, pictures, given)
     new, described = simulated(seed=5)
     said = identifier.predict_proba(described.describe(new, None)).argmax(axis=1)
-    assert np.mean([identifier.species_[s] == p.species for s, p in zip(said, new, strict=True)]) > 0.9
+    assert np.mean([identifier.species[s] == p.species for s, p in zip(said, new, strict=True)]) > 0.9
 
 
 def test_an_expert_that_trusts_the_segmentation_is_silent_where_that_failed():
     pictures, given = simulated()
     recipe = Recipe(SCAN, {"first": SHAPE.with_keys(trust="segmentation")}, (SCAN,))
-    identifier = Identifier(recipe).fit(pictures, given)
+    identifier = fit_identifier(recipe, pictures, given)
     described = given.describe(pictures[:1], None)[0]
     unsure = identifier.predict_proba([replace(described, confidence=0.0)])
     np.testing.assert_allclose(unsure, 1 / 3)
@@ -213,8 +223,8 @@ def test_an_expert_that_trusts_the_segmentation_is_silent_where_that_failed():
 
 def test_the_order_of_the_pictures_hardly_counts():
     pictures, given = simulated()
-    first = Identifier(RECIPE).fit(pictures, given)
-    second = Identifier(RECIPE).fit(pictures[::-1], given)
+    first = fit_identifier(RECIPE, pictures, given)
+    second = fit_identifier(RECIPE, pictures[::-1], given)
     described = given.describe(pictures, None)
     # Sums in another order, and a solver's tolerance.
     np.testing.assert_allclose(first.predict_proba(described), second.predict_proba(described), atol=0.02)
@@ -223,40 +233,39 @@ def test_the_order_of_the_pictures_hardly_counts():
 def test_pictures_that_could_not_be_read_are_left_out():
     pictures, given = simulated()
     given.by_file[pictures[0].file] = None
-    assert Identifier(RECIPE).fit(pictures, given).n_pictures_ == 23
+    assert fit_identifier(RECIPE, pictures, given).n_pictures == 23
     with pytest.raises(LeafidError, match="no picture of type scan could be read"):
-        Identifier(RECIPE).fit(pictures, Given(dict.fromkeys(given.by_file)))
+        fit_identifier(RECIPE, pictures, Given(dict.fromkeys(given.by_file)))
 
 
 def test_nothing_of_its_type():
     pictures, given = simulated(types=(SHEET,))
     for chosen in (pictures, [], [replace(picture, type=SCAN, taxon=None) for picture in pictures]):
         with pytest.raises(LeafidError, match="no labelled picture of type scan to train on"):
-            Identifier(RECIPE).fit(chosen, given)
+            fit_identifier(RECIPE, chosen, given)
 
 
 def test_of_a_large_collection_some_plants_are_held_out(monkeypatch):
     pictures, given = simulated(n_plants=6)
-    every = Identifier(RECIPE).fit(pictures, given)
-    monkeypatch.setattr(identifier_module, "HELD_OUT_PICTURES", 10)
-    some = Identifier(RECIPE).fit(pictures, given)
-    held_out = some.held_out_
-    assert len(held_out.pictures) == len(held_out.probabilities) == len(held_out.seen) == 10
+    every = fit_identifier(RECIPE, pictures, given)
+    monkeypatch.setattr(module, "HELD_OUT_PICTURES", 10)
+    some, held_out = fit(RECIPE, pictures, given)
+    assert len(held_out.pictures) == len(held_out.probabilities) == len(held_out.is_known) == 10
     # Whole plants; and the classifiers themselves learn from all pictures.
     assert all(
         picture in held_out.pictures for picture in pictures if picture.plant in {p.plant for p in held_out.pictures}
     )
-    for name, scorer in some.scorers_.items():
-        np.testing.assert_array_equal(scorer.coefficients, every.scorers_[name].coefficients)
+    for name, scorer in some.scorers.items():
+        np.testing.assert_array_equal(scorer.coefficients, every.scorers[name].coefficients)
 
 
 def test_many_species_leave_room_for_fewer_held_out_pictures(monkeypatch):
-    monkeypatch.setattr(identifier_module, "_HELD_OUT_NUMBERS", 30)
-    monkeypatch.setattr(identifier_module, "_HELD_OUT_LEAST", 4)
+    monkeypatch.setattr(module, "_HELD_OUT_PROBABILITIES", 30)
+    monkeypatch.setattr(module, "_MIN_HELD_OUT_PICTURES", 4)
     pictures, given = simulated()
-    assert len(Identifier(RECIPE).fit(pictures, given).held_out_.pictures) == 10
-    monkeypatch.setattr(identifier_module, "_HELD_OUT_NUMBERS", 3)
-    assert len(Identifier(RECIPE).fit(pictures, given).held_out_.pictures) == 4
+    assert len(fit(RECIPE, pictures, given).held_out.pictures) == 10
+    monkeypatch.setattr(module, "_HELD_OUT_PROBABILITIES", 3)
+    assert len(fit(RECIPE, pictures, given).held_out.pictures) == 4
 
 
 def test_a_classifier_that_would_outgrow_memory_is_refused_at_the_first_picture(monkeypatch):
@@ -266,18 +275,19 @@ def test_a_classifier_that_would_outgrow_memory_is_refused_at_the_first_picture(
     stream = given.stream
     given.stream = lambda *them: (described.append(one) or one for one in stream(*them))
     with pytest.raises(LeafidError, match=r"expert 'second': lda needs all of its 24 rows in memory"):
-        Identifier(RECIPE).fit(pictures, given)
+        fit_identifier(RECIPE, pictures, given)
     assert len(described) == 1
 
 
 def test_what_is_held_out_has_no_part_in_what_others_count():
     """However many pictures of a plant there are, the classifiers that it is held out of are the same."""
     labels = np.repeat([0, 0, 1, 1], 3)
-    plants = [f"plant {number // 3}" for number in range(12)]
+    pictures = [Picture(Path(f"{n}.jpg"), SCAN, plant=f"plant {n // 3}") for n in range(12)]
     fold = np.arange(3)
-    weights = identifier_module._weights_without(fold, labels, plants, ClassifierSettings())
-    more = identifier_module._weights_without(
-        np.arange(12), np.concatenate([np.zeros(9, int), labels]), ["plant 0"] * 9 + plants, ClassifierSettings()
+    _, weights = weigh_pictures(pictures, labels, [fold], ClassifierSettings())
+    first_plant = [Picture(Path(f"more {n}.jpg"), SCAN, plant="plant 0") for n in range(9)]
+    _, more = weigh_pictures(
+        [*first_plant, *pictures], np.concatenate([np.zeros(9, int), labels]), [np.arange(12)], ClassifierSettings()
     )
     assert not weights[fold].any()
     np.testing.assert_allclose(more[12:], weights[3:])

@@ -6,7 +6,7 @@ import pytest
 from leafid.classifiers.type_recogniser import N_TYPE_FEATURES
 from leafid.collection.picture import AcquisitionType, Picture, Taxon
 from leafid.errors import LeafidError
-from leafid.identification.model import Model, SpeciesInfo, known_species
+from leafid.identification.model import Model, SpeciesInfo, collect_species_info
 
 
 def picture(name, taxon, *names):
@@ -17,7 +17,7 @@ def test_gathers_what_is_known_of_species():
     bare = Taxon("Acer campestre", "Acer")
     full = Taxon("Acer campestre", "Acer", "Sapindaceae", "Sapindales")
     olive = Taxon("Olea europaea", "Olea")
-    found = known_species(
+    found = collect_species_info(
         [
             picture("1", olive),
             picture("2", bare, "Field Maple"),
@@ -29,7 +29,7 @@ def test_gathers_what_is_known_of_species():
         ("Acer campestre", SpeciesInfo(full, ("Field Maple", "Hedge Maple"), 2)),
         ("Olea europaea", SpeciesInfo(olive, (), 1)),
     ]
-    assert known_species([]) == {}
+    assert collect_species_info([]) == {}
 
 
 def test_a_type_that_it_was_not_trained_for():
@@ -41,10 +41,10 @@ def test_a_type_that_it_was_not_trained_for():
 
 
 class Recogniser:
-    types_ = tuple(AcquisitionType)
+    types = tuple(AcquisitionType)
 
-    def recognise_features(self, features, among=None):
-        return [next(type_ for type_ in reversed(self.types_) if among is None or type_ in among)]
+    def recognise(self, features, among=None):
+        return [next(type_ for type_ in reversed(self.types) if among is None or type_ in among)]
 
 
 def test_only_types_that_it_was_trained_for_are_recognised():

@@ -65,12 +65,12 @@ def test_round_trip(trained, asked, loader, tmp_path):
     assert first.type_recognition == trained.type_recognition
     for type_, identifier in trained.identifiers.items():
         assert first.identifiers[type_].recipe == identifier.recipe
-        assert first.identifiers[type_].species_ == identifier.species_
-        assert first.identifiers[type_].n_pictures_ == identifier.n_pictures_
-        assert first.identifiers[type_].n_plants_ == identifier.n_plants_
+        assert first.identifiers[type_].species == identifier.species
+        assert first.identifiers[type_].n_pictures == identifier.n_pictures
+        assert first.identifiers[type_].n_plants == identifier.n_plants
         for name in identifier.recipe.experts:
-            key = identifier.extractor_.feature_key(name)
-            assert first.identifiers[type_].extractor_.feature_key(name) == key
+            key = identifier.extractor.feature_key(name)
+            assert first.identifiers[type_].extractor.feature_key(name) == key
 
 
 def test_the_same_model_gives_the_same_bytes(trained, tmp_path, monkeypatch):

@@ -13,7 +13,7 @@ from leafid.features.loader import FeatureLoader
 from leafid.identification import prediction
 from leafid.identification.model import Model
 from leafid.identification.modelfile import read_model
-from leafid.identification.prediction import predict, ranked
+from leafid.identification.prediction import predict, rank_species
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +29,7 @@ def test_the_examples():
 def test_ranks_by_probability_then_by_name(numbers):
     species = [f"Genus {letter}" for letter in "abcdefgh"[: len(numbers)]]
     wanted = sorted(zip(species, map(float, numbers), strict=True), key=lambda pair: (-pair[1], pair[0]))
-    assert ranked(np.array(numbers, float), species) == wanted
+    assert rank_species(np.array(numbers, float), species) == wanted
 
 
 def test_answers_come_in_the_order_of_the_pictures_whatever_the_batches(model, asked, loader, monkeypatch):

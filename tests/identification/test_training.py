@@ -3,14 +3,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from leafid.classifiers.held_out import HeldOut
+from leafid.classifiers.held_out import HeldOutAnswers
 from leafid.collection import compute_fingerprint
 from leafid.collection.picture import AcquisitionType
 from leafid.errors import LeafidError
 from leafid.identification import training as module
-from leafid.identification.modelfile import read_model
-from leafid.identification.threshold_fitting import complete
-from leafid.identification.training import bounded_context, train, train_recogniser
+from leafid.identification.modelfile import read_model, write_model
+from leafid.identification.training import fit_context, train, train_recogniser
 
 SCAN, SHEET = AcquisitionType.SCAN, AcquisitionType.SCAN_LIKE
 
@@ -19,7 +18,7 @@ def test_an_identifier_for_every_recipe(trained, training, recipes):
     assert list(trained.identifiers) == list(recipes)
     assert trained.fingerprint == compute_fingerprint(training)
     assert {info.n_pictures for info in trained.species.values()} == {9}
-    assert set(trained.recogniser.types_) == set(AcquisitionType)
+    assert set(trained.recogniser.types) == set(AcquisitionType)
     assert 0.5 < trained.type_recognition <= 1
 
 
@@ -31,23 +30,21 @@ def test_only_pictures_that_a_recipe_uses_are_told_of(training, recipes, loader)
     assert model.type_recognition is None
 
 
-def test_completing_gives_what_the_command_writes(trained, drawn_model):
-    model = replace(trained, scores={}, thresholds={})
-    complete(model)
+def test_training_returns_all_that_the_command_writes(trained, drawn_model):
     written = read_model(drawn_model)
-    assert model.scores == written.scores
-    assert list(model.scores) == ["scan", "scan-like", "photo"]
-    assert model.type_recognition == written.type_recognition
+    assert trained.scores == written.scores
+    assert list(trained.scores) == ["scan", "scan-like", "photo"]
+    assert trained.type_recognition == written.type_recognition
+    assert set(trained.thresholds) == set(written.thresholds) == set(trained.contexts) == set(AcquisitionType)
     for type_, thresholds in written.thresholds.items():
+        assert trained.thresholds[type_].back_off == thresholds.back_off
         for size in (1, 1.5, 2):
-            assert model.thresholds[type_].of_size(size) == thresholds.of_size(size)
+            assert trained.thresholds[type_].threshold_for_size(size) == thresholds.threshold_for_size(size)
 
 
-def test_a_model_from_a_file_is_complete(drawn_model):
-    model = read_model(drawn_model)
-    before = dict(model.scores), dict(model.thresholds)
-    complete(model)
-    assert (model.scores, model.thresholds) == before
+def test_a_model_trained_and_saved_from_python_is_the_one_that_the_command_writes(trained, drawn_model, tmp_path):
+    write_model(trained, tmp_path / "model.leafid")
+    assert (tmp_path / "model.leafid").read_bytes() == drawn_model.read_bytes()
 
 
 def test_one_species_is_warned_of(training, recipes, loader, caplog):
@@ -64,7 +61,7 @@ def test_nothing_to_train_on(recipes, loader):
 def test_types_are_recognised_on_plants_not_seen(training, loader):
     recogniser, share = train_recogniser(training, loader, 0)
     features = np.stack(loader.type_features(training))
-    right = np.mean([a == p.type for a, p in zip(recogniser.recognise_features(features), training, strict=True)])
+    right = np.mean([a == p.type for a, p in zip(recogniser.recognise(features), training, strict=True)])
     assert 0.5 < share <= right == 1
 
 
@@ -80,14 +77,14 @@ def test_where_types_can_not_be_told(training, loader):
 
 def test_place_and_day_are_learned_of_some_plants(training, monkeypatch):
     names = tuple(sorted({picture.species for picture in training}))
-    held_out = HeldOut(training, np.full((len(training), 3), 1 / 3), names, np.ones(len(training), bool))
+    held_out = HeldOutAnswers(training, np.full((len(training), 3), 1 / 3), names, np.ones(len(training), bool))
     asked = []
     learn = module.learn_context
     monkeypatch.setattr(module, "learn_context", lambda *them: asked.append(them) or learn(*them))
-    bounded_context(held_out, training, 0)
+    fit_context(held_out, training, 0)
     assert asked[0] == (held_out, training)
     monkeypatch.setattr(module, "CONTEXT_PICTURES", 10)
-    bounded_context(held_out, training, 0)
+    fit_context(held_out, training, 0)
     own, drawn = asked[1]
     assert own.pictures == drawn
-    assert len(drawn) == len(own.probabilities) == len(own.seen) == 9  # three plants of three pictures
+    assert len(drawn) == len(own.probabilities) == len(own.is_known) == 9  # three plants of three pictures
