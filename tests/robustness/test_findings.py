@@ -17,8 +17,8 @@ from leafid.runs.ground_truth_files import read_ground_truth_file
 from leafid.synthetic.plan import Settings
 from leafid.synthetic.writer import MARK, write_collection
 from leafid.tasks.annotation2016.known import read_list, read_sizes
-from leafid.tasks.interpretation.box_files import read_boxes
 from leafid.tasks.interpretation.class_distances import read_distances
+from leafid.tasks.interpretation.coco import read_coco
 from leafid.tasks.interpretation.label_masks import read_objects
 from leafid.tasks.irma.files import read_code_table
 from leafid.textfiles import read_json, read_table, read_text
@@ -32,7 +32,7 @@ def recipe(file):
 
 
 @pytest.mark.parametrize(
-    "reader", [read_list, read_sizes, read_distances, read_objects, read_boxes, read_ground_truth_file, recipe]
+    "reader", [read_list, read_sizes, read_distances, read_objects, read_coco, read_ground_truth_file, recipe]
 )
 @pytest.mark.parametrize("content", [b"a\n\xff b", b"\xef\xbb\xbfa\n\xff b"])
 def test_text_in_another_encoding(reader, content, tmp_path):
@@ -43,7 +43,7 @@ def test_text_in_another_encoding(reader, content, tmp_path):
     assert str(caught.value) == f"{file}:2: expected UTF-8 text, found the invalid byte 0xff; convert the file"
 
 
-@pytest.mark.parametrize("reader", [read_list, read_sizes, read_distances, read_objects, read_boxes])
+@pytest.mark.parametrize("reader", [read_list, read_sizes, read_distances, read_objects, read_coco])
 def test_a_file_that_is_not_there(reader, tmp_path):
     with pytest.raises(LeafidError, match=r"nowhere: no such file$"):
         reader(tmp_path / "nowhere")
@@ -56,7 +56,7 @@ def test_a_file_that_is_not_there(reader, tmp_path):
     [
         (read_sizes, f"a.jpg {DIGITS} 1\n", ":1: expected an id, a width"),
         (read_objects, f"mask,label,class\na.png,{DIGITS},leaf\n", ":2: expected a label from 1 up"),
-        (read_boxes, f'{{"images": [{{"id": {DIGITS}}}]}}', ": expected JSON, found an error: Exceeds the limit"),
+        (read_coco, f'{{"images": [{{"id": {DIGITS}}}]}}', ": expected JSON, found an error: Exceeds the limit"),
         (recipe, f"codebook_pictures = {DIGITS}", ": not valid TOML: Exceeds the limit"),
         (
             read_objects,
@@ -87,7 +87,7 @@ def test_a_box_larger_than_a_float(tmp_path):
     }
     file.write_text(json.dumps(truth))
     with pytest.raises(ProblemsError) as caught:
-        read_boxes(file)
+        read_coco(file)
     assert [problem.partition(", found")[0] for problem in caught.value.problems] == [
         f"{file}:1: expected a width and a height above 0",
         f"{file}:1: expected bbox as [left, top, width, height]",

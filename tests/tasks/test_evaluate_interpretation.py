@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from leafid.tasks.interpretation.box import Box, BoxedObject
-from leafid.tasks.interpretation.box_files import write_boxes
+from tests.tasks.coco_writing import write_coco
 
 
 @pytest.fixture
@@ -18,12 +18,12 @@ def boxes(tmp_path):
         "a.jpg": [BoxedObject("Quercus robur", Box(2, 0, 10, 10)), BoxedObject("Quercus ilex", Box(20, 0, 10, 10))],
         "b.jpg": [],
     }
-    write_boxes(tmp_path / "truth.json", truth)
+    write_coco(tmp_path / "truth.json", truth)
     numbers = {"Acer campestre": 1, "Quercus ilex": 2, "Quercus robur": 3}
     listed = [
         {"image_id": image, "category_id": numbers[name], "bbox": list(box), "score": confidence}
-        for image, things in enumerate(result.values(), start=1)
-        for name, box, confidence in things
+        for image, objects in enumerate(result.values(), start=1)
+        for name, box, confidence in objects
     ]
     (tmp_path / "result.json").write_text(json.dumps(listed))
     return tmp_path / "truth.json", tmp_path / "result.json"
@@ -68,7 +68,7 @@ def test_distances_from_a_collection(cli, tmp_path, boxes):
     assert means(cli("evaluate-interpretation", *boxes, *options))["interpretation-error"] == pytest.approx(0.59)
 
 
-def test_what_is_wrong_with_the_taxonomy_is_told(cli, tmp_path, boxes):
+def test_problems_of_the_taxonomy_are_warned_about(cli, tmp_path, boxes):
     for name in ("Quercus robur", "Quercus ilex", "Acer campestre", "oaks"):
         (tmp_path / "all" / name).mkdir(parents=True)
         cv2.imwrite(str(tmp_path / "all" / name / "1.jpg"), np.zeros((20, 20, 3), np.uint8))

@@ -8,20 +8,18 @@ from hypothesis import strategies as st
 
 from leafid.errors import LeafidError
 from leafid.tasks.interpretation.box import Box, BoxedObject
-from leafid.tasks.interpretation.label_masks import ObjectName
+from leafid.tasks.interpretation.label_masks import MaskPair, ObjectName
 from leafid.tasks.interpretation.metric import (
     Parameters,
     Scene,
-    interpretation,
     recognition_errors,
-    scene_of_boxes,
-    scene_of_masks,
+    score_scene,
 )
-from leafid.tasks.interpretation.picture_errors import mean_errors, score_boxes, score_masks
+from leafid.tasks.interpretation.picture_errors import average_errors, score_boxes, score_masks
 
 
 def literal_error(scene: Scene, threshold: float, alpha: float, distance=None) -> float:
-    """The four steps on lists of lists, with the table of compensation filled cell by cell."""
+    """Compute the four steps on lists of lists, and fill the table of compensation cell by cell."""
     rows, cols = scene.common.shape
     match = [[0] * cols for _ in range(rows)]
     score = [[None] * cols for _ in range(rows)]
@@ -56,10 +54,10 @@ def literal_error(scene: Scene, threshold: float, alpha: float, distance=None) -
     return sum(listed) / len(listed) if listed else 0.0
 
 
-def scene_from(seed: int, truths: int, results: int) -> Scene:
+def make_scene(seed: int, truths: int, results: int) -> Scene:
     generator = np.random.default_rng(seed)
 
-    def things(count):
+    def draw_objects(count):
         return [
             BoxedObject(
                 str(generator.choice(["oak", "maple", "ash"])),
@@ -69,13 +67,13 @@ def scene_from(seed: int, truths: int, results: int) -> Scene:
             for _ in range(count)
         ]
 
-    return scene_of_boxes(things(truths), things(results))
+    return Scene.from_boxes(draw_objects(truths), draw_objects(results))
 
 
-scenes = st.builds(scene_from, st.integers(0, 10**6), st.integers(0, 5), st.integers(0, 5))
+scenes = st.builds(make_scene, st.integers(0, 10**6), st.integers(0, 5), st.integers(0, 5))
 
 
-def permuted(scene: Scene, rows, cols) -> Scene:
+def permute(scene: Scene, rows, cols) -> Scene:
     return Scene(
         scene.common[np.ix_(rows, cols)],
         scene.true_areas[rows],
@@ -86,10 +84,10 @@ def permuted(scene: Scene, rows, cols) -> Scene:
     )
 
 
-def worked_example() -> Scene:
-    """Section 2.5: seven objects, four found; areas that give its overlaps and localisation errors.
+def make_worked_example() -> Scene:
+    """Make the scene of section 2.5: seven objects, four found, with areas that give its overlaps and errors.
 
-    The localisation error of the two persons of the group is only said to be below 0.01; 0.007 is assumed.
+    The document only says that the localisation errors of two persons are below 0.01; 0.007 is assumed.
     """
     common = np.zeros((7, 4))
     true_areas, areas = np.ones(7), np.ones(4)
@@ -109,29 +107,29 @@ def worked_example() -> Scene:
     return Scene(common, true_areas, areas, names, ["lorry", "aeroplane", "person", "person"], np.ones(4))
 
 
-def test_the_worked_example():
-    scene = worked_example()
+def test_the_make_worked_example():
+    scene = make_worked_example()
     assert scene.overlap[[1, 2, 3, 4], [2, 2, 2, 0]] == pytest.approx([0.186, 0.235, 0.242, 0.941])
-    found = interpretation(scene)
+    found = score_scene(scene)
     assert np.argwhere(found.matches).tolist() == [[0, 3], [2, 2], [3, 2], [4, 0], [5, 1]]
     assert found.missed == (1, 6)
     assert found.invented == ()
     assert found.recognition[4, 0] == 1
-    # Worked to three digits. What is missing contributes 2/7, what is there the rest.
+    # The document gives three digits. The missing objects contribute 2/7, the found ones the rest.
     assert found.error == pytest.approx(0.328, abs=5e-4)
     assert found.error - 2 / 7 == pytest.approx(0.043, abs=1e-3)
 
 
-def test_matching_one_to_one_in_the_worked_example():
-    found = interpretation(worked_example(), Parameters(matching="one-to-one"))
+def test_matching_one_to_one_in_the_make_worked_example():
+    found = score_scene(make_worked_example(), Parameters(matching="one-to-one"))
     assert np.argwhere(found.matches).tolist() == [[0, 3], [3, 2], [4, 0], [5, 1]]
     assert found.missed == (1, 2, 6)
 
 
 @given(scenes, st.sampled_from([0.0, 0.2, 0.5]), st.floats(0, 1))
-def test_as_the_literal_version(scene, threshold, alpha):
+def test_error_equals_the_literal_version(scene, threshold, alpha):
     # The same terms, summed exactly in the one and term by term in the other.
-    error = interpretation(scene, Parameters(threshold=threshold, alpha=alpha)).error
+    error = score_scene(scene, Parameters(threshold=threshold, alpha=alpha)).error
     assert error == pytest.approx(literal_error(scene, threshold, alpha), abs=1e-12)
 
 
@@ -141,7 +139,7 @@ def test_a_distance_between_classes(scene):
         return {"oak": 0.0, "maple": 0.3, "ash": 0.9}[other] if one != other else 0.1
 
     parameters = Parameters(distance=distance)
-    assert interpretation(scene, parameters).error == pytest.approx(literal_error(scene, 0.2, 0.8, distance), abs=1e-12)
+    assert score_scene(scene, parameters).error == pytest.approx(literal_error(scene, 0.2, 0.8, distance), abs=1e-12)
 
 
 @given(scenes, st.sampled_from(["multiple", "one-to-one"]), st.randoms(use_true_random=False))
@@ -151,14 +149,14 @@ def test_order_of_objects_does_not_matter(scene, matching, random):
     random.shuffle(cols)
     parameters = Parameters(matching=matching)
     # Ties of overlaps and of local errors alike leave the sum as it is, up to their rounding.
-    assert interpretation(permuted(scene, rows, cols), parameters).error == pytest.approx(
-        interpretation(scene, parameters).error, abs=1e-8
+    assert score_scene(permute(scene, rows, cols), parameters).error == pytest.approx(
+        score_scene(scene, parameters).error, abs=1e-8
     )
 
 
 @given(scenes, st.sampled_from(["multiple", "one-to-one"]))
-def test_bounds(scene, matching):
-    assert 0 <= interpretation(scene, Parameters(matching=matching)).error <= 1
+def test_error_is_within_bounds(scene, matching):
+    assert 0 <= score_scene(scene, Parameters(matching=matching)).error <= 1
 
 
 @given(scenes)
@@ -167,40 +165,40 @@ def test_symmetric_in_truth_and_result(scene):
     swapped = Scene(
         sure.common.T, sure.areas, sure.true_areas, sure.names, sure.true_names, np.ones(len(sure.true_names))
     )
-    assert interpretation(swapped).error == pytest.approx(interpretation(sure).error, abs=1e-12)
+    assert score_scene(swapped).error == pytest.approx(score_scene(sure).error, abs=1e-12)
 
 
 @given(st.integers(0, 10**6), st.integers(0, 6))
-def test_perfect_is_best(seed, count):
+def test_a_perfect_result_has_error_0(seed, count):
     generator = np.random.default_rng(seed)
     # Side by side, so that no object overlaps with another.
-    things = [BoxedObject("oak", Box(20 * i, 0, *generator.integers(1, 20, 2))) for i in range(count)]
+    objects = [BoxedObject("oak", Box(20 * i, 0, *generator.integers(1, 20, 2))) for i in range(count)]
     for matching in ("multiple", "one-to-one"):
-        assert interpretation(scene_of_boxes(things, things), Parameters(matching=matching)).error == 0
+        assert score_scene(Scene.from_boxes(objects, objects), Parameters(matching=matching)).error == 0
 
 
 @pytest.mark.parametrize("wrong", range(1, 5))
-def test_wrong_classes_cost_their_share(wrong):
+def test_wrong_classes_cost_a_fifth_each(wrong):
     truth = [BoxedObject("oak", Box(20 * i, 0, 10, 10)) for i in range(4)]
-    result = [thing._replace(name="other") if i < wrong else thing for i, thing in enumerate(truth)]
-    assert interpretation(scene_of_boxes(truth, result)).error == pytest.approx(0.2 * wrong / 4)
+    result = [item._replace(name="other") if i < wrong else item for i, item in enumerate(truth)]
+    assert score_scene(Scene.from_boxes(truth, result)).error == pytest.approx(0.2 * wrong / 4)
 
 
-def test_missing_costs_a_little_more_than_inventing():
-    things = [BoxedObject("oak", Box(20 * i, 0, 10, 10)) for i in range(6)]
-    missing = [interpretation(scene_of_boxes(things[:4], things[: 4 - n])).error for n in range(5)]
-    invented = [interpretation(scene_of_boxes(things[:4], things[: 4 + n])).error for n in range(3)]
+def test_missed_objects_cost_more_than_invented_ones():
+    objects = [BoxedObject("oak", Box(20 * i, 0, 10, 10)) for i in range(6)]
+    missing = [score_scene(Scene.from_boxes(objects[:4], objects[: 4 - n])).error for n in range(5)]
+    invented = [score_scene(Scene.from_boxes(objects[:4], objects[: 4 + n])).error for n in range(3)]
     assert missing == [0, 1 / 4, 2 / 4, 3 / 4, 1]
     assert invented == [0, 1 / 5, 2 / 6]
     # A missed and an invented object make one pair of error 1.
-    assert interpretation(scene_of_boxes(things[:4], [*things[:3], things[5]])).error == 1 / 4
+    assert score_scene(Scene.from_boxes(objects[:4], [*objects[:3], objects[5]])).error == 1 / 4
 
 
-def test_nothing_to_find():
+def test_pictures_without_objects():
     one = [BoxedObject("oak", Box(0, 0, 10, 10))]
-    assert interpretation(scene_of_boxes([], [])).error == 0
-    assert interpretation(scene_of_boxes([], one)).error == 1
-    assert interpretation(scene_of_boxes(one, [])).error == 1
+    assert score_scene(Scene.from_boxes([], [])).error == 0
+    assert score_scene(Scene.from_boxes([], one)).error == 1
+    assert score_scene(Scene.from_boxes(one, [])).error == 1
 
 
 @given(st.floats(0, 1), st.floats(0, 1))
@@ -215,7 +213,7 @@ def test_confidence_sharpens_the_recognition_error(one, other):
 
 
 # A leaf with a stalk and a notch: neither convex nor symmetric.
-def leaf() -> np.ndarray:
+def draw_leaf() -> np.ndarray:
     mask = np.zeros((240, 240), np.uint8)
     outline = np.array(
         [[70, 60], [120, 40], [150, 80], [140, 120], [105, 95], [110, 150], [80, 130], [55, 180], [60, 110]]
@@ -224,7 +222,7 @@ def leaf() -> np.ndarray:
     return mask
 
 
-def altered(kind: str, step: int) -> np.ndarray:
+def alter(kind: str, step: int) -> np.ndarray:
     """Alter the leaf by 1 to 20 steps, either way, about the middle of the picture."""
     amount, middle = step / 20, 120.0
     matrix = np.eye(3)
@@ -237,7 +235,7 @@ def altered(kind: str, step: int) -> np.ndarray:
     else:
         matrix[2, 0], away = 0.0025 * amount, np.array([[1, 0, -middle], [0, 1, -middle], [0, 0, 1.0]])
         matrix = np.linalg.inv(away) @ matrix @ away
-    return cv2.warpPerspective(leaf(), matrix, (240, 240), flags=cv2.INTER_NEAREST)
+    return cv2.warpPerspective(draw_leaf(), matrix, (240, 240), flags=cv2.INTER_NEAREST)
 
 
 ALTERATIONS = ("translation", "scale", "rotation", "perspective")
@@ -245,8 +243,10 @@ ALTERATIONS = ("translation", "scale", "rotation", "perspective")
 
 @pytest.mark.parametrize("kind", ALTERATIONS)
 @pytest.mark.parametrize("direction", [1, -1])
-def test_every_alteration_costs_more_the_stronger_it_is(kind, direction):
-    errors = [interpretation(scene_of_masks(leaf(), altered(kind, direction * step))).error for step in range(0, 21, 4)]
+def test_stronger_alterations_cost_more(kind, direction):
+    errors = [
+        score_scene(Scene.from_masks(draw_leaf(), alter(kind, direction * step))).error for step in range(0, 21, 4)
+    ]
     assert errors[0] == 0
     assert all(weaker < stronger for weaker, stronger in itertools.pairwise(errors))
 
@@ -254,25 +254,25 @@ def test_every_alteration_costs_more_the_stronger_it_is(kind, direction):
 @pytest.mark.parametrize("step", [3, 9, 17])
 def test_translations_cost_the_same_either_way(step):
     forth, back = (
-        interpretation(scene_of_masks(leaf(), altered("translation", sign * step))).error for sign in (1, -1)
+        score_scene(Scene.from_masks(draw_leaf(), alter("translation", sign * step))).error for sign in (1, -1)
     )
     assert forth == back
 
 
-def test_one_region_within_the_other_goes_unnoticed_until_it_is_no_match():
+def test_a_region_inside_another_costs_nothing_until_the_match_is_lost():
     def square(side):
         return [BoxedObject("oak", Box(50 - side / 2, 50 - side / 2, side, side))]
 
-    errors = [interpretation(scene_of_boxes(square(20), square(side))).error for side in (20, 30, 40, 44, 45, 60)]
+    errors = [score_scene(Scene.from_boxes(square(20), square(side))).error for side in (20, 30, 40, 44, 45, 60)]
     assert errors == [0, 0, 0, 0, 1, 1]  # (20/45)² is below the threshold of 0.2
 
 
 @pytest.mark.parametrize("threshold", [0.2, 0.3, 0.4, 0.5])
 def test_a_higher_threshold_is_never_milder_for_one_object(threshold):
     for step in range(0, 80, 8):
-        moved = np.roll(leaf(), step, axis=0)
-        scene = scene_of_masks(leaf(), moved)
-        low, high = (interpretation(scene, Parameters(threshold=t)).error for t in (threshold - 0.1, threshold))
+        moved = np.roll(draw_leaf(), step, axis=0)
+        scene = Scene.from_masks(draw_leaf(), moved)
+        low, high = (score_scene(scene, Parameters(threshold=t)).error for t in (threshold - 0.1, threshold))
         assert low <= high
 
 
@@ -294,42 +294,43 @@ def test_labels_need_names_where_others_have_some():
     with pytest.raises(
         LeafidError, match="ground truth: expected a class for every label of the mask, found none for 2"
     ):
-        scene_of_masks(np.array([[1, 2]]), np.array([[1, 0]]), {1: ObjectName("oak")}, {1: ObjectName("oak")})
+        Scene.from_masks(np.array([[1, 2]]), np.array([[1, 0]]), {1: ObjectName("oak")}, {1: ObjectName("oak")})
 
 
 def test_masks_of_other_sizes_are_refused():
     with pytest.raises(LeafidError, match="expected two masks of one size"):
-        scene_of_masks(np.zeros((3, 4), int), np.zeros((4, 3), int))
+        Scene.from_masks(np.zeros((3, 4), int), np.zeros((4, 3), int))
 
 
 def test_pictures_and_their_means():
     truth, result = np.zeros((20, 30), int), np.zeros((20, 30), int)
     truth[5:15, 5:15], truth[5:15, 20:25] = 3, 7
     result[5:15, 7:17] = 1
-    one = score_masks("a", truth, result, {3: ObjectName("oak"), 7: ObjectName("oak")}, {1: ObjectName("oak")})
-    assert (one.true_objects, one.objects, one.matches, one.missed, one.invented) == (2, 1, 1, 1, 0)
-    assert one.error == pytest.approx((0.8 * 0.2 + 1) / 2)
-    assert one.measures["pas"] == pytest.approx(80 / 120)
-    assert one.measures["martin"] == pytest.approx(0.2)
-    assert one.measures["rob-com"] == one.measures["rob-cor"] == 0
-    empty = score_masks("b", truth, np.zeros_like(truth))
+    oak = ObjectName("oak")
+    first = score_masks(MaskPair("a", truth, result, {3: oak, 7: oak}, {1: oak}))
+    assert (first.true_objects, first.objects, first.matches, first.missed, first.invented) == (2, 1, 1, 1, 0)
+    assert first.error == pytest.approx((0.8 * 0.2 + 1) / 2)
+    assert first.measures["pas"] == pytest.approx(80 / 120)
+    assert first.measures["martin"] == pytest.approx(0.2)
+    assert first.measures["rob-com"] == first.measures["rob-cor"] == 0
+    empty = score_masks(MaskPair("b", truth, np.zeros_like(truth), None, None))
     assert np.isnan(empty.measures["fom"])
-    means = mean_errors([one, empty])
-    assert means["interpretation-error"] == pytest.approx((one.error + 1) / 2)
-    assert means["pas"] == one.measures["pas"]
+    means = average_errors([first, empty])
+    assert means["interpretation-error"] == pytest.approx((first.error + 1) / 2)
+    assert means["pas"] == first.measures["pas"]
 
 
 def test_boxes_and_masks_agree():
     boxes = [BoxedObject("", Box(5, 5, 10, 12)), BoxedObject("", Box(18, 2, 8, 8))]
-    moved = [thing._replace(box=thing.box._replace(left=thing.box.left + 2)) for thing in boxes]
+    moved = [item._replace(box=item.box._replace(left=item.box.left + 2)) for item in boxes]
 
-    def drawn(things):
+    def draw(objects):
         mask = np.zeros((30, 40), int)
-        for label, (_, box, _) in enumerate(things, start=1):
+        for label, (_, box, _) in enumerate(objects, start=1):
             mask[box.top : box.top + box.height, box.left : box.left + box.width] = label
         return mask
 
-    by_boxes, by_masks = score_boxes("", boxes, moved), score_masks("", drawn(boxes), drawn(moved))
+    by_boxes, by_masks = score_boxes("", boxes, moved), score_masks(MaskPair("", draw(boxes), draw(moved), None, None))
     assert by_boxes.error == pytest.approx(by_masks.error)
     for name, value in by_boxes.measures.items():
         assert by_masks.measures[name] == pytest.approx(value)

@@ -7,7 +7,7 @@ from leafid.errors import LeafidError, ProblemsError
 from leafid.tasks.interpretation.class_distances import read_distances
 from leafid.tasks.interpretation.label_masks import (
     ObjectName,
-    mask_files,
+    list_masks,
     read_label_mask,
     read_mask_pairs,
     read_objects,
@@ -44,7 +44,7 @@ def test_one_bit_masks(tmp_path):
     assert np.array_equal(read_label_mask(tmp_path / "m.png"), labels() > 0)
 
 
-def test_colours_are_no_labels(tmp_path):
+def test_colour_pictures_are_refused(tmp_path):
     cv2.imwrite(str(tmp_path / "m.png"), np.zeros((20, 20, 3), np.uint8))
     with pytest.raises(
         LeafidError, match=r"m.png: expected a label mask \(PNG of one channel\), found one of mode RGB"
@@ -79,7 +79,7 @@ def test_a_mask_that_the_result_lacks_is_empty(tmp_path):
         list(read_mask_pairs(tmp_path / "result", tmp_path / "truth"))
 
 
-def test_two_files_need_not_have_one_name(tmp_path):
+def test_two_files_may_have_different_names(tmp_path):
     save(tmp_path / "truth.png", labels())
     save(tmp_path / "found.png", labels())
     assert [pair.picture for pair in read_mask_pairs(tmp_path / "truth.png", tmp_path / "found.png")] == ["truth.png"]
@@ -102,7 +102,7 @@ def test_classes_beside_the_masks(tmp_path):
         list(read_mask_pairs(tmp_path / "truth", tmp_path / "result"))
 
 
-def test_all_problems_of_the_classes_at_once(tmp_path):
+def test_all_problems_of_objects_are_reported_together(tmp_path):
     path = tmp_path / "objects.csv"
     path.write_text(
         "mask,label,class,confidence\nm,1,oak,1\nm,0,oak,1\nm,x,oak,1\nm,2,,1\nm,3,oak,nan\nm,4,oak,2\nm,1,ash,1\n"
@@ -115,7 +115,7 @@ def test_all_problems_of_the_classes_at_once(tmp_path):
         "5: expected a class, found nothing",
         "6: expected a confidence from 0 to 1, found 'nan'",
         "7: expected a confidence from 0 to 1, found '2'",
-        "8: expected every object once, found label 1 of m as in line 2",
+        "8: expected every object once, found label 1 of m, as in line 2",
     ]
     path.write_text("label,class,mask\n1,oak,m\n1,oak\n\n2\n3,oak,\n")
     with pytest.raises(ProblemsError) as caught:
@@ -128,11 +128,11 @@ def test_all_problems_of_the_classes_at_once(tmp_path):
         read_objects(path)
 
 
-def test_no_masks(tmp_path):
+def test_missing_masks_are_refused(tmp_path):
     with pytest.raises(LeafidError, match="found none"):
-        mask_files(tmp_path)
+        list_masks(tmp_path)
     with pytest.raises(LeafidError, match="found nothing"):
-        mask_files(tmp_path / "nowhere")
+        list_masks(tmp_path / "nowhere")
 
 
 def test_distances(tmp_path):

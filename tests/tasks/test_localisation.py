@@ -8,7 +8,7 @@ from hypothesis.extra.numpy import arrays
 
 from leafid.errors import LeafidError
 from leafid.tasks.interpretation import localisation as loc
-from leafid.tasks.interpretation.box import Box
+from leafid.tasks.interpretation.box import Box, box_overlap
 
 boxes = st.builds(Box, *[st.integers(0, 50)] * 2, *[st.integers(1, 50)] * 2)
 masks = arrays(bool, (7, 6))
@@ -36,8 +36,8 @@ def literal_fom(truth, result, alpha):
 
 
 def literal_martin(truth, result):
-    def error(one, other, pixel):
-        region, counterpart = one == one[pixel], other == other[pixel]
+    def error(first, second, pixel):
+        region, counterpart = first == first[pixel], second == second[pixel]
         return (region & ~counterpart).sum() / region.sum()
 
     pixels = list(np.ndindex(truth.shape))
@@ -60,8 +60,8 @@ def test_box_bounds(truth, result):
     for error in (loc.rob_loc_error, loc.rob_com_error, loc.rob_cor_error):
         assert 0 <= error(truth, result) < 1
         assert error(truth, truth) == 0
-    assert 0 <= loc.box_overlap(truth, result) <= 1
-    assert loc.box_overlap(truth, truth) == 1
+    assert 0 <= box_overlap(truth, result) <= 1
+    assert box_overlap(truth, truth) == 1
 
 
 @given(boxes, st.integers(1, 40))
@@ -71,7 +71,7 @@ def test_box_errors_are_symmetric_and_grow(truth, step):
 
     assert loc.rob_loc_error(truth, moved(step)) == pytest.approx(loc.rob_loc_error(truth, moved(-step)))
     assert loc.rob_loc_error(truth, moved(step)) < loc.rob_loc_error(truth, moved(step + 1))
-    assert loc.box_overlap(truth, moved(step)) == loc.box_overlap(truth, moved(-step))
+    assert box_overlap(truth, moved(step)) == box_overlap(truth, moved(-step))
     larger, largest = truth._replace(width=truth.width + step), truth._replace(width=truth.width + 2 * step)
     assert loc.rob_com_error(truth, larger) < loc.rob_com_error(truth, largest)
     assert loc.rob_cor_error(truth, larger) < loc.rob_cor_error(truth, largest)
@@ -82,18 +82,18 @@ def test_boxes_overlap_as_their_pixels(truth, result):
     canvas = np.zeros((2, 100, 100), bool)
     for mask, box in zip(canvas, (truth, result), strict=True):
         mask[box.top : box.top + box.height, box.left : box.left + box.width] = True
-    assert loc.box_overlap(truth, result) == pytest.approx(loc.pascal_score(*canvas), abs=1e-12)
-    assert loc.bounding_box(canvas[0]) == truth
+    assert box_overlap(truth, result) == pytest.approx(loc.pascal_score(*canvas), abs=1e-12)
+    assert loc.make_box(canvas[0]) == truth
 
 
 @given(masks, masks)
-def test_figure_of_merit_as_the_literal_version(truth, result):
-    # Squaring a square root in the one and not in the other.
+def test_figure_of_merit_equals_the_literal_version(truth, result):
+    # Only the literal version squares a square root.
     assert loc.figure_of_merit_score(truth, result) == pytest.approx(literal_fom(truth, result, 1 / 9), abs=1e-9)
 
 
 @given(partitions, partitions)
-def test_martin_as_the_literal_version(truth, result):
+def test_martin_errors_equal_the_literal_version(truth, result):
     gce, lce = literal_martin(truth, result)
     # Summed by region instead of by pixel.
     assert loc.martin_gce_error(truth, result) == pytest.approx(gce, abs=1e-9)
@@ -102,7 +102,7 @@ def test_martin_as_the_literal_version(truth, result):
 
 
 @given(masks, masks)
-def test_region_bounds_and_perfect_is_best(truth, result):
+def test_region_metrics_are_bounded_and_best_for_equal_masks(truth, result):
     for score in (loc.figure_of_merit_score, loc.pascal_score):
         assert 0 <= score(truth, result) <= 1
         assert score(truth, truth) == 1
@@ -112,7 +112,7 @@ def test_region_bounds_and_perfect_is_best(truth, result):
 
 
 @given(partitions, partitions, st.permutations(range(4)))
-def test_numbers_of_labels_do_not_matter(truth, result, names):
+def test_values_of_labels_do_not_matter(truth, result, names):
     renamed = np.array(names)[result]
     assert loc.martin_gce_error(truth, renamed) == pytest.approx(loc.martin_gce_error(truth, result), abs=1e-12)
 
@@ -132,13 +132,13 @@ def test_a_farther_contour_is_worse():
     assert len(set(scores)) == len(scores)
 
 
-def test_nothing_against_something():
+def test_empty_masks():
     nothing, something = np.zeros((5, 5), bool), np.ones((5, 5), bool)
     assert loc.figure_of_merit_score(something, nothing) == 0
     assert loc.martin_error(something, nothing) == 1
     assert loc.martin_error(nothing, nothing) == 0
     with pytest.raises(LeafidError, match="found an empty one"):
-        loc.bounding_box(nothing)
+        loc.make_box(nothing)
 
 
 @pytest.mark.parametrize(
@@ -150,6 +150,6 @@ def test_masks_of_other_sizes_are_refused(metric):
         metric(np.zeros((3, 4), bool), np.zeros((4, 3), bool))
 
 
-def test_alpha_must_be_above_0():
+def test_alpha_of_0_is_refused():
     with pytest.raises(LeafidError, match="expected an α above 0"):
         loc.figure_of_merit_score(np.ones((2, 2), bool), np.ones((2, 2), bool), alpha=0)

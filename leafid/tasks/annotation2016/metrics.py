@@ -12,8 +12,7 @@ import numpy as np
 from leafid.errors import LeafidError
 from leafid.metrics.registry import Metric
 from leafid.tasks.annotation2016.results import Concept, Place, ScoredBox
-from leafid.tasks.interpretation.box import Box
-from leafid.tasks.interpretation.localisation import box_overlap
+from leafid.tasks.interpretation.box import Box, box_overlap
 
 CITATION = "Gilbert et al., Overview of the ImageCLEF 2016 Scalable Concept Image Annotation Task"
 

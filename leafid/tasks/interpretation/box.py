@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class Box(NamedTuple):
-    """An upright rectangle, in pixels of its picture; ``left, top`` is the corner nearest to the picture's origin."""
+    """An upright rectangle in pixels; ``left, top`` is its corner nearest to the origin of the picture."""
 
     left: float
     top: float
@@ -21,22 +21,11 @@ class Box(NamedTuple):
 
     @property
     def centre(self) -> tuple[float, float]:
-        """Column and row of the middle."""
+        """Column and row of the centre."""
         return self.left + self.width / 2, self.top + self.height / 2
 
     def find_problem(self, size: tuple[float, float] | None = None) -> str | None:
-        """Tell what is wrong with the box.
-
-        Parameters
-        ----------
-        size : (float, float), optional
-            Width and height of the picture, where known.
-
-        Returns
-        -------
-        str or None
-            "expected …, found …", or None when nothing is wrong.
-        """
+        """Return what is wrong with the box ("expected …, found …") in a picture of `size` (width, height), or None."""
         shown = f"{self.width:g}x{self.height:g}+{self.left:g}+{self.top:g}"
         if not all(math.isfinite(value) for value in self):
             return f"expected a box of finite numbers, found {shown}"
@@ -50,8 +39,27 @@ class Box(NamedTuple):
 
 
 class BoxedObject(NamedTuple):
-    """One object of a picture: its class, where it is, and how sure the system is of its class (0 to 1)."""
+    """An object: its class, its box, and the confidence of the class (0 to 1)."""
 
     name: str
     box: Box
     confidence: float = 1.0
+
+
+def box_intersection(first: Box, second: Box) -> float:
+    """Area that two boxes share, in square pixels."""
+    width = min(first.left + first.width, second.left + second.width) - max(first.left, second.left)
+    height = min(first.top + first.height, second.top + second.height) - max(first.top, second.top)
+    return max(width, 0.0) * max(height, 0.0)
+
+
+def box_overlap(first: Box, second: Box) -> float:
+    """Intersection over union of two boxes, 0 to 1.
+
+    Examples
+    --------
+    >>> box_overlap(Box(0, 0, 10, 10), Box(5, 0, 10, 10))
+    0.3333333333333333
+    """
+    common = box_intersection(first, second)
+    return common / (first.area + second.area - common)

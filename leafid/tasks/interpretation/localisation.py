@@ -1,6 +1,6 @@
-"""How well one object is localised: metrics on boxes, on regions and on contours.
+"""Localisation metrics of one object, on boxes, regions and contours.
 
-The comparison of these metrics by Hemery et al. (2010) is where their names come from.
+The metrics are named as in the comparison by Hemery et al. (2010).
 """
 
 from __future__ import annotations
@@ -12,25 +12,18 @@ import numpy as np
 
 from leafid.errors import LeafidError
 from leafid.metrics.registry import Metric
+from leafid.segmentation.result import find_bounding_box
 from leafid.tasks.interpretation.box import Box
 
-_PRATT = "Pratt, Faugeras, Gagalowicz, IEEE SMC 8(11), 1978"
 _ROBIN = "D'Angelo, Herbin, Ratiéville, Robin challenge evaluation principles and metrics, 2006"
+_PRATT = "Pratt, Faugeras, Gagalowicz, IEEE SMC 8(11), 1978"
 _MARTIN = "Martin, Fowlkes, Tal, Malik, ICCV 2001, doi:10.1109/ICCV.2001.937655"
 
 
 def rob_loc_error(truth: Box, result: Box) -> float:
-    """Distance of the centres of two boxes, ROB_loc.
+    """Distance of the centres of two boxes, ROB_loc: from 0 to below 1.
 
-    Parameters
-    ----------
-    truth, result : Box
-
-    Returns
-    -------
-    float
-        2/π · arctan of the larger of the distances by columns and by rows, in widths and heights of the true box;
-        from 0 to below 1.
+    It is 2/π · arctan of the larger of the distances by columns and by rows, in widths and heights of the true box.
 
     References
     ----------
@@ -47,7 +40,7 @@ def rob_loc_error(truth: Box, result: Box) -> float:
 
 
 def rob_com_error(truth: Box, result: Box) -> float:
-    """Difference of the areas of two boxes relative to the larger, ROB_com: from 0 to below 1 (equation 2).
+    """Difference of the areas of two boxes relative to the larger one, ROB_com: from 0 to below 1 (equation 2).
 
     Examples
     --------
@@ -69,24 +62,18 @@ def rob_cor_error(truth: Box, result: Box) -> float:
 
 
 def figure_of_merit_score(truth: np.ndarray, result: np.ndarray, alpha: float = 1 / 9) -> float:
-    """Compare two contours by Pratt's figure of merit, FOM.
+    """Compare the contours of two masks by Pratt's figure of merit, FOM: 0 to 1, 1 for equal contours.
 
     Parameters
     ----------
     truth, result : bool array (H, W)
-        Masks; their contours are compared.
     alpha : float, default 1/9
-        What a squared distance in pixels weighs.
-
-    Returns
-    -------
-    float
-        Mean of 1/(1 + α·d²) over the true contour's pixels, d being their distance to the contour found, but over as
-        many as the longer contour has; 0 to 1, 1 for equal contours.
+        Weight of a squared distance in pixels.
 
     Notes
     -----
-    As in the reference, the sum goes over the true contour; other sources sum over the contour found.
+    1/(1 + α·d²), with d the distance of a pixel of the true contour to the found contour, is summed over the true
+    contour and divided by the number of pixels of the longer contour. Other sources sum over the found contour.
 
     References
     ----------
@@ -99,7 +86,7 @@ def figure_of_merit_score(truth: np.ndarray, result: np.ndarray, alpha: float = 
     if alpha <= 0:
         raise LeafidError(f"expected an α above 0, found {alpha}")
     _check_masks(truth, result)
-    true_contour, contour = contour_pixels(truth), contour_pixels(result)
+    true_contour, contour = find_contour(truth), find_contour(result)
     longest = max(true_contour.sum(), contour.sum())
     if longest == 0:
         return 1.0
@@ -110,42 +97,14 @@ def figure_of_merit_score(truth: np.ndarray, result: np.ndarray, alpha: float = 
 
 
 def pascal_score(truth: np.ndarray, result: np.ndarray) -> float:
-    """Intersection over union of two masks, PAS: 0 to 1; 1 for two empty masks (equation 5).
-
-    Parameters
-    ----------
-    truth, result : bool array (H, W)
-
-    Returns
-    -------
-    float
-    """
+    """Intersection over union of two masks, bool (H, W), PAS: 0 to 1; 1 for two empty masks (equation 5)."""
     _check_masks(truth, result)
     union = np.count_nonzero(truth | result)
     return np.count_nonzero(truth & result) / union if union else 1.0
 
 
-def box_overlap(truth: Box, result: Box) -> float:
-    """Intersection over union of two boxes, 0 to 1.
-
-    Examples
-    --------
-    >>> box_overlap(Box(0, 0, 10, 10), Box(5, 0, 10, 10))
-    0.3333333333333333
-    """
-    common = box_intersection(truth, result)
-    return common / (truth.area + result.area - common)
-
-
-def box_intersection(one: Box, other: Box) -> float:
-    """Area that two boxes share, in square pixels."""
-    width = min(one.left + one.width, other.left + other.width) - max(one.left, other.left)
-    height = min(one.top + one.height, other.top + other.height) - max(one.top, other.top)
-    return max(width, 0.0) * max(height, 0.0)
-
-
 def martin_error(truth: np.ndarray, result: np.ndarray) -> float:
-    """Error of one region, the lesser of the share missed and the share too much.
+    """Error of one region: the smaller of the share of the true region missed and the share of the result in excess.
 
     Parameters
     ----------
@@ -154,7 +113,7 @@ def martin_error(truth: np.ndarray, result: np.ndarray) -> float:
     Returns
     -------
     float
-        0 where one mask holds the other, 1 where they have nothing in common or just one is empty.
+        0 where one mask contains the other, 1 where they share nothing or only one is empty.
 
     References
     ----------
@@ -168,60 +127,47 @@ def martin_error(truth: np.ndarray, result: np.ndarray) -> float:
 
 
 def martin_gce_error(truth: np.ndarray, result: np.ndarray) -> float:
-    """Global consistency error of two partitions of a picture.
+    """Global consistency error of two partitions of a picture, 0 to 1.
+
+    It is 0 if one partition refines the other everywhere.
 
     Parameters
     ----------
     truth, result : int array (H, W)
-        Label masks; the ground is a region like any other.
-
-    Returns
-    -------
-    float
-        0 to 1; 0 also where one partition refines the other everywhere.
+        Label masks; the background is a region like any other.
 
     References
     ----------
     .. [1] D. Martin, C. Fowlkes, D. Tal, J. Malik, "A database of human segmented natural images", ICCV 2001,
            doi:10.1109/ICCV.2001.937655, section 4.
     """
-    common, missed, extra = _refinements(truth, result)
-    return float(min((common * missed).sum(), (common * extra).sum()) / truth.size)
+    common, missed, excess = _refinement_errors(truth, result)
+    return float(min((common * missed).sum(), (common * excess).sum()) / truth.size)
 
 
 def martin_lce_error(truth: np.ndarray, result: np.ndarray) -> float:
-    """Local consistency error: as `martin_gce_error`, but the lesser error is chosen pixel by pixel."""
-    common, missed, extra = _refinements(truth, result)
-    return float((common * np.minimum(missed, extra)).sum() / truth.size)
+    """Local consistency error: like `martin_gce_error`, but the smaller error is chosen for each pixel."""
+    common, missed, excess = _refinement_errors(truth, result)
+    return float((common * np.minimum(missed, excess)).sum() / truth.size)
 
 
-def contour_pixels(mask: np.ndarray) -> np.ndarray:
-    """Find the pixels of a mask that have one of their four neighbours outside of it or of the picture.
-
-    Parameters
-    ----------
-    mask : bool array (H, W)
-
-    Returns
-    -------
-    bool array (H, W)
-    """
-    framed = np.pad(mask, 1)
-    inside = framed[:-2, 1:-1] & framed[2:, 1:-1] & framed[1:-1, :-2] & framed[1:-1, 2:]
-    return mask & ~inside
+def find_contour(mask: np.ndarray) -> np.ndarray:
+    """Find the pixels of a mask, bool (H, W), with a 4-neighbour outside the mask or the picture."""
+    padded = np.pad(mask, 1)
+    interior = padded[:-2, 1:-1] & padded[2:, 1:-1] & padded[1:-1, :-2] & padded[1:-1, 2:]
+    return mask & ~interior
 
 
-def bounding_box(mask: np.ndarray) -> Box:
-    """Find the least box around a mask that isn't empty."""
-    rows, cols = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
-    if len(rows) == 0:
+def make_box(mask: np.ndarray) -> Box:
+    """Make the smallest box around a mask, bool (H, W), that isn't empty."""
+    row0, row1, col0, col1 = find_bounding_box(mask)
+    if row1 == row0:
         raise LeafidError("expected a mask with an object, found an empty one")
-    width, height = cols[-1] - cols[0] + 1, rows[-1] - rows[0] + 1
-    return Box(float(cols[0]), float(rows[0]), float(width), float(height))
+    return Box(float(col0), float(row0), float(col1 - col0), float(row1 - row0))
 
 
-def common_pixels(truth: np.ndarray, result: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Count the pixels that each label of one mask shares with each of the other.
+def count_common_pixels(truth: np.ndarray, result: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Count the pixels that each label of one mask shares with each label of the other.
 
     Parameters
     ----------
@@ -232,17 +178,17 @@ def common_pixels(truth: np.ndarray, result: np.ndarray) -> tuple[np.ndarray, np
     common : int array (U, V)
     true_labels : int array (U,)
     labels : int array (V,)
-        The labels of its rows and columns, rising; 0 is one of them where it occurs.
+        The labels that occur, in rising order, 0 included.
     """
     _check_masks(truth, result)
     true_labels, rows = np.unique(truth, return_inverse=True)
-    labels, cols = np.unique(result, return_inverse=True)
-    counts = np.bincount(rows.ravel() * len(labels) + cols.ravel(), minlength=len(true_labels) * len(labels))
+    labels, columns = np.unique(result, return_inverse=True)
+    counts = np.bincount(rows.ravel() * len(labels) + columns.ravel(), minlength=len(true_labels) * len(labels))
     return counts.reshape(len(true_labels), len(labels)), true_labels, labels
 
 
-def _refinements(truth: np.ndarray, result: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    common, _, _ = common_pixels(truth, result)
+def _refinement_errors(truth: np.ndarray, result: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    common, _, _ = count_common_pixels(truth, result)
     return common, 1 - common / common.sum(axis=1, keepdims=True), 1 - common / common.sum(axis=0, keepdims=True)
 
 

@@ -3,41 +3,39 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from leafid.errors import LeafidError
 from leafid.metrics.registry import Metric
-from leafid.tasks.interpretation.box import BoxedObject
-from leafid.tasks.interpretation.label_masks import ObjectName
-from leafid.tasks.interpretation.localisation import box_intersection, common_pixels
+from leafid.tasks.interpretation.box import BoxedObject, box_intersection
+from leafid.tasks.interpretation.class_distances import Distance
+from leafid.tasks.interpretation.label_masks import ObjectName, ObjectNames
+from leafid.tasks.interpretation.localisation import count_common_pixels
 
 CITATION = "Hemery, Laurent, Emile, Rosenberger, Évaluation d'un résultat d'interprétation d'images"
 
 MATCHINGS = ("multiple", "one-to-one")
 
-Distance = Callable[[str, str], float]
-"""How far a class is from another, 0 to 1; by default 0 from itself and 1 from any other."""
-
 
 @dataclass(frozen=True)
 class Scene:
-    """Objects of the truth and of a result in one picture, and how much of them they share.
+    """The U true objects and the V found objects of one picture.
 
     Attributes
     ----------
     common : float array (U, V)
-        Area that the true object u and the found object v share.
+        Areas that a true and a found object share.
     true_areas : float array (U,)
     areas : float array (V,)
         Above 0.
-    true_names : sequence of str, of length U
-    names : sequence of str, of length V
-        The objects' classes.
+    true_names : sequence of str, length U
+    names : sequence of str, length V
+        Classes of the objects.
     confidences : float array (V,)
-        How sure the system is of the class of each object that it found, 0 to 1.
+        Confidences of the classes of the found objects, 0 to 1.
     """
 
     common: np.ndarray
@@ -47,6 +45,45 @@ class Scene:
     names: Sequence[str]
     confidences: np.ndarray
 
+    @classmethod
+    def from_boxes(cls, truth: Sequence[BoxedObject], result: Sequence[BoxedObject]) -> Scene:
+        """Compare boxes by their areas as rectangles."""
+        common = np.array([[box_intersection(true.box, found.box) for found in result] for true in truth])
+        return cls(
+            common.reshape(len(truth), len(result)),
+            np.array([true.box.area for true in truth]),
+            np.array([found.box.area for found in result]),
+            [true.name for true in truth],
+            [found.name for found in result],
+            np.array([found.confidence for found in result]),
+        )
+
+    @classmethod
+    def from_masks(
+        cls,
+        truth: np.ndarray,
+        result: np.ndarray,
+        true_objects: ObjectNames | None = None,
+        objects: ObjectNames | None = None,
+    ) -> Scene:
+        """Compare two label masks, int (H, W); without names all objects have one class.
+
+        A `LeafidError` is raised when the masks differ in size, or when some but not all labels have names.
+        """
+        common, true_labels, labels = count_common_pixels(truth, result)
+        true_areas, areas = common.sum(axis=1), common.sum(axis=0)
+        rows, columns = true_labels != 0, labels != 0
+        true_names = _look_up_names(true_labels[rows], true_objects, "ground truth")
+        names = _look_up_names(labels[columns], objects, "result")
+        return cls(
+            common[rows][:, columns].astype(float),
+            true_areas[rows].astype(float),
+            areas[columns].astype(float),
+            [true.name for true in true_names],
+            [found.name for found in names],
+            np.array([found.confidence for found in names]),
+        )
+
     @property
     def overlap(self) -> np.ndarray:
         """Intersection over union of all pairs, float array (U, V)."""
@@ -55,18 +92,18 @@ class Scene:
 
 @dataclass(frozen=True)
 class Parameters:
-    """What can be chosen about the metric.
+    """Parameters of the metric.
 
     Attributes
     ----------
     matching : {"multiple", "one-to-one"}
-        Whether an object may correspond to several.
+        Whether an object can match several others.
     threshold : float, default 0.2
-        The overlap above which two objects correspond, 0 to below 1; for ``multiple`` only.
+        Overlap above which two objects match, 0 to below 1; used by ``multiple`` only.
     alpha : float, default 0.8
-        The weight of the localisation, 0 to 1; the rest is the recognition's.
+        Weight of the localisation, 0 to 1; the recognition has the rest.
     distance : callable, optional
-        Distance of two classes.
+        Distance of two classes, 0 to 1; by default 0 for equal and 1 for different classes.
     """
 
     matching: str = "multiple"
@@ -85,19 +122,19 @@ class Parameters:
 
 @dataclass(frozen=True)
 class Interpretation:
-    """The metric with all that leads to it.
+    """The error of a picture with the steps of its computation.
 
     Attributes
     ----------
     error : float
-        0 (as the truth) to 1.
+        0 (perfect) to 1.
     matches : bool array (U, V)
     localisation, recognition, local : float array (U, V)
-        The errors of each pair; they count where `matches` is true.
+        Errors of all pairs; only those of matches count.
     missed : tuple of int
-        True objects without a match.
+        Indices of true objects without a match.
     invented : tuple of int
-        Objects of the result without a match.
+        Indices of found objects without a match.
     """
 
     error: float
@@ -112,30 +149,20 @@ class Interpretation:
 DEFAULTS = Parameters()
 
 
-def interpretation(scene: Scene, parameters: Parameters = DEFAULTS) -> Interpretation:
-    """Compare a result with the truth.
+def score_scene(scene: Scene, parameters: Parameters = DEFAULTS) -> Interpretation:
+    """Compare the found objects of a picture with the true ones.
 
-    Objects are matched by their overlap; each match gets the local error α·localisation + (1 − α)·recognition;
-    missed and invented objects are paired off as far as they go, and every such pair or single counts 1; the error is
-    the mean.
-
-    Parameters
-    ----------
-    scene : Scene
-    parameters : Parameters, optional
-
-    Returns
-    -------
-    Interpretation
-        Error 0 where there is nothing to find and nothing found.
+    Objects are matched by their overlap; each match has the local error α·localisation + (1 − α)·recognition. Missed
+    and invented objects are paired as far as possible; each pair or single object has error 1. The picture's error is
+    the mean of all these, or 0 if there is no object at all.
 
     Notes
     -----
-    The localisation error is the lesser of the share missed and the share too much: it is 0 as soon as one region
-    holds the other, and only the matching then sees how much larger the other is.
+    The localisation error is the smaller of the share missed and the share in excess. It is 0 as soon as one region
+    contains the other; only the matching then depends on how much larger the other is.
 
-    One-to-one matches are those of the greatest sum of overlaps (Hungarian algorithm), among equals those of the least
-    local error; pairs without any overlap are no matches. So the order of the objects never matters.
+    One-to-one matching maximises the sum of overlaps (Hungarian algorithm), and among equal sums minimises the local
+    errors; pairs without overlap never match. So the order of the objects doesn't matter.
 
     References
     ----------
@@ -148,126 +175,61 @@ def interpretation(scene: Scene, parameters: Parameters = DEFAULTS) -> Interpret
     if parameters.matching == "multiple":
         matches = scene.overlap > parameters.threshold
     else:
-        matches = _one_to_one(scene.overlap, local)
+        matches = _match_one_to_one(scene.overlap, local)
     missed = np.flatnonzero(~matches.any(axis=1))
     invented = np.flatnonzero(~matches.any(axis=0))
     unmatched = max(len(missed), len(invented))
     count = int(matches.sum()) + unmatched
-    # fsum: the same sum in whatever order the objects come.
-    total = math.fsum(local[matches].tolist()) + unmatched
+    # fsum gives the same sum for every order of the objects.
+    error = (math.fsum(local[matches].tolist()) + unmatched) / count if count else 0.0
     return Interpretation(
-        total / count if count else 0.0,
-        matches,
-        localisation,
-        recognition,
-        local,
-        tuple(map(int, missed)),
-        tuple(map(int, invented)),
+        error, matches, localisation, recognition, local, tuple(missed.tolist()), tuple(invented.tolist())
     )
 
 
 def recognition_errors(
     true_names: Sequence[str], names: Sequence[str], confidences: np.ndarray, distance: Distance | None = None
 ) -> np.ndarray:
-    """Errors of the classes of all pairs: the distance, times (1 − μ)/2 for the right class and (1 + μ)/2 for another.
+    """Errors of the classes of all pairs, float array (U, V) (equations 7 and 8).
 
-    Parameters
-    ----------
-    true_names, names : sequence of str, of lengths U and V
-    confidences : float array (V,)
-        μ, 0 to 1.
-    distance : callable, optional
-
-    Returns
-    -------
-    float array (U, V)
+    The distance of the two classes is multiplied by (1 − μ)/2 for equal and (1 + μ)/2 for different classes, where μ is
+    the confidence, float array (V,), 0 to 1.
     """
-    far = distance or _differs
-    distances = np.array([[far(u, v) for v in names] for u in true_names]).reshape(len(true_names), len(names))
-    same = np.array([[u == v for v in names] for u in true_names], bool).reshape(distances.shape)
-    sureness = np.where(same, -1.0, 1.0) * np.asarray(confidences, float)[None, :]
-    return distances * (1 + sureness) / 2
+    distance = distance or _differ
+    shape = len(true_names), len(names)
+    distances = np.array([[distance(true, found) for found in names] for true in true_names]).reshape(shape)
+    is_same = np.array([[true == found for found in names] for true in true_names], bool).reshape(shape)
+    signed_confidences = np.where(is_same, -1.0, 1.0) * np.asarray(confidences, float)[None, :]
+    return distances * (1 + signed_confidences) / 2
 
 
-def scene_of_masks(
-    truth: np.ndarray,
-    result: np.ndarray,
-    true_objects: dict[int, ObjectName] | None = None,
-    objects: dict[int, ObjectName] | None = None,
-) -> Scene:
-    """Make a scene of two label masks.
-
-    Parameters
-    ----------
-    truth, result : int array (H, W)
-        0 is the ground, every other value an object.
-    true_objects, objects : dict of int to ObjectName, optional
-        What the objects are; without, all are of one class.
-
-    Returns
-    -------
-    Scene
-
-    Raises
-    ------
-    LeafidError
-        When the masks differ in size, or a label of theirs has no name where others have.
-    """
-    common, true_labels, labels = common_pixels(truth, result)
-    true_areas, areas = common.sum(axis=1), common.sum(axis=0)
-    rows, cols = true_labels != 0, labels != 0
-    true_named = _named(true_labels[rows], true_objects, "ground truth")
-    named = _named(labels[cols], objects, "result")
-    return Scene(
-        common[rows][:, cols].astype(float),
-        true_areas[rows].astype(float),
-        areas[cols].astype(float),
-        [thing.name for thing in true_named],
-        [thing.name for thing in named],
-        np.array([thing.confidence for thing in named]),
-    )
-
-
-def scene_of_boxes(truth: Sequence[BoxedObject], result: Sequence[BoxedObject]) -> Scene:
-    """Make a scene of two lists of boxes, whose areas are compared as rectangles."""
-    common = np.array([[box_intersection(u.box, v.box) for v in result] for u in truth])
-    return Scene(
-        common.reshape(len(truth), len(result)),
-        np.array([thing.box.area for thing in truth]),
-        np.array([thing.box.area for thing in result]),
-        [thing.name for thing in truth],
-        [thing.name for thing in result],
-        np.array([thing.confidence for thing in result]),
-    )
-
-
-def _named(labels: np.ndarray, objects: dict[int, ObjectName] | None, where: str) -> list[ObjectName]:
+def _look_up_names(labels: np.ndarray, objects: ObjectNames | None, source: str) -> list[ObjectName]:
     if objects is None:
         return [ObjectName() for _ in labels]
     for label in labels:
         if int(label) not in objects:
-            raise LeafidError(f"{where}: expected a class for every label of the mask, found none for {label}")
+            raise LeafidError(f"{source}: expected a class for every label of the mask, found none for {label}")
     return [objects[int(label)] for label in labels]
 
 
-def _one_to_one(overlap: np.ndarray, local: np.ndarray) -> np.ndarray:
+def _match_one_to_one(overlap: np.ndarray, local: np.ndarray) -> np.ndarray:
     from scipy.optimize import linear_sum_assignment
 
     matches = np.zeros(overlap.shape, bool)
-    # The local error only decides between assignments of (as good as) equal overlap.
+    # The tiny weight of the local error decides only between assignments of equal overlap.
     matches[linear_sum_assignment(overlap - 1e-9 * local, maximize=True)] = True
     return matches & (overlap > 0)
 
 
-def _differs(one: str, other: str) -> float:
-    return float(one != other)
+def _differ(true_name: str, name: str) -> float:
+    return float(true_name != name)
 
 
 METRICS = (
     Metric(
         "interpretation-error",
         "objects missed, invented, misplaced or misnamed",
-        interpretation,
+        score_scene,
         citation=CITATION,
         command="evaluate-interpretation",
         higher_is_better=False,

@@ -4,7 +4,7 @@ import pytest
 
 from leafid.errors import LeafidError, ProblemsError
 from leafid.tasks.interpretation.box import Box, BoxedObject
-from leafid.tasks.interpretation.box_files import read_boxes, write_boxes
+from leafid.tasks.interpretation.coco import read_coco
 
 TRUTH = {
     "images": [{"id": 1, "file_name": "a.jpg", "width": 100, "height": 80}, {"id": 2, "file_name": "b.jpg"}],
@@ -23,14 +23,14 @@ def truth_file(tmp_path):
     return path
 
 
-def result(tmp_path, truth_file, *annotations):
+def read_result(tmp_path, truth_file, *annotations):
     path = tmp_path / "result.json"
     path.write_text("[\n" + ",\n".join(map(json.dumps, annotations)) + "\n]\n")
-    return read_boxes(path, read_boxes(truth_file))
+    return read_coco(path, read_coco(truth_file))
 
 
 def test_a_ground_truth(truth_file):
-    truth = read_boxes(truth_file)
+    truth = read_coco(truth_file)
     assert truth.objects == {
         "a.jpg": [
             BoxedObject("Quercus robur", Box(10, 10, 30, 40)),
@@ -42,16 +42,8 @@ def test_a_ground_truth(truth_file):
 
 
 def test_a_list_of_results(tmp_path, truth_file):
-    found = result(tmp_path, truth_file, {"image_id": 2, "category_id": 6, "bbox": [0, 0, 5, 5], "score": 0.25})
+    found = read_result(tmp_path, truth_file, {"image_id": 2, "category_id": 6, "bbox": [0, 0, 5, 5], "score": 0.25})
     assert found.objects == {"a.jpg": [], "b.jpg": [BoxedObject("Acer campestre", Box(0, 0, 5, 5), 0.25)]}
-
-
-def test_what_is_written_is_read(tmp_path):
-    objects = {"x.jpg": [BoxedObject("oak", Box(1, 2, 3, 4), 0.5)], "y.jpg": []}
-    write_boxes(tmp_path / "boxes.json", objects, {"x.jpg": (10, 10)})
-    written = read_boxes(tmp_path / "boxes.json")
-    assert written.objects == objects
-    assert written.sizes == {"x.jpg": (10, 10)}
 
 
 @pytest.mark.parametrize(
@@ -74,17 +66,17 @@ def test_what_is_written_is_read(tmp_path):
         ({"image_id": True}, "expected a known image_id, found True"),
     ],
 )
-def test_bad_entries_are_named_by_their_line(tmp_path, truth_file, change, message):
+def test_bad_entries_are_named_with_their_line(tmp_path, truth_file, change, message):
     good = {"id": 1, "image_id": 1, "category_id": 5, "bbox": [0, 0, 5, 5], "score": 0.5}
     with pytest.raises(ProblemsError) as caught:
-        result(tmp_path, truth_file, good, {**good, "id": 2, **change})
+        read_result(tmp_path, truth_file, good, {**good, "id": 2, **change})
     assert [problem.removeprefix(f"{tmp_path}/") for problem in caught.value.problems] == [f"result.json:3: {message}"]
 
 
 def test_repeated_ids_are_named(tmp_path, truth_file):
     entry = {"id": 1, "image_id": 1, "category_id": 5, "bbox": [0, 0, 5, 5]}
     with pytest.raises(ProblemsError, match=r"json:4: expected every id of annotations once, found 1, as in line 2"):
-        result(tmp_path, truth_file, entry, {**entry, "id": 2}, entry)
+        read_result(tmp_path, truth_file, entry, {**entry, "id": 2}, entry)
 
 
 @pytest.mark.parametrize(
@@ -120,7 +112,7 @@ def test_bad_ground_truths_are_refused(tmp_path, part, entries, message):
     path = tmp_path / "truth.json"
     path.write_text(json.dumps({**TRUTH, "annotations": [], part: entries}, indent=1))
     with pytest.raises(ProblemsError, match=message):
-        read_boxes(path)
+        read_coco(path)
 
 
 def test_an_image_named_twice_on_one_line(tmp_path):
@@ -128,18 +120,18 @@ def test_an_image_named_twice_on_one_line(tmp_path):
     images = [TRUTH["images"][0], {"id": 2, "file_name": "b.jpg"}, {"id": 3, "file_name": "a.jpg"}]
     path.write_text(json.dumps({**TRUTH, "images": images, "annotations": []}))
     with pytest.raises(ProblemsError) as caught:
-        read_boxes(path)
+        read_coco(path)
     assert caught.value.problems == (f"{path}:1: expected every file_name once, found 'a.jpg', as in line 1",)
 
 
-def test_a_result_is_about_the_pictures_and_classes_of_the_truth(tmp_path, truth_file):
+def test_a_result_may_only_name_pictures_and_classes_of_the_truth(tmp_path, truth_file):
     path = tmp_path / "result.json"
     path.write_text(json.dumps({**TRUTH, "images": [{"id": 1, "file_name": "c.jpg"}], "annotations": []}))
     with pytest.raises(ProblemsError, match=r"expected an image of the ground truth, found 'c.jpg' as number 1"):
-        read_boxes(path, read_boxes(truth_file))
+        read_coco(path, read_coco(truth_file))
     path.write_text(json.dumps({**TRUTH, "categories": [{"id": 5, "name": "Acer campestre"}], "annotations": []}))
     with pytest.raises(ProblemsError, match="expected class 'Quercus robur' as number 5"):
-        read_boxes(path, read_boxes(truth_file))
+        read_coco(path, read_coco(truth_file))
 
 
 @pytest.mark.parametrize(
@@ -152,8 +144,8 @@ def test_a_result_is_about_the_pictures_and_classes_of_the_truth(tmp_path, truth
         (b"[" * 100_000, "boxes.json"),
     ],
 )
-def test_what_is_no_json_is_refused(tmp_path, content, message):
+def test_files_that_are_no_json_are_refused(tmp_path, content, message):
     path = tmp_path / "boxes.json"
     path.write_bytes(content)
     with pytest.raises(LeafidError, match=message):
-        read_boxes(path)
+        read_coco(path)
