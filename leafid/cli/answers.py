@@ -32,7 +32,7 @@ def set_choice(model: Model, rule: SetRule) -> Choice:
     """Say a set of species, maybe an empty one."""
     from leafid.classifiers.thresholds import select_set
 
-    return lambda answer: select_set(answer.ranking, rule, model.thresholds.get(_get_type(answer.picture)))
+    return lambda answer: select_set(answer.ranking, rule, model.thresholds.get(answer.type))
 
 
 def back_off_choice(model: Model) -> Choice:
@@ -48,14 +48,13 @@ def back_off_choice(model: Model) -> Choice:
         return Taxonomy(model.species[name].taxon for name in model.identifier(type_).species)
 
     def choose(answer: Answer) -> Ranking:
-        type_ = _get_type(answer.picture)
-        threshold = _back_off_threshold(model, type_)
-        said = dict(answer.ranking)
-        row = np.array([said[name] for name in tree(type_).species])
-        # Without a leaf all are equally likely: a threshold of 0 would name the first of the alphabet.
-        unknown = len(row) > 1 and (row == row[0]).all()
-        name = WILDCARD if unknown else back_off(row[None], tree(type_), threshold)[0]
-        return [(name, compute_answer_probability(name, row, tree(type_)))]
+        threshold = _back_off_threshold(model, answer.type)
+        taxonomy = tree(answer.type)
+        probabilities = dict(answer.ranking)
+        row = np.array([probabilities[name] for name in taxonomy.species])
+        # Without a leaf all species are equally probable: a threshold of 0 would name the first of the alphabet.
+        name = back_off(row[None], taxonomy, threshold)[0] if answer.has_leaf else WILDCARD
+        return [(name, compute_answer_probability(name, row, taxonomy))]
 
     return choose
 
@@ -132,8 +131,3 @@ def _format_answer(chosen: Ranking, answer: Answer, model: Model) -> Iterator[st
         else:
             beside = "likeliest: " + ", ".join(f"{species} {share:.1%}" for species, share in answer.ranking[:3])
         yield f"  {rank}  {probability:6.1%}  {name:<{width}}  {beside}".rstrip()
-
-
-def _get_type(picture: Picture) -> AcquisitionType:
-    assert picture.type is not None
-    return picture.type

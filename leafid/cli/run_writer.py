@@ -46,7 +46,7 @@ def write_run_file(
         environment.bar(len(pictures), "describe", _count_pictures(pieces)) as bar,
     ):
         shown = replace(loader, progress=bar.progress)
-        batches = predict_batches(model, pictures, shown, context=arguments.context, first=len(pieces.records))
+        batches = predict_batches(model, pictures, shown, context=arguments.context, n_skipped=len(pieces.records))
         for batch in batches:
             text, n_lines, n_empty = lines(batch.answers)
             facts = {
@@ -86,10 +86,10 @@ def compute_run_fingerprint(arguments: argparse.Namespace, pictures: Sequence[Pi
     from leafid.collection import hash_file
     from leafid.features.extractor import FEATURE_VERSION
     from leafid.identification.bundled import default_model
-    from leafid.identification.prediction import BATCH
+    from leafid.identification.prediction import BATCH_SIZE
 
     asked = (arguments.top, str(arguments.set), arguments.back_off, arguments.context, arguments.format)
-    program = (leafid.__version__, FEATURE_VERSION, BATCH)
+    program = (leafid.__version__, FEATURE_VERSION, BATCH_SIZE)
     total = hashlib.sha256(json.dumps([program, hash_file(arguments.model or default_model()), asked]).encode())
     for picture in pictures:
         total.update(json.dumps(_picture_state(picture)).encode() + b"\n")

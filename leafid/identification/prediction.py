@@ -1,4 +1,4 @@
-"""Answers for pictures: read, describe, classify, rank."""
+"""Identifies pictures: recognises their types, extracts features, classifies, ranks the species."""
 
 from __future__ import annotations
 
@@ -14,42 +14,58 @@ from leafid.collection.picture import AcquisitionType, Picture
 from leafid.features.loader import FeatureLoader
 from leafid.identification.model import Model
 
+# Probabilities in answers are multiples of one over this number.
 _DIGITS = 10**9
 _log = logging.getLogger(__name__)
 
-#: Pictures that are described and answered together. Sums over them may be added up in another order with another
-#: number: a run that goes on after an interruption has to keep it.
-BATCH = 256
+#: Number of pictures that are identified together. Sums may round differently in batches of another size, so that a
+#: resumed run needs the size that it was begun with.
+BATCH_SIZE = 256
 
 
 @dataclass(frozen=True)
 class Answer:
-    """The ranking of one picture.
+    """What a model says about a picture.
 
     Attributes
     ----------
     picture : Picture
-        Its type is the one that it was treated as.
+        With the acquisition type that it was identified as.
     ranking : list of (str, float)
-        Species names and probabilities (of nine digits), the likeliest first; species of equal probability by name.
+        All species with their probabilities, rounded down to nine digits: the most probable first, equally probable
+        ones in alphabetical order.
+    confidence : float
+        Confidence of the segmentation, from 0 to 1. 0: no leaf was found, and all species are equally probable.
     """
 
     picture: Picture
     ranking: list[tuple[str, float]]
+    confidence: float
+
+    @property
+    def type(self) -> AcquisitionType:
+        """The acquisition type that the picture was identified as."""
+        assert self.picture.type is not None
+        return self.picture.type
+
+    @property
+    def has_leaf(self) -> bool:
+        """Whether a leaf was found in the picture."""
+        return self.confidence > 0
 
 
 @dataclass(frozen=True)
-class Batch:
-    """What became of some pictures that follow one another.
+class AnswerBatch:
+    """Answers to consecutive pictures.
 
     Attributes
     ----------
     answers : list of Answer
-        In the pictures' order; none for a picture that can't be read.
+        In the order of the pictures, without those that can't be read.
     unreadable : dict of Path to str
-        Those that can't be read, with the message.
+        An error message for each picture that can't be read.
     n_pictures : int
-        All of them.
+        Readable or not.
     """
 
     answers: list[Answer]
@@ -58,28 +74,24 @@ class Batch:
 
 
 def predict(
-    model: Model,
-    pictures: Sequence[Picture],
-    loader: FeatureLoader,
-    *,
-    context: bool = False,
+    model: Model, pictures: Sequence[Picture], loader: FeatureLoader, *, context: bool = False
 ) -> Iterator[Answer]:
-    """Rank the species for pictures.
+    """Identify pictures.
 
     Parameters
     ----------
     model : Model
     pictures : sequence of Picture
-        A picture of unknown type gets the type that the model recognises.
+        The model recognises the type of those whose type is unknown.
     loader : FeatureLoader
-        A picture that can't be read is noted there and gets no answer.
+        Its `unreadable` gets the pictures that can't be read; they have no answer.
     context : bool, default False
-        Let place and day of the year have a say, where the picture's are known and the model learned of them.
+        Apply the prior of place and day, where the model has one and the metadata of a picture tell them.
 
     Yields
     ------
     Answer
-        In the pictures' order.
+        In the order of the pictures.
 
     Raises
     ------
@@ -92,25 +104,16 @@ def predict(
 
 
 def predict_batches(
-    model: Model,
-    pictures: Sequence[Picture],
-    loader: FeatureLoader,
-    *,
-    context: bool = False,
-    first: int = 0,
-) -> Iterator[Batch]:
-    """Rank the species for pictures, some hundred at a time; memory doesn't grow with the number of pictures.
+    model: Model, pictures: Sequence[Picture], loader: FeatureLoader, *, context: bool = False, n_skipped: int = 0
+) -> Iterator[AnswerBatch]:
+    """Identify pictures in batches; memory doesn't grow with their number.
 
     Parameters
     ----------
     model, pictures, loader, context
-        As for `predict`; unreadable pictures are noted in the batches.
-    first : int, default 0
-        Leave out so many batches, which were answered before: the others don't change by that.
-
-    Yields
-    ------
-    Batch
+        As for `predict`, but unreadable pictures are listed in the batches.
+    n_skipped : int, default 0
+        Number of batches at the beginning that are skipped; the other batches stay the same.
 
     Raises
     ------
@@ -118,45 +121,52 @@ def predict_batches(
         When the model was not trained for a picture's type.
     """
     for type_ in dict.fromkeys(picture.type for picture in pictures if picture.type is not None):
-        model.identifier(type_)  # found out now rather than after the work on other pictures
-    for start in range(first * BATCH, len(pictures), BATCH):
-        # What is remembered of every picture, its hash for one, is of no use to the next batch.
-        own = FeatureLoader(loader.store, loader.jobs, loader.progress)
-        chosen = pictures[start : start + BATCH]
-        typed = _typed(model, chosen, own)
+        model.identifier(type_)  # raises before any work is done
+    for start in range(n_skipped * BATCH_SIZE, len(pictures), BATCH_SIZE):
+        # A loader of its own, because a loader remembers something of every picture.
+        own_loader = FeatureLoader(loader.store, loader.jobs, loader.progress)
+        batch = pictures[start : start + BATCH_SIZE]
+        typed = _recognise_missing_types(model, batch, own_loader)
         answers: dict[int, Answer] = {}
-        for type_ in dict.fromkeys(picture.type for picture in typed if picture is not None and picture.type):
-            places = [i for i, picture in enumerate(typed) if picture is not None and picture.type == type_]
-            answers.update(_answers_of_type(model, type_, typed, places, own, context))
-        yield Batch([answers[place] for place in sorted(answers)], own.unreadable, len(chosen))
+        for type_ in dict.fromkeys(picture.type for picture in typed.values() if picture.type is not None):
+            own = {index: picture for index, picture in typed.items() if picture.type == type_}
+            answers.update(_identify_type(model, type_, own, own_loader, context=context))
+        yield AnswerBatch([answers[index] for index in sorted(answers)], own_loader.unreadable, len(batch))
 
 
-def _answers_of_type(
-    model: Model,
-    type_: AcquisitionType,
-    batch: list[Picture | None],
-    places: list[int],
-    loader: FeatureLoader,
-    context: bool,
+def _recognise_missing_types(model: Model, pictures: Sequence[Picture], loader: FeatureLoader) -> dict[int, Picture]:
+    """Give every readable picture a type; by the pictures' indices."""
+    untyped = [index for index, picture in enumerate(pictures) if picture.type is None]
+    typed = {index: picture for index, picture in enumerate(pictures) if picture.type is not None}
+    if untyped:
+        table = loader.type_features([pictures[index] for index in untyped])
+        for index, features in zip(untyped, table, strict=True):
+            if features is not None:
+                typed[index] = replace(pictures[index], type=model.recognise_type(features))
+    return dict(sorted(typed.items()))
+
+
+def _identify_type(
+    model: Model, type_: AcquisitionType, pictures: dict[int, Picture], loader: FeatureLoader, *, context: bool
 ) -> Iterator[tuple[int, Answer]]:
     identifier = model.identifier(type_)
-    asked = [(place, picture) for place in places if (picture := batch[place]) is not None]
-    found = loader.describe([picture for _, picture in asked], identifier.extractor)
-    known = [(place, picture, one) for (place, picture), one in zip(asked, found, strict=True) if one is not None]
-    if not known:
+    table = loader.describe(list(pictures.values()), identifier.extractor)
+    features = {index: found for index, found in zip(pictures, table, strict=True) if found is not None}
+    if not features:
         return
-    for _, picture, one in known:
-        if one.confidence == 0:
-            _log.warning("%s: no leaf found in it; every species is ranked as equally likely", picture.file)
-    probabilities = identifier.predict_proba([one for _, _, one in known])
+    for index, found in features.items():
+        if found.confidence == 0:
+            _log.warning("%s: no leaf found in it; every species is ranked as equally likely", pictures[index].file)
+    probabilities = identifier.predict_proba(list(features.values()))
     if context and type_ in model.contexts:
-        probabilities = model.contexts[type_].apply(probabilities, [picture for _, picture, _ in known])
-    for (place, picture, _), row in zip(known, probabilities, strict=True):
-        yield place, Answer(picture, rank_species(row, identifier.species))
+        readable = [pictures[index] for index in features]
+        probabilities = model.contexts[type_].apply(probabilities, readable)
+    for (index, found), row in zip(features.items(), probabilities, strict=True):
+        yield index, Answer(pictures[index], rank_species(row, identifier.species), found.confidence)
 
 
 def rank_species(probabilities: np.ndarray, species: Sequence[str]) -> list[tuple[str, float]]:
-    """Sort species by falling probability, equal ones by name.
+    """Sort species by falling probability, equally probable ones by name.
 
     Parameters
     ----------
@@ -170,23 +180,5 @@ def rank_species(probabilities: np.ndarray, species: Sequence[str]) -> list[tupl
     [('Olea europaea', 0.5), ('Acer campestre', 0.25), ('Salix alba', 0.25)]
     """
     order = np.argsort(-probabilities, kind="stable")
-    # Rounded down, so that a picture's scores never add up to more than 1.
+    # Rounded down, so that the probabilities of a picture never sum to more than 1.
     return [(species[column], math.floor(probabilities[column] * _DIGITS) / _DIGITS) for column in order]
-
-
-def _typed(model: Model, pictures: Sequence[Picture], loader: FeatureLoader) -> list[Picture | None]:
-    """Give every picture a type; None for one that can't be read."""
-    unknown = [picture for picture in pictures if picture.type is None]
-    if not unknown:
-        return list(pictures)
-    recognised = dict(zip([p.file for p in unknown], loader.type_features(unknown), strict=True))
-    typed: list[Picture | None] = []
-    for picture in pictures:
-        features = recognised.get(picture.file)
-        if picture.type is not None:
-            typed.append(picture)
-        elif features is None:
-            typed.append(None)
-        else:
-            typed.append(replace(picture, type=model.recognise_type(features)))
-    return typed

@@ -23,7 +23,7 @@ from leafid.cli.main import main
 from leafid.identification import prediction
 from leafid.resumable import ResumableFile
 
-prediction.BATCH = 2
+prediction.BATCH_SIZE = 2
 number, where, *words = sys.argv[1:]
 append = ResumableFile.append
 
@@ -42,7 +42,7 @@ sys.exit(main(words))
 
 @pytest.fixture(autouse=True)
 def small_batches(monkeypatch):
-    monkeypatch.setattr(prediction, "BATCH", 2)
+    monkeypatch.setattr(prediction, "BATCH_SIZE", 2)
 
 
 @pytest.fixture

@@ -35,7 +35,8 @@ def test_ranks_by_probability_then_by_name(numbers):
 def test_answers_come_in_the_order_of_the_pictures_whatever_the_batches(model, asked, loader, monkeypatch):
     whole = list(predict(model, asked, loader))
     assert [answer.picture.file for answer in whole] == [picture.file for picture in asked]
-    monkeypatch.setattr(prediction, "BATCH", 2)
+    assert all(answer.has_leaf for answer in whole)
+    monkeypatch.setattr(prediction, "BATCH_SIZE", 2)
     parts = list(predict(model, asked, loader))
     assert [answer.picture for answer in parts] == [answer.picture for answer in whole]
     for part, answer in zip(parts, whole, strict=True):
@@ -61,7 +62,7 @@ def test_a_picture_that_can_not_be_read_has_no_answer(model, asked, loader, tmp_
 
 def test_a_type_that_the_model_lacks_is_said_before_any_work(model, asked, loader, monkeypatch):
     scans = Model({AcquisitionType.SCAN: model.identifiers[AcquisitionType.SCAN]})
-    monkeypatch.setattr(prediction, "BATCH", 1)
+    monkeypatch.setattr(prediction, "BATCH_SIZE", 1)
     monkeypatch.setattr(loader, "describe", lambda *_: pytest.fail("worked before"))
     ordered = sorted(asked, key=lambda picture: picture.type != AcquisitionType.SCAN)
     with pytest.raises(LeafidError, match="was not trained for pictures of type"):
@@ -77,5 +78,8 @@ def test_a_picture_without_a_leaf_is_said_so_and_nothing_is_likelier(model, tmp_
     cv2.imwrite(str(file), np.full((120, 90, 3), 255, np.uint8))
     [answer] = predict(model, [Picture(file, type=AcquisitionType.SCAN)], FeatureLoader())
     assert "no leaf found" in caplog.text
+    assert not answer.has_leaf
+    assert answer.confidence == 0
+    assert answer.type == AcquisitionType.SCAN
     assert len({probability for _, probability in answer.ranking}) == 1
     assert [species for species, _ in answer.ranking] == sorted(species for species, _ in answer.ranking)
