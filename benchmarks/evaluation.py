@@ -109,13 +109,14 @@ def _library(inputs: Inputs) -> tuple[str, ...]:
 def score(truth_path: str, runs: Sequence[str]) -> list[float]:
     """Score runs through the library: S of each, all types together."""
     from leafid.evaluation.judged_run import judge_run
-    from leafid.evaluation.summary import measures, score_by_type
+    from leafid.evaluation.summary import RunScorer
+    from leafid.metrics.plant_task import list_plant_metrics
     from leafid.runs import read_run
     from leafid.runs.ground_truth_files import read_ground_truth
 
     truth = read_ground_truth(truth_path)
-    chosen = measures()
-    return [score_by_type(truth, judge_run(read_run(run, truth.known), truth), chosen)[-1].scores[0] for run in runs]
+    judged = [judge_run(read_run(run, truth.known), truth) for run in runs]
+    return [RunScorer(truth, run, list_plant_metrics()).score_by_type()[-1].scores[0] for run in judged]
 
 
 if __name__ == "__main__":

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from leafid.collection.picture import Picture
-from leafid.metrics.plant_task import accuracy_score, average_score, per_plant_score, top_k_scores
+from leafid.metrics.averaging import accuracy_score
+from leafid.metrics.plant_task import average_score, per_plant_score, top_k_scores
 
 #: Names of the scores that `held_out_scores` computes, in the order of tables.
 FIGURES = ("S", "top1", "top5", "per_plant")

@@ -1,7 +1,7 @@
 """Check a run file and list everything that is wrong with it, each problem with its line.
 
-Without --against only the file itself is checked: its form, ranks, repeated species. With a collection or ground
-truth (a folder of XML, a …GroundTruth.txt) also whether its pictures and species are those of the collection.
+Without --against only the file itself is checked: its format, ranks, repeated species. With a collection or ground
+truth (a folder of XML, a …GroundTruth.txt) its pictures and species have to be those of the collection.
 
 The exit status is 1 when anything is wrong.
 
@@ -27,7 +27,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
     parser.add_argument("run", metavar="RUN", help="run file")
     parser.add_argument(
-        "--against", metavar="COLLECTION", type=nonempty_path, help="what the run's pictures and species should be from"
+        "--against",
+        metavar="COLLECTION",
+        type=nonempty_path,
+        help="the collection or ground truth whose pictures and species the run may name",
     )
     add_layout(parser)
 
@@ -38,26 +41,26 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
 
     if arguments.layout and not arguments.against:
         raise UsageError("expected --against with --layout")
-    known = _known(arguments) if arguments.against else None
-    found, problems = examine_run(arguments.run, known)
+    known = _read_known_names(arguments) if arguments.against else None
+    checked, problems = examine_run(arguments.run, known)
     for problem in problems:
         environment.print(to_one_line(problem))
     if problems:
-        environment.note(f"leafid: {arguments.run}: {_counted(len(problems), 'problem')}")
+        environment.note(f"leafid: {arguments.run}: {_count(len(problems), 'problem')}")
         return 1
     if known is not None:
-        missing = len(known.pictures - set(found.pictures))
+        missing = len(known.pictures - set(checked.pictures))
         if missing:
             environment.warn(f"{arguments.run}: {missing} of {len(known.pictures)} pictures are missing")
-    environment.print(f"ok: {_counted(len(found.pictures), 'picture')}, {_counted(len(found), 'prediction')}")
+    environment.print(f"ok: {_count(len(checked.pictures), 'picture')}, {_count(len(checked), 'prediction')}")
     return 0
 
 
-def _known(arguments: argparse.Namespace) -> KnownNames:
+def _read_known_names(arguments: argparse.Namespace) -> KnownNames:
     from leafid.runs.ground_truth_files import read_known_names
 
     return read_known_names(arguments.against, layout=arguments.layout)
 
 
-def _counted(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

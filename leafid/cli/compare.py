@@ -1,8 +1,8 @@
 """Test whether runs differ, each with every other.
 
-Were two runs equally good, either could have given the other's answers for a plant: the p value is the share of
-random swaps, plant by plant, that make a difference as large as the one seen. With several pairs it is corrected by
-Holm's method. A picture that a run lacks counts 0.
+If two runs were equally good, either could have given the other's answers for a plant: the p value is the share of
+random swaps of plants whose difference is at least as large as the observed one. With several pairs it is corrected
+by Holm's method. A picture that a run lacks counts 0.
 
 examples:
   leafid compare imageclef2011/TestXmlWithGroundTruth a.txt b.txt
@@ -13,12 +13,12 @@ from __future__ import annotations
 
 import argparse
 
-from leafid.cli.scoring import add_truth_and_runs, answers_of, differ, truth_of
+from leafid.cli.scoring import add_truth_and_runs, check_names_differ, load_ground_truth, load_judged_runs
 from leafid.console.arguments import add_format, add_jobs, add_only_type, add_seed, positive_int
 from leafid.console.environment import Environment
 from leafid.errors import LeafidError, UsageError
 
-# Those of leafid.evaluation.summary, whose import would slow the help down.
+# Copied from leafid.metrics.plant_task, whose import would slow the help down.
 _METRICS = ("S", "inverse-rank", "per-plant", "accuracy")
 
 
@@ -39,32 +39,22 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
     """Compare the runs."""
     from leafid.evaluation.comparison import compare_runs
-    from leafid.evaluation.summary import measures
-    from leafid.report.scores import comparison_table, species_table
+    from leafid.metrics.plant_task import list_plant_metrics
+    from leafid.report.scores import make_comparison_table, make_species_table
     from leafid.report.tables import render
 
     if len(arguments.runs) < 2:
         raise UsageError("expected at least two runs to compare; see 'leafid compare --help'")
-    differ(arguments.runs)
-    truth = truth_of(arguments)
-    if arguments.only_type and arguments.only_type not in truth.type:
-        raise LeafidError(f"{arguments.truth}: expected pictures of type {arguments.only_type}, found none")
-    answered = answers_of(arguments.runs, truth, environment, jobs=arguments.jobs)
-    measure = next(measure for measure in measures() if measure.name == arguments.metric)
-    pairs = compare_runs(
-        truth,
-        answered,
-        measure,
-        acquisition_type=arguments.only_type,
-        resamples=arguments.resamples,
-        seed=arguments.seed,
-    )
-    tables = [
-        comparison_table(
-            pairs, measure.name, arguments.only_type or "mean of types", arguments.resamples, arguments.seed
-        )
-    ]
+    check_names_differ(arguments.runs)
+    truth = load_ground_truth(arguments)
+    type_, resamples, seed = arguments.only_type, arguments.resamples, arguments.seed
+    if type_ and type_ not in truth.type:
+        raise LeafidError(f"{arguments.truth}: expected pictures of type {type_}, found none")
+    runs = load_judged_runs(arguments.runs, truth, environment, jobs=arguments.jobs)
+    metric = next(metric for metric in list_plant_metrics() if metric.name == arguments.metric)
+    comparisons = compare_runs(truth, runs, metric, acquisition_type=type_, resamples=resamples, seed=seed)
+    tables = [make_comparison_table(comparisons, metric, type_ or "mean of types", resamples, seed)]
     if arguments.species:
-        tables.append(species_table(truth, answered, measure, arguments.only_type))
+        tables.append(make_species_table(truth, runs, metric, type_))
     environment.stdout.write(render(tables, arguments.format))
     return 0

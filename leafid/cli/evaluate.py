@@ -1,14 +1,14 @@
 """Score run files against a ground truth with the plant task's metrics.
 
 The ground truth is a folder of ImageCLEF XML, a collection in any layout, or a …GroundTruth.txt together with the
-XML of its pictures. A picture that a run lacks counts 0, with a warning; a run with anything wrong in it is refused.
+XML of its pictures. A picture that a run lacks counts 0, with a warning; a run with any error is refused.
 
 S is the official average classification score: the mean over authors of the mean over their plants of the mean over
-each plant's pictures. inverse-rank is the same with 1 / rank of the right species for each picture. Their intervals
-are bootstrapped over the plants within each author. --output writes all the files that the official scorer writes,
-with the same numbers. --list names every metric of the program.
+each plant's pictures. inverse-rank is the same with 1 / rank of the correct species for each picture. Intervals are
+bootstrapped over the plants within each author. --output writes all files of the official scorer, with the same
+numbers. --list shows every metric and the command that prints it.
 
-A set-valued run names only the species of each picture's set, of any number: --sets scores it as such.
+A set-valued run names, for each picture, any number of species that form its set: --sets scores such runs.
 
 examples:
   leafid evaluate imageclef2011/TestXmlWithGroundTruth run.txt
@@ -23,7 +23,13 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from leafid.cli.scoring import add_truth_and_runs, answers_of, check_output, differ, truth_of
+from leafid.cli.scoring import (
+    add_truth_and_runs,
+    check_names_differ,
+    check_output_file,
+    load_ground_truth,
+    load_judged_runs,
+)
 from leafid.console.arguments import (
     add_bootstrap,
     add_format,
@@ -40,13 +46,13 @@ if TYPE_CHECKING:
 
     from leafid.metrics.registry import Metric
 
-# Those of leafid.evaluation.summary, whose import would slow the help down.
+# Copied from leafid.evaluation.summary, whose import would slow the help down.
 _GROUPS = ("species", "genus", "family", "author", "plant", "content")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
-    add_truth_and_runs(parser, needed=False)
+    add_truth_and_runs(parser, required=False)
     parser.add_argument(
         "--list",
         action="store_true",
@@ -71,7 +77,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="with --sets: count each species' training pictures there, for the bins",
     )
     parser.add_argument(
-        "--intervals", choices=("S", "all", "none"), default="S", help="of which scores to give intervals (default: S)"
+        "--intervals", choices=("S", "all", "none"), default="S", help="scores to show intervals of (default: S)"
     )
     add_bootstrap(parser)
     add_seed(parser)
@@ -83,61 +89,63 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     """Score the runs."""
     from leafid.evaluation.official import format_official_files
     from leafid.evaluation.resampling import Bootstrap
-    from leafid.evaluation.summary import measures
+    from leafid.metrics.plant_task import list_plant_metrics
     from leafid.report import scores
     from leafid.report.tables import render
 
     if arguments.list:
-        listed = every_metric()
-        tables = scores.metrics_by_command(listed) if arguments.format == "text" else [scores.metrics_table(listed)]
+        listed = list_metrics()
+        tables = (
+            scores.make_metrics_tables(listed) if arguments.format == "text" else [scores.make_metrics_table(listed)]
+        )
         environment.stdout.write(render(tables, arguments.format))
         return 0
     if not arguments.runs:
         raise UsageError("expected a ground truth and at least one run; see 'leafid evaluate --help'")
     if arguments.training and not arguments.sets:
         raise UsageError("expected --sets with --training")
-    differ(arguments.runs)
+    check_names_differ(arguments.runs)
     if arguments.output:
         _check_files(arguments.runs, arguments.output)
-    truth = truth_of(arguments)
-    answered = answers_of(arguments.runs, truth, environment, official=arguments.official, jobs=arguments.jobs)
-    options = scores.Options(
-        chosen=measures(arguments.top),
+    truth = load_ground_truth(arguments)
+    runs = load_judged_runs(arguments.runs, truth, environment, official=arguments.official, jobs=arguments.jobs)
+    options = scores.TableOptions(
+        metrics=list_plant_metrics(arguments.top),
         leave_out_missing=arguments.official,
         bootstrap=Bootstrap(arguments.resamples, arguments.confidence, arguments.seed),
         intervals=arguments.intervals,
     )
-    tables = [scores.type_table(truth, answered, options)]
-    tables += [scores.group_table(truth, answered, group, options) for group in dict.fromkeys(arguments.by)]
+    tables = [scores.make_type_table(truth, runs, options)]
+    tables += [scores.make_group_table(truth, runs, group, options) for group in dict.fromkeys(arguments.by)]
     if arguments.sets:
-        tables += scores.set_tables(truth, answered, _training_pictures(arguments.training))
+        tables += scores.make_set_tables(truth, runs, _training_pictures(arguments.training))
     environment.stdout.write(render(tables, arguments.format))
     if arguments.output:
-        files = format_official_files(truth, answered, leave_out_missing=arguments.official)
-        _write(files, Path(arguments.output), environment)
+        files = format_official_files(truth, runs, leave_out_missing=arguments.official)
+        _write_files(files, Path(arguments.output), environment)
     return 0
 
 
-def every_metric() -> list[Metric]:
+def list_metrics() -> list[Metric]:
     """List the metrics of all tasks, in the order of their commands in the help."""
-    from leafid.metrics import hierarchy, plant_task, set_scores
+    from leafid.metrics import hierarchy, plant_task, set_valued
     from leafid.tasks.annotation2016 import meteor
     from leafid.tasks.annotation2016 import metrics as annotation
     from leafid.tasks.interpretation import localisation, metric
     from leafid.tasks.irma import metrics as irma
 
-    modules = (plant_task, set_scores, hierarchy, irma, metric, localisation, annotation, meteor)
+    modules = (plant_task, set_valued, hierarchy, irma, metric, localisation, annotation, meteor)
     return [listed for module in modules for listed in module.METRICS]
 
 
 def _check_files(runs: Sequence[str], folder: str) -> None:
-    """Find out before the work whether the official scorer's files can be written, each to a name of its own."""
+    """Check before the work that the official scorer's files can be written under different names."""
     from leafid.evaluation.official import ALL_RUNS, MEAN_OF_RUNS, SCORES
 
     for file in runs if len(runs) > 1 else ():
         if (name := Path(file).stem) in {ALL_RUNS, MEAN_OF_RUNS}:
             raise UsageError(f"--output: expected no run called {name}, as the files about all runs are; rename {file}")
-    check_output(folder, SCORES, runs)
+    check_output_file(folder, SCORES, runs)
 
 
 def _training_pictures(collection: str | None) -> dict[str, int] | None:
@@ -152,7 +160,7 @@ def _training_pictures(collection: str | None) -> dict[str, int] | None:
     return dict(Counter(picture.species for picture in trained if picture.species))
 
 
-def _write(files: dict[str, str], folder: Path, environment: Environment) -> None:
+def _write_files(files: dict[str, str], folder: Path, environment: Environment) -> None:
     from leafid.files import open_output
 
     for name, text in files.items():

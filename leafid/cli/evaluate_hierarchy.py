@@ -1,12 +1,11 @@
-"""Score plant runs that may answer above the species: 'Quercus *' for "an oak, don't know which".
+"""Score plant runs that may answer with a higher taxon: 'Quercus *' for an unidentified oak.
 
 The answer to a picture is its line of rank 1: a species, a genus, family or order followed by '*', or just '*'. Its
-error is that of an IRMA code over order, family, genus and species: 0 for the right species, half as much for "don't
-know" as for a wrong name, more for a mistake at a high rank or where there is little to choose from, 1 for another
-order or a picture that the run lacks. 'by plant' averages as the official plant score does: over pictures, plants,
-authors.
+error is that of an IRMA code over order, family, genus and species: 0 for the correct species, 1 for another order or
+a picture that the run lacks. A mistake costs more at a high rank or where there are few choices; "don't know" costs
+half of a wrong name. 'by plant' averages as the official plant score does: over pictures, plants, authors.
 
-To see whether backing off pays, score the run with it and the run without it side by side.
+To see whether backing off pays, score the run with it and the run without it together.
 
 examples:
   leafid evaluate-hierarchy imageclef2011 species.txt backed-off.txt
@@ -36,7 +35,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("truth", metavar="COLLECTION", type=nonempty_path, help="labelled pictures")
     parser.add_argument("runs", nargs="+", metavar="RUN", help="run files in the 2011 format")
     parser.add_argument(
-        "--taxonomy", metavar="COLLECTION", type=nonempty_path, help="more species for the tree (default: the truth's)"
+        "--taxonomy",
+        metavar="COLLECTION",
+        type=nonempty_path,
+        help="a collection with more species for the tree (default: the truth's)",
     )
     add_format(parser)
     add_part(parser)
@@ -56,25 +58,25 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     pictures = read_and_warn(arguments.truth, arguments.layout).pictures
     truth = make_ground_truth(select_scored(pictures, arguments.part, source=arguments.truth), source=arguments.truth)
     more = read_and_warn(arguments.taxonomy).pictures if arguments.taxonomy else ()
-    taxonomy = Taxonomy.of_pictures([*pictures, *more])
+    taxonomy = Taxonomy.from_pictures([*pictures, *more])
     species = dict(zip(truth.pictures, truth.species, strict=True))
     rows: list[list[Cell]] = []
     for path in arguments.runs:
-        answers = _answers(read_run(path), path, species, taxonomy)
+        answers = _select_answers(read_run(path), path, species, taxonomy)
         summary = summarise_hierarchy(species, answers, taxonomy)
         if summary.missing:
             environment.warn(f"{path}: lacks {summary.missing} of {len(truth)} pictures; each counts 1")
-        shares = [f"{summary.right[rank]}/{count}" for rank, count in summary.answered.items()]
-        means = _means([summary.errors[picture] for picture in truth.pictures], truth)
+        shares = [f"{summary.correct[rank]}/{count}" for rank, count in summary.answered.items()]
+        means = _average([summary.errors[picture] for picture in truth.pictures], truth)
         rows.append([str(path), *means, *shares])
     columns = ["run", "error", "by plant", *reversed(taxonomy.ranks), "*"]
-    notes = [f"{len(truth)} pictures, {len(taxonomy.species)} species; right/answered at each rank"]
+    notes = [f"{len(truth)} pictures, {len(taxonomy.species)} species; correct/answered at each rank"]
     environment.stdout.write(render([Table("", columns, rows, notes)], arguments.format))
     return 0
 
 
-def _answers(run: Run, path: str, truth: dict[str, str], taxonomy: Taxonomy) -> dict[str, str]:
-    """Take the lines of rank 1, refusing pictures and answers that aren't known."""
+def _select_answers(run: Run, path: str, truth: dict[str, str], taxonomy: Taxonomy) -> dict[str, str]:
+    """Select the lines of rank 1, refusing unknown pictures and answers."""
     answers, problems = {}, []
     for prediction, line in zip(run, run.line.tolist(), strict=True):
         if prediction.rank != 1:
@@ -83,7 +85,7 @@ def _answers(run: Run, path: str, truth: dict[str, str], taxonomy: Taxonomy) -> 
         if prediction.picture not in truth:
             problems.append((line, f"expected a picture of the collection, found {prediction.picture!r}"))
         try:
-            taxonomy.path(prediction.species)
+            taxonomy.find_path(prediction.species)
         except LeafidError as error:
             problems.append((line, str(error)))
     if problems:
@@ -91,7 +93,7 @@ def _answers(run: Run, path: str, truth: dict[str, str], taxonomy: Taxonomy) -> 
     return answers
 
 
-def _means(errors: Sequence[float], truth: GroundTruth) -> tuple[float, float]:
+def _average(errors: Sequence[float], truth: GroundTruth) -> tuple[float, float]:
     from statistics import fmean
 
     from leafid.metrics.plant_task import average_score

@@ -1,8 +1,8 @@
 """Write a report on runs: one HTML page with scores, plots, and pictures of what was confused.
 
-The page shows what was scored, S of each acquisition type with its interval, how far down the right species stands,
-how far the probabilities can be trusted, every species, the most frequent confusions with pictures, and the pictures
-that a run lacks. It is one file that needs no other and no network.
+The page shows S of each acquisition type with its interval, the ranks of the correct species, how well calibrated the
+probabilities are, the scores of every species, the most frequent confusions with pictures, and the pictures that a
+run lacks. It is a single file that needs no network.
 
 examples:
   leafid report imageclef2011 run.txt --output report
@@ -14,7 +14,13 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from leafid.cli.scoring import add_truth_and_runs, check_output, differ, read_runs, truth_of
+from leafid.cli.scoring import (
+    add_truth_and_runs,
+    check_names_differ,
+    check_output_file,
+    load_ground_truth,
+    load_runs,
+)
 from leafid.console.arguments import add_bootstrap, add_seed, nonempty_path
 from leafid.console.environment import Environment
 
@@ -36,7 +42,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--pictures",
         metavar="COLLECTION",
         type=nonempty_path,
-        help="where the pictures are that it shows (default: the ground truth's)",
+        help="the pictures to show (default: those of the ground truth)",
     )
     add_bootstrap(parser)
     add_seed(parser)
@@ -48,17 +54,17 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
 
     from leafid.evaluation.resampling import Bootstrap
     from leafid.files import open_output
-    from leafid.report.page import report_page
+    from leafid.report.page import make_report
 
     output = Path(arguments.output)
-    check_output(arguments.output, FILE_NAME, [arguments.truth, *arguments.runs])
-    differ(arguments.runs)
-    truth = truth_of(arguments)
-    runs = read_runs(arguments.runs, truth)
-    page = report_page(
+    check_output_file(arguments.output, FILE_NAME, [arguments.truth, *arguments.runs])
+    check_names_differ(arguments.runs)
+    truth = load_ground_truth(arguments)
+    runs = load_runs(arguments.runs, truth)
+    page = make_report(
         truth,
         runs,
-        _pictures(arguments),
+        _read_pictures(arguments),
         source=arguments.truth,
         bootstrap=Bootstrap(arguments.resamples, arguments.confidence, arguments.seed),
     )
@@ -68,7 +74,7 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     return 0
 
 
-def _pictures(arguments: argparse.Namespace) -> Sequence[Picture]:
+def _read_pictures(arguments: argparse.Namespace) -> Sequence[Picture]:
     from pathlib import Path
 
     from leafid.collection import read_and_warn, read_collection
@@ -76,5 +82,5 @@ def _pictures(arguments: argparse.Namespace) -> Sequence[Picture]:
     if arguments.pictures:
         return read_and_warn(arguments.pictures).pictures
     truth = Path(arguments.truth)
-    # Its problems were told when the ground truth was read from it.
+    # Without warnings: reading the ground truth has given them.
     return read_collection(truth if truth.is_dir() else arguments.xml or truth.parent, arguments.layout).pictures

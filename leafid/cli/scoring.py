@@ -1,4 +1,4 @@
-"""What commands that score run files share: their ground truth, their runs, and how both are read."""
+"""The ground truth and the runs that scoring commands share, and how they are read."""
 
 from __future__ import annotations
 
@@ -21,17 +21,20 @@ if TYPE_CHECKING:
 
 _Read = TypeVar("_Read")
 
+# Minimum size of all runs, in bytes, for which worker processes are started: smaller ones are read before these run.
+_PARALLEL_BYTES = 50e6
 
-def add_truth_and_runs(parser: argparse.ArgumentParser, runs: str = "run file", *, needed: bool = True) -> None:
-    """Add the ground truth, the run files, and the options that say how to read the former."""
+
+def add_truth_and_runs(parser: argparse.ArgumentParser, runs: str = "run file", *, required: bool = True) -> None:
+    """Add the ground truth, the run files, and the options for reading the ground truth."""
     parser.add_argument(
         "truth",
         metavar="GROUND-TRUTH",
-        nargs=None if needed else "?",
+        nargs=None if required else "?",
         type=nonempty_path,
         help="folder of XML, collection, or …GroundTruth.txt",
     )
-    parser.add_argument("runs", metavar="RUN", nargs="+" if needed else "*", help=runs)
+    parser.add_argument("runs", metavar="RUN", nargs="+" if required else "*", help=runs)
     parser.add_argument(
         "--xml",
         metavar="DIR",
@@ -42,49 +45,47 @@ def add_truth_and_runs(parser: argparse.ArgumentParser, runs: str = "run file", 
     add_layout(parser)
 
 
-def truth_of(arguments: argparse.Namespace) -> GroundTruth:
+def load_ground_truth(arguments: argparse.Namespace) -> GroundTruth:
     """Read the ground truth that the arguments of `add_truth_and_runs` name."""
     from leafid.runs.ground_truth_files import read_ground_truth
 
     return read_ground_truth(arguments.truth, xml=arguments.xml, layout=arguments.layout, part=arguments.part)
 
 
-def answers_of(
+def load_judged_runs(
     files: Sequence[str], truth: GroundTruth, environment: Environment, *, official: bool = False, jobs: int = 1
 ) -> list[JudgedRun]:
-    """Read all runs and lay them beside the ground truth; the problems of all that are bad are reported together."""
+    """Read and judge all runs; the problems of all bad ones are reported together."""
     from leafid.parallel import ordered_map
 
-    # Below some 50 MB the runs are read before the workers have started.
-    if sum(Path(file).stat().st_size for file in files if Path(file).is_file()) < 50e6:
+    if sum(Path(file).stat().st_size for file in files if Path(file).is_file()) < _PARALLEL_BYTES:
         jobs = 1
-    read = partial(_read_answers, truth=truth, official=official)
-    found = _all_good(environment.progress(ordered_map(partial(_tried, read), files, jobs), len(files), "runs"))
-    for answer in found:
-        if answer.repeated:
-            environment.warn(f"{answer.name}: {answer.repeated} lines repeat a picture's rank; the last one counts")
-        if answer.missing:
-            what = "are left out of the means" if official else "count 0"
-            environment.warn(f"{answer.name}: {answer.missing} of {len(truth)} pictures are missing and {what}")
-    return found
+    read = partial(_read_or_return_error, partial(_read_judged_run, truth=truth, official=official))
+    runs = _raise_errors(environment.progress(ordered_map(read, files, jobs), len(files), "runs"))
+    for run in runs:
+        if run.repeated:
+            environment.warn(f"{run.name}: {run.repeated} lines repeat a picture's rank; the last one counts")
+        if run.n_missing:
+            consequence = "are left out of the means" if official else "count 0"
+            environment.warn(f"{run.name}: {run.n_missing} of {len(truth)} pictures are missing and {consequence}")
+    return runs
 
 
-def read_runs(files: Sequence[str], truth: GroundTruth) -> list[Run]:
-    """Read all runs; the problems of all that are bad are reported together."""
+def load_runs(files: Sequence[str], truth: GroundTruth) -> list[Run]:
+    """Read all runs; the problems of all bad ones are reported together."""
     from leafid.runs import read_run
 
-    return _all_good(_tried(partial(read_run, known=truth.known), file) for file in files)
+    return _raise_errors(_read_or_return_error(partial(read_run, known=truth.known), file) for file in files)
 
 
-def _read_answers(file: str, truth: GroundTruth, official: bool) -> JudgedRun:
+def _read_judged_run(file: str, truth: GroundTruth, official: bool) -> JudgedRun:
     from leafid.evaluation.judged_run import judge_run
     from leafid.runs import read_run
 
     return judge_run(read_run(file, truth.known, official=official), truth)
 
 
-def _tried(read: Callable[[str], _Read], file: str) -> _Read | ProblemsError:
-    """Read a file; what is wrong with it is given back."""
+def _read_or_return_error(read: Callable[[str], _Read], file: str) -> _Read | ProblemsError:
     try:
         return read(file)
     except ProblemsError as error:
@@ -93,35 +94,35 @@ def _tried(read: Callable[[str], _Read], file: str) -> _Read | ProblemsError:
         return ProblemsError([str(error)])
 
 
-def _all_good(outcomes: Iterable[_Read | ProblemsError]) -> list[_Read]:
-    found: list[_Read] = []
+def _raise_errors(outcomes: Iterable[_Read | ProblemsError]) -> list[_Read]:
+    results: list[_Read] = []
     problems: list[str] = []
     for outcome in outcomes:
         if isinstance(outcome, ProblemsError):
             problems += outcome.problems
         else:
-            found.append(outcome)
+            results.append(outcome)
     if problems:
         raise ProblemsError(problems)
-    return found
+    return results
 
 
-def differ(files: Sequence[str]) -> None:
-    """Refuse runs of one name: they could not be told apart in tables, and their files would overwrite each other."""
-    stems: dict[str, str] = {}
+def check_names_differ(files: Sequence[str]) -> None:
+    """Refuse runs of one name: tables couldn't tell them apart, and their output files would overwrite each other."""
+    file_of_stem: dict[str, str] = {}
     for file in files:
         stem = Path(file).stem
-        if stem in stems:
-            before = stems[stem]
-            if Path(before).resolve() == Path(file).resolve():
+        if stem in file_of_stem:
+            other = file_of_stem[stem]
+            if Path(other).resolve() == Path(file).resolve():
                 raise UsageError(f"expected every run once, found {file} twice; leave one out")
-            raise UsageError(f"expected run files with names that differ, found {before} and {file}; rename one")
-        stems[stem] = file
+            raise UsageError(f"expected run files with names that differ, found {other} and {file}; rename one")
+        file_of_stem[stem] = file
 
 
-def check_output(folder: str, file: str, read: Sequence[str]) -> None:
-    """Find out before the work whether a file, which may be none of those read, can be written to ``--output``."""
+def check_output_file(folder: str, file: str, inputs: Sequence[str]) -> None:
+    """Check before the work that a file can be written to ``--output`` and would not overwrite an input."""
     from leafid.files import check_writable
 
-    refuse_inputs(check_output_folder(folder) / file, read)
+    refuse_inputs(check_output_folder(folder) / file, inputs)
     check_writable(Path(folder) / file)

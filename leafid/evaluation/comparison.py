@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from leafid.evaluation.judged_run import JudgedRun
 from leafid.evaluation.resampling import correct_holm, randomisation_test
-from leafid.evaluation.summary import Measure
-from leafid.metrics.plant_task import average_score_by_group, compute_average, compute_weights, mean_of_types
+from leafid.evaluation.summary import select_types
+from leafid.metrics.averaging import macro_average
+from leafid.metrics.plant_task import AVERAGES, PlantMetric, average_score_by_group, compute_weights
 from leafid.runs.ground_truth import GroundTruth
 
 
@@ -26,9 +27,9 @@ class RunComparison:
         The runs' names.
     first_score, second_score : float
     p, corrected_p : float
-        Two-sided, by paired randomisation over plants; corrected by Holm for the number of pairs.
-    win, tie, loss : int
-        Species on which the first scores higher, the same, lower.
+        Two-sided, by paired randomisation over plants; corrected by Holm's method for the number of pairs.
+    wins, ties, losses : int
+        Number of species on which the first scores higher, the same, lower.
     """
 
     first: str
@@ -37,15 +38,15 @@ class RunComparison:
     second_score: float
     p: float
     corrected_p: float
-    win: int
-    tie: int
-    loss: int
+    wins: int
+    ties: int
+    losses: int
 
 
 def compare_runs(
     truth: GroundTruth,
     runs: Sequence[JudgedRun],
-    measure: Measure,
+    metric: PlantMetric,
     *,
     acquisition_type: str | None = None,
     resamples: int = 10_000,
@@ -55,10 +56,10 @@ def compare_runs(
 
     Parameters
     ----------
-    truth : Truth
-    runs : sequence of Answers
+    truth : GroundTruth
+    runs : sequence of JudgedRun
         Two or more. A picture that a run lacks counts 0.
-    measure : Measure
+    metric : PlantMetric
     acquisition_type : str, optional
         Only pictures of this acquisition type. By default the score is the mean of the types.
     resamples : int, default 10000
@@ -66,7 +67,7 @@ def compare_runs(
 
     Returns
     -------
-    list of Pair
+    list of RunComparison
         First with second, first with third, …
 
     Raises
@@ -76,42 +77,38 @@ def compare_runs(
     """
     if len(runs) < 2:
         raise ValueError(f"expected two or more runs to compare, found {len(runs)}")
-    types = _types(truth, acquisition_type)
-    weights = weigh_pictures(truth, measure.average, acquisition_type)
-    here = np.flatnonzero(weights)
-    _, authors = truth.column("author")
-    _, plants = truth.column("plant")
-    values = [measure.score(run) for run in runs]
+    types = select_types(truth, acquisition_type).values()
+    weights = weigh_pictures(truth, metric.average, acquisition_type)
+    counted = np.flatnonzero(weights)
+    authors, plants = truth.encode("author")[1], truth.encode("plant")[1]
+    values = [run.score_pictures(metric) for run in runs]
+    average = AVERAGES[metric.average]
     scores = [
-        mean_of_types([compute_average(measure.average, value[part], authors[part], plants[part]) for part in types])
+        macro_average([average(value[indices], authors[indices], plants[indices]) for indices in types])
         for value in values
     ]
-    species = [score_species(truth, value, acquisition_type) for value in values]
+    by_species = [score_species(truth, value, acquisition_type) for value in values]
+    n_species = int((~np.isnan(by_species[0])).sum())
     pairs = []
     for a, b in combinations(range(len(runs)), 2):
-        difference = (weights * (values[a] - values[b]))[here]
-        p = randomisation_test(difference, authors[here], plants[here], resamples=resamples, seed=seed)
-        margin = np.nan_to_num(species[a] - species[b])
-        present = ~np.isnan(species[a])
-        win, loss = int((margin > 1e-12).sum()), int((margin < -1e-12).sum())
-        tie = int(present.sum()) - win - loss
-        pairs.append(RunComparison(runs[a].name, runs[b].name, scores[a], scores[b], p, p, win, tie, loss))
-    corrected = correct_holm([pair.p for pair in pairs])
-    return [
-        RunComparison(p.first, p.second, p.first_score, p.second_score, p.p, float(c), p.win, p.tie, p.loss)
-        for p, c in zip(pairs, corrected, strict=True)
-    ]
+        difference = (weights * (values[a] - values[b]))[counted]
+        p = randomisation_test(difference, authors[counted], plants[counted], resamples=resamples, seed=seed)
+        margin = np.nan_to_num(by_species[a] - by_species[b])
+        wins, losses = int((margin > 1e-12).sum()), int((margin < -1e-12).sum())
+        ties = n_species - wins - losses
+        pairs.append(RunComparison(runs[a].name, runs[b].name, scores[a], scores[b], p, p, wins, ties, losses))
+    corrected = correct_holm([pair.p for pair in pairs]).tolist()
+    return [replace(pair, corrected_p=p) for pair, p in zip(pairs, corrected, strict=True)]
 
 
 def weigh_pictures(truth: GroundTruth, average: str, acquisition_type: str | None = None) -> NDArray[np.float64]:
-    """Tell how much each picture weighs in a type's score, or in the mean of the types.
+    """Compute how much each picture weighs in a type's score, or in the mean of the types.
 
     Parameters
     ----------
-    truth : Truth
+    truth : GroundTruth
     average : {"S", "plants", "pictures"}
     acquisition_type : str, optional
-        An acquisition type.
 
     Returns
     -------
@@ -123,23 +120,22 @@ def weigh_pictures(truth: GroundTruth, average: str, acquisition_type: str | Non
     ValueError
         When there are no pictures of that type.
     """
-    types = _types(truth, acquisition_type)
-    _, authors = truth.column("author")
-    _, plants = truth.column("plant")
+    types = select_types(truth, acquisition_type).values()
+    authors, plants = truth.encode("author")[1], truth.encode("plant")[1]
     weights = np.zeros(len(truth))
-    for here in types:
-        weights[here] = compute_weights(average, authors[here], plants[here]) / len(types)
+    for indices in types:
+        weights[indices] = compute_weights(average, authors[indices], plants[indices]) / len(types)
     return weights
 
 
 def score_species(
     truth: GroundTruth, values: NDArray[np.float64], acquisition_type: str | None = None
 ) -> NDArray[np.float64]:
-    """Score each species by itself, over all its pictures or those of one type.
+    """Compute S of each species, over all its pictures or those of one type.
 
     Parameters
     ----------
-    truth : Truth
+    truth : GroundTruth
     values : float64 (n,)
         The pictures' scores.
     acquisition_type : str, optional
@@ -147,22 +143,12 @@ def score_species(
     Returns
     -------
     float64 (number of species,)
-        S of each species, in the order of ``truth.column("species")``; NaN for one without pictures of that type.
+        In the order of ``truth.encode("species")``; NaN for a species without pictures of that type.
     """
-    names, species = truth.column("species")
-    _, authors = truth.column("author")
-    _, plants = truth.column("plant")
-    here = np.array([acquisition_type in (None, own) for own in truth.type], bool)
+    names, species = truth.encode("species")
+    authors, plants = truth.encode("author")[1], truth.encode("plant")[1]
+    counted = np.array([acquisition_type in (None, type_) for type_ in truth.type], bool)
     scores = np.full(len(names), np.nan)
-    found = average_score_by_group(values[here], authors[here], plants[here], species[here])
+    found = average_score_by_group(values[counted], authors[counted], plants[counted], species[counted])
     scores[: len(found)] = found
     return scores
-
-
-def _types(truth: GroundTruth, acquisition_type: str | None) -> list[NDArray[np.intp]]:
-    """List the pictures of each type that counts."""
-    names, index = truth.column("type")
-    if acquisition_type is not None and acquisition_type not in names:
-        raise ValueError(f"expected a type that the ground truth has ({', '.join(names)}), found {acquisition_type!r}")
-    chosen = names if acquisition_type is None else (acquisition_type,)
-    return [np.flatnonzero(index == names.index(name)) for name in chosen]

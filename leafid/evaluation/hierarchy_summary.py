@@ -13,7 +13,7 @@ from leafid.metrics.taxonomy import Taxonomy
 
 @dataclass(frozen=True)
 class HierarchySummary:
-    """How a run did, answer by answer.
+    """The errors of a run and the ranks of its answers.
 
     Attributes
     ----------
@@ -21,32 +21,28 @@ class HierarchySummary:
         Hierarchical error of each picture of the ground truth, sorted by picture; 1 where the run lacks it.
     answered : dict of str to int
         How many answers stop at each rank of the taxonomy, from the species up; last ``"*"``.
-    right : dict of str to int
-        How many of those are right as far as they go.
+    correct : dict of str to int
+        How many of those are correct as far as they go.
     missing : int
-        Pictures that the run lacks.
+        Number of pictures that the run lacks.
     """
 
     errors: dict[str, float]
     answered: dict[str, int]
-    right: dict[str, int]
+    correct: dict[str, int]
     missing: int
 
 
 def summarise_hierarchy(truth: Mapping[str, str], answers: Mapping[str, str], taxonomy: Taxonomy) -> HierarchySummary:
-    """Score one answer a picture.
+    """Score one answer for each picture.
 
     Parameters
     ----------
     truth : mapping of str to str
         The species of each picture, all of the taxonomy.
     answers : mapping of str to str
-        By picture: a species or a back-off such as ``Quercus *``. Pictures that the truth lacks don't count.
+        By picture: a species or a back-off such as ``Quercus *``. Other pictures don't count.
     taxonomy : Taxonomy
-
-    Returns
-    -------
-    HierarchySummary
 
     Raises
     ------
@@ -55,21 +51,21 @@ def summarise_hierarchy(truth: Mapping[str, str], answers: Mapping[str, str], ta
     """
     errors: dict[str, float] = {}
     answered: Counter[str] = Counter()
-    right: Counter[str] = Counter()
-    for picture in sorted(truth):
+    correct: Counter[str] = Counter()
+    for picture, species in sorted(truth.items()):
         if picture not in answers:
             errors[picture] = WRONG_ERROR
             continue
-        path, correct = taxonomy.path(answers[picture]), taxonomy.paths[truth[picture]]
+        path = taxonomy.find_path(answers[picture])
         depth = len(path) - path.count(WILDCARD)
         rank = taxonomy.ranks[depth - 1] if depth else WILDCARD
         answered[rank] += 1
-        right[rank] += path[:depth] == correct[:depth]
-        errors[picture] = hierarchical_error(truth[picture], answers[picture], taxonomy)
+        correct[rank] += path[:depth] == taxonomy.paths[species][:depth]
+        errors[picture] = hierarchical_error(species, answers[picture], taxonomy)
     ranks = [*reversed(taxonomy.ranks), WILDCARD]
     return HierarchySummary(
         errors,
         {rank: answered[rank] for rank in ranks},
-        {rank: right[rank] for rank in ranks},
+        {rank: correct[rank] for rank in ranks},
         len(truth.keys() - answers.keys()),
     )

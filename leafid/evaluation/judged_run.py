@@ -1,33 +1,35 @@
-"""Lays a run beside the ground truth: for each picture, where the right species stands."""
+"""Judges a run by the ground truth: for each picture, the rank of the correct species."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from leafid.collection.names import parse_genus
+from leafid.metrics.plant_task import PlantMetric
 from leafid.runs.ground_truth import UNKNOWN, GroundTruth
 from leafid.runs.run import Run
 
 
 @dataclass(frozen=True, slots=True)
 class JudgedRun:
-    """What a run says of each picture of the ground truth, in its order.
+    """What a run answers for each picture of the ground truth, in its order.
 
     Attributes
     ----------
     name : str
         The run's.
     rank : int32 (n,)
-        The rank of the right species, from 1; 0 where the run doesn't name it.
+        The rank of the correct species, from 1; 0 where the run doesn't name it.
     size : int64 (n,)
         How many species the run names.
     covered : bool (n,)
-        Whether the run says anything of the picture.
-    first_genus, first_family : bool (n,)
-        Whether the species of rank 1 is of the right genus, family.
+        Whether the run names any.
+    genus_correct, family_correct : bool (n,)
+        Whether the species of rank 1 is of the correct genus, family.
     repeated : int
         As the run's.
     """
@@ -36,66 +38,55 @@ class JudgedRun:
     rank: NDArray[np.int32]
     size: NDArray[np.int64]
     covered: NDArray[np.bool_]
-    first_genus: NDArray[np.bool_]
-    first_family: NDArray[np.bool_]
+    genus_correct: NDArray[np.bool_]
+    family_correct: NDArray[np.bool_]
     repeated: int = 0
 
     @property
-    def missing(self) -> int:
-        """How many pictures the run says nothing of."""
+    def n_missing(self) -> int:
+        """Number of pictures that the run lacks."""
         return int((~self.covered).sum())
+
+    def score_pictures(self, metric: PlantMetric) -> NDArray[np.float64]:
+        """Score each picture: float64 (n,) in [0, 1]."""
+        # A correct genus or family counts as rank 1, any other as not named.
+        ranks = {"species": self.rank, "genus": self.genus_correct, "family": self.family_correct}
+        return metric.score_pictures(ranks[metric.level])
 
 
 def judge_run(run: Run, truth: GroundTruth) -> JudgedRun:
-    """Lay a run beside the ground truth.
+    """Judge a run by the ground truth. Predictions of other pictures are ignored.
 
-    Parameters
-    ----------
-    run : Run
-        Predictions of pictures that the ground truth lacks are ignored.
-    truth : Truth
-
-    Returns
-    -------
-    JudgedRun
-
-    Notes
-    -----
-    The genus of a predicted species is what its name begins with, its family is that of the genus in the ground
-    truth: a predicted species need not have a picture there.
+    The genus of a predicted species is the beginning of its name, its family is that of the genus in the ground truth:
+    a predicted species need not have a picture there.
     """
-    place = {name: index for index, name in enumerate(truth.pictures)}
-    picture = np.array([place.get(name, -1) for name in run.pictures], np.intp)[run.picture_index]
-    names, right = truth.column("species")
-    code = {name: index for index, name in enumerate(names)}
-    species = np.array([code.get(name, -1) for name in run.species], np.intp)[run.species_index]
-    inside = picture >= 0
-    hit = np.flatnonzero(inside & (species == right[np.where(inside, picture, 0)]))
+    picture = _find_indices(run.pictures, truth.pictures)[run.picture_index]
+    names, correct = truth.encode("species")
+    species = _find_indices(run.species, names)[run.species_index]
+    in_truth = picture >= 0
+    hits = np.flatnonzero(in_truth & (species == correct[np.where(in_truth, picture, 0)]))
     rank = np.zeros(len(truth), np.int32)
-    # Ranks rise within a picture: going backwards, the best of a repeated species is written last.
-    rank[picture[hit][::-1]] = run.rank[hit][::-1]
-    size = np.bincount(picture[inside], minlength=len(truth))
-    first = np.flatnonzero(inside & (run.rank == 1))
-    genus = [parse_genus(name) for name in run.species]
-    family = [truth.family_of.get(name, UNKNOWN) for name in genus]
+    # Ranks rise within a picture: written in reverse order, the best rank of a repeated species remains.
+    rank[picture[hits][::-1]] = run.rank[hits][::-1]
+    size = np.bincount(picture[in_truth], minlength=len(truth))
+    top = np.flatnonzero(in_truth & (run.rank == 1))
+    genera = [parse_genus(name) for name in run.species]
+    families = [truth.family_of.get(name, UNKNOWN) for name in genera]
+
+    def is_correct(taxa: Sequence[str], level: str) -> NDArray[np.bool_]:
+        taxon_names, labels = truth.encode(level)
+        predicted, expected = _find_indices(taxa, taxon_names)[run.species_index[top]], labels[picture[top]]
+        is_known = np.array([name != UNKNOWN for name in taxon_names])[expected]
+        found = np.zeros(len(truth), bool)
+        found[picture[top]] = (predicted == expected) & is_known
+        return found
+
     return JudgedRun(
-        run.name,
-        rank,
-        size,
-        size > 0,
-        _agreeing(genus, truth.genus, run.species_index[first], picture[first]),
-        _agreeing(family, truth.family, run.species_index[first], picture[first]),
-        run.repeated,
+        run.name, rank, size, size > 0, is_correct(genera, "genus"), is_correct(families, "family"), run.repeated
     )
 
 
-def _agreeing(
-    said: list[str], right: tuple[str, ...], species: NDArray[np.int32], picture: NDArray[np.intp]
-) -> NDArray[np.bool_]:
-    """Compare what each first species belongs to with what its picture belongs to; unknown is never right."""
-    codes = {name: code for code, name in enumerate(sorted({*right} - {UNKNOWN}))}
-    said_codes = np.array([codes.get(name, -1) for name in said], np.intp)
-    right_codes = np.array([codes.get(name, -2) for name in right], np.intp)
-    agree = np.zeros(len(right), bool)
-    agree[picture] = said_codes[species] == right_codes[picture]
-    return agree
+def _find_indices(names: Sequence[str], known: Sequence[str]) -> NDArray[np.intp]:
+    """Find each name's index among the known ones, -1 for others."""
+    index = {name: position for position, name in enumerate(known)}
+    return np.array([index.get(name, -1) for name in names], np.intp)

@@ -1,4 +1,4 @@
-"""How far scores depend on which plants happened to be photographed.
+"""How much scores depend on which plants happened to be photographed.
 
 References
 ----------
@@ -11,15 +11,15 @@ References
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from leafid.metrics.plant_task import index_plants
+from leafid.metrics.plant_task import compute_weights, index_plants
 
-# Some 32 MB of resampled weights at a time, whatever the number of plants.
+# Maximum number of resampled weights held at a time: some 32 MB, whatever the number of plants.
 _CELLS = 4_000_000
 
 
@@ -33,26 +33,24 @@ class Bootstrap:
     confidence : float
         In (0, 1): the share of resampled scores inside the interval.
     seed : int
+    stream : tuple of int
+        Draws of one seed but different streams are independent.
     """
 
     resamples: int = 1000
     confidence: float = 0.95
     seed: int = 0
+    stream: tuple[int, ...] = ()
 
-    def interval(self, samples: ArrayLike) -> tuple[float, float]:
-        """Cut equal tails off resampled scores: the percentile interval.
-
-        Parameters
-        ----------
-        samples : float array (resamples,)
-
-        Returns
-        -------
-        low, high : float
-        """
+    def compute_interval(self, samples: ArrayLike) -> tuple[float, float]:
+        """Compute the percentile interval of resampled scores, with equal tails."""
         tail = (1 - self.confidence) / 2
         low, high = np.quantile(np.asarray(samples), [tail, 1 - tail])
         return float(low), float(high)
+
+    def split(self, stream: int) -> Bootstrap:
+        """Make a bootstrap whose draws are independent of this one's and of those of other streams."""
+        return replace(self, stream=(*self.stream, stream))
 
 
 def bootstrap_scores(
@@ -62,49 +60,45 @@ def bootstrap_scores(
     plants: ArrayLike,
     bootstrap: Bootstrap,
 ) -> NDArray[np.float64] | None:
-    """Score again and again with each author's plants drawn anew, with replacement, as many as there are.
+    """Score resamples in which each author's plants are drawn with replacement, as many as there are.
 
-    Plants are what is drawn because the pictures of a plant look alike; authors stay, as the score is about them.
+    Plants are drawn because the pictures of a plant look alike; authors stay, as the score is about them.
 
     Parameters
     ----------
     values : sequence of float arrays (n,)
-        The pictures' scores, a measure each.
-    averages : sequence of {"S", "plants", "pictures"}
-        How each measure is averaged, see `leafid.metrics.plant_task.compute_weights`.
+        The pictures' scores, an array for each metric.
+    averages : sequence of str
+        How each metric is averaged, see `leafid.metrics.plant_task.AVERAGES`.
     authors, plants : int or str array (n,)
     bootstrap : Bootstrap
-        The same seed draws the same plants.
+        The same seed and stream draw the same plants.
 
     Returns
     -------
-    float64 (measures, resamples), or None
-        None where no author has two plants: drawing says nothing there.
+    float64 (metrics, resamples), or None
+        None where no author has two plants, so that every resample is the same.
     """
     owners, unit = index_plants(authors, plants)
-    plants_of = np.bincount(owners)
-    if not len(owners) or plants_of.max() < 2:
+    plants_of_author = np.bincount(owners)
+    if not len(owners) or plants_of_author.max() < 2:
         return None
-    counts = np.bincount(unit).astype(np.float64)
-    sums = [np.bincount(unit, weights=np.asarray(value, np.float64)) for value in values]
-    columns: list[list[NDArray]] = [[] for _ in values]
-    for times in _draws(plants_of, bootstrap):
-        for column, total, average in zip(columns, sums, averages, strict=True):
-            if average == "pictures":
-                column.append((times @ total) / (times @ counts))
-            elif average == "plants":
-                column.append(times @ (total / counts) / len(owners))
-            else:
-                column.append(times @ (total / counts / plants_of[owners]) / len(plants_of))
-    return np.array([np.concatenate(column) for column in columns])
+    weights = [compute_weights(average, authors, plants) for average in averages]
+    # Every average is a weighted mean; in a resample a plant's pictures weigh as often as it is drawn.
+    plant_weights = [np.bincount(unit, weights=weight) for weight in weights]
+    sums = [np.bincount(unit, weights=w * np.asarray(v, np.float64)) for w, v in zip(weights, values, strict=True)]
+    blocks = []
+    for times in _draw_in_blocks(tuple(plants_of_author.tolist()), bootstrap):
+        blocks.append([(times @ total) / (times @ weight) for total, weight in zip(sums, plant_weights, strict=True)])
+    return np.concatenate(blocks, axis=1)
 
 
 def randomisation_test(
     difference: ArrayLike, authors: ArrayLike, plants: ArrayLike, *, resamples: int = 10_000, seed: int = 0
 ) -> float:
-    """Test whether two runs differ, by swapping them on plants picked at random.
+    """Test whether two runs differ, by swapping them on plants chosen at random.
 
-    Were both runs equally good, either could have given either one's answers for a plant.
+    If both runs were equally good, either could have given the other's answers for a plant.
 
     Parameters
     ----------
@@ -123,34 +117,22 @@ def randomisation_test(
     _, unit = index_plants(authors, plants)
     parts = np.bincount(unit, weights=np.asarray(difference, np.float64))
     parts = parts[parts != 0]
-    observed = abs(parts.sum())
-    # Equal sums in another order differ in their last digits, and count as reached.
-    reached = observed - 1e-12
+    # Equal sums in another order differ in their last digits, and count as at least as large.
+    observed = abs(parts.sum()) - 1e-12
     rng = np.random.default_rng(seed)
-    count, left, step = 0, resamples, max(1, _CELLS // max(len(parts), 1))
-    while left:
-        size = min(step, left)
+    n_extreme = 0
+    for size in _split_resamples(resamples, len(parts)):
         signs = rng.integers(0, 2, (size, len(parts)), dtype=np.int8) * 2.0 - 1.0
-        count += int((np.abs(signs @ parts) >= reached).sum())
-        left -= size
-    return (count + 1) / (resamples + 1)
+        n_extreme += int((np.abs(signs @ parts) >= observed).sum())
+    return (n_extreme + 1) / (resamples + 1)
 
 
 def correct_holm(p_values: ArrayLike) -> NDArray[np.float64]:
-    """Correct p values for there being several.
-
-    Parameters
-    ----------
-    p_values : float array (m,)
-
-    Returns
-    -------
-    float64 (m,)
-        In the same order, not below the given ones, at most 1.
+    """Correct several p values by Holm's method: none gets smaller, none larger than 1.
 
     Examples
     --------
-    >>> holm([0.01, 0.04, 0.03])
+    >>> correct_holm([0.01, 0.04, 0.03])
     array([0.03, 0.06, 0.06])
     """
     p = np.asarray(p_values, np.float64)
@@ -161,32 +143,39 @@ def correct_holm(p_values: ArrayLike) -> NDArray[np.float64]:
     return result
 
 
-def _draws(plants_of: NDArray[np.intp], bootstrap: Bootstrap) -> Iterator[NDArray[np.float64]]:
-    """Yield how often each plant is drawn: (some resamples, plants), author after author."""
-    sizes = tuple(plants_of.tolist())
+def _split_resamples(resamples: int, n_plants: int) -> Iterator[int]:
+    """Split the resamples into blocks that fit into memory."""
+    step = max(1, _CELLS // max(n_plants, 1))
+    for start in range(0, resamples, step):
+        yield min(step, resamples - start)
+
+
+def _draw_in_blocks(sizes: tuple[int, ...], bootstrap: Bootstrap) -> Iterator[NDArray[np.float64]]:
+    """Yield how often each plant is drawn: float (some resamples, plants), author after author."""
     if sum(sizes) * bootstrap.resamples <= _CELLS:
-        yield _all_draws(sizes, bootstrap)
+        yield _draw_all(sizes, bootstrap)
         return
-    rng = np.random.default_rng(bootstrap.seed)
-    left, step = bootstrap.resamples, max(1, _CELLS // sum(sizes))
-    while left:
-        size = min(step, left)
-        yield _drawn(sizes, size, rng)
-        left -= size
+    rng = _make_generator(bootstrap)
+    for resamples in _split_resamples(bootstrap.resamples, sum(sizes)):
+        yield _draw(sizes, resamples, rng)
 
 
-# Every run is judged on the same plants: a hundred runs need not draw them a hundred times.
+# Every run is judged on the same plants: a hundred runs share one draw.
 @lru_cache(maxsize=8)
-def _all_draws(sizes: tuple[int, ...], bootstrap: Bootstrap) -> NDArray[np.float64]:
-    return _drawn(sizes, bootstrap.resamples, np.random.default_rng(bootstrap.seed))
+def _draw_all(sizes: tuple[int, ...], bootstrap: Bootstrap) -> NDArray[np.float64]:
+    return _draw(sizes, bootstrap.resamples, _make_generator(bootstrap))
 
 
-def _drawn(sizes: tuple[int, ...], resamples: int, rng: np.random.Generator) -> NDArray[np.float64]:
-    return np.concatenate([_counts(size, resamples, rng) for size in sizes], axis=1).astype(np.float64)
+def _make_generator(bootstrap: Bootstrap) -> np.random.Generator:
+    return np.random.default_rng(np.random.SeedSequence(bootstrap.seed, spawn_key=bootstrap.stream))
 
 
-def _counts(size: int, resamples: int, rng: np.random.Generator) -> NDArray[np.intp]:
-    """Draw `size` of as many with replacement, again and again; NumPy's multinomial draws take seven times as long."""
-    drawn = rng.integers(0, size, (resamples, size))
-    drawn += np.arange(resamples)[:, None] * size
-    return np.bincount(drawn.ravel(), minlength=resamples * size).reshape(resamples, size)
+def _draw(sizes: tuple[int, ...], resamples: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    return np.concatenate([_count_draws(size, resamples, rng) for size in sizes], axis=1).astype(np.float64)
+
+
+def _count_draws(size: int, resamples: int, rng: np.random.Generator) -> NDArray[np.intp]:
+    """Count how often each of `size` plants is drawn in `size` draws; NumPy's multinomial takes seven times as long."""
+    indices = rng.integers(0, size, (resamples, size))
+    indices += np.arange(resamples)[:, None] * size
+    return np.bincount(indices.ravel(), minlength=resamples * size).reshape(resamples, size)

@@ -1,10 +1,9 @@
-"""All the plant task's scores of a run: per acquisition type, their mean, and per group of pictures."""
+"""All the plant task's scores of a run: by acquisition type, their mean, and by group of pictures."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +11,8 @@ from numpy.typing import NDArray
 from leafid.collection.picture import AcquisitionType
 from leafid.evaluation.judged_run import JudgedRun
 from leafid.evaluation.resampling import Bootstrap, bootstrap_scores
-from leafid.metrics.plant_task import compute_average, inverse_rank_scores, mean_of_types, top_k_scores
+from leafid.metrics.averaging import macro_average
+from leafid.metrics.plant_task import AVERAGES, PlantMetric
 from leafid.runs.ground_truth import UNKNOWN, GroundTruth
 
 #: What pictures can be grouped by.
@@ -20,41 +20,24 @@ GROUPS = ("species", "genus", "family", "author", "plant", "content")
 
 MEAN_OF_TYPES, ALL = "mean of types", "all pictures"
 
-_TYPES = tuple(map(str, AcquisitionType))
+#: The order of acquisition types in tables.
+TYPE_ORDER = (*map(str, AcquisitionType), UNKNOWN)
+
 _NO_INTERVAL = (float("nan"), float("nan"))
 
 
 @dataclass(frozen=True)
-class Measure:
-    """A score of pictures and how it is averaged.
-
-    Attributes
-    ----------
-    name : str
-        As the tables head it.
-    score : callable
-        Answers to float64 (n,) in [0, 1].
-    average : {"S", "plants", "pictures"}
-        See `compute_average`.
-    """
-
-    name: str
-    score: Callable[[JudgedRun], NDArray[np.float64]]
-    average: str
-
-
-@dataclass(frozen=True)
 class GroupScores:
-    """Some pictures of the ground truth and a run's scores on them.
+    """A run's scores on some pictures of the ground truth.
 
     Attributes
     ----------
     name : str
         The acquisition type or group; `MEAN_OF_TYPES`, `ALL`.
     pictures, plants, missing : int
-        How many count, of how many plants, and how many of them the run says nothing of.
+        How many pictures count, of how many plants, and how many of the group's pictures the run lacks.
     scores : tuple of float
-        One a measure; NaN where no picture counts, or where nothing could be right.
+        One for each metric; NaN where no picture counts, or where nothing could be correct.
     intervals : tuple of (float, float)
         The confidence interval of each score; NaN where there is none: not asked for, or no author has two plants.
     """
@@ -67,164 +50,121 @@ class GroupScores:
     intervals: tuple[tuple[float, float], ...]
 
 
-def measures(tops: Sequence[int] = (1, 5)) -> list[Measure]:
-    """List the measures of the plant task.
+class RunScorer:
+    """Scores one run on groups of pictures.
 
     Parameters
     ----------
-    tops : sequence of int
-        The k of top-k accuracy; top-1 is called accuracy.
-
-    Returns
-    -------
-    list of Measure
-        S first.
-    """
-    found = [
-        Measure("S", partial(_top, 1), "S"),
-        Measure("inverse-rank", lambda answers: inverse_rank_scores(answers.rank), "S"),
-        Measure("per-plant", partial(_top, 1), "plants"),
-        Measure("accuracy", partial(_top, 1), "pictures"),
-    ]
-    return found + [Measure(f"top-{k}", partial(_top, k), "pictures") for k in sorted(set(tops) - {1})]
-
-
-def level_measure(group: str) -> Measure | None:
-    """Get the S that counts a picture where the first species is of the right genus or family.
-
-    Parameters
-    ----------
-    group : str
-        ``genus`` or ``family``; other groups have no such measure.
-
-    Returns
-    -------
-    Measure or None
-    """
-    if group == "genus":
-        return Measure("S of genus", lambda answers: top_k_scores(answers.first_genus), "S")
-    if group == "family":
-        return Measure("S of family", lambda answers: top_k_scores(answers.first_family), "S")
-    return None
-
-
-def score_by_type(
-    truth: GroundTruth,
-    answers: JudgedRun,
-    chosen: Sequence[Measure],
-    *,
-    leave_out_missing: bool = False,
-    bootstrap: Bootstrap | None = None,
-) -> list[GroupScores]:
-    """Score each acquisition type, then their mean and all pictures together.
-
-    Parameters
-    ----------
-    truth : Truth
-    answers : Answers
-    chosen : sequence of Measure
+    truth : GroundTruth
+    run : JudgedRun
+    metrics : sequence of PlantMetric
     leave_out_missing : bool, default False
         Leave out the pictures that the run lacks, as the official scorer does; by default they count 0.
     bootstrap : Bootstrap, optional
-        Add confidence intervals. In the mean of types each type is resampled by itself.
-
-    Returns
-    -------
-    list of Part
-        The types that have pictures, sorted as scan, scan-like, photo; `MEAN_OF_TYPES`; `ALL`.
+        Adds confidence intervals.
     """
-    scorer = _Scorer(truth, answers, chosen, leave_out_missing, bootstrap)
-    names, index = truth.column("type")
-    order = sorted(names, key=lambda name: _TYPES.index(name) if name in _TYPES else len(_TYPES))
-    types = [scorer.part(name, np.flatnonzero(index == names.index(name))) for name in order]
-    everything = scorer.part(ALL, np.arange(len(truth)))
-    scores = tuple(mean_of_types(column) for column in zip(*(part.scores for part, _ in types), strict=True))
-    intervals = [_NO_INTERVAL] * len(chosen)
-    samples = [sample for _, sample in types if sample is not None]
-    if bootstrap and len(samples) == len(types):
-        intervals = [bootstrap.interval(column) for column in np.mean(samples, axis=0)]
-    whole = everything[0]
-    mean = GroupScores(MEAN_OF_TYPES, whole.pictures, whole.plants, whole.missing, scores, tuple(intervals))
-    return [*(part for part, _ in types), mean, whole]
-
-
-def score_by_group(
-    truth: GroundTruth,
-    answers: JudgedRun,
-    chosen: Sequence[Measure],
-    group: str,
-    *,
-    leave_out_missing: bool = False,
-    bootstrap: Bootstrap | None = None,
-) -> list[GroupScores]:
-    """Score each species, genus, family, author, plant, content or type by itself.
-
-    Parameters
-    ----------
-    truth, answers, chosen, leave_out_missing, bootstrap
-        As for `score_by_type`.
-    group : str
-        One of `GROUPS`, or ``type``.
-
-    Returns
-    -------
-    list of Part
-        Sorted by name; of the pictures whose family isn't known, S of family is NaN.
-    """
-    scorer = _Scorer(truth, answers, chosen, leave_out_missing, bootstrap)
-    names, index = truth.column(group)
-    order = np.argsort(index, kind="stable")
-    bounds = np.searchsorted(index[order], np.arange(len(names) + 1)).tolist()
-    parts = [scorer.part(name, order[bounds[place] : bounds[place + 1]])[0] for place, name in enumerate(names)]
-    return [_without_level(part, chosen, group) if part.name == UNKNOWN else part for part in parts]
-
-
-def _without_level(part: GroupScores, chosen: Sequence[Measure], group: str) -> GroupScores:
-    """Take out the score of a level of which the right answer isn't known: nothing could be right."""
-    level = level_measure(group)
-    kept = [level is None or measure.name != level.name for measure in chosen]
-    scores = tuple(score if keep else float("nan") for score, keep in zip(part.scores, kept, strict=True))
-    intervals = tuple(one if keep else _NO_INTERVAL for one, keep in zip(part.intervals, kept, strict=True))
-    return replace(part, scores=scores, intervals=intervals)
-
-
-class _Scorer:
-    """Scores parts of one run; what all parts share is computed once."""
 
     def __init__(
         self,
         truth: GroundTruth,
-        answers: JudgedRun,
-        chosen: Sequence[Measure],
-        leave_out_missing: bool,
-        bootstrap: Bootstrap | None,
+        run: JudgedRun,
+        metrics: Sequence[PlantMetric],
+        *,
+        leave_out_missing: bool = False,
+        bootstrap: Bootstrap | None = None,
     ) -> None:
-        self.chosen = chosen
-        self.values = [measure.score(answers) for measure in chosen]
-        self.covered = answers.covered
-        self.leave_out_missing = leave_out_missing
+        self.truth = truth
+        self.metrics = metrics
         self.bootstrap = bootstrap
-        self.authors, self.plants = truth.column("author")[1], truth.column("plant")[1]
+        self.leave_out_missing = leave_out_missing
+        self._covered = run.covered
+        self._values = [run.score_pictures(metric) for metric in metrics]
+        self._authors, self._plants = truth.encode("author")[1], truth.encode("plant")[1]
 
-    def part(self, name: str, here: NDArray[np.intp]) -> tuple[GroupScores, NDArray[np.float64] | None]:
-        """Score the pictures `here`, and give the resampled scores (measures, resamples) where there are some."""
-        missing = int((~self.covered[here]).sum())
-        counted = here[self.covered[here]] if self.leave_out_missing else here
-        authors, plants = self.authors[counted], self.plants[counted]
-        values = [value[counted] for value in self.values]
-        scores = [
-            compute_average(measure.average, value, authors, plants)
-            for measure, value in zip(self.chosen, values, strict=True)
-        ]
-        samples, intervals = None, [_NO_INTERVAL] * len(values)
-        if self.bootstrap:
-            averages = [measure.average for measure in self.chosen]
-            samples = bootstrap_scores(values, averages, authors, plants, self.bootstrap)
-        if self.bootstrap and samples is not None:
-            intervals = [self.bootstrap.interval(column) for column in samples]
-        part = GroupScores(name, len(counted), len(np.unique(plants)), missing, tuple(scores), tuple(intervals))
-        return part, samples
+    def score_by_type(self) -> list[GroupScores]:
+        """Score each acquisition type, then their mean and all pictures together.
+
+        Returns
+        -------
+        list of GroupScores
+            The types that have pictures, in `TYPE_ORDER`; `MEAN_OF_TYPES`, in whose interval each type is resampled
+            independently; `ALL`.
+        """
+        types, all_samples = [], []
+        for name, indices in select_types(self.truth).items():
+            scores, samples = self._score(
+                name, indices, self.bootstrap and self.bootstrap.split(TYPE_ORDER.index(name))
+            )
+            types.append(scores)
+            all_samples.append(samples)
+        overall, _ = self._score(ALL, np.arange(len(self.truth)), self.bootstrap)
+        means = tuple(macro_average(column) for column in zip(*(part.scores for part in types), strict=True))
+        intervals = (_NO_INTERVAL,) * len(self.metrics)
+        known = [samples for samples in all_samples if samples is not None]
+        if self.bootstrap and len(known) == len(types):
+            intervals = tuple(map(self.bootstrap.compute_interval, np.mean(known, axis=0)))
+        return [*types, replace(overall, name=MEAN_OF_TYPES, scores=means, intervals=intervals), overall]
+
+    def score_by_group(self, field: str) -> list[GroupScores]:
+        """Score the pictures of each species, genus, family, author, plant, content or type.
+
+        Parameters
+        ----------
+        field : str
+            One of `GROUPS`, or ``type``.
+
+        Returns
+        -------
+        list of GroupScores
+            Sorted by name; of pictures whose genus or family is unknown, the score of that level is NaN.
+        """
+        groups = _split_by(self.truth, field)
+        found = [self._score(name, indices, self.bootstrap)[0] for name, indices in groups.items()]
+        return [self._blank_level(part, field) if part.name == UNKNOWN else part for part in found]
+
+    def _blank_level(self, part: GroupScores, level: str) -> GroupScores:
+        keep = [metric.level != level for metric in self.metrics]
+        scores = tuple(score if kept else float("nan") for score, kept in zip(part.scores, keep, strict=True))
+        intervals = tuple(found if kept else _NO_INTERVAL for found, kept in zip(part.intervals, keep, strict=True))
+        return replace(part, scores=scores, intervals=intervals)
+
+    def _score(
+        self, name: str, indices: NDArray[np.intp], bootstrap: Bootstrap | None
+    ) -> tuple[GroupScores, NDArray[np.float64] | None]:
+        """Score some pictures; give the resampled scores (metrics, resamples) as well where there are any."""
+        missing = int((~self._covered[indices]).sum())
+        counted = indices[self._covered[indices]] if self.leave_out_missing else indices
+        authors, plants = self._authors[counted], self._plants[counted]
+        values = [value[counted] for value in self._values]
+        averages = [metric.average for metric in self.metrics]
+        scores = [AVERAGES[average](value, authors, plants) for average, value in zip(averages, values, strict=True)]
+        samples, intervals = None, (_NO_INTERVAL,) * len(values)
+        if bootstrap:
+            samples = bootstrap_scores(values, averages, authors, plants, bootstrap)
+        if bootstrap and samples is not None:
+            intervals = tuple(map(bootstrap.compute_interval, samples))
+        return GroupScores(name, len(counted), len(np.unique(plants)), missing, tuple(scores), intervals), samples
 
 
-def _top(k: int, answers: JudgedRun) -> NDArray[np.float64]:
-    return top_k_scores(answers.rank, k)
+def select_types(truth: GroundTruth, acquisition_type: str | None = None) -> dict[str, NDArray[np.intp]]:
+    """Select the pictures of each acquisition type, or of one, in `TYPE_ORDER`.
+
+    Raises
+    ------
+    ValueError
+        When there are no pictures of that type.
+    """
+    groups = _split_by(truth, "type")
+    if acquisition_type is None:
+        return {name: groups[name] for name in TYPE_ORDER if name in groups}
+    if acquisition_type not in groups:
+        raise ValueError(f"expected a type that the ground truth has ({', '.join(groups)}), found {acquisition_type!r}")
+    return {acquisition_type: groups[acquisition_type]}
+
+
+def _split_by(truth: GroundTruth, field: str) -> dict[str, NDArray[np.intp]]:
+    """Split the indices of the pictures by a field, sorted by its entries."""
+    names, index = truth.encode(field)
+    order = np.argsort(index, kind="stable")
+    parts = np.split(order, np.searchsorted(index[order], np.arange(1, len(names))))
+    return dict(zip(names, parts, strict=True))

@@ -1,8 +1,9 @@
-"""Answers above the species: ``Quercus *`` for "an oak, don't know which", their error, and when to give them."""
+"""Answers above the species, such as ``Quercus *`` for an unidentified oak: their error, and when to give them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 
@@ -13,20 +14,20 @@ from leafid.metrics.taxonomy import Taxonomy
 
 
 def hierarchical_error(correct: str, answer: str, taxonomy: Taxonomy) -> float:
-    """Error of one answer over order, family, genus and species.
+    """Compute the error of one answer over order, family, genus and species.
 
     Parameters
     ----------
     correct : str
         A species of the taxonomy.
     answer : str
-        A species, or a back-off (`Taxonomy.path`).
+        A species, or a back-off (`Taxonomy.find_path`).
     taxonomy : Taxonomy
 
     Returns
     -------
     float
-        0 (the right species) to 1 (another order); 0.5 for ``*``.
+        0 (the correct species) to 1 (another order); 0.5 for ``*``.
 
     Raises
     ------
@@ -39,7 +40,7 @@ def hierarchical_error(correct: str, answer: str, taxonomy: Taxonomy) -> float:
 
     Examples
     --------
-    Two genera, two species in the right one; weights 1/2 and 1/4:
+    Two genera, two species in the correct one; weights 1/2 and 1/4:
 
     >>> from leafid.collection.picture import Taxon
     >>> tree = Taxonomy([Taxon("Quercus robur"), Taxon("Quercus ilex"), Taxon("Acer campestre")])
@@ -48,11 +49,11 @@ def hierarchical_error(correct: str, answer: str, taxonomy: Taxonomy) -> float:
     """
     if correct not in taxonomy.paths:
         raise LeafidError(f"expected a species of the taxonomy, found {correct!r}")
-    return path_error(taxonomy.paths[correct], taxonomy.path(answer), taxonomy.branching(correct))
+    return path_error(taxonomy.paths[correct], taxonomy.find_path(answer), taxonomy.count_branches(correct))
 
 
 def back_off(probabilities: np.ndarray, taxonomy: Taxonomy, threshold: float) -> list[str]:
-    """Name every picture at the finest rank that is sure enough.
+    """Name every picture at the finest rank that is likely enough.
 
     Parameters
     ----------
@@ -60,8 +61,8 @@ def back_off(probabilities: np.ndarray, taxonomy: Taxonomy, threshold: float) ->
         Posterior of each species, rows summing to 1; columns as in ``taxonomy.species``.
     taxonomy : Taxonomy
     threshold : float
-        The least posterior, summed over its species, that a taxon is answered with. 0 always names a species, anything
-        above 1 always answers ``*``.
+        Minimum posterior of a taxon, summed over its species. 0 always names a species, anything above 1 always
+        answers ``*``.
 
     Returns
     -------
@@ -77,19 +78,20 @@ def back_off(probabilities: np.ndarray, taxonomy: Taxonomy, threshold: float) ->
     """
     if not threshold >= 0:
         raise LeafidError(f"expected a back-off threshold of 0 or more, found {threshold}")
-    best, masses = _best_taxa(_checked(probabilities, taxonomy), taxonomy)
-    # Row by row, the finest rank that reaches the threshold; one past the last where none does.
-    depth = np.where((masses >= threshold).any(axis=0), (masses >= threshold).argmax(axis=0), len(masses))
-    return [best[d][row] if d < len(best) else WILDCARD for row, d in enumerate(depth)]
+    answers, masses = _find_best_taxa(_check_posteriors(probabilities, taxonomy), taxonomy)
+    is_likely = masses >= threshold
+    # For each picture the finest rank that reaches the threshold; one past the last where none does.
+    depth = np.where(is_likely.any(axis=0), is_likely.argmax(axis=0), len(masses))
+    return [answers[d][row] if d < len(answers) else WILDCARD for row, d in enumerate(depth)]
 
 
 def compute_answer_probability(answer: str, probabilities: np.ndarray, taxonomy: Taxonomy) -> float:
-    """Sum the posterior of the species that an answer leaves open.
+    """Sum the posteriors of the species that an answer stands for.
 
     Parameters
     ----------
     answer : str
-        A species, or a back-off (`Taxonomy.path`).
+        A species, or a back-off (`Taxonomy.find_path`).
     probabilities : float array (C,)
     taxonomy : Taxonomy
 
@@ -102,13 +104,13 @@ def compute_answer_probability(answer: str, probabilities: np.ndarray, taxonomy:
     --------
     >>> from leafid.collection.picture import Taxon
     >>> tree = Taxonomy([Taxon("Quercus robur"), Taxon("Quercus ilex"), Taxon("Acer campestre")])
-    >>> answer_probability("Quercus *", np.array([0.5, 0.25, 0.25]), tree)
+    >>> compute_answer_probability("Quercus *", np.array([0.5, 0.25, 0.25]), tree)
     0.75
     """
-    path = taxonomy.path(answer)
+    path = taxonomy.find_path(answer)
     named = path[: len(path) - path.count(WILDCARD)]
-    inside = [taxonomy.paths[species][: len(named)] == named for species in taxonomy.species]
-    return min(1.0, float(np.asarray(probabilities)[inside].sum()))
+    is_inside = [taxonomy.paths[species][: len(named)] == named for species in taxonomy.species]
+    return min(1.0, float(np.asarray(probabilities)[is_inside].sum()))
 
 
 def fit_back_off_threshold(
@@ -117,15 +119,15 @@ def fit_back_off_threshold(
     taxonomy: Taxonomy,
     weights: np.ndarray | None = None,
 ) -> tuple[float, float]:
-    """Choose the threshold with the least expected error on held-out pictures.
+    """Choose the threshold with the smallest mean error on held-out pictures.
 
-    The mean error as a function of the threshold is a step function with at most n steps a rank; every step is looked
-    at, so the choice is exact, and the least threshold wins among equals.
+    The mean error is a step function of the threshold with at most n steps for each rank. Every step is tried, so the
+    choice is exact; of equally good thresholds the smallest wins.
 
     Parameters
     ----------
     probabilities : float array (n, C)
-        Posteriors of pictures that neither trained nor tested the classifier.
+        Posteriors of pictures that the classifier was neither trained nor tested on.
     correct : sequence of str, of length n
         The species of those pictures.
     taxonomy : Taxonomy
@@ -144,66 +146,60 @@ def fit_back_off_threshold(
     LeafidError
         When there is no picture, or lengths, probabilities or species don't fit.
     """
-    checked = _checked(probabilities, taxonomy)
-    if len(correct) != len(checked) or len(checked) == 0:
-        raise LeafidError(f"expected a species for each of {len(checked)} (one or more) rows, found {len(correct)}")
-    share = np.ones(len(checked)) if weights is None else np.asarray(weights, float)
-    if share.shape != (len(checked),) or not np.isfinite(share).all() or (share < 0).any() or share.sum() == 0:
-        raise LeafidError(f"expected a weight of 0 or more for each of {len(checked)} rows, found {share!r}")
-    best, masses = _best_taxa(checked, taxonomy)
-    cached: dict[tuple[str, str], float] = {}
+    posteriors = _check_posteriors(probabilities, taxonomy)
+    n_pictures = len(posteriors)
+    if len(correct) != n_pictures or n_pictures == 0:
+        raise LeafidError(f"expected a species for each of {n_pictures} (one or more) rows, found {len(correct)}")
+    share = np.ones(n_pictures) if weights is None else np.asarray(weights, float)
+    if share.shape != (n_pictures,) or not np.isfinite(share).all() or (share < 0).any() or share.sum() == 0:
+        raise LeafidError(f"expected a weight of 0 or more for each of {n_pictures} rows, found {share!r}")
+    answers, masses = _find_best_taxa(posteriors, taxonomy)
 
-    def error(right: str, answer: str) -> float:
-        if (right, answer) not in cached:
-            cached[right, answer] = hierarchical_error(right, answer, taxonomy)
-        return cached[right, answer]
+    @cache
+    def compute_error(species: str, answer: str) -> float:
+        return hierarchical_error(species, answer, taxonomy)
 
-    # errors[d] is that of answering at depth d (0: species); the last row is that of "*".
-    errors = np.array([[error(c, a) for c, a in zip(correct, row, strict=True)] for row in best])
-    errors = np.vstack([errors, np.full(len(checked), DONT_KNOW_ERROR)]) * (share / share.sum())
-    # Just above a mass, its rank gives way to the next coarser one.
-    steps, where = np.unique(np.round(masses, 12), return_inverse=True)
-    change = np.bincount(where.ravel(), weights=np.diff(errors, axis=0).ravel(), minlength=len(steps))
+    # errors[d] belongs to answers at depth d (0: species); the last row belongs to "*".
+    errors = np.array([[compute_error(c, a) for c, a in zip(correct, row, strict=True)] for row in answers])
+    errors = np.vstack([errors, np.full(n_pictures, DONT_KNOW_ERROR)]) * (share / share.sum())
+    # At a threshold just above a mass, its rank gives way to the next coarser one.
+    steps, step_of_mass = np.unique(np.round(masses, 12), return_inverse=True)
+    change = np.bincount(step_of_mass.ravel(), weights=np.diff(errors, axis=0).ravel(), minlength=len(steps))
     mean = errors[0].sum() + np.concatenate([[0.0], np.cumsum(change)])
-    # Between equal means the least threshold wins, and equal must not hang on the last bit.
-    chosen = int(np.flatnonzero(mean <= mean.min() + 1e-12)[0])
-    return _threshold(steps, chosen), float(mean[chosen])
+    # The tolerance keeps the last bit from deciding between equal means.
+    best = int(np.flatnonzero(mean <= mean.min() + 1e-12)[0])
+    return _place_threshold(steps, best), float(mean[best])
 
 
-def _threshold(steps: np.ndarray, chosen: int) -> float:
-    if chosen == 0:
+def _place_threshold(steps: np.ndarray, index: int) -> float:
+    """Place the threshold half way between the steps beside the interval of that index."""
+    if index == 0:
         return 0.0
-    if chosen == len(steps):
+    if index == len(steps):
         return float(np.nextafter(1.0, 2.0))
-    return float((steps[chosen - 1] + steps[chosen]) / 2)
+    return float((steps[index - 1] + steps[index]) / 2)
 
 
-def _best_taxa(probabilities: np.ndarray, taxonomy: Taxonomy) -> tuple[list[list[str]], np.ndarray]:
-    """Find the likeliest taxon of each rank, from the species up: answers, and masses (ranks, n)."""
+def _find_best_taxa(posteriors: np.ndarray, taxonomy: Taxonomy) -> tuple[list[list[str]], np.ndarray]:
+    """Find the likeliest taxon of each rank, from the species up: answers, and their masses (ranks, n)."""
     answers, masses = [], []
     for rank in reversed(taxonomy.ranks):
-        names, owners = taxonomy.nodes(rank)
-        belongs = np.zeros((len(owners), len(names)))
-        belongs[np.arange(len(owners)), owners] = 1
-        mass = probabilities @ belongs
-        winners = mass.argmax(axis=1)
+        names, taxon_of_species = taxonomy.list_taxa(rank)
+        mass = posteriors @ np.eye(len(names))[taxon_of_species]
         suffix = "" if rank == "species" else f" {WILDCARD}"
-        answers.append([names[winner] + suffix for winner in winners])
-        masses.append(np.take_along_axis(mass, winners[:, None], axis=1)[:, 0])
-    # A coarser taxon is at least as likely by definition; rounding must not let it fall behind.
+        answers.append([names[winner] + suffix for winner in mass.argmax(axis=1)])
+        masses.append(mass.max(axis=1))
+    # A coarser taxon is at least as likely by definition; rounding must not make it less likely.
     return answers, np.maximum.accumulate(np.minimum(np.array(masses), 1.0), axis=0)
 
 
-def _checked(probabilities: np.ndarray, taxonomy: Taxonomy) -> np.ndarray:
+def _check_posteriors(probabilities: np.ndarray, taxonomy: Taxonomy) -> np.ndarray:
     values = np.asarray(probabilities, float)
     if values.ndim != 2 or values.shape[1] != len(taxonomy.species):
         raise LeafidError(f"expected probabilities of shape (n, {len(taxonomy.species)}), found {values.shape}")
-    if not np.isfinite(values).all() or (values < 0).any() or not np.allclose(values.sum(axis=1), 1, atol=1e-3):
-        row = int(
-            np.flatnonzero(
-                ~(np.isfinite(values) & (values >= 0)).all(axis=1) | ~np.isclose(values.sum(1), 1, atol=1e-3)
-            )[0]
-        )
+    is_valid = (np.isfinite(values) & (values >= 0)).all(axis=1) & np.isclose(values.sum(axis=1), 1, atol=1e-3)
+    if not is_valid.all():
+        row = int(np.flatnonzero(~is_valid)[0])
         raise LeafidError(f"expected probabilities from 0 that sum to 1, found row {row}: {values[row]}")
     return values
 
@@ -211,7 +207,7 @@ def _checked(probabilities: np.ndarray, taxonomy: Taxonomy) -> np.ndarray:
 METRICS = (
     Metric(
         "hierarchical-error",
-        "wrong ranks weigh more when early or easy; 'Quercus *' costs half of a wrong species",
+        "a wrong rank counts more when it is high or easy; 'Quercus *' costs half of a wrong species",
         hierarchical_error,
         citation="ImageCLEF 2009, Error evaluation for IRMA Medical Image Annotation, over taxa",
         command="evaluate-hierarchy",

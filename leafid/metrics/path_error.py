@@ -10,13 +10,13 @@ WILDCARD = "*"
 DONT_KNOW_ERROR, WRONG_ERROR = 0.5, 1.0
 
 
-def position_weights(branching: Sequence[int]) -> list[float]:
-    """Tell what a mistake at each position of a path costs.
+def weigh_positions(branching: Sequence[int]) -> list[float]:
+    """Compute what a mistake at each position of a path costs.
 
     Parameters
     ----------
     branching : sequence of int
-        Number of possible labels at each position, given that all before it are right; at least 1.
+        Number of possible labels at each position, given that all before it are correct; at least 1.
 
     Returns
     -------
@@ -37,10 +37,10 @@ def path_error(
     Parameters
     ----------
     correct : sequence of str
-        The right labels, from the root down; at least one.
-    answer : sequence of str, of the same length
-        The labels answered, ``"*"`` for "don't know".
-    branching : sequence of int, of the same length
+        The correct labels, from the root down; at least one.
+    answer : sequence of str
+        As many labels, ``"*"`` for "don't know".
+    branching : sequence of int
         Number of possible labels at each position.
     unspecified : str, optional
         The label of a correct path's end; a wildcard in its place costs nothing.
@@ -48,7 +48,7 @@ def path_error(
     Returns
     -------
     float
-        0 (all right) to 1 (wrong from the first position on); 0.5 for "don't know" from the first position on.
+        0 (all correct) to 1 (wrong from the first position on); 0.5 for "don't know" from the first position on.
 
     References
     ----------
@@ -62,11 +62,11 @@ def path_error(
     0.3333333333333333
     """
     state, error, total = 0.0, 0.0, 0.0
-    for weight, right, given in zip(position_weights(branching), correct, answer, strict=True):
-        if state == 0 and given != right:
-            state = DONT_KNOW_ERROR if given == WILDCARD else WRONG_ERROR
-        forgiven = state == DONT_KNOW_ERROR and right == unspecified
-        error += 0.0 if forgiven else weight * state
-        # Rounded as the error is, which sum() need not do: all wrong is exactly 1.
+    for weight, label, answered in zip(weigh_positions(branching), correct, answer, strict=True):
+        if state == 0 and answered != label:
+            state = DONT_KNOW_ERROR if answered == WILDCARD else WRONG_ERROR
+        is_forgiven = state == DONT_KNOW_ERROR and label == unspecified
+        error += 0.0 if is_forgiven else weight * state
+        # Added up in the same order as the error, which sum() doesn't guarantee: all wrong is exactly 1.
         total += weight
     return error / total

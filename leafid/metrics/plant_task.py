@@ -8,33 +8,29 @@ References
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from leafid.metrics.averaging import accuracy_score, average_by_group
 from leafid.metrics.registry import Metric
-
-_TASK_2011 = "Goëau et al., ImageCLEF 2011 plant task"
 
 
 def top_k_scores(rank: ArrayLike, k: int = 1) -> NDArray[np.float64]:
-    """Count a picture 1 where the right species is among the first k.
+    """Score each picture 1 where the correct species is among the first k, else 0.
 
     Parameters
     ----------
     rank : int array (n,)
-        The right species' rank, from 1; 0 where it isn't named.
+        The correct species' rank, from 1; 0 where the run doesn't name it.
     k : int, default 1
-
-    Returns
-    -------
-    float64 (n,)
-        0 or 1.
 
     Examples
     --------
-    >>> success([1, 2, 0], k=2)
+    >>> top_k_scores([1, 2, 0], k=2)
     array([1., 1., 0.])
     """
     ranks = np.asarray(rank)
@@ -42,21 +38,16 @@ def top_k_scores(rank: ArrayLike, k: int = 1) -> NDArray[np.float64]:
 
 
 def inverse_rank_scores(rank: ArrayLike) -> NDArray[np.float64]:
-    """Count a picture 1 / rank of the right species, the 2012 and 2013 tasks' picture score.
+    """Score each picture 1 / rank of the correct species, as the 2012 and 2013 tasks did.
 
     Parameters
     ----------
     rank : int array (n,)
-        The right species' rank, from 1; 0 where it isn't named, which counts 0.
-
-    Returns
-    -------
-    float64 (n,)
-        In [0, 1].
+        The correct species' rank, from 1; 0 where the run doesn't name it, which scores 0.
 
     Examples
     --------
-    >>> inverse_rank([1, 4, 0])
+    >>> inverse_rank_scores([1, 4, 0])
     array([1.  , 0.25, 0.  ])
     """
     ranks = np.asarray(rank, np.float64)
@@ -91,94 +82,14 @@ def average_score(values: ArrayLike, authors: ArrayLike, plants: ArrayLike) -> f
     >>> average_score([1, 0, 1, 0], ["ann", "ann", "ann", "bob"], ["a", "a", "b", "c"])
     0.375
     """
-    plant_values, plant_authors = average_plants(values, authors, plants)
-    return float(_means(plant_values, plant_authors).mean()) if len(plant_values) else float("nan")
-
-
-def average_plants(
-    values: ArrayLike, authors: ArrayLike, plants: ArrayLike
-) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-    """Average the pictures of each plant of each author.
-
-    Parameters
-    ----------
-    values, authors, plants
-        As for `average_score`.
-
-    Returns
-    -------
-    means : float64 (m,)
-        One value for each author's plant.
-    authors : intp (m,)
-        Whose plant it is, numbered from 0 without gaps.
-    """
     owners, unit = index_plants(authors, plants)
-    return _means(np.asarray(values, np.float64), unit), owners
-
-
-def index_plants(authors: ArrayLike, plants: ArrayLike) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Give numbers to each author's plants.
-
-    Parameters
-    ----------
-    authors, plants : int or str array (n,)
-        As for `average_score`.
-
-    Returns
-    -------
-    owners : intp (m,)
-        The author of each plant, rising, numbered from 0 without gaps; a plant of two authors is listed for each.
-    unit : intp (n,)
-        Each picture's plant in `owners`.
-    """
-    plant_index = _numbers(plants)
-    width = plant_index.max(initial=0) + 1
-    pairs, unit = np.unique(_numbers(authors) * width + plant_index, return_inverse=True)
-    return pairs // width, unit
-
-
-def per_plant_score(values: ArrayLike, authors: ArrayLike, plants: ArrayLike) -> float:
-    """Average over plants the mean of each plant's pictures.
-
-    Parameters
-    ----------
-    values, authors, plants
-        As for `average_score`.
-
-    Returns
-    -------
-    float
-        In [0, 1]; NaN without pictures.
-
-    Examples
-    --------
-    >>> plant_accuracy([1, 0, 1, 0], ["ann", "ann", "ann", "bob"], ["a", "a", "b", "c"])
-    0.5
-    """
-    means, _ = average_plants(values, authors, plants)
-    return float(means.mean()) if len(means) else float("nan")
-
-
-def accuracy_score(values: ArrayLike) -> float:
-    """Average over pictures, however many an author or a plant has.
-
-    Parameters
-    ----------
-    values : float array (n,)
-
-    Returns
-    -------
-    float
-        In [0, 1]; NaN without pictures.
-    """
-    array = np.asarray(values, np.float64)
-    return float(array.mean()) if len(array) else float("nan")
+    return accuracy_score(average_by_group(average_by_group(values, unit), owners))
 
 
 def average_score_by_group(
     values: ArrayLike, authors: ArrayLike, plants: ArrayLike, groups: ArrayLike
 ) -> NDArray[np.float64]:
-    """Compute the average classification score of each group of pictures by itself.
+    """Compute `average_score` for each group of pictures.
 
     Parameters
     ----------
@@ -198,22 +109,20 @@ def average_score_by_group(
     array([0.5, 1. ])
     """
     group_index = np.asarray(groups, np.intp)
-    author_index = _numbers(authors)
-    authors_in_all = author_index.max(initial=0) + 1
-    # An author's pictures in two groups are averaged apart: as if of two authors.
-    plant_values, plant_owners = average_plants(values, group_index * authors_in_all + author_index, plants)
-    owners = np.unique(group_index * authors_in_all + author_index)
-    author_values = _means(plant_values, plant_owners)
-    return _means(author_values, owners // authors_in_all, size=group_index.max(initial=-1) + 1)
+    author_index = _encode(authors)
+    n_authors = author_index.max(initial=0) + 1
+    # An author's pictures in two groups are averaged separately, as if two authors had taken them.
+    group_authors, author_of_picture = np.unique(group_index * n_authors + author_index, return_inverse=True)
+    owners, unit = index_plants(author_of_picture, plants)
+    author_scores = average_by_group(average_by_group(values, unit), owners)
+    return average_by_group(author_scores, group_authors // n_authors, group_index.max(initial=-1) + 1)
 
 
-def compute_average(average: str, values: ArrayLike, authors: ArrayLike, plants: ArrayLike) -> float:
-    """Average pictures in one of three ways.
+def per_plant_score(values: ArrayLike, authors: ArrayLike, plants: ArrayLike) -> float:
+    """Average over plants the mean of each plant's pictures, whoever took them.
 
     Parameters
     ----------
-    average : {"S", "plants", "pictures"}
-        `average_score`, `per_plant_score`, `accuracy_score`.
     values, authors, plants
         As for `average_score`.
 
@@ -222,29 +131,49 @@ def compute_average(average: str, values: ArrayLike, authors: ArrayLike, plants:
     float
         In [0, 1]; NaN without pictures.
 
-    Raises
-    ------
-    ValueError
-        When there is no such average.
+    Examples
+    --------
+    >>> per_plant_score([1, 0, 1, 0], ["ann", "bob", "ann", "bob"], ["a", "a", "b", "c"])
+    0.5
     """
-    if average == "S":
-        return average_score(values, authors, plants)
-    if average == "plants":
-        return per_plant_score(values, authors, plants)
-    if average == "pictures":
-        return accuracy_score(values)
-    raise ValueError(f"expected an average (S, plants, pictures), found {average!r}")
+    return accuracy_score(average_by_group(values, _encode(plants)))
+
+
+def index_plants(authors: ArrayLike, plants: ArrayLike) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Give each author's plants a number.
+
+    Parameters
+    ----------
+    authors, plants : int or str array (n,)
+
+    Returns
+    -------
+    owners : intp (m,)
+        The author of each plant, rising, numbered from 0 without gaps; a plant of two authors is listed for each.
+    unit : intp (n,)
+        Each picture's plant, as index into `owners`.
+    """
+    plant_index = _encode(plants)
+    width = plant_index.max(initial=0) + 1
+    pairs, unit = np.unique(_encode(authors) * width + plant_index, return_inverse=True)
+    return pairs // width, unit
+
+
+#: The ways to average pictures; all take values, authors and plants.
+AVERAGES: dict[str, Callable[[ArrayLike, ArrayLike, ArrayLike], float]] = {
+    "S": average_score,
+    "plants": per_plant_score,
+    "pictures": lambda values, _authors, _plants: accuracy_score(values),
+}
 
 
 def compute_weights(average: str, authors: ArrayLike, plants: ArrayLike) -> NDArray[np.float64]:
-    """Tell how much each picture weighs in an average.
-
-    All averages are linear: the score is the sum of the pictures' values, each times its weight.
+    """Compute how much each picture weighs in an average: the score is the sum of weights times values.
 
     Parameters
     ----------
     average : {"S", "plants", "pictures"}
-        `average_score`, `per_plant_score`, `accuracy_score`.
+        See `AVERAGES`.
     authors, plants : int or str array (n,)
 
     Returns
@@ -259,84 +188,106 @@ def compute_weights(average: str, authors: ArrayLike, plants: ArrayLike) -> NDAr
 
     Examples
     --------
-    >>> averaging_weights("S", ["ann", "ann", "bob"], ["a", "a", "b"])
+    >>> compute_weights("S", ["ann", "ann", "bob"], ["a", "a", "b"])
     array([0.25, 0.25, 0.5 ])
     """
-    owners, unit = index_plants(authors, plants)
     if average == "pictures":
-        return np.full(len(unit), 1 / max(len(unit), 1))
-    pictures_of = np.bincount(unit)
+        n_pictures = len(np.asarray(authors))
+        return np.full(n_pictures, 1 / max(n_pictures, 1))
     if average == "plants":
-        return 1 / (len(owners) * pictures_of[unit])
+        plant_index = _encode(plants)
+        pictures_of_plant = np.bincount(plant_index)
+        return 1 / (len(pictures_of_plant) * pictures_of_plant[plant_index])
     if average == "S":
-        plants_of = np.bincount(owners)
-        return 1 / (len(plants_of) * plants_of[owners][unit] * pictures_of[unit])
-    raise ValueError(f"expected an average (S, plants, pictures), found {average!r}")
+        owners, unit = index_plants(authors, plants)
+        pictures_of_unit, plants_of_author = np.bincount(unit), np.bincount(owners)
+        return 1 / (len(plants_of_author) * plants_of_author[owners][unit] * pictures_of_unit[unit])
+    raise ValueError(f"expected an average ({', '.join(AVERAGES)}), found {average!r}")
 
 
-def mean_of_types(scores: ArrayLike) -> float:
-    """Average the scores of the acquisition types, each type counting the same.
+@dataclass(frozen=True)
+class PlantMetric(Metric):
+    """A metric of the plant task: a score for each picture, and how the pictures are averaged.
+
+    Attributes
+    ----------
+    compute : callable
+        From the ranks, authors and plants of pictures to a float.
+    score_pictures : callable
+        Ranks of the correct taxon, int (n,), to scores, float64 (n,) in [0, 1].
+    average : {"S", "plants", "pictures"}
+        See `AVERAGES`.
+    level : {"species", "genus", "family"}
+        What has to be correct.
+    """
+
+    compute: Callable[..., float] = field(init=False, repr=False, compare=False)
+    _: KW_ONLY
+    citation: str = "Goëau et al., ImageCLEF 2011 plant task"
+    command: str = "evaluate"
+    score_pictures: Callable[[ArrayLike], NDArray[np.float64]] = top_k_scores
+    average: str = "pictures"
+    level: str = "species"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "compute", self._compute)
+
+    def _compute(self, rank: ArrayLike, authors: ArrayLike, plants: ArrayLike) -> float:
+        return AVERAGES[self.average](self.score_pictures(rank), authors, plants)
+
+
+def list_plant_metrics(tops: Sequence[int] = (1, 5)) -> list[PlantMetric]:
+    """List the metrics that score every run of the plant task, S first.
 
     Parameters
     ----------
-    scores : float array
-        One a type; NaN for a type without pictures, which is left out.
-
-    Returns
-    -------
-    float
-        In [0, 1]; NaN where no type has pictures.
-
-    Examples
-    --------
-    >>> mean_of_types([0.5, 1.0, float("nan")])
-    0.75
+    tops : sequence of int
+        The k of top-k accuracies; top-1 is called accuracy.
     """
-    array = np.asarray(scores, np.float64)
-    array = array[~np.isnan(array)]
-    return float(array.mean()) if len(array) else float("nan")
+    top_k = [
+        replace(_TOP_K, name=f"top-{k}", column="", score_pictures=partial(top_k_scores, k=k))
+        for k in sorted(set(tops) - {1})
+    ]
+    return [*_EVERY_RUN, *top_k]
 
 
-def _numbers(entries: ArrayLike) -> NDArray[np.intp]:
+def find_level_metric(level: str) -> PlantMetric | None:
+    """Find the S that counts a picture where the first species is of the correct genus or family; None for others."""
+    return _LEVELS.get(level)
+
+
+def _encode(entries: ArrayLike) -> NDArray[np.intp]:
     return np.unique(np.asarray(entries), return_inverse=True)[1].astype(np.intp)
 
 
-def _means(values: NDArray[np.float64], groups: NDArray[np.intp], size: int = 0) -> NDArray[np.float64]:
-    counts = np.bincount(groups, minlength=size)
-    sums = np.bincount(groups, weights=values, minlength=size)
-    return np.divide(sums, counts, out=np.full(len(counts), np.nan), where=counts > 0)
-
-
-_metric = partial(Metric, citation=_TASK_2011, command="evaluate")
-
-METRICS = (
-    _metric("S", "average classification score: mean over authors, plants, pictures", average_score),
-    _metric(
+_EVERY_RUN = (
+    PlantMetric(
+        "S", "average classification score: mean over authors, their plants, each plant's pictures", average="S"
+    ),
+    PlantMetric(
         "inverse-rank",
-        "as S, a picture counts 1 / rank of the right species",
-        inverse_rank_scores,
+        "as S, where a picture counts 1 / rank of the correct species",
         citation="Goëau et al., ImageCLEF 2012 plant task",
+        score_pictures=inverse_rank_scores,
+        average="S",
     ),
-    _metric("accuracy", "share of pictures whose first species is right", accuracy_score),
-    _metric(
-        "top-K",
-        "share of pictures with the right species in the first K",
-        top_k_scores,
-        citation="Lapin et al., PAMI 2018",
-    ),
-    _metric("per-plant", "mean over plants of the share of right pictures", per_plant_score),
-    _metric(
-        "genus",
-        "as S, the first species need only be of the right genus",
-        average_score,
-        command="evaluate --by genus",
-        column="S of genus",
-    ),
-    _metric(
-        "family",
-        "as S, the first species need only be of the right family",
-        average_score,
-        command="evaluate --by family",
-        column="S of family",
-    ),
+    PlantMetric("per-plant", "mean over plants of the share of correct pictures", average="plants"),
+    PlantMetric("accuracy", "share of pictures whose first species is correct"),
 )
+_TOP_K = PlantMetric(
+    "top-K", "share of pictures with the correct species among the first K", citation="Lapin et al., PAMI 2018"
+)
+_LEVELS = {
+    level: PlantMetric(
+        level,
+        f"as S, where the first species need only be of the correct {level}",
+        command=f"evaluate --by {level}",
+        column=f"S of {level}",
+        average="S",
+        level=level,
+    )
+    for level in ("genus", "family")
+}
+
+METRICS = (*_EVERY_RUN, _TOP_K, *_LEVELS.values())

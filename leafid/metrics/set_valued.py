@@ -1,12 +1,12 @@
-"""The probability from which a species is named: for sets of k on average, or that hold the right one surely enough.
+"""Set-valued prediction: thresholds from which a species is in a picture's set, and scores of such sets.
 
-An array of probabilities is float (n, C), a row a picture, a column a class, each in [0, 1]; labels are int (n,), the
-right class's column. A set is of the classes whose probability reaches the threshold.
+Probabilities are float (n, C) in [0, 1], a row for each picture and a column for each class; labels are int (n,), the
+correct class's column. A set holds the classes whose probability reaches the threshold.
 
 References
 ----------
 .. [1] C. Garcin et al., "Pl@ntNet-300K: a plant image dataset with high label ambiguity and a long-tailed
-   distribution", NeurIPS Datasets and Benchmarks 2021, section 2.
+   distribution", NeurIPS Datasets and Benchmarks 2021, section 2, and section 4, Table 1.
 .. [2] C. Denis, M. Hebiri, "Confidence sets with expected sizes for multiclass classification", JMLR 18, 2017.
 .. [3] M. Sadinle, J. Lei, L. Wasserman, "Least ambiguous set-valued classifiers with bounded error levels",
    JASA 114, 2019, doi:10.1080/01621459.2017.1395341.
@@ -16,20 +16,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from leafid.metrics.probabilities import checked, checked_probabilities
+from leafid.metrics.averaging import accuracy_score, average_by_group, macro_average
+from leafid.metrics.registry import Metric
+
+#: The bins of [1]_, Table 1, by number of training pictures: the upper end belongs to the bin.
+BINS = ("0-10", "10-50", "50-500", "500-2000", "> 2000")
+_UPPER_ENDS = (10, 50, 500, 2000)
 
 
 def fit_average_k_thresholds(probabilities: ArrayLike, sizes: Sequence[float]) -> NDArray[np.float64]:
-    """Find the probabilities from which a class is named so that sets have k classes on average, for several k.
+    """Find the thresholds at which sets have k classes on average, for several k.
 
     Parameters
     ----------
     probabilities : float array (n, C)
-        Of held-out pictures: neither those trained on nor those judged by.
+        Of held-out pictures, neither trained nor tested on.
     sizes : sequence of float
         Mean sizes k, above 0; need not be whole.
 
@@ -41,12 +47,12 @@ def fit_average_k_thresholds(probabilities: ArrayLike, sizes: Sequence[float]) -
     Raises
     ------
     ValueError
-        When a k isn't above 0, there are no pictures, or the probabilities are none.
+        When a k isn't above 0, there are no pictures, or a value is no probability.
 
     Notes
     -----
-    With s all n·C probabilities, falling, from s[0]: λ_k = (s[⌊n·k⌋ − 1] + s[⌊n·k⌋]) / 2. Equal probabilities at that
-    place are all in or all out: the mean size of the sets tells what came of it.
+    With s all n·C probabilities in falling order, λ_k = (s[⌊n·k⌋ − 1] + s[⌊n·k⌋]) / 2. Probabilities that equal λ_k are
+    all in, as in the authors' implementation, so that ties can make the sets larger than k.
 
     References
     ----------
@@ -56,10 +62,10 @@ def fit_average_k_thresholds(probabilities: ArrayLike, sizes: Sequence[float]) -
     --------
     Two pictures, one class each on average: the two largest of the four are 0.9 and 0.6, the next is 0.4.
 
-    >>> average_k_thresholds([[0.9, 0.1], [0.6, 0.4]], [1])
+    >>> fit_average_k_thresholds([[0.9, 0.1], [0.6, 0.4]], [1])
     array([0.5])
     """
-    p = checked_probabilities(probabilities)
+    p = _check_probabilities(probabilities)
     for k in sizes:
         if not k > 0:
             raise ValueError(f"expected a mean set size above 0, found {k}")
@@ -67,22 +73,22 @@ def fit_average_k_thresholds(probabilities: ArrayLike, sizes: Sequence[float]) -
         raise ValueError("expected held-out pictures to fit the threshold on, found none")
     rising = np.sort(p, axis=None)
 
-    def threshold(k: float) -> float:
-        # A hair more, so that 10 · 0.3 is 3 and not 2.
-        taken = math.floor(len(p) * k * (1 + 1e-12))
-        if taken >= p.size:
+    def find_threshold(k: float) -> float:
+        # The factor keeps rounding from making 10 · 0.3 less than 3.
+        n_inside = math.floor(len(p) * k * (1 + 1e-12))
+        if n_inside >= p.size:
             return 0.0
-        if taken == 0:
+        if n_inside == 0:
             return math.nextafter(float(rising[-1]), math.inf)
-        return float((rising[-taken] + rising[-taken - 1]) / 2)
+        return float((rising[-n_inside] + rising[-n_inside - 1]) / 2)
 
-    return np.array([threshold(k) for k in sizes])
+    return np.array([find_threshold(k) for k in sizes])
 
 
 def fit_coverage_threshold(probabilities: ArrayLike, labels: ArrayLike, coverage: float) -> float:
-    """Find the probability from which a class is named so that sets hold the right one with a given probability.
+    """Find the threshold at which sets hold the correct class with a given probability.
 
-    Split conformal prediction: for a new picture, exchangeable with the held-out ones, the right class is in its set
+    Split conformal prediction: for a new picture, exchangeable with the held-out ones, the correct class is in its set
     with at least that probability.
 
     Parameters
@@ -96,13 +102,13 @@ def fit_coverage_threshold(probabilities: ArrayLike, labels: ArrayLike, coverage
     Returns
     -------
     float
-        The ⌊(n + 1)(1 − coverage)⌋-th smallest probability that a right class got; 0, which names every class, where
-        n is too small for that coverage.
+        The ⌊(n + 1)(1 − coverage)⌋-th smallest probability of a correct class; 0, which puts every class into the set,
+        where n is too small for that coverage.
 
     Raises
     ------
     ValueError
-        When the coverage isn't in (0, 1), or labels or probabilities are none.
+        When the coverage isn't in (0, 1), or labels or probabilities are malformed.
 
     References
     ----------
@@ -110,28 +116,20 @@ def fit_coverage_threshold(probabilities: ArrayLike, labels: ArrayLike, coverage
 
     Examples
     --------
-    >>> coverage_threshold([[0.9, 0.1], [0.6, 0.4], [0.3, 0.7], [0.2, 0.8]], [0, 0, 1, 1], 0.6)
+    >>> fit_coverage_threshold([[0.9, 0.1], [0.6, 0.4], [0.3, 0.7], [0.2, 0.8]], [0, 0, 1, 1], 0.6)
     0.7
     """
-    p, y = checked(probabilities, labels)
-    right = np.sort(p[np.arange(len(y)), y])
+    p = _check_probabilities(probabilities)
+    if not len(p):
+        raise ValueError("expected labelled pictures, found none")
+    y = _check_labels(labels, p.shape)
+    correct = np.sort(p[np.arange(len(y)), y])
     rank = compute_coverage_rank(len(y), coverage)
-    return float(right[rank - 1]) if rank else 0.0
+    return float(correct[rank - 1]) if rank else 0.0
 
 
-def compute_coverage_rank(number: int, coverage: float) -> int:
-    """Tell the rank, from 1, of the smallest right probability that sets of a coverage may demand; 0 for none.
-
-    Parameters
-    ----------
-    number : int
-        How many right probabilities there are.
-    coverage : float
-        In (0, 1).
-
-    Returns
-    -------
-    int
+def compute_coverage_rank(n_pictures: int, coverage: float) -> int:
+    """Compute which of the correct classes' probabilities, in rising order from 1, is the threshold; 0 for none.
 
     Raises
     ------
@@ -140,5 +138,106 @@ def compute_coverage_rank(number: int, coverage: float) -> int:
     """
     if not 0 < coverage < 1:
         raise ValueError(f"expected a coverage between 0 and 1, found {coverage}")
-    # A hair more, so that 10 · (1 - 0.9) is 1 and not 0.
-    return math.floor((number + 1) * (1 - coverage) + 1e-9)
+    # The summand keeps rounding from making 10 · (1 - 0.9) less than 1.
+    return math.floor((n_pictures + 1) * (1 - coverage) + 1e-9)
+
+
+def average_by_bin(
+    class_accuracy: ArrayLike, training_pictures: ArrayLike
+) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    """Average the accuracies of the classes within bins of their number of training pictures.
+
+    Parameters
+    ----------
+    class_accuracy : float array (C,)
+        NaN for a class without pictures, which is left out.
+    training_pictures : int array (C,)
+
+    Returns
+    -------
+    accuracy : float64 (5,)
+        For each of `BINS`; NaN for a bin without classes.
+    classes : intp (5,)
+        Number of classes in each bin.
+
+    References
+    ----------
+    .. [1] Garcin et al. 2021, Table 1.
+
+    Examples
+    --------
+    >>> average_by_bin([0.0, 0.5, 1.0], [10, 11, 50])[0][:2]
+    array([0.  , 0.75])
+    """
+    accuracy = np.asarray(class_accuracy, np.float64)
+    bins = np.searchsorted(_UPPER_ENDS, np.asarray(training_pictures), side="left")
+    present = ~np.isnan(accuracy)
+    counts = np.bincount(bins[present], minlength=len(BINS))
+    return average_by_group(accuracy[present], bins[present], len(BINS)), counts
+
+
+def compute_empty_share(sizes: ArrayLike) -> float:
+    """Compute the share of pictures whose set is empty; NaN without pictures."""
+    return accuracy_score(np.asarray(sizes) == 0)
+
+
+def _check_probabilities(probabilities: ArrayLike) -> NDArray[np.float64]:
+    p = np.asarray(probabilities, np.float64)
+    if p.ndim != 2 or not p.shape[1]:
+        raise ValueError(f"expected probabilities of shape (pictures, classes), found {p.shape}")
+    wrong = ~((p >= 0) & (p <= 1 + 1e-9))
+    if wrong.any():
+        row, column = np.argwhere(wrong)[0]
+        raise ValueError(f"expected probabilities from 0 to 1, found {p[row, column]} in row {row}, column {column}")
+    return p
+
+
+def _check_labels(labels: ArrayLike, shape: tuple[int, ...]) -> NDArray[np.intp]:
+    y = np.asarray(labels)
+    if y.shape != shape[:1] or not np.issubdtype(y.dtype, np.integer):
+        raise ValueError(f"expected {shape[0]} whole numbers as labels, found shape {y.shape} of {y.dtype}")
+    if not (y.min() >= 0 and y.max() < shape[1]):
+        raise ValueError(f"expected labels from 0 to {shape[1] - 1}, found {y.min()} to {y.max()}")
+    return y.astype(np.intp)
+
+
+_metric = partial(Metric, citation="Garcin et al., Pl@ntNet-300K, NeurIPS 2021", command="evaluate --sets")
+
+METRICS = (
+    _metric("average-K", "accuracy of sets whose mean size is K", accuracy_score, column="accuracy"),
+    _metric(
+        "macro-average",
+        "share of each species' pictures with a correct set, averaged over the species",
+        macro_average,
+        column="macro-average accuracy",
+    ),
+    _metric(
+        "mean-bin-accuracy",
+        "macro-average over species with about as many training pictures",
+        average_by_bin,
+        command="evaluate --sets --training",
+        column="mean bin accuracy",
+    ),
+    _metric(
+        "coverage",
+        "share of pictures with the correct species in the set",
+        accuracy_score,
+        citation="Sadinle et al., JASA 2019",
+        column="accuracy",
+    ),
+    _metric(
+        "mean-set-size",
+        "mean number of species in a set",
+        accuracy_score,
+        column="mean size",
+        higher_is_better=False,
+        range=(0.0, math.inf),
+    ),
+    _metric(
+        "empty-set-share",
+        "share of pictures with an empty set",
+        compute_empty_share,
+        column="empty sets",
+        higher_is_better=False,
+    ),
+)

@@ -1,4 +1,4 @@
-"""What a report tells of one run beyond its scores: first answers, confusions, ranks, reliability."""
+"""What a report says about a run besides its scores: top predictions, confusions, ranks, reliability."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from leafid.evaluation.judged_run import JudgedRun
+from leafid.metrics.averaging import average_by_group
 from leafid.metrics.plant_task import top_k_scores
 from leafid.runs.ground_truth import GroundTruth
 from leafid.runs.run import Run
@@ -21,19 +22,19 @@ class TopPredictions:
     Attributes
     ----------
     species : tuple of (str or None)
-        None where the run says nothing of the picture.
+        None where the run lacks the picture.
     score : float64 (n,)
         Its score; NaN where there is none.
-    right : bool (n,)
+    correct : bool (n,)
     """
 
     species: tuple[str | None, ...]
     score: NDArray[np.float64]
-    right: NDArray[np.bool_]
+    correct: NDArray[np.bool_]
 
     @property
     def are_probabilities(self) -> bool:
-        """Whether all scores lie from 0 to 1, so that they can be held against how often they are right."""
+        """Whether all scores lie from 0 to 1, so that they can be compared with the share of correct predictions."""
         known = self.score[~np.isnan(self.score)]
         return bool(len(known) and known.min() >= 0 and known.max() <= 1)
 
@@ -44,151 +45,114 @@ class Confusion:
 
     Attributes
     ----------
-    right, answered : str
+    species, predicted : str
     pictures : tuple of str
-        The pictures, those of the surest wrong answers first.
+        The pictures, the most confident predictions first.
     share : float
-        Of all pictures of the right species.
+        Of all pictures of the species.
     """
 
-    right: str
-    answered: str
+    species: str
+    predicted: str
     pictures: tuple[str, ...]
     share: float
 
 
 @dataclass(frozen=True)
 class SpeciesScores:
-    """How a run did on one species.
+    """A run's scores on one species.
 
     Attributes
     ----------
     species : str
     pictures : int
-    first, first_five : float
-        Shares of its pictures with the right species at rank 1, and among the first five.
+    top_1, top_5 : float
+        Shares of its pictures with the species at rank 1, and among the first five.
     taken_for : str or None
-        What it was most often taken for.
+        Its most frequent confusion.
     """
 
     species: str
     pictures: int
-    first: float
-    first_five: float
+    top_1: float
+    top_5: float
     taken_for: str | None
 
 
 @dataclass(frozen=True)
 class ReliabilityCurve:
-    """How often answers of about one probability are right.
+    """How often predictions of about the same probability are correct.
 
     Attributes
     ----------
-    said, right : float64 (m,)
-        Mean probability and share of right answers of each bin that isn't empty.
+    probability, accuracy : float64 (m,)
+        Mean probability and share of correct predictions of each bin that isn't empty.
     count : int64 (m,)
-        Answers in the bin.
+        Number of predictions in the bin.
     error : float
-        The expected calibration error: the mean of ``|said - right|`` over answers, in [0, 1].
+        The expected calibration error: the mean of ``|probability - accuracy|`` over predictions, in [0, 1].
     """
 
-    said: NDArray[np.float64]
-    right: NDArray[np.float64]
+    probability: NDArray[np.float64]
+    accuracy: NDArray[np.float64]
     count: NDArray[np.intp]
     error: float
 
 
 def find_top_predictions(run: Run, truth: GroundTruth) -> TopPredictions:
-    """Find the species of rank 1 for each picture of the ground truth.
-
-    Parameters
-    ----------
-    run : Run
-        Predictions of other pictures are ignored.
-    truth : Truth
-
-    Returns
-    -------
-    TopPredictions
-    """
-    place = {name: index for index, name in enumerate(truth.pictures)}
+    """Find the species of rank 1 for each picture of the ground truth; predictions of other pictures are ignored."""
+    position = {name: index for index, name in enumerate(truth.pictures)}
     species: list[str | None] = [None] * len(truth)
     score = np.full(len(truth), np.nan)
     for row in np.flatnonzero(run.rank == 1):
-        index = place.get(run.pictures[run.picture_index[row]])
+        index = position.get(run.pictures[run.picture_index[row]])
         if index is not None:
             species[index] = run.species[run.species_index[row]]
             score[index] = run.score[row]
-    right = np.array([said == known for said, known in zip(species, truth.species, strict=True)], bool)
-    return TopPredictions(tuple(species), score, right)
+    correct = np.array([found == label for found, label in zip(species, truth.species, strict=True)], bool)
+    return TopPredictions(tuple(species), score, correct)
 
 
-def find_confusions(first: TopPredictions, truth: GroundTruth) -> list[Confusion]:
-    """List which species were taken for which, the most pictures first.
-
-    Parameters
-    ----------
-    first : FirstAnswers
-    truth : Truth
-
-    Returns
-    -------
-    list of Confusion
-        Equal numbers are sorted by the share of the right species' pictures, then by name.
-    """
+def find_confusions(top: TopPredictions, truth: GroundTruth) -> list[Confusion]:
+    """List which species were taken for which, sorted by number of pictures, share of the species, and name."""
     members: dict[tuple[str, str], list[int]] = defaultdict(list)
-    for index, (said, known) in enumerate(zip(first.species, truth.species, strict=True)):
-        if said is not None and said != known:
-            members[known, said].append(index)
-    names, code = truth.column("species")
-    total = dict(zip(names, np.bincount(code, minlength=len(names)).tolist(), strict=True))
-    found = [
+    for index, (predicted, species) in enumerate(zip(top.species, truth.species, strict=True)):
+        if predicted is not None and predicted != species:
+            members[species, predicted].append(index)
+    confusions = [
         Confusion(
-            known,
-            said,
-            tuple(truth.pictures[i] for i in sorted(indices, key=lambda i: -first.score[i])),
-            len(indices) / total[known],
+            species,
+            predicted,
+            tuple(truth.pictures[i] for i in sorted(indices, key=lambda i: -top.score[i])),
+            len(indices) / truth.species.count(species),
         )
-        for (known, said), indices in members.items()
+        for (species, predicted), indices in members.items()
     ]
-    return sorted(found, key=lambda one: (-len(one.pictures), -one.share, one.right, one.answered))
+    return sorted(confusions, key=lambda c: (-len(c.pictures), -c.share, c.species, c.predicted))
 
 
-def score_each_species(answers: JudgedRun, first: TopPredictions, truth: GroundTruth) -> list[SpeciesScores]:
-    """Tell how a run did on each species, the best first.
-
-    Parameters
-    ----------
-    answers : Answers
-    first : FirstAnswers
-        Of the same run.
-    truth : Truth
-
-    Returns
-    -------
-    list of SpeciesResult
-        A picture that the run lacks counts as wrong.
-    """
+def score_each_species(run: JudgedRun, top: TopPredictions, truth: GroundTruth) -> list[SpeciesScores]:
+    """Score each species, the best first; a picture that the run lacks counts as wrong."""
     worst: dict[str, str] = {}
-    for one in find_confusions(first, truth):
-        worst.setdefault(one.right, one.answered)
-    names, code = truth.column("species")
-    count = np.bincount(code, minlength=len(names))
-    shares = [np.bincount(code, top_k_scores(answers.rank, k), len(names)) / count for k in (1, 5)]
-    found = [
-        SpeciesScores(name, int(count[i]), float(shares[0][i]), float(shares[1][i]), worst.get(name))
-        for i, name in enumerate(names)
+    for confusion in find_confusions(top, truth):
+        worst.setdefault(confusion.species, confusion.predicted)
+    names, labels = truth.encode("species")
+    counts = np.bincount(labels).tolist()
+    shares = [average_by_group(top_k_scores(run.rank, k), labels).tolist() for k in (1, 5)]
+    scores = [
+        SpeciesScores(name, count, top_1, top_5, worst.get(name))
+        for name, count, top_1, top_5 in zip(names, counts, *shares, strict=True)
     ]
-    return sorted(found, key=lambda one: (-one.first, -one.first_five, one.species))
+    return sorted(scores, key=lambda row: (-row.top_1, -row.top_5, row.species))
 
 
 def compute_rank_curve(rank: ArrayLike, deepest: int) -> NDArray[np.float64]:
-    """Compute the share of pictures with the right species among the first k, for every k up to `deepest`.
+    """Compute the share of pictures with the correct species among the first k, for every k up to `deepest`.
 
     Parameters
     ----------
     rank : int array (n,)
-        The right species' rank, from 1; 0 where it isn't named.
+        The correct species' rank, from 1; 0 where it isn't named.
     deepest : int
 
     Returns
@@ -198,28 +162,24 @@ def compute_rank_curve(rank: ArrayLike, deepest: int) -> NDArray[np.float64]:
 
     Examples
     --------
-    >>> rank_curve([1, 3, 0, 1], 4)
+    >>> compute_rank_curve([1, 3, 0, 1], 4)
     array([0.5 , 0.5 , 0.75, 0.75])
     """
     ranks = np.asarray(rank)
-    inside = ranks[(ranks >= 1) & (ranks <= deepest)]
-    return np.cumsum(np.bincount(inside, minlength=deepest + 1)[1:]) / len(ranks)
+    counted = ranks[(ranks >= 1) & (ranks <= deepest)]
+    return np.cumsum(np.bincount(counted, minlength=deepest + 1)[1:]) / len(ranks)
 
 
-def compute_reliability(probability: ArrayLike, right: ArrayLike, n_bins: int = 10) -> ReliabilityCurve:
-    """Hold the probability of answers against how often they are right.
+def compute_reliability(probability: ArrayLike, correct: ArrayLike, n_bins: int = 10) -> ReliabilityCurve:
+    """Compare the probabilities of predictions with how often they are correct.
 
     Parameters
     ----------
     probability : float array (n,)
         In [0, 1].
-    right : bool array (n,)
+    correct : bool array (n,)
     n_bins : int, default 10
-        Bins of equal width; 1 belongs to the last.
-
-    Returns
-    -------
-    ReliabilityCurve
+        Number of bins of equal width; 1 belongs to the last.
 
     References
     ----------
@@ -227,15 +187,15 @@ def compute_reliability(probability: ArrayLike, right: ArrayLike, n_bins: int = 
 
     Examples
     --------
-    >>> found = reliability([0.9, 0.9, 0.1, 0.1], [True, False, False, False])
-    >>> found.right.tolist(), round(found.error, 2)
+    >>> curve = compute_reliability([0.9, 0.9, 0.1, 0.1], [True, False, False, False])
+    >>> curve.accuracy.tolist(), round(curve.error, 2)
     ([0.0, 0.5], 0.25)
     """
-    said, hit = np.asarray(probability, np.float64), np.asarray(right, bool)
-    bins = np.minimum((said * n_bins).astype(np.intp), n_bins - 1)
+    probabilities = np.asarray(probability, np.float64)
+    bins = np.minimum((probabilities * n_bins).astype(np.intp), n_bins - 1)
     count = np.bincount(bins, minlength=n_bins)
     used = count > 0
-    mean_said = np.bincount(bins, said, n_bins)[used] / count[used]
-    mean_right = np.bincount(bins, hit.astype(np.float64), n_bins)[used] / count[used]
-    error = float(np.abs(mean_said - mean_right) @ count[used] / max(len(said), 1))
-    return ReliabilityCurve(mean_said, mean_right, count[used], error)
+    mean_probability = average_by_group(probabilities, bins, n_bins)[used]
+    accuracy = average_by_group(correct, bins, n_bins)[used]
+    error = float(np.abs(mean_probability - accuracy) @ count[used] / max(len(probabilities), 1))
+    return ReliabilityCurve(mean_probability, accuracy, count[used], error)

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import leafid
-from leafid.collection.picture import AcquisitionType, Picture
+from leafid.collection.picture import Picture
 from leafid.evaluation.judged_run import JudgedRun, judge_run
 from leafid.evaluation.resampling import Bootstrap
-from leafid.evaluation.summary import ALL, MEAN_OF_TYPES, GroupScores, measures, score_by_type
+from leafid.evaluation.summary import ALL, MEAN_OF_TYPES, GroupScores, RunScorer, select_types
+from leafid.metrics.plant_task import list_plant_metrics
 from leafid.report import plots
 from leafid.report.facts import (
     Confusion,
@@ -26,23 +27,26 @@ from leafid.report.facts import (
     find_top_predictions,
     score_each_species,
 )
-from leafid.report.thumbnails import thumbnail
-from leafid.runs.ground_truth import UNKNOWN, GroundTruth
+from leafid.report.thumbnails import make_thumbnail
+from leafid.runs.ground_truth import GroundTruth
 from leafid.runs.run import Run
 
 if TYPE_CHECKING:
     from jinja2 import Template
 
+# Maximum number of confusions, of missing pictures that are named, and of ranks.
 CONFUSIONS_SHOWN = 12
 MISSING_SHOWN = 200
 DEEPEST_RANK = 20
-# Thumbnails of one confusion; the page stays at a few megabytes with any number of runs.
+# Maximum number of thumbnails of one confusion: the page stays at a few megabytes with any number of runs.
 _WRONG_SHOWN, _EXAMPLES_SHOWN = 3, 2
+# Maximum number of files tried for the examples of a species: many may be unreadable.
+_EXAMPLES_TRIED = 8
 
 
 @dataclass(frozen=True)
 class Example:
-    """A picture as the page shows it: `image` is a data URL."""
+    """A picture on the page: `image` is a data URL."""
 
     name: str
     image: str
@@ -50,205 +54,174 @@ class Example:
 
 @dataclass(frozen=True)
 class ShownConfusion:
-    """A confusion with pictures: those that were answered wrongly, and others of either species."""
+    """A confusion with pictures: those that were confused, and others of both species."""
 
     confusion: Confusion
-    wrong: Sequence[Example]
-    right: Sequence[Example]
-    answered: Sequence[Example]
+    confused: Sequence[Example]
+    correct: Sequence[Example]
+    predicted: Sequence[Example]
 
 
 @dataclass(frozen=True)
-class RunFacts:
-    """One run laid beside the ground truth."""
+class RunReport:
+    """What the page shows about one run."""
 
-    run: Run
-    answers: JudgedRun
-    first: TopPredictions
+    name: str
+    judged: JudgedRun
+    top: TopPredictions
     parts: Sequence[GroupScores]
+    reliability: ReliabilityCurve | None
 
 
-def report_page(
+def make_report(
     truth: GroundTruth,
     runs: Sequence[Run],
     pictures: Sequence[Picture] = (),
     *,
     source: str = "",
     bootstrap: Bootstrap | None = None,
-    thumbnails: Callable[[Path], str | None] = thumbnail,
+    make_image: Callable[[Path], str | None] = make_thumbnail,
 ) -> str:
-    """Write the report on runs.
+    """Make the report on runs, as HTML.
 
     Parameters
     ----------
-    truth : Truth
+    truth : GroundTruth
     runs : sequence of Run
         At least one, with names that differ.
     pictures : sequence of Picture
-        Where the pictures are that the page shows; those that can't be read are left out.
+        Those that the page may show; unreadable ones are left out.
     source : str
-        How the page calls the ground truth.
+        What the page calls the ground truth.
     bootstrap : Bootstrap, optional
-        Of the intervals of S.
-    thumbnails : callable
+        For the intervals of S.
+    make_image : callable
         From a file to a data URL, or None.
-
-    Returns
-    -------
-    str
-        HTML.
     """
-    how = bootstrap or Bootstrap()
-    chosen = measures((1, 5))
-    facts = [
-        RunFacts(
-            run,
-            found := judge_run(run, truth),
-            find_top_predictions(run, truth),
-            score_by_type(truth, found, chosen, bootstrap=how),
-        )
-        for run in runs
-    ]
-    gallery = _Gallery(truth, pictures, thumbnails)
-    return _template().render(
+    resampling = bootstrap or Bootstrap()
+    metrics = list_plant_metrics()
+    reports = []
+    for run in runs:
+        judged, top = judge_run(run, truth), find_top_predictions(run, truth)
+        parts = RunScorer(truth, judged, metrics, bootstrap=resampling).score_by_type()
+        known = ~np.isnan(top.score)
+        curve = compute_reliability(top.score[known], top.correct[known]) if top.are_probabilities else None
+        reports.append(RunReport(run.name, judged, top, parts, curve))
+    curves = {report.name: report.reliability for report in reports if report.reliability}
+    gallery = _Gallery(pictures, make_image)
+    return _read_template().render(
         version=leafid.__version__,
         source=source,
         truth=truth,
-        counts=_counts(truth),
-        measures=[measure.name for measure in chosen],
-        bootstrap=how,
-        facts=facts,
-        score_plot=_score_plot(facts),
-        rank_plot=_rank_plot(truth, facts),
-        reliability_plot=_reliability_plot(facts),
-        errors={one.run.name: _reliability(one).error for one in facts if one.first.are_probabilities},
-        details=[_details(one, truth, gallery) for one in facts],
+        counts=_count_by_type(truth),
+        metrics=[metric.name for metric in metrics],
+        bootstrap=resampling,
+        reports=reports,
+        score_plot=_plot_scores(reports),
+        rank_plot=_plot_ranks(truth, reports),
+        reliability_plot=plots.draw_reliability(curves) if curves else None,
+        errors={name: curve.error for name, curve in curves.items()},
+        details=[_describe_run(report, truth, gallery) for report in reports],
         missing_shown=MISSING_SHOWN,
     )
 
 
 class _Gallery:
-    """Finds pictures to show; each file is shrunk once."""
+    """Finds pictures to show, and shrinks each file only once."""
 
-    def __init__(
-        self, truth: GroundTruth, pictures: Sequence[Picture], thumbnails: Callable[[Path], str | None]
-    ) -> None:
-        self.thumbnails = thumbnails
-        # A package lists a test picture twice, with and without its label; both are the same file.
-        self.file = {picture.name: picture.file for picture in pictures}
-        self.scored = frozenset(truth.pictures)
+    def __init__(self, pictures: Sequence[Picture], make_image: Callable[[Path], str | None]) -> None:
+        self.make_image = make_image
+        # A package lists a test picture twice, with and without its label; both have the same file.
+        self.pictures = {picture.name: picture for picture in pictures}
         self.of_species: dict[str, list[str]] = {}
-        # Training pictures come first: they are what the program had seen of a species.
+        # Training pictures come first: they are what the program has seen of a species.
         for picture in sorted(pictures, key=lambda picture: picture.part != "train"):
             if picture.species:
                 self.of_species.setdefault(picture.species, []).append(picture.name)
-        self.type = {picture.name: picture.type for picture in pictures}
-        self.made: dict[str, str | None] = {}
+        self.images: dict[str, str | None] = {}
 
     def show(self, names: Sequence[str], count: int) -> list[Example]:
-        """Show the first so many of the pictures that can be read."""
-        found: list[Example] = []
+        """Show the first `count` of the pictures that can be read."""
+        examples: list[Example] = []
         for name in names:
-            if len(found) == count:
+            if len(examples) == count:
                 break
-            if name not in self.made:
-                self.made[name] = self.thumbnails(self.file[name]) if name in self.file else None
-            image = self.made[name]
+            if name not in self.images:
+                self.images[name] = self.make_image(self.pictures[name].file) if name in self.pictures else None
+            image = self.images[name]
             if image:
-                found.append(Example(name, image))
-        return found
+                examples.append(Example(name, image))
+        return examples
 
-    def examples(self, species: str, like: str, besides: Sequence[str]) -> list[Example]:
-        """Show pictures of a species, of the acquisition type of the picture `like` where there are some."""
-        names = [name for name in self.of_species.get(species, []) if name not in besides]
-        names.sort(key=lambda name: self.type.get(name) != self.type.get(like))
-        # Files that can't be read must not make the page search a whole collection for others.
-        return self.show(names[:8], _EXAMPLES_SHOWN)
+    def show_species(self, species: str, like: str, except_for: Sequence[str] = ()) -> list[Example]:
+        """Show pictures of a species, those of the same acquisition type as the picture `like` first."""
+        names = [name for name in self.of_species.get(species, []) if name not in except_for]
+        type_ = self.pictures[like].type if like in self.pictures else None
+        names.sort(key=lambda name: self.pictures[name].type != type_)
+        return self.show(names[:_EXAMPLES_TRIED], _EXAMPLES_SHOWN)
 
 
-def _details(one: RunFacts, truth: GroundTruth, gallery: _Gallery) -> dict[str, object]:
-    found = find_confusions(one.first, truth)
-    missing = [name for name, covered in zip(truth.pictures, one.answers.covered, strict=True) if not covered]
+def _describe_run(report: RunReport, truth: GroundTruth, gallery: _Gallery) -> dict[str, object]:
+    confusions = find_confusions(report.top, truth)
     shown = [
         ShownConfusion(
             confusion,
             gallery.show(confusion.pictures, _WRONG_SHOWN),
-            gallery.examples(confusion.right, confusion.pictures[0], confusion.pictures),
-            gallery.examples(confusion.answered, confusion.pictures[0], ()),
+            gallery.show_species(confusion.species, confusion.pictures[0], confusion.pictures),
+            gallery.show_species(confusion.predicted, confusion.pictures[0]),
         )
-        for confusion in found[:CONFUSIONS_SHOWN]
+        for confusion in confusions[:CONFUSIONS_SHOWN]
     ]
     return {
-        "name": one.run.name,
-        "species": score_each_species(one.answers, one.first, truth),
+        "name": report.name,
+        "species": score_each_species(report.judged, report.top, truth),
         "confusions": shown,
-        "n_confusions": len(found),
-        "n_wrong": sum(len(confusion.pictures) for confusion in found),
-        "missing": missing,
+        "n_confusions": len(confusions),
+        "n_wrong": sum(len(confusion.pictures) for confusion in confusions),
+        "missing": [name for name, found in zip(truth.pictures, report.judged.covered, strict=True) if not found],
     }
 
 
-def _counts(truth: GroundTruth) -> list[dict[str, object]]:
-    types = [part for part in (*map(str, AcquisitionType), UNKNOWN) if part in truth.type]
-    rows = []
-    for name in [*types, ALL] if len(types) > 1 else types:
-        here = [index for index, type_ in enumerate(truth.type) if name in (type_, ALL)]
-        columns = {"species": truth.species, "plants": truth.plant, "authors": truth.author}
-        rows.append(
-            {
-                "type": name,
-                "pictures": len(here),
-                **{title: len({column[index] for index in here}) for title, column in columns.items()},
-            }
-        )
-    return rows
+def _count_by_type(truth: GroundTruth) -> list[dict[str, object]]:
+    groups = select_types(truth)
+    if len(groups) > 1:
+        groups[ALL] = np.arange(len(truth))
+    columns = {"species": truth.species, "plants": truth.plant, "authors": truth.author}
+    return [
+        {
+            "type": name,
+            "pictures": len(indices),
+            **{title: len({column[index] for index in indices}) for title, column in columns.items()},
+        }
+        for name, indices in groups.items()
+    ]
 
 
-def _score_plot(facts: Sequence[RunFacts]) -> str:
-    # Of a single type, its mean of types says the same again.
-    parts = [part.name for part in facts[0].parts if part.name != ALL]
-    shown = parts if len(parts) > 2 else parts[:1]
+def _plot_scores(reports: Sequence[RunReport]) -> str:
+    # With a single type, the mean of types would repeat it.
+    names = [part.name for part in reports[0].parts if part.name != ALL]
+    shown = names if len(names) > 2 else names[:1]
     scores = {
-        one.run.name: [(part.scores[0], *part.intervals[0]) for part in one.parts if part.name in shown]
-        for one in facts
+        report.name: [(part.scores[0], *part.intervals[0]) for part in report.parts if part.name in shown]
+        for report in reports
     }
-    return plots.score_bars(["mean" if name == MEAN_OF_TYPES else name for name in shown], scores)
+    return plots.draw_score_bars(["mean" if name == MEAN_OF_TYPES else name for name in shown], scores)
 
 
-def _rank_plot(truth: GroundTruth, facts: Sequence[RunFacts]) -> str:
-    deepest = min(DEEPEST_RANK, max(2, *(int(one.answers.size.max()) for one in facts)))
-    if len(facts) > 1:
-        return plots.rank_curves({one.run.name: compute_rank_curve(one.answers.rank, deepest) for one in facts})
-    types = [part.name for part in facts[0].parts if part.name not in (ALL, MEAN_OF_TYPES)]
-    kinds = np.array(truth.type)
-    return plots.rank_curves(
-        {name: compute_rank_curve(facts[0].answers.rank[kinds == name], deepest) for name in types}
-    )
+def _plot_ranks(truth: GroundTruth, reports: Sequence[RunReport]) -> str:
+    deepest = min(DEEPEST_RANK, max(2, *(int(report.judged.size.max()) for report in reports)))
+    if len(reports) > 1:
+        ranks = {report.name: report.judged.rank for report in reports}
+    else:
+        ranks = {name: reports[0].judged.rank[indices] for name, indices in select_types(truth).items()}
+    return plots.draw_rank_curves({name: compute_rank_curve(rank, deepest) for name, rank in ranks.items()})
 
 
-def _reliability_plot(facts: Sequence[RunFacts]) -> str | None:
-    curves = {one.run.name: _reliability(one) for one in facts if one.first.are_probabilities}
-    return plots.reliability_diagram(curves) if curves else None
-
-
-def _reliability(one: RunFacts) -> ReliabilityCurve:
-    said = ~np.isnan(one.first.score)
-    return compute_reliability(one.first.score[said], one.first.right[said])
-
-
-def _template() -> Template:
+def _read_template() -> Template:
     from jinja2 import Environment, StrictUndefined
 
     text = (resources.files("leafid.report") / "templates" / "report.html").read_text(encoding="utf-8")
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    environment.filters["percent"] = _percent
-    environment.filters["score"] = _score
+    environment.filters["percent"] = "{:.0%}".format
+    environment.filters["score"] = lambda value: "–" if np.isnan(value) else f"{value:.3f}"
     return environment.from_string(text)
-
-
-def _percent(share: float) -> str:
-    return f"{share:.0%}"
-
-
-def _score(value: float) -> str:
-    return "–" if np.isnan(value) else f"{value:.3f}"

@@ -1,4 +1,4 @@
-"""The report's plots, as SVG in data URLs: the page needs no other file, and equal figures give equal bytes."""
+"""The report's plots, as SVG in data URLs, so that the page needs no other file; equal figures give equal bytes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Told apart by people with any kind of colour vision (Okabe and Ito, 2008), green first.
+# Distinguishable with any kind of colour vision (Okabe and Ito, 2008), green first.
 COLOURS = ("#00785a", "#d55e00", "#0072b2", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
 _STYLE = {
     "font.size": 10,
@@ -32,7 +32,7 @@ _STYLE = {
 }
 
 
-def score_bars(
+def draw_score_bars(
     types: Sequence[str], scores: Mapping[str, Sequence[tuple[float, float, float]]], title: str = "S"
 ) -> str:
     """Draw the score of each run on each type, with its interval.
@@ -43,85 +43,62 @@ def score_bars(
     scores : mapping of str to sequence of (score, low, high)
         For each run one a type; low and high are NaN where there is no interval.
     title : str
-
-    Returns
-    -------
-    str
-        A data URL.
+        Of the axis of scores.
     """
-    figure, axes = _figure(1.6 + 1.5 * len(types), 3.1)
+    figure, axes = _make_figure(1.6 + 1.5 * len(types), 3.1)
     width = 0.72 / len(scores)
     for index, (name, values) in enumerate(scores.items()):
         height, low, high = np.array(values, np.float64).T
-        place = np.arange(len(types)) + (index - (len(scores) - 1) / 2) * width
-        axes.bar(place, height, width * 0.92, color=COLOURS[index % len(COLOURS)], label=name)
+        centres = np.arange(len(types)) + (index - (len(scores) - 1) / 2) * width
+        axes.bar(centres, height, width * 0.92, color=COLOURS[index % len(COLOURS)], label=name)
         known = ~np.isnan(low)
         if known.any():
-            # A percentile interval need not hold the score; a bar's whisker can't be negative.
+            # A percentile interval need not contain the score, and a whisker can't be negative.
             whiskers = np.maximum(np.array([height - low, high - height])[:, known], 0)
-            axes.errorbar(place[known], height[known], whiskers, fmt="none", ecolor="#222", capsize=3, lw=1)
-        for x, value, top in zip(place, height, np.where(known, np.maximum(high, height), height), strict=True):
+            axes.errorbar(centres[known], height[known], whiskers, fmt="none", ecolor="#222", capsize=3, lw=1)
+        for x, value, top in zip(centres, height, np.where(known, np.maximum(high, height), height), strict=True):
             if not np.isnan(value):
                 axes.text(x, top + 0.02, f"{value:.2f}", ha="center", va="bottom", fontsize=9 if len(scores) < 4 else 7)
     axes.set_xticks(range(len(types)), types)
     axes.set(ylim=(0, 1.12), ylabel=title, yticks=np.linspace(0, 1, 6))
     axes.grid(axis="y")
-    _legend(axes, scores)
-    return _url(figure)
+    _add_legend(axes, scores)
+    return _to_data_url(figure)
 
 
-def rank_curves(curves: Mapping[str, NDArray[np.float64]]) -> str:
-    """Draw the share of pictures with the right species among the first k.
-
-    Parameters
-    ----------
-    curves : mapping of str to float64 (deepest,)
-        See `leafid.report.facts.compute_rank_curve`.
-
-    Returns
-    -------
-    str
-        A data URL.
-    """
-    figure, axes = _figure(5.2, 3.1)
+def draw_rank_curves(curves: Mapping[str, NDArray[np.float64]]) -> str:
+    """Draw curves of `leafid.report.facts.compute_rank_curve`."""
+    figure, axes = _make_figure(5.2, 3.1)
     for index, (name, curve) in enumerate(curves.items()):
         k = np.arange(1, len(curve) + 1)
         axes.plot(k, curve, "o-", ms=3.5, lw=1.6, color=COLOURS[index % len(COLOURS)], label=name)
     deepest = max(map(len, curves.values()))
-    axes.set(ylim=(0, 1.03), xlim=(0.6, deepest + 0.4), xlabel="first k answers", ylabel="right species among them")
+    axes.set(ylim=(0, 1.03), xlim=(0.6, deepest + 0.4), xlabel="first k answers", ylabel="correct species among them")
     axes.set_xticks(sorted({1, *range(5, deepest + 1, 5)}) if deepest > 10 else range(1, deepest + 1))
     axes.grid()
     axes.legend(frameon=False, loc="lower right", fontsize=9)
-    return _url(figure)
+    return _to_data_url(figure)
 
 
-def reliability_diagram(curves: Mapping[str, ReliabilityCurve]) -> str:
-    """Draw how often answers of about one probability are right, and how many there are.
-
-    Parameters
-    ----------
-    curves : mapping of str to Reliability
-
-    Returns
-    -------
-    str
-        A data URL.
-    """
-    figure, axes = _figure(4.2, 3.6)
+def draw_reliability(curves: Mapping[str, ReliabilityCurve]) -> str:
+    """Draw how often predictions of about the same probability are correct, and how many there are."""
+    figure, axes = _make_figure(4.2, 3.6)
     axes.plot([0, 1], [0, 1], "--", color="#9aa39c", lw=1)
     for index, (name, curve) in enumerate(curves.items()):
         colour = COLOURS[index % len(COLOURS)]
-        axes.plot(curve.said, curve.right, "-", color=colour, lw=1.4, label=name)
+        axes.plot(curve.probability, curve.accuracy, "-", color=colour, lw=1.4, label=name)
         area = 12 + 160 * curve.count / curve.count.sum()
-        axes.scatter(curve.said, curve.right, area, color=colour, alpha=0.85, edgecolor="white", lw=0.6, zorder=3)
-    axes.set(xlim=(-0.02, 1.03), ylim=(-0.02, 1.03), xlabel="probability of the first answer", ylabel="share right")
+        axes.scatter(
+            curve.probability, curve.accuracy, area, color=colour, alpha=0.85, edgecolor="white", lw=0.6, zorder=3
+        )
+    axes.set(xlim=(-0.02, 1.03), ylim=(-0.02, 1.03), xlabel="probability of the first answer", ylabel="share correct")
     axes.grid()
-    _legend(axes, curves, "upper left")
-    return _url(figure)
+    _add_legend(axes, curves, "upper left")
+    return _to_data_url(figure)
 
 
-def _figure(width: float, height: float) -> tuple[Figure, Axes]:
-    # No pyplot: its global state and its choice of a window system are of no use here.
+def _make_figure(width: float, height: float) -> tuple[Figure, Axes]:
+    # Without pyplot, whose global state and window system nothing here needs.
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
@@ -130,12 +107,12 @@ def _figure(width: float, height: float) -> tuple[Figure, Axes]:
         return figure, figure.subplots()
 
 
-def _legend(axes: Axes, series: Mapping[str, object], place: str = "upper right") -> None:
+def _add_legend(axes: Axes, series: Mapping[str, object], location: str = "upper right") -> None:
     if len(series) > 1:
-        axes.legend(frameon=False, fontsize=9, loc=place, ncols=2 if len(series) > 3 else 1)
+        axes.legend(frameon=False, fontsize=9, loc=location, ncols=2 if len(series) > 3 else 1)
 
 
-def _url(figure: Figure) -> str:
+def _to_data_url(figure: Figure) -> str:
     from matplotlib import rc_context
 
     stream = io.BytesIO()

@@ -11,249 +11,189 @@ import numpy as np
 from leafid.evaluation.comparison import RunComparison, score_species
 from leafid.evaluation.judged_run import JudgedRun
 from leafid.evaluation.resampling import Bootstrap
-from leafid.evaluation.summary import GroupScores, Measure, level_measure, score_by_group, score_by_type
-from leafid.metrics.plant_task import accuracy_score
+from leafid.evaluation.summary import GroupScores, RunScorer
+from leafid.metrics.averaging import accuracy_score, average_by_group, macro_average
+from leafid.metrics.plant_task import PlantMetric, find_level_metric
 from leafid.metrics.registry import Metric
-from leafid.metrics.set_scores import BINS, bin_accuracy, empty_share, group_means, macro_average, mean_size
+from leafid.metrics.set_valued import BINS, average_by_bin, compute_empty_share
 from leafid.report.tables import Cell, Table
 from leafid.runs.ground_truth import GroundTruth
 
 
 @dataclass(frozen=True)
-class Options:
+class TableOptions:
     """What the tables of scores show.
 
     Attributes
     ----------
-    chosen : sequence of Measure
+    metrics : sequence of PlantMetric
     leave_out_missing : bool
         As the official scorer does.
     bootstrap : Bootstrap
     intervals : {"S", "all", "none"}
-        Of which scores to show confidence intervals; S means that of S alone.
+        The scores that are shown with confidence intervals.
     """
 
-    chosen: Sequence[Measure]
+    metrics: Sequence[PlantMetric]
     leave_out_missing: bool = False
     bootstrap: Bootstrap = field(default_factory=Bootstrap)
     intervals: str = "S"
 
-    def has_interval(self, measure: Measure) -> bool:
-        """Tell whether a measure is shown with its interval."""
-        return self.intervals == "all" or (self.intervals == "S" and measure.name == "S")
+    def has_interval(self, metric: PlantMetric) -> bool:
+        """Whether a metric is shown with its interval."""
+        return self.intervals == "all" or (self.intervals == "S" and metric.name == "S")
 
-    @property
-    def used_bootstrap(self) -> Bootstrap | None:
-        """The bootstrap, where an interval is shown."""
-        return None if self.intervals == "none" else self.bootstrap
-
-    @property
-    def notes(self) -> list[str]:
-        """How the intervals were made."""
+    def list_notes(self) -> list[str]:
+        """List how the intervals were computed."""
         if self.intervals == "none":
             return []
-        how = self.bootstrap
         return [
-            f"low, high: {how.confidence:.0%} interval, bootstrap over plants within authors, "
-            f"{how.resamples} resamples, seed {how.seed}"
+            f"low, high: {self.bootstrap.confidence:.0%} interval, bootstrap over plants within authors, "
+            f"{self.bootstrap.resamples} resamples, seed {self.bootstrap.seed}"
         ]
 
-
-def type_table(truth: GroundTruth, runs: Sequence[JudgedRun], options: Options) -> Table:
-    """Compose the scores of each run on each acquisition type.
-
-    Parameters
-    ----------
-    truth : Truth
-    runs : sequence of Answers
-    options : Options
-
-    Returns
-    -------
-    Table
-    """
-    rows = [
-        [run.name, part.name, *_cells(part, options.chosen, options)]
-        for run in runs
-        for part in score_by_type(
+    def score_run(self, truth: GroundTruth, run: JudgedRun, group: str) -> list[GroupScores]:
+        """Score a run by type or group."""
+        scorer = RunScorer(
             truth,
             run,
-            options.chosen,
-            leave_out_missing=options.leave_out_missing,
-            bootstrap=options.used_bootstrap,
+            self.metrics,
+            leave_out_missing=self.leave_out_missing,
+            bootstrap=None if self.intervals == "none" else self.bootstrap,
         )
-    ]
-    return Table(
-        "Scores by acquisition type", ["run", "type", *_headings(options.chosen, options)], rows, options.notes
-    )
+        return scorer.score_by_type() if group == "type" else scorer.score_by_group(group)
+
+    def list_headings(self) -> list[str]:
+        """List the headings that `format_scores` has cells for."""
+        headings = ["pictures", "missing", "plants"]
+        for metric in self.metrics:
+            title = metric.column
+            headings += [title, f"{title} low", f"{title} high"] if self.has_interval(metric) else [title]
+        return headings
+
+    def list_cells(self, part: GroupScores) -> list[Cell]:
+        """List the cells of a group's scores."""
+        cells: list[Cell] = [part.pictures, part.missing, part.plants]
+        for metric, score, interval in zip(self.metrics, part.scores, part.intervals, strict=True):
+            cells += [score, *interval] if self.has_interval(metric) else [score]
+        return cells
 
 
-def group_table(truth: GroundTruth, runs: Sequence[JudgedRun], group: str, options: Options) -> Table:
-    """Compose the scores of each run on each species, genus, family, author, plant or content.
+def make_type_table(truth: GroundTruth, runs: Sequence[JudgedRun], options: TableOptions) -> Table:
+    """Tabulate the scores of each run on each acquisition type."""
+    return _make_score_table("Scores by acquisition type", truth, runs, "type", options)
 
-    Parameters
-    ----------
-    truth : Truth
-    runs : sequence of Answers
-    group : str
-        See `leafid.evaluation.summary.GROUPS`.
-    options : Options
 
-    Returns
-    -------
-    Table
-    """
-    extra = level_measure(group)
-    chosen = [extra, *options.chosen] if extra else list(options.chosen)
+def make_group_table(truth: GroundTruth, runs: Sequence[JudgedRun], group: str, options: TableOptions) -> Table:
+    """Tabulate the scores of each run on each of `leafid.evaluation.summary.GROUPS`."""
+    level_metric = find_level_metric(group)
+    if level_metric:
+        options = replace(options, metrics=[level_metric, *options.metrics])
+    return _make_score_table(f"Scores by {group}", truth, runs, group, options)
+
+
+def _make_score_table(
+    title: str, truth: GroundTruth, runs: Sequence[JudgedRun], group: str, options: TableOptions
+) -> Table:
     rows = [
-        [run.name, part.name, *_cells(part, chosen, options)]
+        [run.name, part.name, *options.list_cells(part)]
         for run in runs
-        for part in score_by_group(
-            truth,
-            run,
-            chosen,
-            group,
-            leave_out_missing=options.leave_out_missing,
-            bootstrap=options.used_bootstrap,
-        )
+        for part in options.score_run(truth, run, group)
     ]
-    return Table(f"Scores by {group}", ["run", group, *_headings(chosen, options)], rows, options.notes)
+    return Table(title, ["run", group, *options.list_headings()], rows, options.list_notes())
 
 
-def set_tables(
+def make_set_tables(
     truth: GroundTruth, runs: Sequence[JudgedRun], training_pictures: Mapping[str, int] | None = None
 ) -> list[Table]:
-    """Compose the scores of runs as set-valued predictions: a picture's set is all that the run names for it.
+    """Tabulate the scores of runs as set-valued predictions: a picture's set is all that the run names for it.
 
     Parameters
     ----------
-    truth : Truth
-    runs : sequence of Answers
+    truth : GroundTruth
+    runs : sequence of JudgedRun
         A picture that a run lacks has the empty set.
     training_pictures : mapping of str to int, optional
-        How many pictures of each species a system was trained on: adds the accuracy by bins of them.
-
-    Returns
-    -------
-    list of Table
+        Number of pictures of each species that a system was trained on: adds the accuracy by bins of them.
     """
-    names, species = truth.column("species")
-    contents, content = truth.column("content")
+    names, species = truth.encode("species")
+    contents, content = truth.encode("content")
+    counts = np.bincount(content).tolist()
     rows: list[list[Cell]] = []
-    organs: list[list[Cell]] = []
-    bins: list[list[Cell]] = []
+    content_rows: list[list[Cell]] = []
+    bin_rows: list[list[Cell]] = []
     for run in runs:
-        hit = run.rank > 0
-        per_class = group_means(hit, species, len(names))
-        sizes = run.size
-        rows.append([run.name, accuracy_score(hit), macro_average(per_class), mean_size(sizes), empty_share(sizes)])
-        for organ, score, size, count in zip(
-            contents,
-            group_means(hit, content, len(contents)),
-            group_means(sizes, content, len(contents)),
-            np.bincount(content, minlength=len(contents)),
-            strict=True,
-        ):
-            organs.append([run.name, organ, int(count), float(score), float(size)])
+        hit, size = run.rank > 0, run.size
+        by_species = average_by_group(hit, species)
+        scores = accuracy_score(hit), macro_average(by_species), accuracy_score(size), compute_empty_share(size)
+        rows.append([run.name, *scores])
+        by_content = average_by_group(hit, content).tolist(), average_by_group(size, content).tolist()
+        content_rows += [[run.name, *row] for row in zip(contents, counts, *by_content, strict=True)]
         if training_pictures is not None:
-            trained = np.array([training_pictures.get(name, 0) for name in names])
-            for title, score, count in zip(BINS, *bin_accuracy(per_class, trained), strict=True):
-                bins.append([run.name, title, int(count), float(score)])
+            accuracy, classes = average_by_bin(by_species, [training_pictures.get(name, 0) for name in names])
+            bin_rows += [[run.name, *row] for row in zip(BINS, classes.tolist(), accuracy.tolist(), strict=True)]
     tables = [
         Table("Sets", ["run", "accuracy", "macro-average accuracy", "mean size", "empty sets"], rows),
-        Table("Sets by content", ["run", "content", "pictures", "accuracy", "mean size"], organs),
+        Table("Sets by content", ["run", "content", "pictures", "accuracy", "mean size"], content_rows),
     ]
     if training_pictures is not None:
         headings = ["run", "training pictures", "species", "mean bin accuracy"]
-        tables.append(Table("Sets by training pictures of the species", headings, bins))
+        tables.append(Table("Sets by training pictures of the species", headings, bin_rows))
     return tables
 
 
-def comparison_table(pairs: Sequence[RunComparison], metric: str, what: str, resamples: int, seed: int) -> Table:
-    """Compose the comparison of every two runs.
+def make_comparison_table(
+    comparisons: Sequence[RunComparison], metric: PlantMetric, pictures: str, resamples: int, seed: int
+) -> Table:
+    """Tabulate how every two runs differ.
 
     Parameters
     ----------
-    pairs : sequence of Pair
-    metric, what : str
-        What was compared, and on which pictures.
+    comparisons : sequence of RunComparison
+    metric : PlantMetric
+    pictures : str
+        The acquisition type, or what else was compared.
     resamples, seed : int
-        Of the randomisation.
-
-    Returns
-    -------
-    Table
+        As the comparisons were made with.
     """
-    columns = [
-        "run A",
-        "run B",
-        f"{metric} of A",
-        f"{metric} of B",
-        "A - B",
-        "p",
-        "p (Holm)",
-        "A wins",
-        "ties",
-        "B wins",
-    ]
+    name = metric.column
+    columns = ["run A", "run B", f"{name} of A", f"{name} of B", "A - B", "p", "p (Holm)", "A wins", "ties", "B wins"]
     rows: list[list[Cell]] = [
         [
-            pair.first,
-            pair.second,
-            pair.first_score,
-            pair.second_score,
-            pair.first_score - pair.second_score,
-            pair.p,
-            pair.corrected_p,
-            pair.win,
-            pair.tie,
-            pair.loss,
+            *(c.first, c.second, c.first_score, c.second_score, c.first_score - c.second_score, c.p, c.corrected_p),
+            *(c.wins, c.ties, c.losses),
         ]
-        for pair in pairs
+        for c in comparisons
     ]
     notes = [
         f"p: paired randomisation over plants, {resamples} resamples, seed {seed}; "
-        f"Holm's correction for {len(pairs)} comparison{'s' if len(pairs) > 1 else ''}",
+        f"Holm's correction for {len(comparisons)} comparison{'s' if len(comparisons) > 1 else ''}",
         "wins, ties: species on which a run scores higher, or both the same",
     ]
-    return Table(f"Comparison, {metric}, {what}", columns, rows, notes)
+    return Table(f"Comparison, {name}, {pictures}", columns, rows, notes)
 
 
-def species_table(
-    truth: GroundTruth, runs: Sequence[JudgedRun], measure: Measure, acquisition_type: str | None
+def make_species_table(
+    truth: GroundTruth, runs: Sequence[JudgedRun], metric: PlantMetric, acquisition_type: str | None
 ) -> Table:
-    """Compose each run's score on every species.
-
-    Parameters
-    ----------
-    truth : Truth
-    runs : sequence of Answers
-    measure : Measure
-        Its picture score; averaged as S is.
-    acquisition_type : str or None
-        An acquisition type, or all pictures.
-
-    Returns
-    -------
-    Table
-    """
-    names, _ = truth.column("species")
-    columns = [score_species(truth, measure.score(run), acquisition_type).tolist() for run in runs]
+    """Tabulate each run's score on every species, averaged as S is, over one acquisition type or all pictures."""
+    names, _ = truth.encode("species")
+    columns = [score_species(truth, run.score_pictures(metric), acquisition_type).tolist() for run in runs]
     rows: list[list[Cell]] = [
         [name, *row] for name, row in zip(names, zip(*columns, strict=True), strict=True) if not np.isnan(row).any()
     ]
     return Table("Scores by species", ["species", *(run.name for run in runs)], rows)
 
 
-def metrics_table(metrics: Iterable[Metric]) -> Table:
-    """List metrics with everything that the registry holds of them."""
+def make_metrics_table(metrics: Iterable[Metric]) -> Table:
+    """Tabulate metrics with everything that the registry holds of them."""
     columns = ["metric", "column", "better", "range", "command", "what it is", "citation"]
-    rows = [[m.name, m.column, _direction(m), _range(m), m.command, m.summary, m.citation] for m in metrics]
+    rows = [[m.name, m.column, _name_direction(m), _format_range(m), m.command, m.summary, m.citation] for m in metrics]
     return Table("", columns, rows)
 
 
-def metrics_by_command(metrics: Iterable[Metric], width: int = 100) -> list[Table]:
-    """List metrics for reading: a table for each command that prints some, and the numbered sources at the end.
+def make_metrics_tables(metrics: Iterable[Metric], width: int = 100) -> list[Table]:
+    """Tabulate metrics for reading: a table for each command that prints some, and the numbered sources at the end.
 
     Parameters
     ----------
@@ -269,7 +209,10 @@ def metrics_by_command(metrics: Iterable[Metric], width: int = 100) -> list[Tabl
     headings = ["metric", "column", "better", "range", "source"]
     tables = []
     for command, members in by_command.items():
-        rows = [[m.name, fill(m.column, 22), _direction(m), _range(m), f"[{sources[m.citation]}]"] for m in members]
+        rows = [
+            [m.name, fill(m.column, 22), _name_direction(m), _format_range(m), f"[{sources[m.citation]}]"]
+            for m in members
+        ]
         # The table leaves two blanks between columns, and two more after a heading.
         rest = width
         for heading, *cells in zip(headings, *rows, strict=True):
@@ -280,27 +223,9 @@ def metrics_by_command(metrics: Iterable[Metric], width: int = 100) -> list[Tabl
     return [*tables[:-1], replace(tables[-1], notes=["", *notes])]
 
 
-def _direction(metric: Metric) -> str:
+def _name_direction(metric: Metric) -> str:
     return "higher" if metric.higher_is_better else "lower"
 
 
-def _range(metric: Metric) -> str:
+def _format_range(metric: Metric) -> str:
     return f"{metric.range[0]:g} to {metric.range[1]:g}"
-
-
-def _headings(chosen: Sequence[Measure], options: Options) -> list[str]:
-    headings = ["pictures", "missing", "plants"]
-    for measure in chosen:
-        headings.append(measure.name)
-        if options.has_interval(measure):
-            headings += [f"{measure.name} low", f"{measure.name} high"]
-    return headings
-
-
-def _cells(part: GroupScores, chosen: Sequence[Measure], options: Options) -> list[Cell]:
-    cells: list[Cell] = [part.pictures, part.missing, part.plants]
-    for measure, score, (low, high) in zip(chosen, part.scores, part.intervals, strict=True):
-        cells.append(score)
-        if options.has_interval(measure):
-            cells += [low, high]
-    return cells

@@ -13,6 +13,8 @@ Cell = str | int | float | None
 
 #: The formats that `render` writes.
 FORMATS = ("text", "csv", "json", "markdown", "latex")
+#: Maximum length of a line of a text table; a single column may be longer.
+WIDTH = 120
 
 _TABULATE = {"text": "simple", "markdown": "github", "latex": "latex_booktabs"}
 
@@ -27,9 +29,9 @@ class Table:
     columns : sequence of str
         Headings, each once.
     rows : sequence of sequences
-        Cells: text, numbers, or None where there is nothing to say; as many as columns.
+        Cells, as many as columns: text, numbers, or None for an empty one.
     notes : sequence of str
-        What a reader must know besides: seeds, what was left out.
+        What a reader has to know as well: seeds, what was left out.
     """
 
     title: str
@@ -52,8 +54,9 @@ def render(tables: Sequence[Table], form: str = "text", digits: int = 4) -> str:
     ----------
     tables : sequence of Table
     form : {"text", "csv", "json", "markdown", "latex"}, default "text"
-        CSV has an empty line between tables and no titles or notes; JSON is a list of objects with `title`, `rows`
-        (an object each) and `notes`. Both have all digits of a number, and no value for NaN.
+        Text has lines of at most `WIDTH` characters: a wider table is set closer, or continued below. CSV has an empty
+        line between tables and no titles or notes; JSON is a list of objects with `title`, `rows` (an object each) and
+        `notes`. Both have all digits of a number, and no value for NaN.
     digits : int, default 4
         Decimals in text, Markdown and LaTeX.
 
@@ -65,7 +68,7 @@ def render(tables: Sequence[Table], form: str = "text", digits: int = 4) -> str:
     Raises
     ------
     ValueError
-        When the format isn't known.
+        When there is no such format.
 
     Examples
     --------
@@ -75,45 +78,36 @@ def render(tables: Sequence[Table], form: str = "text", digits: int = 4) -> str:
     a.txt  0.5000
     """
     if form == "csv":
-        return "\n".join(_csv(table) for table in tables)
+        return "\n".join(_format_csv(table) for table in tables)
     if form == "json":
-        return json.dumps([_object(table) for table in tables], ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+        return json.dumps([_to_object(table) for table in tables], ensure_ascii=False, indent=1, allow_nan=False) + "\n"
     if form not in _TABULATE:
         raise ValueError(f"expected a table format ({', '.join(FORMATS)}), found {form!r}")
-    return "\n".join(_drawn(table, form, digits) for table in tables)
+    return "\n".join(_format_table(table, form, digits) for table in tables)
 
 
-def _csv(table: Table) -> str:
+def _format_csv(table: Table) -> str:
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(table.columns)
-    writer.writerows([[_plain(cell) for cell in row] for row in table.rows])
+    writer.writerows([[_drop_nan(cell) for cell in row] for row in table.rows])
     return stream.getvalue()
 
 
-def _object(table: Table) -> dict[str, object]:
-    rows = [dict(zip(table.columns, map(_plain, row), strict=True)) for row in table.rows]
+def _to_object(table: Table) -> dict[str, object]:
+    rows = [dict(zip(table.columns, map(_drop_nan, row), strict=True)) for row in table.rows]
     return {"title": table.title, "rows": rows, "notes": list(table.notes)}
 
 
-def _plain(cell: Cell) -> Cell:
+def _drop_nan(cell: Cell) -> Cell:
     return None if isinstance(cell, float) and not math.isfinite(cell) else cell
 
 
-def _drawn(table: Table, form: str, digits: int) -> str:
-    from tabulate import tabulate
-
-    columns = list(zip(*table.rows, strict=True)) or [()] * len(table.columns)
-    # Numbers are written before they get there: tabulate would also take a run named 1e5 for a number.
-    aligned = ["left" if any(isinstance(cell, str) for cell in column) else "right" for column in columns]
-    text = tabulate(
-        [[_written(cell, digits) for cell in row] for row in table.rows],
-        headers=list(table.columns),
-        tablefmt=_TABULATE[form],
-        disable_numparse=True,
-        colalign=aligned if table.rows else None,
-    )
+def _format_table(table: Table, form: str, digits: int) -> str:
     title, notes = table.title, list(table.notes)
+    text = _format_cells(table, form, digits)
+    if form == "text" and _measure_width(text) > WIDTH:
+        text = _format_narrow(table, digits)
     if form == "latex":
         return "".join([f"% {line}\n" for line in [title, *notes] if line]) + text + "\n"
     if form == "markdown":
@@ -122,7 +116,54 @@ def _drawn(table: Table, form: str, digits: int) -> str:
     return "\n".join([part for part in (title, text) if part] + notes) + "\n"
 
 
-def _written(cell: Cell, digits: int) -> str:
+def _format_cells(table: Table, form: str, digits: int, *, close: bool = False) -> str:
+    """Format headings and rows; `close` leaves no blanks after a heading that is longer than its cells."""
+    from tabulate import tabulate
+
+    is_text = [any(isinstance(row[column], str) for row in table.rows) for column in range(len(table.columns))]
+    rows = [[_format_cell(cell, digits) for cell in row] for row in table.rows]
+    headings = list(table.columns)
+    if close:
+        # tabulate pads headings, but not cells.
+        widths = [max(map(_measure_width, column)) for column in zip(headings, *rows, strict=True)]
+        rows = [headings, ["-" * width for width in widths], *rows]
+    return tabulate(
+        rows,
+        headers=() if close else headings,
+        tablefmt="plain" if close else _TABULATE[form],
+        # Cells are formatted before: tabulate would also take a run named 1e5 for a number.
+        disable_numparse=True,
+        colalign=["left" if text else "right" for text in is_text] if rows else None,
+    )
+
+
+def _format_narrow(table: Table, digits: int) -> str:
+    """Format a table that is too wide as text: with closer columns, continued below where that isn't enough."""
+    n_columns, n_keys = len(table.columns), 1
+    while n_keys < n_columns - 1 and all(isinstance(row[n_keys], str) for row in table.rows):
+        n_keys += 1
+
+    def format_part(start: int, end: int) -> str:
+        kept = [*range(n_keys), *range(start, end)]
+        rows = [[row[column] for column in kept] for row in table.rows]
+        return _format_cells(Table("", [table.columns[column] for column in kept], rows), "text", digits, close=True)
+
+    # A score and its interval stay together.
+    starts = [c for c in range(n_keys, n_columns) if not table.columns[c].endswith((" low", " high"))] + [n_columns]
+    blocks = []
+    while len(starts) > 1:
+        fitting = [n for n, end in enumerate(starts) if n and _measure_width(format_part(starts[0], end)) <= WIDTH]
+        n_taken = max(fitting, default=1)
+        blocks.append(format_part(starts[0], starts[n_taken]))
+        starts = starts[n_taken:]
+    return "\n\n".join(blocks)
+
+
+def _measure_width(text: str) -> int:
+    return max(map(len, text.split("\n")))
+
+
+def _format_cell(cell: Cell, digits: int) -> str:
     if cell is None or (isinstance(cell, float) and math.isnan(cell)):
         return "–"
     if isinstance(cell, float):

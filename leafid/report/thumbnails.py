@@ -7,27 +7,16 @@ from pathlib import Path
 
 from leafid.images import ImageError, read_image
 
+#: Longest side of a thumbnail, in pixels.
 SIDE = 168
 
 
-def thumbnail(file: Path, side: int = SIDE) -> str | None:
-    """Shrink a picture for the page.
-
-    Parameters
-    ----------
-    file : Path
-    side : int, default 168
-        Its longest side, in pixels.
-
-    Returns
-    -------
-    str or None
-        A data URL; None where the picture can't be read: a report on scores can do without it.
-    """
+def make_thumbnail(file: Path) -> str | None:
+    """Make a data URL of a small version of a picture; None where the picture can't be read."""
     import cv2
 
     try:
-        image = read_image(file, side)
+        image = read_image(file, SIDE)
     except ImageError:
         return None
     _, encoded = cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, 80])

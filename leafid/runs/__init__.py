@@ -1,4 +1,4 @@
-"""Run files: read, write and check them; one module per format."""
+"""Run files: read, write and check them; one module for each format."""
 
 from leafid.runs.checks import KnownNames
 from leafid.runs.imageclef2011 import examine_run, format_run_line, read_run, write_run

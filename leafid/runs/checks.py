@@ -1,10 +1,11 @@
-"""What can be wrong with a run whose lines could be read."""
+"""Finds what is wrong with a run whose lines could be parsed."""
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import PurePath
 
 import numpy as np
@@ -12,15 +13,15 @@ from numpy.typing import NDArray
 
 from leafid.runs.run import Run
 
-#: The species of the 2011 task: no picture has more lines where the species are not known.
+#: Number of species of the 2011 task: the maximum number of lines for a picture where the species are not known.
 SPECIES_2011 = 71
 
-# Looking for the nearest of many names costs a millisecond; a file of nonsense has a thousand wrong ones.
-_SUGGESTIONS = 200
-# Congeners such as Juglans nigra and Juglans regia stay below it, a slip of the pen above.
-_MISSPELT = 0.88
-# Unknown species that are named one by one; of more, these are the examples.
-_FEW = 3
+# Maximum number of names to search the nearest known name for: each takes a millisecond.
+_MAX_SUGGESTIONS = 200
+# Minimum similarity of a misspelt name: congeners such as Juglans nigra and Juglans regia are below it.
+_MIN_SIMILARITY = 0.88
+# Maximum number of unknown species that are reported one by one.
+_MAX_UNKNOWN = 3
 
 Problem = tuple[int, str]
 
@@ -34,17 +35,18 @@ class KnownNames:
     pictures : frozenset of str
     species : frozenset of str
     complete : bool
-        Whether there can be no other species. Where only a test set is known, a well-formed name that it lacks
-        may be another species of the training set, and is taken as such unless it looks misspelt.
+        Whether there can be no other species. Where only a test set is known, a well-formed name that it lacks may be
+        another species of the training set, and is accepted unless it looks misspelt.
     """
 
     pictures: frozenset[str]
     species: frozenset[str]
     complete: bool = True
-    stems: dict[str, str] = field(init=False, repr=False, compare=False)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "stems", {PurePath(name).stem: name for name in sorted(self.pictures)})
+    @cached_property
+    def by_stem(self) -> dict[str, str]:
+        """The pictures by their names without extension."""
+        return {PurePath(name).stem: name for name in sorted(self.pictures)}
 
 
 def find_problems(run: Run, known: KnownNames | None = None, *, official: bool = False) -> list[Problem]:
@@ -53,9 +55,9 @@ def find_problems(run: Run, known: KnownNames | None = None, *, official: bool =
     Parameters
     ----------
     run : Run
-    known : Known, optional
+    known : KnownNames, optional
     official : bool, default False
-        Only what the official scorer can't take: unknown pictures, and pictures without a rank 1.
+        Only what the official scorer can't read: unknown pictures, and pictures without a rank 1.
 
     Returns
     -------
@@ -64,70 +66,64 @@ def find_problems(run: Run, known: KnownNames | None = None, *, official: bool =
     """
     if not len(run):
         return []
-    problems = list(_picture_names(run, known))
-    problems += _ranks(run, only_first=official)
+    problems = [*_check_pictures(run, known), *_check_ranks(run, only_first=official)]
     if not official:
-        problems += _species_names(run, known)
-        problems += _repeated_species(run)
-        problems += _too_many(run, known)
+        problems += _check_species(run, known)
+        problems += _check_repeated_species(run)
+        problems += _check_lengths(run, known)
     return problems
 
 
-def _picture_names(run: Run, known: KnownNames | None) -> Iterator[Problem]:
-    places = _Places(run, run.picture_index, len(run.pictures))
+def _check_pictures(run: Run, known: KnownNames | None) -> Iterator[Problem]:
+    lines = _NameLines(run, run.picture_index, len(run.pictures))
     for index, name in enumerate(run.pictures):
         if known is None:
-            complaint = (
-                f"expected a picture's file name such as '1001.jpg', found {name!r} without extension"
-                if "." not in name
-                else ""
-            )
-        elif name in known.pictures:
-            continue
-        else:
-            similar = known.stems.get(name) or known.stems.get(PurePath(name).stem)
-            complaint = f"expected a picture of the ground truth, found {name!r}"
-            complaint += f"; did you mean {similar!r}?" if similar else ""
-        if complaint:
-            yield places.problem(index, complaint)
+            if "." not in name:
+                yield lines.report(
+                    index, f"expected a picture's file name such as '1001.jpg', found {name!r} without extension"
+                )
+        elif name not in known.pictures:
+            similar = known.by_stem.get(name) or known.by_stem.get(PurePath(name).stem)
+            hint = f"; did you mean {similar!r}?" if similar else ""
+            yield lines.report(index, f"expected a picture of the ground truth, found {name!r}{hint}")
 
 
-def _species_names(run: Run, known: KnownNames | None) -> Iterator[Problem]:
+def _check_species(run: Run, known: KnownNames | None) -> Iterator[Problem]:
     if known is None:
         return
     names = sorted(known.species)
-    folded = {_folded(name): name for name in names}
-    suggestions = _SUGGESTIONS
-    places = _Places(run, run.species_index, len(run.species))
-    strangers: list[int] = []
+    normalised = {_normalise(name): name for name in names}
+    suggestions = _MAX_SUGGESTIONS
+    lines = _NameLines(run, run.species_index, len(run.species))
+    unknown: list[int] = []
     for index, name in enumerate(run.species):
         if name in known.species:
             continue
-        nearest = folded.get(_folded(name))
+        nearest = normalised.get(_normalise(name))
         if nearest is None and suggestions:
             suggestions -= 1
-            nearest = next(iter(difflib.get_close_matches(name, names, n=1, cutoff=_MISSPELT)), None)
+            nearest = next(iter(difflib.get_close_matches(name, names, n=1, cutoff=_MIN_SIMILARITY)), None)
         if nearest is not None:
-            yield places.problem(
+            yield lines.report(
                 index, f"expected a known species, found {name!r}; the nearest known name is {nearest!r}"
             )
         elif known.complete or not _is_binomial(name):
-            strangers.append(index)
-    if len(strangers) <= _FEW:
-        for index in strangers:
-            yield places.problem(index, f"expected a known species, found {run.species[index]!r}")
+            unknown.append(index)
+    if len(unknown) <= _MAX_UNKNOWN:
+        for index in unknown:
+            yield lines.report(index, f"expected a known species, found {run.species[index]!r}")
         return
-    # Most likely the run is of a model of other species: that is one thing to say, and not one a name.
-    strangers.sort(key=lambda index: int(places.first[index]))
-    shown = ", ".join(f"{run.species[index]!r} in line {places.first[index]}" for index in strangers[:_FEW])
+    # Most likely the run is of a model of other species: that is a single problem, whatever the number of names.
+    unknown.sort(key=lambda index: int(lines.first[index]))
+    examples = ", ".join(f"{run.species[index]!r} in line {lines.first[index]}" for index in unknown[:_MAX_UNKNOWN])
     yield (
-        int(places.first[strangers[0]]),
-        f"expected species of the {len(names)} known ones, found {len(strangers)} others ({shown}, …); "
+        int(lines.first[unknown[0]]),
+        f"expected species of the {len(names)} known ones, found {len(unknown)} others ({examples}, …); "
         "'leafid evaluate --official' counts them as wrong answers",
     )
 
 
-def _folded(name: str) -> str:
+def _normalise(name: str) -> str:
     return " ".join(name.replace("_", " ").casefold().split())
 
 
@@ -137,32 +133,32 @@ def _is_binomial(name: str) -> bool:
     return len(words) >= 2 and words[0][:1].isupper() and all(word[:1].islower() for word in words[1:])
 
 
-class _Places:
-    """Where each name of a run is: its first line, and in how many."""
+class _NameLines:
+    """The first line and the number of lines of each name in a run."""
 
-    def __init__(self, run: Run, index: NDArray[np.int32], names: int) -> None:
-        self.first = np.full(names, np.iinfo(np.int32).max, np.int32)
+    def __init__(self, run: Run, index: NDArray[np.int32], n_names: int) -> None:
+        self.first = np.full(n_names, np.iinfo(np.int32).max, np.int32)
         np.minimum.at(self.first, index, run.line)
-        self.counts = np.bincount(index, minlength=names)
+        self.counts = np.bincount(index, minlength=n_names)
 
-    def problem(self, name: int, complaint: str) -> Problem:
-        """Make one problem of all lines of a name."""
+    def report(self, name: int, complaint: str) -> Problem:
+        """Report all lines of a name as one problem."""
         others = int(self.counts[name]) - 1
         more = f" (and in {others} more line{'s' if others > 1 else ''})" if others else ""
         return int(self.first[name]), f"{complaint}{more}"
 
 
-def _ranks(run: Run, *, only_first: bool) -> Iterator[Problem]:
+def _check_ranks(run: Run, *, only_first: bool) -> Iterator[Problem]:
     """Ranks of a picture are 1, 2, 3, …, each once."""
-    starts, counts = _groups(run)
-    wanted = np.arange(len(run), dtype=np.int32) - np.repeat(starts, counts) + 1
-    wrong = run.rank != wanted
+    starts, counts = _group_by_picture(run)
+    expected = np.arange(len(run), dtype=np.int32) - np.repeat(starts, counts) + 1
+    wrong = run.rank != expected
     if only_first:
-        wrong &= wanted == 1
+        wrong &= expected == 1
     for group in np.flatnonzero(np.logical_or.reduceat(wrong, starts)).tolist():
-        part = slice(int(starts[group]), int(starts[group] + counts[group]))
-        ranks, lines = run.rank[part].tolist(), run.line[part].tolist()
-        name = run.pictures[run.picture_index[part.start]]
+        rows = slice(int(starts[group]), int(starts[group] + counts[group]))
+        ranks, lines = run.rank[rows].tolist(), run.line[rows].tolist()
+        name = run.pictures[run.picture_index[rows.start]]
         if ranks[0] != 1:
             yield (
                 min(lines),
@@ -170,39 +166,39 @@ def _ranks(run: Run, *, only_first: bool) -> Iterator[Problem]:
             )
         if only_first:
             continue
-        for before, after, line, next_line in zip(ranks, ranks[1:], lines, lines[1:], strict=False):
-            if after == before:
+        for rank, next_rank, line, next_line in zip(ranks, ranks[1:], lines, lines[1:], strict=False):
+            if next_rank == rank:
                 yield (
                     next_line,
-                    f"expected rank {after} of picture {name!r} once, found it in lines {line} and {next_line}",
+                    f"expected rank {rank} of picture {name!r} once, found it in lines {line} and {next_line}",
                 )
-            elif after != before + 1:
-                yield next_line, f"expected rank {before + 1} of picture {name!r}, found {after}; ranks have no gaps"
+            elif next_rank != rank + 1:
+                yield next_line, f"expected rank {rank + 1} of picture {name!r}, found {next_rank}; ranks have no gaps"
 
 
-def _repeated_species(run: Run) -> Iterator[Problem]:
+def _check_repeated_species(run: Run) -> Iterator[Problem]:
     order = np.lexsort((run.line, run.species_index, run.picture_index))
     picture, species, line = run.picture_index[order], run.species_index[order], run.line[order]
-    again = np.flatnonzero((picture[1:] == picture[:-1]) & (species[1:] == species[:-1]))
-    for here in again.tolist():
-        name, kind = run.pictures[picture[here]], run.species[species[here]]
-        both = f"lines {line[here]} and {line[here + 1]}"
-        yield int(line[here + 1]), f"expected each species of picture {name!r} once, found {kind!r} in {both}"
+    repeated = np.flatnonzero((picture[1:] == picture[:-1]) & (species[1:] == species[:-1]))
+    for row in repeated.tolist():
+        name, kind = run.pictures[picture[row]], run.species[species[row]]
+        both = f"lines {line[row]} and {line[row + 1]}"
+        yield int(line[row + 1]), f"expected each species of picture {name!r} once, found {kind!r} in {both}"
 
 
-def _too_many(run: Run, known: KnownNames | None) -> Iterator[Problem]:
-    # Species that should not be there have a problem of their own.
+def _check_lengths(run: Run, known: KnownNames | None) -> Iterator[Problem]:
+    # Unknown species are a problem of their own.
     limit = max(SPECIES_2011, len(run.species))
     if known is not None and known.complete:
         limit = len(known.species.union(run.species))
-    starts, counts = _groups(run)
+    starts, counts = _group_by_picture(run)
     for group in np.flatnonzero(counts > limit).tolist():
-        lines: Sequence[int] = sorted(run.line[starts[group] : starts[group] + counts[group]].tolist())
+        lines = sorted(run.line[starts[group] : starts[group] + counts[group]].tolist())
         name = run.pictures[run.picture_index[starts[group]]]
         yield lines[limit], f"expected at most {limit} lines for picture {name!r}, found {len(lines)}"
 
 
-def _groups(run: Run) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Where each picture's predictions start, and how many they are."""
+def _group_by_picture(run: Run) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Find the first row and the number of rows of each picture."""
     starts = np.flatnonzero(np.diff(run.picture_index, prepend=-1))
     return starts, np.diff(starts, append=len(run))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -14,25 +15,27 @@ from leafid.collection.picture import Picture
 from leafid.errors import LeafidError, ProblemsError
 from leafid.runs.checks import KnownNames
 
-#: What stands in a column where the collection doesn't say.
+logger = logging.getLogger(__name__)
+
+#: The entry of a column where the collection has none.
 UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True)
 class GroundTruth:
-    """The labelled pictures, sorted by name; every column has one entry a picture.
+    """The labelled pictures, sorted by name; every column has one entry for each picture.
 
     Attributes
     ----------
     pictures : tuple of str
         File names, each once.
     species, genus, family : tuple of str
-        The right answer and what it belongs to.
+        The correct answer and the taxa above it.
     type : tuple of str
         ``scan``, ``scan-like``, ``photo``.
     author, plant, content : tuple of str
         A picture without plant is a plant of its own.
-    known : Known
+    known : KnownNames
         The names that a run may use.
     family_of : mapping of str to str
         The family of each known genus.
@@ -53,12 +56,12 @@ class GroundTruth:
         """Count the pictures."""
         return len(self.pictures)
 
-    def column(self, name: str) -> tuple[tuple[str, ...], NDArray[np.intp]]:
-        """Get a column as numbers.
+    def encode(self, field: str) -> tuple[tuple[str, ...], NDArray[np.intp]]:
+        """Encode a column as whole numbers.
 
         Parameters
         ----------
-        name : str
+        field : str
             ``species``, ``genus``, ``family``, ``type``, ``author``, ``plant`` or ``content``.
 
         Returns
@@ -68,20 +71,10 @@ class GroundTruth:
         index : intp (number of pictures,)
             Each picture's entry, as index into `names`.
         """
-        return encode_labels(getattr(self, name))
-
-
-def encode_labels(entries: Sequence[str]) -> tuple[tuple[str, ...], NDArray[np.intp]]:
-    """Give numbers to the distinct entries of a sequence, in their sorted order.
-
-    Examples
-    --------
-    >>> numbered(["b", "a", "b"])
-    (('a', 'b'), array([1, 0, 1]))
-    """
-    names = tuple(sorted(set(entries)))
-    place = {name: index for index, name in enumerate(names)}
-    return names, np.fromiter(map(place.__getitem__, entries), np.intp, len(entries))
+        entries = getattr(self, field)
+        names = tuple(sorted(set(entries)))
+        position = {name: index for index, name in enumerate(names)}
+        return names, np.fromiter(map(position.__getitem__, entries), np.intp, len(entries))
 
 
 def make_ground_truth(
@@ -91,7 +84,7 @@ def make_ground_truth(
     complete: bool = False,
     source: str = "collection",
 ) -> GroundTruth:
-    """Take the labelled pictures as the ground truth.
+    """Make a ground truth of the labelled pictures, with a warning where the type or author of some isn't known.
 
     Parameters
     ----------
@@ -100,13 +93,9 @@ def make_ground_truth(
     other_species : iterable of str
         Species that a run may name besides those of the pictures.
     complete : bool, default False
-        Whether there can be no species but these.
+        Whether there can be no other species.
     source : str
         Named in messages.
-
-    Returns
-    -------
-    GroundTruth
 
     Raises
     ------
@@ -118,19 +107,22 @@ def make_ground_truth(
         raise LeafidError(
             f"{source}: expected pictures with their species, found none; is this a test set without labels?"
         )
-    twins = [
+    clashes = [
         f"{source}: expected picture names that differ, found {first.file} and {second.file}; score them apart (--part)"
         for first, second in pairwise(labelled)
         if first.name == second.name
     ]
-    if twins:
-        raise ProblemsError(twins)
-    taxa = [(picture, picture.taxon) for picture in labelled if picture.taxon is not None]
-    genus = tuple(taxon.genus or parse_genus(taxon.species) for _, taxon in taxa)
-    family = tuple(taxon.family or UNKNOWN for _, taxon in taxa)
-    species = tuple(taxon.species for _, taxon in taxa)
+    if clashes:
+        raise ProblemsError(clashes)
+    _warn_of_unknown(labelled, "type", "acquisition type", "they count as a type of their own in the mean of types")
+    _warn_of_unknown(labelled, "author", "author", "S counts them as pictures of one more author")
+    taxa = [picture.taxon for picture in labelled if picture.taxon is not None]
+    genus = tuple(taxon.genus or parse_genus(taxon.species) for taxon in taxa)
+    family = tuple(taxon.family or UNKNOWN for taxon in taxa)
+    species = tuple(taxon.species for taxon in taxa)
+    names = tuple(picture.name for picture in labelled)
     return GroundTruth(
-        pictures=tuple(picture.name for picture in labelled),
+        pictures=names,
         species=species,
         genus=genus,
         family=family,
@@ -138,8 +130,20 @@ def make_ground_truth(
         author=tuple(picture.author or UNKNOWN for picture in labelled),
         plant=tuple(picture.plant or f"of {picture.name}" for picture in labelled),
         content=tuple(str(picture.content or UNKNOWN) for picture in labelled),
-        known=KnownNames(
-            frozenset(picture.name for picture in labelled), frozenset(species) | frozenset(other_species), complete
-        ),
+        known=KnownNames(frozenset(names), frozenset(species) | frozenset(other_species), complete),
         family_of=dict(zip(genus, family, strict=True)),
     )
+
+
+def _warn_of_unknown(pictures: Sequence[Picture], field: str, title: str, consequence: str) -> None:
+    unknown = [picture for picture in pictures if not getattr(picture, field)]
+    # In a collection that never has the field there is only one group, so that no score depends on it.
+    if 0 < len(unknown) < len(pictures):
+        logger.warning(
+            "%s: expected the %s of every picture, found none for %d of %d, this one first; %s",
+            unknown[0].file,
+            title,
+            len(unknown),
+            len(pictures),
+            consequence,
+        )

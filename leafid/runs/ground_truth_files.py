@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -36,13 +36,9 @@ def read_ground_truth(
     xml : path-like, optional
         The folder with the XML of a text file's pictures; the file's own folder by default. Only for a text file.
     layout : str, optional
-        How the collection is laid out; found out by default.
+        How the collection is laid out; detected by default.
     part : {"train", "val", "test"}, optional
         Score only this part, see `select_scored`. Only for a folder: a text file lists what is scored.
-
-    Returns
-    -------
-    GroundTruth
 
     Raises
     ------
@@ -53,34 +49,32 @@ def read_ground_truth(
     """
     from leafid.collection import read_and_warn
 
-    place = Path(path)
-    if not place.exists():
-        raise LeafidError(f"{place}: no such file or folder; expected a ground truth")
-    if place.is_dir() and xml is not None:
-        raise UsageError(f"expected a …GroundTruth.txt with --xml, found the folder {place}; leave out --xml")
-    if not place.is_dir() and part is not None:
-        raise UsageError(f"expected a collection with --part, found the file {place}, which lists what is scored")
-    listed = None if place.is_dir() else read_ground_truth_file(place)
-    folder = place if listed is None else Path(xml) if xml is not None else place.parent
+    source = Path(path)
+    if not source.exists():
+        raise LeafidError(f"{source}: no such file or folder; expected a ground truth")
+    if source.is_dir() and xml is not None:
+        raise UsageError(f"expected a …GroundTruth.txt with --xml, found the folder {source}; leave out --xml")
+    if not source.is_dir() and part is not None:
+        raise UsageError(f"expected a collection with --part, found the file {source}, which lists what is scored")
+    listed = None if source.is_dir() else read_ground_truth_file(source)
+    folder = source if listed is None else Path(xml) if xml is not None else source.parent
     pictures: Sequence[Picture] = read_and_warn(folder, layout).pictures
     species = {picture.species for picture in pictures if picture.species}
-    whole = bool({picture.part for picture in pictures if picture.species} & {"train"})
-    if listed is not None:
-        species |= set(listed)
-        whole = True
-        pictures = _listed_pictures(pictures, listed, place, folder)
-    else:
-        pictures = select_scored(pictures, part, source=str(place))
-    names = _species_list(folder)
-    truth = make_ground_truth(
-        pictures, species | set(names or ()), complete=whole or names is not None, source=str(place)
-    )
     families = {p.taxon.genus: p.taxon.family for p in pictures if p.taxon and p.taxon.genus and p.taxon.family}
+    names = _read_species_list(folder)
+    complete = names is not None or listed is not None or _has_training_labels(pictures)
+    if listed is None:
+        pictures = select_scored(pictures, part, source=str(source))
+    else:
+        pictures = _select_listed(pictures, listed, source, folder)
+    truth = make_ground_truth(
+        pictures, {*species, *(names or ()), *(listed or ())}, complete=complete, source=str(source)
+    )
     return replace(truth, family_of={**families, **truth.family_of})
 
 
 def select_scored(pictures: Sequence[Picture], part: str | None = None, *, source: str) -> Sequence[Picture]:
-    """Choose the pictures of a collection that are scored.
+    """Select the pictures of a collection that are scored.
 
     Parameters
     ----------
@@ -90,39 +84,30 @@ def select_scored(pictures: Sequence[Picture], part: str | None = None, *, sourc
     source : str
         Named in messages.
 
-    Returns
-    -------
-    sequence of Picture
-
     Raises
     ------
     LeafidError
         When other parts are labelled, but not this one.
     """
     labelled = {picture.part for picture in pictures if picture.species}
-    chosen = [picture for picture in pictures if picture.part == (part or "test") and picture.species]
+    selected = [picture for picture in pictures if picture.part == (part or "test") and picture.species]
     if part is None:
-        if chosen and len(chosen) < len(pictures):
-            logger.warning("only the %d pictures of the test part are scored; name another with --part", len(chosen))
-        return chosen or pictures
-    if labelled and not chosen:
+        if selected and len(selected) < len(pictures):
+            logger.warning("only the %d pictures of the test part are scored; name another with --part", len(selected))
+        return selected or pictures
+    if labelled and not selected:
         others = ", ".join(sorted(name or "no part" for name in labelled))
         raise LeafidError(f"{source}: expected labelled pictures of part {part}, found only those of {others}")
-    return chosen
+    return selected
 
 
 def read_known_names(path: str | os.PathLike[str], *, layout: str | None = None) -> KnownNames:
-    """Read which pictures and species a run may name; the pictures need not be labelled.
+    """Read which pictures, of all parts, and which species a run may name; the pictures need not be labelled.
 
     Parameters
     ----------
     path, layout
         As for `read_ground_truth`; a text file needs no XML, and has no layout.
-
-    Returns
-    -------
-    KnownNames
-        All pictures of the collection, whatever their part.
 
     Raises
     ------
@@ -133,27 +118,22 @@ def read_known_names(path: str | os.PathLike[str], *, layout: str | None = None)
     """
     from leafid.collection import read_and_warn
 
-    place = Path(path)
-    if place.is_file():
+    source = Path(path)
+    if source.is_file():
         if layout is not None:
-            raise UsageError(f"expected a collection with --layout, found the file {place}; leave out --layout")
-        listed = read_ground_truth_file(place)
-        pictures = frozenset(name for names in listed.values() for name in names)
-        return KnownNames(pictures, frozenset(listed) | frozenset(_species_list(place.parent) or ()))
-    collection = read_and_warn(place, layout)
-    species = {picture.species for picture in collection.pictures if picture.species}
-    names = _species_list(place)
-    whole = names is not None or any(picture.part == "train" for picture in collection.pictures if picture.species)
-    known = frozenset(species) | frozenset(names or ())
-    return KnownNames(frozenset(picture.name for picture in collection.pictures), known, whole)
+            raise UsageError(f"expected a collection with --layout, found the file {source}; leave out --layout")
+        listed = read_ground_truth_file(source)
+        listed_pictures = frozenset(name for names in listed.values() for name in names)
+        return KnownNames(listed_pictures, frozenset(listed) | frozenset(_read_species_list(source.parent) or ()))
+    pictures = read_and_warn(source, layout).pictures
+    names = _read_species_list(source)
+    species = {picture.species for picture in pictures if picture.species} | set(names or ())
+    complete = names is not None or _has_training_labels(pictures)
+    return KnownNames(frozenset(picture.name for picture in pictures), frozenset(species), complete)
 
 
 def read_ground_truth_file(path: str | os.PathLike[str]) -> dict[str, list[str]]:
     """Read a ``…GroundTruth.txt``: ``Genus species 666.jpg 2071.jpg …``, a species a line.
-
-    Parameters
-    ----------
-    path : path-like
 
     Returns
     -------
@@ -163,15 +143,15 @@ def read_ground_truth_file(path: str | os.PathLike[str]) -> dict[str, list[str]]
     Raises
     ------
     ProblemsError
-        The first problem of each line: no species name, a picture named twice, text after the first picture that is
-        none.
+        The first problem of each line: no species name, a picture named twice, or a word after the first picture that
+        is no picture.
     LeafidError
         When the file can't be read, is empty, or is a run file.
     """
     file = Path(path)
     lines = read_text(file).split("\n")
     species: dict[str, list[str]] = {}
-    where: dict[str, int] = {}
+    line_of_picture: dict[str, int] = {}
     problems = []
     run_lines = 0
     for number, line in enumerate(lines, 1):
@@ -187,10 +167,11 @@ def read_ground_truth_file(path: str | os.PathLike[str]) -> dict[str, list[str]]
         for word in names:
             if not _PICTURE_NAME.fullmatch(word):
                 wrong.append(f"expected a picture's file name, found {word!r}")
-            elif word in where:
-                wrong.append(f"expected picture {word!r} once, found it in lines {where[word]} and {number}")
-            where.setdefault(word, number)
-        # Another file given by mistake has something wrong in every word.
+            elif word in line_of_picture:
+                both = f"lines {line_of_picture[word]} and {number}"
+                wrong.append(f"expected picture {word!r} once, found it in {both}")
+            line_of_picture.setdefault(word, number)
+        # A file of another kind has something wrong in every word.
         problems += [f"{file}:{number}: {problem}" for problem in wrong[:1]]
         species.setdefault(name, []).extend(names)
     if 2 * run_lines > sum(bool(line.strip()) for line in lines):
@@ -200,43 +181,48 @@ def read_ground_truth_file(path: str | os.PathLike[str]) -> dict[str, list[str]]
         )
     if problems:
         raise ProblemsError(problems)
-    if not where:
+    if not line_of_picture:
         raise LeafidError(f"{file}: expected lines '<Genus species> <picture> …', found no picture")
     return species
 
 
-def _listed_pictures(
+def _has_training_labels(pictures: Iterable[Picture]) -> bool:
+    return any(picture.part == "train" and picture.species for picture in pictures)
+
+
+def _select_listed(
     pictures: Iterable[Picture], listed: Mapping[str, list[str]], file: Path, folder: Path
 ) -> list[Picture]:
-    """Choose the pictures that the text file names, which must be those that the XML knows."""
-    found: dict[str, Picture] = {}
+    """Select the pictures that the text file names, which must be those that the XML describes."""
+    by_name: dict[str, Picture] = {}
     for picture in pictures:
         # A package has a test picture twice: with and without its label.
-        if picture.name not in found or picture.species:
-            found[picture.name] = picture
-    problems = list(_disagreements(found, listed, file, folder))
-    if problems:
-        raise ProblemsError(problems)
-    return [found[name] for names in listed.values() for name in names]
-
-
-def _disagreements(
-    found: Mapping[str, Picture], listed: Mapping[str, list[str]], file: Path, folder: Path
-) -> Iterator[str]:
+        if picture.name not in by_name or picture.species:
+            by_name[picture.name] = picture
+    problems = []
     for species, names in listed.items():
         for name in names:
-            if name not in found:
-                yield f"{file}: expected the XML of {name!r} in {folder}, found none; name its folder with --xml"
-            elif found[name].species not in {species, None}:
-                yield f"{file}: picture {name!r} is {species!r} here and {found[name].species!r} in its XML"
-            elif found[name].species is None:
-                yield f"{file}: expected the full XML of picture {name!r} in {folder}, found one without its taxon"
+            if name not in by_name:
+                problems.append(
+                    f"{file}: expected the XML of {name!r} in {folder}, found none; name its folder with --xml"
+                )
+            elif by_name[name].species is None:
+                problems.append(
+                    f"{file}: expected the full XML of picture {name!r} in {folder}, found one without its taxon"
+                )
+            elif by_name[name].species != species:
+                problems.append(
+                    f"{file}: picture {name!r} is {species!r} here and {by_name[name].species!r} in its XML"
+                )
+    if problems:
+        raise ProblemsError(problems)
+    return [by_name[name] for names in listed.values() for name in names]
 
 
-def _species_list(folder: Path) -> list[str] | None:
+def _read_species_list(folder: Path) -> list[str] | None:
     """Read the names of a ``SpeciesIDList`` in the folder or beside it, or None where there is none."""
-    for place in (folder / "SpeciesIDList", folder.resolve().parent / "SpeciesIDList"):
-        if place.is_file():
-            names = [" ".join(line.split()) for line in read_text(place).split("\n")]
+    for file in (folder / "SpeciesIDList", folder.resolve().parent / "SpeciesIDList"):
+        if file.is_file():
+            names = [" ".join(line.split()) for line in read_text(file).split("\n")]
             return [name for name in names if name]
     return None

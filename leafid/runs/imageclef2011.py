@@ -1,6 +1,6 @@
 """The run file of the ImageCLEF 2011 plant task: ``2107.jpg Platanus x hispanica 1 1.0``, a prediction a line.
 
-The species name is everything between the first token and the last two. Lines come in any order.
+The species name is everything between the first word and the last two. Lines come in any order.
 
 References
 ----------
@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -30,15 +31,11 @@ def read_run(path: str | os.PathLike[str], known: KnownNames | None = None, *, o
     ----------
     path : path-like
         UTF-8 text.
-    known : Known, optional
+    known : KnownNames, optional
         The pictures and species that the run may name. Without it only the file itself is checked.
     official : bool, default False
-        Take what the official scorer takes: of several lines of one picture and rank the last one counts,
-        species may be unknown or repeated, ranks may have gaps. What makes the official scorer crash stays refused.
-
-    Returns
-    -------
-    Run
+        Read it as the official scorer does: of several lines of one picture and rank the last one counts, species may
+        be unknown or repeated, ranks may have gaps. What makes the official scorer crash is still refused.
 
     Raises
     ------
@@ -64,7 +61,7 @@ def read_run(path: str | os.PathLike[str], known: KnownNames | None = None, *, o
 def examine_run(
     path: str | os.PathLike[str], known: KnownNames | None = None, *, official: bool = False
 ) -> tuple[Run, list[str]]:
-    """Read a run file as far as it goes, and list everything that is wrong with it.
+    """Read what can be read of a run file, and list everything that is wrong with it.
 
     Parameters
     ----------
@@ -74,7 +71,7 @@ def examine_run(
     Returns
     -------
     run : Run
-        The lines that could be read.
+        The lines that could be parsed.
     problems : list of str
         In the order of the lines; empty for a good file.
 
@@ -87,21 +84,22 @@ def examine_run(
     try:
         # Wrong bytes become lone surrogates, which are then reported with their line.
         with file.open(encoding="utf-8-sig", errors="surrogateescape") as stream:
-            run, broken = parse_run(stream, file.name)
+            run, problems = parse_run(stream, file.name)
     except OSError as error:
         raise LeafidError(f"{file}: can't be read: {error.strerror or error}") from error
+    is_empty = not len(run) and not problems
     if official:
-        run = _last_of_each_rank(run)
-    found = broken + find_problems(run, known, official=official)
-    if not len(run) and not broken:
-        found.append((1, f"expected lines {LINE}, found an empty file"))
-    return run, [f"{file}:{line}: {what}" for line, what in sorted(found)]
+        run = _keep_last_of_each_rank(run)
+    problems += find_problems(run, known, official=official)
+    if is_empty:
+        problems.append((1, f"expected lines {LINE}, found an empty file"))
+    return run, [f"{file}:{line}: {complaint}" for line, complaint in sorted(problems)]
 
 
 def write_run(
     file: str | os.PathLike[str], predictions: Mapping[str, Sequence[tuple[str, float]]] | Iterable[Prediction]
 ) -> None:
-    """Write a run file, which appears only when it is whole.
+    """Write a run file, which appears only when it is complete.
 
     Parameters
     ----------
@@ -115,37 +113,21 @@ def write_run(
         When a name can't be written in this format, a score is not finite, or the file can't be written.
     """
     with open_output(file) as stream:
-        for picture, species, rank, score in _ranked(predictions):
-            stream.write(format_run_line(picture, species, rank, score))
+        for prediction in _rank(predictions) if isinstance(predictions, Mapping) else predictions:
+            stream.write(format_run_line(*prediction))
 
 
 def format_run_line(picture: str, species: str, rank: int, score: float) -> str:
-    r"""Write one prediction as a line of a run file.
-
-    Parameters
-    ----------
-    picture : str
-        File name, without blanks.
-    species : str
-        ``Genus species``; one blank between the words.
-    rank : int
-        From 1 up.
-    score : float
-        Finite; written so that reading gives the same number.
-
-    Returns
-    -------
-    str
-        With its line end.
+    r"""Format one prediction as a line of a run file, with its line end; reading gives the same score.
 
     Raises
     ------
     LeafidError
-        When the line would not read back as what it was made of.
+        When a picture's name has blanks, a species' name has other than single ones, or the score isn't finite.
 
     Examples
     --------
-    >>> run_line("2107.jpg", "Platanus x hispanica", 1, 1)
+    >>> format_run_line("2107.jpg", "Platanus x hispanica", 1, 1)
     '2107.jpg Platanus x hispanica 1 1.0\n'
     """
     if len(picture.split()) != 1 or picture != picture.strip():
@@ -157,33 +139,17 @@ def format_run_line(picture: str, species: str, rank: int, score: float) -> str:
     return f"{picture} {species} {int(rank)} {float(score)!r}\n"
 
 
-def _ranked(
-    predictions: Mapping[str, Sequence[tuple[str, float]]] | Iterable[Prediction],
-) -> Iterable[tuple[str, str, int, float]]:
-    if not isinstance(predictions, Mapping):
-        yield from predictions
-        return
+def _rank(predictions: Mapping[str, Sequence[tuple[str, float]]]) -> Iterable[Prediction]:
     for picture, ranking in predictions.items():
         for rank, (species, score) in enumerate(ranking, 1):
-            yield picture, species, rank, score
+            yield Prediction(picture, species, rank, score)
 
 
-def _last_of_each_rank(run: Run) -> Run:
-    if not len(run):
-        return run
+def _keep_last_of_each_rank(run: Run) -> Run:
     # Sorted by picture, rank, line: the last of equal (picture, rank) stays.
     same = (run.picture_index[1:] == run.picture_index[:-1]) & (run.rank[1:] == run.rank[:-1])
-    keep = np.append(~same, True)
-    if keep.all():
+    if not same.any():
         return run
-    return Run(
-        run.name,
-        run.pictures,
-        run.species,
-        run.picture_index[keep],
-        run.species_index[keep],
-        run.rank[keep],
-        run.score[keep],
-        run.line[keep],
-        int((~keep).sum()),
-    )
+    keep = np.append(~same, True)
+    columns = ("picture_index", "species_index", "rank", "score", "line")
+    return replace(run, **{name: getattr(run, name)[keep] for name in columns}, repeated=int((~keep).sum()))

@@ -1,8 +1,8 @@
-"""What a run says: for each picture a ranking of species, held in columns."""
+"""A run in columns: for each picture a ranking of species."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 
 class Prediction(NamedTuple):
-    """One line of a run: `rank` from 1 up, a higher `score` is surer."""
+    """One line of a run: `rank` from 1 up, a higher `score` is more confident."""
 
     picture: str
     species: str
@@ -23,7 +23,7 @@ class Prediction(NamedTuple):
 class Run:
     """All predictions of a run file, in columns of one length, sorted by picture, rank and line.
 
-    Columns and not objects: a run of a million lines takes some 20 MB.
+    Columns instead of objects: a run of a million lines takes some 20 MB.
 
     Attributes
     ----------
@@ -32,10 +32,10 @@ class Run:
     pictures, species : tuple of str
         The distinct names, sorted.
     picture_index, species_index : int32 (N,)
-        What each prediction is about, as indices into `pictures` and `species`.
+        Each prediction's picture and species, as indices into `pictures` and `species`.
     rank : int32 (N,)
     score : float64 (N,)
-        Finite; higher is surer.
+        Finite; higher is more confident.
     line : int32 (N,)
         The 1-based line in the file.
     repeated : int
@@ -57,41 +57,31 @@ class Run:
         return len(self.rank)
 
     def __iter__(self) -> Iterator[Prediction]:
-        """Pass over the predictions as records, picture by picture, rank by rank."""
-        columns = zip(
-            self.picture_index.tolist(),
-            self.species_index.tolist(),
-            self.rank.tolist(),
-            self.score.tolist(),
-            strict=True,
-        )
-        for picture, species, rank, score in columns:
+        """Iterate over the predictions as records, picture by picture, rank by rank."""
+        columns = (self.picture_index, self.species_index, self.rank, self.score)
+        for picture, species, rank, score in zip(*(column.tolist() for column in columns), strict=True):
             yield Prediction(self.pictures[picture], self.species[species], rank, score)
 
 
 def make_run(
     name: str,
-    pictures: dict[str, int],
-    species: dict[str, int],
+    pictures: Mapping[str, int],
+    species: Mapping[str, int],
     columns: tuple[NDArray, NDArray, NDArray, NDArray, NDArray],
 ) -> Run:
-    """Bring columns into the canonical order, which doesn't depend on the order of the lines.
+    """Sort columns, so that the order of the lines makes no difference.
 
     Parameters
     ----------
     name : str
-    pictures, species : dict of str to int
+    pictures, species : mapping of str to int
         The code that the columns use for each name: 0, 1, …
     columns : tuple of five arrays (N,)
         Picture codes, species codes, ranks, scores, lines.
-
-    Returns
-    -------
-    Run
     """
-    picture_names, picture_of = _sorted_names(pictures)
-    species_names, species_of = _sorted_names(species)
-    picture, kind = picture_of[columns[0]], species_of[columns[1]]
+    picture_names, new_picture = _sort_names(pictures)
+    species_names, new_species = _sort_names(species)
+    picture, kind = new_picture[columns[0]], new_species[columns[1]]
     order = np.lexsort((columns[4], columns[2], picture))
     return Run(
         name,
@@ -105,9 +95,9 @@ def make_run(
     )
 
 
-def _sorted_names(codes: dict[str, int]) -> tuple[tuple[str, ...], NDArray[np.int32]]:
+def _sort_names(codes: Mapping[str, int]) -> tuple[tuple[str, ...], NDArray[np.int32]]:
+    """Sort names; give the new index of each code as well."""
     names = tuple(sorted(codes))
-    place = np.empty(len(names), np.int32)
-    for index, name in enumerate(names):
-        place[codes[name]] = index
-    return names, place
+    new_index = np.empty(len(names), np.int32)
+    new_index[[codes[name] for name in names]] = np.arange(len(names))
+    return names, new_index

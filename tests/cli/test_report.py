@@ -74,7 +74,7 @@ def test_the_page_tells_what_went_wrong_and_shows_it(cli, tmp_path, run):
     page = report(cli, tmp_path, SAMPLE, run, "--part", "test")
     assert page.outside == []
     assert "Betula pendula taken for Ginkgo biloba – 6 pictures, 100% of the species" in page.words
-    assert "The run says nothing of 1 of 72 pictures; each counts as wrong. 5.jpg" in page.words
+    assert "The run lacks 1 of 72 pictures; each counts as wrong. 5.jpg" in page.words
     kinds = [image.split(";")[0] for image in page.images]
     assert kinds.count("data:image/svg+xml") == 3
     # Three wrong answers, two other birches' and two ginkgos' pictures; test and training pictures both serve.
@@ -114,7 +114,7 @@ def test_what_is_wrong_with_the_pictures_is_told(cli, tmp_path, run):
 def test_several_runs_and_no_pictures(cli, tmp_path):
     page = report(cli, tmp_path, GOLDEN / "truth", GOLDEN / "runs" / "good.txt", GOLDEN / "runs" / "partial.txt")
     assert "Species of good.txt" in page.words
-    assert "Missing pictures of partial.txt The run says nothing of 11 of 40 pictures" in page.words
+    assert "Missing pictures of partial.txt The run lacks 11 of 40 pictures" in page.words
     assert not any(image.startswith("data:image/jpeg") for image in page.images)
 
 

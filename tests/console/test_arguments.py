@@ -5,7 +5,8 @@ import pytest
 from leafid.cli import compare, evaluate
 from leafid.collection import READERS, AcquisitionType
 from leafid.console import arguments
-from leafid.evaluation.summary import GROUPS, measures
+from leafid.evaluation.summary import GROUPS
+from leafid.metrics.plant_task import list_plant_metrics
 
 
 def test_types():
@@ -21,7 +22,7 @@ def test_groups():
 
 
 def test_metrics_that_runs_are_compared_by():
-    assert [measure.name for measure in measures(())] == list(compare._METRICS)
+    assert [metric.name for metric in list_plant_metrics(())] == list(compare._METRICS)
 
 
 @pytest.mark.parametrize("command", ["predict", "segment", "compare"])

@@ -3,12 +3,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from leafid.collection.picture import AcquisitionType, Picture, Taxon
 from leafid.evaluation.comparison import compare_runs, score_species, weigh_pictures
 from leafid.evaluation.judged_run import judge_run
 from leafid.evaluation.resampling import Bootstrap
-from leafid.evaluation.summary import ALL, GROUPS, MEAN_OF_TYPES, measures, score_by_group, score_by_type
-from leafid.metrics.plant_task import average_score
+from leafid.evaluation.summary import ALL, GROUPS, MEAN_OF_TYPES, RunScorer
+from leafid.metrics.plant_task import average_score, list_plant_metrics
 from leafid.runs import read_run, write_run
+from leafid.runs.ground_truth import make_ground_truth
 from leafid.runs.ground_truth_files import read_ground_truth
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "plant_task"
@@ -30,33 +32,40 @@ def perfect(truth, tmp_path):
     return judge_run(read_run(tmp_path / "best.txt", truth.known), truth)
 
 
-@pytest.mark.parametrize("measure", measures(), ids=lambda measure: measure.name)
-def test_weights_give_the_mean_of_the_types(truth, runs, measure):
-    parts = {part.name: part.scores[0] for part in score_by_type(truth, runs[0], [measure])}
-    values = measure.score(runs[0])
-    assert weigh_pictures(truth, measure.average) @ values == pytest.approx(parts[MEAN_OF_TYPES])
-    assert weigh_pictures(truth, measure.average, "photo") @ values == pytest.approx(parts["photo"])
+@pytest.mark.parametrize("metric", list_plant_metrics(), ids=lambda metric: metric.name)
+def test_weights_give_the_mean_of_the_types(truth, runs, metric):
+    parts = {part.name: part.scores[0] for part in RunScorer(truth, runs[0], [metric]).score_by_type()}
+    values = runs[0].score_pictures(metric)
+    assert weigh_pictures(truth, metric.average) @ values == pytest.approx(parts[MEAN_OF_TYPES])
+    assert weigh_pictures(truth, metric.average, "photo") @ values == pytest.approx(parts["photo"])
 
 
 def test_a_better_run_wins(truth, runs, perfect):
-    (pair,) = compare_runs(truth, [perfect, runs[1]], measures()[0], resamples=999)
+    (pair,) = compare_runs(truth, [perfect, runs[1]], list_plant_metrics()[0], resamples=999)
     assert (pair.first_score, pair.first, pair.second) == (1, "best.txt", "partial.txt")
-    assert (pair.win + pair.tie + pair.loss, pair.loss) == (len(set(truth.species)), 0)
+    assert (pair.wins + pair.ties + pair.losses, pair.losses) == (len(set(truth.species)), 0)
     assert pair.p == pair.corrected_p < 0.01
 
 
 def test_the_order_of_runs_only_swaps_sides(truth, runs):
-    (pair,), (turned,) = (compare_runs(truth, order, measures()[0], resamples=999) for order in (runs, runs[::-1]))
-    assert (pair.first_score, pair.win, pair.loss, pair.p) == (turned.second_score, turned.loss, turned.win, turned.p)
+    (pair,), (turned,) = (
+        compare_runs(truth, order, list_plant_metrics()[0], resamples=999) for order in (runs, runs[::-1])
+    )
+    assert (pair.first_score, pair.wins, pair.losses, pair.p) == (
+        turned.second_score,
+        turned.losses,
+        turned.wins,
+        turned.p,
+    )
 
 
 def test_a_run_ties_with_itself(truth, runs):
-    (pair,) = compare_runs(truth, [runs[0], runs[0]], measures()[0], resamples=99)
-    assert (pair.p, pair.win, pair.loss) == (1, 0, 0)
+    (pair,) = compare_runs(truth, [runs[0], runs[0]], list_plant_metrics()[0], resamples=99)
+    assert (pair.p, pair.wins, pair.losses) == (1, 0, 0)
 
 
 def test_three_runs_are_three_corrected_pairs(truth, runs, perfect):
-    pairs = compare_runs(truth, [*runs, perfect], measures()[0], resamples=199)
+    pairs = compare_runs(truth, [*runs, perfect], list_plant_metrics()[0], resamples=199)
     assert [(pair.first, pair.second) for pair in pairs] == [
         ("good.txt", "partial.txt"),
         ("good.txt", "best.txt"),
@@ -68,15 +77,15 @@ def test_three_runs_are_three_corrected_pairs(truth, runs, perfect):
 
 def test_misuse(truth, runs):
     with pytest.raises(ValueError, match="two or more"):
-        compare_runs(truth, runs[:1], measures()[0])
+        compare_runs(truth, runs[:1], list_plant_metrics()[0])
     with pytest.raises(ValueError, match="expected a type"):
-        compare_runs(truth, runs, measures()[0], acquisition_type="herbarium")
+        compare_runs(truth, runs, list_plant_metrics()[0], acquisition_type="herbarium")
 
 
 def test_species_scores_are_s_of_their_pictures(truth, runs):
-    values = measures()[0].score(runs[0])
+    values = runs[0].score_pictures(list_plant_metrics()[0])
     scores = score_species(truth, values, "scan")
-    names, index = truth.column("species")
+    names, index = truth.encode("species")
     authors, plants = np.array(truth.author), np.array(truth.plant)
     for place, name in enumerate(names):
         here = (index == place) & (np.array(truth.type) == "scan")
@@ -86,22 +95,41 @@ def test_species_scores_are_s_of_their_pictures(truth, runs):
 
 @pytest.mark.parametrize("group", GROUPS)
 def test_groups_add_up_to_all_pictures(truth, runs, group):
-    parts = score_by_group(truth, runs[1], measures(), group)
+    parts = RunScorer(truth, runs[1], list_plant_metrics()).score_by_group(group)
     assert sum(part.pictures for part in parts) == len(truth)
-    assert sum(part.missing for part in parts) == runs[1].missing
+    assert sum(part.missing for part in parts) == runs[1].n_missing
     accuracy_score = sum(part.pictures * part.scores[3] for part in parts) / len(truth)
-    (everything,) = [part for part in score_by_type(truth, runs[1], measures()) if part.name == ALL]
+    (everything,) = [
+        part for part in RunScorer(truth, runs[1], list_plant_metrics()).score_by_type() if part.name == ALL
+    ]
     assert accuracy_score == pytest.approx(everything.scores[3])
 
 
 def test_perfect_is_one_everywhere_and_intervals_have_no_width(truth, perfect):
-    for part in score_by_type(truth, perfect, measures(), bootstrap=Bootstrap(100)):
+    for part in RunScorer(truth, perfect, list_plant_metrics(), bootstrap=Bootstrap(100)).score_by_type():
         assert part.scores == (1,) * len(part.scores)
         assert np.allclose(part.intervals, 1)
 
 
 def test_intervals_hold_the_scores(truth, runs):
-    for part in score_by_type(truth, runs[0], measures(), bootstrap=Bootstrap(500)):
+    for part in RunScorer(truth, runs[0], list_plant_metrics(), bootstrap=Bootstrap(500)).score_by_type():
         for score, (low, high) in zip(part.scores, part.intervals, strict=True):
             # Sums in another order may differ in their last digit.
             assert low - 1e-12 <= score <= high + 1e-12
+
+
+def test_the_types_in_their_mean_are_resampled_independently(tmp_path):
+    pictures, lines = [], []
+    for type_ in AcquisitionType:
+        for number in range(10):
+            name = f"{type_}{number}.jpg"
+            pictures.append(Picture(Path(name), type=type_, taxon=Taxon("Acer opalus"), author="Ann", plant=name))
+            lines.append(f"{name} {'Acer opalus' if number < 5 else 'Acer campestre'} 1 1\n")
+    truth = make_ground_truth(pictures)
+    (tmp_path / "run.txt").write_text("".join(lines))
+    run = judge_run(read_run(tmp_path / "run.txt"), truth)
+    parts = RunScorer(truth, run, list_plant_metrics(())[:1], bootstrap=Bootstrap(20_000)).score_by_type()
+    intervals = {part.name: part.intervals[0] for part in parts}
+    # The mean of 30 independent draws of 0 or 1; of three equal types drawn alike it would be [0.2, 0.8].
+    assert intervals[MEAN_OF_TYPES] == pytest.approx((1 / 3, 2 / 3), abs=1e-3)
+    assert intervals["scan"] == pytest.approx((0.2, 0.8))

@@ -30,14 +30,14 @@ def test_where_the_right_species_stands(answered):
     assert found.rank.tolist() == [2, 0, 0]
     assert found.size.tolist() == [2, 1, 0]
     assert found.covered.tolist() == [True, True, False]
-    assert found.missing == 1
+    assert found.n_missing == 1
 
 
 def test_genus_and_family_of_the_first_species(answered):
     # Quercus rubra has no picture: its genus is in its name, its family is that of the other oak.
     found = answered("1.jpg Quercus rubra 1 0.6\n2.jpg Quercus rubra 1 1\n")
-    assert found.first_genus.tolist() == [True, False, False]
-    assert found.first_family.tolist() == [True, True, False]
+    assert found.genus_correct.tolist() == [True, False, False]
+    assert found.family_correct.tolist() == [True, True, False]
 
 
 def test_the_genus_of_a_hybrid_genus(tmp_path):
@@ -47,14 +47,14 @@ def test_the_genus_of_a_hybrid_genus(tmp_path):
     # Not known here, but well-formed, and of another genus than the other.
     (tmp_path / "run.txt").write_text("1.jpg x Cuprocyparis notabilis 1 1\n2.jpg x Sorbaronia fallax 1 1\n")
     found = judge_run(read_run(tmp_path / "run.txt", truth.known), truth)
-    assert found.first_genus.tolist() == [True, False]
+    assert found.genus_correct.tolist() == [True, False]
 
 
 def test_an_unknown_family_is_never_right(answered):
     found = answered("3.jpg Ginkgo biloba 1 1\n1.jpg Nothofagus alpina 1 1\n")
     assert found.rank.tolist() == [0, 0, 1]
-    assert found.first_genus.tolist() == [False, False, True]
-    assert not found.first_family.any()
+    assert found.genus_correct.tolist() == [False, False, True]
+    assert not found.family_correct.any()
 
 
 def test_the_best_rank_of_a_repeated_species_counts(answered):
@@ -64,4 +64,4 @@ def test_the_best_rank_of_a_repeated_species_counts(answered):
 def test_pictures_of_elsewhere_are_ignored(answered):
     found = answered("9.jpg Quercus ilex 1 1\n1.jpg Quercus ilex 1 1\n")
     assert found.rank.tolist() == [1, 0, 0]
-    assert found.first_genus.tolist() == [True, False, False]
+    assert found.genus_correct.tolist() == [True, False, False]

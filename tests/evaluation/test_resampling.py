@@ -6,13 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leafid.evaluation.resampling import Bootstrap, bootstrap_scores, correct_holm, randomisation_test
-from leafid.metrics.plant_task import accuracy_score, average_score, compute_weights, per_plant_score
-
-AVERAGES = {
-    "S": average_score,
-    "plants": per_plant_score,
-    "pictures": lambda values, _authors, _plants: accuracy_score(values),
-}
+from leafid.metrics.plant_task import AVERAGES, average_score, compute_weights
 
 pictures = st.lists(
     st.tuples(st.integers(0, 3), st.integers(0, 4), st.sampled_from([0.0, 0.5, 1.0])), min_size=1, max_size=30
@@ -85,7 +79,7 @@ def test_equal_seeds_give_equal_intervals():
     rng = np.random.default_rng(5)
     authors, plants, values = rng.integers(0, 3, 60), rng.integers(0, 20, 60), rng.integers(0, 2, 60)
     first, again, other = (
-        Bootstrap().interval(bootstrap_scores([values], ["S"], authors, plants, Bootstrap(seed=seed))[0])
+        Bootstrap().compute_interval(bootstrap_scores([values], ["S"], authors, plants, Bootstrap(seed=seed))[0])
         for seed in (0, 0, 1)
     )
     assert first == again != other
@@ -94,8 +88,8 @@ def test_equal_seeds_give_equal_intervals():
 
 def test_a_wider_confidence_is_a_wider_interval():
     samples = np.linspace(0, 1, 1001)
-    assert Bootstrap(confidence=0.5).interval(samples) == pytest.approx((0.25, 0.75))
-    assert Bootstrap(confidence=0.9).interval(samples) == pytest.approx((0.05, 0.95))
+    assert Bootstrap(confidence=0.5).compute_interval(samples) == pytest.approx((0.25, 0.75))
+    assert Bootstrap(confidence=0.9).compute_interval(samples) == pytest.approx((0.05, 0.95))
 
 
 def test_p_is_that_of_all_swaps():

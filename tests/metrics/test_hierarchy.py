@@ -19,7 +19,7 @@ TAXA = [
     Taxon("Platanus x hispanica", "Platanus", "Platanaceae", "Proteales"),
 ]
 TREE = Taxonomy(TAXA)
-ANSWERS = [*TREE.species, *(f"{name} *" for name in TREE._nodes if name not in TREE.species), "*"]
+ANSWERS = [*TREE.species, *(f"{name} *" for name in TREE._path_of_taxon if name not in TREE.species), "*"]
 
 
 def literal_error(correct: str, answer: str) -> float:
@@ -54,7 +54,7 @@ def test_as_the_literal_version(correct, answer):
 
 def test_branching_counts_the_children_of_the_true_parent():
     assert TREE.ranks == ("order", "family", "genus", "species")
-    assert TREE.branching("Quercus ilex") == (3, 2, 2, 2)
+    assert TREE.count_branches("Quercus ilex") == (3, 2, 2, 2)
 
 
 def test_known_values():
@@ -105,7 +105,7 @@ def test_bad_taxonomies_are_refused(taxa, message):
 
 
 def test_distances_grow_up_the_tree():
-    row = dict(zip(TREE.species, TREE.distances()[0], strict=True))
+    row = dict(zip(TREE.species, TREE.compute_distances()[0], strict=True))
     assert row == {
         "Quercus robur": 0.0,
         "Quercus ilex": 0.25,
@@ -114,7 +114,7 @@ def test_distances_grow_up_the_tree():
         "Acer campestre": 1.0,
         "Platanus x hispanica": 1.0,
     }
-    assert np.array_equal(TREE.distances(), TREE.distances().T)
+    assert np.array_equal(TREE.compute_distances(), TREE.compute_distances().T)
 
 
 def posteriors(rows: int, seed: int = 0) -> np.ndarray:
@@ -132,7 +132,7 @@ def test_a_higher_threshold_never_says_more(seed, one, other):
     rows = posteriors(5, seed)
     low, high = min(one, other), max(one, other)
     for bold, careful in zip(back_off(rows, TREE, low), back_off(rows, TREE, high), strict=True):
-        assert TREE.path(careful).count("*") >= TREE.path(bold).count("*")
+        assert TREE.find_path(careful).count("*") >= TREE.find_path(bold).count("*")
 
 
 @given(st.integers(0, 10_000), st.permutations(range(len(TAXA))), st.floats(0, 1))
@@ -211,7 +211,7 @@ def test_bad_lengths_and_weights_are_refused():
 
 def test_the_tree_of_pictures():
     labels = [Taxon("Acer campestre"), None, Taxon("Acer campestre", family="Sapindaceae")]
-    tree = Taxonomy.of_pictures(Picture(Path(f"{number}.jpg"), taxon=taxon) for number, taxon in enumerate(labels))
+    tree = Taxonomy.from_pictures(Picture(Path(f"{number}.jpg"), taxon=taxon) for number, taxon in enumerate(labels))
     assert tree.paths == {"Acer campestre": ("Sapindaceae", "Acer", "Acer campestre")}
     with pytest.raises(LeafidError, match="at least one species"):
-        Taxonomy.of_pictures([])
+        Taxonomy.from_pictures([])

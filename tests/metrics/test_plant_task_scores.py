@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 
 from leafid.evaluation.judged_run import judge_run
 from leafid.evaluation.official import format_java_double, format_official_files
+from leafid.metrics.averaging import accuracy_score, macro_average
 from leafid.metrics.plant_task import (
-    accuracy_score,
     average_score,
     average_score_by_group,
+    compute_weights,
     index_plants,
     inverse_rank_scores,
-    mean_of_types,
     per_plant_score,
     top_k_scores,
 )
@@ -191,9 +191,16 @@ def test_a_plant_of_two_authors_counts_for_each():
     assert average_score([1, 0, 1], ["ann", "ann", "bob"], ["1", "2", "1"]) == 0.75
 
 
+def test_per_plant_is_the_mean_over_plants_whoever_took_them():
+    # Plant 1: 2/3; plant 2: 0.
+    values, authors, plants = [1, 0, 1, 0], ["ann", "ann", "bob", "bob"], ["1", "1", "1", "2"]
+    assert per_plant_score(values, authors, plants) == pytest.approx(1 / 3)
+    assert compute_weights("plants", authors, plants) @ values == pytest.approx(1 / 3)
+
+
 def test_without_pictures_there_is_no_score():
     assert np.isnan(
-        [average_score([], [], []), per_plant_score([], [], []), accuracy_score([]), mean_of_types([])]
+        [average_score([], [], []), per_plant_score([], [], []), accuracy_score([]), macro_average([])]
     ).all()
 
 

@@ -4,16 +4,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from leafid.metrics.plant_task import accuracy_score
-from leafid.metrics.set_scores import (
+from leafid.metrics.averaging import accuracy_score, average_by_group, macro_average
+from leafid.metrics.set_valued import (
     BINS,
-    bin_accuracy,
-    empty_share,
-    group_means,
-    macro_average,
-    mean_size,
+    average_by_bin,
+    compute_empty_share,
+    fit_average_k_thresholds,
+    fit_coverage_threshold,
 )
-from leafid.metrics.set_valued import fit_average_k_thresholds, fit_coverage_threshold
 
 quick = settings(max_examples=40, deadline=None)
 shapes = st.tuples(st.integers(1, 12), st.integers(1, 5))
@@ -49,9 +47,9 @@ def test_scores_of_sets_are_the_literal_ones(pictures):
     for one in sorted(set(classes)):
         mine = [found for found, label in zip(hit, classes, strict=True) if label == one]
         of_classes.append(sum(mine) / len(mine))
-    assert macro_average(group_means(hit, classes, 5)) == pytest.approx(sum(of_classes) / len(of_classes))
-    assert mean_size(sizes) == pytest.approx(sum(sizes) / len(sizes))
-    assert empty_share(sizes) == pytest.approx(sizes.count(0) / len(sizes))
+    assert macro_average(average_by_group(hit, classes, 5)) == pytest.approx(sum(of_classes) / len(of_classes))
+    assert accuracy_score(sizes) == pytest.approx(sum(sizes) / len(sizes))
+    assert compute_empty_share(sizes) == pytest.approx(sizes.count(0) / len(sizes))
     assert accuracy_score(hit) == pytest.approx(sum(hit) / len(hit))
 
 
@@ -68,7 +66,7 @@ def test_average_k_threshold_is_the_literal_one(p, k):
 @given(st.integers(1, 30), st.integers(2, 8), st.floats(0.05, 8), st.integers(0, 1000))
 def test_sets_have_the_mean_size_asked_for_where_no_probabilities_are_equal(n, classes, k, seed):
     p = np.random.default_rng(seed).random((n, classes))
-    size = mean_size((p >= average_k_threshold(p, k)).sum(axis=1))
+    size = accuracy_score((p >= average_k_threshold(p, k)).sum(axis=1))
     assert size <= k + 1e-9
     assert size > min(k, classes) - 1 / n - 1e-9
 
@@ -130,17 +128,17 @@ def test_larger_sets_take_lower_thresholds(data):
 
 def test_bins_are_those_of_table_1():
     trained = [0, 1, 10, 11, 50, 51, 500, 501, 2000, 2001]
-    accuracy_score, classes = bin_accuracy(np.linspace(0, 0.9, 10), trained)
+    accuracy, classes = average_by_bin(np.linspace(0, 0.9, 10), trained)
     assert classes.tolist() == [3, 2, 2, 2, 1]
-    assert accuracy_score == pytest.approx([0.1, 0.35, 0.55, 0.75, 0.9])
+    assert accuracy == pytest.approx([0.1, 0.35, 0.55, 0.75, 0.9])
     assert len(BINS) == 5
 
 
 def test_classes_without_pictures_are_left_out():
-    assert group_means([True, False], [1, 1], 3).tolist() == pytest.approx([np.nan, 0.5, np.nan], nan_ok=True)
-    accuracy_score, classes = bin_accuracy([np.nan, 0.5, np.nan], [5, 5, 100])
+    assert average_by_group([True, False], [1, 1], 3).tolist() == pytest.approx([np.nan, 0.5, np.nan], nan_ok=True)
+    accuracy, classes = average_by_bin([np.nan, 0.5, np.nan], [5, 5, 100])
     assert classes.tolist() == [1, 0, 0, 0, 0]
-    assert accuracy_score[0] == 0.5
+    assert accuracy[0] == 0.5
 
 
 @pytest.mark.parametrize(
@@ -174,5 +172,5 @@ def test_what_can_not_be_asked_for():
 
 def test_without_pictures_there_is_no_score():
     assert np.isnan(
-        [mean_size([]), empty_share([]), accuracy_score([]), macro_average([]), macro_average([np.nan])]
+        [accuracy_score([]), compute_empty_share([]), accuracy_score([]), macro_average([]), macro_average([np.nan])]
     ).all()

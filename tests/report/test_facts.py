@@ -38,12 +38,12 @@ def run(tmp_path):
     return read_run(file)
 
 
-def test_first_answers_stand_in_the_order_of_the_truth(run, truth):
-    first = find_top_predictions(run, truth)
-    assert first.species == ("Acer opalus", "Quercus ilex", None, "Quercus ilex", "Quercus ilex")
-    np.testing.assert_array_equal(first.score, [0.9, 0.5, np.nan, 0.6, 0.8])
-    assert first.right.tolist() == [True, False, False, False, False]
-    assert first.are_probabilities
+def test_top_predictions_are_in_the_order_of_the_truth(run, truth):
+    top = find_top_predictions(run, truth)
+    assert top.species == ("Acer opalus", "Quercus ilex", None, "Quercus ilex", "Quercus ilex")
+    np.testing.assert_array_equal(top.score, [0.9, 0.5, np.nan, 0.6, 0.8])
+    assert top.correct.tolist() == [True, False, False, False, False]
+    assert top.are_probabilities
 
 
 def test_scores_beyond_1_are_no_probabilities(tmp_path, truth):
@@ -54,13 +54,13 @@ def test_scores_beyond_1_are_no_probabilities(tmp_path, truth):
 
 def test_confusions_are_sorted_by_pictures_and_their_pictures_by_how_sure_they_were(run, truth):
     most, least = find_confusions(find_top_predictions(run, truth), truth)
-    assert (most.right, most.answered, most.pictures, most.share) == (
+    assert (most.species, most.predicted, most.pictures, most.share) == (
         "Ilex aquifolium",
         "Quercus ilex",
         ("5.jpg", "4.jpg"),
         1.0,
     )
-    assert (least.right, least.answered, least.pictures, least.share) == (
+    assert (least.species, least.predicted, least.pictures, least.share) == (
         "Acer opalus",
         "Quercus ilex",
         ("2.jpg",),
@@ -70,9 +70,9 @@ def test_confusions_are_sorted_by_pictures_and_their_pictures_by_how_sure_they_w
 
 def test_a_missing_picture_is_wrong_but_no_confusion(run, truth):
     best, second, last = score_each_species(judge_run(run, truth), find_top_predictions(run, truth), truth)
-    assert (best.species, best.pictures, best.first, best.taken_for) == ("Acer opalus", 2, 0.5, "Quercus ilex")
-    assert (second.species, second.first, second.first_five) == ("Ilex aquifolium", 0.0, 0.5)
-    assert (last.species, last.first, last.taken_for) == ("Quercus ilex", 0.0, None)
+    assert (best.species, best.pictures, best.top_1, best.taken_for) == ("Acer opalus", 2, 0.5, "Quercus ilex")
+    assert (second.species, second.top_1, second.top_5) == ("Ilex aquifolium", 0.0, 0.5)
+    assert (last.species, last.top_1, last.taken_for) == ("Quercus ilex", 0.0, None)
 
 
 @given(st.lists(st.integers(0, 30), min_size=1, max_size=40), st.integers(1, 30))
@@ -93,8 +93,8 @@ def test_reliability_by_its_definition(answered, n_bins):
     ]
     found = compute_reliability(said, right, n_bins)
     # Means of at most 60 numbers below 1, added in another order.
-    np.testing.assert_allclose(found.said, [mean for mean, _, _ in means], atol=1e-12)
-    np.testing.assert_allclose(found.right, [share for _, share, _ in means], atol=1e-12)
+    np.testing.assert_allclose(found.probability, [mean for mean, _, _ in means], atol=1e-12)
+    np.testing.assert_allclose(found.accuracy, [share for _, share, _ in means], atol=1e-12)
     assert found.count.tolist() == [count for _, _, count in means]
     expected = sum(abs(mean - share) * count for mean, share, count in means) / len(answered)
     assert found.error == pytest.approx(expected, abs=1e-12)

@@ -111,6 +111,21 @@ def test_pictures_without_plant_are_plants_of_their_own():
     assert truth.author == (UNKNOWN, UNKNOWN)
 
 
+def test_pictures_without_type_or_author_are_told_with_what_becomes_of_them(caplog):
+    known = {"type": AcquisitionType.SCAN, "author": "Ann"}
+    make_ground_truth([picture("a.jpg", **known), picture("b.jpg", type=AcquisitionType.SCAN), picture("c.jpg")])
+    assert [record.getMessage() for record in caplog.records] == [
+        "c.jpg: expected the acquisition type of every picture, found none for 1 of 3, this one first; they count as a "
+        "type of their own in the mean of types",
+        "b.jpg: expected the author of every picture, found none for 2 of 3, this one first; S counts them as pictures "
+        "of one more author",
+    ]
+    caplog.clear()
+    # Where no picture has either, no score depends on them.
+    make_ground_truth([picture("a.jpg"), picture("b.jpg")])
+    assert not caplog.records
+
+
 def test_two_pictures_of_one_name_are_refused():
     with pytest.raises(ProblemsError, match=r"Train.1\.jpg and .*Test.1\.jpg|Test.1\.jpg and .*Train.1\.jpg"):
         make_ground_truth([picture("Train/1.jpg"), picture("Test/1.jpg")])

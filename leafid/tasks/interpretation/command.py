@@ -113,8 +113,8 @@ def _read_distance(arguments: argparse.Namespace) -> Distance | None:
         from leafid.collection import read_and_warn
         from leafid.metrics.taxonomy import Taxonomy
 
-        tree = Taxonomy.of_pictures(read_and_warn(arguments.taxonomy).pictures)
-        return make_distance(tree.species, tree.distances(), arguments.taxonomy)
+        tree = Taxonomy.from_pictures(read_and_warn(arguments.taxonomy).pictures)
+        return make_distance(tree.species, tree.compute_distances(), arguments.taxonomy)
     return None
 
 
