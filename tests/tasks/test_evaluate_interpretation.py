@@ -77,6 +77,16 @@ def test_problems_of_the_taxonomy_are_warned_about(cli, tmp_path, boxes):
     assert "found 'oaks'; its 1 pictures are left out" in outcome.err
 
 
+def test_pictures_without_objects(cli, tmp_path):
+    objects = {"a.jpg": [BoxedObject("oak", Box(0, 0, 10, 10))], "b.jpg": []}
+    write_coco(tmp_path / "truth.json", objects)
+    (tmp_path / "result.json").write_text("[]")
+    words = ["evaluate-interpretation", tmp_path / "truth.json", tmp_path / "result.json"]
+    assert "1 of the pictures have neither true nor found objects and are left out" in cli(*words).out
+    assert means(cli(*words, "--format", "json"))["interpretation-error"] == 1
+    assert means(cli(*words, "--count-empty", "--format", "json"))["interpretation-error"] == 0.5
+
+
 def test_masks(cli, tmp_path):
     mask = np.zeros((40, 40), np.uint8)
     mask[10:20, 10:20] = 255

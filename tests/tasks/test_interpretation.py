@@ -51,7 +51,7 @@ def literal_error(scene: Scene, threshold: float, alpha: float, distance=None) -
         score.append([None] * len(match[0]))
         match[-1][v], score[-1][v] = 1, 1.0
     listed = [value for row in score for value in row if value is not None] + extra
-    return sum(listed) / len(listed) if listed else 0.0
+    return sum(listed) / len(listed) if listed else float("nan")
 
 
 def make_scene(seed: int, truths: int, results: int) -> Scene:
@@ -130,7 +130,7 @@ def test_matching_one_to_one_in_the_make_worked_example():
 def test_error_equals_the_literal_version(scene, threshold, alpha):
     # The same terms, summed exactly in the one and term by term in the other.
     error = score_scene(scene, Parameters(threshold=threshold, alpha=alpha)).error
-    assert error == pytest.approx(literal_error(scene, threshold, alpha), abs=1e-12)
+    assert error == pytest.approx(literal_error(scene, threshold, alpha), abs=1e-12, nan_ok=True)
 
 
 @given(scenes)
@@ -139,7 +139,8 @@ def test_a_distance_between_classes(scene):
         return {"oak": 0.0, "maple": 0.3, "ash": 0.9}[other] if one != other else 0.1
 
     parameters = Parameters(distance=distance)
-    assert score_scene(scene, parameters).error == pytest.approx(literal_error(scene, 0.2, 0.8, distance), abs=1e-12)
+    expected = literal_error(scene, 0.2, 0.8, distance)
+    assert score_scene(scene, parameters).error == pytest.approx(expected, abs=1e-12, nan_ok=True)
 
 
 @given(scenes, st.sampled_from(["multiple", "one-to-one"]), st.randoms(use_true_random=False))
@@ -150,13 +151,14 @@ def test_order_of_objects_does_not_matter(scene, matching, random):
     parameters = Parameters(matching=matching)
     # Ties of overlaps and of local errors alike leave the sum as it is, up to their rounding.
     assert score_scene(permute(scene, rows, cols), parameters).error == pytest.approx(
-        score_scene(scene, parameters).error, abs=1e-8
+        score_scene(scene, parameters).error, abs=1e-8, nan_ok=True
     )
 
 
 @given(scenes, st.sampled_from(["multiple", "one-to-one"]))
 def test_error_is_within_bounds(scene, matching):
-    assert 0 <= score_scene(scene, Parameters(matching=matching)).error <= 1
+    error = score_scene(scene, Parameters(matching=matching)).error
+    assert 0 <= error <= 1 or (np.isnan(error) and scene.common.shape == (0, 0))
 
 
 @given(scenes)
@@ -165,10 +167,10 @@ def test_symmetric_in_truth_and_result(scene):
     swapped = Scene(
         sure.common.T, sure.areas, sure.true_areas, sure.names, sure.true_names, np.ones(len(sure.true_names))
     )
-    assert score_scene(swapped).error == pytest.approx(score_scene(sure).error, abs=1e-12)
+    assert score_scene(swapped).error == pytest.approx(score_scene(sure).error, abs=1e-12, nan_ok=True)
 
 
-@given(st.integers(0, 10**6), st.integers(0, 6))
+@given(st.integers(0, 10**6), st.integers(1, 6))
 def test_a_perfect_result_has_error_0(seed, count):
     generator = np.random.default_rng(seed)
     # Side by side, so that no object overlaps with another.
@@ -196,7 +198,7 @@ def test_missed_objects_cost_more_than_invented_ones():
 
 def test_pictures_without_objects():
     one = [BoxedObject("oak", Box(0, 0, 10, 10))]
-    assert score_scene(Scene.from_boxes([], [])).error == 0
+    assert np.isnan(score_scene(Scene.from_boxes([], [])).error)
     assert score_scene(Scene.from_boxes([], one)).error == 1
     assert score_scene(Scene.from_boxes(one, [])).error == 1
 
@@ -318,6 +320,13 @@ def test_pictures_and_their_means():
     means = average_errors([first, empty])
     assert means["interpretation-error"] == pytest.approx((first.error + 1) / 2)
     assert means["pas"] == first.measures["pas"]
+
+
+def test_pictures_without_any_object_have_no_error():
+    box = BoxedObject("oak", Box(0, 0, 10, 10))
+    errors = [score_boxes("a", [box], []), score_boxes("b", [box], [box]), score_boxes("empty", [], [])]
+    assert average_errors(errors)["interpretation-error"] == 1 / 2
+    assert average_errors(errors, count_empty=True)["interpretation-error"] == 1 / 3
 
 
 def test_boxes_and_masks_agree():

@@ -119,7 +119,7 @@ def test_an_empty_run_is_refused(tmp_path, table, content):
 
 def test_other_encodings_are_refused(tmp_path, table):
     (tmp_path / "run.txt").write_bytes(b"\xff\xfe1\x00")
-    with pytest.raises(LeafidError, match="expected UTF-8 text, found .* 0xff"):
+    with pytest.raises(LeafidError, match=r"expected UTF-8 text, found .* 0xff"):
         read_labels(tmp_path / "run.txt", table)
 
 

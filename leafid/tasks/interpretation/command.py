@@ -6,7 +6,8 @@ the objects in label masks are read from objects.csv beside them: mask,label,cla
 and localisation are scored. If the result lacks a picture, all its objects count as missed.
 
 The error ranges from 0 (all objects found, in place and with the correct class) to 1. The localisation metrics are
-means over the matched pairs.
+means over the matched pairs. A picture without any true or found object has no error: it is left out of the mean, or
+counts with an error of 0 (--count-empty).
 
 examples:
   leafid evaluate-interpretation truth-masks my-masks
@@ -17,6 +18,7 @@ examples:
 from __future__ import annotations
 
 import argparse
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -61,6 +63,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="distances between species from the taxa of a collection",
     )
     parser.add_argument("--by-picture", action="store_true", help="show the errors of every picture")
+    parser.add_argument(
+        "--count-empty",
+        action="store_true",
+        help="count pictures without true and found objects with an error of 0 (default: leave them out)",
+    )
     add_format(parser)
 
 
@@ -73,7 +80,7 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     errors = _score_pictures(
         arguments, environment, Parameters(arguments.matching, arguments.threshold, arguments.alpha, distance)
     )
-    tables = [_make_summary(errors)]
+    tables = [_make_summary(errors, arguments.count_empty)]
     if arguments.by_picture:
         tables.append(_list_pictures(errors))
     environment.stdout.write(render(tables, arguments.format))
@@ -118,7 +125,7 @@ def _read_distance(arguments: argparse.Namespace) -> Distance | None:
     return None
 
 
-def _make_summary(errors: list[PictureError]) -> Table:
+def _make_summary(errors: list[PictureError], count_empty: bool) -> Table:
     from leafid.report.tables import Table
     from leafid.tasks.interpretation.localisation import METRICS as LOCALISATION
     from leafid.tasks.interpretation.metric import METRICS as INTERPRETATION
@@ -127,12 +134,16 @@ def _make_summary(errors: list[PictureError]) -> Table:
     metrics = {metric.name: metric for metric in (*INTERPRETATION, *LOCALISATION)}
     rows = [
         [name, value, "higher" if metrics[name].higher_is_better else "lower", metrics[name].summary]
-        for name, value in average_errors(errors).items()
+        for name, value in average_errors(errors, count_empty=count_empty).items()
     ]
     true_objects = sum(error.true_objects for error in errors)
     missed, invented = sum(error.missed for error in errors), sum(error.invented for error in errors)
-    note = f"{len(errors)} pictures, {true_objects} objects: {missed} missed, {invented} invented; means over pictures"
-    return Table("", ["metric", "mean", "better", "what"], rows, [note])
+    objects = f"{len(errors)} pictures, {true_objects} objects: {missed} missed, {invented} invented"
+    notes = [f"{objects}; means over pictures"]
+    if empty := sum(math.isnan(error.error) for error in errors):
+        treatment = "count with an error of 0" if count_empty else "are left out; --count-empty counts them as 0"
+        notes.append(f"{empty} of the pictures have neither true nor found objects and {treatment}")
+    return Table("", ["metric", "mean", "better", "what"], rows, notes)
 
 
 def _list_pictures(errors: list[PictureError]) -> Table:

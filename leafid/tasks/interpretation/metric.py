@@ -127,7 +127,7 @@ class Interpretation:
     Attributes
     ----------
     error : float
-        0 (perfect) to 1.
+        0 (perfect) to 1; NaN for a picture without any true or found object.
     matches : bool array (U, V)
     localisation, recognition, local : float array (U, V)
         Errors of all pairs; only those of matches count.
@@ -154,7 +154,7 @@ def score_scene(scene: Scene, parameters: Parameters = DEFAULTS) -> Interpretati
 
     Objects are matched by their overlap; each match has the local error α·localisation + (1 − α)·recognition. Missed
     and invented objects are paired as far as possible; each pair or single object has error 1. The picture's error is
-    the mean of all these, or 0 if there is no object at all.
+    the mean of all these.
 
     Notes
     -----
@@ -181,7 +181,7 @@ def score_scene(scene: Scene, parameters: Parameters = DEFAULTS) -> Interpretati
     unmatched = max(len(missed), len(invented))
     count = int(matches.sum()) + unmatched
     # fsum gives the same sum for every order of the objects.
-    error = (math.fsum(local[matches].tolist()) + unmatched) / count if count else 0.0
+    error = (math.fsum(local[matches].tolist()) + unmatched) / count if count else math.nan
     return Interpretation(
         error, matches, localisation, recognition, local, tuple(missed.tolist()), tuple(invented.tolist())
     )

@@ -26,7 +26,7 @@ class PictureError:
     matches, missed, invented : int
         Numbers of matched pairs, and of true and found objects without a match.
     error : float
-        The interpretation error, 0 to 1.
+        The interpretation error, 0 to 1; NaN without any true or found object.
     measures : dict of str to float
         The mean of each localisation metric over the matched pairs, NaN without any; ``martin-gce`` and ``martin-lce``
         concern the whole picture.
@@ -66,13 +66,17 @@ def score_masks(pair: MaskPair, parameters: Parameters = DEFAULTS) -> PictureErr
     return _make_error(pair.picture, found, measures)
 
 
-def average_errors(errors: Sequence[PictureError]) -> dict[str, float]:
-    """Average at least one picture: ``interpretation-error`` over all, each measure over the pictures that have it."""
-    means = {"interpretation-error": _average([error.error for error in errors])}
-    for name in errors[0].measures:
-        values = [error.measures[name] for error in errors]
-        means[name] = _average([value for value in values if not math.isnan(value)])
-    return means
+def average_errors(errors: Sequence[PictureError], *, count_empty: bool = False) -> dict[str, float]:
+    """Average the interpretation error and each measure over the pictures that have it; at least one picture.
+
+    The document defines no error for a picture without any true or found object. Such pictures are left out of the mean
+    of the interpretation error; with `count_empty` they count with an error of 0.
+    """
+    columns = {"interpretation-error": [error.error for error in errors]}
+    if count_empty:
+        columns = {name: [0.0 if math.isnan(value) else value for value in values] for name, values in columns.items()}
+    columns |= {name: [error.measures[name] for error in errors] for name in errors[0].measures}
+    return {name: _average([value for value in values if not math.isnan(value)]) for name, values in columns.items()}
 
 
 def _measure_pairs(scene: Scene, found: Interpretation, boxes: Sequence[tuple[Box, Box]]) -> dict[str, float]:
