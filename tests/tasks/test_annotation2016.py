@@ -254,7 +254,13 @@ def test_summary_of_selections():
 def test_summary_of_illustrations():
     truth = AnnotationTruth(Subtask.ILLUSTRATION, {"a": (("x",),), "b": (("y",),)})
     summary = summarise_annotation(truth, make_run(Subtask.ILLUSTRATION, {"a": ("z", "x")}), ranks=(1, 2))
-    assert summary.scores == {"recall-at-1": 0, "recall-at-2": 0.5}
+    assert summary.scores == {"recall-at-1": 0, "recall-at-2": 0.5, "success-at-1": 0, "success-at-2": 0.5}
+
+
+def test_recall_and_success_differ_with_several_correct_pictures():
+    truth = AnnotationTruth(Subtask.ILLUSTRATION, {"a": (("w", "x"),), "b": (("y",),)})
+    summary = summarise_annotation(truth, make_run(Subtask.ILLUSTRATION, {"a": ("z", "x")}), ranks=(2,))
+    assert summary.scores == {"recall-at-2": 0.25, "success-at-2": 0.5}
 
 
 def test_summary_of_locations():

@@ -72,7 +72,13 @@ def test_recall(cli, folder):
     (folder / "docs.txt").write_text("4 x p\n4 y q\n")
     (folder / "ranked.txt").write_text("4 y a,q\n4 x p,q\n")
     (scores,) = rows(cli("evaluate-annotation", "--format", "json", "--k", "1,2", "docs.txt", "ranked.txt"))
-    assert scores == {"run": "ranked.txt", "recall-at-1": 0.5, "recall-at-2": 1}
+    assert scores == {
+        "run": "ranked.txt",
+        "recall-at-1": 0.5,
+        "recall-at-2": 1,
+        "success-at-1": 0.5,
+        "success-at-2": 1,
+    }
 
 
 def test_a_run_of_another_subtask(cli, folder):

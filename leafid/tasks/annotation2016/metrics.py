@@ -149,6 +149,19 @@ def recall_at(truth: Collection[str], ranking: Sequence[str], k: int) -> float:
     return len(set(truth) & set(ranking[:k])) / len(set(truth))
 
 
+def success_at(truth: Collection[str], ranking: Sequence[str], k: int) -> float:
+    """1 if any of a document's pictures is among the first k of a ranking, else 0.
+
+    This is the task's wording of recall at k; with one correct picture per document it equals `recall_at`.
+
+    Examples
+    --------
+    >>> success_at({"a", "c"}, ["a", "b"], 1), recall_at({"a", "c"}, ["a", "b"], 1)
+    (1.0, 0.5)
+    """
+    return float(recall_at(truth, ranking, k) > 0)
+
+
 def great_circle_distance(truth: Place, predicted: Place, radius: float = EARTH_RADIUS) -> float:
     """Shortest distance between two points along the surface of the earth, in the unit of `radius`.
 
@@ -221,7 +234,8 @@ METRICS = (
     _metric("selection-f1", "F1 of the boxes that descriptions mention", selection_scores),
     _metric("selection-precision", "share of the chosen boxes that descriptions mention", selection_scores),
     _metric("selection-recall", "share of the mentioned boxes that are chosen", selection_scores),
-    _metric("recall-at-k", "share of documents whose picture is among the first k", recall_at, column="recall-at-K"),
+    _metric("recall-at-k", "share of a document's pictures among the first k", recall_at, column="recall-at-K"),
+    _metric("success-at-k", "share of documents with a picture among the first k", success_at, column="success-at-K"),
     _metric(
         "great-circle-km",
         "distance on the earth, in km, R = 6137 km",

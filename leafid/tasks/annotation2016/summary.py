@@ -18,10 +18,11 @@ from leafid.tasks.annotation2016.metrics import (
     great_circle_distance,
     recall_at,
     selection_scores,
+    success_at,
 )
 from leafid.tasks.annotation2016.results import Concept, Place, Subtask
 
-#: Default values of k for recall at k.
+#: Default values of k for recall and success at k.
 RANKS = (1, 5, 10, 25, 50, 75, 100)
 
 
@@ -55,7 +56,7 @@ def summarise_annotation(
     run : AnnotationRun
         Of the same subtask.
     ranks : sequence of int
-        Values of k for recall at k, subtask 4.
+        Values of k for recall and success at k, subtask 4.
     radius : float
         Radius of the earth in km, subtask 5.
 
@@ -84,7 +85,8 @@ def summarise_annotation(
         scores = {name: statistics.fmean(column) for name, column in zip(names, columns, strict=True)}
     elif truth.subtask is Subtask.ILLUSTRATION:
         scores = {
-            f"recall-at-{k}": statistics.fmean(recall_at(correct[0], result or (), k) for correct, result in pairs)
+            f"{name}-at-{k}": statistics.fmean(metric(correct[0], result or (), k) for correct, result in pairs)
+            for name, metric in (("recall", recall_at), ("success", success_at))
             for k in ranks
         }
     else:
