@@ -1,4 +1,4 @@
-"""What pictures there are and what is known of them, whatever layout they come in."""
+"""Pictures and their metadata, whatever layout they come in."""
 
 from leafid.collection.collection import Collection, find_name_clashes
 from leafid.collection.hashing import compute_fingerprint, hash_file

@@ -1,4 +1,4 @@
-"""Opens the files of a collection to see whether they can be used."""
+"""Opens picture files to find out whether they can be used."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from leafid.parallel import Log, LogRecorder
 
 @dataclass(frozen=True)
 class FileCheck:
-    """What was found in one picture file.
+    """What was found in a picture file.
 
     Attributes
     ----------
     file : Path
     digest : str or None
-        The SHA-256 of the content; None where the file can't even be opened.
+        SHA-256 of the content; None if the file can't be opened.
     error : str or None
-        Why the picture can't be read, or None.
+        Why the picture can't be read.
     warnings : tuple of str
-        What is wrong with a picture that can be read.
+        Damage of a picture that can be read.
     """
 
     file: Path
@@ -36,42 +36,32 @@ class FileCheck:
 
 
 def check_file(file: Path, decode: bool = True) -> FileCheck:
-    """Read a picture and say how that went, without raising.
+    """Read a picture and report what was found, without raising.
 
-    Parameters
-    ----------
-    file : Path
-    decode : bool, default True
-        Decode the whole picture; otherwise look at its header only, which is faster and misses truncation.
-
-    Returns
-    -------
-    FileCheck
+    Without `decode` only the header is read, which is faster but misses truncation.
     """
     digest: str | None = None
-    with _warnings_kept() as warnings:
+    read = read_image if decode else read_image_size
+    with _recording_image_warnings() as warnings:
         try:
             digest = hash_file(file)
-            if decode:
-                read_image(file)
-            else:
-                read_image_size(file)
+            read(file)
         except LeafidError as error:
             return FileCheck(file, digest, str(error))
     return FileCheck(file, digest, None, tuple(message for _, _, message in warnings))
 
 
 @contextmanager
-def _warnings_kept() -> Iterator[Log]:
-    """Keep the warnings of reading images, and log none: they are part of what is found in a file."""
-    keeper = LogRecorder()
-    keeper.setLevel(logging.WARNING)
+def _recording_image_warnings() -> Iterator[Log]:
+    """Collect the warnings of reading images instead of logging them: they are part of the result."""
+    recorder = LogRecorder()
+    recorder.setLevel(logging.WARNING)
     logger = logging.getLogger("leafid.images")
     propagate = logger.propagate
-    logger.addHandler(keeper)
+    logger.addHandler(recorder)
     logger.propagate = False
     try:
-        yield keeper.log
+        yield recorder.log
     finally:
-        logger.removeHandler(keeper)
+        logger.removeHandler(recorder)
         logger.propagate = propagate

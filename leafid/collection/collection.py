@@ -1,4 +1,4 @@
-"""What a reader of any layout hands back."""
+"""The collection that a reader of any layout returns."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from leafid.collection.picture import AcquisitionType, Picture
 
 
 class Omission(str):
-    """The line of a problem that pictures were left out for."""
+    """A problem because of which pictures were left out."""
 
 
 @dataclass(frozen=True)
 class Collection:
-    """Pictures, and what went wrong while they were listed.
+    """Pictures, and the problems that were found while listing them.
 
     Attributes
     ----------
     root : Path
-        The folder (or single file) that was read.
+        The folder or file that was read.
     layout : str
-        The name of the layout that it was read as.
+        Name of the layout, as in `READERS`.
     pictures : tuple of Picture
-        By part (train, val, test), then by name with numbers in their order. A picture's file may be missing where
-        the collection holds only metadata, see `find_missing`.
+        Sorted by part (train, val, test), then by name in natural order. Where a collection holds only metadata,
+        the file of a picture may be missing, see `find_missing`.
     problems : tuple of str
-        A line each for what was left out, and why; `Omission` where that is pictures.
+        A line for each problem; those that cost pictures are `Omission`.
     """
 
     root: Path
@@ -45,7 +45,7 @@ class Collection:
 
     @property
     def types(self) -> tuple[AcquisitionType, ...]:
-        """The acquisition types that there are, in the order scan, scan-like, photo."""
+        """The acquisition types that occur, in the order scan, scan-like, photo."""
         present = {picture.type for picture in self.pictures}
         return tuple(type_ for type_ in AcquisitionType if type_ in present)
 
@@ -55,43 +55,38 @@ class Collection:
         return any(isinstance(problem, Omission) for problem in self.problems)
 
     def select_type(self, type_: AcquisitionType | str | None) -> Collection:
-        """Keep the pictures of one acquisition type (None: those of which it isn't known)."""
-        return self._keep(picture for picture in self.pictures if picture.type == type_)
+        """Keep the pictures of one acquisition type; None selects those of unknown type."""
+        return self._with_pictures(picture for picture in self.pictures if picture.type == type_)
 
     def part(self, part: str | None) -> Collection:
         """Keep the pictures of one part: ``train``, ``val``, ``test``, or None."""
-        return self._keep(picture for picture in self.pictures if picture.part == part)
+        return self._with_pictures(picture for picture in self.pictures if picture.part == part)
 
     def select_labelled(self) -> Collection:
-        """Keep the pictures of which the species is known."""
-        return self._keep(picture for picture in self.pictures if picture.species is not None)
+        """Keep the pictures of known species."""
+        return self._with_pictures(picture for picture in self.pictures if picture.species is not None)
 
     def fill_type(self, type_: AcquisitionType | str) -> Collection:
-        """Fill in the acquisition type where the collection doesn't say."""
-        filled = AcquisitionType(type_)
-        return self._keep(picture if picture.type else replace(picture, type=filled) for picture in self.pictures)
+        """Set the acquisition type of pictures of unknown type."""
+        default = AcquisitionType(type_)
+        return self._with_pictures(
+            picture if picture.type else replace(picture, type=default) for picture in self.pictures
+        )
 
     def find_missing(self) -> tuple[Picture, ...]:
-        """Return the pictures of which there is metadata, but no file."""
+        """Return the pictures with metadata but no file."""
         return tuple(picture for picture in self.pictures if not picture.file.is_file())
 
-    def _keep(self, pictures: Iterable[Picture]) -> Collection:
+    def _with_pictures(self, pictures: Iterable[Picture]) -> Collection:
         return replace(self, pictures=tuple(pictures))
 
 
 def find_name_clashes(pictures: Iterable[Picture]) -> dict[str, tuple[Picture, ...]]:
-    """Find the file names that several pictures bear, which makes lines of a run file ambiguous.
+    """Return the file names that several pictures share, which makes lines of a run file ambiguous.
 
-    Parameters
-    ----------
-    pictures : iterable of Picture
-
-    Returns
-    -------
-    dict of str to tuple of Picture
-        Names in the order in which they first come; empty where every name is used once.
+    Names are in the order of their first picture.
     """
     by_name: dict[str, list[Picture]] = {}
     for picture in pictures:
         by_name.setdefault(picture.name, []).append(picture)
-    return {name: tuple(bearers) for name, bearers in by_name.items() if len(bearers) > 1}
+    return {name: tuple(clashing) for name, clashing in by_name.items() if len(clashing) > 1}

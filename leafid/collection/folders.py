@@ -1,9 +1,9 @@
-"""Lists folders, always in the same order."""
+"""Lists folders in an order that doesn't depend on the file system."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 
 from leafid.collection.collection import Omission
@@ -12,14 +12,13 @@ from leafid.errors import LeafidError
 from leafid.images import PICTURE_ENDINGS
 
 _PARTS = {"train": "train", "val": "val", "validation": "val", "test": "test"}
+_PART_ORDER = ("train", "val", "test")
 
 
 def list_files(folder: Path, endings: Iterable[str]) -> list[Path]:
-    """List the files of a folder that have one of the endings (lower case), hidden ones left out."""
-    wanted = frozenset(endings)
-    with os.scandir(folder) as entries:
-        names = [entry.name for entry in entries if not entry.name.startswith(".") and not _is_folder(entry)]
-    return [folder / name for name in sorted(names, key=natural_sort_key) if _ending(name) in wanted]
+    """List the files of a folder with one of the endings (lower case), except hidden ones."""
+    endings = frozenset(endings)
+    return _list_entries(folder, lambda entry: _get_ending(entry.name) in endings and not _is_folder(entry))
 
 
 def list_pictures(folder: Path) -> list[Path]:
@@ -27,95 +26,101 @@ def list_pictures(folder: Path) -> list[Path]:
     return list_files(folder, PICTURE_ENDINGS)
 
 
-def has_file(folder: Path, endings: Iterable[str]) -> bool:
-    """Tell whether a folder has a file of one of the endings, reading no further than the first."""
-    wanted = frozenset(endings)
-    with os.scandir(folder) as entries:
-        return any(_ending(e.name) in wanted and not e.name.startswith(".") and not _is_folder(e) for e in entries)
-
-
 def list_folders(folder: Path) -> list[Path]:
-    """List the folders of a folder, hidden ones left out."""
+    """List the sub-folders of a folder, except hidden ones."""
+    return _list_entries(folder, _is_folder)
+
+
+def _list_entries(folder: Path, is_wanted: Callable[[os.DirEntry[str]], bool]) -> list[Path]:
     with os.scandir(folder) as entries:
-        names = [entry.name for entry in entries if _is_folder(entry) and not entry.name.startswith(".")]
+        names = [entry.name for entry in entries if not entry.name.startswith(".") and is_wanted(entry)]
     return [folder / name for name in sorted(names, key=natural_sort_key)]
 
 
-def walk_pictures(folder: Path, problems: list[str], *, descend: bool = True) -> Iterator[Path]:
-    """Yield the picture files of a folder, then those of its sub-folders, hidden ones left out.
+def has_file(folder: Path, endings: Iterable[str]) -> bool:
+    """Tell whether a folder has a file with one of the endings, reading no further than the first."""
+    endings = frozenset(endings)
+    with os.scandir(folder) as entries:
+        return any(
+            _get_ending(entry.name) in endings and not entry.name.startswith(".") and not _is_folder(entry)
+            for entry in entries
+        )
 
-    A folder that can't be read becomes a problem when its turn comes.
+
+def walk_pictures(folder: Path, problems: list[str], *, descend: bool = True) -> Iterator[Path]:
+    """Yield the picture files of a folder, then those of its sub-folders, except hidden ones.
+
+    A folder that can't be read is added to the problems when the walk reaches it.
     """
     try:
-        found, folders = list_pictures(folder), _folders_below(folder)
+        files, sub_folders = list_pictures(folder), _list_folders_without_cycles(folder)
     except OSError as error:
-        problems.append(Omission(f"{folder}: can't be read: {error.strerror or error}; what it holds is left out"))
+        problems.append(Omission(f"{folder}: can't be read: {error.strerror or error}; its pictures are left out"))
         return
-    yield from found
-    for sub in folders if descend else ():
-        # Linked folders are not followed further down, so that links in a circle have an end.
-        yield from walk_pictures(sub, problems, descend=not sub.is_symlink())
+    yield from files
+    for sub_folder in sub_folders if descend else ():
+        # The sub-folders of a linked folder are not visited, so that circular links end.
+        yield from walk_pictures(sub_folder, problems, descend=not sub_folder.is_symlink())
 
 
-def report_omissions(root: Path, read: Collection[Path], expected: str) -> Iterator[str]:
-    """Name the places below a folder whose pictures a layout has no use for, with how many there are.
+def report_omissions(root: Path, used: Collection[Path], expected: str) -> Iterator[str]:
+    """Report the pictures below a folder that a layout has no use for.
 
     Parameters
     ----------
     root : Path
-    read : collection of Path
-        The folders whose own pictures were listed, or are the matter of a problem already.
+    used : collection of Path
+        Folders whose own pictures were listed, or have been reported.
     expected : str
         Where pictures should be.
 
     Yields
     ------
     str
-        A line for each folder with loose pictures, and for each uppermost folder of which nothing was read.
+        A line for each folder with stray pictures, and for each topmost folder of which nothing was used.
     """
-    on_the_way = {parent for folder in read for parent in folder.parents}
+    ancestors = {parent for folder in used for parent in folder.parents}
 
-    def look(folder: Path) -> Iterator[str]:
-        if folder not in read:
-            yield from _unexpected(folder, len(list_pictures(folder)), expected)
-        for sub in _folders_below(folder):
-            if sub in read or sub in on_the_way:
-                yield from look(sub)
+    def report(folder: Path) -> Iterator[str]:
+        if folder not in used:
+            yield from _report_stray_pictures(folder, len(list_pictures(folder)), expected)
+        for sub_folder in _list_folders_without_cycles(folder):
+            if sub_folder in used or sub_folder in ancestors:
+                yield from report(sub_folder)
             else:
                 problems: list[str] = []
-                number = sum(1 for _ in walk_pictures(sub, problems, descend=not sub.is_symlink()))
-                yield from _unexpected(sub, number, expected)
+                number = sum(1 for _ in walk_pictures(sub_folder, problems, descend=not sub_folder.is_symlink()))
+                yield from _report_stray_pictures(sub_folder, number, expected)
                 yield from problems
 
-    yield from look(root)
+    return report(root)
 
 
-def _folders_below(folder: Path) -> list[Path]:
-    """List the folders of a folder without links to itself or to what it is in."""
-    above = {folder.resolve(), *folder.resolve().parents}
-    return [sub for sub in list_folders(folder) if not sub.is_symlink() or sub.resolve() not in above]
+def _list_folders_without_cycles(folder: Path) -> list[Path]:
+    """List the sub-folders of a folder without links to itself or to a folder above it."""
+    cycles = {folder.resolve(), *folder.resolve().parents}
+    return [sub for sub in list_folders(folder) if not sub.is_symlink() or sub.resolve() not in cycles]
 
 
-def _unexpected(folder: Path, number: int, expected: str) -> Iterator[str]:
+def _report_stray_pictures(folder: Path, number: int, expected: str) -> Iterator[str]:
     if number:
         found = "1 picture here; it is" if number == 1 else f"{number} pictures here; they are"
         yield Omission(f"{folder}: expected pictures {expected}, found {found} left out")
 
 
 def find_part_folders(folder: Path) -> list[tuple[str, Path]]:
-    """Find the folders named after a part (``train``, ``val``, ``test``, upper or lower case), in that order."""
-    found = [(_PARTS[sub.name.lower()], sub) for sub in list_folders(folder) if sub.name.lower() in _PARTS]
-    return sorted(found, key=lambda entry: ("train", "val", "test").index(entry[0]))
+    """Return the folders named after a part, upper or lower case, in the order train, val, test."""
+    found = [(part, sub_folder) for sub_folder in list_folders(folder) if (part := _PARTS.get(sub_folder.name.lower()))]
+    return sorted(found, key=lambda entry: _PART_ORDER.index(entry[0]))
+
+
+def find_sections(folder: Path) -> list[tuple[str | None, Path]]:
+    """Return the part folders of a folder, or the folder itself if it has none, each with its part."""
+    return [*find_part_folders(folder)] or [(parse_part(folder), folder)]
 
 
 def refuse_repeated_parts(folders: Iterable[Path]) -> None:
-    """Refuse folders of which two mean one part: whether to join them, only a person can tell.
-
-    Raises
-    ------
-    LeafidError
-        Names the two.
-    """
+    """Raise an error if two folders are the same part, because only the user can tell whether to join them."""
     seen: dict[str, Path] = {}
     for folder in folders:
         part = _PARTS.get(folder.name.lower())
@@ -127,16 +132,16 @@ def refuse_repeated_parts(folders: Iterable[Path]) -> None:
 
 
 def parse_part(folder: Path) -> str | None:
-    """Tell which part a folder is by its name."""
+    """Return the part that a folder's name stands for."""
     return _PARTS.get(folder.resolve().name.lower())
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:
     try:
         return entry.is_dir()
-    except OSError:  # A link that leads to itself: listed as a file, and whoever reads it will say why he can't.
+    except OSError:  # A link to itself is listed as a file; reading it will report the error.
         return False
 
 
-def _ending(name: str) -> str:
-    return os.path.splitext(name)[1].lower()  # noqa: PTH122  # a Path for each of 300,000 names takes seconds
+def _get_ending(name: str) -> str:
+    return os.path.splitext(name)[1].lower()  # noqa: PTH122  # creating 300,000 Path objects takes seconds

@@ -1,4 +1,4 @@
-"""Tells files and sets of pictures apart by their content."""
+"""Identifies files and sets of pictures by their content."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from leafid.files import is_pipe_or_device
 
 
 def hash_file(file: str | os.PathLike[str]) -> str:
-    """Return the SHA-256 of a file's content, in hexadecimal digits.
+    """Return the SHA-256 of a file's content in hexadecimal digits.
 
     Raises
     ------
     LeafidError
-        When the file can't be read, or is a named pipe or a device, which would be waited for without end.
+        If the file can't be read, or is a named pipe or a device, which might never end.
     """
     path = Path(file)
     try:
@@ -31,31 +31,18 @@ def hash_file(file: str | os.PathLike[str]) -> str:
 
 
 def compute_fingerprint(pictures: Iterable[Picture]) -> str:
-    """Return a number for a set of pictures: the same for the same files and labels, wherever they are.
+    """Return the SHA-256, in hexadecimal digits, of the files and labels of pictures in any order, wherever they are.
 
-    Parameters
-    ----------
-    pictures : iterable of Picture
-        In any order.
-
-    Returns
-    -------
-    str
-        64 hexadecimal digits: the SHA-256 of the sorted records of name, type, species, plant and content hash.
-
-    Raises
-    ------
-    LeafidError
-        When a file can't be read.
+    It covers each picture's name, type, species, plant and content.
     """
     total = hashlib.sha256()
-    for record in sorted(map(_record, pictures)):
+    for record in sorted(map(_encode_picture, pictures)):
         total.update(record)
     return total.hexdigest()
 
 
-def _record(picture: Picture) -> bytes:
+def _encode_picture(picture: Picture) -> bytes:
     fields = (picture.name, picture.type, picture.species, picture.plant, hash_file(picture.file))
-    # A length before each field, so that no two lists of fields run together into the same bytes.
-    parts = (b"-" if field is None else str(field).encode("utf-8", "surrogateescape") for field in fields)
-    return b"".join(len(part).to_bytes(4, "big") + part for part in parts)
+    # A length before each field, so that different fields never join to the same bytes.
+    encoded = (b"-" if field is None else str(field).encode("utf-8", "surrogateescape") for field in fields)
+    return b"".join(len(field).to_bytes(4, "big") + field for field in encoded)

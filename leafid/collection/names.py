@@ -1,4 +1,4 @@
-"""Reads the words that collections write in many ways: species names, dates, coordinates, contents."""
+"""Parses the words that collections write in different ways: species names, dates, numbers, contents."""
 
 from __future__ import annotations
 
@@ -10,27 +10,19 @@ from leafid.collection.picture import Content
 from leafid.errors import LeafidError
 from leafid.textfiles import parse_finite_number
 
-_HYBRID = {"x", "×", "X"}
+_HYBRID_SIGNS = {"x", "×", "X"}
 
 
 def parse_species_name(text: str) -> str:
-    """Reduce a name to ``Genus species``, without the author of the name and without lower ranks.
+    """Reduce a name to ``Genus species``, without authors and lower ranks; underscores count as blanks.
 
-    Parameters
-    ----------
-    text : str
-        For instance ``Quercus coccifera L.``; blanks or underscores between the words.
-
-    Returns
-    -------
-    str
-        Two tokens, and a cross, written ``x``, in front of the epithet of a hybrid, or of the genus where that is one.
-        The genus begins with a capital; letters with accents are single characters (Unicode form NFC).
+    A hybrid's epithet or genus has a separate ``x`` before it. The genus is capitalised; letters with accents are
+    single characters (Unicode form NFC).
 
     Raises
     ------
     LeafidError
-        When there is no epithet.
+        If there is no epithet.
 
     Examples
     --------
@@ -40,43 +32,41 @@ def parse_species_name(text: str) -> str:
     'Platanus x hispanica'
     >>> parse_species_name("×Cuprocyparis leylandii (A.B.Jacks. & Dallim.) Farjon")
     'x Cuprocyparis leylandii'
-    >>> parse_species_name("Acer_campestre")
-    'Acer campestre'
-    >>> parse_species_name("acer campestre")
+    >>> parse_species_name("acer_campestre")
     'Acer campestre'
     """
-    words = _words(text.replace("_", " "))
-    genus = [word if word == "x" else word[:1].upper() + word[1:] for word in _crossed(words)]
-    name = genus + _crossed(words[len(genus) :])
+    words = _split_words(text.replace("_", " "))
+    genus = [word if word == "x" else word[:1].upper() + word[1:] for word in _take_first_name(words)]
+    name = genus + _take_first_name(words[len(genus) :])
     if sum(word != "x" for word in name) < 2:
         raise LeafidError(f"expected a species name of two or three words, found {text.strip()!r}")
     return " ".join(name)
 
 
 def parse_genus(text: str) -> str:
-    """Take the genus that a species name begins with, or that stands by itself, without an author's name behind it.
+    """Return the genus at the start of a name.
 
     Examples
     --------
     >>> parse_genus("Quercus coccifera L."), parse_genus("×Cuprocyparis Farjon")
     ('Quercus', 'x Cuprocyparis')
     """
-    return " ".join(_crossed(_words(text)))
+    return " ".join(_take_first_name(_split_words(text)))
 
 
-def _words(text: str) -> list[str]:
-    # File systems and editors differ in how they write an accent: as a part of its letter, or behind it.
+def _split_words(text: str) -> list[str]:
+    # File systems and editors differ in whether an accent is a part of its letter or a character of its own.
     text = unicodedata.normalize("NFC", text)
-    return ["x" if word in _HYBRID else word for word in text.replace("×", " × ").split()]
+    return ["x" if word in _HYBRID_SIGNS else word for word in text.replace("×", " × ").split()]
 
 
-def _crossed(words: list[str]) -> list[str]:
-    """Take the first word, with the cross before it where it is a hybrid's."""
+def _take_first_name(words: list[str]) -> list[str]:
+    """Return the first word, together with the hybrid sign before it."""
     return words[: 2 if words[:1] == ["x"] else 1]
 
 
 def strip_author(text: str | None) -> str | None:
-    """Return a name of one word without the author that may follow it, or None.
+    """Return the first word of a family's or order's name, which an author's name may follow.
 
     Examples
     --------
@@ -88,42 +78,31 @@ def strip_author(text: str | None) -> str | None:
 
 
 def parse_date(text: str) -> str:
-    """Rewrite a date as ISO 8601, as precise as it is given; the time of day is dropped.
+    """Convert a date to ISO 8601, as precise as it is given; the time of day is dropped.
 
     Parameters
     ----------
     text : str
-        ``dd/mm/yy`` or ``dd/mm/yyyy``, ``yyyy/mm/dd``, ``yyyy/mm`` or ``yyyy``, with ``/``, ``-`` or ``.`` between,
-        maybe with ``hh:mm`` behind. Years of two digits are 1970 to 2069.
-
-    Returns
-    -------
-    str
-        ``2010-07-06``, ``2010-07`` or ``2010``.
-
-    Raises
-    ------
-    LeafidError
-        When it is no such date.
+        ``dd/mm/yy``, ``dd/mm/yyyy``, ``yyyy/mm/dd``, ``yyyy/mm`` or ``yyyy``, separated by ``/``, ``-`` or ``.``,
+        optionally followed by ``hh:mm``. Years of two digits are 1970 to 2069.
 
     Examples
     --------
     >>> parse_date("06/07/10 14:30"), parse_date("2010/07"), parse_date("2010")
     ('2010-07-06', '2010-07', '2010')
     """
-    found = _DATE.fullmatch(text.strip())
-    if found is None:
+    match = _DATE.fullmatch(text.strip())
+    if match is None:
         raise LeafidError(f"expected a date like 06/07/10, 2010/07 or 2010, found {text.strip()!r}")
-    year = int(found["y"] or found["yy"])
-    if found["yy"] and len(found["yy"]) == 2:
+    year = int(match["y"] or match["yy"])
+    if match["yy"] and len(match["yy"]) == 2:
         year += 1900 if year >= 70 else 2000
-    parts = [int(part) for part in (found["m"] or found["m2"], found["d"] or found["d2"]) if part]
+    month_and_day = [int(part) for part in (match["m"] or match["m2"], match["d"] or match["d2"]) if part]
     try:
-        # Parts that are not given are right with any date.
-        date(year, *parts, *[1] * (2 - len(parts)))
+        date(year, *month_and_day, *[1] * (2 - len(month_and_day)))
     except ValueError as error:
         raise LeafidError(f"expected a date, found {text.strip()!r}: {error}") from None
-    return "-".join([f"{year:04d}", *(f"{part:02d}" for part in parts)])
+    return "-".join([f"{year:04d}", *(f"{part:02d}" for part in month_and_day)])
 
 
 _DATE = re.compile(
@@ -135,13 +114,7 @@ _DATE = re.compile(
 
 
 def parse_bounded_number(text: str, limit: float) -> float:
-    """Read a number between -limit and limit.
-
-    Raises
-    ------
-    LeafidError
-        When it is none.
-    """
+    """Parse a number from -limit to limit."""
     value = parse_finite_number(text)
     if value is None or not -limit <= value <= limit:
         raise LeafidError(f"expected a number from {-limit:g} to {limit:g}, found {text!r}")
@@ -149,13 +122,7 @@ def parse_bounded_number(text: str, limit: float) -> float:
 
 
 def parse_content(text: str) -> Content | None:
-    """Read what a picture shows, in the words of any collection; None for Pl@ntNet's ``other``.
-
-    Raises
-    ------
-    LeafidError
-        When the word is not known.
-    """
+    """Parse what a picture shows, in the words of any collection; None for Pl@ntNet's ``other``."""
     word = text.strip().lower()
     try:
         return _CONTENTS[word]
@@ -164,7 +131,7 @@ def parse_content(text: str) -> Content | None:
 
 
 _CONTENTS: dict[str, Content | None] = {
-    **{parse_content.value: parse_content for parse_content in Content},
+    **{content.value: content for content in Content},
     "leafage": Content.FOLIAGE,
     "bark": Content.STEM,
     "habit": Content.ENTIRE,
@@ -174,15 +141,15 @@ _CONTENTS: dict[str, Content | None] = {
 
 
 def natural_sort_key(name: str) -> list[tuple[int, str]]:
-    """Sort key by which ``9.jpg`` comes before ``10.jpg``.
+    """Return a sort key that places ``9.jpg`` before ``10.jpg``.
 
     Examples
     --------
     >>> sorted(["10.jpg", "9.jpg", "a.jpg"], key=natural_sort_key)
     ['9.jpg', '10.jpg', 'a.jpg']
     """
-    # The name itself comes last, so that 01.jpg and 1.jpg always come in the same order.
     parts = [(int(part), "") if part.isdecimal() else (_AFTER_NUMBERS, part) for part in _DIGITS.split(name) if part]
+    # The name itself comes last, so that 01.jpg and 1.jpg have a fixed order.
     return [*parts, (-1, name)]
 
 

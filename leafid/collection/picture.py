@@ -1,4 +1,4 @@
-"""What is known of one picture, whatever layout it was read from."""
+"""A picture and its metadata, whatever layout they were read from."""
 
 from __future__ import annotations
 
@@ -18,25 +18,19 @@ class AcquisitionType(StrEnum):
 
     @property
     def imageclef_word(self) -> str:
-        """The word of the ImageCLEF 2011 files: ``Scan``, ``pseudoscan``, ``photograph``."""
+        """The word for the type in ImageCLEF 2011 files: ``Scan``, ``pseudoscan``, ``photograph``."""
         return {"scan": "Scan", "scan-like": "pseudoscan", "photo": "photograph"}[self.value]
 
     @classmethod
     def parse(cls, word: str) -> AcquisitionType:
-        """Read any of the words in use, upper or lower case.
-
-        Raises
-        ------
-        LeafidError
-            When the word names no acquisition type.
-        """
+        """Parse the word for a type in any collection, upper or lower case."""
         try:
             return _TYPE_WORDS[word.strip().lower()]
         except KeyError:
             raise LeafidError(f"expected an acquisition type ({', '.join(_TYPE_WORDS)}), found {word!r}") from None
 
 
-# The 2013 sheet type joins scans and scan-likes; scan-like is the harder of the two, and its recipe serves both.
+# SheetAsBackground (2013) covers scans and scan-likes; scan-like is the harder of the two, and its recipe suits both.
 _TYPE_WORDS = {
     "scan": AcquisitionType.SCAN,
     "scan-like": AcquisitionType.SCAN_LIKE,
@@ -62,15 +56,14 @@ class Content(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Taxon:
-    """A species and what it belongs to.
+    """A species and its higher taxa, all without author names.
 
     Attributes
     ----------
     species : str
-        The species name as a run file writes it: ``Genus species``, no author suffix; a token ``x`` stands before what
-        is a hybrid's.
+        As a run file writes it: ``Genus species``, with a token ``x`` before the hybrid part of a hybrid's name.
     genus, family, order : str or None
-        Without author suffix; None where the collection doesn't say. `genus` is what the species name begins with.
+        `genus` is the start of the species name.
     """
 
     species: str
@@ -91,25 +84,17 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """One image file with its metadata; a field is None where the collection doesn't say.
+    """An image file with its metadata; fields that the collection doesn't give are None.
 
     Attributes
     ----------
-    file : Path
-        The image file.
-    type : AcquisitionType or None
-    content : Content or None
-    taxon : Taxon or None
     plant : str or None
-        The individual plant.
-    author, organization : str or None
+        Identifier of the individual plant.
     date : str or None
         ISO 8601, as precise as the source: ``2010-07-06``, ``2010-07``, ``2010``.
-    place : Place or None
     vernacular_names : tuple of str
         Common names, in the source's order.
     part : {"train", "val", "test"} or None
-        The part of the collection that the picture belongs to.
     """
 
     file: Path
@@ -126,15 +111,15 @@ class Picture:
 
     @property
     def name(self) -> str:
-        """The file name, which is the picture's identifier in a run file."""
+        """The file name, which identifies the picture in a run file."""
         return self.file.name
 
     @property
     def species(self) -> str | None:
-        """The species name, or None."""
+        """The species name, if known."""
         return self.taxon.species if self.taxon else None
 
     @property
     def group(self) -> str:
-        """What must stay together in a split: the plant, or the picture itself where no plant is known."""
+        """The group that a split must keep together: the plant, or the picture itself if its plant is unknown."""
         return f"plant {self.plant}" if self.plant is not None else f"picture {self.file}"

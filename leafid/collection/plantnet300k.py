@@ -10,17 +10,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from leafid.collection import names
+from leafid.collection import folders, names
 from leafid.collection.collection import Collection, Omission
-from leafid.collection.folders import (
-    find_part_folders,
-    list_files,
-    list_folders,
-    list_pictures,
-    parse_part,
-    refuse_repeated_parts,
-    report_omissions,
-)
 from leafid.collection.picture import AcquisitionType, Content, Picture, Taxon
 from leafid.errors import LeafidError
 from leafid.textfiles import read_json
@@ -32,67 +23,72 @@ _METADATA_FILE = "_metadata.json"
 
 def detect(path: Path) -> bool:
     """Tell whether a path is the data set, its ``images`` folder, or one of its parts."""
-    return path.is_dir() and _find(path, _NAMES_FILE) is not None
+    return path.is_dir() and _find_file(path, _NAMES_FILE) is not None
 
 
 def read(path: Path) -> Collection:
     """Read the data set, its ``images`` folder, or one of its parts.
 
-    An observation is taken for the plant. All pictures count as photos; their content is the organ.
+    An observation serves as the plant. All pictures count as photos; their content is the organ.
     """
-    names_file = _find(path, _NAMES_FILE)
+    names_file = _find_file(path, _NAMES_FILE)
     if names_file is None:
         raise LeafidError(f"{path}: expected a file *{_NAMES_FILE} in it or up to two folders above, found none")
-    metadata_file = _find(path, _METADATA_FILE)
+    metadata_file = _find_file(path, _METADATA_FILE)
     problems: list[str] = []
     if metadata_file is None:
         problems.append(f"{names_file.parent}: expected a file *{_METADATA_FILE}, found none; plants are not known")
     species_names = _read_object(names_file)
     metadata = _read_object(metadata_file) if metadata_file else {}
-    images = next((sub for sub in list_folders(path) if sub.name.lower().startswith("images")), path)
-    sections: list[tuple[str | None, Path]] = [*find_part_folders(images)] or [(parse_part(images), images)]
-    refuse_repeated_parts(folder for _, folder in sections)
-    pictures = [
-        _picture(file, part, taxon, metadata.get(file.stem), problems)
-        for part, folder in sections
-        for species_folder in list_folders(folder)
-        if (taxon := _taxon(species_folder, species_names, names_file, problems)) is not None
-        for file in list_pictures(species_folder)
+    images = next((folder for folder in folders.list_folders(path) if folder.name.lower().startswith("images")), path)
+    sections: list[tuple[str | None, Path]] = [*folders.find_part_folders(images)] or [
+        (folders.parse_part(images), images)
     ]
-    read_folders = {species_folder for _, folder in sections for species_folder in list_folders(folder)}
-    problems += report_omissions(path, read_folders, "directly in folders named by the number of a species")
+    folders.refuse_repeated_parts(folder for _, folder in sections)
+    species_folders = [
+        (part, species_folder) for part, folder in sections for species_folder in folders.list_folders(folder)
+    ]
+    pictures: list[Picture] = []
+    for part, folder in species_folders:
+        try:
+            taxon = _find_taxon(folder.name, species_names)
+        except LeafidError as error:
+            problems.append(Omission(f"{names_file}: {error}; the pictures in {folder} are left out"))
+            continue
+        pictures += (
+            _make_picture(file, part, taxon, metadata.get(file.stem), problems)
+            for file in folders.list_pictures(folder)
+        )
+    used = {folder for _, folder in species_folders}
+    problems += folders.report_omissions(path, used, "directly in folders named by the number of a species")
     return Collection(path, LAYOUT, tuple(pictures), tuple(problems))
 
 
-def _find(path: Path, ending: str) -> Path | None:
+def _find_file(path: Path, ending: str) -> Path | None:
     folder = path.resolve()
     for candidate in (folder, folder.parent, folder.parent.parent):
-        found = [file for file in list_files(candidate, {".json"}) if file.name.endswith(ending)]
+        found = [file for file in folders.list_files(candidate, {".json"}) if file.name.endswith(ending)]
         if found:
             return found[0]
     return None
 
 
 def _read_object(file: Path) -> dict[str, object]:
-    found = read_json(file)
-    if not isinstance(found, dict):
-        raise LeafidError(f"{file}: expected a JSON object, found a {type(found).__name__}")
-    return found
+    content = read_json(file)
+    if not isinstance(content, dict):
+        raise LeafidError(f"{file}: expected a JSON object, found a {type(content).__name__}")
+    return content
 
 
-def _taxon(folder: Path, species_names: dict[str, object], source: Path, problems: list[str]) -> Taxon | None:
-    name = species_names.get(folder.name)
-    try:
-        if not isinstance(name, str):
-            raise LeafidError(f"expected the name of species {folder.name}, found {name!r}")
-        species = names.parse_species_name(name)
-    except LeafidError as error:
-        problems.append(Omission(f"{source}: {error}; the pictures in {folder} are left out"))
-        return None
+def _find_taxon(species_id: str, species_names: dict[str, object]) -> Taxon:
+    name = species_names.get(species_id)
+    if not isinstance(name, str):
+        raise LeafidError(f"expected the name of species {species_id}, found {name!r}")
+    species = names.parse_species_name(name)
     return Taxon(species, names.parse_genus(species))
 
 
-def _picture(file: Path, part: str | None, taxon: Taxon, entry: object, problems: list[str]) -> Picture:
+def _make_picture(file: Path, part: str | None, taxon: Taxon, entry: object, problems: list[str]) -> Picture:
     fields = entry if isinstance(entry, dict) else {}
     content: Content | None = None
     organ = fields.get("organ")

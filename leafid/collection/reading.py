@@ -1,153 +1,135 @@
-"""Finds out which layout a collection has, and reads it."""
+"""Detects the layout of a collection, and reads it."""
 
 from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Protocol, cast
+from typing import NamedTuple
 
-from leafid.collection import imageclef, plain_pictures, plantnet300k, species_folders
+from leafid.collection import imageclef, plantnet300k, species_folders
 from leafid.collection.collection import Collection, Omission
+from leafid.collection.folders import has_file, walk_pictures
 from leafid.collection.names import parse_genus
 from leafid.collection.picture import Picture
 from leafid.errors import LeafidError, ProblemsError, UsageError
 from leafid.images import PICTURE_ENDINGS
 
+#: Paths that a collection is read from.
+Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+
+PLAIN_PICTURES = "pictures"
 logger = logging.getLogger(__name__)
 
 
-class Reader(Protocol):
-    """What a module of a layout offers."""
+class Reader(NamedTuple):
+    """The functions that detect and read a layout."""
 
-    LAYOUT: str
-
-    def detect(self, path: Path) -> bool:
-        """Tell whether a path has this layout."""
-
-    def read(self, path: Path) -> Collection:
-        """Read a path as this layout."""
+    detect: Callable[[Path], bool]
+    read: Callable[[Path], Collection]
 
 
-#: By name; detection asks in this order, the most particular layout first.
+def _has_pictures(path: Path) -> bool:
+    if not path.is_dir():
+        return path.is_file()
+    return has_file(path, PICTURE_ENDINGS) or any(True for _ in walk_pictures(path, []))
+
+
+def _read_plain_pictures(path: Path) -> Collection:
+    """List a file, whatever its name, or the picture files of a folder and of its sub-folders."""
+    problems: list[str] = []
+    files = list(walk_pictures(path, problems)) if path.is_dir() else [path]
+    return Collection(path, PLAIN_PICTURES, tuple(Picture(file) for file in files), tuple(problems))
+
+
+#: Readers by the name of their layout; detection tries the most specific layout first.
 READERS: dict[str, Reader] = {
-    module.LAYOUT: cast(Reader, module) for module in (plantnet300k, imageclef, species_folders, plain_pictures)
+    plantnet300k.LAYOUT: Reader(plantnet300k.detect, plantnet300k.read),
+    imageclef.LAYOUT: Reader(imageclef.detect, imageclef.read),
+    species_folders.LAYOUT: Reader(species_folders.detect, species_folders.read),
+    PLAIN_PICTURES: Reader(_has_pictures, _read_plain_pictures),
 }
 
 
-def read_collection(
-    path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
-    layout: str | None = None,
-    *,
-    unlabelled: bool = False,
-) -> Collection:
-    """Read a collection: list its pictures with all that is known of them.
+def read_collection(path: Paths, layout: str | None = None, *, unlabelled: bool = False) -> Collection:
+    """Read a collection: list its pictures with their metadata, without opening any picture.
 
-    No picture is opened. What is wrong with single pictures goes to the collection's problems; they are left out.
+    Pictures that can't be used are left out and named in the collection's problems.
 
     Parameters
     ----------
     path : path-like or sequence of path-like
-        A folder, or a picture, or several of both, which are then read one by one and joined. Of several, a picture
-        that isn't there is listed like the others, as one that can't be read; what holds no pictures is a problem.
+        A folder or a picture, or several of both, which are read one by one and joined. Among several, a picture that
+        doesn't exist is listed like one that can't be read, and a path without pictures is a problem.
     layout : {"imageclef", "plantnet300k", "species-folders", "pictures"}, optional
-        By default it is found out.
+        Detected by default.
     unlabelled : bool, default False
-        Of species folders, list pictures of which no species is known too, wherever they are: to name them, no label
-        is needed.
+        In species folders, list also pictures of unknown species, for a caller that needs no labels.
 
     Returns
     -------
     Collection
-        Pictures in an order that doesn't depend on the file system.
+        With pictures in an order that doesn't depend on the file system.
 
     Raises
     ------
     UsageError
-        When the layout isn't known.
+        If the layout is unknown.
     LeafidError
-        When nothing is there, no layout fits, or no picture is left, of any of the paths.
+        If nothing exists, no layout fits, or no picture can be used, for all of the paths.
     """
     if layout is not None and layout not in READERS:
         raise UsageError(f"expected a layout ({', '.join(READERS)}), found {layout!r}")
     if isinstance(path, (str, os.PathLike)):
-        return _read_one(Path(path), layout, unlabelled)
-    found: list[Collection] = []
+        return _read_path(Path(path), layout, unlabelled)
+    if len(path) == 1:
+        return _read_path(Path(path[0]), layout, unlabelled)
+    collections: list[Collection] = []
     problems: list[str] = []
-    for one in map(Path, path):
+    for item in map(Path, path):
+        if not item.exists() and item.suffix.lower() in PICTURE_ENDINGS:
+            collections.append(Collection(item, PLAIN_PICTURES, (Picture(item),)))
+            continue
         try:
-            found.append((len(path) > 1 and _missing_picture(one)) or _read_one(one, layout, unlabelled))
+            collections.append(_read_path(item, layout, unlabelled))
         except LeafidError as error:
-            if len(path) == 1:
-                raise
-            # Among several, one that is of no use costs only itself.
             first, *others = error.problems if isinstance(error, ProblemsError) else [str(error)]
             problems += [Omission(f"{first}; it is left out"), *others]
-    if problems and not found:
+    if collections:
+        return _join(collections, problems)
+    if problems:
         raise ProblemsError(problems)
-    if not found:
-        raise UsageError("expected at least one picture or collection, found none")
-    joined = found[0] if len(found) == 1 else _joined(found)
-    return replace(joined, problems=(*joined.problems, *problems))
+    raise UsageError("expected at least one picture or collection, found none")
 
 
-def read_and_warn(
-    path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
-    layout: str | None = None,
-    *,
-    unlabelled: bool = False,
-) -> Collection:
-    """Read a collection as `read_collection` does, and log a warning for each of its problems.
-
-    For whoever only wants the pictures: none of them vanishes from a score unsaid.
-    """
+def read_and_warn(path: Paths, layout: str | None = None, *, unlabelled: bool = False) -> Collection:
+    """Read a collection as `read_collection` does, and log a warning for each of its problems."""
     collection = read_collection(path, layout, unlabelled=unlabelled)
     for problem in collection.problems:
         logger.warning("%s", problem)
     return collection
 
 
-def _missing_picture(path: Path) -> Collection | None:
-    """List a picture that isn't there as one that can't be read: among several that are named it costs only itself."""
-    if path.exists() or path.suffix.lower() not in PICTURE_ENDINGS:
-        return None
-    return Collection(path, plain_pictures.LAYOUT, (Picture(path),))
-
-
-def _read_one(path: Path, layout: str | None, unlabelled: bool) -> Collection:
+def _read_path(path: Path, layout: str | None, unlabelled: bool) -> Collection:
     if not path.exists():
         raise LeafidError(f"{path}: no such file or folder")
     try:
-        name = layout or _detected(path)
-        reads_all = unlabelled and name == species_folders.LAYOUT
-        collection = species_folders.read(path, unlabelled=True) if reads_all else READERS[name].read(path)
+        name = layout or _detect_layout(path)
+        if unlabelled and name == species_folders.LAYOUT:
+            collection = species_folders.read(path, unlabelled=True)
+        else:
+            collection = READERS[name].read(path)
     except OSError as error:
         raise LeafidError(f"{error.filename or path}: can't be read: {error.strerror or error}") from error
     if not collection.pictures:
-        said = f" in the layout {layout}; leave out --layout to have it found out" if layout else ""
-        raise ProblemsError([f"{path}: expected pictures, found none that can be used{said}", *collection.problems])
-    return replace(collection, pictures=_one_spelling(collection.pictures))
+        hint = f" in the layout {layout}; leave out --layout to have it detected" if layout else ""
+        raise ProblemsError([f"{path}: expected pictures, found none that can be used{hint}", *collection.problems])
+    return replace(collection, pictures=_unify_spelling(collection.pictures))
 
 
-def _one_spelling(pictures: Sequence[Picture]) -> tuple[Picture, ...]:
-    """Make species whose names differ in upper and lower case only one, of the spelling with the fewest capitals."""
-    spelling: dict[str, str] = {}
-    for species in {picture.taxon.species for picture in pictures if picture.taxon}:
-        key = species.casefold()
-        spelling[key] = max(spelling.get(key, ""), species)  # small letters sort after capitals
-    return tuple(_respelt(picture, spelling) for picture in pictures)
-
-
-def _respelt(picture: Picture, spelling: Mapping[str, str]) -> Picture:
-    taxon = picture.taxon
-    if taxon is None or (species := spelling[taxon.species.casefold()]) == taxon.species:
-        return picture
-    return replace(picture, taxon=replace(taxon, species=species, genus=parse_genus(species)))
-
-
-def _detected(path: Path) -> str:
+def _detect_layout(path: Path) -> str:
     for name, reader in READERS.items():
         if reader.detect(path):
             return name
@@ -157,13 +139,30 @@ def _detected(path: Path) -> str:
     )
 
 
-def _joined(collections: Iterable[Collection]) -> Collection:
-    first, *others = collections
-    layouts = {first.layout, *(other.layout for other in others)}
-    seen = {picture.file: picture for one in (first, *others) for picture in one.pictures}
+def _unify_spelling(pictures: Sequence[Picture]) -> tuple[Picture, ...]:
+    """Replace species names that differ only in upper and lower case by the spelling with the fewest capitals."""
+    spellings: dict[str, str] = {}
+    for species in {picture.species for picture in pictures if picture.species}:
+        key = species.casefold()
+        spellings[key] = max(spellings.get(key, ""), species)  # small letters sort after capitals
+
+    def unify(picture: Picture) -> Picture:
+        taxon = picture.taxon
+        if taxon is None or (species := spellings[taxon.species.casefold()]) == taxon.species:
+            return picture
+        return replace(picture, taxon=replace(taxon, species=species, genus=parse_genus(species)))
+
+    return tuple(map(unify, pictures))
+
+
+def _join(collections: Sequence[Collection], problems: Sequence[str]) -> Collection:
+    if len(collections) == 1:
+        return replace(collections[0], problems=(*collections[0].problems, *problems))
+    layouts = {collection.layout for collection in collections}
+    by_file = {picture.file: picture for collection in collections for picture in collection.pictures}
     return Collection(
-        Path(os.path.commonpath([str(one.root.absolute()) for one in (first, *others)])),
-        first.layout if len(layouts) == 1 else "several",
-        tuple(seen.values()),
-        tuple(problem for one in (first, *others) for problem in one.problems),
+        Path(os.path.commonpath([str(collection.root.absolute()) for collection in collections])),
+        layouts.pop() if len(layouts) == 1 else "several",
+        tuple(by_file.values()),
+        (*(problem for collection in collections for problem in collection.problems), *problems),
     )

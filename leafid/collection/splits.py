@@ -1,4 +1,4 @@
-"""Splits pictures into folds without ever parting the pictures of one plant."""
+"""Splits pictures into folds that keep the pictures of a plant, or of a place, together."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from leafid.collection.geography import PLACE_KM, label_places
 from leafid.collection.picture import Picture
 from leafid.errors import LeafidError
 
@@ -14,35 +15,25 @@ if TYPE_CHECKING:
 
 
 def split_by_plant(pictures: Sequence[Picture], n_folds: int, seed: int) -> list[np.ndarray]:
-    """Deal the plants of every species out to folds.
+    """Distribute the plants of every species evenly over folds.
 
-    A plant goes, in an order shuffled by the seed, to the fold that has the fewest plants of its species so far, then
-    the fewest pictures of its species, then the fewest pictures at all. So a species with two plants or more is in
-    more than one fold, and folds are about equally large.
-
-    Parameters
-    ----------
-    pictures : sequence of Picture
-        A picture of which the plant isn't known counts as a plant of its own.
-    n_folds : int
-        At least 2, and at most as many as there are plants.
-    seed : int
+    In an order shuffled by the seed, each plant goes to the fold with the fewest plants of its species so far, then the
+    fewest pictures of its species, then the fewest pictures. A picture of unknown plant counts as a plant of its own.
 
     Returns
     -------
     list of ndarray of int64
-        For every fold the indices of its test pictures, ascending; together they are all indices, each once.
-        The pictures' order doesn't matter to which pictures go together.
+        The indices of each fold's pictures, ascending. Every index occurs once, and which pictures share a fold doesn't
+        depend on the order of the pictures.
 
     Raises
     ------
     LeafidError
-        When there are fewer plants than folds.
+        If there are fewer plants than folds.
     """
     import numpy as np
 
-    if n_folds < 2:
-        raise ValueError(f"n_folds: expected at least 2, found {n_folds}")
+    _check_n_folds(n_folds)
     members: dict[str, list[int]] = {}
     for index, picture in enumerate(pictures):
         members.setdefault(picture.group, []).append(index)
@@ -51,25 +42,73 @@ def split_by_plant(pictures: Sequence[Picture], n_folds: int, seed: int) -> list
 
     plants_by_species: dict[str, list[str]] = {}
     for plant in sorted(members):
-        species = _main_species([pictures[index] for index in members[plant]])
+        species = _find_main_species([pictures[index] for index in members[plant]])
         plants_by_species.setdefault(species, []).append(plant)
     random = np.random.default_rng(seed)
     folds: list[list[int]] = [[] for _ in range(n_folds)]
-    # Species with many plants first, so that those with few even out what is left uneven.
+    # Species with many plants come first, so that species with few plants even out what remains uneven.
     for species in sorted(plants_by_species, key=lambda species: (-len(plants_by_species[species]), species)):
         plants = plants_by_species[species]
-        plants_in = [0] * n_folds
-        list_pictures = [0] * n_folds
+        n_plants = [0] * n_folds
+        n_pictures = [0] * n_folds
         tie_breakers = random.permutation(n_folds)
         for plant in (plants[position] for position in random.permutation(len(plants))):
-            fold = min(range(n_folds), key=lambda f: (plants_in[f], list_pictures[f], len(folds[f]), tie_breakers[f]))
+            fold = min(range(n_folds), key=lambda f: (n_plants[f], n_pictures[f], len(folds[f]), tie_breakers[f]))
             folds[fold] += members[plant]
-            plants_in[fold] += 1
-            list_pictures[fold] += len(members[plant])
+            n_plants[fold] += 1
+            n_pictures[fold] += len(members[plant])
     return [np.array(sorted(fold), dtype=np.int64) for fold in folds]
 
 
-def _main_species(pictures: Sequence[Picture]) -> str:
-    """Return the species of most of a plant's pictures (a grafted or mislabelled plant has several)."""
+def split_by_place(
+    pictures: Sequence[Picture], n_folds: int, seed: int, within_km: float = PLACE_KM
+) -> list[np.ndarray]:
+    """Distribute whole places, as `label_places` finds them, over folds, so that a model is tested at unseen places.
+
+    Each place, those with many plants first and equal ones in an order shuffled by the seed, goes to the fold with the
+    fewest plants so far.
+
+    Returns
+    -------
+    list of ndarray of int64
+        As of `split_by_plant`; the pictures of a plant share a fold, too.
+
+    Raises
+    ------
+    LeafidError
+        If there are fewer places than folds.
+    """
+    import numpy as np
+
+    _check_n_folds(n_folds)
+    labels = label_places(pictures, within_km)
+    n_places = int(labels.max(initial=-1)) + 1
+    if n_places < n_folds:
+        raise LeafidError(
+            f"expected at least {n_folds} places, {within_km:g} km apart, for {n_folds} folds, found {n_places} "
+            "(plants without coordinates count as one place)"
+        )
+    plants: list[set[str]] = [set() for _ in range(n_places)]
+    for label, picture in zip(labels, pictures, strict=True):
+        plants[label].add(picture.group)
+    # Sorted by name first, so that the order of the pictures doesn't matter.
+    by_name = sorted(range(n_places), key=lambda place: min(plants[place]))
+    shuffled = [by_name[position] for position in np.random.default_rng(seed).permutation(n_places)]
+    folds: list[list[int]] = [[] for _ in range(n_folds)]
+    n_plants = [0] * n_folds
+    for place in sorted(shuffled, key=lambda place: -len(plants[place])):
+        fold = int(np.argmin(n_plants))
+        folds[fold] += np.flatnonzero(labels == place).tolist()
+        n_plants[fold] += len(plants[place])
+    return [np.array(sorted(fold), dtype=np.int64) for fold in folds]
+
+
+def _check_n_folds(n_folds: int) -> None:
+    if n_folds < 2:
+        raise ValueError(f"n_folds: expected at least 2, found {n_folds}")
+
+
+def _find_main_species(pictures: Sequence[Picture]) -> str:
+    """Return the species of most pictures of a plant; a grafted or mislabelled plant has several."""
     counts = Counter(picture.species or "" for picture in pictures)
     return min(counts, key=lambda species: (-counts[species], species))

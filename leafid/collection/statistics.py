@@ -1,4 +1,4 @@
-"""Counts what a collection holds, and how unevenly: pure functions on plain data."""
+"""Counts pictures, species, plants and authors, and measures how unevenly pictures are spread over species."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ if TYPE_CHECKING:
 
 
 def lorenz_curve(counts: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-    """Tell which share of all pictures the species with the fewest pictures hold.
+    """Compute which share of all pictures the species with the fewest pictures hold.
 
     Parameters
     ----------
     counts : array-like of float, shape (n,)
-        Pictures of each species, none negative, in any order.
+        Number of pictures of each species, in any order.
 
     Returns
     -------
     species_share : ndarray of float64, shape (n + 1,)
-        0, 1/n, … 1: the share of species, those with the fewest pictures first.
+        0, 1/n, … 1: the share of species, from the one with the fewest pictures.
     picture_share : ndarray of float64, shape (n + 1,)
-        The share of pictures that they hold, 0 to 1; never above `species_share`, equal where all hold the same.
+        The share of pictures that these hold, 0 to 1; never above `species_share`.
 
     Raises
     ------
     ValueError
-        When there is no count, all are zero, or one is negative or not finite.
+        If there are no counts, all are zero, or one is negative or not finite.
 
     References
     ----------
@@ -56,17 +56,9 @@ def lorenz_curve(counts: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
 
 
 def gini_index(counts: ArrayLike) -> float:
-    """Tell how unevenly pictures are spread over species: twice the area between Lorenz curve and diagonal.
+    """Compute the Gini index of the pictures of each species: twice the area between Lorenz curve and diagonal.
 
-    Parameters
-    ----------
-    counts : array-like of float, shape (n,)
-        As for `lorenz_curve`.
-
-    Returns
-    -------
-    float
-        From 0, all species hold the same, to (n - 1) / n, one holds all.
+    It is 0 if all n species have the same number of pictures, and (n - 1) / n if one species has all of them.
 
     References
     ----------
@@ -80,25 +72,15 @@ def gini_index(counts: ArrayLike) -> float:
     (0.0, 0.75, 0.25)
     """
     _, held = lorenz_curve(counts)
-    # The curve is made of straight pieces, so trapezia give its area exactly.
+    # The curve is piecewise linear, so that trapezia give its area exactly.
     area = float((held[:-1] + held[1:]).sum()) / (2 * (held.size - 1))
     return 1 - 2 * area
 
 
 def top_share(counts: Sequence[int], share: float) -> float:
-    """Tell which share of all pictures the species with the most pictures hold.
+    """Compute which share of all pictures a share of the species holds, taking those with the most pictures.
 
-    Parameters
-    ----------
-    counts : sequence of int
-        As for `lorenz_curve`.
-    share : float
-        Of the species, 0 to 1, those with the most pictures first; between two species it is interpolated.
-
-    Returns
-    -------
-    float
-        0 to 1.
+    Between two species it is interpolated.
 
     Examples
     --------
@@ -113,7 +95,7 @@ def top_share(counts: Sequence[int], share: float) -> float:
 
 @dataclass(frozen=True)
 class Counts:
-    """How much there is of a set of pictures; species, plants and authors that are not known don't count."""
+    """Numbers of a set of pictures; unknown species, plants and authors don't count."""
 
     pictures: int
     species: int
@@ -133,7 +115,7 @@ def count_pictures(pictures: Iterable[Picture]) -> Counts:
 
 
 def count_by_type(pictures: Iterable[Picture]) -> dict[AcquisitionType | None, Counts]:
-    """Count per acquisition type, in the order scan, scan-like, photo, None; types without a picture left out."""
+    """Count per acquisition type that occurs, in the order scan, scan-like, photo, None."""
     pictures = tuple(pictures)
     by_type = {type_: [picture for picture in pictures if picture.type == type_] for type_ in (*AcquisitionType, None)}
     return {type_: count_pictures(members) for type_, members in by_type.items() if members}
@@ -141,7 +123,7 @@ def count_by_type(pictures: Iterable[Picture]) -> dict[AcquisitionType | None, C
 
 @dataclass(frozen=True)
 class SpeciesCounts:
-    """How much there is of one species."""
+    """Numbers of one species; `by_type` counts pictures per acquisition type."""
 
     species: str
     pictures: int
@@ -150,9 +132,9 @@ class SpeciesCounts:
 
 
 def count_by_species(pictures: Iterable[Picture]) -> list[SpeciesCounts]:
-    """Count per species, the species with the fewest pictures first, then by name.
+    """Count per species, in the order of their number of pictures, then of their name.
 
-    A picture of which the plant isn't known counts as a plant of its own, as it does in a split.
+    A picture of unknown plant counts as a plant of its own, as it does in a split.
     """
     members: dict[str, list[Picture]] = {}
     for picture in pictures:
@@ -161,43 +143,36 @@ def count_by_species(pictures: Iterable[Picture]) -> list[SpeciesCounts]:
     counts = [
         SpeciesCounts(
             species,
-            len(own),
-            len({picture.group for picture in own}),
-            dict(sorted(Counter(picture.type.value if picture.type else "unknown" for picture in own).items())),
+            len(group),
+            len({picture.group for picture in group}),
+            dict(sorted(Counter(picture.type.value if picture.type else "unknown" for picture in group).items())),
         )
-        for species, own in members.items()
+        for species, group in members.items()
     ]
-    return sorted(counts, key=lambda one: (one.pictures, one.species))
+    return sorted(counts, key=lambda entry: (entry.pictures, entry.species))
 
 
 @dataclass(frozen=True)
 class Duplicates:
-    """Pictures of the same file content."""
+    """Pictures whose files have the same content."""
 
     pictures: tuple[Picture, ...]
 
     @property
     def cross_species(self) -> bool:
-        """Whether they bear different species names, of which one must be wrong."""
+        """Whether they have different species names, at least one of which must be wrong."""
         return len({picture.species for picture in self.pictures}) > 1
 
     @property
     def cross_plants(self) -> bool:
-        """Whether they are said to be of different plants, so that a split may part them."""
+        """Whether they have different plants, so that a split may separate them."""
         return len({picture.group for picture in self.pictures}) > 1
 
 
 def find_duplicates(pictures: Sequence[Picture], hashes: Sequence[str | None]) -> list[Duplicates]:
-    """Find the pictures whose content hash is the same, in the pictures' order.
-
-    Parameters
-    ----------
-    pictures : sequence of Picture
-    hashes : sequence of str or None
-        One a picture; None where the file can't be read.
-    """
+    """Group the pictures with equal content hashes, in the pictures' order; a hash of None equals no other."""
     by_hash: dict[str, list[Picture]] = {}
     for picture, digest in zip(pictures, hashes, strict=True):
         if digest is not None:
             by_hash.setdefault(digest, []).append(picture)
-    return [Duplicates(tuple(same)) for same in by_hash.values() if len(same) > 1]
+    return [Duplicates(tuple(group)) for group in by_hash.values() if len(group) > 1]

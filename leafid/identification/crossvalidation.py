@@ -13,8 +13,8 @@ import numpy as np
 from leafid.classifiers.context import Context
 from leafid.classifiers.held_out import FIGURES, HeldOutAnswers, held_out_scores
 from leafid.collection import split_by_plant
-from leafid.collection.geography import split_by_place
 from leafid.collection.picture import AcquisitionType, Picture
+from leafid.collection.splits import split_by_place
 from leafid.encoding import Encoder
 from leafid.features.loader import FeatureLoader
 from leafid.identification.fitting import FittedIdentifier, fit_identifiers, select_trainable

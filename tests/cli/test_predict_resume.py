@@ -194,7 +194,7 @@ class Terminal(io.StringIO):
 
 def test_one_bar_over_all_batches(drawn, drawn_model, tmp_path, monkeypatch):
     # Every step is shown, however fast.
-    monkeypatch.setattr(environment_module, "_LOOK", {"leave": False, "mininterval": 0, "miniters": 1})
+    monkeypatch.setattr(environment_module, "_BAR_OPTIONS", {"leave": False, "mininterval": 0, "miniters": 1})
     environment = Environment(io.StringIO(), Terminal())
     words = ["predict", drawn, "--model", drawn_model, "--no-cache", "--jobs", 1, "--output", tmp_path / "run"]
     assert main([str(word) for word in words], environment) == 0

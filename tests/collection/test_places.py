@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from leafid.collection.geography import compute_great_circle_km, get_coordinates, label_places, split_by_place
+from leafid.collection.geography import compute_great_circle_km, get_coordinates, label_places
 from leafid.collection.picture import Picture, Place
+from leafid.collection.splits import split_by_place
 from leafid.errors import LeafidError
 
 

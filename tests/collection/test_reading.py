@@ -137,7 +137,7 @@ def test_a_layout_that_does_not_fit_is_told_from_one_that_is_damaged(tmp_path, d
         first, second = str(raised.value).splitlines()
         assert first == (
             f"{folder}: expected pictures, found none that can be used in the layout imageclef; leave out --layout "
-            "to have it found out"
+            "to have it detected"
         )
         assert second == (
             f"{tmp_path / 'Acer campestre'}: expected pictures in folders with XML files, or in folders called Train "
@@ -261,5 +261,5 @@ def test_a_folder_that_cant_be_read_costs_only_what_it_holds(tmp_path, draw, mon
     collection = read_collection(tmp_path)
     assert [p.name for p in collection.pictures] == ["1.jpg"]
     assert collection.problems == (
-        f"{tmp_path / 'locked'}: can't be read: Permission denied; what it holds is left out",
+        f"{tmp_path / 'locked'}: can't be read: Permission denied; its pictures are left out",
     )
