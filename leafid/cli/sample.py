@@ -63,7 +63,7 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
         settings,
         force=arguments.force,
         jobs=arguments.jobs,
-        watch=lambda items, total: environment.progress(items, total, "drawing"),
+        progress=lambda items, total: environment.progress(items, total, "drawing"),
     )
     pictures = written.pictures
     by_type = ", ".join(f"{sum(p.type is kind for p in pictures)} {kind.value}" for kind in types)
@@ -76,6 +76,6 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     environment.print(f"  authors  {authors}")
     environment.print(f"  train    {in_train} pictures in {written.folder / 'Train'}")
     environment.print(f"  test     {len(pictures) - in_train} pictures in {written.folder / 'Test'}")
-    if written.kept:
-        environment.note(f"{written.kept} pictures were there from an interrupted call")
+    if written.n_resumed:
+        environment.note(f"{written.n_resumed} pictures were there from an interrupted call")
     return 0

@@ -11,25 +11,19 @@ Points = npt.NDArray[np.float64]
 """Shape (n, 2): across the blade (right positive), along it (stalk 0, tip about 1)."""
 
 
-def blade_outline(shape: Outline, rng: np.random.Generator) -> tuple[Points, Points]:
+def compute_blade_outline(shape: Outline, rng: np.random.Generator) -> tuple[Points, Points]:
     """Compute the two halves of a blade's contour.
-
-    Parameters
-    ----------
-    shape : Outline
-    rng : numpy.random.Generator
-        Makes every lobe, tooth and side a little different.
 
     Returns
     -------
     right, left : ndarray, shape (n, 2)
-        Each from the stalk's end (0, 0) to the tip; both end in the same point.
+        Each from the end of the stalk (0, 0) to the tip; both end in the same point.
 
     Examples
     --------
     >>> import numpy as np
     >>> ellipse = Outline(width=0.6, base=0.5, tip=0.5, wave=0.0)
-    >>> right, left = blade_outline(ellipse, np.random.default_rng(0))
+    >>> right, left = compute_blade_outline(ellipse, np.random.default_rng(0))
     >>> float(right[:, 0].max()).__round__(2), right[-1].round(6).tolist()
     (0.3, [0.0, 1.0])
     """
@@ -37,26 +31,26 @@ def blade_outline(shape: Outline, rng: np.random.Generator) -> tuple[Points, Poi
     for side in (1.0, -1.0):
         curve = _HALVES[shape.lobing](shape, rng)
         curve[:, 0] *= 1.0 + side * shape.asymmetry * (1.0 - np.clip(curve[:, 1], 0.0, 1.0))
-        curve = _undulated(curve, shape.wave, rng)
+        curve = _undulate(curve, shape.wave, rng)
         if shape.teeth and shape.tooth_depth > 0:
-            curve = _toothed(curve, shape, rng)
+            curve = _add_teeth(curve, shape, rng)
         curve[:, 0] = np.maximum(curve[:, 0], 0.0) * side
         halves.append(curve)
     right, left = halves
-    # The sides were drawn independently: the tip is their middle.
+    # The two sides are independent: the tip is the mean of theirs.
     middle = np.array([0.0, (right[-1, 1] + left[-1, 1]) / 2])
     right[-1], left[-1] = middle, middle
     right[0], left[0] = 0.0, 0.0
     return right, left
 
 
-def lobe_axes(shape: Outline) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Directions and lengths of a palmate blade's lobes, right side from the middle lobe on.
+def compute_lobe_axes(shape: Outline) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Compute the directions and lengths of a palmate blade's lobes, from the middle lobe to the right.
 
     Returns
     -------
     angles : ndarray, shape (ceil(lobes / 2),)
-        From the blade's axis, in radians.
+        From the axis of the blade, in radians.
     lengths : ndarray, same shape
         Relative to the middle lobe.
     """
@@ -64,18 +58,18 @@ def lobe_axes(shape: Outline) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.f
     return np.radians(shape.lobe_spread) * order, (1.0 - shape.lobe_falloff) ** (order**1.8)
 
 
-def half_width(shape: Outline, height: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Half the width of an unlobed blade at the given heights (0 to 1)."""
+def compute_half_width(shape: Outline, height: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Compute half the width of an unlobed blade at the given heights (0 to 1)."""
     peak = shape.base / (shape.base + shape.tip)
     largest = peak**shape.base * (1.0 - peak) ** shape.tip
     return shape.width / 2 * height**shape.base * (1.0 - height) ** shape.tip / largest
 
 
-def _plain_half(shape: Outline, rng: np.random.Generator) -> Points:
+def _compute_plain_half(shape: Outline, rng: np.random.Generator) -> Points:
     t = (1.0 - np.cos(np.linspace(0.0, np.pi, 160))) / 2
-    x, y = half_width(shape, t), t.copy()
+    x, y = compute_half_width(shape, t), t.copy()
     if shape.cordate:
-        # Of the lower part only, which rises from the stalk to the widest place.
+        # Only the part below the largest width hangs down.
         share = np.where(t < shape.base / (shape.base + shape.tip), 2 * x / shape.width, 1.0)
         y -= shape.cordate * np.sin(np.pi * np.clip(share, 0.0, 1.0) ** 0.75) ** 0.9
     if shape.drip:
@@ -86,27 +80,27 @@ def _plain_half(shape: Outline, rng: np.random.Generator) -> Points:
     return np.column_stack([x, y])
 
 
-def _pinnate_half(shape: Outline, rng: np.random.Generator) -> Points:
+def _compute_pinnate_half(shape: Outline, rng: np.random.Generator) -> Points:
     t = np.linspace(0.0, 1.0, 400)
-    phase = np.interp(t, *_jittered_steps(0.06, 0.98, shape.lobes + 0.5, rng))
+    phase = np.interp(t, *_draw_uneven_steps(0.06, 0.98, shape.lobes + 0.5, rng))
     position = phase % 1.0
     swell = np.sin(np.pi * position)
     rounded, pointed = swell**0.7, (1.0 - np.abs(2 * position - 1)) ** 1.2
     lobe = (1 - shape.lobe_point) * rounded + shape.lobe_point * pointed
     size = rng.uniform(0.88, 1.08, shape.lobes + 2)[np.minimum(phase.astype(int), shape.lobes + 1)]
     envelope = np.clip((t - 0.05) / 0.25, 0.0, 1.0) * np.clip((1.0 - t) / 0.3, 0.3, 1.0)
-    x = half_width(shape, t) * (1.0 - shape.lobe_depth * envelope * (1.0 - lobe * size))
+    x = compute_half_width(shape, t) * (1.0 - shape.lobe_depth * envelope * (1.0 - lobe * size))
     # Lobes point towards the tip.
     y = t + 0.3 * x * lobe * envelope * shape.lobe_depth * (1 + shape.lobe_point)
     y *= 1.0 / y[-1]
     return np.column_stack([x, y])
 
 
-def _palmate_half(shape: Outline, rng: np.random.Generator) -> Points:
-    angles, lengths = lobe_axes(shape)
+def _compute_palmate_half(shape: Outline, rng: np.random.Generator) -> Points:
+    angles, lengths = compute_lobe_axes(shape)
     lengths = lengths * np.concatenate([[1.0], rng.uniform(0.93, 1.05, lengths.size - 1)])
     t = np.linspace(0.0, 1.0, 200)[1:]
-    reach = half_width(shape, t)
+    reach = compute_half_width(shape, t)
     bearing, radius = np.arctan2(reach, t), np.hypot(reach, t)
     direction = np.linspace(np.pi, 0.0, 500)
     total = np.zeros_like(direction)
@@ -119,7 +113,7 @@ def _palmate_half(shape: Outline, rng: np.random.Generator) -> Points:
     else:
         angles_all, lengths_all = angles, lengths
     for angle, length in zip(angles_all, lengths_all, strict=True):
-        # A lobe is a small blade that starts at the stalk's end; smaller bearings lie nearer to its tip.
+        # A lobe is a small blade that starts at the stalk's end; its bearing decreases towards its tip.
         away = np.abs(direction - angle)
         total += (length * np.interp(away, bearing[::-1], radius[::-1], right=0.0)) ** 9
     r = total ** (1 / 9)
@@ -131,7 +125,7 @@ def _palmate_half(shape: Outline, rng: np.random.Generator) -> Points:
     return np.vstack([[0.0, 0.0], curve])
 
 
-def _fan_half(shape: Outline, rng: np.random.Generator) -> Points:
+def _compute_fan_half(shape: Outline, rng: np.random.Generator) -> Points:
     opening = shape.width / 2
     side = np.linspace(0.0, 1.0, 60)[:, None]
     corner = 0.86 * np.array([np.sin(opening), np.cos(opening)])
@@ -149,7 +143,7 @@ def _fan_half(shape: Outline, rng: np.random.Generator) -> Points:
     return np.vstack([edge, arc[1:]])
 
 
-def _undulated(curve: Points, wave: float, rng: np.random.Generator) -> Points:
+def _undulate(curve: Points, wave: float, rng: np.random.Generator) -> Points:
     height = np.linspace(0.0, 1.0, len(curve))
     factor = np.ones_like(height)
     for harmonic in (1.5, 3.0, 6.0):
@@ -157,23 +151,22 @@ def _undulated(curve: Points, wave: float, rng: np.random.Generator) -> Points:
     return np.column_stack([curve[:, 0] * factor, curve[:, 1]])
 
 
-def _toothed(curve: Points, shape: Outline, rng: np.random.Generator) -> Points:
+def _add_teeth(curve: Points, shape: Outline, rng: np.random.Generator) -> Points:
     finest = shape.teeth * (3 if shape.double_teeth else 1)
-    curve = _resampled(curve, min(2400, max(300, 16 * finest)))
+    curve = _resample(curve, min(2400, max(300, 16 * finest)))
     steps = np.gradient(curve, axis=0)
     tangent = steps / np.maximum(np.hypot(*steps.T), 1e-12)[:, None]
     normal = np.column_stack([tangent[:, 1], -tangent[:, 0]])
     along = np.linspace(0.0, 1.0, len(curve))
-    depth = shape.tooth_depth * _saw(along, shape, shape.teeth, rng)
+    depth = shape.tooth_depth * _compute_saw(along, shape, shape.teeth, rng)
     if shape.double_teeth:
-        depth += 0.4 * shape.tooth_depth * _saw(along, shape, 3 * shape.teeth, rng)
+        depth += 0.4 * shape.tooth_depth * _compute_saw(along, shape, 3 * shape.teeth, rng)
     depth *= np.clip((1.0 - along) / 0.12, 0.0, 1.0)
-    moved = curve + depth[:, None] * (normal + 0.55 * tangent)
-    return moved
+    return curve + depth[:, None] * (normal + 0.55 * tangent)
 
 
-def _saw(along: npt.NDArray[np.float64], shape: Outline, teeth: int, rng: np.random.Generator) -> Points:
-    phase = np.interp(along, *_jittered_steps(shape.tooth_start, 0.985, teeth, rng), left=0.0)
+def _compute_saw(along: npt.NDArray[np.float64], shape: Outline, teeth: int, rng: np.random.Generator) -> Points:
+    phase = np.interp(along, *_draw_uneven_steps(shape.tooth_start, 0.985, teeth, rng), left=0.0)
     position = phase % 1.0
     peak = 0.66
     tooth = np.where(position < peak, position / peak, (1.0 - position) / (1.0 - peak)) ** shape.tooth_sharpness
@@ -181,24 +174,24 @@ def _saw(along: npt.NDArray[np.float64], shape: Outline, teeth: int, rng: np.ran
     return tooth * size * (along >= shape.tooth_start)
 
 
-def _jittered_steps(start: float, end: float, count: float, rng: np.random.Generator) -> tuple[Points, Points]:
+def _draw_uneven_steps(start: float, end: float, count: float, rng: np.random.Generator) -> tuple[Points, Points]:
+    """Return positions of uneven steps between start and end, and the step count at each, for ``numpy.interp``."""
     whole = int(np.ceil(count))
     sizes = rng.uniform(0.8, 1.25, whole)
     sizes[-1] *= count - whole + 1
-    places = start + (end - start) * np.concatenate([[0.0], np.cumsum(sizes) / sizes.sum()])
-    numbers = np.minimum(np.arange(whole + 1, dtype=float), count)
-    return places, numbers
+    positions = start + (end - start) * np.concatenate([[0.0], np.cumsum(sizes) / sizes.sum()])
+    return positions, np.minimum(np.arange(whole + 1, dtype=float), count)
 
 
-def _resampled(curve: Points, count: int) -> Points:
+def _resample(curve: Points, count: int) -> Points:
     length = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(curve, axis=0).T))])
     at = np.linspace(0.0, length[-1], count)
     return np.column_stack([np.interp(at, length, curve[:, 0]), np.interp(at, length, curve[:, 1])])
 
 
 _HALVES = {
-    Lobing.NONE: _plain_half,
-    Lobing.PINNATE: _pinnate_half,
-    Lobing.PALMATE: _palmate_half,
-    Lobing.FAN: _fan_half,
+    Lobing.NONE: _compute_plain_half,
+    Lobing.PINNATE: _compute_pinnate_half,
+    Lobing.PALMATE: _compute_palmate_half,
+    Lobing.FAN: _compute_fan_half,
 }

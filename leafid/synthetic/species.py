@@ -1,14 +1,34 @@
-"""How a species' leaf is described, and how plants and leaves differ from that description."""
+"""The species that can be drawn, as ``catalogue.toml`` describes them, and how plants and leaves differ from them."""
 
 from __future__ import annotations
 
+import tomllib
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from importlib import resources
+from typing import Any
 
 import numpy as np
 
 Colour = tuple[int, int, int]
 """Blue, green, red, each 0 to 255."""
+
+# Standard deviation of the logarithm of each attribute from plant to plant.
+_OUTLINE_SPREAD = {
+    "width": 0.07,
+    "base": 0.06,
+    "tip": 0.06,
+    "cordate": 0.15,
+    "drip": 0.15,
+    "lobe_depth": 0.12,
+    "lobe_spread": 0.04,
+    "lobe_falloff": 0.08,
+    "teeth": 0.07,
+    "tooth_depth": 0.12,
+    "wave": 0.3,
+}
+_VENATION_SPREAD = {"pairs": 0.06, "angle": 0.05, "contrast": 0.15, "relief": 0.15}
+_LEAF_SPREAD = {"leaflet_angle": 0.05, "petiole_length": 0.15, "petiole_width": 0.1}
 
 
 class Lobing(StrEnum):
@@ -21,7 +41,7 @@ class Lobing(StrEnum):
 
 
 class Arrangement(StrEnum):
-    """How many blades a leaf has, and where they sit."""
+    """How the blades of a leaf are arranged."""
 
     SIMPLE = "simple"
     PINNATE = "pinnate"
@@ -37,18 +57,17 @@ class Outline:
     Attributes
     ----------
     width : float
-        Largest width. Of one lobe where the blade is palmate; the opening angle in radians where it is a fan.
+        Largest width of the blade, or of one lobe of a palmate blade; the opening angle of a fan, in radians.
     base, tip : float
         0.5 is round, 1 a wedge, more is drawn out.
     cordate : float
-        How far the base hangs below the stalk's end: 0 not at all, 0.15 a heart.
+        Distance by which the base hangs below the end of the stalk: 0.15 is a heart.
     drip : float
-        Length of a narrow point added to the tip.
+        Length of the narrow point at the tip.
     asymmetry : float
-        How much wider one side is than the other.
-    lobing : Lobing
+        Relative difference between the widths of the two sides.
     lobes : int
-        Lobes a side (pinnate) or in all (palmate).
+        Lobes of one side (pinnate) or of the whole blade (palmate).
     lobe_depth : float
         Depth of the sinuses between pinnate lobes relative to the half width, or of a fan's middle notch relative to
         its radius.
@@ -57,22 +76,22 @@ class Outline:
     lobe_spread : float
         Angle between neighbouring palmate lobes, in degrees.
     lobe_falloff : float
-        How much shorter each palmate lobe is than its inner neighbour.
+        Relative decrease in length from one palmate lobe to the next outer one.
     lobe_teeth : float
-        Angle between a palmate lobe's axis and the large tooth at each of its sides, in degrees; 0 for none.
+        Angle between a palmate lobe's axis and the large tooth on either side of it, in degrees; 0 for none.
     web : float
-        Least distance of a palmate blade's contour from the stalk's end, within its lobes.
+        Minimum distance of a palmate blade's contour from the end of the stalk, between its lobes.
     teeth : int
-        Teeth a side.
+        Teeth of one side.
     tooth_depth : float
     tooth_sharpness : float
         0.5 is scalloped, 1 a saw, more is spiny.
     tooth_start : float
-        Share of the side, from the stalk on, that has no teeth.
+        Share of the side, from the stalk on, without teeth.
     double_teeth : bool
-        Smaller teeth on the teeth.
+        Whether the teeth carry smaller teeth.
     wave : float
-        How much the margin undulates.
+        Relative amplitude of the margin's undulation.
     """
 
     width: float
@@ -104,13 +123,13 @@ class Venation:
     Attributes
     ----------
     pairs : int
-        Side veins a side; of a fan, veins in all.
+        Pairs of side veins; for a fan, the number of veins.
     angle : float
-        Between a side vein and the midrib at the blade's middle, in degrees.
+        Angle between a side vein and the midrib at the middle of the blade, in degrees.
     contrast : float
-        How much the veins' colour shows, 0 to 1.
+        Visibility of the veins' colour, 0 to 1.
     relief : float
-        How deep the veins are sunk into the blade, 0 to 1.
+        Depth of the veins in the blade, 0 to 1.
     """
 
     pairs: int = 7
@@ -121,30 +140,26 @@ class Venation:
 
 @dataclass(frozen=True, slots=True)
 class LeafSpecies:
-    """All that is needed to draw a species, or a plant or leaf of it.
+    """A species as it can be drawn; a plant or a leaf is a variation of it.
 
     Attributes
     ----------
-    genus, epithet, family, order : str
     clades : tuple of str
         Three names, from the widest to the narrowest.
-    vernacular : str
-    outline : Outline
+    outline, venation
         Of the blade, or of each leaflet.
-    venation : Venation
-    arrangement : Arrangement
     leaflets : int
-        Pairs (pinnate) or leaflets in all (palmate).
+        Pairs of leaflets (pinnate), or their number (palmate).
     leaflet_length : float
         Relative to the whole leaf (pinnate).
     leaflet_angle : float
-        Between leaflet and leaf stalk (pinnate) or between neighbouring leaflets (palmate), in degrees.
+        Angle between leaflet and rachis (pinnate) or between neighbouring leaflets (palmate), in degrees.
     petiole_length, petiole_width : float
-        Relative to the leaf's length without the petiole.
-    upper, lower, autumn, vein, stalk : Colour
-        Of the two sides of a green leaf, of an old leaf, of veins and stalks.
-    gloss : float
-        0 to 1.
+        Relative to the length of the leaf without its petiole.
+    upper : Colour
+        Of the upper side of a green leaf.
+    autumn : Colour or None
+        Of an old leaf; None for an evergreen.
     """
 
     genus: str
@@ -162,11 +177,9 @@ class LeafSpecies:
     petiole_length: float = 0.2
     petiole_width: float = 0.02
     upper: Colour = (30, 85, 50)
-    lower: Colour = (85, 130, 110)
-    autumn: Colour = (40, 150, 200)
+    autumn: Colour | None = None
     vein: Colour = (95, 150, 130)
     stalk: Colour = (70, 120, 105)
-    gloss: float = 0.3
 
     @property
     def name(self) -> str:
@@ -175,75 +188,59 @@ class LeafSpecies:
 
 
 def vary(species: LeafSpecies, rng: np.random.Generator, amount: float = 1.0) -> LeafSpecies:
-    """Return a description that differs a little from the given one.
+    """Return a species description that differs a little from the given one.
 
-    Once for a plant, then once a leaf: leaves of one plant are more alike than those of different plants.
+    A plant is a variation of its species, and a leaf is a smaller variation of its plant: leaves of one plant are more
+    alike than leaves of different plants.
 
     Parameters
     ----------
-    species : LeafSpecies
-    rng : numpy.random.Generator
     amount : float, default 1
-        0 returns the same description; 1 is how much plants of a species differ.
-
-    Returns
-    -------
-    LeafSpecies
+        Size of the variation: 1 is the spread between plants of a species, 0 returns an equal description.
     """
 
-    def factor(spread: float) -> float:
+    def draw_factor(spread: float) -> float:
         return float(np.exp(amount * spread * np.clip(rng.standard_normal(), -2.5, 2.5)))
 
-    def count(number: int, spread: float) -> int:
-        return max(1, round(number * factor(spread))) if number else 0
+    def scale(part: Any, spreads: dict[str, float]) -> dict[str, Any]:
+        scaled = {name: getattr(part, name) * draw_factor(spread) for name, spread in spreads.items()}
+        # Counts stay whole numbers.
+        return {name: round(x) if isinstance(getattr(part, name), int) else x for name, x in scaled.items()}
 
-    shape = species.outline
-    outline = replace(
-        shape,
-        width=shape.width * factor(0.08 if shape.lobing is not Lobing.FAN else 0.05),
-        base=shape.base * factor(0.06),
-        tip=shape.tip * factor(0.06),
-        cordate=shape.cordate * factor(0.15),
-        drip=shape.drip * factor(0.15),
-        asymmetry=shape.asymmetry + amount * 0.03 * float(rng.standard_normal()),
-        lobe_depth=min(0.8, shape.lobe_depth * factor(0.12)),
-        lobe_spread=shape.lobe_spread * factor(0.04),
-        lobe_falloff=shape.lobe_falloff * factor(0.08),
-        lobes=count(shape.lobes, 0.06) if shape.lobing is Lobing.PINNATE else shape.lobes,
-        teeth=count(shape.teeth, 0.07),
-        tooth_depth=shape.tooth_depth * factor(0.12),
-        wave=shape.wave * factor(0.3),
-    )
-    veins = species.venation
-    venation = replace(
-        veins,
-        pairs=count(veins.pairs, 0.06),
-        angle=veins.angle * factor(0.05),
-        contrast=min(1.0, veins.contrast * factor(0.15)),
-        relief=min(1.0, veins.relief * factor(0.15)),
-    )
-    pairs = species.arrangement is Arrangement.PINNATE
-    brightness, warmth = factor(0.10), amount * 6 * float(rng.standard_normal())
+    outline = replace(species.outline, **scale(species.outline, _OUTLINE_SPREAD))
+    outline = replace(outline, asymmetry=outline.asymmetry + amount * 0.03 * float(rng.standard_normal()))
+    brightness, warmth = draw_factor(0.10), amount * 6 * float(rng.standard_normal())
+
+    def tint(colour: Colour) -> Colour:
+        shifted = np.array(colour) * brightness + warmth * np.array([-0.5, 0.0, 1.0])
+        blue, green, red = (int(value) for value in np.clip(np.round(shifted), 0, 255))
+        return blue, green, red
+
     return replace(
         species,
+        **scale(species, _LEAF_SPREAD),
         outline=outline,
-        venation=venation,
-        leaflets=count(species.leaflets, 0.1) if pairs else species.leaflets,
-        leaflet_angle=species.leaflet_angle * factor(0.05),
-        petiole_length=species.petiole_length * factor(0.15),
-        petiole_width=species.petiole_width * factor(0.1),
-        upper=_shifted(species.upper, brightness, warmth),
-        lower=_shifted(species.lower, brightness, warmth),
-        autumn=_shifted(species.autumn, brightness, 2 * warmth),
-        vein=_shifted(species.vein, brightness, warmth),
-        stalk=_shifted(species.stalk, brightness, 2 * warmth),
-        gloss=min(1.0, species.gloss * factor(0.2)),
+        venation=replace(species.venation, **scale(species.venation, _VENATION_SPREAD)),
+        upper=tint(species.upper),
+        autumn=tint(species.autumn) if species.autumn else None,
+        vein=tint(species.vein),
+        stalk=tint(species.stalk),
     )
 
 
-def _shifted(colour: Colour, brightness: float, warmth: float) -> Colour:
-    blue, green, red = (
-        min(255, max(0, round(value * brightness + shift)))
-        for value, shift in zip(colour, (-warmth / 2, 0.0, warmth), strict=True)
-    )
-    return blue, green, red
+def _read_catalogue() -> tuple[LeafSpecies, ...]:
+    text = (resources.files("leafid.synthetic") / "catalogue.toml").read_text(encoding="utf-8")
+    return tuple(_make_species(table) for table in tomllib.loads(text)["species"])
+
+
+def _make_species(table: dict[str, Any]) -> LeafSpecies:
+    values: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in table.items()}
+    outline = table["outline"]
+    values["outline"] = Outline(**{**outline, "lobing": Lobing(outline.get("lobing", Lobing.NONE))})
+    values["venation"] = Venation(**table.get("venation", {}))
+    values["arrangement"] = Arrangement(table.get("arrangement", Arrangement.SIMPLE))
+    return LeafSpecies(**values)
+
+
+#: In the order of the file: a small sample takes the species from the top.
+SPECIES: tuple[LeafSpecies, ...] = _read_catalogue()

@@ -16,18 +16,23 @@ from leafid.errors import LeafidError
 from leafid.files import open_output
 from leafid.parallel import ordered_map
 from leafid.synthetic import layout
-from leafid.synthetic.camera import random_camera
-from leafid.synthetic.catalogue import SPECIES
-from leafid.synthetic.plan import CAMERA, PICTURE, PLANT, PlannedPicture, Settings, plan_collection
+from leafid.synthetic.canvas import draw_camera
+from leafid.synthetic.plan import (
+    CAMERA_STREAM,
+    PICTURE_STREAM,
+    PLANT_STREAM,
+    PlannedPicture,
+    Settings,
+    plan_collection,
+)
 from leafid.synthetic.scene import DrawnPicture, draw_picture
-from leafid.synthetic.species import vary
+from leafid.synthetic.species import SPECIES, vary
 
 MARK = "Sample.json"
-"""The file that tells a drawn collection from a real one, and a whole one from an interrupted one."""
+"""The file that tells a drawn collection from a real one, and a complete one from an interrupted one."""
 
-_FOLDERS = ("Train", "Test", "TestXmlWithGroundTruth")
-
-Watch = Callable[[Iterator[int], int], Iterator[int]]
+Progress = Callable[[Iterator[int], int], Iterator[int]]
+"""Takes an iterator with an item for each picture, and their number; passes the items on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,18 +41,16 @@ class WrittenCollection:
 
     Attributes
     ----------
-    folder : Path
-    pictures : tuple of PlannedPicture
     n_bytes : int
         Of the pictures.
-    kept : int
+    n_resumed : int
         Pictures that an interrupted call had already written.
     """
 
     folder: Path
     pictures: tuple[PlannedPicture, ...]
     n_bytes: int
-    kept: int
+    n_resumed: int
 
 
 def write_collection(
@@ -56,119 +59,98 @@ def write_collection(
     *,
     force: bool = False,
     jobs: int = 1,
-    watch: Watch = lambda items, total: items,
+    progress: Progress = lambda items, total: items,
 ) -> WrittenCollection:
-    """Draw a collection and write it.
-
-    An interrupted call, repeated with the same settings, goes on where it was.
+    """Draw a collection and write it; repeat an interrupted call with the same settings to resume it.
 
     Parameters
     ----------
     folder : Path
         New or empty, or left by an interrupted call.
-    settings : Settings, optional
     force : bool, default False
-        Replace an earlier drawn collection.
+        Replace a collection drawn earlier.
     jobs : int, default 1
         Worker processes; the bytes don't depend on it.
-    watch : callable, optional
-        Takes an iterator with an item for each picture and their number, and passes the items on: for a progress bar.
-
-    Returns
-    -------
-    WrittenCollection
+    progress : callable, optional
+        Shows the progress.
 
     Raises
     ------
     LeafidError
-        When the folder holds something else, or can't be written.
+        If the folder holds something else, or can't be written.
     """
     settings = settings or Settings()
     folder = Path(folder)
-    wanted: dict[str, object] = {"program": f"leafid {leafid.__version__}", "settings": settings.as_plain()}
-    resumed = _prepare(folder, wanted, force)
+    mark: dict[str, object] = {"program": f"leafid {leafid.__version__}", "settings": settings.as_json()}
+    resume = _prepare_folder(folder, mark, force)
     plan = plan_collection(settings)
-    if not resumed:
-        _write(folder / MARK, json.dumps({**wanted, "complete": False}, indent=2) + "\n")
-    write_one = partial(_write_picture, folder=folder, settings=settings, keep=resumed)
-    sizes = list(watch(ordered_map(write_one, plan, jobs), len(plan)))
-    train = [picture for picture in plan if picture.part == "train"]
-    test = [picture for picture in plan if picture.part == "test"]
-    for name, pictures in (("train", train), ("test", test), ("all", plan)):
-        _write(folder / f"{name}GroundTruth.txt", layout.ground_truth(pictures, settings.n_species))
-    _write(folder / "SpeciesIDList", layout.species_list(settings.n_species))
-    _write(folder / "Detail.txt", layout.detail(plan, settings.n_species))
-    _write(folder / MARK, json.dumps({**wanted, "complete": True}, indent=2) + "\n")
+    if not resume:
+        _write_text(folder / MARK, json.dumps({**mark, "complete": False}, indent=2) + "\n")
+    write = partial(_write_picture, folder=folder, settings=settings, resume=resume)
+    sizes = list(progress(ordered_map(write, plan, jobs), len(plan)))
+    for part in ("train", "test", "all"):
+        pictures = [picture for picture in plan if part in (picture.part, "all")]
+        _write_text(folder / f"{part}GroundTruth.txt", layout.format_ground_truth(pictures, settings.n_species))
+    _write_text(folder / "SpeciesIDList", layout.format_species_list(settings.n_species))
+    _write_text(folder / "Detail.txt", layout.format_detail(plan, settings.n_species))
+    _write_text(folder / MARK, json.dumps({**mark, "complete": True}, indent=2) + "\n")
     return WrittenCollection(folder, tuple(plan), sum(map(abs, sizes)), sum(size < 0 for size in sizes))
 
 
-def draw_planned(picture: PlannedPicture, settings: Settings) -> DrawnPicture:
-    """Draw one picture of a plan; it depends on nothing but the picture and the settings.
-
-    Parameters
-    ----------
-    picture : PlannedPicture
-    settings : Settings
-
-    Returns
-    -------
-    DrawnPicture
-    """
-    plant = vary(SPECIES[picture.species], np.random.default_rng([settings.seed, PLANT, picture.plant]))
-    camera = random_camera(np.random.default_rng([settings.seed, CAMERA, picture.author]))
-    rng = np.random.default_rng([settings.seed, PICTURE, picture.number])
+def draw_planned_picture(picture: PlannedPicture, settings: Settings) -> DrawnPicture:
+    """Draw one picture of a plan, independently of all others."""
+    plant = vary(SPECIES[picture.species], np.random.default_rng([settings.seed, PLANT_STREAM, picture.plant]))
+    camera = draw_camera(np.random.default_rng([settings.seed, CAMERA_STREAM, picture.author]))
+    rng = np.random.default_rng([settings.seed, PICTURE_STREAM, picture.number])
     return draw_picture(plant, picture.type, rng, settings.max_side, camera, picture.autumn)
 
 
-def _write_picture(picture: PlannedPicture, folder: Path, settings: Settings, keep: bool) -> int:
-    """Return the picture's size in bytes, negative where it was already there."""
+def _write_picture(picture: PlannedPicture, folder: Path, settings: Settings, resume: bool) -> int:
+    """Return the picture's size in bytes, negative if an interrupted call had written it."""
     part = folder / ("Train" if picture.part == "train" else "Test")
     image_file, xml_file = part / f"{picture.number}.jpg", part / f"{picture.number}.xml"
-    # The metadata is written last: where it is, the picture is whole.
-    if keep and xml_file.exists() and image_file.exists():
+    # The metadata is written last: if it exists, the picture is complete.
+    if resume and xml_file.exists() and image_file.exists():
         return -image_file.stat().st_size
-    drawn = draw_planned(picture, settings)
-    done, data = cv2.imencode(".jpg", drawn.image, [cv2.IMWRITE_JPEG_QUALITY, drawn.quality])
-    if not done:
-        raise LeafidError(f"{image_file}: the picture could not be encoded as JPEG")
+    drawn = draw_planned_picture(picture, settings)
+    _, data = cv2.imencode(".jpg", drawn.image, [cv2.IMWRITE_JPEG_QUALITY, drawn.quality])
     with open_output(image_file, "wb") as stream:
         stream.write(data.tobytes())
-    test = picture.part == "test"
-    if test:
-        truth = folder / "TestXmlWithGroundTruth" / xml_file.name
-        _write(truth, layout.picture_xml(picture, drawn.content.value))
-    _write(xml_file, layout.picture_xml(picture, drawn.content.value, partial=test))
+    is_test = picture.part == "test"
+    if is_test:
+        truth_file = folder / "TestXmlWithGroundTruth" / xml_file.name
+        _write_text(truth_file, layout.format_picture_xml(picture, drawn.content))
+    _write_text(xml_file, layout.format_picture_xml(picture, drawn.content, is_partial=is_test))
     return len(data)
 
 
-def _prepare(folder: Path, wanted: dict[str, object], force: bool) -> bool:
-    """Make sure that the folder may be written to; tell whether an interrupted call left it."""
-    if not folder.exists():
-        return False
-    if not folder.is_dir():
+def _prepare_folder(folder: Path, wanted: dict[str, object], force: bool) -> bool:
+    """Make sure that the folder may be written to; return whether an interrupted call left it."""
+    if folder.exists() and not folder.is_dir():
         raise LeafidError(f"{folder}: expected a folder, found a file")
-    if not any(folder.iterdir()):
+    if not folder.exists() or not any(folder.iterdir()):
         return False
-    mark = _read_mark(folder / MARK)
-    if mark is not None and not mark.get("complete") and {k: mark.get(k) for k in wanted} == wanted:
-        return True
+    mark = read_mark(folder / MARK)
     if mark is None:
         # Beside drawn pictures a collection in the same folder would not be found any more.
         raise LeafidError(
             f"{folder}: expected a new or empty folder, found files that were not drawn by leafid; name another"
         )
+    if not mark.get("complete") and all(mark.get(key) == value for key, value in wanted.items()):
+        return True
     if not force:
         raise LeafidError(
             f"{folder}: expected a new or empty folder, found a drawn collection; name another, or use --force"
         )
-    for name in _FOLDERS:
+    for name in ("Train", "Test", "TestXmlWithGroundTruth"):
         for file in (folder / name).glob("*"):
             if file.stem.isdigit() and file.suffix in {".jpg", ".xml"}:
                 file.unlink()
     return False
 
 
-def _read_mark(file: Path) -> dict[str, object] | None:
+def read_mark(file: Path) -> dict[str, object] | None:
+    """Read the settings that a collection was drawn with; None if there is no such file or it is damaged."""
     try:
         mark = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
@@ -176,6 +158,6 @@ def _read_mark(file: Path) -> dict[str, object] | None:
     return mark if isinstance(mark, dict) and "settings" in mark else None
 
 
-def _write(file: Path, text: str) -> None:
+def _write_text(file: Path, text: str) -> None:
     with open_output(file) as stream:
         stream.write(text)

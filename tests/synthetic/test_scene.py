@@ -3,26 +3,27 @@ import numpy as np
 import pytest
 
 from leafid.collection.picture import AcquisitionType, Content
-from leafid.synthetic.anatomy import grow
-from leafid.synthetic.camera import random_camera
-from leafid.synthetic.catalogue import SPECIES
-from leafid.synthetic.noise import slope, smooth_field
-from leafid.synthetic.painter import lay, look_of, paint
-from leafid.synthetic.scene import draw_picture, fitted
-from leafid.synthetic.species import vary
+from leafid.synthetic.canvas import blend_layer, draw_camera, draw_noise
+from leafid.synthetic.leaf import grow_leaf
+from leafid.synthetic.painter import choose_appearance, make_matrix, paint_leaf
+from leafid.synthetic.scene import draw_picture
+from leafid.synthetic.species import SPECIES, vary
 
 each_species = pytest.mark.parametrize("species", SPECIES, ids=lambda species: species.name)
 each_type = pytest.mark.parametrize("kind", AcquisitionType)
 
 
 def draw_leaf(species, rng, size, angle=0.0, paper=(255, 255, 255)):
-    """One leaf on a plain ground, without noise, as large as it needs; and its mask."""
-    one = vary(species, rng, 0.6)
-    leaf = grow(one, rng)
-    matrix, rows, cols = fitted(leaf, angle, size, rng, (0.04, 0.04))
-    layer = paint(leaf, matrix, look_of(one, rng, -2.0, 0.2, 0.0), (rows, cols), rng)
-    canvas, mask = np.full((rows, cols, 3), paper, np.float32), np.zeros((rows, cols), bool)
-    lay(canvas, mask, layer)
+    """Draw one leaf that fills a plain square, without noise; return the picture and the mask."""
+    leaf_species = vary(species, rng, 0.6)
+    leaf = grow_leaf(leaf_species, rng)
+    low, high = leaf.compute_extent(make_matrix(1.0, angle))
+    scale = (size - 8) / (high - low).max()
+    position = size / 2 - scale * (low + high) / 2
+    appearance = choose_appearance(leaf_species, light=-2.0, hardness=0.2, autumn=0.0)
+    layer = paint_leaf(leaf, make_matrix(scale, angle), position, appearance, (size, size), rng)
+    canvas, mask = np.full((size, size, 3), paper, np.float32), np.zeros((size, size), bool)
+    blend_layer(canvas, mask, layer)
     return np.clip(canvas + 0.5, 0, 255).astype(np.uint8), mask
 
 
@@ -37,8 +38,7 @@ def test_every_species_draws_from_twenty_seeds(species):
         image, mask = draw_leaf(vary(species, rng), rng, size=64)
         assert image.dtype == np.uint8
         assert image.shape == (*mask.shape, 3)
-        assert max(mask.shape) == 64
-        assert mask.mean() > 0.08
+        assert mask.mean() > 0.04
         assert not touches_edge(mask)
         # The leaf is one piece; at 64 pixels the thinnest stalks may be broken here and there.
         assert cv2.connectedComponents(mask.astype(np.uint8), connectivity=8)[0] - 1 <= 3
@@ -64,7 +64,6 @@ def test_pictures_of_every_type(species, kind):
         drawn = draw_picture(vary(species, rng), kind, rng, size=72, autumn=float(seed))
         assert drawn.image.shape == (*drawn.mask.shape, 3)
         assert max(drawn.mask.shape) == 72
-        assert drawn.type is kind
         assert drawn.mask.any()
         if kind is not AcquisitionType.PHOTO:
             assert not touches_edge(drawn.mask)
@@ -73,17 +72,16 @@ def test_pictures_of_every_type(species, kind):
 
 @each_type
 def test_same_seed_same_picture_other_seed_other_picture(kind):
-    one, again, other = (draw_picture(SPECIES[2], kind, np.random.default_rng(seed), size=96) for seed in (4, 4, 5))
-    assert one.image.tobytes() == again.image.tobytes()
-    assert one.mask.tobytes() == again.mask.tobytes()
-    assert one.image.tobytes() != other.image.tobytes()
+    first, again, other = (draw_picture(SPECIES[2], kind, np.random.default_rng(seed), size=96) for seed in (4, 4, 5))
+    assert first.image.tobytes() == again.image.tobytes()
+    assert first.mask.tobytes() == again.mask.tobytes()
+    assert first.image.tobytes() != other.image.tobytes()
 
 
 def test_size_changes_the_resolution_and_not_the_leaf():
-    small, large = (draw_leaf(SPECIES[0], np.random.default_rng(7), size=size)[1] for size in (150, 300))
-    # Frames are rounded to whole pixels: one part in 75.
-    assert small.shape[1] / small.shape[0] == pytest.approx(large.shape[1] / large.shape[0], rel=0.015)
-    shrunk = cv2.resize(large.astype(np.float32), small.shape[::-1], interpolation=cv2.INTER_AREA) > 0.5
+    small, large = (draw_leaf(SPECIES[0], np.random.default_rng(7), size=size)[1] for size in (158, 308))
+    shrunk = cv2.resize(large[4:-4, 4:-4].astype(np.float32), (150, 150), interpolation=cv2.INTER_AREA) > 0.5
+    small = small[4:-4, 4:-4]
     assert (shrunk & small).sum() / (shrunk | small).sum() > 0.93
 
 
@@ -91,10 +89,8 @@ def test_turning_a_leaf_keeps_its_area():
     upright, across = (
         draw_leaf(SPECIES[9], np.random.default_rng(3), size=400, angle=angle)[1] for angle in (0, np.pi / 2)
     )
-    # Both are fitted to 400 pixels by the same longest side of the leaf.
+    # The longest side of both is the same.
     assert across.sum() == pytest.approx(upright.sum(), rel=0.02)
-    assert across.shape[1] == 400
-    assert upright.shape[0] == 400
 
 
 def test_scans_are_nearly_white_and_leaves_darker():
@@ -131,7 +127,7 @@ def test_autumn_turns_leaves_from_green_to_red():
 def test_author_gives_pictures_a_common_light():
     pictures = {}
     for author in (0, 1):
-        camera = random_camera(np.random.default_rng(author))
+        camera = draw_camera(np.random.default_rng(author))
         pictures[author] = np.array(
             [
                 np.median(
@@ -154,18 +150,13 @@ def test_too_small_a_picture_is_refused(size):
 
 
 @pytest.mark.parametrize(("rows", "cols", "grain"), [(1, 1, 3.0), (5, 40, 1.0), (33, 17, 100.0)])
-def test_smooth_field_has_the_shape_asked_for(rows, cols, grain):
-    field = smooth_field(rows, cols, grain, np.random.default_rng(0), octaves=3)
+def test_noise_has_the_given_shape(rows, cols, grain):
+    field = draw_noise(rows, cols, grain, np.random.default_rng(0), octaves=3)
     assert field.shape == (rows, cols)
     assert field.dtype == np.float32
     assert np.isfinite(field).all()
 
 
 def test_larger_grain_is_smoother():
-    fine, coarse = (smooth_field(64, 64, grain, np.random.default_rng(0)) for grain in (2.0, 32.0))
+    fine, coarse = (draw_noise(64, 64, grain, np.random.default_rng(0)) for grain in (2.0, 32.0))
     assert np.abs(np.diff(coarse)).mean() < 0.3 * np.abs(np.diff(fine)).mean()
-
-
-def test_slope_rises_along_its_direction():
-    np.testing.assert_allclose(slope(3, 3, 0.0), [[-1, 0, 1]] * 3, atol=1e-7)
-    np.testing.assert_allclose(slope(3, 3, np.pi / 2), [[-1] * 3, [0] * 3, [1] * 3], atol=1e-6)

@@ -7,8 +7,8 @@ import pytest
 
 from leafid.collection import AcquisitionType, Content, read_collection
 from leafid.errors import LeafidError, UsageError
-from leafid.synthetic.catalogue import SPECIES
-from leafid.synthetic.plan import Settings, plan_collection
+from leafid.synthetic.plan import AUTHORS, Settings, plan_collection
+from leafid.synthetic.species import SPECIES
 from leafid.synthetic.writer import MARK, write_collection
 
 SETTINGS = Settings(
@@ -31,7 +31,7 @@ def elements(file):
     return {element.tag: (element.text or "").strip() for element in ET.parse(file).getroot().iter()}
 
 
-def test_layout_is_that_of_the_package(written):
+def test_layout_equals_that_of_the_package(written):
     folder = written.folder
     assert sorted(entry.name for entry in folder.iterdir()) == sorted(
         [
@@ -88,7 +88,7 @@ def test_training_metadata_has_the_fields_of_the_package(written):
     assert root.findtext("Type") in {"Scan", "pseudoscan", "photograph"}
 
 
-def test_test_metadata_hides_the_answer(written):
+def test_metadata_of_test_pictures_hide_the_label(written):
     for file in (written.folder / "Test").glob("*.xml"):
         partial = elements(file)
         whole = elements(written.folder / "TestXmlWithGroundTruth" / file.name)
@@ -130,9 +130,9 @@ def test_reads_back_as_a_collection(written):
         assert picture.type is plan.type
         assert picture.species == NAMES[plan.species]
         assert picture.plant == str(plan.plant)
-        assert picture.author == plan.author_name
+        assert picture.author == AUTHORS[plan.author].name
         assert picture.place.latitude == plan.latitude
-        assert picture.date.startswith(f"{plan.year}-{plan.month:02d}-{plan.day:02d}")
+        assert picture.date.startswith(plan.taken.strftime("%Y-%m-%d"))
         assert picture.content in set(Content)
         image = cv2.imread(str(picture.file))
         assert max(image.shape[:2]) == 48
@@ -149,7 +149,7 @@ def test_reads_back_by_a_relative_path(written, monkeypatch):
 def test_plants_keep_to_one_part_species_and_author(written):
     of_plant = defaultdict(set)
     for picture in written.pictures:
-        of_plant[picture.plant].add((picture.part, picture.species, picture.author, picture.locality))
+        of_plant[picture.plant].add((picture.part, picture.species, picture.author))
     assert len(of_plant) == 15
     assert all(len(seen) == 1 for seen in of_plant.values())
 
@@ -166,7 +166,7 @@ def test_same_seed_same_bytes_whatever_the_jobs(written, tmp_path):
     assert contents(tmp_path / "again") == contents(written.folder)
 
 
-def test_interrupted_work_goes_on(written, tmp_path):
+def test_interrupted_work_is_resumed(written, tmp_path):
     folder = tmp_path / "leaves"
 
     def stop(items, total):
@@ -176,14 +176,14 @@ def test_interrupted_work_goes_on(written, tmp_path):
             yield item
 
     with pytest.raises(KeyboardInterrupt):
-        write_collection(folder, SETTINGS, watch=stop)
+        write_collection(folder, SETTINGS, progress=stop)
     assert not list(folder.rglob("*.part"))
     # A picture whose metadata is missing was interrupted: it is drawn again.
     first = min((folder / "Train").glob("*.xml"))
     first.unlink()
     first.with_suffix(".jpg").write_bytes(b"half")
     resumed = write_collection(folder, SETTINGS)
-    assert resumed.kept == 20
+    assert resumed.n_resumed == 20
     assert resumed.n_bytes == written.n_bytes
     assert contents(folder) == contents(written.folder)
 
@@ -196,12 +196,12 @@ def test_interrupted_work_with_other_settings_is_refused(tmp_path):
         yield
 
     with pytest.raises(KeyboardInterrupt):
-        write_collection(folder, SETTINGS, watch=stop)
+        write_collection(folder, SETTINGS, progress=stop)
     with pytest.raises(LeafidError, match="expected a new or empty folder"):
         write_collection(folder, Settings(n_species=1, plants_per_species=1, test_plants=0, max_side=40))
 
 
-def test_force_replaces_a_drawn_collection_wholly(tmp_path):
+def test_force_replaces_the_whole_of_a_drawn_collection(tmp_path):
     folder = tmp_path / "leaves"
     large = Settings(n_species=2, plants_per_species=2, pictures_per_plant_and_type=1, max_side=32)
     small = Settings(n_species=1, plants_per_species=1, test_plants=0, pictures_per_plant_and_type=1, max_side=32)
@@ -224,14 +224,14 @@ def test_force_never_touches_a_real_collection(tmp_path, folder):
     assert [file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()] == [b"precious"]
 
 
-def test_a_file_is_no_folder(tmp_path):
+def test_a_file_is_refused_as_folder(tmp_path):
     file = tmp_path / "leaves"
     file.write_text("")
     with pytest.raises(LeafidError, match="expected a folder, found a file"):
         write_collection(file, SETTINGS)
 
 
-def test_mark_tells_how_the_collection_was_made(written):
+def test_mark_holds_the_settings_of_the_collection(written):
     mark = json.loads((written.folder / MARK).read_text())
     assert mark["complete"] is True
     assert mark["settings"]["seed"] == 11
