@@ -110,10 +110,14 @@ def test_sets_for_a_person(predict):
     assert "  3  " not in found.out
 
 
-def test_back_off_of_a_sure_model_names_species(cli, predict, drawn_model, truth, tmp_path):
-    assert {one.back_off for one in read_model(drawn_model).thresholds.values()} == {0.0}
-    assert predict("--top", 1, "--output", tmp_path / "species.txt").status == 0
-    assert predict("--back-off", "--output", tmp_path / "backed.txt").status == 0
+def test_back_off_of_a_confident_model_names_species(predict, drawn_model, tmp_path):
+    file = tmp_path / "confident.leafid"
+    model = read_model(drawn_model)
+    write_model(
+        replace(model, thresholds={type_: replace(own, back_off=0.0) for type_, own in model.thresholds.items()}), file
+    )
+    assert predict("--top", 1, "--output", tmp_path / "species.txt", model=file).status == 0
+    assert predict("--back-off", "--output", tmp_path / "backed.txt", model=file).status == 0
     assert lines(tmp_path / "backed.txt") == lines(tmp_path / "species.txt")
 
 
