@@ -6,7 +6,7 @@ and 2006 have a label, 2007 and 2008 a code TTTT-DDD-AAA-BBB. '*' means "don't k
 D, A or B), the code, and optionally its meaning; the branching factors come from it.
 
 Errors are summed over the pictures; the task's score is their sum over the years. A picture that a run lacks counts as
-entirely wrong.
+entirely wrong; with --lenient so does an answer that the code table lacks, from its first unknown position on.
 
 examples:
   leafid evaluate-irma --codes codes.txt truth.txt mine.txt yours.txt
@@ -19,6 +19,7 @@ from __future__ import annotations
 import argparse
 import math
 from collections.abc import Iterable
+from dataclasses import astuple
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,7 +29,11 @@ from leafid.errors import UsageError
 
 if TYPE_CHECKING:
     from leafid.report.tables import Cell, Table
-    from leafid.tasks.irma.metrics import YearErrors
+    from leafid.tasks.irma.metrics import ClutterCounts, YearErrors
+    from leafid.textfiles import LineProblems
+
+#: Maximum number of warnings about tolerated answers of a run.
+_MAX_WARNINGS = 10
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -46,6 +51,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="years of the columns (default: 2005,2006,2007,2008)",
     )
     parser.add_argument("--by-picture", action="store_true", help="show the errors of every picture")
+    parser.add_argument("--by-axis", action="store_true", help="show the mean errors of the four axes of codes")
+    parser.add_argument("--clutter", action="store_true", help="show how clutter pictures were answered")
+    parser.add_argument(
+        "--lenient", action="store_true", help="count answers outside the code table as wrong (default: refuse them)"
+    )
     add_format(parser)
 
 
@@ -53,7 +63,8 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     """Score every run and print a table."""
     from leafid.report.tables import render
     from leafid.tasks.irma.files import FLAT_YEARS, YEARS, read_code_table, read_labels
-    from leafid.tasks.irma.metrics import year_errors
+    from leafid.tasks.irma.metrics import count_clutter, year_errors
+    from leafid.textfiles import LineProblems
 
     years = arguments.years
     if len(set(years)) != len(years) or not set(years) <= set(YEARS):
@@ -63,16 +74,33 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     table = read_code_table(arguments.codes) if arguments.codes else None
     truth = read_labels(arguments.truth, table, years=years, allow_wildcards=False)
     scored: list[tuple[str, list[YearErrors]]] = []
+    clutter: list[tuple[str, list[ClutterCounts]]] = []
     for path in arguments.runs:
-        answers = read_labels(path, table, years=years, pictures=truth)
+        tolerated = LineProblems(path) if arguments.lenient else None
+        answers = read_labels(path, table, years=years, pictures=truth, tolerated=tolerated)
+        if tolerated:
+            _warn_about(tolerated, environment)
         if missing := len(truth.keys() - answers.keys()):
             environment.warn(f"{path}: lacks {missing} of {len(truth)} pictures; each counts as all wrong")
         scored.append((Path(path).name, year_errors(truth, answers, table, years)))
+        clutter.append((Path(path).name, count_clutter(truth, answers, years)))
     tables = [_make_summary(scored)]
+    if arguments.by_axis:
+        tables.append(_list_axes(scored))
+    if arguments.clutter:
+        tables.append(_list_clutter(clutter))
     if arguments.by_picture:
         tables += [_list_pictures(name, truth, errors) for name, errors in scored]
     environment.stdout.write(render(tables, arguments.format, digits=6))
     return 0
+
+
+def _warn_about(tolerated: LineProblems, environment: Environment) -> None:
+    messages = tolerated.messages()
+    for message in messages[:_MAX_WARNINGS]:
+        environment.warn(f"{message}; it counts as wrong")
+    if len(messages) > _MAX_WARNINGS:
+        environment.warn(f"{tolerated.file}: {len(messages) - _MAX_WARNINGS} more answers count as wrong")
 
 
 def _make_summary(scored: list[tuple[str, list[YearErrors]]]) -> Table:
@@ -84,6 +112,28 @@ def _make_summary(scored: list[tuple[str, list[YearErrors]]]) -> Table:
     years = scored[0][1]
     counts = ", ".join(f"{len(year.errors)} in {year.year}" for year in years)
     return Table("", ["run", *(str(year.year) for year in years), "sum"], rows, [f"pictures that count: {counts}"])
+
+
+def _list_axes(scored: list[tuple[str, list[YearErrors]]]) -> Table:
+    from leafid.report.tables import Table
+    from leafid.tasks.irma.files import AXES, FLAT_YEARS
+
+    rows: list[list[Cell]] = []
+    for name, errors in scored:
+        for year in errors:
+            if year.year not in FLAT_YEARS and year.errors:
+                columns = zip(*year.errors.values(), strict=True)
+                rows.append([name, year.year, *(math.fsum(column) / len(column) for column in columns), year.mean])
+    notes = ["means over the pictures that count; an axis has an error of at most 0.25"]
+    return Table("mean errors by axis", ["run", "year", *AXES, "code"], rows, notes)
+
+
+def _list_clutter(clutter: list[tuple[str, list[ClutterCounts]]]) -> Table:
+    from leafid.report.tables import Table
+
+    columns = ["run", "year", "clutter", "recognised", "don't know", "named", "others taken for clutter"]
+    rows: list[list[Cell]] = [[name, *astuple(year)] for name, counts in clutter for year in counts]
+    return Table("clutter pictures, which never count as errors", columns, rows)
 
 
 def _list_pictures(name: str, pictures: Iterable[str], errors: list[YearErrors]) -> Table:

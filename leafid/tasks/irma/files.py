@@ -22,6 +22,8 @@ YEARS = (2005, 2006, 2007, 2008)
 FLAT_YEARS = frozenset({2005, 2006})
 CLUTTER_YEARS = frozenset({2005, 2006, 2007})
 WILDCARD, UNSPECIFIED, CLUTTER = "*", "0", "C"
+# Stands in malformed answers where no correct code can agree with it.
+_NO_CHARACTER = "?"
 _CHARACTERS = frozenset("0123456789abcdefghijklmnopqrstuvwxyz")
 
 #: One answer per year.
@@ -100,6 +102,7 @@ def read_labels(
     years: Sequence[int] = YEARS,
     allow_wildcards: bool = True,
     pictures: Iterable[str] | None = None,
+    tolerated: LineProblems | None = None,
 ) -> dict[str, Answers]:
     """Read a run, or a ground truth.
 
@@ -114,6 +117,9 @@ def read_labels(
         True for a run, False for a ground truth.
     pictures : iterable of str, optional
         The pictures that the file may name; by default any.
+    tolerated : LineProblems, optional
+        Collects the problems of codes, which are then accepted: a code counts as wrong from its first unknown position
+        on, or entirely if it has not the shape of a code. By default such codes are refused.
 
     Returns
     -------
@@ -128,7 +134,7 @@ def read_labels(
     known = None if pictures is None else set(pictures)
     labels: dict[str, Answers] = {}
     # Many pictures share a code, so each code is checked once per year.
-    checked: dict[tuple[int, str], list[str]] = {}
+    checked: dict[tuple[int, str], tuple[str, list[str]]] = {}
     with LineProblems(path) as problems:
         for line, words in _split_lines(path):
             if len(words) != 1 + len(years):
@@ -140,11 +146,13 @@ def read_labels(
             picture, *answers = words
             if problems.check_unique(line, "every picture", picture) and known is not None and picture not in known:
                 problems.add(line, f"expected a picture of the ground truth, found {picture!r}")
-            for year, answer in zip(years, answers, strict=True):
+            for column, (year, answer) in enumerate(zip(years, answers, strict=True)):
                 if (year, answer) not in checked:
-                    checked[year, answer] = _find_problems(answer, year, table, allow_wildcards)
-                for problem in checked[year, answer]:
-                    problems.add(line, f"{year}: {problem}")
+                    found = _find_problems(answer, year, table, allow_wildcards)
+                    checked[year, answer] = _fit_shape(answer) if found else answer, found
+                answers[column], found = checked[year, answer]
+                for problem in found:
+                    (problems if tolerated is None else tolerated).add(line, f"{year}: {problem}")
             labels[picture] = tuple(answers)
         if not labels and not problems:
             problems.add(None, "expected one line per picture, found none")
@@ -165,6 +173,17 @@ def _find_problems(answer: str, year: int, table: CodeTable | None, allow_wildca
         for axis, part in zip(AXES, parts, strict=True)
     )
     return [problem for problem in found if problem]
+
+
+def _fit_shape(answer: str) -> str:
+    """Replace the axes of a bad code that have no code's length by ones that are wrong everywhere."""
+    parts = answer.split("-")
+    if len(parts) != len(AXES):
+        parts = [""] * len(AXES)
+    return "-".join(
+        part if len(part) == length else _NO_CHARACTER * length
+        for part, length in zip(parts, AXES.values(), strict=True)
+    )
 
 
 def _split_lines(path: str | os.PathLike[str]) -> Iterator[tuple[int, list[str]]]:

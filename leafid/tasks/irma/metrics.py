@@ -132,6 +132,47 @@ def is_clutter(answer: str, year: int) -> bool:
     return year in CLUTTER_YEARS and set(answer) <= {CLUTTER, "-"}
 
 
+@dataclass(frozen=True)
+class ClutterCounts:
+    """How a run answered the clutter pictures of one year, and where else it answered clutter.
+
+    Attributes
+    ----------
+    year : int
+    pictures : int
+        Number of clutter pictures that the run has.
+    recognised, undecided, named : int
+        Numbers of these answered as clutter, with "don't know" alone, or with anything else.
+    false_alarms : int
+        Number of other pictures answered as clutter.
+    """
+
+    year: int
+    pictures: int
+    recognised: int
+    undecided: int
+    named: int
+    false_alarms: int
+
+
+def count_clutter(
+    truth: Mapping[str, Answers], run: Mapping[str, Answers], years: Sequence[int] = YEARS
+) -> list[ClutterCounts]:
+    """Analyse the clutter class, whose pictures never count as errors, in each of `years` that has it."""
+    counts = []
+    for column, year in enumerate(years):
+        if year not in CLUTTER_YEARS:
+            continue
+        pairs = [(correct[column], run[picture][column]) for picture, correct in truth.items() if picture in run]
+        answers = [answer for correct, answer in pairs if is_clutter(correct, year)]
+        recognised = sum(is_clutter(answer, year) for answer in answers)
+        undecided = sum(set(answer) <= {WILDCARD, "-"} for answer in answers)
+        false_alarms = sum(is_clutter(answer, year) and not is_clutter(correct, year) for correct, answer in pairs)
+        named = len(answers) - recognised - undecided
+        counts.append(ClutterCounts(year, len(answers), recognised, undecided, named, false_alarms))
+    return counts
+
+
 def _score_year(
     column: int, year: int, truth: Mapping[str, Answers], run: Mapping[str, Answers], table: CodeTable | None
 ) -> YearErrors:
@@ -173,7 +214,8 @@ METRICS = (
         "irma-axis-error",
         "one axis of an IRMA code, early and easy mistakes weigh more",
         axis_error,
-        command="",
+        command="evaluate-irma --by-axis",
+        column="T, D, A, B",
         range=(0.0, 0.25),
     ),
     _error(
