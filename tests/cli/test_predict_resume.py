@@ -94,14 +94,14 @@ def test_interrupted_before_the_first_answers_nothing_is_left(cli, words, tmp_pa
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(prediction, "_typed", interrupt)
+    monkeypatch.setattr(prediction, "_recognise_missing_types", interrupt)
     found = cli(*words, tmp_path / "run")
     assert (found.status, found.err) == (130, "leafid: interrupted\n")
     assert list(tmp_path.glob("run*")) == []
 
 
 def test_interrupted_later_it_says_how_to_go_on(cli, words, tmp_path, monkeypatch):
-    answered = prediction._typed
+    answered = prediction._recognise_missing_types
     calls = []
 
     def interrupt(*arguments):
@@ -110,7 +110,7 @@ def test_interrupted_later_it_says_how_to_go_on(cli, words, tmp_path, monkeypatc
             raise KeyboardInterrupt
         return answered(*arguments)
 
-    monkeypatch.setattr(prediction, "_typed", interrupt)
+    monkeypatch.setattr(prediction, "_recognise_missing_types", interrupt)
     found = cli(*words, tmp_path / "run")
     assert found.status == 130
     assert found.err.splitlines()[-2:] == [
@@ -174,13 +174,13 @@ def test_memory_does_not_grow_with_the_pictures(cli, words, pictures, tmp_path, 
 
 def test_the_part_file_grows_as_the_work_goes_on(cli, words, tmp_path, monkeypatch):
     sizes = []
-    answered = prediction._typed
+    answered = prediction._recognise_missing_types
 
     def watched(*arguments):
         sizes.append((tmp_path / "run.part").stat().st_size)
         return answered(*arguments)
 
-    monkeypatch.setattr(prediction, "_typed", watched)
+    monkeypatch.setattr(prediction, "_recognise_missing_types", watched)
     cli(*words, tmp_path / "run")
     assert len(sizes) == 6
     assert sizes == sorted(sizes)
