@@ -28,6 +28,7 @@ from leafid.classifiers.held_out import HeldOutAnswers, held_out_scores
 from leafid.collection import AcquisitionType, Picture, read_collection, split_by_plant
 from leafid.collection.geography import label_places
 from leafid.features.cache import FeatureCache, default_cache_folder
+from leafid.features.codebooks import learn_encoders
 from leafid.features.loader import FeatureLoader
 from leafid.identification.crossvalidation import N_FOLDS
 from leafid.identification.fitting import fit_identifiers, select_trainable
@@ -57,7 +58,7 @@ class Trainer:
         self.pictures = select_trainable(pictures, recipe)
         self.recipe = recipe
         self.loader = loader
-        self.encoders = loader.learn_encoders(self.pictures, recipe, 0)
+        self.encoders = learn_encoders(self.pictures, recipe, loader, 0)
 
     def answer(self, training: Sequence[Picture], asked: Sequence[Picture], answered: Answered) -> None:
         """Train, and note the answers to the pictures that can be right."""
@@ -65,7 +66,7 @@ class Trainer:
         asked = [picture for picture in asked if picture.species in known]
         if asked:
             [(identifier, _)] = fit_identifiers([self.recipe], training, self.loader, encoders=self.encoders)
-            described = self.loader.describe(asked, identifier.extractor)
+            described = self.loader.load(asked, identifier.extractor)
             found = [(picture, one) for picture, one in zip(asked, described, strict=True) if one is not None]
             probabilities = identifier.predict_proba([one for _, one in found])
             for (picture, _), row in zip(found, probabilities, strict=True):

@@ -15,6 +15,7 @@ from leafid.classifiers.linear import LinearScorer, apply_feature_map
 from leafid.collection import AcquisitionType, Picture
 from leafid.descriptors import registry
 from leafid.descriptors.local.registry import get_local_descriptor
+from leafid.features.codebooks import learn_encoders
 from leafid.features.extractor import FeatureExtractor, PictureViews, local_features
 from leafid.features.loader import FeatureLoader
 from leafid.identification.identifier import Identifier
@@ -144,7 +145,7 @@ def untrained_identifier(recipe: Recipe, pictures: Mapping[AcquisitionType, Sequ
     """Make an identifier that answers as slowly as a trained one: real codebooks, classifiers that learned nothing."""
     chosen = [picture for type_ in recipe.training_types for picture in pictures.get(type_, ())]
     small = replace(recipe, codebook_pictures=_CODEBOOK_PICTURES)
-    encoders = FeatureLoader().learn_encoders(chosen, small, seed=0)
+    encoders = learn_encoders(chosen, small, FeatureLoader(), seed=0)
     random = np.random.default_rng(0)
     scorers = {}
     for name, expert in recipe.experts.items():

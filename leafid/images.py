@@ -5,6 +5,7 @@ An image is ``uint8 (H, W, 3)`` in OpenCV's BGR order; a mask is ``bool (H, W)``
 
 from __future__ import annotations
 
+import hashlib
 import io
 import logging
 import os
@@ -20,7 +21,15 @@ if TYPE_CHECKING:
     import numpy as np
     from PIL import Image
 
-__all__ = ["MAX_PIXELS", "MIN_SIDE", "PICTURE_ENDINGS", "ImageError", "read_image", "read_image_size"]
+__all__ = [
+    "MAX_PIXELS",
+    "MIN_SIDE",
+    "PICTURE_ENDINGS",
+    "ImageError",
+    "read_hashed_image",
+    "read_image",
+    "read_image_size",
+]
 
 _log = logging.getLogger(__name__)
 
@@ -58,6 +67,14 @@ def read_image(file: str | os.PathLike[str], max_side: int | None = None) -> np.
         If the file can't be read, is not a picture of these formats, is truncated or damaged, has more than
         100 megapixels, or a side of less than 16 pixels.
     """
+    return read_hashed_image(file, max_side)[0]
+
+
+def read_hashed_image(file: str | os.PathLike[str], max_side: int | None = None) -> tuple[np.ndarray, str]:
+    """Read a picture as `read_image` does, with the SHA-256 of the very bytes that were decoded, in hexadecimal digits.
+
+    To hash the file and to read it, one after the other, would leave time in between for it to be replaced.
+    """
     import cv2
 
     if max_side is not None and max_side < 1:
@@ -74,7 +91,7 @@ def read_image(file: str | os.PathLike[str], max_side: int | None = None) -> np.
         rows, cols = (-(-side * max_side // longest) for side in (header.rows, header.cols))
         if image.shape[:2] != (rows, cols):
             image = cv2.resize(image, (cols, rows), interpolation=cv2.INTER_AREA)
-    return _apply_orientation(image, header.orientation)
+    return _apply_orientation(image, header.orientation), hashlib.sha256(data).hexdigest()
 
 
 def read_image_size(file: str | os.PathLike[str]) -> tuple[int, int]:

@@ -123,7 +123,7 @@ def drawn(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="session")
 def drawn_cache(tmp_path_factory) -> Path:
-    """A descriptor store that tests on `drawn` and copies of its pictures may share."""
+    """A feature cache that tests on `drawn` and copies of its pictures may share."""
     return tmp_path_factory.mktemp("cache")
 
 

@@ -1,4 +1,4 @@
-"""The descriptor store's database file."""
+"""The feature cache's database file."""
 
 from __future__ import annotations
 
@@ -42,4 +42,4 @@ def target() -> Target:
         store.put([(b"new", b"value")])
         store.close()
 
-    return Target("store", "the descriptor store (SQLite)", lambda: [_database(), b""], call, (b"vectors", b"SQLite"))
+    return Target("store", "the feature cache (SQLite)", lambda: [_database(), b""], call, (b"vectors", b"SQLite"))

@@ -24,7 +24,7 @@ class Spool:
     Parameters
     ----------
     dtype : dtype-like, default float16
-        What the rows are kept as; float16 is what the descriptor store keeps, too.
+        What the rows are kept as; float16 is what the feature cache keeps, too.
     folder : path-like, optional
         Where the file goes; by default where temporary files do (``TMPDIR``).
     in_memory : int, default 256 MiB

@@ -1,4 +1,4 @@
-"""Show the descriptor store, where what was computed of pictures is kept, or remove values from it.
+"""Show the feature cache, where what was computed of pictures is kept, or remove values from it.
 
 To show it changes nothing: only --clear and --cache-limit remove values. To do so loses nothing but time, as what is
 missing is computed again.
@@ -38,7 +38,7 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
 
     folder = Path(arguments.cache or default_cache_folder())
     if not locate_database(folder).exists():
-        environment.print(f"{folder}: no descriptor store there")
+        environment.print(f"{folder}: no feature cache there")
         return 0
     if arguments.clear or arguments.cache_limit:
         with closing(FeatureCache(folder, arguments.cache_limit or DEFAULT_LIMIT)) as store:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def add_cache_folder(parser: argparse._ActionsContainer) -> None:
-    """``--cache``: where the descriptor store is."""
+    """``--cache``: where the feature cache is."""
     parser.add_argument(
         "--cache", metavar="DIR", help="where descriptors are kept (default: $LEAFID_CACHE, or ~/.cache/leafid)"
     )
@@ -31,7 +31,7 @@ _positive_gibibytes = number_type("a number of GiB above 0", lambda found: 0 < f
 
 
 def add_cache(parser: argparse.ArgumentParser) -> None:
-    """``--cache-limit`` and ``--no-cache`` beside the option of `add_store_folder`: the descriptor store."""
+    """``--cache-limit`` and ``--no-cache`` beside the option of `add_store_folder`: the feature cache."""
     which = parser.add_mutually_exclusive_group()
     add_cache_folder(which)
     which.add_argument("--no-cache", action="store_true", help="keep no descriptors, and use none that were kept")
@@ -70,7 +70,7 @@ def on_workers(arguments: argparse.Namespace, pictures: Sequence[str], folders: 
 
 @contextmanager
 def open_loader(arguments: argparse.Namespace, environment: Environment) -> Iterator[FeatureLoader]:
-    """Open the descriptor store that the arguments ask for, and what describes pictures with it."""
+    """Open the feature cache that the arguments ask for, and what describes pictures with it."""
     from contextlib import ExitStack
     from tempfile import TemporaryDirectory
 

@@ -8,7 +8,6 @@ import json
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from leafid.console.environment import Environment
@@ -45,8 +44,14 @@ def write_run_file(
         _report_resume_status(path, pieces, len(pictures), environment),
         environment.bar(len(pictures), "describe", _count_pictures(pieces)) as bar,
     ):
-        shown = replace(loader, progress=bar.progress)
-        batches = predict_batches(model, pictures, shown, context=arguments.context, n_skipped=len(pieces.records))
+        batches = predict_batches(
+            model,
+            pictures,
+            loader,
+            context=arguments.context,
+            n_skipped=len(pieces.records),
+            progress=bar.progress,
+        )
         for batch in batches:
             text, n_lines, n_empty = lines(batch.answers)
             facts = {

@@ -86,7 +86,7 @@ class Environment:
         ----------
         total : int
         what : str
-            Name of the step that the bar counts, and the bar's caption.
+            The bar's caption.
         done : int, default 0
             Pictures finished before.
         """
@@ -94,25 +94,23 @@ class Environment:
 
         silent = not self.stderr.isatty()
         with tqdm(total=total, initial=done, desc=what, file=self.stderr, disable=silent, **_BAR_OPTIONS) as display:
-            yield Bar(display, what)
+            yield Bar(display)
 
 
 class Bar:
     """A progress bar shared by several batches."""
 
-    def __init__(self, display: tqdm, what: str) -> None:
+    def __init__(self, display: tqdm) -> None:
         self._display = display
-        self._what = what
 
     def progress(self, items: Iterable[T], total: int, what: str) -> Iterator[T]:
-        """Yield the items like `Environment.progress`; only items of the bar's own step advance it."""
+        """Yield the items like `Environment.progress`, and advance the bar by each."""
         for item in items:
-            if what == self._what:
-                self._display.update()
+            self._display.update()
             yield item
 
     def set_count(self, count: int) -> None:
-        """Set the number of finished pictures; cached ones never pass through `progress`."""
+        """Set the number of finished pictures; those that can't be read may not pass through `progress`."""
         self._display.update(count - self._display.n)
 
 

@@ -1,21 +1,18 @@
-"""The descriptor store: vectors that were computed once are kept on disk and never computed again."""
+"""The feature cache: vectors that were computed once are kept on disk and never computed again."""
 
 from __future__ import annotations
 
 import contextlib
-import io
 import logging
 import os
 import sqlite3
 import time
-import zipfile
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
-from numpy.lib import format as npy
 
 from leafid.errors import LeafidError
 
@@ -68,8 +65,7 @@ class FeatureCache:
             self._connection = self._open()
         except (OSError, sqlite3.Error) as error:
             raise LeafidError(
-                f"{self.folder}: the descriptor store can't be used: {error}; "
-                "name another with --cache, or use --no-cache"
+                f"{self.folder}: the feature cache can't be used: {error}; name another with --cache, or use --no-cache"
             ) from error
 
     def _open(self) -> sqlite3.Connection:
@@ -82,7 +78,7 @@ class FeatureCache:
 
     def _anew(self, error: Exception) -> sqlite3.Connection:
         """Replace a damaged database: it holds nothing that can't be computed again."""
-        _log.warning("%s: the descriptor store is damaged (%s); it starts anew", self.file, error)
+        _log.warning("%s: the feature cache is damaged (%s); it starts anew", self.file, error)
         for suffix in ("", "-wal", "-shm"):
             self.file.with_name(self.file.name + suffix).unlink(missing_ok=True)
         return self._connect()
@@ -124,8 +120,8 @@ class FeatureCache:
             self._change("UPDATE vectors SET used = ? WHERE key = ?", old)
         return found
 
-    def known(self, keys: Sequence[bytes]) -> set[bytes]:
-        """Tell which keys there are, without reading the values; a damaged one is only found when it is read."""
+    def find_keys(self, keys: Sequence[bytes]) -> set[bytes]:
+        """Find which keys there are, without reading the values: damage is only found when a value is read."""
         found: set[bytes] = set()
         with self._tolerant("read"):
             for chunk in split_into_chunks(keys, 500):
@@ -205,7 +201,7 @@ class FeatureCache:
 
     def _complain(self, what: str, error: Exception) -> None:
         if not self._complained:
-            _log.warning("%s: the descriptor store can't be %s: %s", self.folder, what, error)
+            _log.warning("%s: the feature cache can't be %s: %s", self.folder, what, error)
         self._complained = True
 
 
@@ -221,7 +217,7 @@ def default_cache_folder() -> Path:
 def locate_database(folder: Path) -> Path:
     """Name the database of the store in a folder; raise `LeafidError` where that is a file."""
     if folder.exists() and not folder.is_dir():
-        raise LeafidError(f"{folder}: expected a folder for the descriptor store, found a file; name another --cache")
+        raise LeafidError(f"{folder}: expected a folder for the feature cache, found a file; name another --cache")
     return folder / "vectors.sqlite"
 
 
@@ -241,7 +237,7 @@ def measure_cache(folder: Path) -> tuple[int, int]:
             count, size = connection.execute("SELECT COUNT(*), TOTAL(LENGTH(value)) FROM vectors").fetchone()
     except _DAMAGE as error:
         raise LeafidError(
-            f"{file}: the descriptor store can't be read: {error}; a damaged one is made anew by --clear"
+            f"{file}: the feature cache can't be read: {error}; a damaged one is made anew by --clear"
         ) from error
     return count, int(size)
 
@@ -259,22 +255,6 @@ def unpack(value: bytes) -> list[np.ndarray]:
     lengths = np.frombuffer(value, np.int64, count, offset=8)
     numbers = np.frombuffer(value, np.float16, offset=8 * (count + 1))
     return np.split(numbers, np.cumsum(lengths)[:-1])
-
-
-def dump_arrays(arrays: Mapping[str, np.ndarray]) -> bytes:
-    """Put named arrays into bytes, in full precision."""
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w") as archive:
-        for name, array in arrays.items():
-            with archive.open(f"{name}.npy", "w") as member:
-                npy.write_array(member, np.asarray(array), allow_pickle=False)
-    return stream.getvalue()
-
-
-def parse_arrays(value: bytes) -> dict[str, np.ndarray]:
-    """Read what `dump_arrays` wrote."""
-    with np.load(io.BytesIO(value), allow_pickle=False) as archive:
-        return dict(archive)
 
 
 def _checksum(value: bytes) -> bytes:

@@ -16,6 +16,7 @@ from leafid.collection import split_by_plant
 from leafid.collection.picture import AcquisitionType, Picture
 from leafid.collection.splits import split_by_place
 from leafid.encoding import Encoder
+from leafid.features.codebooks import learn_encoders
 from leafid.features.loader import FeatureLoader
 from leafid.identification.fitting import FittedIdentifier, fit_identifiers, select_trainable
 from leafid.identification.identifier import Identifier
@@ -97,7 +98,7 @@ def cross_validate(
     if shared_codebooks:
         for types in group_by_training(recipes):
             recipe = recipes[types[0]]
-            shared = loader.learn_encoders(select_trainable(pictures, recipe), recipe, seeds[0])
+            shared = learn_encoders(select_trainable(pictures, recipe), recipe, loader, seeds[0])
             encoders |= dict.fromkeys(types, shared)
     split = split_by_place if by_place else split_by_plant
     for seed in seeds:

@@ -19,6 +19,7 @@ from leafid.collection import split_by_plant
 from leafid.collection.picture import AcquisitionType, Picture
 from leafid.encoding import Encoder
 from leafid.errors import LeafidError
+from leafid.features.codebooks import learn_encoders
 from leafid.features.extractor import FeatureExtractor
 from leafid.features.loader import FeatureLoader
 from leafid.features.sampling import sample_by_plant
@@ -81,7 +82,7 @@ def fit_identifiers(
     chosen = select_trainable(pictures, recipe)
     _check_types(recipes, chosen, "no labelled picture of type {} to train on")
     if encoders is None:
-        encoders = loader.learn_encoders(chosen, recipe, seed)
+        encoders = learn_encoders(chosen, recipe, loader, seed)
     extractor = FeatureExtractor(recipe.experts, encoders, recipe.longest_side)
     with ExitStack() as stack:
         vectors = {name: stack.enter_context(Spool(folder=loader.folder)) for name in recipe.experts}

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from leafid.collection.picture import AcquisitionType, Picture
-from leafid.features.loader import FeatureLoader
+from leafid.features.loader import FeatureLoader, Progress, pass_through
 from leafid.identification.model import Model
 
 # Probabilities in answers are multiples of one over this number.
@@ -100,11 +100,16 @@ def predict(
     """
     for batch in predict_batches(model, pictures, loader, context=context):
         yield from batch.answers
-        loader.unreadable.update(batch.unreadable)
 
 
 def predict_batches(
-    model: Model, pictures: Sequence[Picture], loader: FeatureLoader, *, context: bool = False, n_skipped: int = 0
+    model: Model,
+    pictures: Sequence[Picture],
+    loader: FeatureLoader,
+    *,
+    context: bool = False,
+    n_skipped: int = 0,
+    progress: Progress | None = None,
 ) -> Iterator[AnswerBatch]:
     """Identify pictures in batches; memory doesn't grow with their number.
 
@@ -114,6 +119,8 @@ def predict_batches(
         As for `predict`, but unreadable pictures are listed in the batches.
     n_skipped : int, default 0
         Number of batches at the beginning that are skipped; the other batches stay the same.
+    progress : callable, optional
+        For the pictures that are described, in place of the loader's own.
 
     Raises
     ------
@@ -123,23 +130,24 @@ def predict_batches(
     for type_ in dict.fromkeys(picture.type for picture in pictures if picture.type is not None):
         model.identifier(type_)  # raises before any work is done
     for start in range(n_skipped * BATCH_SIZE, len(pictures), BATCH_SIZE):
-        # A loader of its own, because a loader remembers something of every picture.
-        own_loader = FeatureLoader(loader.store, loader.jobs, loader.progress)
         batch = pictures[start : start + BATCH_SIZE]
-        typed = _recognise_missing_types(model, batch, own_loader)
+        typed = _recognise_missing_types(model, batch, loader, progress and pass_through)
         answers: dict[int, Answer] = {}
         for type_ in dict.fromkeys(picture.type for picture in typed.values() if picture.type is not None):
             own = {index: picture for index, picture in typed.items() if picture.type == type_}
-            answers.update(_identify_type(model, type_, own, own_loader, context=context))
-        yield AnswerBatch([answers[index] for index in sorted(answers)], own_loader.unreadable, len(batch))
+            answers.update(_identify_type(model, type_, own, loader, progress, context=context))
+        unreadable = {p.file: loader.unreadable[p.file] for p in batch if p.file in loader.unreadable}
+        yield AnswerBatch([answers[index] for index in sorted(answers)], unreadable, len(batch))
 
 
-def _recognise_missing_types(model: Model, pictures: Sequence[Picture], loader: FeatureLoader) -> dict[int, Picture]:
+def _recognise_missing_types(
+    model: Model, pictures: Sequence[Picture], loader: FeatureLoader, progress: Progress | None
+) -> dict[int, Picture]:
     """Give every readable picture a type; by the pictures' indices."""
     untyped = [index for index, picture in enumerate(pictures) if picture.type is None]
     typed = {index: picture for index, picture in enumerate(pictures) if picture.type is not None}
     if untyped:
-        table = loader.type_features([pictures[index] for index in untyped])
+        table = loader.load_type_features([pictures[index] for index in untyped], progress)
         for index, features in zip(untyped, table, strict=True):
             if features is not None:
                 typed[index] = replace(pictures[index], type=model.recognise_type(features))
@@ -147,10 +155,16 @@ def _recognise_missing_types(model: Model, pictures: Sequence[Picture], loader: 
 
 
 def _identify_type(
-    model: Model, type_: AcquisitionType, pictures: dict[int, Picture], loader: FeatureLoader, *, context: bool
+    model: Model,
+    type_: AcquisitionType,
+    pictures: dict[int, Picture],
+    loader: FeatureLoader,
+    progress: Progress | None,
+    *,
+    context: bool,
 ) -> Iterator[tuple[int, Answer]]:
     identifier = model.identifier(type_)
-    table = loader.describe(list(pictures.values()), identifier.extractor)
+    table = loader.load(list(pictures.values()), identifier.extractor, progress)
     features = {index: found for index, found in zip(pictures, table, strict=True) if found is not None}
     if not features:
         return

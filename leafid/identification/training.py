@@ -105,7 +105,7 @@ def train_recogniser(
         None where it can't be measured.
     """
     rows, types, readable = [], [], []
-    for picture, features in zip(pictures, loader.type_features(pictures), strict=True):
+    for picture, features in zip(pictures, loader.load_type_features(pictures), strict=True):
         if features is not None and picture.type is not None:
             rows.append(features)
             types.append(picture.type)

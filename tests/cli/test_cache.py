@@ -65,7 +65,7 @@ def test_a_limit_that_is_none(cli, folder, limit):
 def test_a_store_that_is_not_there_is_not_made(cli, tmp_path, words):
     done = cli("cache", "--cache", tmp_path / "typo", *words)
     assert (done.status, done.err) == (0, "")
-    assert done.out == f"{tmp_path / 'typo'}: no descriptor store there\n"
+    assert done.out == f"{tmp_path / 'typo'}: no feature cache there\n"
     assert not (tmp_path / "typo").exists()
 
 
@@ -81,9 +81,7 @@ def test_showing_changes_nothing(cli, folder, monkeypatch):
     (folder / "vectors.sqlite").write_bytes(b"\xff" * 2**12)
     done = cli("cache", "--cache", folder)
     assert done.status == 1
-    assert (
-        "the descriptor store can't be read: file is not a database; a damaged one is made anew by --clear" in done.err
-    )
+    assert "the feature cache can't be read: file is not a database; a damaged one is made anew by --clear" in done.err
     assert (folder / "vectors.sqlite").read_bytes() == b"\xff" * 2**12
 
 
@@ -93,6 +91,6 @@ def test_a_file_is_no_folder_of_a_store(cli, tmp_path):
         done = cli("cache", "--cache", tmp_path / "file", *words)
         assert done.status == 1
         assert done.err == (
-            f"leafid: error: {tmp_path / 'file'}: expected a folder for the descriptor store, found a file; "
+            f"leafid: error: {tmp_path / 'file'}: expected a folder for the feature cache, found a file; "
             "name another --cache\n"
         )

@@ -235,7 +235,7 @@ def test_a_cache_that_can_not_be_costs_the_cache_and_not_the_work(train, drawn, 
     (tmp_path / "file").write_text("")
     found = train(drawn, cache=tmp_path / "file" / "cache")
     assert found.status == 0
-    assert "the descriptor store can't be used" in found.err
+    assert "the feature cache can't be used" in found.err
     assert "nothing is kept" in found.err
 
 

@@ -2,6 +2,8 @@
 
 import json
 import os
+import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import cv2
@@ -24,6 +26,13 @@ _N_PIECES = 32
 # Processors round differently (vector instructions, fused multiplication, BLAS kernels), and where a pixel lies on a
 # threshold, it changes sides. With AVX2 and AVX-512 switched off, digests differed by less than a tenth of this.
 _RELATIVE_TOLERANCE, _ABSOLUTE_TOLERANCE = 1e-3, 2e-4
+
+
+@pytest.fixture
+def pictures(training, tmp_path):
+    """Copies of four scans, which a test may change."""
+    chosen = [picture for picture in training if picture.type == AcquisitionType.SCAN][:4]
+    return [replace(picture, file=shutil.copy(picture.file, tmp_path / picture.name)) for picture in chosen]
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,3 @@
-import logging
 import signal
 import sqlite3
 import subprocess
@@ -13,7 +12,7 @@ from hypothesis.extra.numpy import arrays
 
 from leafid.errors import LeafidError
 from leafid.features import cache as store_module
-from leafid.features.cache import FeatureCache, default_cache_folder, dump_arrays, pack, parse_arrays, unpack
+from leafid.features.cache import FeatureCache, default_cache_folder, pack, unpack
 
 FILE = "vectors.sqlite"
 
@@ -250,7 +249,7 @@ def test_another_that_makes_the_store_is_waited_for(held, tmp_path):
 
 def test_it_is_not_waited_for_for_ever(held, tmp_path, monkeypatch):
     monkeypatch.setattr(store_module, "_PATIENCE", 0.1)
-    with pytest.raises(LeafidError, match="the descriptor store can't be used: database is locked; name another"):
+    with pytest.raises(LeafidError, match="the feature cache can't be used: database is locked; name another"):
         FeatureCache(tmp_path)
 
 
@@ -287,33 +286,3 @@ def test_packing_keeps_half_precision(vectors):
         np.testing.assert_allclose(array, kept, rtol=2**-11, atol=2**-25)
     # What was packed once doesn't change any more.
     assert pack(found) == pack(vectors)
-
-
-def test_named_arrays_keep_full_precision():
-    given_arrays = {
-        "a/b": np.random.default_rng(0).normal(size=(3, 4)),
-        "one": np.float32(1.1),
-        "none": np.empty((0, 3)),
-    }
-    found = parse_arrays(dump_arrays(given_arrays))
-    assert set(found) == set(given_arrays)
-    for name, array in given_arrays.items():
-        assert found[name].dtype == np.asarray(array).dtype
-        np.testing.assert_array_equal(found[name], array)
-
-
-def test_named_arrays_are_never_unpickled():
-    import io
-
-    stream = io.BytesIO()
-    np.savez(stream, a=np.array([object()], dtype=object))
-    with pytest.raises(ValueError, match="allow_pickle"):
-        parse_arrays(stream.getvalue())
-
-
-def test_nothing_is_said_of_a_sound_store(store, caplog):
-    with caplog.at_level(logging.WARNING):
-        store.put([(b"key", b"value")])
-        store.get([b"key"])
-        store.shrink()
-    assert not caplog.text

@@ -27,14 +27,11 @@ class Given:
     def __init__(self, by_file):
         self.by_file = by_file
 
-    def learn_encoders(self, pictures, recipe, seed):
-        return {}
-
-    def describe(self, pictures, extractor):
+    def load(self, pictures, extractor):
         return [self.by_file[picture.file] for picture in pictures]
 
     def stream(self, pictures, extractor):
-        yield from self.describe(pictures, extractor)
+        yield from self.load(pictures, extractor)
 
 
 def simulated(n_species=3, n_plants=4, n_pictures=2, seed=0, types=(SCAN,), noise=0.5):
@@ -70,7 +67,7 @@ def test_learns_and_names():
     assert identifier.species == ("Genus a", "Genus b", "Genus c")
     assert (identifier.n_pictures, identifier.n_plants) == (24, 12)
     new, described = simulated(seed=5)
-    probabilities = identifier.predict_proba(described.describe(new, None))
+    probabilities = identifier.predict_proba(described.load(new, None))
     np.testing.assert_allclose(probabilities.sum(axis=1), 1)
     said = [identifier.species[column] for column in probabilities.argmax(axis=1)]
     assert np.mean([a == picture.species for a, picture in zip(said, new, strict=True)]) > 0.9
@@ -134,7 +131,7 @@ def test_a_species_of_one_plant_can_not_be_right_when_held_out():
 def test_little_to_learn_from(n_species, n_plants, n_pictures):
     pictures, given = simulated(n_species, n_plants, n_pictures)
     identifier, held_out = fit(RECIPE, pictures, given)
-    probabilities = identifier.predict_proba(given.describe(pictures, None))
+    probabilities = identifier.predict_proba(given.load(pictures, None))
     np.testing.assert_allclose(probabilities.sum(axis=1), 1)
     np.testing.assert_allclose(held_out.probabilities.sum(axis=1), 1)
 
@@ -156,7 +153,7 @@ def test_types_that_are_fitted_together_are_as_each_by_itself(centre):
     experts = {name: expert.with_keys(centre_types=centre) for name, expert in RECIPE.experts.items()}
     recipes = [replace(RECIPE, type=type_, training_types=(SCAN, SHEET), experts=experts) for type_ in (SCAN, SHEET)]
     together = fit_identifiers(recipes, pictures, given, 3)
-    described = given.describe(pictures, None)
+    described = given.load(pictures, None)
     for recipe, fitted in zip(recipes, together, strict=True):
         alone = fit(recipe, pictures, given, 3)
         assert fitted.identifier.type == recipe.type
@@ -207,7 +204,7 @@ def test_types_that_are_centred_apart_may_lie_apart():
     recipe = Recipe(SCAN, {"first": SHAPE.with_keys(centre_types=True)}, (SCAN, SHEET))
     identifier = fit_identifier(recipe, pictures, given)
     new, described = simulated(seed=5)
-    said = identifier.predict_proba(described.describe(new, None)).argmax(axis=1)
+    said = identifier.predict_proba(described.load(new, None)).argmax(axis=1)
     assert np.mean([identifier.species[s] == p.species for s, p in zip(said, new, strict=True)]) > 0.9
 
 
@@ -215,7 +212,7 @@ def test_an_expert_that_trusts_the_segmentation_is_silent_where_that_failed():
     pictures, given = simulated()
     recipe = Recipe(SCAN, {"first": SHAPE.with_keys(trust="segmentation")}, (SCAN,))
     identifier = fit_identifier(recipe, pictures, given)
-    described = given.describe(pictures[:1], None)[0]
+    described = given.load(pictures[:1], None)[0]
     unsure = identifier.predict_proba([replace(described, confidence=0.0)])
     np.testing.assert_allclose(unsure, 1 / 3)
     assert identifier.predict_proba([described]).max() > 0.5
@@ -225,7 +222,7 @@ def test_the_order_of_the_pictures_hardly_counts():
     pictures, given = simulated()
     first = fit_identifier(RECIPE, pictures, given)
     second = fit_identifier(RECIPE, pictures[::-1], given)
-    described = given.describe(pictures, None)
+    described = given.load(pictures, None)
     # Sums in another order, and a solver's tolerance.
     np.testing.assert_allclose(first.predict_proba(described), second.predict_proba(described), atol=0.02)
 

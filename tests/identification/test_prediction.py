@@ -63,7 +63,7 @@ def test_a_picture_that_can_not_be_read_has_no_answer(model, asked, loader, tmp_
 def test_a_type_that_the_model_lacks_is_said_before_any_work(model, asked, loader, monkeypatch):
     scans = Model({AcquisitionType.SCAN: model.identifiers[AcquisitionType.SCAN]})
     monkeypatch.setattr(prediction, "BATCH_SIZE", 1)
-    monkeypatch.setattr(loader, "describe", lambda *_: pytest.fail("worked before"))
+    monkeypatch.setattr(loader, "load", lambda *_: pytest.fail("worked before"))
     ordered = sorted(asked, key=lambda picture: picture.type != AcquisitionType.SCAN)
     with pytest.raises(LeafidError, match="was not trained for pictures of type"):
         next(predict(scans, ordered, loader))

@@ -60,7 +60,7 @@ def test_nothing_to_train_on(recipes, loader):
 
 def test_types_are_recognised_on_plants_not_seen(training, loader):
     recogniser, share = train_recogniser(training, loader, 0)
-    features = np.stack(loader.type_features(training))
+    features = np.stack(loader.load_type_features(training))
     right = np.mean([a == p.type for a, p in zip(recogniser.recognise(features), training, strict=True)])
     assert 0.5 < share <= right == 1
 

@@ -116,7 +116,7 @@ def test_a_store_whose_schema_is_no_text(tmp_path, caplog):
     store.file.write_bytes(store.file.read_bytes().replace(b"CREATE TABLE", b"CREATE \x89\xff\x89\xffE"))
     with closing(FeatureCache(tmp_path)) as anew:
         assert anew.get([b"key"]) == {}
-    assert "the descriptor store is damaged" in caplog.text
+    assert "the feature cache is damaged" in caplog.text
 
 
 def test_a_link_that_leads_to_itself(tmp_path, cli):

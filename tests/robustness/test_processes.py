@@ -119,7 +119,7 @@ def test_no_room_for_the_store(drawn, drawn_model, drawn_cache, tmp_path, cli, d
     found = limited([*words, "--output", tmp_path / "run", "--cache", tmp_path / "cache"], 40_000)
     assert found.returncode == 0, found.stderr
     assert digest(tmp_path / "run") == digest(tmp_path / "wanted")
-    assert found.stderr.count("the descriptor store can't be written") == 1
+    assert found.stderr.count("the feature cache can't be written") == 1
     # The store that is left is sound.
     assert cli(*words, "--output", tmp_path / "again", "--cache", tmp_path / "cache").err.count("warning") == 0
     assert digest(tmp_path / "again") == digest(tmp_path / "wanted")
@@ -170,7 +170,7 @@ def test_a_full_disk(small_disk, drawn, drawn_model, tmp_path, cli, digest):
     assert digest(tmp_path / "run") == digest(tmp_path / "wanted")
     # Whether the store can be opened at all is said in other words, and once as well.
     assert found.err.count("warning") == 1
-    assert "the descriptor store can't be" in found.err
+    assert "the feature cache can't be" in found.err
     with pytest.raises(OSError, match="No space left"):
         (small_disk / "rest").write_bytes(bytes(1 << 20))
     found = cli(*words, "--output", small_disk / "run", "--no-cache")

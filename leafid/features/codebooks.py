@@ -1,0 +1,116 @@
+"""Learns the encoders of a recipe (its codebooks) from local features that are sampled from some pictures."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import logging
+from collections.abc import Sequence
+from functools import partial
+
+import numpy as np
+
+from leafid.collection.picture import Picture
+from leafid.descriptors.local import LocalFeatures, concatenate_features, tile_features
+from leafid.encoding import Encoder
+from leafid.errors import LeafidError
+from leafid.features.extractor import FEATURE_VERSION, sample_features
+from leafid.features.loader import FeatureLoader, get_type
+from leafid.features.sampling import sample_evenly
+from leafid.images import read_hashed_image
+from leafid.recipes.recipe import LocalPatches, Recipe
+
+# Maximum number of local features that a picture contributes to a codebook.
+_SAMPLED_PER_PICTURE = 200
+_log = logging.getLogger(__name__)
+
+
+def learn_encoders(pictures: Sequence[Picture], recipe: Recipe, loader: FeatureLoader, seed: int) -> dict[str, Encoder]:
+    """Learn the encoders of the experts on local patches, by the expert's name.
+
+    Parameters
+    ----------
+    pictures : sequence of Picture
+        Labelled; sampled evenly over the species.
+    recipe : Recipe
+    loader : FeatureLoader
+    seed : int
+
+    Raises
+    ------
+    LeafidError
+        When no picture can be read, or all experts are on local patches and none finds enough of them.
+    """
+    encoders: dict[str, Encoder] = {}
+    problems: dict[str, str] = {}
+    for name, expert in recipe.experts.items():
+        if isinstance(expert.features, LocalPatches):
+            encoders[name], problem = _learn_encoder(pictures, expert.features, recipe, loader, seed)
+            if problem:
+                problems[name] = problem
+    if problems and len(problems) == len(recipe.experts):
+        raise LeafidError("; ".join(problems.values()))
+    for name, problem in problems.items():
+        _log.warning("expert %s sees nothing in these pictures: %s", name, problem)
+    return encoders
+
+
+def _learn_encoder(
+    pictures: Sequence[Picture], patches: LocalPatches, recipe: Recipe, loader: FeatureLoader, seed: int
+) -> tuple[Encoder, str | None]:
+    """Learn an encoder from the types that the expert names; where these show too few features, from all types.
+
+    Where all types show too few (grey pictures have no edges between hues), the encoder says nothing; the problem is
+    given beside it.
+    """
+    encoder = patches.make_encoder(seed)
+    # An expert that names the types of its codebook shares it, and all its vectors, with other recipes.
+    own = [picture for picture in pictures if picture.type in patches.codebook_types]
+    features: LocalFeatures | None = None
+    problem = ""
+    for candidates in (own, pictures) if 0 < len(own) < len(pictures) else (pictures,):
+        chosen = sample_evenly(candidates, recipe.codebook_pictures, seed)
+        settings = f"codebook|{FEATURE_VERSION}|{recipe.longest_side}|{patches.feature_key()}|{seed}"
+        hashes = [loader.hash_picture(picture) for picture in chosen] if loader.cache else []
+        key = _make_key(settings, chosen, hashes)
+        if loader.cache and (cached := loader.cache.get([key])):
+            return encoder.set_state(_parse_state(cached[key])), None
+        sample = partial(_sample_picture, patches, recipe.longest_side, seed)
+        samples = list(loader.progress(loader.map_pictures(sample, chosen), len(chosen), "codebook"))
+        found = [sampled for _, sampled in filter(None, samples)]
+        if found:
+            features = concatenate_features(found)
+            try:
+                encoder.fit(features)
+            except LeafidError as error:
+                problem = str(error)
+            else:
+                if loader.cache:
+                    # A file may have been replaced since it was hashed: what was read decides about the key.
+                    key = _make_key(settings, chosen, [sample and sample[0] for sample in samples])
+                    loader.cache.put([(key, _dump_state(encoder.get_state()))])
+                return encoder, None
+    if features is None:
+        raise LeafidError("no picture could be read to learn a codebook from")
+    return encoder.fit(tile_features(features, max(patches.modes, 2))), problem
+
+
+def _sample_picture(patches: LocalPatches, longest_side: int, seed: int, picture: Picture) -> tuple[str, LocalFeatures]:
+    image, content_hash = read_hashed_image(picture.file, longest_side)
+    return content_hash, sample_features(image, get_type(picture), patches, _SAMPLED_PER_PICTURE, seed)
+
+
+def _make_key(settings: str, pictures: Sequence[Picture], hashes: Sequence[str | None]) -> bytes:
+    contents = [f"{picture.type} {content_hash}" for picture, content_hash in zip(pictures, hashes, strict=False)]
+    return hashlib.sha256("|".join([settings, str(_SAMPLED_PER_PICTURE), *contents]).encode()).digest()
+
+
+def _dump_state(state: dict[str, np.ndarray]) -> bytes:
+    stream = io.BytesIO()
+    np.savez(stream, **state)  # type: ignore[arg-type]  # of the keyword allow_pickle
+    return stream.getvalue()
+
+
+def _parse_state(value: bytes) -> dict[str, np.ndarray]:
+    with np.load(io.BytesIO(value), allow_pickle=False) as archive:
+        return dict(archive)

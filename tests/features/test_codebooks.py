@@ -1,0 +1,115 @@
+from dataclasses import replace
+
+import cv2
+import numpy as np
+import pytest
+
+from leafid.collection.picture import AcquisitionType
+from leafid.errors import LeafidError
+from leafid.features import codebooks as module
+from leafid.features.codebooks import learn_encoders
+from leafid.features.extractor import FeatureExtractor
+from leafid.features.loader import FeatureLoader
+from leafid.recipes.recipe import Expert, LocalPatches, Measures, Recipe
+
+SCAN = AcquisitionType.SCAN
+LOCAL = Expert(LocalPatches("dense-sift", size=64, scales=1, modes=2, components=4))
+RECIPE = Recipe(SCAN, {"local": LOCAL, "shape": Expert(Measures(("hu",)))}, (SCAN,), codebook_pictures=3)
+
+
+def codebook(loader, pictures, seed=0, recipe=RECIPE):
+    encoders = learn_encoders(pictures, recipe, loader, seed)
+    assert list(encoders) == ["local"]
+    return {name: array.tobytes() for name, array in encoders["local"].get_state().items()}
+
+
+def test_codebooks_are_kept_and_come_back_to_the_bit(pictures, store, monkeypatch):
+    learned = codebook(FeatureLoader(store), pictures)
+    assert codebook(FeatureLoader(), pictures) == learned
+    monkeypatch.setattr(module, "_sample_picture", lambda *_: pytest.fail("sampled again"))
+    assert codebook(FeatureLoader(store), pictures) == learned
+
+
+def test_another_seed_or_picture_makes_another_codebook(pictures, store):
+    first = codebook(FeatureLoader(store), pictures[:3])
+    assert codebook(FeatureLoader(store), pictures[:3], seed=1) != first
+    assert codebook(FeatureLoader(store), pictures[1:]) != first
+
+
+def test_a_codebook_of_some_types(pictures, store):
+    """A recipe on more types shares the codebook, and with it all vectors, where the expert names its types."""
+    photo = replace(pictures[3], type=AcquisitionType.PHOTO)
+    shared = replace(RECIPE, experts={"local": LOCAL.with_keys(codebook_types=(SCAN,))})
+    assert codebook(FeatureLoader(store), [*pictures[:3], photo], recipe=shared) == codebook(
+        FeatureLoader(store), pictures[:3]
+    )
+    only = replace(RECIPE, experts={"local": LOCAL.with_keys(codebook_types=(AcquisitionType.SCAN_LIKE,))})
+    # Where there is no such picture, all serve.
+    assert codebook(FeatureLoader(store), pictures[:3], recipe=only) == codebook(FeatureLoader(store), pictures[:3])
+
+
+def grey(pictures):
+    """Take the colour out of pictures, as photos."""
+    for picture in pictures:
+        cv2.imwrite(str(picture.file), cv2.imread(str(picture.file), cv2.IMREAD_GRAYSCALE))
+    return [replace(picture, type=AcquisitionType.PHOTO) for picture in pictures]
+
+
+@pytest.mark.parametrize("encoder", ["fisher", "vlad", "words"])
+def test_an_expert_that_sees_nothing_costs_no_other(pictures, caplog, encoder):
+    """Of grey pictures there are no hues that meet."""
+    chroma = Expert(LocalPatches("dense-chroma-sift", view="picture", modes=8, components=4, encoder=encoder))
+    recipe = replace(RECIPE, type=AcquisitionType.PHOTO, experts={"local": LOCAL, "chroma": chroma})
+    photos = grey(pictures)
+    encoders = learn_encoders(photos, recipe, FeatureLoader(), 0)
+    assert "expert chroma sees nothing in these pictures: expected at least 8 local features" in caplog.text
+    (found,) = FeatureLoader().load(photos[:1], FeatureExtractor(recipe.experts, encoders))
+    assert not found.vectors["chroma"].any()
+    assert found.vectors["local"].any()
+    with pytest.raises(LeafidError, match="expected at least 8 local features"):
+        learn_encoders(photos, replace(recipe, experts={"chroma": chroma}), FeatureLoader(), 0)
+
+
+def test_where_the_named_types_show_too_little_all_serve(pictures, caplog):
+    photo = AcquisitionType.PHOTO
+    photos = [replace(picture, type=photo) for picture in pictures[1:]]
+    inside = LOCAL.with_keys(codebook_types=(SCAN,))
+    recipe = Recipe(photo, {"inside": inside}, (photo, SCAN), codebook_pictures=3)
+    # One white sheet, and one that can't be read.
+    for content in (cv2.imencode(".png", np.full((90, 90, 3), 255, np.uint8))[1].tobytes(), b""):
+        pictures[0].file.write_bytes(content)
+        encoder = learn_encoders([pictures[0], *photos], recipe, FeatureLoader(), 0)["inside"]
+        assert np.isfinite(encoder.get_state()["means"]).all()
+    assert "sees nothing" not in caplog.text
+
+
+def test_nothing_to_learn_a_codebook_from(pictures):
+    for picture in pictures:
+        picture.file.write_bytes(b"")
+    with pytest.raises(LeafidError, match="no picture could be read to learn a codebook from"):
+        learn_encoders(pictures, RECIPE, FeatureLoader(), 0)
+    assert (
+        learn_encoders(pictures, replace(RECIPE, experts={"shape": Expert(Measures(("hu",)))}), FeatureLoader(), 0)
+        == {}
+    )
+
+
+def test_a_picture_that_is_replaced_after_it_was_hashed_does_not_poison_the_cache(pictures, store):
+    first, second = pictures[:2]
+    before, after = first.file.read_bytes(), second.file.read_bytes()
+    learned, of_second = codebook(FeatureLoader(), [first]), codebook(FeatureLoader(), [second])
+    loader = FeatureLoader(store)
+    hash_file = loader._hash_file
+    loader._hash_file = lambda file: (hash_file(file), first.file.write_bytes(after))[0]
+    assert codebook(loader, [first]) == of_second
+    first.file.write_bytes(before)
+    assert codebook(FeatureLoader(store), [first]) == learned
+
+
+def test_a_state_is_never_unpickled():
+    import io
+
+    stream = io.BytesIO()
+    np.savez(stream, a=np.array([object()], dtype=object))
+    with pytest.raises(ValueError, match="allow_pickle"):
+        module._parse_state(stream.getvalue())
