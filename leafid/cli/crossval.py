@@ -94,6 +94,10 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     return 1 if loader.unreadable else 0
 
 
+# Headings of the figures whose names in JSON have other spellings.
+_TITLES = {"top1": "top-1", "top5": "top-5", "per_plant": "per-plant"}
+
+
 def figure_cells(scores: dict) -> list[str]:
     """Write each figure of `cross_validated_scores`, mean ± spread; "-" where it is missing."""
     from leafid.classifiers.held_out import FIGURES
@@ -109,7 +113,8 @@ def _print_table(by_type: dict[str, dict], environment: Environment) -> None:
     from leafid.classifiers.held_out import FIGURES
 
     width = max(10, *map(len, by_type))
-    environment.print(f"{'type':<{width}}" + "".join(f"  {name:>14}" for name in FIGURES) + "   pictures   left out")
+    titles = [_TITLES.get(name, name) for name in FIGURES]
+    environment.print(f"{'type':<{width}}" + "".join(f"  {title:>14}" for title in titles) + "   pictures   left out")
     for type_, figures in by_type.items():
         counts = [(one["pictures"], one["unseen"]) for one in figures["repeats"]]
         pictures, unseen = np.mean(counts, axis=0) if counts else (0, 0)

@@ -8,6 +8,7 @@ References
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import partial
@@ -15,6 +16,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from leafid.errors import LeafidError
 from leafid.metrics.averaging import accuracy_score, average_by_group
 from leafid.metrics.registry import Metric
 
@@ -245,16 +247,33 @@ def list_plant_metrics(tops: Sequence[int] = (1, 5)) -> list[PlantMetric]:
     tops : sequence of int
         The k of top-k accuracies; top-1 is called accuracy.
     """
-    top_k = [
-        replace(_TOP_K, name=f"top-{k}", column="", score_pictures=partial(top_k_scores, k=k))
-        for k in sorted(set(tops) - {1})
-    ]
-    return [*_EVERY_RUN, *top_k]
+    return [*_EVERY_RUN, *(_make_top_k(k) for k in sorted(set(tops) - {1}))]
+
+
+def find_plant_metric(name: str) -> PlantMetric:
+    """Find a metric by its name, or by its heading in tables.
+
+    Raises
+    ------
+    LeafidError
+        When the plant task has no such metric.
+    """
+    if re.fullmatch("top-[1-9][0-9]{0,8}", name):
+        return _make_top_k(int(name.removeprefix("top-")))
+    for metric in (*_EVERY_RUN, *_LEVELS.values()):
+        if name in (metric.name, metric.column):
+            return metric
+    names = ", ".join(metric.name for metric in METRICS)
+    raise LeafidError(f"expected a metric of the plant task ({names}), found {name!r}")
 
 
 def find_level_metric(level: str) -> PlantMetric | None:
     """Find the S that counts a picture where the first species is of the correct genus or family; None for others."""
     return _LEVELS.get(level)
+
+
+def _make_top_k(k: int) -> PlantMetric:
+    return replace(_TOP_K, name=f"top-{k}", column="", score_pictures=partial(top_k_scores, k=k))
 
 
 def _encode(entries: ArrayLike) -> NDArray[np.intp]:

@@ -16,7 +16,7 @@ def test_a_table_and_its_figures(crossval):
     found = crossval(*words)
     assert found.status == 0, found.err
     head, line = found.out.splitlines()
-    assert head.split() == ["type", "S", "top1", "top5", "per_plant", "pictures", "left", "out"]
+    assert head.split() == ["type", "S", "top-1", "top-5", "per-plant", "pictures", "left", "out"]
     assert line.split()[0] == "scan-like"
     # 3 species of 3 training plants, one a fold: every species is in every training part.
     assert line.split()[-2:] == ["9", "0"]

@@ -1,0 +1,84 @@
+import csv
+import io
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from leafid.collection import read_collection
+from leafid.errors import LeafidError, ProblemsError
+from leafid.evaluation.api import evaluate
+from leafid.evaluation.resampling import Bootstrap
+from leafid.runs import read_run
+from leafid.runs.ground_truth_files import read_ground_truth
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "plant_task"
+TRUTH, GOOD, PARTIAL = GOLDEN / "truth", GOLDEN / "runs" / "good.txt", GOLDEN / "runs" / "partial.txt"
+
+
+@pytest.mark.parametrize("group", ["type", "family"])
+def test_the_records_are_the_rows_of_the_command(cli, group):
+    words = ["--by", group] if group != "type" else []
+    table = cli("evaluate", TRUTH, GOOD, PARTIAL, *words, "--intervals", "all", "--format", "csv").out.split("\n\n")[-1]
+    metrics = ["S", "inverse-rank", "per-plant", "accuracy", "top-5"]
+    records = evaluate(
+        TRUTH, [GOOD, PARTIAL], ["S of family"] * (group == "family") + metrics, by=group, bootstrap=Bootstrap()
+    )
+    rows = list(csv.DictReader(io.StringIO(table)))
+    assert [{name: str(value) for name, value in record.items()} for record in records] == rows
+
+
+def rankings(file):
+    found = {}
+    for prediction in read_run(file):
+        found.setdefault(prediction.picture, []).append((prediction.species, prediction.score))
+    return found
+
+
+@pytest.mark.parametrize("truth", [read_ground_truth(TRUTH), read_collection(TRUTH), read_collection(TRUTH).pictures])
+@pytest.mark.parametrize(
+    "run", [GOOD, str(GOOD), {"good.txt": GOOD}, [read_run(GOOD)], {"good.txt": rankings(GOOD)}], ids=type
+)
+def test_paths_and_objects_give_the_same(truth, run):
+    assert evaluate(truth, run, ["S"]) == evaluate(TRUTH, GOOD, ["S"])
+
+
+def test_rankings_need_no_scores_and_no_name():
+    run = {picture: [species for species, _ in ranking] for picture, ranking in rankings(GOOD).items()}
+    found, expected = evaluate(TRUTH, run, ["top-2"]), evaluate(TRUTH, GOOD, ["top-2"])
+    assert [record["top-2"] for record in found] == [record["top-2"] for record in expected]
+    assert {record["run"] for record in found} == {"run"}
+
+
+def test_missing_pictures_count_0_or_are_left_out():
+    counted, left_out = (evaluate(TRUTH, PARTIAL, ["S"], leave_out_missing=leave)[-1] for leave in (False, True))
+    assert (counted["missing"], left_out["missing"], left_out["pictures"]) == (11, 11, 29)
+    assert counted["S"] < left_out["S"]
+
+
+def test_problems_of_all_runs_are_reported_together():
+    runs = {"a": {"1.jpg": ["Quercus ilexx"]}, "b": {"9999.jpg": ["Quercus ilex"]}, "c": {"1.jpg": [("x", np.nan)]}}
+    with pytest.raises(ProblemsError) as error:
+        evaluate(TRUTH, runs)
+    assert [problem.split(", found")[0] for problem in error.value.problems] == [
+        "a: expected a known species",
+        "b: expected a picture of the ground truth",
+        "c: expected a finite score of 'x' for '1.jpg'",
+    ]
+
+
+def test_misuse():
+    for words, message in [
+        ({"metrics": ["map-0.5"]}, "expected a metric of the plant task .*found 'map-0.5'"),
+        ({"metrics": ["top-0"]}, "found 'top-0'"),
+        ({"by": "colour"}, "expected a group"),
+    ]:
+        with pytest.raises(LeafidError, match=message):
+            evaluate(TRUTH, GOOD, **words)
+    with pytest.raises(LeafidError, match="names that differ"):
+        evaluate(TRUTH, [GOOD, GOOD])
+
+
+def test_a_frame_has_the_records_as_rows():
+    pandas = pytest.importorskip("pandas")
+    assert evaluate(TRUTH, GOOD, as_frame=True).equals(pandas.DataFrame(evaluate(TRUTH, GOOD)))
