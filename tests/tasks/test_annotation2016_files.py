@@ -104,7 +104,6 @@ def test_the_five_bad_examples_are_rejected_with_their_line(tmp_path, subtask, t
         ("1 a " + " ".join(f"c{n} 1x1+0+0" for n in range(101)), "expected at most 100 concepts, found 101"),
         ("3 a 0,2,2", "expected every box once in a line, found '2' again"),
         ("3 a 0,-2", "expected ids of boxes as whole numbers from 0 up, found '-2'"),
-        ("3 a", "expected ids of boxes, separated by commas, found ''"),
         ("3 a 0 2", "expected ids of boxes, separated by commas, found '0 2'"),
         ("4 a x,y,x", "expected every picture once in a line, found 'x' again"),
         ("4 a x,,y", "expected ids of pictures, the best first, separated by commas, found 'x,,y'"),
@@ -168,6 +167,16 @@ def test_a_ground_truth_has_several_descriptions(tmp_path):
     assert truth.results == {"a": ((0,), (0, 1)), "b": ((2,),)}
     with pytest.raises(ProblemsError, match=r":2: expected every id once, found 'a', as in line 1"):
         read_annotation_truth(write(tmp_path, "5 a 0 0\n5 a 0 0\n"))
+
+
+def test_a_selection_may_be_empty_in_a_run_only(tmp_path):
+    file = write(tmp_path, "3 a\n3 b 1\n")
+    run = read_annotation_run(file)
+    assert run.results == {"a": (), "b": (1,)}
+    write_annotation_run(tmp_path / "again.txt", Subtask.SELECTION, run.results)
+    assert read_annotation_run(tmp_path / "again.txt").results == run.results
+    with pytest.raises(ProblemsError, match=r":1: expected a description that mentions at least one box, found none"):
+        read_annotation_truth(file)
 
 
 def test_species_become_concepts(tmp_path):

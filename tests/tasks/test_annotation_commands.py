@@ -81,6 +81,44 @@ def test_recall(cli, folder):
     }
 
 
+def test_scores_by_picture(cli, folder):
+    outcome = cli("evaluate-annotation", "truth.txt", "run.txt", "--by-picture", "--format", "json")
+    first, second = rows(outcome, 1)
+    # b has a cat, found, and a dog, whose box overlaps by a third.
+    assert (first["id"], first["map-0.5"], first["map-0"]) == ("a", 1, 1)
+    assert (second["id"], second["map-0.5"], second["map-0"]) == ("b", 0.5, 1)
+    outcome = cli("evaluate-annotation", "selections.txt", "chosen.txt", "--by-picture", "--format", "json")
+    assert [row["selection-recall"] for row in rows(outcome, 1)] == [0.75]
+
+
+def test_best_run_of_each_group(cli, folder):
+    for group, name, text in (("x", "1", "5 a 0 0\n"), ("x", "2", "5 a 0 3\n"), ("y", "1", "5 a 0 9\n")):
+        (folder / group).mkdir(exist_ok=True)
+        (folder / group / name).write_text(text)
+    (folder / "truth5.txt").write_text("5 a 0 2\n")
+    outcome = cli("evaluate-annotation", "truth5.txt", "x/1", "x/2", "y/1", "--best-of-groups", "--format", "json")
+    assert [row["run"] for row in rows(outcome)] == ["x/2", "y/1"]
+    assert "best run of each group by great-circle-km mean" in json.loads(outcome.out)[0]["notes"]
+
+
+def test_too_few_captions_are_warned_about(cli, folder, monkeypatch):
+    monkeypatch.setattr(
+        "leafid.tasks.annotation2016.summary.meteor_scores", lambda captions, _: dict.fromkeys(captions, 1)
+    )
+    (folder / "captions.txt").write_text("2 a A dog.\n" * 5 + "2 b A cat.\n" * 4)
+    outcome = cli("evaluate-annotation", "captions.txt", "captions.txt")
+    (folder / "mine.txt").write_text("2 a A dog.\n2 b A dog.\n")
+    outcome = cli("evaluate-annotation", "captions.txt", "mine.txt")
+    assert outcome.status == 0
+    assert "captions.txt: expected at least 5 captions per picture" in outcome.err
+    assert "found fewer for 1 of 2 pictures (b …)" in outcome.err
+
+
+def test_an_empty_selection_scores_0(cli, folder):
+    (folder / "empty.txt").write_text("3 a\n")
+    assert rows(cli("evaluate-annotation", "selections.txt", "empty.txt", "--format", "json"))[0]["selection-f1"] == 0
+
+
 def test_a_run_of_another_subtask(cli, folder):
     outcome = cli("evaluate-annotation", "truth.txt", "selections.txt")
     assert outcome.status == 1

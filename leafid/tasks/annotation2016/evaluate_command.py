@@ -9,6 +9,7 @@ METEOR needs Java and 'pip install pycocoevalcap'.
 examples:
   leafid evaluate-annotation truth1.txt mine.txt yours.txt
   leafid evaluate-annotation --by-concept --format csv truth1.txt mine.txt
+  leafid evaluate-annotation --best-of-groups truth1.txt runs/*/*.txt
   leafid evaluate-annotation --pictures all-ids.txt truth4.txt mine.txt
 """
 
@@ -17,6 +18,7 @@ from __future__ import annotations
 import argparse
 import math
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from leafid.console.arguments import add_format, number_type, positive_ints
@@ -25,13 +27,23 @@ from leafid.tasks.annotation2016.check_command import add_known, read_known
 
 if TYPE_CHECKING:
     from leafid.report.tables import Cell, Table
+    from leafid.tasks.annotation2016.files import AnnotationTruth
     from leafid.tasks.annotation2016.summary import AnnotationSummary
+
+#: By subtask, the score that the runs of a group are compared by; of subtask 4 it is the first one.
+_MAIN_METRICS = {1: "map-increasing", 2: "meteor mean", 3: "selection-f1", 5: "great-circle-km mean"}
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.add_argument("truth", metavar="GROUND-TRUTH", help="a file in the format of runs")
     parser.add_argument("runs", nargs="+", metavar="RUN", help="run files")
+    parser.add_argument("--by-picture", action="store_true", help="show the scores of every picture or document")
+    parser.add_argument(
+        "--best-of-groups",
+        action="store_true",
+        help="show only the best run of every group; the folder of a run is its group",
+    )
     parser.add_argument("--by-concept", action="store_true", help="subtask 1: show the precision of every concept")
     parser.add_argument(
         "--k", type=positive_ints, metavar="K,…", help="subtask 4: values of k (default: 1,5,10,25,50,75,100)"
@@ -51,12 +63,15 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     """Score every run and print a table."""
     from leafid.report.tables import render
     from leafid.tasks.annotation2016.files import read_annotation_run, read_annotation_truth
-    from leafid.tasks.annotation2016.summary import RANKS, summarise_annotation
+    from leafid.tasks.annotation2016.results import Subtask
+    from leafid.tasks.annotation2016.summary import RANKS, find_best_runs, summarise_annotation
 
     known = read_known(arguments)
     truth = read_annotation_truth(arguments.truth, known)
     if known.ids is None:
         known = replace(known, ids=frozenset(truth.results))
+    if truth.subtask is Subtask.CAPTION:
+        _check_captions(arguments.truth, truth, environment)
     scored: list[tuple[str, AnnotationSummary]] = []
     for path in arguments.runs:
         answers = read_annotation_run(path, truth.subtask, known)
@@ -64,20 +79,51 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
         if summary.missing:
             missing = f"{summary.missing} of {len(truth.results)} pictures or documents"
             environment.warn(f"{path}: lacks {missing}; each counts as the worst answer")
-        scored.append((answers.name, summary))
-    tables = [_make_summary(scored, len(truth.results))]
+        scored.append((path, summary))
+    notes = [f"{len(truth.results)} pictures or documents"]
+    if arguments.best_of_groups:
+        metric = _MAIN_METRICS.get(truth.subtask.value) or next(iter(scored[0][1].scores))
+        notes.append(f"best run of each group by {metric}")
+        scored = find_best_runs(scored, metric)
+    # With the group in front, runs of different groups may have the same name.
+    named = [
+        ("/".join(Path(path).parts[-2 if arguments.best_of_groups else -1 :]), summary) for path, summary in scored
+    ]
+    tables = [_make_summary(named, notes)]
+    if arguments.by_picture:
+        tables += [_list_pictures(name, summary) for name, summary in named]
     if arguments.by_concept:
-        tables += [_list_concepts(name, summary) for name, summary in scored if summary.by_concept]
+        tables += [_list_concepts(name, summary) for name, summary in named if summary.by_concept]
     environment.stdout.write(render(tables, arguments.format))
     return 0
 
 
-def _make_summary(scored: list[tuple[str, AnnotationSummary]], count: int) -> Table:
+def _check_captions(path: str, truth: AnnotationTruth, environment: Environment) -> None:
+    from leafid.tasks.annotation2016.summary import MIN_CAPTIONS
+
+    if few := sorted(identity for identity, captions in truth.results.items() if len(captions) < MIN_CAPTIONS):
+        environment.warn(
+            f"{path}: expected at least {MIN_CAPTIONS} captions per picture, as in the task's ground truth, "
+            f"found fewer for {len(few)} of {len(truth.results)} pictures ({few[0]} …)"
+        )
+
+
+def _make_summary(scored: list[tuple[str, AnnotationSummary]], notes: list[str]) -> Table:
     from leafid.report.tables import Table
 
     columns = list(scored[0][1].scores)
     rows: list[list[Cell]] = [[name, *summary.scores.values()] for name, summary in scored]
-    return Table("", ["run", *columns], rows, [f"{count} pictures or documents"])
+    return Table("", ["run", *columns], rows, notes)
+
+
+def _list_pictures(name: str, summary: AnnotationSummary) -> Table:
+    from leafid.report.tables import Table
+
+    columns = next(filter(None, summary.by_picture.values()))
+    rows: list[list[Cell]] = [
+        [identity, *(scores.get(column) for column in columns)] for identity, scores in summary.by_picture.items()
+    ]
+    return Table(f"{name}: scores by picture or document", ["id", *columns], rows)
 
 
 def _list_concepts(name: str, summary: AnnotationSummary) -> Table:

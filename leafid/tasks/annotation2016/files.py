@@ -132,6 +132,8 @@ def _read_lines(
                     continue
                 if subtask not in repeated:
                     problems.check_unique(number, "every id", identity)
+                elif result == ():
+                    problems.add(number, "expected a description that mentions at least one box, found none")
                 results.setdefault(identity, []).append(result)
     except OSError as error:
         raise LeafidError(f"{path}: can't be read: {error.strerror or error}") from error

@@ -47,7 +47,7 @@ class Place(NamedTuple):
     longitude: float
 
 
-#: Of subtask 1: concepts; 2: a sentence; 3: ids of boxes; 4: ids of pictures, best first; 5: a place.
+#: Of subtask 1: concepts; 2: a sentence; 3: ids of boxes, maybe none; 4: ids of pictures, best first; 5: a place.
 Result = tuple[Concept, ...] | str | tuple[int, ...] | tuple[str, ...] | Place
 
 # The number of digits is bounded because converting a huge number takes long.
@@ -134,7 +134,7 @@ def _parse_sentence(text: str) -> str:
 
 
 def _parse_selection(text: str) -> tuple[int, ...]:
-    words = _split_commas(text, "ids of boxes")
+    words = _split_commas(text, "ids of boxes") if text.strip() else []
     for word in words:
         if not (word.isascii() and word.isdigit() and len(word) < 10):
             raise BadResultError(f"expected ids of boxes as whole numbers from 0 up, found {_quote(word)}")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, cast
 
 from leafid.errors import LeafidError
@@ -20,10 +21,20 @@ from leafid.tasks.annotation2016.metrics import (
     selection_scores,
     success_at,
 )
-from leafid.tasks.annotation2016.results import Concept, Place, Subtask
+from leafid.tasks.annotation2016.results import Concept, Subtask
 
 #: Default values of k for recall and success at k.
 RANKS = (1, 5, 10, 25, 50, 75, 100)
+
+#: Minimum number of human captions per picture in the task's ground truth.
+MIN_CAPTIONS = 5
+
+_STATISTICS: dict[str, Callable[[Sequence[float]], float]] = {
+    "mean": statistics.fmean,
+    "median": statistics.median,
+    "min": min,
+    "max": max,
+}
 
 
 @dataclass(frozen=True)
@@ -36,12 +47,15 @@ class AnnotationSummary:
         By metric.
     missing : int
         Number of the ground truth's pictures or documents that the run lacks; each counts as the worst answer.
+    by_picture : dict of str to dict of str to float
+        By picture or document, its scores by metric; empty for a picture without true concepts.
     by_concept : dict of str to list of float
         Subtask 1: average precision of each concept at `OVERLAPS`.
     """
 
     scores: dict[str, float]
     missing: int
+    by_picture: dict[str, dict[str, float]]
     by_concept: dict[str, list[float]] = field(default_factory=dict)
 
 
@@ -68,60 +82,81 @@ def summarise_annotation(
     if truth.subtask != run.subtask:
         raise LeafidError(f"{run.name}: expected subtask {truth.subtask.value}, found subtask {run.subtask.value}")
     missing = len(truth.results.keys() - run.results.keys())
-    by_concept: dict[str, list[float]] = {}
-    # Sorted, so that the order of lines doesn't change the sums.
-    pairs: list[Any] = [(truth.results[identity], run.results.get(identity)) for identity in sorted(truth.results)]
     if truth.subtask is Subtask.CONCEPTS:
-        by_concept = concept_precisions(
-            {identity: cast(Sequence[Concept], correct[0]) for identity, correct in truth.results.items()},
-            cast(Mapping[str, Sequence[Concept]], run.results),
-        )
-        scores = _average_precisions(by_concept)
-    elif truth.subtask is Subtask.CAPTION:
-        scores = _score_captions(truth, run)
-    elif truth.subtask is Subtask.SELECTION:
-        columns = zip(*(selection_scores(correct, result or ()) for correct, result in pairs), strict=True)
-        names = ("selection-f1", "selection-precision", "selection-recall")
-        scores = {name: statistics.fmean(column) for name, column in zip(names, columns, strict=True)}
-    elif truth.subtask is Subtask.ILLUSTRATION:
+        return _summarise_concepts(truth, run, missing)
+    by_picture = _score_pictures(truth, run, ranks, radius)
+    names = next(iter(by_picture.values()))
+    columns = {name: [scores[name] for scores in by_picture.values()] for name in names}
+    if truth.subtask in {Subtask.CAPTION, Subtask.LOCATION}:
         scores = {
-            f"{name}-at-{k}": statistics.fmean(metric(correct[0], result or (), k) for correct, result in pairs)
-            for name, metric in (("recall", recall_at), ("success", success_at))
-            for k in ranks
+            f"{name} {statistic}": compute(values)
+            for name, values in columns.items()
+            for statistic, compute in _STATISTICS.items()
         }
     else:
-        scores = _score_locations(pairs, radius)
-    return AnnotationSummary(scores, missing, by_concept)
+        scores = {name: statistics.fmean(values) for name, values in columns.items()}
+    return AnnotationSummary(scores, missing, by_picture)
 
 
-def _average_precisions(precisions: Mapping[str, Sequence[float]]) -> dict[str, float]:
-    if not precisions:
+def find_best_runs(scored: Sequence[tuple[str, AnnotationSummary]], metric: str) -> list[tuple[str, AnnotationSummary]]:
+    """Find the best run of each group by a metric of `AnnotationSummary.scores`, the first one among equals.
+
+    Runs are given by their paths; the folder of a run is its group.
+    """
+    groups: dict[Path, list[tuple[str, AnnotationSummary]]] = {}
+    for path, summary in scored:
+        groups.setdefault(Path(path).parent, []).append((path, summary))
+    choose = min if metric.startswith("great-circle-km") else max
+    return [choose(runs, key=lambda run: run[1].scores[metric]) for runs in groups.values()]
+
+
+def _summarise_concepts(truth: AnnotationTruth, run: AnnotationRun, missing: int) -> AnnotationSummary:
+    true_concepts = {identity: cast(Sequence[Concept], correct[0]) for identity, correct in truth.results.items()}
+    concepts = cast(Mapping[str, Sequence[Concept]], run.results)
+    by_concept = concept_precisions(true_concepts, concepts)
+    if not by_concept:
         raise LeafidError("expected a ground truth with at least one concept, found none")
+    by_picture: dict[str, dict[str, float]] = {}
+    for identity in sorted(true_concepts):
+        alone = concept_precisions({identity: true_concepts[identity]}, {identity: concepts.get(identity, ())})
+        by_picture[identity] = _average_concepts(alone) if alone else {}
+    by_overlap = zip(OVERLAPS, zip(*by_concept.values(), strict=True), strict=True)
+    scores = {f"map at {overlap:.1f}": math.fsum(column) / len(column) for overlap, column in by_overlap}
+    return AnnotationSummary(_average_concepts(by_concept) | scores, missing, by_picture, by_concept)
+
+
+def _average_concepts(precisions: Mapping[str, Sequence[float]]) -> dict[str, float]:
     means = [math.fsum(column) / len(precisions) for column in zip(*precisions.values(), strict=True)]
-    scores = {"map-0.5": means[OVERLAPS.index(0.5)], "map-0": means[0], "map-increasing": math.fsum(means) / len(means)}
-    return scores | {f"map at {overlap:.1f}": mean for overlap, mean in zip(OVERLAPS, means, strict=True)}
+    return {"map-0.5": means[OVERLAPS.index(0.5)], "map-0": means[0], "map-increasing": math.fsum(means) / len(means)}
 
 
-def _score_captions(truth: AnnotationTruth, run: AnnotationRun) -> dict[str, float]:
-    captions = {picture: cast(str, run.results[picture]) for picture in sorted(truth.results) if picture in run.results}
-    scores = meteor_scores(captions, cast(Mapping[str, Sequence[str]], truth.results))
-    return _describe("meteor", [scores.get(picture, 0.0) for picture in sorted(truth.results)])
-
-
-def _score_locations(pairs: Sequence[tuple[tuple[Place], Place | None]], radius: float) -> dict[str, float]:
+def _score_pictures(
+    truth: AnnotationTruth, run: AnnotationRun, ranks: Sequence[int], radius: float
+) -> dict[str, dict[str, float]]:
+    # Sorted, so that the order of lines doesn't change any sum.
+    identities = sorted(truth.results)
+    pairs: list[Any] = [(identity, truth.results[identity], run.results.get(identity)) for identity in identities]
+    if truth.subtask is Subtask.CAPTION:
+        captions = {identity: caption for identity, _, caption in pairs if caption is not None}
+        meteor = meteor_scores(captions, cast(Mapping[str, Sequence[str]], truth.results))
+        return {identity: {"meteor": meteor.get(identity, 0.0)} for identity, _, _ in pairs}
+    if truth.subtask is Subtask.SELECTION:
+        names = ("selection-f1", "selection-precision", "selection-recall")
+        return {
+            identity: dict(zip(names, selection_scores(correct, selected or ()), strict=True))
+            for identity, correct, selected in pairs
+        }
+    if truth.subtask is Subtask.ILLUSTRATION:
+        metrics = (("recall", recall_at), ("success", success_at))
+        return {
+            identity: {f"{name}-at-{k}": metric(correct, ranking or (), k) for name, metric in metrics for k in ranks}
+            for identity, (correct,), ranking in pairs
+        }
     if not (radius > 0 and math.isfinite(radius)):
         raise LeafidError(f"expected a radius above 0, found {radius}")
-    distances = [
-        math.pi * radius if place is None else great_circle_distance(correct, place, radius)
-        for (correct,), place in pairs
-    ]
-    return _describe("great-circle-km", distances)
-
-
-def _describe(name: str, values: Sequence[float]) -> dict[str, float]:
     return {
-        f"{name} mean": statistics.fmean(values),
-        f"{name} median": statistics.median(values),
-        f"{name} min": min(values),
-        f"{name} max": max(values),
+        identity: {
+            "great-circle-km": math.pi * radius if place is None else great_circle_distance(correct, place, radius)
+        }
+        for identity, (correct,), place in pairs
     }
