@@ -33,7 +33,7 @@ __all__ = [
 
 _log = logging.getLogger(__name__)
 
-#: File name endings that count as pictures when a folder is listed; the format itself is told by the content.
+#: File name endings that count as pictures when a folder is listed; the content decides which format it is.
 PICTURE_ENDINGS = frozenset({".jpg", ".jpeg", ".png", ".tif", ".tiff", ".bmp", ".webp"})
 
 #: Pillow's names of the pixel formats that OpenCV decodes correctly in every file format.
@@ -46,9 +46,9 @@ _TIFF_PHOTOMETRIC, _WHITE_IS_ZERO = 262, 0
 def read_image(file: str | os.PathLike[str], max_side: int | None = None) -> np.ndarray:
     """Read a picture as upright 8-bit BGR, whatever its format.
 
-    JPEG, PNG, TIFF, BMP and WebP are told by their content, not their name. The EXIF orientation is applied; grey,
-    palette and CMYK pictures are converted to BGR; 16-bit channels keep their upper 8 bits; transparent parts become
-    white.
+    JPEG, PNG, TIFF, BMP and WebP are recognised by their content, not by their name. The EXIF orientation is applied;
+    grey, palette and CMYK pictures are converted to BGR; 16-bit channels keep their upper 8 bits; transparent parts
+    become white.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Real schedulers and workers: processes of their own on this machine."""
+"""Tests with real schedulers and workers, which are processes on this machine."""
 
 import logging
 import os
@@ -23,40 +23,40 @@ from leafid.parallel import ordered_map
 needs_dask = pytest.mark.skipif(find_spec("distributed") is None, reason="needs Dask: pip install distributed")
 
 
-def _by_value():
-    """Make functions that are sent to workers as they are: those can't import a test module."""
+def _make_tasks():
+    """Make functions that are pickled by value, because workers can't import a test module."""
 
-    def slowly(number):
+    def square_slowly(number):
         time.sleep(0.05)
         return number * number
 
-    def failing(number):
+    def fail(number):
         if number == 3:
             raise LeafidError("number 3 is wrong")
         return number
 
-    def surroundings(_):
+    def describe_process(_):
         return os.getpid(), str(Path.cwd()), cv2.getNumThreads(), {entry["num_threads"] for entry in threadpool_info()}
 
-    def warned(number):
+    def warn(number):
         logging.getLogger("leafid.images").warning("number %s is odd", number)
         return number
 
-    return slowly, failing, surroundings, warned
+    return square_slowly, fail, describe_process, warn
 
 
-slowly, failing, surroundings, warned = _by_value()
+square_slowly, fail, describe_process, warn = _make_tasks()
 
 
 @pytest.mark.parametrize("word", ["tcp://10.0.0.1:8786", "tls://head-node:8786", "local", "local:12"])
-def test_addresses(word):
+def test_valid_addresses(word):
     assert check_cluster_address(word) == word
 
 
 @pytest.mark.parametrize(
     "word", ["", "localhost:8786", "tcp://head-node", "local:0", "local:x", "http://a:1", "tcp://a b:1"]
 )
-def test_what_is_no_address(cli, word, tmp_path):
+def test_invalid_addresses(cli, word, tmp_path):
     with pytest.raises(
         UsageError, match="expected a cluster as tcp://host:port of a Dask scheduler, or local:N, found "
     ):
@@ -66,7 +66,7 @@ def test_what_is_no_address(cli, word, tmp_path):
     assert found.err.count("\n") == 1
 
 
-def test_dask_is_not_installed(cli, drawn, tmp_path, monkeypatch):
+def test_without_dask(cli, drawn, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
     found = cli("train", drawn, "--output", tmp_path / "model", "--cluster", "local")
     assert found.status == 1
@@ -75,7 +75,7 @@ def test_dask_is_not_installed(cli, drawn, tmp_path, monkeypatch):
 
 
 @needs_dask
-def test_nobody_is_there(cli, drawn, tmp_path, monkeypatch):
+def test_no_scheduler_answers(cli, drawn, tmp_path, monkeypatch):
     monkeypatch.setattr(cluster, "CONNECT_SECONDS", 1)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -85,8 +85,8 @@ def test_nobody_is_there(cli, drawn, tmp_path, monkeypatch):
     assert found.err == (f"leafid: error: {address}: no Dask scheduler answers within 1 s; start one: dask scheduler\n")
 
 
-class Machines:
-    """A scheduler, and workers that come and go."""
+class DaskProcesses:
+    """A scheduler whose workers join and leave."""
 
     def __init__(self, folder):
         from distributed import Client
@@ -109,11 +109,11 @@ class Machines:
             time.sleep(0.05)
         return process
 
-    def busy(self, name):
+    def is_busy(self, name):
         (address,) = [address for address, own in self._workers().items() if own["name"] == name]
         return bool(self.client.processing().get(address))
 
-    def idle(self):
+    def is_idle(self):
         return not any(self.client.processing().values())
 
     def close(self):
@@ -137,7 +137,7 @@ class Machines:
 
 
 def _workers_of(dask_scheduler):
-    # One that has only just said its name gets no work yet.
+    # A worker that is still starting gets no work.
     ready = ((address, own) for address, own in dask_scheduler.workers.items() if own.status.name == "running")
     return {address: {"name": own.name} for address, own in ready}
 
@@ -147,39 +147,39 @@ def machines(tmp_path_factory):
     pytest.importorskip("distributed", reason="needs Dask: pip install distributed")
     import cloudpickle
 
-    # The scheduler can't import this module either.
+    # The scheduler can't import this module.
     cloudpickle.register_pickle_by_value(sys.modules[__name__])
-    found = Machines(tmp_path_factory.mktemp("machines"))
+    found = DaskProcesses(tmp_path_factory.mktemp("machines"))
     yield found
     found.close()
 
 
-def until(condition):
+def wait_until(condition):
     deadline = time.monotonic() + 300
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.02)
 
 
-def killed_at_work(machines, process, name, successor, command):
-    """Run a command on one worker; kill it while it has work in hand that it can't finish, with another there by then.
+def kill_at_work(machines, process, name, successor, command):
+    """Run a command on a stopped worker, and kill that once it has work and a second worker has joined.
 
-    It is alone at first: of two, the one that doesn't stand still may well get all of so little work.
+    The second worker joins later, as it would otherwise get all of so little work.
     """
     process.send_signal(signal.SIGSTOP)
     with ThreadPoolExecutor(1) as thread:
         running = thread.submit(command)
         try:
-            until(lambda: machines.busy(name) or running.done())
+            wait_until(lambda: machines.is_busy(name) or running.done())
             assert not running.done(), running.result()
             started = machines.start_worker(successor)
         finally:
-            # Whoever waits for a worker that stands still waits for ever.
+            # A stopped worker would be waited for forever.
             process.kill()
         return running.result(), started
 
 
-def test_no_worker_is_there(cli, machines, drawn, tmp_path, monkeypatch):
+def test_no_worker_joins(cli, machines, drawn, tmp_path, monkeypatch):
     monkeypatch.setattr(cluster, "FIRST_WORKER_SECONDS", 1)
     found = cli("train", drawn, "--output", tmp_path / "model", "--cluster", machines.address)
     assert found.status == 1
@@ -189,7 +189,7 @@ def test_no_worker_is_there(cli, machines, drawn, tmp_path, monkeypatch):
     )
 
 
-def test_workers_die_and_the_bytes_are_those_of_one_process(
+def test_killed_workers_do_not_change_a_byte(
     cli, machines, drawn, drawn_model, drawn_cache, small_recipe, tmp_path, monkeypatch
 ):
     alone, run, model = tmp_path / "alone", tmp_path / "run", tmp_path / "model"
@@ -201,73 +201,73 @@ def test_workers_die_and_the_bytes_are_those_of_one_process(
     on = ("--no-cache", "--cluster", machines.address)
     first = machines.start_worker("first")
     train = ("train", drawn.name, "--recipe", small_recipe, "--output", model, *on)
-    trained, second = killed_at_work(machines, first, "first", "second", lambda: cli(*train))
+    trained, second = kill_at_work(machines, first, "first", "second", lambda: cli(*train))
     assert (trained.status, trained.err) == (0, "")
     assert model.read_bytes() == drawn_model.read_bytes()
     predict = ("predict", drawn.name, "--model", model, "--output", run, *on)
-    predicted, _ = killed_at_work(machines, second, "second", "third", lambda: cli(*predict))
+    predicted, _ = kill_at_work(machines, second, "second", "third", lambda: cli(*predict))
     assert (predicted.status, predicted.err) == (0, f"{run}: 27 predictions for 9 pictures\n")
     assert run.read_bytes() == alone.read_bytes()
 
 
 @pytest.fixture
 def worker(machines):
-    """A process beside the tests' own that can be counted on."""
+    """A cluster with at least one worker."""
     if not machines._names():
         machines.start_worker("first")
     return machines
 
 
-def test_work_is_done_elsewhere_and_in_order(worker, tmp_path, monkeypatch):
+def test_workers_return_results_in_order(worker, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with on_cluster(worker.address):
-        assert list(ordered_map(slowly, range(20), jobs=1)) == [number**2 for number in range(20)]
-        assert list(ordered_map(slowly, [])) == []
-        found = list(ordered_map(surroundings, range(3)))
+        assert list(ordered_map(square_slowly, range(20), jobs=1)) == [number**2 for number in range(20)]
+        assert list(ordered_map(square_slowly, [])) == []
+        found = list(ordered_map(describe_process, range(3)))
     assert os.getpid() not in {process for process, *_ in found}
     assert {folder for _, folder, _, _ in found} == {str(tmp_path)}
     assert {opencv for _, _, opencv, _ in found} == {1}
     assert {number for *_, numbers in found for number in numbers} == {1}
-    assert {process for process, *_ in ordered_map(surroundings, range(2))} == {os.getpid()}
+    assert {process for process, *_ in ordered_map(describe_process, range(2))} == {os.getpid()}
 
 
-def test_an_error_arrives_as_it_was_raised(worker):
+def test_errors_of_workers_pass_unchanged(worker):
     with on_cluster(worker.address), pytest.raises(LeafidError, match=r"^number 3 is wrong$"):
-        list(ordered_map(failing, range(6)))
+        list(ordered_map(fail, range(6)))
 
 
-def test_warnings_are_logged_in_this_process(worker, caplog):
+def test_warnings_of_workers_are_logged_in_this_process(worker, caplog):
     with on_cluster(worker.address):
-        assert list(ordered_map(warned, range(3))) == [0, 1, 2]
+        assert list(ordered_map(warn, range(3))) == [0, 1, 2]
     assert [record.getMessage() for record in caplog.records if record.name == "leafid.images"] == [
         f"number {number} is odd" for number in range(3)
     ]
 
 
-def test_few_items_are_under_way_and_none_after_the_end(worker):
+def test_few_items_are_in_progress_and_none_after_closing(worker):
     taken = []
     with on_cluster(worker.address):
-        results = ordered_map(slowly, (taken.append(number) or number for number in range(1000)))
+        results = ordered_map(square_slowly, (taken.append(number) or number for number in range(1000)))
         assert next(results) == 0
         assert len(taken) <= 3 * len(worker._names()) + 1
         results.close()
-        until(worker.idle)
+        wait_until(worker.is_idle)
 
 
-def test_a_worker_that_would_give_other_results(tmp_path):
-    right = cluster._collect_versions()
-    wrong = tuple((name, "0.1" if name == "numpy" else own) for name, own in right)
-    cluster._check_worker(WorkerRequirements(1, tmp_path, (tmp_path,), right))
+def test_worker_with_different_versions_or_files_is_refused(tmp_path):
+    versions = cluster._collect_versions()
+    different = tuple((name, "0.1" if name == "numpy" else own) for name, own in versions)
+    cluster._check_worker(WorkerRequirements(1, tmp_path, (tmp_path,), versions))
     with pytest.raises(
         LeafidError, match=r"the worker on \S+ has numpy \d\S+ instead of 0\.1; results would depend on"
     ):
-        cluster._check_worker(WorkerRequirements(1, tmp_path, (tmp_path,), wrong))
+        cluster._check_worker(WorkerRequirements(1, tmp_path, (tmp_path,), different))
     with pytest.raises(LeafidError, match=r"the worker on \S+ can't see .*missing; share it with all machines"):
-        cluster._check_worker(WorkerRequirements(1, tmp_path, (tmp_path / "missing",), right))
+        cluster._check_worker(WorkerRequirements(1, tmp_path, (tmp_path / "missing",), versions))
 
 
 @needs_dask
-def test_a_picture_that_ends_workers(tmp_path):
+def test_picture_that_kills_workers_is_reported(tmp_path):
     from distributed.scheduler import KilledWorker
 
     workers = DaskWorkers(None, "tcp://a:1", WorkerRequirements(1, tmp_path, (), ()))
@@ -276,23 +276,23 @@ def test_a_picture_that_ends_workers(tmp_path):
             raise KilledWorker("task", None, 3)
 
 
-def test_a_backend_of_joblib_can_be_the_cluster_too(worker):
+def test_dask_backend_of_joblib_works_too(worker):
     from joblib import parallel_config
 
     with worker.client.as_current(), parallel_config(backend="dask"):
-        assert list(ordered_map(slowly, range(6), jobs=2)) == [number**2 for number in range(6)]
+        assert list(ordered_map(square_slowly, range(6), jobs=2)) == [number**2 for number in range(6)]
 
 
-def test_it_waits_for_a_worker_when_the_last_one_is_gone(worker, monkeypatch, caplog):
+def test_waits_for_a_new_worker_after_the_last_has_left(worker, monkeypatch, caplog):
     monkeypatch.setattr(cluster, "_CHECK_SECONDS", 0.5)
     with on_cluster(worker.address):
-        results = ordered_map(slowly, range(8))
+        results = ordered_map(square_slowly, range(8))
         assert next(results) == 0
         for process in worker.processes[1:]:
             process.kill()
         thread = ThreadPoolExecutor(1)
         rest = thread.submit(list, results)
-        until(lambda: f"{worker.address}: no worker is left; waiting for one to join" in caplog.text)
+        wait_until(lambda: f"{worker.address}: no worker is left; waiting for one to join" in caplog.text)
         assert not rest.done()
         worker.start_worker("another")
         assert rest.result() == [number**2 for number in range(1, 8)]

@@ -23,7 +23,7 @@ def test_bytes(tmp_path):
     assert (tmp_path / "model").read_bytes() == b"\0\xff"
 
 
-def test_appears_only_when_whole(tmp_path):
+def test_appears_only_when_complete(tmp_path):
     target = tmp_path / "run.txt"
     with open_output(target) as stream:
         stream.write("half")
@@ -33,7 +33,7 @@ def test_appears_only_when_whole(tmp_path):
 
 
 @pytest.mark.parametrize("error", [ValueError("no"), KeyboardInterrupt(), LeafidError("no")])
-def test_a_failing_block_leaves_the_old_file_and_nothing_else(tmp_path, error):
+def test_failing_block_leaves_only_the_old_file(tmp_path, error):
     target = tmp_path / "run.txt"
     target.write_text("old")
 
@@ -48,7 +48,7 @@ def test_a_failing_block_leaves_the_old_file_and_nothing_else(tmp_path, error):
     assert list(tmp_path.iterdir()) == [target]
 
 
-def test_is_as_readable_as_any_new_file(tmp_path):
+def test_permissions_follow_the_umask(tmp_path):
     previous = os.umask(0o027)
     try:
         with open_output(tmp_path / "run.txt") as stream:
@@ -58,12 +58,12 @@ def test_is_as_readable_as_any_new_file(tmp_path):
     assert stat.S_IMODE((tmp_path / "run.txt").stat().st_mode) == 0o640
 
 
-def test_a_folder_in_the_way(tmp_path):
+def test_folder_of_the_same_name(tmp_path):
     with pytest.raises(LeafidError, match="found a folder"), open_output(tmp_path):
         pytest.fail("was opened")
 
 
-def test_a_file_where_a_folder_must_be(tmp_path):
+def test_file_in_place_of_the_folder(tmp_path):
     (tmp_path / "file").write_text("x")
     with pytest.raises(LeafidError, match="can't be written"), open_output(tmp_path / "file" / "run.txt"):
         pytest.fail("was opened")
@@ -73,7 +73,7 @@ def test_read_only_folder(tmp_path, monkeypatch):
     def refuse(*_, prefix: str, dir: Path, **__):
         raise PermissionError(13, "Permission denied", str(dir / f"{prefix}x.part"))
 
-    # The tests may run as root, whom no folder refuses.
+    # Tests may run as root, who may write everywhere.
     monkeypatch.setattr("tempfile.mkstemp", refuse)
     with (
         pytest.raises(LeafidError, match=r"run\.txt: can't be written: Permission denied"),
@@ -96,7 +96,7 @@ def test_full_disk(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == [target]
 
 
-def test_what_killed_processes_left_is_removed(tmp_path):
+def test_temporary_files_of_killed_processes_are_removed(tmp_path):
     target = tmp_path / "run[1].txt"
     left, young, other = (
         tmp_path / name for name in (".run[1].txt.aaaa_000.part", ".run[1].txt.bbbb_000.part", ".x.cccc_000.part")
@@ -106,18 +106,18 @@ def test_what_killed_processes_left_is_removed(tmp_path):
     for file in (left, other):
         os.utime(file, (0, 0))
     with open_output(target) as stream:
-        # Written by a process that is alive, for however long.
-        (being_written,) = set(tmp_path.iterdir()) - {young, other}
-        os.utime(being_written, (0, 0))
+        # A live process keeps its file, however old that is.
+        (live_file,) = set(tmp_path.iterdir()) - {young, other}
+        os.utime(live_file, (0, 0))
         with open_output(target) as second:
             second.write("second")
-        assert being_written.exists()
+        assert live_file.exists()
         stream.write("first")
     assert sorted(tmp_path.iterdir()) == sorted([young, other, target])
     assert target.read_text() == "first"
 
 
-def test_files_of_other_origin_are_never_removed_as_abandoned(tmp_path):
+def test_foreign_files_are_never_removed_as_abandoned(tmp_path):
     notes, picture = tmp_path / ".run.txt.notes.part", tmp_path / "picture"
     for file in (notes, picture):
         file.write_text("of the user")
@@ -131,23 +131,23 @@ def test_files_of_other_origin_are_never_removed_as_abandoned(tmp_path):
     assert link.readlink() == picture
 
 
-def test_an_error_of_another_file_keeps_its_name(tmp_path):
+def test_error_about_another_file_passes_unchanged(tmp_path):
     with pytest.raises(FileNotFoundError) as raised, open_output(tmp_path / "run.txt"):
         (tmp_path / "elsewhere" / "picture.jpg").read_bytes()
     assert "picture.jpg" in raised.value.filename
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("write", [open_output, lambda path: open_resumable(path, "question")])
+@pytest.mark.parametrize("write", [open_output, lambda path: open_resumable(path, "fingerprint")])
 @pytest.mark.parametrize("name", ["missing.txt", "run.txt2", ".run.txt2.x.part"])
-def test_an_error_of_another_file_beside_it_keeps_its_name(tmp_path, write, name):
+def test_error_about_a_file_with_a_similar_name_passes_unchanged(tmp_path, write, name):
     with pytest.raises(FileNotFoundError) as raised, write(tmp_path / "run.txt"):
         (tmp_path / name).read_bytes()
     assert name in raised.value.filename
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_temporary_file_that_is_gone(tmp_path, monkeypatch):
+def test_temporary_file_disappears(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     # Its own path is absolute, however the target is named.
     with pytest.raises(LeafidError, match=r"^run\.txt: can't be written: No such file"), open_output("run.txt"):
@@ -157,13 +157,13 @@ def test_a_temporary_file_that_is_gone(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     "name", ["", ".", "..", "/etc/passwd", "../../etc/passwd", "a/b", "..\\b", "C:\\x", "a\0b", "a/", "./a"]
 )
-def test_names_that_leave_the_folder(name):
+def test_safe_join_refuses_names_outside_of_the_folder(name):
     with pytest.raises(LeafidError, match="expected a plain file name, found"):
         safe_join("folder", name)
 
 
 @given(st.text(max_size=20))
-def test_joined_names_stay_in_the_folder(name):
+def test_safe_join_stays_in_the_folder(name):
     try:
         joined = safe_join("/folder", name)
     except LeafidError:
@@ -174,14 +174,14 @@ def test_joined_names_stay_in_the_folder(name):
 
 @pytest.fixture
 def fifo(tmp_path):
-    """A named pipe, and its reader."""
+    """A named pipe and its reader."""
     path = tmp_path / "pipe.csv"
     os.mkfifo(path)
     with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as reader:
         yield path, reader
 
 
-def test_a_pipe_is_written_into_and_stays_one(fifo):
+def test_pipe_is_written_to_and_stays_a_pipe(fifo):
     path, reader = fifo
     check_writable(path)
     with open_output(path) as stream:
@@ -191,7 +191,7 @@ def test_a_pipe_is_written_into_and_stays_one(fifo):
     assert list(path.parent.iterdir()) == [path]
 
 
-def test_a_pipe_whose_reader_leaves(fifo):
+def test_pipe_without_reader_is_reported(fifo):
     path, reader = fifo
 
     def write() -> None:
@@ -205,7 +205,7 @@ def test_a_pipe_whose_reader_leaves(fifo):
 
 @pytest.fixture
 def device(tmp_path):
-    """Make a device like one of /dev, which a test that fails had better not replace."""
+    """Make a copy of a device in /dev, which a failing test must not replace."""
 
     def make(like: str) -> Path:
         path = tmp_path / Path(like).name
@@ -219,7 +219,7 @@ def device(tmp_path):
     return make
 
 
-def test_a_device_stays_one(device):
+def test_device_stays_a_device(device):
     null = device("/dev/null")
     check_writable(null)
     with open_output(null, "wb") as stream:
@@ -227,13 +227,13 @@ def test_a_device_stays_one(device):
     assert null.is_char_device()
 
 
-def test_a_device_that_is_always_full(device):
+def test_full_device_is_reported(device):
     full = device("/dev/full")
     with pytest.raises(LeafidError, match="full: can't be written: No space left"), open_output(full) as stream:
         stream.write("x")
 
 
-def test_a_link_to_a_device(device, tmp_path):
+def test_link_to_a_device(device, tmp_path):
     null, link = device("/dev/null"), tmp_path / "link"
     link.symlink_to(null)
     with open_output(link) as stream:
@@ -242,15 +242,15 @@ def test_a_link_to_a_device(device, tmp_path):
     assert null.is_char_device()
 
 
-def test_a_pipe_that_may_not_be_written_is_found_before_the_work(fifo, monkeypatch):
-    # The tests may run as root, to whom nothing is forbidden.
+def test_check_writable_reports_a_read_only_pipe(fifo, monkeypatch):
+    # Tests may run as root, who may write everywhere.
     monkeypatch.setattr(os, "access", lambda *_: False)
     with pytest.raises(LeafidError, match=r"pipe\.csv: can't be written: Permission denied"):
         check_writable(fifo[0])
 
 
 @pytest.mark.parametrize("name", ["/dev/fd/{}", "/proc/self/fd/{}"])
-def test_a_stream_that_goes_to_a_file_is_gone_on_with(tmp_path, name):
+def test_redirected_stream_is_continued(tmp_path, name):
     """As with ``leafid … --output /dev/stdout >> file``."""
     file = tmp_path / "file"
     with file.open("w") as stream:
@@ -265,7 +265,7 @@ def test_a_stream_that_goes_to_a_file_is_gone_on_with(tmp_path, name):
 
 
 @pytest.mark.parametrize("there", [True, False])
-def test_a_link_is_followed(tmp_path, there):
+def test_symbolic_link_is_followed(tmp_path, there):
     folder, link = tmp_path / "folder", tmp_path / "link"
     folder.mkdir()
     link.symlink_to("folder/file")
@@ -274,15 +274,15 @@ def test_a_link_is_followed(tmp_path, there):
     check_writable(link)
     with open_output(link) as stream:
         stream.write("new")
-        # Beside the file, and not beside the link: a rename can't go from one file system to another.
+        # The temporary file is beside the target, not the link: a file can't be renamed to another file system.
         assert [file.name for file in tmp_path.iterdir() if file.name.endswith(".part")] == []
     assert link.is_symlink()
     assert (folder / "file").read_text() == "new"
     assert list(folder.iterdir()) == [folder / "file"]
 
 
-def test_a_name_that_is_no_utf_8_is_quoted(tmp_path):
-    name = os.fsdecode(b"\xe9rable.jpg")  # no file has it: it may come from the command line, too
+def test_name_that_is_not_utf_8_is_quoted(tmp_path):
+    name = os.fsdecode(b"\xe9rable.jpg")  # such a name may also come from the command line
     assert is_utf8("érable.jpg")
     assert not is_utf8(name)
     with pytest.raises(LeafidError, match=r"run: can't be written: expected names that UTF-8 can hold, found .*rable"):  # noqa: SIM117

@@ -23,7 +23,7 @@ KINDS = ["jpg", "png", "tif", "bmp", "webp"]
 
 @pytest.fixture(scope="module")
 def rgb() -> np.ndarray:
-    """A smooth picture (so that lossy kinds keep it) without any symmetry, 60 rows and 80 cols, R, G, B."""
+    """A smooth picture (so that lossy kinds keep it) without symmetry: 60 rows, 80 cols, RGB."""
     rows, cols = np.mgrid[0:60, 0:80]
     picture = np.stack([rows * 4, cols * 3, (rows + cols)], axis=-1).astype(np.uint8)
     picture[:20, :32] = (250, 10, 10)
@@ -70,7 +70,7 @@ def test_exif_orientation_is_applied(tmp_path, rgb, kind, orientation):
     assert read_image(file, 40).shape == ((30, 40, 3) if orientation < 5 else (40, 30, 3))
 
 
-def test_senseless_orientation_and_damaged_exif_are_ignored(tmp_path, rgb):
+def test_invalid_orientation_and_damaged_exif_are_ignored(tmp_path, rgb):
     exif = Image.Exif()
     exif[0x0112] = 77
     assert read_image(save(tmp_path / "77.jpg", rgb, exif=exif)).shape == rgb.shape
@@ -93,7 +93,7 @@ def test_other_colour_models(tmp_path, rgb, mode, kind):
 
 
 @pytest.mark.parametrize("kind", ["png", "tif"])
-def test_16_bits_keep_the_upper_8(tmp_path, rgb, kind):
+def test_16_bit_channels_keep_the_upper_8_bits(tmp_path, rgb, kind):
     noise = np.random.default_rng(0).integers(0, 256, rgb.shape, dtype=np.uint16)
     deep = (rgb[:, :, ::-1].astype(np.uint16) << 8) + noise
     colour, grey = tmp_path / f"colour.{kind}", tmp_path / f"grey.{kind}"
@@ -164,7 +164,7 @@ def test_tiff_of_every_kind_layout_and_orientation(tmp_path, rgb, kind, compress
 
 
 @pytest.mark.parametrize("channels", [1, 3])
-def test_the_transparent_colour_of_a_png_of_16_bits_turns_white(tmp_path, rgb, channels):
+def test_transparent_colour_of_a_16_bit_png_becomes_white(tmp_path, rgb, channels):
     deep = make_deep(rgb[..., :channels])
     deep[:10] = deep[0, 0]
     key = [int(value) for value in deep[0, 0]]
@@ -182,7 +182,7 @@ def test_the_transparent_colour_of_a_png_of_16_bits_turns_white(tmp_path, rgb, c
     assert difference(read_image(file), expected) <= 1
 
 
-def test_transparency_turns_white(tmp_path, rgb):
+def test_transparent_parts_become_white(tmp_path, rgb):
     alpha = np.full((60, 80), 255, np.uint8)
     alpha[:, :20] = 0
     alpha[:, 20:40] = 128
@@ -200,7 +200,7 @@ def test_transparency_turns_white(tmp_path, rgb):
 
 @pytest.mark.parametrize("kind", ["jpg", "png"])
 @pytest.mark.parametrize("max_side", [400, 399, 200, 150, 100, 99, 50, 47])
-def test_max_side_is_met_exactly(tmp_path, rgb, kind, max_side):
+def test_max_side_is_exact(tmp_path, rgb, kind, max_side):
     large = cv2.resize(rgb, (400, 301), interpolation=cv2.INTER_CUBIC)
     file = save(tmp_path / f"leaf.{kind}", large)
     image = read_image(file, max_side)
@@ -253,14 +253,14 @@ def test_truncated_jpeg_with_a_whole_thumbnail(tmp_path, rgb):
         read_image(cut)
 
 
-def test_bytes_behind_the_end_are_allowed(tmp_path, rgb):
+def test_trailing_bytes_are_allowed(tmp_path, rgb):
     for kind in ("jpg", "png"):
         file = save(tmp_path / f"leaf.{kind}", rgb)
         file.write_bytes(file.read_bytes() + b"\0" * 100)
         assert read_image(file).shape == rgb.shape
 
 
-def test_damage_inside_a_jpeg_is_told(tmp_path, rgb, caplog, capfd):
+def test_damage_inside_a_jpeg_is_logged(tmp_path, rgb, caplog, capfd):
     file = save(tmp_path / "leaf.jpg", rgb)
     data = bytearray(file.read_bytes())
     middle = len(data) - 300
@@ -358,7 +358,7 @@ def test_float_tiff_is_refused(tmp_path):
         read_image(tmp_path / "float.tif")
 
 
-def test_real_pictures_are_read_as_opencv_reads_them(real_data):
+def test_real_pictures_equal_those_read_by_opencv(real_data):
     for file in sorted((real_data / "imageclef2011" / "Train").glob("*.jpg"))[:200:10]:
         assert (read_image(file) == cv2.imread(str(file))).all()
         assert max(read_image(file, 300).shape) == 300

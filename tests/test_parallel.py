@@ -15,79 +15,79 @@ from leafid.errors import LeafidError
 from leafid.parallel import ordered_map, use_workers
 
 
-def _by_value():
-    """Make functions that are sent to worker processes as they are: those can't import a test module."""
+def _make_tasks():
+    """Make functions that are pickled by value, because workers can't import a test module."""
 
-    def squared(number):
+    def square(number):
         return number * number
 
-    def failing(number):
+    def fail(number):
         if number == 3:
             raise LeafidError("number 3 is wrong")
         return number
 
-    def threads(_):
+    def get_threads(_):
         return (
             os.getpid(),
             cv2.getNumThreads(),
             {entry["num_threads"] for entry in threadpool_info() if entry["user_api"] == "blas"},
         )
 
-    def product(seed):
+    def multiply(seed):
         random = np.random.default_rng(seed)
         return (random.normal(size=(300, 257)) @ random.normal(size=(257, 61))).astype(np.float32).tobytes()
 
-    def killed(number):
+    def kill(number):
         if number == 3:
             os.kill(os.getpid(), signal.SIGKILL)
         return number
 
-    def warned(number):
+    def warn(number):
         if number % 2:
             logging.getLogger("leafid.images").warning("number %s is odd", number)
         return number
 
-    return squared, failing, threads, product, killed, warned
+    return square, fail, get_threads, multiply, kill, warn
 
 
-squared, failing, threads, product, killed, warned = _by_value()
+square, fail, get_threads, multiply, kill, warn = _make_tasks()
 
 
 @pytest.mark.parametrize("jobs", [1, 2, -1])
 def test_results_come_in_the_order_of_the_items(jobs):
-    assert list(ordered_map(squared, range(20), jobs)) == [n * n for n in range(20)]
-    assert list(ordered_map(squared, [], jobs)) == []
+    assert list(ordered_map(square, range(20), jobs)) == [n * n for n in range(20)]
+    assert list(ordered_map(square, [], jobs)) == []
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_an_error_arrives_as_it_was_raised(jobs):
+def test_errors_of_workers_pass_unchanged(jobs):
     with pytest.raises(LeafidError, match="number 3 is wrong"):
-        list(ordered_map(failing, range(6), jobs))
+        list(ordered_map(fail, range(6), jobs))
 
 
 @pytest.mark.skipif(os.name != "posix", reason="kills a process")
-def test_a_worker_that_is_killed_is_told_of_in_a_line():
-    """As a system does that is out of memory."""
+def test_killed_worker_is_reported_in_one_line():
+    """A system that is out of memory kills processes like this."""
     with pytest.raises(LeafidError) as caught:
-        list(ordered_map(killed, range(6), 2))
+        list(ordered_map(kill, range(6), 2))
     assert str(caught.value) == "a worker process was killed (SIGKILL), maybe out of memory; use fewer --jobs"
-    assert list(ordered_map(squared, range(3), 2)) == [0, 1, 4]
+    assert list(ordered_map(square, range(3), 2)) == [0, 1, 4]
 
 
 @pytest.mark.parametrize(("jobs", "backend"), [(1, "loky"), (2, "loky"), (2, "threading")])
-def test_warnings_are_logged_in_this_process_once(jobs, backend, caplog, capfd):
+def test_warnings_of_workers_are_logged_once_in_this_process(jobs, backend, caplog, capfd):
     from joblib import parallel_config
 
     with parallel_config(backend=backend):
-        assert list(ordered_map(warned, range(6), jobs)) == list(range(6))
-    # Threads log as they come.
+        assert list(ordered_map(warn, range(6), jobs)) == list(range(6))
+    # Threads log in any order.
     messages = [record.getMessage() for record in caplog.records]
     assert (sorted(messages) if backend == "threading" else messages) == [f"number {n} is odd" for n in (1, 3, 5)]
     assert {(record.name, record.levelno) for record in caplog.records} == {("leafid.images", logging.WARNING)}
     assert capfd.readouterr().err == ""
 
 
-def test_one_job_works_in_this_process_and_only_when_asked():
+def test_one_job_computes_a_result_when_it_is_requested():
     done = []
     results = ordered_map(done.append, range(3), 1)
     assert done == []
@@ -102,43 +102,43 @@ class FakeWorkers:
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_the_call_decides_where_the_work_is_done(jobs):
-    before = ordered_map(squared, range(3), jobs)
+    before = ordered_map(square, range(3), jobs)
     with use_workers(FakeWorkers()):
-        inside = ordered_map(squared, range(3), jobs)
+        inside = ordered_map(square, range(3), jobs)
         assert list(before) == [0, 1, 4]
     assert list(inside) == [("worker", 0), ("worker", 1), ("worker", 4)]
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_libraries_use_one_thread(jobs):
-    found = list(ordered_map(threads, range(4), jobs))
+    found = list(ordered_map(get_threads, range(4), jobs))
     assert {opencv for _, opencv, _ in found} == {1}
     assert {numbers for _, _, own in found for numbers in own} == {1}
     assert (os.getpid() in {process for process, _, _ in found}) == (jobs == 1)
 
 
-def test_threads_of_linear_algebra_come_back():
+def test_thread_limit_is_restored():
     before = {entry["filepath"]: entry["num_threads"] for entry in threadpool_info()}
-    list(ordered_map(squared, range(2), 1))
+    list(ordered_map(square, range(2), 1))
     after = {entry["filepath"]: entry["num_threads"] for entry in threadpool_info()}
     assert {name: after[name] for name in before} == before
 
 
-def test_bytes_do_not_depend_on_the_number_of_processes():
-    assert list(ordered_map(product, range(4), 1)) == list(ordered_map(product, range(4), 2))
+def test_results_do_not_depend_on_the_number_of_processes():
+    assert list(ordered_map(multiply, range(4), 1)) == list(ordered_map(multiply, range(4), 2))
 
 
-def test_a_backend_chosen_outside_is_used():
+def test_joblib_backend_of_the_caller_is_used():
     from joblib import parallel_config
 
     with parallel_config(backend="threading"):
-        found = list(ordered_map(threads, range(4), 2))
+        found = list(ordered_map(get_threads, range(4), 2))
     assert {process for process, _, _ in found} == {os.getpid()}
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks processes up in /proc")
-def test_workers_end_with_the_process_that_they_work_for(tmp_path):
-    """Killed outright it can't tell them; they would wait for work for minutes."""
+def test_workers_exit_when_the_parent_is_killed(tmp_path):
+    """Workers of loky wait for work for minutes by default."""
     script = tmp_path / "main.py"
     script.write_text(
         "import os, sys, time\n"
@@ -165,7 +165,7 @@ def _is_running(pid: int) -> bool:
     return state != "Z"
 
 
-def test_a_relative_path_means_the_same_in_workers_that_were_kept(tmp_path, monkeypatch):
+def test_reused_workers_resolve_relative_paths_like_the_parent(tmp_path, monkeypatch):
     for name in ("first", "second"):
         (tmp_path / name).mkdir()
         monkeypatch.chdir(tmp_path / name)

@@ -9,14 +9,14 @@ def write(path, text, encoding="utf-8"):
     return path
 
 
-def test_reads(tmp_path):
+def test_fields_are_read(tmp_path):
     root = read_xml(write(tmp_path / "1.xml", "<Image><FileName>1.jpg</FileName></Image>"))
     assert root.tag == "Image"
     assert root.findtext("FileName") == "1.jpg"
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "iso-8859-1", "utf-16"])
-def test_encodings_as_declared(tmp_path, encoding):
+def test_declared_encodings(tmp_path, encoding):
     text = f'<?xml version="1.0" encoding="{encoding}"?><Image><Locality>Hérault</Locality></Image>'
     assert read_xml(write(tmp_path / "1.xml", text, encoding)).findtext("Locality") == "Hérault"
 
@@ -47,7 +47,7 @@ BOMB = (
         ("<a>\n\0</a>", 2, "invalid token"),
     ],
 )
-def test_refused_with_file_and_line(tmp_path, content, line, says):
+def test_errors_name_file_and_line(tmp_path, content, line, says):
     file = write(tmp_path / "1.xml", content)
     with pytest.raises(XmlError, match=says) as raised:
         read_xml(file)
@@ -87,7 +87,7 @@ def test_no_file_and_folder(tmp_path):
         read_xml(tmp_path)
 
 
-def test_deep_nesting_is_no_crash(tmp_path):
+def test_deep_nesting_does_not_crash(tmp_path):
     depth = 100_000
     file = write(tmp_path / "1.xml", "<a>" * depth + "</a>" * depth)
     try:

@@ -48,10 +48,9 @@ def read(path: Path) -> Collection:
             contents.add_xml_folder(folder, _find_sibling(folder, "test") or folder, part)
         else:
             contents.add_folder(folder, part)
-    section_names = ", ".join(folder.name or str(folder) for folder, _ in sections)
-    expected = (
-        f"directly in {section_names}" if sections else "in folders with XML files, or in folders called Train and Test"
-    )
+    expected = "in folders with XML files, or in folders called Train and Test"
+    if sections:
+        expected = f"directly in {', '.join(folder.name or str(folder) for folder, _ in sections)}"
     omissions = folders.report_omissions(path, {folder for folder, _ in sections}, expected)
     return Collection(path, LAYOUT, contents.sort_pictures(), (*contents.problems, *omissions))
 
@@ -234,7 +233,7 @@ class _XmlRecord:
             return None
         if genus is None or species is None:
             missing, found = ("Genus", species) if genus is None else ("Species", genus)
-            raise LeafidError(f"{self.xml}: {missing}: expected one, found only {found!r}")
-        # Species holds the whole name in 2012, and only the epithet in 2011.
+            raise LeafidError(f"{self.xml}: {missing}: expected a Genus and a Species, found only {found!r}")
+        # Species holds the full name in 2012, and only the epithet in 2011.
         genus = names.parse_genus(genus)
         return species if names.parse_genus(species) == genus else f"{genus} {species}"

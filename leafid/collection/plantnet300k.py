@@ -41,13 +41,9 @@ def read(path: Path) -> Collection:
     species_names = _read_object(names_file)
     metadata = _read_object(metadata_file) if metadata_file else {}
     images = next((folder for folder in folders.list_folders(path) if folder.name.lower().startswith("images")), path)
-    sections: list[tuple[str | None, Path]] = [*folders.find_part_folders(images)] or [
-        (folders.parse_part(images), images)
-    ]
+    sections = folders.find_sections(images)
     folders.refuse_repeated_parts(folder for _, folder in sections)
-    species_folders = [
-        (part, species_folder) for part, folder in sections for species_folder in folders.list_folders(folder)
-    ]
+    species_folders = [(part, folder) for part, section in sections for folder in folders.list_folders(section)]
     pictures: list[Picture] = []
     for part, folder in species_folders:
         try:
@@ -55,10 +51,8 @@ def read(path: Path) -> Collection:
         except LeafidError as error:
             problems.append(Omission(f"{names_file}: {error}; the pictures in {folder} are left out"))
             continue
-        pictures += (
-            _make_picture(file, part, taxon, metadata.get(file.stem), problems)
-            for file in folders.list_pictures(folder)
-        )
+        files = folders.list_pictures(folder)
+        pictures += (_make_picture(file, part, taxon, metadata.get(file.stem), problems) for file in files)
     used = {folder for _, folder in species_folders}
     problems += folders.report_omissions(path, used, "directly in folders named by the number of a species")
     return Collection(path, LAYOUT, tuple(pictures), tuple(problems))

@@ -83,7 +83,7 @@ def test_2013(tmp_path, draw):
     assert picture.place == Place(None, 43.6, 3.9, None)
 
 
-def test_a_hybrid_has_three_words(tmp_path, add):
+def test_species_name_of_a_hybrid(tmp_path, add):
     add(tmp_path, 1, Genus="Platanus", Species="x hispanica")
     assert read_collection(tmp_path).species == ("Platanus x hispanica",)
 
@@ -96,7 +96,7 @@ def test_a_hybrid_has_three_words(tmp_path, add):
         ("x Cuprocyparis", "× Cuprocyparis leylandii"),
     ],
 )
-def test_a_hybrid_of_genera_keeps_its_epithet(tmp_path, add, genus, species):
+def test_species_name_of_a_hybrid_genus(tmp_path, add, genus, species):
     add(tmp_path, 1, Genus=genus, Species=species)
     (picture,) = read_collection(tmp_path).pictures
     assert (picture.taxon.species, picture.taxon.genus) == ("x Cuprocyparis leylandii", "x Cuprocyparis")
@@ -130,7 +130,7 @@ def test_package(tmp_path, add, below):
 
 
 @pytest.mark.parametrize("below", ["", "data"])
-def test_two_folders_of_one_part(tmp_path, add, below):
+def test_repeated_part_is_refused(tmp_path, add, below):
     package(tmp_path / below, add)
     add(tmp_path / below / "train", 30)
     with pytest.raises(LeafidError, match="expected one folder of part train, found Train and train; join them"):
@@ -193,14 +193,14 @@ def test_pictures_without_xml(tmp_path, add, draw):
         ({"FileName": "/etc/passwd"}, "FileName: expected a plain file name, found '/etc/passwd'"),
         ({"FileName": "1.jpg"}, "FileName: expected a picture of its own, found 1.jpg of 1.xml"),
         ({"Type": "drawing"}, "Type: expected an acquisition type"),
-        ({"Genus": None}, "Genus: expected one, found only 'australis'"),
-        ({"Species": None}, "Species: expected one, found only 'Celtis'"),
+        ({"Genus": None}, "Genus: expected a Genus and a Species, found only 'australis'"),
+        ({"Species": None}, "Species: expected a Genus and a Species, found only 'Celtis'"),
         ({"Genus": None, "Species": None}, "Taxon: expected a Genus and a Species (or a ClassId), found neither"),
         ({"Genus": "Celtis", "Species": "Celtis"}, "Species: expected a species name of two or three words"),
         ({"ClassId": "Celtis"}, "Species: expected a species name of two or three words, found 'Celtis'"),
     ],
 )
-def test_a_bad_field_leaves_the_picture_out(tmp_path, add, changes, says):
+def test_invalid_required_field_leaves_the_picture_out(tmp_path, add, changes, says):
     folder = tmp_path / "Train"
     add(folder, 1)
     bad = add(folder, 2, **changes)
@@ -218,7 +218,7 @@ def test_a_bad_field_leaves_the_picture_out(tmp_path, add, changes, says):
         ({"Latitude": "143.5"}, "place"),
     ],
 )
-def test_a_field_that_can_be_missed_is_ignored(tmp_path, add, changes, attribute):
+def test_invalid_optional_field_is_ignored(tmp_path, add, changes, attribute):
     bad = add(tmp_path, 1, **changes)
     collection = read_collection(tmp_path)
     (picture,) = collection.pictures
@@ -239,7 +239,7 @@ def test_a_field_that_can_be_missed_is_ignored(tmp_path, add, changes, attribute
         ("<?xml version='1.0' encoding='UTF-8'?><Image>é</Image>".encode("latin-1"), "expected UTF-8 as declared"),
     ],
 )
-def test_a_bad_xml_file_leaves_the_picture_out(tmp_path, add, draw, content, says):
+def test_invalid_xml_leaves_the_picture_out(tmp_path, add, draw, content, says):
     add(tmp_path, 1)
     (tmp_path / "2.xml").write_bytes(content)
     draw(tmp_path / "2.jpg")
@@ -250,7 +250,7 @@ def test_a_bad_xml_file_leaves_the_picture_out(tmp_path, add, draw, content, say
     assert says in problem
 
 
-def test_nothing_left(tmp_path, add):
+def test_no_usable_picture(tmp_path, add):
     bad = add(tmp_path, 1, FileName="../1.jpg")
     with pytest.raises(LeafidError) as raised:
         read_collection(tmp_path)
@@ -259,7 +259,7 @@ def test_nothing_left(tmp_path, add):
     assert second.startswith(str(bad))
 
 
-def test_hidden_files_are_left_alone(tmp_path, add):
+def test_hidden_files_are_ignored(tmp_path, add):
     add(tmp_path, 1)
     (tmp_path / "._1.xml").write_bytes(b"\0\5\x16\7")
     (tmp_path / "._1.jpg").write_bytes(b"\0\5\x16\7")
@@ -288,7 +288,7 @@ def test_real_training_set(real_data):
     assert collection.find_missing() == ()
 
 
-def test_real_species_agree_with_the_official_lists(real_data):
+def test_real_species_equal_the_official_lists(real_data):
     collection = read_collection(real_data / "imageclef2011")
     listed = (real_data / "imageclef2011" / "SpeciesIDList").read_text(encoding="utf-8").splitlines()
     assert set(collection.species) == {" ".join(line.split()) for line in listed if line.strip()}

@@ -42,7 +42,7 @@ def test_species_names(text, expected):
 
 
 @pytest.mark.parametrize("text", ["", "Acer", "Acer_", "Platanus x", "×", "×Cuprocyparis", "x x", "×Cuprocyparis x"])
-def test_no_species_name(text):
+def test_invalid_species_names(text):
     with pytest.raises(LeafidError, match="two or three words"):
         names.parse_species_name(text)
 
@@ -79,23 +79,23 @@ def test_dates(text, expected):
 
 
 @pytest.mark.parametrize("text", ["", "31/02/10", "00/01/10", "2010/13", "July 2010", "1/2", "6/7/10 noon", "20100706"])
-def test_no_dates(text):
+def test_invalid_dates(text):
     with pytest.raises(LeafidError, match="expected a date"):
         names.parse_date(text)
 
 
 @given(st.dates(min_value=date(1970, 1, 1), max_value=date(2069, 12, 31)))
-def test_every_date_of_100_years_comes_back(day):
+def test_every_date_of_100_years_is_parsed(day):
     assert names.parse_date(f"{day:%d/%m/%y}") == day.isoformat()
 
 
 @pytest.mark.parametrize("text", ["", "north", "91", "-90.1", "nan", "inf", "3,25", "1_0", "٣"])
-def test_no_degrees(text):
+def test_invalid_numbers(text):
     with pytest.raises(LeafidError, match="from -90 to 90"):
         names.parse_bounded_number(text, 90)
 
 
-def test_degrees():
+def test_numbers():
     assert names.parse_bounded_number("-43.6", 90) == -43.6
 
 
@@ -115,7 +115,7 @@ def test_natural_order():
 
 
 @given(st.lists(st.text("019a.٣²", max_size=6), unique=True), st.randoms())
-def test_natural_order_doesnt_depend_on_the_order_before(words, random):
+def test_natural_order_is_total(words, random):
     ordered = sorted(words, key=names.natural_sort_key)
     random.shuffle(words)
     assert sorted(words, key=names.natural_sort_key) == ordered

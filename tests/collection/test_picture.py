@@ -22,7 +22,7 @@ def test_type_words(word, expected):
 
 
 @pytest.mark.parametrize("type_", list(AcquisitionType))
-def test_official_words_come_back(type_):
+def test_imageclef_words_are_parsed(type_):
     assert AcquisitionType.parse(type_.imageclef_word) is type_
 
 
@@ -31,9 +31,9 @@ def test_unknown_type_word():
         AcquisitionType.parse("drawing")
 
 
-def test_group_keeps_a_plant_together():
-    one, two = Picture(Path("a/1.jpg"), plant="7"), Picture(Path("b/2.jpg"), plant="7")
-    assert one.group == two.group
+def test_pictures_of_a_plant_share_a_group():
+    first, second = Picture(Path("a/1.jpg"), plant="7"), Picture(Path("b/2.jpg"), plant="7")
+    assert first.group == second.group
     assert Picture(Path("a/1.jpg")).group != Picture(Path("b/1.jpg")).group
 
 

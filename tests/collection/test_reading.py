@@ -56,7 +56,7 @@ def test_plantnet300k_parts(tmp_path, draw):
     assert (part.layout, [p.part for p in part.pictures]) == ("plantnet300k", ["test", "test"])
 
 
-def test_plantnet300k_with_two_folders_of_one_part(tmp_path, draw):
+def test_plantnet300k_with_a_repeated_part(tmp_path, draw):
     plantnet(tmp_path, draw)
     (tmp_path / "images" / "Test").mkdir()
     with pytest.raises(LeafidError, match="expected one folder of part test, found Test and test"):
@@ -90,12 +90,12 @@ def test_pictures(tmp_path, draw):
     assert collection.pictures[0] == Picture(tmp_path / "9.jpg")
 
 
-def test_one_picture_whatever_its_name(tmp_path, draw):
+def test_single_file_with_any_name(tmp_path, draw):
     file = draw(tmp_path / "leaf.jpg").rename(tmp_path / "leaf")
     assert [p.file for p in read_collection(file).pictures] == [file]
 
 
-def test_several(tmp_path, draw, add):
+def test_several_paths(tmp_path, draw, add):
     one, two = draw(tmp_path / "x" / "1.jpg"), draw(tmp_path / "y" / "1.jpg")
     collection = read_collection([two, one, two])
     assert [p.file for p in collection.pictures] == [two, one]
@@ -107,7 +107,7 @@ def test_several(tmp_path, draw, add):
         read_collection([])
 
 
-def test_layout_can_be_said(tmp_path, add):
+def test_given_layout(tmp_path, add):
     add(tmp_path, 1)
     assert read_collection(tmp_path).pictures[0].species == "Celtis australis"
     assert read_collection(tmp_path, "pictures").pictures == (Picture(tmp_path / "1.jpg"),)
@@ -118,7 +118,7 @@ def test_layout_can_be_said(tmp_path, add):
 
 
 @pytest.mark.parametrize("layout", list(READERS))
-def test_a_layout_that_is_not_there(tmp_path, draw, layout):
+def test_given_layout_does_not_occur(tmp_path, draw, layout):
     (tmp_path / "empty").mkdir()
     with pytest.raises(LeafidError, match="empty: expected"):
         read_collection(tmp_path / "empty", layout)
@@ -129,7 +129,7 @@ def test_a_layout_that_is_not_there(tmp_path, draw, layout):
             read_collection(text, layout)
 
 
-def test_a_layout_that_does_not_fit_is_told_from_one_that_is_damaged(tmp_path, draw):
+def test_error_suggests_detection_if_the_given_layout_does_not_fit(tmp_path, draw):
     draw(tmp_path / "Acer campestre" / "1.jpg")
     for folder in (tmp_path, tmp_path / "Acer campestre"):
         with pytest.raises(LeafidError) as raised:
@@ -145,14 +145,14 @@ def test_a_layout_that_does_not_fit_is_told_from_one_that_is_damaged(tmp_path, d
         )
 
 
-def test_nothing_there(tmp_path):
+def test_no_such_collection(tmp_path):
     with pytest.raises(LeafidError, match="no such file or folder"):
         read_collection(tmp_path / "none")
     with pytest.raises(LeafidError, match="expected a collection, found no pictures of any known layout"):
         read_collection(tmp_path)
 
 
-def test_of_several_a_picture_that_isnt_there_is_listed_like_one_that_cant_be_read(tmp_path, add):
+def test_missing_picture_among_several_paths_is_listed(tmp_path, add):
     folder = tmp_path / "some"
     folder.mkdir()
     add(folder, 1)
@@ -165,7 +165,7 @@ def test_of_several_a_picture_that_isnt_there_is_listed_like_one_that_cant_be_re
             read_collection(alone)
 
 
-def test_of_several_one_without_pictures_costs_only_itself(tmp_path, draw):
+def test_path_without_pictures_among_several_paths_is_left_out(tmp_path, draw):
     file = draw(tmp_path / "1.jpg")
     (tmp_path / "notes").mkdir()
     collection = read_collection([tmp_path / "notes", file, tmp_path / "gone"])
@@ -178,7 +178,7 @@ def test_of_several_one_without_pictures_costs_only_itself(tmp_path, draw):
         read_collection([tmp_path / "notes", file], "imageclef2014")
 
 
-def test_order_doesnt_depend_on_the_file_system(tmp_path, add, monkeypatch):
+def test_order_does_not_depend_on_the_file_system(tmp_path, add, monkeypatch):
     for number in (3, 20, 1, 100):
         add(tmp_path, number)
     scandir = os.scandir
@@ -200,7 +200,7 @@ def test_order_doesnt_depend_on_the_file_system(tmp_path, add, monkeypatch):
     assert [p.name for p in expected.pictures] == ["1.jpg", "3.jpg", "20.jpg", "100.jpg"]
 
 
-def test_choosing(tmp_path, add):
+def test_selections(tmp_path, add):
     add(tmp_path, 1)
     add(tmp_path, 2, Type="photograph")
     add(tmp_path, 3, Type=None)
@@ -216,11 +216,11 @@ def test_choosing(tmp_path, add):
 
 def test_name_clashes(tmp_path, species_folders):
     collection = read_collection(species_folders(tmp_path))
-    assert {name: len(bearers) for name, bearers in find_name_clashes(collection.pictures).items()} == {"1.jpg": 2}
+    assert {name: len(pictures) for name, pictures in find_name_clashes(collection.pictures).items()} == {"1.jpg": 2}
     assert find_name_clashes(collection.pictures[:2]) == {}
 
 
-def test_pictures_beside_a_package_are_named(tmp_path, draw, add):
+def test_pictures_beside_a_package_are_reported(tmp_path, draw, add):
     add(tmp_path / "Train", 1)
     draw(tmp_path / "Acer campestre" / "2.jpg")
     draw(tmp_path / "Train" / "more" / "3.jpg")
@@ -230,7 +230,7 @@ def test_pictures_beside_a_package_are_named(tmp_path, draw, add):
     )
 
 
-def test_pictures_beside_those_of_plantnet300k_are_named(tmp_path, draw):
+def test_pictures_beside_those_of_plantnet300k_are_reported(tmp_path, draw):
     problems = read_collection(plantnet(tmp_path, draw)).problems
     draw(tmp_path / "images" / "test" / "7" / "tree 1" / "ff.jpg")
     (new,) = set(read_collection(tmp_path).problems) - set(problems)
@@ -239,7 +239,7 @@ def test_pictures_beside_those_of_plantnet300k_are_named(tmp_path, draw):
     )
 
 
-def test_reading_warns_of_what_is_left_out(tmp_path, draw, caplog, species_folders):
+def test_read_and_warn_logs_problems(tmp_path, draw, caplog, species_folders):
     species_folders(tmp_path)
     draw(tmp_path / "Oak" / "1.jpg")
     collection = read_and_warn(tmp_path)
@@ -247,7 +247,7 @@ def test_reading_warns_of_what_is_left_out(tmp_path, draw, caplog, species_folde
     assert tuple(caplog.messages) == collection.problems != ()
 
 
-def test_a_folder_that_cant_be_read_costs_only_what_it_holds(tmp_path, draw, monkeypatch):
+def test_unreadable_folder_leaves_only_its_pictures_out(tmp_path, draw, monkeypatch):
     draw(tmp_path / "1.jpg")
     draw(tmp_path / "locked" / "2.jpg")
     scandir = os.scandir

@@ -1,4 +1,4 @@
-"""Folders named after species, and pictures in other places beside and below them."""
+"""Folders named after species, and stray pictures beside and below them."""
 
 import pytest
 
@@ -41,7 +41,7 @@ def test_species_folders_beside_parts(tmp_path, species_folders):
     )
 
 
-def test_pictures_anywhere_else_are_named_folder_by_folder(tmp_path, draw, species_folders):
+def test_stray_pictures_are_reported_by_folder(tmp_path, draw, species_folders):
     species_folders(tmp_path)
     for loose in ("1.jpg", "2.jpg", "Acer_campestre/tree 1/1.jpg", "sub/Olea europaea/1.jpg", "sub/x/y/1.jpg"):
         draw(tmp_path / loose)
@@ -58,7 +58,7 @@ def test_pictures_anywhere_else_are_named_folder_by_folder(tmp_path, draw, speci
     )
 
 
-def test_pictures_anywhere_are_listed_where_no_label_is_needed(tmp_path, draw, species_folders):
+def test_unlabelled_pictures_are_listed_on_request(tmp_path, draw, species_folders):
     species_folders(tmp_path)
     for loose in ("1.jpg", "Acer_campestre/tree 1/3.jpg", "Oak/1.jpg"):
         draw(tmp_path / loose)
@@ -75,7 +75,7 @@ def test_pictures_anywhere_are_listed_where_no_label_is_needed(tmp_path, draw, s
     assert read_collection(tmp_path).is_incomplete
 
 
-def test_of_parts_what_belongs_to_none_is_left_out_even_there(tmp_path, draw):
+def test_unlabelled_pictures_outside_of_parts_are_left_out(tmp_path, draw):
     draw(tmp_path / "test" / "Oak" / "1.jpg")
     draw(tmp_path / "test" / "Acer campestre" / "1.jpg")
     draw(tmp_path / "Acer campestre" / "1.jpg")
@@ -85,7 +85,7 @@ def test_of_parts_what_belongs_to_none_is_left_out_even_there(tmp_path, draw):
     assert collection.is_incomplete
 
 
-def test_two_folders_of_one_part(tmp_path, species_folders):
+def test_repeated_part_is_refused(tmp_path, species_folders):
     for part in ("val", "validation", "test"):
         species_folders(tmp_path / part)
     with pytest.raises(LeafidError) as caught:
@@ -96,7 +96,7 @@ def test_two_folders_of_one_part(tmp_path, species_folders):
     assert {p.part for p in read_collection(tmp_path / "validation").pictures} == {"val"}
 
 
-def test_species_of_a_hybrid_genus_are_told_apart(tmp_path, draw):
+def test_species_of_a_hybrid_genus(tmp_path, draw):
     draw(tmp_path / "x Cuprocyparis leylandii" / "1.jpg")
     draw(tmp_path / "×Cuprocyparis_notabilis" / "1.jpg")
     collection = read_collection(tmp_path)
@@ -104,7 +104,7 @@ def test_species_of_a_hybrid_genus_are_told_apart(tmp_path, draw):
     assert {p.taxon.genus for p in collection.pictures} == {"x Cuprocyparis"}
 
 
-def test_upper_and_lower_case_and_the_form_of_accents_make_no_species(tmp_path, draw):
+def test_case_and_unicode_form_do_not_distinguish_species(tmp_path, draw):
     folders = (
         "Acer Campestre",
         "Acer campestre",
@@ -121,7 +121,7 @@ def test_upper_and_lower_case_and_the_form_of_accents_make_no_species(tmp_path, 
     assert {p.taxon.genus for p in collection.pictures} == {"Acer", "\u00c9rable"}
 
 
-def test_a_folder_of_one_word_is_left_out(tmp_path, draw, species_folders):
+def test_folder_named_by_one_word_is_left_out(tmp_path, draw, species_folders):
     species_folders(tmp_path)
     draw(tmp_path / "Oak" / "1.jpg")
     (tmp_path / "empty").mkdir()
@@ -131,7 +131,7 @@ def test_a_folder_of_one_word_is_left_out(tmp_path, draw, species_folders):
     assert problem.startswith(f"{tmp_path / 'Oak'}: expected a species name of two or three words, found 'Oak'")
 
 
-def test_only_folders_of_one_word(tmp_path, draw):
+def test_only_folders_named_by_one_word(tmp_path, draw):
     draw(tmp_path / "Oak" / "1.jpg")
     draw(tmp_path / "Maple" / "old" / "2.jpg")
     collection = read_collection(tmp_path)

@@ -41,14 +41,14 @@ def test_folds(sizes, n_folds, seed):
             plants_in_fold[pictures[index].species][number].add(pictures[index].plant)
     assert all(len(numbers) == 1 for numbers in folds_of_plant.values())
     for plants in plants_in_fold.values():
-        # The plants of a species are dealt out evenly.
+        # The plants of a species are distributed evenly.
         assert max(map(len, plants)) - min(map(len, plants)) <= 1
     assert all((a == b).all() for a, b in zip(folds, split_by_plant(pictures, n_folds, seed), strict=True))
 
 
 @settings(deadline=None)
 @given(collections, st.randoms())
-def test_the_order_of_the_pictures_doesnt_matter(sizes, random):
+def test_order_of_the_pictures_does_not_matter(sizes, random):
     pictures = make(sizes)
     shuffled = random.sample(pictures, len(pictures))
     folds, folds_of_shuffled = split_by_plant(pictures, 3, 0), split_by_plant(shuffled, 3, 0)
@@ -61,23 +61,23 @@ def test_seeds_differ():
     assert len({tuple(split_by_plant(pictures, 5, seed)[0]) for seed in range(5)}) > 1
 
 
-def test_no_fold_is_empty_when_every_species_has_one_plant():
+def test_no_fold_is_empty_if_every_species_has_one_plant():
     assert all(len(fold) for fold in split_by_plant(make([[2]] * 7), 5, 3))
 
 
-def test_pictures_without_a_plant_are_plants():
+def test_pictures_of_unknown_plant_count_as_plants():
     pictures = [Picture(Path(f"{n}.jpg"), taxon=Taxon("Acer campestre")) for n in range(10)]
     assert [len(fold) for fold in split_by_plant(pictures, 5, 0)] == [2] * 5
 
 
-def test_a_plant_of_two_species_stays_together():
+def test_plant_with_two_species_stays_together():
     pictures = make([[4], [1], [2]])
     pictures.append(Picture(Path("odd.jpg"), taxon=Taxon("Genus s1"), plant="0-0"))
     folds = split_by_plant(pictures, 2, 0)
     assert sum({pictures[i].plant for i in fold} >= {"0-0"} for fold in folds) == 1
 
 
-def test_too_few():
+def test_too_few_plants():
     with pytest.raises(LeafidError, match="at least 5 plants for 5 folds, found 4"):
         split_by_plant(make([[9], [9, 9, 9]]), 5, 0)
     with pytest.raises(ValueError, match="n_folds"):

@@ -40,7 +40,7 @@ def test_gini_is_half_the_relative_mean_difference(values):
 
 
 @given(counts, st.integers(2, 9))
-def test_scale_and_copies_change_nothing(values, factor):
+def test_gini_is_invariant_to_scale_and_copies(values, factor):
     assert gini_index([value * factor for value in values]) == pytest.approx(gini_index(values), abs=EXACT)
     assert gini_index(values * factor) == pytest.approx(gini_index(values), abs=EXACT)
 
@@ -63,7 +63,7 @@ def test_top_share_counts_the_largest(values):
 
 
 @pytest.mark.parametrize("bad", [[], [0, 0], [1, -1], [1, float("nan")], [float("inf")]])
-def test_senseless_counts(bad):
+def test_invalid_counts(bad):
     with pytest.raises(ValueError, match="counts: expected"):
         lorenz_curve(bad)
 

@@ -26,14 +26,14 @@ def literal_km(first, second):
         a, b = math.radians(latitude), math.radians(longitude)
         return np.array([math.cos(a) * math.cos(b), math.cos(a) * math.sin(b), math.sin(a)])
 
-    one, other = direction(*first), direction(*second)
-    return 6371.0088 * math.atan2(np.linalg.norm(np.cross(one, other)), one @ other)
+    start, end = direction(*first), direction(*second)
+    return 6371.0088 * math.atan2(np.linalg.norm(np.cross(start, end)), start @ end)
 
 
-spot = st.tuples(st.floats(-90, 90), st.floats(-180, 180))
+point = st.tuples(st.floats(-90, 90), st.floats(-180, 180))
 
 
-@given(spot, spot)
+@given(point, point)
 def test_distance_is_the_angle_in_space(first, second):
     found = compute_great_circle_km(np.array([first]), np.array([second]))[0, 0]
     # The arcsine loses half of the digits near the other end of the Earth.
@@ -51,7 +51,7 @@ def test_known_distances():
     )
 
 
-def test_coordinates_that_say_nothing():
+def test_unknown_coordinates():
     assert get_coordinates(picture(1, "1", 43.6, 3.9)) == (43.6, 3.9)
     assert get_coordinates(picture(1, "1", 51.5, 0.0)) == (51.5, 0.0)
     for nothing in (picture(1, "1"), picture(1, "1", 43.6), picture(1, "1", 0.0, 0.0), Picture(Path("1.jpg"))):
@@ -73,7 +73,7 @@ GARDENS = [
 ]
 
 
-def test_a_chain_of_plants_is_one_place():
+def test_chain_of_plants_is_one_place():
     # a, b and c are joined though a and c are 9 km apart; e and f may be anywhere; a and g are each one plant.
     assert label_places(GARDENS).tolist() == [0, 0, 0, 1, 2, 0, 2, 0, 3, 3]
     assert label_places(GARDENS, 20).tolist() == [0, 0, 0, 0, 1, 0, 1, 0, 2, 2]
@@ -83,20 +83,22 @@ def test_a_chain_of_plants_is_one_place():
 
 @pytest.mark.parametrize("within_km", [0.5, 5, 60, 3000, 30_000])
 @pytest.mark.parametrize("middle", [(43.6, 3.9), (90, 0), (-90, 0), (0, 180), (75, -180), (0, 0)])
-def test_places_are_those_of_all_distances(middle, within_km):
+def test_places_equal_those_from_all_distances(middle, within_km):
     rng = np.random.default_rng(0)
     # From metres to thousands of kilometres away.
     away = 10 ** rng.uniform(-3, 1.6, (120, 1)) * rng.normal(size=(120, 2))
     latitude, longitude = (middle + away).T
-    spots = np.column_stack([np.clip(latitude, -90, 90), (longitude + 180) % 360 - 180])
-    near = csr_array(compute_great_circle_km(spots, spots) < within_km)
+    points = np.column_stack([np.clip(latitude, -90, 90), (longitude + 180) % 360 - 180])
+    near = csr_array(compute_great_circle_km(points, points) < within_km)
     numbers: dict[int, int] = {}
     expected = [numbers.setdefault(label, len(numbers)) for label in connected_components(near)[1].tolist()]
-    found = label_places([picture(number, str(number), *spot) for number, spot in enumerate(spots.tolist())], within_km)
+    found = label_places(
+        [picture(number, str(number), *point) for number, point in enumerate(points.tolist())], within_km
+    )
     assert found.tolist() == expected
 
 
-def test_many_spots_take_little_memory():
+def test_many_points_take_little_memory():
     rng = np.random.default_rng(0)
     pictures = [picture(number, str(number), *rng.uniform(-80, 80, 2).tolist()) for number in range(3000)]
     label_places(pictures[:2])  # what is imported for it
@@ -107,21 +109,21 @@ def test_many_spots_take_little_memory():
     assert peak < 20e6  # a matrix of all distances: 72 MB
 
 
-def test_folds_never_part_a_place():
+def test_folds_keep_places_together():
     folds = split_by_place(GARDENS, 3, 0)
     assert sorted(np.concatenate(folds).tolist()) == list(range(len(GARDENS)))
     labels = label_places(GARDENS)
     assert sum(len(set(labels[fold])) for fold in folds) == 4
-    turned = split_by_place(GARDENS[::-1], 3, 0)
+    reversed_folds = split_by_place(GARDENS[::-1], 3, 0)
     names = {frozenset(GARDENS[index].name for index in fold) for fold in folds}
-    assert {frozenset(GARDENS[::-1][index].name for index in fold) for fold in turned} == names
+    assert {frozenset(GARDENS[::-1][index].name for index in fold) for fold in reversed_folds} == names
 
 
-def test_seeds_deal_equal_places_out_anew():
+def test_seeds_shuffle_equal_places():
     pictures = [picture(number, str(number), 40.0 + number, 3.0) for number in range(8)]
-    dealt = {tuple(map(tuple, split_by_place(pictures, 2, seed))) for seed in range(4)}
-    assert len(dealt) > 1
-    assert {len(fold) for folds in dealt for fold in folds} == {4}
+    splits = {tuple(map(tuple, split_by_place(pictures, 2, seed))) for seed in range(4)}
+    assert len(splits) > 1
+    assert {len(fold) for folds in splits for fold in folds} == {4}
 
 
 def test_too_few_places():
