@@ -52,8 +52,8 @@ def read(path: Path, unlabelled: bool = False) -> Collection:
             labelled.update((file, Picture(file, taxon=taxon, part=part)) for file in files)
         pictures += labelled.values()
         if unlabelled:
-            files = folders.walk_pictures(section, problems)
-            pictures += (Picture(file, part=part) for file in files if file not in labelled)
+            others = folders.walk_pictures(section, problems)
+            pictures += (Picture(file, part=part) for file in others if file not in labelled)
     parts = [section.name for _, section in sections if section != path]
     below = f" below {', '.join(parts)}" if parts else ""
     used = reported | {picture.file.parent for picture in pictures}
