@@ -1,3 +1,54 @@
 """Names the tree a leaf came from, by classical computer vision, on an ordinary CPU."""
 
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from leafid.api import load_model as load_model
+    from leafid.api import measure as measure
+    from leafid.api import segment as segment
+    from leafid.api import train as train
+    from leafid.collection.collection import Collection as Collection
+    from leafid.collection.picture import AcquisitionType as AcquisitionType
+    from leafid.collection.picture import Picture as Picture
+    from leafid.collection.reading import read_collection as read_collection
+    from leafid.errors import LeafidError as LeafidError
+    from leafid.identification.model import Model as Model
+    from leafid.identification.prediction import Answer as Answer
+    from leafid.images import read_image as read_image
+    from leafid.segmentation.result import Segmentation as Segmentation
+
 __version__ = "0.1.0"
+
+# Where each public name is defined. Imported when first used, so that `import leafid` takes no time.
+_HOMES = {
+    "AcquisitionType": "leafid.collection.picture",
+    "Answer": "leafid.identification.prediction",
+    "Collection": "leafid.collection.collection",
+    "LeafidError": "leafid.errors",
+    "Model": "leafid.identification.model",
+    "Picture": "leafid.collection.picture",
+    "Segmentation": "leafid.segmentation.result",
+    "load_model": "leafid.api",
+    "measure": "leafid.api",
+    "read_collection": "leafid.collection.reading",
+    "read_image": "leafid.images",
+    "segment": "leafid.api",
+    "train": "leafid.api",
+}
+
+__all__ = ["__version__", *sorted(_HOMES)]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'leafid' has no attribute {name!r}")
+    value = getattr(importlib.import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOMES})

@@ -21,6 +21,8 @@ ROOMS = (
     "evaluation",
     "report",
     "synthetic",
+    "api",
+    "sklearn",
     "console",
     "tasks",
     "cli",
@@ -76,7 +78,7 @@ def test_a_room_imports_only_what_stands_before_it(path):
 
 def test_every_room_is_known():
     folders = {path.name for path in PACKAGE.iterdir() if path.is_dir() and (path / "__init__.py").exists()}
-    assert folders == set(ROOMS)
+    assert folders == set(ROOMS) - {"api", "sklearn"}
 
 
 @pytest.mark.parametrize("path", LIBRARY, ids=lambda path: str(path.relative_to(PACKAGE)))

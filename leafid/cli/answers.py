@@ -32,7 +32,11 @@ def set_choice(model: Model, rule: SetRule) -> Choice:
     """Say a set of species, maybe an empty one."""
     from leafid.classifiers.thresholds import select_set
 
-    return lambda answer: select_set(answer.ranking, rule, model.thresholds.get(answer.type))
+    def choose(answer: Answer) -> Ranking:
+        assert answer.type is not None  # A picture that can't be read gets no answer here.
+        return select_set(answer.ranking, rule, model.thresholds.get(answer.type))
+
+    return choose
 
 
 def back_off_choice(model: Model) -> Choice:
@@ -48,6 +52,7 @@ def back_off_choice(model: Model) -> Choice:
         return Taxonomy(model.species[name].taxon for name in model.identifier(type_).species)
 
     def choose(answer: Answer) -> Ranking:
+        assert answer.type is not None
         threshold = _back_off_threshold(model, answer.type)
         taxonomy = tree(answer.type)
         probabilities = dict(answer.ranking)

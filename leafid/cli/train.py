@@ -59,7 +59,7 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     from leafid.identification.modelfile import write_model
     from leafid.identification.training import train
 
-    pictures = read_training_pictures(arguments, environment)
+    pictures = read_training_pictures(arguments)
     _check_parts(arguments.collection, pictures)
     recipes = load_recipes(arguments, pictures)
     with on_workers(arguments, [arguments.collection]), open_loader(arguments, environment) as loader:

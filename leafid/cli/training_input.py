@@ -6,7 +6,6 @@ import argparse
 from typing import TYPE_CHECKING
 
 from leafid.console.arguments import TYPES
-from leafid.console.environment import Environment
 
 if TYPE_CHECKING:
     from leafid.collection import Picture
@@ -38,33 +37,16 @@ def add_training_types(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--type", choices=TYPES, help=argparse.SUPPRESS)
 
 
-def read_training_pictures(arguments: argparse.Namespace, environment: Environment) -> list[Picture]:
+def read_training_pictures(arguments: argparse.Namespace) -> list[Picture]:
     """Read the labelled pictures of a collection's training part, each with its acquisition type."""
-    from dataclasses import replace
-
     from leafid.collection import AcquisitionType, read_and_warn
-    from leafid.errors import LeafidError
+    from leafid.collection.training_part import select_training_pictures
 
-    collection = read_and_warn(arguments.collection, arguments.layout)
-    parts = {picture.part for picture in collection.pictures}
-    pictures = [p for p in collection.pictures if p.species is not None and (p.part == "train" or "train" not in parts)]
-    if not pictures:
-        raise LeafidError(
-            f"{arguments.collection}: expected pictures of known species, found {len(collection)} without; where "
-            "there is no XML, put those of a species directly into a folder named after it ('Acer campestre') and name "
-            "the folder above"
-        )
+    pictures = read_and_warn(arguments.collection, arguments.layout).pictures
     assumed = arguments.assume_type
     if arguments.type and all(picture.type is None for picture in pictures):
         assumed = assumed or arguments.type
-    if assumed:
-        return [replace(picture, type=AcquisitionType(assumed)) for picture in pictures]
-    typed = [picture for picture in pictures if picture.type is not None]
-    if not typed:
-        raise LeafidError(f"{arguments.collection}: the acquisition type of its pictures is unknown; say --assume-type")
-    if len(typed) < len(pictures):
-        environment.warn(f"{len(pictures) - len(typed)} pictures of unknown acquisition type are left out")
-    return typed
+    return select_training_pictures(pictures, AcquisitionType(assumed) if assumed else None, arguments.collection)
 
 
 def load_recipes(arguments: argparse.Namespace, pictures: list[Picture]) -> dict[AcquisitionType, Recipe]:

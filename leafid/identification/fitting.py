@@ -112,7 +112,7 @@ def _fit_on_vectors(
     folder: Path | None,
 ) -> list[FittedIdentifier]:
     recipe, pictures = recipes[0], training_set.pictures
-    names = np.array([picture.species for picture in pictures])
+    names = [str(picture.species) for picture in pictures]
     species = tuple(sorted(set(names)))
     labels = np.searchsorted(species, names)
     types = np.array([recipe.training_types.index(p.type) for p in pictures if p.type is not None])

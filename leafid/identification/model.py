@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,6 +16,10 @@ from leafid.collection.picture import AcquisitionType, Picture, Taxon
 from leafid.errors import LeafidError
 from leafid.identification.identifier import Identifier
 from leafid.identification.type_recognition import TypeRecognition
+
+if TYPE_CHECKING:
+    from leafid.identification.identify import Source
+    from leafid.identification.prediction import Answer
 
 
 @dataclass(frozen=True)
@@ -58,6 +64,50 @@ class Model:
     thresholds: dict[AcquisitionType, Thresholds] = field(default_factory=dict)
     contexts: dict[AcquisitionType, Context] = field(default_factory=dict)
     type_recognition: float | None = None
+
+    def identify(
+        self,
+        pictures: Source | Iterable[Source],
+        *,
+        assume_type: AcquisitionType | str | None = None,
+        jobs: int = 1,
+        context: bool = False,
+    ) -> Iterator[Answer]:
+        """Rank the model's species for pictures.
+
+        Parameters
+        ----------
+        pictures : path, uint8 (H, W, 3), Picture or Collection, or an iterable of these
+            A path is of a picture or of a folder; an image is BGR, as `leafid.read_image` returns it.
+        assume_type : {"scan", "scan-like", "photo"}, optional
+            Take all pictures for this type. By default the type is the one that a collection tells, or is recognised.
+        jobs : int
+            Number of worker processes; -1 uses every core.
+        context : bool
+            Weigh place and day of the year as well, where they are known of a picture and the model learned of them.
+
+        Yields
+        ------
+        Answer
+            In the order of the pictures. A picture that can't be read has no ranking, and says why in `Answer.problem`.
+
+        Raises
+        ------
+        LeafidError
+            When a path leads nowhere, or the model was not trained for a type.
+        """
+        from leafid.identification.identify import identify
+
+        return identify(self, pictures, assume_type=assume_type, jobs=jobs, context=context)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to a file, which `leafid.load_model` reads.
+
+        The file holds coefficients in half precision, which changes probabilities in the fifth digit.
+        """
+        from leafid.identification.modelfile import write_model
+
+        write_model(self, os.fspath(path))
 
     def recognise_type(self, features: np.ndarray) -> AcquisitionType:
         """Recognise the acquisition type of a picture, one that the model was trained for, by its `type_features`."""

@@ -7,12 +7,15 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from leafid.collection.picture import AcquisitionType, Picture
 from leafid.features.loader import FeatureLoader, Progress, pass_through
-from leafid.identification.model import Model
+
+if TYPE_CHECKING:
+    from leafid.identification.model import Model
 
 # Probabilities in answers are multiples of one over this number.
 _DIGITS = 10**9
@@ -36,16 +39,18 @@ class Answer:
         ones in alphabetical order.
     confidence : float
         Confidence of the segmentation, from 0 to 1. 0: no leaf was found, and all species are equally probable.
+    problem : str or None
+        Why the picture can't be read; its ranking is empty then.
     """
 
     picture: Picture
     ranking: list[tuple[str, float]]
     confidence: float
+    problem: str | None = None
 
     @property
-    def type(self) -> AcquisitionType:
-        """The acquisition type that the picture was identified as."""
-        assert self.picture.type is not None
+    def type(self) -> AcquisitionType | None:
+        """The acquisition type that the picture was identified as; None where it could not be read."""
         return self.picture.type
 
     @property

@@ -1,0 +1,151 @@
+"""The front door for Python: the functions behind ``leafid.load_model``, ``train``, ``segment`` and ``measure``.
+
+>>> import leafid
+>>> model = leafid.load_model()
+>>> [answer] = model.identify("data/sample/Test/5.jpg")
+>>> answer.type
+<AcquisitionType.SCAN_LIKE: 'scan-like'>
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+
+from leafid.collection.collection import Collection
+from leafid.collection.picture import AcquisitionType, Picture
+from leafid.collection.reading import read_and_warn
+from leafid.collection.training_part import select_training_pictures
+from leafid.descriptors.registry import get_column_names, measure_families
+from leafid.features.cache import FeatureCache, default_cache_folder
+from leafid.features.loader import FeatureLoader
+from leafid.identification import training
+from leafid.identification.bundled import default_model
+from leafid.identification.model import Model
+from leafid.identification.modelfile import read_model
+from leafid.images import read_image
+from leafid.recipes.reader import load_recipe
+from leafid.recipes.recipe import choose_types_to_train
+from leafid.segmentation.result import Image, Segmentation
+from leafid.segmentation.segment import segment as segment_image
+
+Path_ = str | os.PathLike[str]
+
+
+def load_model(path: Path_ | None = None) -> Model:
+    """Read a model file; without a path, the bundled model.
+
+    Raises
+    ------
+    LeafidError
+        When there is no such file, or it is no model of this version.
+    """
+    return read_model(Path(path) if path is not None else default_model())
+
+
+def train(
+    collection: Collection | Path_ | Sequence[Picture],
+    recipe: str = "default",
+    *,
+    assume_type: AcquisitionType | str | None = None,
+    only_type: AcquisitionType | str | None = None,
+    jobs: int = 1,
+    cache: Path_ | bool = True,
+    seed: int = 0,
+) -> Model:
+    """Train a model: one classifier for each acquisition type of the collection.
+
+    Parameters
+    ----------
+    collection : Collection, path, or sequence of Picture
+        Its labelled pictures are learned from; of a collection that is split, those of its training part only.
+    recipe : str
+        ``default``, ``fast``, ``baseline-bow``, a folder with a ``TYPE.toml`` for each type, or a ``.toml`` file.
+    assume_type : {"scan", "scan-like", "photo"}, optional
+        Take every picture for one of this type. Without it, pictures of unknown type are left out.
+    only_type : {"scan", "scan-like", "photo"}, optional
+        Train for this type only.
+    jobs : int
+        Number of worker processes; -1 uses every core. The model doesn't depend on it.
+    cache : path or bool
+        The folder that keeps computed features, so that an interrupted or repeated training is quick: True for the one
+        that the commands use (``$LEAFID_CACHE``, or ``~/.cache/leafid``), False for none.
+    seed : int
+        Of every random choice.
+
+    Raises
+    ------
+    LeafidError
+        When there is nothing to train on, or no such recipe.
+    """
+    pictures = select_training_pictures(_read_pictures(collection), _parse_type(assume_type))
+    types = choose_types_to_train(pictures, _parse_type(only_type))
+    recipes = {type_: load_recipe(recipe, type_) for type_ in types}
+    with ExitStack() as stack:
+        store = None
+        if cache is not False:
+            store = FeatureCache(default_cache_folder() if cache is True else Path(cache))
+            stack.callback(store.close)
+        return training.train(pictures, recipes, FeatureLoader(store, jobs), seed)
+
+
+def segment(image: Image | Path_, acquisition_type: AcquisitionType | str) -> Segmentation:
+    """Cut the leaf out of a picture.
+
+    Parameters
+    ----------
+    image : uint8 (H, W, 3), or path
+        BGR, as `leafid.read_image` returns it.
+    acquisition_type : {"scan", "scan-like", "photo"}
+
+    Returns
+    -------
+    Segmentation
+        With an empty mask and a confidence of 0 where no leaf was found.
+    """
+    return segment_image(read_or_pass(image), AcquisitionType(acquisition_type))
+
+
+def measure(image: Image | Path_, leaf: Segmentation, families: Iterable[str] | None = None) -> dict[str, float]:
+    """Measure a leaf: its shape, margin, texture, colour.
+
+    Parameters
+    ----------
+    image : uint8 (H, W, 3), or path
+        BGR, as `leafid.read_image` returns it.
+    leaf : Segmentation
+        Of the same image.
+    families : iterable of str, optional
+        Descriptor families (``leafid describe --list`` names them); all by default.
+
+    Returns
+    -------
+    dict of str to float
+        By name, as in the table that ``leafid describe`` writes: ``geometry.log_aspect_box``. Lengths are relative to
+        the leaf.
+
+    Raises
+    ------
+    LeafidError
+        When no leaf was found, or there is no such family.
+    """
+    names = None if families is None else list(families)
+    values = measure_families(read_or_pass(image), leaf, names)
+    return dict(zip(get_column_names(names), (float(value) for row in values.values() for value in row), strict=True))
+
+
+def read_or_pass(image: Image | Path_) -> Image:
+    """Read an image where a path is given; pass on an image."""
+    return read_image(Path(image)) if isinstance(image, (str, os.PathLike)) else image
+
+
+def _read_pictures(collection: Collection | Path_ | Sequence[Picture]) -> Sequence[Picture]:
+    if isinstance(collection, (str, os.PathLike)):
+        collection = read_and_warn(collection)
+    return collection.pictures if isinstance(collection, Collection) else collection
+
+
+def _parse_type(word: AcquisitionType | str | None) -> AcquisitionType | None:
+    return None if word is None else AcquisitionType(word)

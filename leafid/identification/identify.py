@@ -1,0 +1,88 @@
+"""Answers for whatever a Python user has: paths, folders, collections, images in memory."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import count, groupby, islice
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+
+from leafid.collection.collection import Collection
+from leafid.collection.picture import AcquisitionType, Picture
+from leafid.collection.reading import read_and_warn
+from leafid.features.loader import FeatureLoader
+from leafid.features.type_features import TYPE_SIDE, type_features
+from leafid.identification.prediction import Answer, predict_batches, rank_species
+from leafid.segmentation.result import Image, shrink
+
+if TYPE_CHECKING:
+    from leafid.identification.model import Model
+
+Source = str | os.PathLike[str] | Image | Picture | Collection
+
+
+def identify(
+    model: Model,
+    sources: Source | Iterable[Source],
+    *,
+    assume_type: AcquisitionType | str | None = None,
+    jobs: int = 1,
+    context: bool = False,
+) -> Iterator[Answer]:
+    """Rank the model's species for pictures; `leafid.Model.identify` documents it."""
+    type_ = AcquisitionType(assume_type) if assume_type else None
+    if type_ is not None:
+        model.identifier(type_)
+    is_single = isinstance(sources, (str, os.PathLike, np.ndarray, Picture, Collection))
+    items = cast(Iterable[Source], [sources] if is_single else sources)
+    numbers = count(1)
+    # Files that follow one another go to the workers together; images in memory are answered here, one by one.
+    for is_image, group in groupby(items, lambda item: isinstance(item, np.ndarray)):
+        if is_image:
+            for image in group:
+                yield _identify_image(model, cast(Image, image), type_, f"image {next(numbers)}")
+        else:
+            yield from _identify_files(model, _list_pictures(group, type_), jobs, context)
+
+
+def _identify_image(model: Model, image: Image, assumed: AcquisitionType | None, name: str) -> Answer:
+    type_ = assumed or model.recognise_type(type_features(shrink(image, TYPE_SIDE)))
+    identifier = model.identifier(type_)
+    extractor = identifier.extractor
+    features = extractor.extract(shrink(image, extractor.longest_side), type_)
+    (probabilities,) = identifier.predict_proba([features])
+    ranking = rank_species(probabilities, identifier.species)
+    return Answer(Picture(Path(name), type=type_), ranking, features.confidence)
+
+
+def _list_pictures(sources: Iterable[Source], assumed: AcquisitionType | None) -> list[Picture]:
+    pictures: list[Picture] = []
+    paths: list[str] = []
+    # Paths that follow one another are read together: one that leads nowhere then costs only itself.
+    for source in (*sources, None):
+        if isinstance(source, (str, os.PathLike)):
+            paths.append(os.fspath(source))
+            continue
+        if paths:
+            pictures += read_and_warn(paths, unlabelled=True).pictures
+            paths = []
+        if isinstance(source, Collection):
+            pictures += source.pictures
+        elif isinstance(source, Picture):
+            pictures.append(source)
+    return [replace(picture, type=assumed) for picture in pictures] if assumed else pictures
+
+
+def _identify_files(model: Model, pictures: Sequence[Picture], jobs: int, context: bool) -> Iterator[Answer]:
+    remaining = iter(pictures)
+    for batch in predict_batches(model, pictures, FeatureLoader(jobs=jobs), context=context):
+        answers = iter(batch.answers)
+        for picture in islice(remaining, batch.n_pictures):
+            if picture.file in batch.unreadable:
+                yield Answer(picture, [], 0.0, problem=batch.unreadable[picture.file])
+            else:
+                yield next(answers)

@@ -1,0 +1,233 @@
+"""leafid as scikit-learn estimators: `LeafDescriptor`, a transformer, and `LeafClassifier`, a classifier.
+
+Both take pictures where scikit-learn's own estimators take rows of numbers: a sequence of paths, or of images in memory
+(uint8 (H, W, 3), BGR). They work in ``Pipeline``, ``cross_val_score`` and ``GridSearchCV``.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import cv2
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
+from sklearn.utils import Tags
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
+
+from leafid.api import read_or_pass, train
+from leafid.collection.picture import AcquisitionType, Picture, Taxon
+from leafid.descriptors.registry import get_column_names, measure_families
+from leafid.errors import LeafidError
+from leafid.parallel import ordered_map
+from leafid.segmentation import segment
+
+PictureLike = str | os.PathLike[str] | NDArray[np.uint8]
+
+
+class _TakesPictures(BaseEstimator):
+    """Says of itself that its input is pictures, not a matrix."""
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.input_tags.string = True
+        return tags
+
+
+class LeafDescriptor(TransformerMixin, _TakesPictures):
+    """Measures leaves: pictures to a matrix with a column for each measure.
+
+    Parameters
+    ----------
+    families : sequence of str or None
+        Descriptor families, as ``leafid describe --list`` names them; None for all.
+    acquisition_type : {"scan", "scan-like", "photo"}
+        How the pictures were taken, which decides how the leaf is found.
+    jobs : int
+        Number of worker processes; -1 uses every core.
+
+    Attributes
+    ----------
+    feature_names_out_ : ndarray of str, shape (n_measures,)
+
+    Notes
+    -----
+    A picture without a leaf becomes a row of NaN, which a `SimpleImputer` can fill.
+
+    Examples
+    --------
+    >>> from leafid.sklearn import LeafDescriptor
+    >>> LeafDescriptor(["hu"]).fit_transform(["data/sample/Test/5.jpg"]).shape
+    (1, 7)
+    """
+
+    def __init__(
+        self, families: Sequence[str] | None = None, acquisition_type: str = "scan-like", jobs: int = 1
+    ) -> None:
+        self.families = families
+        self.acquisition_type = acquisition_type
+        self.jobs = jobs
+
+    def fit(self, X: Sequence[PictureLike], y: object = None) -> LeafDescriptor:
+        """Check the parameters; there is nothing to learn."""
+        _check_pictures(X)
+        AcquisitionType.parse(self.acquisition_type)
+        self.feature_names_out_ = np.array(get_column_names(self.families), dtype=object)
+        return self
+
+    def transform(self, X: Sequence[PictureLike]) -> NDArray[np.float64]:
+        """Measure pictures; float64 (n_pictures, n_measures).
+
+        Raises
+        ------
+        LeafidError
+            When a picture can't be read.
+        """
+        check_is_fitted(self)
+        _check_pictures(X)
+        type_ = AcquisitionType.parse(self.acquisition_type)
+        n_measures = len(self.feature_names_out_)
+        task = partial(_measure_or_nan, families=self.families, acquisition_type=type_, n_measures=n_measures)
+        return np.stack(list(ordered_map(task, list(X), self.jobs)))
+
+    def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:
+        """Return the names of the measures."""
+        check_is_fitted(self)
+        return self.feature_names_out_
+
+
+class LeafClassifier(ClassifierMixin, _TakesPictures):
+    """Names leaves: a recipe behind ``fit``, ``predict`` and ``predict_proba``.
+
+    Parameters
+    ----------
+    recipe : str
+        ``default``, ``fast``, ``baseline-bow``, or the path of a recipe.
+    acquisition_type : {"scan", "scan-like", "photo"}
+        How the pictures were taken.
+    cache : path or bool
+        As in `leafid.train`: with the default, features computed in one fold or fit serve the next.
+    jobs : int
+        Number of worker processes; -1 uses every core.
+    random_state : int
+        Seed of every random choice.
+
+    Attributes
+    ----------
+    classes_ : ndarray, shape (n_classes,)
+    model_ : leafid.Model
+        Its species are called by the position of the class in `classes_`.
+    """
+
+    def __init__(
+        self,
+        recipe: str = "default",
+        acquisition_type: str = "scan-like",
+        cache: str | os.PathLike[str] | bool = True,
+        jobs: int = 1,
+        random_state: int = 0,
+    ) -> None:
+        self.recipe = recipe
+        self.acquisition_type = acquisition_type
+        self.cache = cache
+        self.jobs = jobs
+        self.random_state = random_state
+
+    def fit(self, X: Sequence[PictureLike], y: ArrayLike, groups: ArrayLike | None = None) -> LeafClassifier:
+        """Train on pictures with labels.
+
+        Parameters
+        ----------
+        X : sequence of path or of uint8 (H, W, 3)
+        y : array-like, shape (n_pictures,)
+            Labels of any kind that `numpy.unique` can sort.
+        groups : array-like, shape (n_pictures,), optional
+            The plant of each picture. Pictures of one plant are never used to calibrate what was learned from others of
+            it; without groups each picture counts as a plant of its own.
+        """
+        _check_pictures(X)
+        check_consistent_length(X, y, groups)
+        y = np.asarray(y)
+        check_classification_targets(y)
+        self.classes_, labels = np.unique(y, return_inverse=True)
+        type_ = AcquisitionType.parse(self.acquisition_type)
+        plants = [None] * len(y) if groups is None else [str(group) for group in np.asarray(groups)]
+        with _as_files(X) as files:
+            pictures = [
+                Picture(file, type=type_, taxon=Taxon(_label_name(label), "Class"), plant=plant)
+                for file, label, plant in zip(files, labels, plants, strict=True)
+            ]
+            self.model_ = train(
+                pictures, self.recipe, only_type=type_, jobs=self.jobs, cache=self.cache, seed=self.random_state
+            )
+        return self
+
+    def predict_proba(self, X: Sequence[PictureLike]) -> NDArray[np.float64]:
+        """Return the probability of each class; float64 (n_pictures, n_classes), columns as in `classes_`.
+
+        Raises
+        ------
+        LeafidError
+            When a picture can't be read.
+        """
+        check_is_fitted(self)
+        _check_pictures(X)
+        rows = []
+        for answer in self.model_.identify(X, assume_type=self.acquisition_type, jobs=self.jobs):
+            if answer.problem:
+                raise LeafidError(answer.problem)
+            probabilities = dict(answer.ranking)
+            rows.append([probabilities[_label_name(label)] for label in range(len(self.classes_))])
+        return np.array(rows)
+
+    def predict(self, X: Sequence[PictureLike]) -> NDArray[Any]:
+        """Return the likeliest class of each picture."""
+        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+
+
+def _label_name(label: int) -> str:
+    return f"Class {label:06d}"
+
+
+def _check_pictures(X: Any) -> None:
+    if isinstance(X, (str, os.PathLike)) or not hasattr(X, "__len__"):
+        raise ValueError(
+            f"expected a sequence of paths or images, found {type(X).__name__}; write [{X!r}] for one picture"
+        )
+    for item in X:
+        if not isinstance(item, (str, os.PathLike)) and not (isinstance(item, np.ndarray) and item.ndim == 3):
+            raise ValueError(f"expected paths or images of shape (H, W, 3), found {type(item).__name__}")
+    if not len(X):
+        raise ValueError("expected at least one picture, found 0 sample(s)")
+
+
+def _measure_or_nan(
+    picture: PictureLike, families: Sequence[str] | None, acquisition_type: AcquisitionType, n_measures: int
+) -> NDArray[np.float64]:
+    image = read_or_pass(picture)
+    leaf = segment(image, acquisition_type)
+    if not leaf.blade.any():
+        return np.full(n_measures, np.nan)
+    return np.concatenate(list(measure_families(image, leaf, families).values())).astype(np.float64)
+
+
+@contextmanager
+def _as_files(X: Sequence[PictureLike]) -> Iterator[list[Path]]:
+    """Yield a file for each picture; images in memory are written losslessly to a temporary folder."""
+    with TemporaryDirectory(prefix="leafid-") as folder:
+        files = []
+        for number, item in enumerate(X):
+            if isinstance(item, np.ndarray):
+                files.append(Path(folder, f"{number}.png"))
+                cv2.imwrite(str(files[-1]), item)
+            else:
+                files.append(Path(item))
+        yield files

@@ -1,0 +1,127 @@
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.exceptions import SkipTestWarning
+from sklearn.impute import SimpleImputer
+from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils import estimator_checks
+from sklearn.utils.estimator_checks import check_estimator
+
+import leafid
+from leafid.sklearn import LeafClassifier, LeafDescriptor
+
+#: All other checks of scikit-learn call fit with a matrix of numbers. These estimators take pictures, and say so by
+#: their tags, so that `check_estimator` leaves those checks out.
+CHECKS_WITHOUT_INPUT = [
+    estimator_checks.check_estimator_cloneable,
+    estimator_checks.check_estimator_repr,
+    estimator_checks.check_get_params_invariance,
+    estimator_checks.check_no_attributes_set_in_init,
+    estimator_checks.check_parameters_default_constructible,
+    estimator_checks.check_set_params,
+]
+
+
+@pytest.fixture(scope="module")
+def scans(drawn):
+    """Paths, labels and plants of the drawn scans."""
+    pictures = [p for p in leafid.read_collection(drawn).part("train").pictures if p.type == "scan"]
+    return (
+        [str(picture.file) for picture in pictures],
+        np.array([picture.species for picture in pictures]),
+        np.array([picture.plant for picture in pictures]),
+    )
+
+
+@pytest.fixture
+def classifier(small_recipe, drawn_cache):
+    return LeafClassifier(str(small_recipe), "scan", cache=str(drawn_cache))
+
+
+def test_descriptor_measures_paths_and_images(scans):
+    files, _, _ = scans
+    descriptor = LeafDescriptor(["geometry", "hu"], "scan")
+    matrix = descriptor.fit_transform(files[:3])
+    names = descriptor.get_feature_names_out()
+    assert matrix.shape == (3, len(names))
+    image = leafid.read_image(files[0])
+    values = leafid.measure(image, leafid.segment(image, "scan"), ["geometry", "hu"])
+    assert dict(zip(names, matrix[0], strict=True)) == values
+    np.testing.assert_array_equal(descriptor.transform([image]), matrix[:1])
+    np.testing.assert_array_equal(descriptor.set_params(jobs=2).transform(files[:3]), matrix)
+
+
+def test_a_picture_without_a_leaf_is_a_row_of_nan():
+    white = np.full((60, 80, 3), 255, np.uint8)
+    assert np.isnan(LeafDescriptor(["hu"], "scan").fit_transform([white])).all()
+
+
+def test_descriptor_in_a_pipeline(scans):
+    files, species, plants = scans
+    pipeline = make_pipeline(
+        LeafDescriptor(["geometry"], "scan"), SimpleImputer(), StandardScaler(), LinearDiscriminantAnalysis()
+    )
+    scores = cross_val_score(pipeline, files, species, groups=plants, cv=GroupKFold(3))
+    assert scores.shape == (3,)
+    assert scores.mean() > 0.5
+
+
+def test_classifier_predicts_what_the_program_does(scans, classifier):
+    files, species, plants = scans
+    fitted = classifier.fit(files, species, groups=plants)
+    assert list(fitted.classes_) == sorted(set(species))
+    probabilities = fitted.predict_proba(files)
+    assert probabilities.shape == (len(files), len(fitted.classes_))
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1, atol=1e-6)
+    assert (fitted.predict(files) == species).mean() == fitted.score(files, species) > 0.8
+
+
+def test_labels_need_not_be_species_nor_texts(scans, classifier):
+    files, species, _ = scans
+    numbers = np.unique(species, return_inverse=True)[1] * 10
+    fitted = clone(classifier).fit(files, numbers)
+    assert set(fitted.predict(files[:4])) <= set(numbers)
+
+
+def test_classifier_takes_images(scans, classifier):
+    files, species, _ = scans
+    images = [leafid.read_image(file) for file in files]
+    fitted = classifier.fit(images, species)
+    assert fitted.predict(images[:2]).shape == (2,)
+
+
+def test_classifier_in_cross_validation_and_grid_search(scans, classifier):
+    files, species, plants = scans
+    assert cross_val_score(classifier, files, species, groups=plants, cv=GroupKFold(3)).mean() > 0.3
+    search = GridSearchCV(classifier, {"random_state": [0, 1]}, cv=GroupKFold(3), refit=False)
+    search.fit(files, species, groups=plants)
+    assert len(search.cv_results_["mean_test_score"]) == 2
+
+
+def test_clone_and_parameters(classifier):
+    copy = clone(classifier)
+    assert copy.get_params() == classifier.get_params()
+    assert LeafDescriptor().set_params(families=["hu"]).families == ["hu"]
+
+
+@pytest.mark.parametrize("estimator", [LeafDescriptor(["hu"]), LeafClassifier("fast", cache=False)])
+def test_wrong_input_is_told(estimator):
+    for wrong in ("leaf.jpg", np.zeros((3, 4)), [], [1, 2]):
+        with pytest.raises(ValueError, match="expected"):
+            estimator.fit(wrong, [0] * len(wrong))
+
+
+@pytest.mark.parametrize("check", CHECKS_WITHOUT_INPUT, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("estimator", [LeafDescriptor(), LeafClassifier()], ids=lambda found: type(found).__name__)
+def test_checks_of_scikit_learn(estimator, check):
+    check(type(estimator).__name__, clone(estimator))
+
+
+@pytest.mark.parametrize("estimator", [LeafDescriptor(), LeafClassifier()], ids=lambda found: type(found).__name__)
+def test_the_other_checks_of_scikit_learn_are_skipped_for_one_reason(estimator):
+    with pytest.warns(SkipTestWarning, match="which requires input  of type InputTags"):
+        results = check_estimator(estimator, on_fail=None)
+    assert {result["status"] for result in results} <= {"passed", "skipped"}
