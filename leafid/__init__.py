@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from leafid.collection.picture import Picture as Picture
     from leafid.collection.reading import read_collection as read_collection
     from leafid.errors import LeafidError as LeafidError
+    from leafid.evaluation.api import evaluate as evaluate
     from leafid.identification.model import Model as Model
     from leafid.identification.prediction import Answer as Answer
     from leafid.images import read_image as read_image
@@ -31,6 +32,7 @@ _HOMES = {
     "Model": "leafid.identification.model",
     "Picture": "leafid.collection.picture",
     "Segmentation": "leafid.segmentation.result",
+    "evaluate": "leafid.evaluation.api",
     "load_model": "leafid.api",
     "measure": "leafid.api",
     "read_collection": "leafid.collection.reading",
