@@ -5,7 +5,7 @@ import time
 from collections.abc import Mapping, Sequence
 
 from leafid.classifiers.held_out import FIGURES
-from leafid.cli.crossval import figure_cells
+from leafid.cli.crossval import format_score_cells
 from leafid.collection import AcquisitionType, Picture
 from leafid.features.loader import FeatureLoader
 from leafid.identification.crossvalidation import N_FOLDS, FoldAnswers, cross_validate, cross_validated_scores
@@ -34,4 +34,4 @@ def print_rows(
 def cells(answers: Sequence[FoldAnswers]) -> list[str]:
     """Give each figure, the mean over the seeds and the spread over the folds, and how many pictures it is of."""
     scores = cross_validated_scores(answers)
-    return [*figure_cells(scores), f"{scores['repeats'][0]['pictures']:.0f}"]
+    return [*format_score_cells(scores), f"{scores['repeats'][0]['pictures']:.0f}"]

@@ -1,4 +1,4 @@
-"""What predict says of each picture: a ranking, a set, or a name above the species; and how it is printed."""
+"""Selects what predict reports of each picture (a ranking, a set, or a name above the species) and prints it."""
 
 from __future__ import annotations
 
@@ -19,28 +19,33 @@ if TYPE_CHECKING:
     from leafid.metrics.taxonomy import Taxonomy
 
 Ranking = Sequence[tuple[str, float]]
-#: From the ranking of all species to what is said.
-Choice = Callable[["Answer"], Ranking]
+#: From the answer for a picture, which ranks all species, to the names that are reported, with their probabilities.
+Selector = Callable[["Answer"], Ranking]
 
 
-def ranking_choice(top: int | None) -> Choice:
-    """Say the likeliest species."""
+def make_selector(arguments: argparse.Namespace, model: Model) -> Selector:
+    """Make the selector that ``--set``, ``--back-off`` or ``--top`` ask for."""
+    if arguments.set:
+        return _make_set_selector(model, arguments.set)
+    if arguments.back_off:
+        return _make_back_off_selector(model)
+    top = arguments.top or (None if arguments.output else 5)
     return lambda answer: answer.ranking[:top]
 
 
-def set_choice(model: Model, rule: SetRule) -> Choice:
-    """Say a set of species, maybe an empty one."""
+def _make_set_selector(model: Model, rule: SetRule) -> Selector:
+    """Select a set of species, which may be empty."""
     from leafid.classifiers.thresholds import select_set
 
-    def choose(answer: Answer) -> Ranking:
+    def select(answer: Answer) -> Ranking:
         assert answer.type is not None  # A picture that can't be read gets no answer here.
         return select_set(answer.ranking, rule, model.thresholds.get(answer.type))
 
-    return choose
+    return select
 
 
-def back_off_choice(model: Model) -> Choice:
-    """Say one name, of a species or of what it belongs to, as fine as is sure enough."""
+def _make_back_off_selector(model: Model) -> Selector:
+    """Select a single name: the species, or the lowest taxon above it that is probable enough."""
     import numpy as np
 
     from leafid.metrics.hierarchy import back_off, compute_answer_probability
@@ -48,42 +53,51 @@ def back_off_choice(model: Model) -> Choice:
     from leafid.metrics.taxonomy import Taxonomy
 
     @cache
-    def tree(type_: AcquisitionType) -> Taxonomy:
+    def get_taxonomy(type_: AcquisitionType) -> Taxonomy:
         return Taxonomy(model.species[name].taxon for name in model.identifier(type_).species)
 
-    def choose(answer: Answer) -> Ranking:
+    def select(answer: Answer) -> Ranking:
         assert answer.type is not None
-        threshold = _back_off_threshold(model, answer.type)
-        taxonomy = tree(answer.type)
-        probabilities = dict(answer.ranking)
-        row = np.array([probabilities[name] for name in taxonomy.species])
-        # Without a leaf all species are equally probable: a threshold of 0 would name the first of the alphabet.
-        name = back_off(row[None], taxonomy, threshold)[0] if answer.has_leaf else WILDCARD
-        return [(name, compute_answer_probability(name, row, taxonomy))]
+        taxonomy, threshold = get_taxonomy(answer.type), _get_back_off_threshold(model, answer.type)
+        by_species = dict(answer.ranking)
+        probabilities = np.array([by_species[name] for name in taxonomy.species])
+        # Without a leaf all species are equally probable: a threshold of 0 would select the alphabet's first.
+        name = back_off(probabilities[None], taxonomy, threshold)[0] if answer.has_leaf else WILDCARD
+        return [(name, compute_answer_probability(name, probabilities, taxonomy))]
 
-    return choose
+    return select
 
 
 def check_thresholds(model: Model, pictures: Iterable[Picture], arguments: argparse.Namespace) -> None:
-    """Find out before the work that the model lacks what sets or backing off need."""
+    """Raise before the work starts if the model lacks the thresholds for ``--set`` or ``--back-off``."""
     from leafid.classifiers.thresholds import select_set
 
-    for type_ in dict.fromkeys(picture.type for picture in pictures):
-        # Of a picture of unknown type any type of the model may be recognised.
-        for one in [type_] if type_ in model.identifiers else list(model.identifiers) if type_ is None else []:
-            if arguments.set:
-                select_set([], arguments.set, model.thresholds.get(one))
-            elif arguments.back_off:
-                _back_off_threshold(model, one)
+    types = {picture.type for picture in pictures}
+    # A picture of unknown type may be recognised as any type of the model.
+    for type_ in [type_ for type_ in model.identifiers if type_ in types or None in types]:
+        if arguments.set:
+            select_set([], arguments.set, model.thresholds.get(type_))
+        elif arguments.back_off:
+            _get_back_off_threshold(model, type_)
+
+
+def _get_back_off_threshold(model: Model, type_: AcquisitionType) -> float:
+    thresholds = model.thresholds.get(type_)
+    if thresholds is None or thresholds.back_off is None:
+        raise LeafidError(
+            f"the model has no back-off threshold for pictures of type {type_}: its training set had no species with "
+            "two plants, or its taxa form no tree, or an older leafid trained it; train it again"
+        )
+    return thresholds.back_off
 
 
 def report_context(model: Model, pictures: Sequence[Picture], environment: Environment) -> None:
-    """Tell what --context can do: for how many pictures something is known, and what the model learned of it.
+    """Report how many pictures ``--context`` can help with, and what the model learned from context.
 
     Raises
     ------
     LeafidError
-        When the model knows nothing of context.
+        When the model has learned nothing from context.
     """
     import numpy as np
 
@@ -91,48 +105,39 @@ def report_context(model: Model, pictures: Sequence[Picture], environment: Envir
 
     if not model.contexts:
         raise LeafidError(
-            "the model keeps nothing on context: it was trained by an older program; train it again, or leave out "
-            "--context"
+            "the model has no context prior: an older leafid trained it; train it again, or leave out --context"
         )
-    known = int(np.isfinite(context_rows(pictures)).any(axis=1).sum())
-    environment.note(f"context: place or day is known of {known} of {len(pictures)} pictures; the others go by looks")
-    asked = {picture.type for picture in pictures}
+    n_known = int(np.isfinite(context_rows(pictures)).any(axis=1).sum())
+    environment.note(
+        f"context: place or day is known for {n_known} of {len(pictures)} pictures; the others are identified without"
+    )
+    types = {picture.type for picture in pictures}
     for type_, context in model.contexts.items():
-        if type_ in asked or None in asked:
+        if type_ in types or None in types:
             environment.note(f"context: {type_}: {context}")
 
 
-def _back_off_threshold(model: Model, type_: AcquisitionType) -> float:
-    thresholds = model.thresholds.get(type_)
-    if thresholds is None or thresholds.back_off is None:
-        raise LeafidError(
-            f"the model keeps no threshold for backing off on pictures of type {type_}: its training had no species "
-            "with two plants, or taxa that make no tree, or was by an older program; train it again"
-        )
-    return thresholds.back_off
-
-
-def print_answers(answers: Iterable[Answer], choose: Choice, model: Model, environment: Environment) -> int:
-    """Print what is said of each picture for a person; give the number of pictures answered."""
+def print_answers(answers: Iterable[Answer], select: Selector, model: Model, environment: Environment) -> int:
+    """Print what is selected from each answer, for a person to read; return the number of answers."""
     count = 0
     for count, answer in enumerate(answers, 1):
         if count > 1:
             environment.print()
         environment.print(f"{answer.picture.file}  ({answer.picture.type})")
-        for line in _format_answer(choose(answer), answer, model):
+        for line in _format_answer(select(answer), answer, model):
             environment.print(line)
     return count
 
 
-def _format_answer(chosen: Ranking, answer: Answer, model: Model) -> Iterator[str]:
-    if not chosen:
+def _format_answer(selected: Ranking, answer: Answer, model: Model) -> Iterator[str]:
+    if not selected:
         yield "  no species is likely enough"
         return
-    width = max(len(name) for name, _ in chosen)
-    for rank, (name, probability) in enumerate(chosen, 1):
+    width = max(len(name) for name, _ in selected)
+    for rank, (name, probability) in enumerate(selected, 1):
         info = model.species.get(name)
         if info:
-            beside = ", ".join(info.vernacular_names[:2])
+            remark = ", ".join(info.vernacular_names[:2])
         else:
-            beside = "likeliest: " + ", ".join(f"{species} {share:.1%}" for species, share in answer.ranking[:3])
-        yield f"  {rank}  {probability:6.1%}  {name:<{width}}  {beside}".rstrip()
+            remark = "likeliest: " + ", ".join(f"{species} {share:.1%}" for species, share in answer.ranking[:3])
+        yield f"  {rank}  {probability:6.1%}  {name:<{width}}  {remark}".rstrip()

@@ -1,7 +1,6 @@
-"""Show the feature cache, where what was computed of pictures is kept, or remove values from it.
+"""Show the feature cache, which keeps what was computed of pictures, or remove features from it.
 
-To show it changes nothing: only --clear and --cache-limit remove values. To do so loses nothing but time, as what is
-missing is computed again.
+Only --clear and --cache-limit remove anything. Removed features are computed again when they are needed.
 
 examples:
   leafid cache
@@ -24,13 +23,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--cache-limit",
         metavar="GIB",
         type=parse_gibibytes,
-        help="forget the least recently used values until no more than this is left (default: forget nothing)",
+        help="remove the least recently used features until the cache is no larger than this (default: remove nothing)",
     )
-    parser.add_argument("--clear", action="store_true", help="forget everything")
+    parser.add_argument("--clear", action="store_true", help="remove all features")
 
 
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
-    """Show the store, with values removed first where that is asked for."""
+    """Remove features if the options say so, then show the cache."""
     from contextlib import closing
     from pathlib import Path
 
@@ -42,15 +41,15 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
         return 0
     if arguments.clear or arguments.cache_limit:
         with closing(FeatureCache(folder, arguments.cache_limit or DEFAULT_LIMIT)) as store:
-            forgotten = store.clear() if arguments.clear else store.shrink()
-        if forgotten:
-            environment.note(f"leafid: {forgotten} values forgotten")
+            n_removed = store.clear() if arguments.clear else store.shrink()
+        if n_removed:
+            environment.note(f"leafid: {n_removed} values removed")
     count, size = measure_cache(folder)
     limit = arguments.cache_limit or DEFAULT_LIMIT
-    # Another command may have been given a larger one.
-    most = f" of at most {limit / 2**30:g} GiB" if size <= limit else ""
-    environment.print(f"store     {locate_database(folder)}")
+    # Another command may have used a larger limit.
+    limit_text = f" of at most {limit / 2**30:g} GiB" if size <= limit else ""
+    environment.print(f"cache     {locate_database(folder)}")
     environment.print(f"values    {count}")
-    environment.print(f"size      {size / 2**20:.1f} MiB{most}")
-    # Why it can't be emptied the store has said.
+    environment.print(f"size      {size / 2**20:.1f} MiB{limit_text}")
+    # The cache has logged why it could not be cleared.
     return 1 if arguments.clear and count else 0

@@ -1,10 +1,10 @@
-"""Where a command computes: the workers of a cluster, and the cache of features."""
+"""Options and set-up of commands that compute features: the feature cache and the workers of a cluster."""
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,64 +14,62 @@ from leafid.console.environment import Environment
 if TYPE_CHECKING:
     from leafid.features.loader import FeatureLoader
 
-
-def add_cache_folder(parser: argparse._ActionsContainer) -> None:
-    """``--cache``: where the feature cache is."""
-    parser.add_argument(
-        "--cache", metavar="DIR", help="where descriptors are kept (default: $LEAFID_CACHE, or ~/.cache/leafid)"
-    )
-
-
-def parse_gibibytes(word: str) -> int:
-    """Read a number of GiB above 0, as bytes."""
-    return round(_positive_gibibytes(word) * 2**30)
-
-
 _positive_gibibytes = number_type("a number of GiB above 0", lambda found: 0 < found < 2**30)
 
 
+def parse_gibibytes(word: str) -> int:
+    """Read a number of GiB above 0; return the number of bytes."""
+    return round(_positive_gibibytes(word) * 2**30)
+
+
+def add_cache_folder(parser: argparse._ActionsContainer) -> None:
+    """Add ``--cache``."""
+    parser.add_argument(
+        "--cache", metavar="DIR", help="folder of the feature cache (default: $LEAFID_CACHE, or ~/.cache/leafid)"
+    )
+
+
 def add_cache(parser: argparse.ArgumentParser) -> None:
-    """``--cache-limit`` and ``--no-cache`` beside the option of `add_store_folder`: the feature cache."""
-    which = parser.add_mutually_exclusive_group()
-    add_cache_folder(which)
-    which.add_argument("--no-cache", action="store_true", help="keep no descriptors, and use none that were kept")
+    """Add ``--cache``, ``--no-cache`` and ``--cache-limit``."""
+    either = parser.add_mutually_exclusive_group()
+    add_cache_folder(either)
+    either.add_argument("--no-cache", action="store_true", help="neither use nor keep cached features")
     parser.add_argument(
         "--cache-limit",
         metavar="GIB",
         type=parse_gibibytes,
         default=4 * 2**30,
-        help="how large the store may get; beyond it the least recently used go (default: 4)",
+        help="maximum size of the feature cache; the least recently used features are removed first (default: 4)",
     )
 
 
 @contextmanager
 def on_workers(arguments: argparse.Namespace, pictures: Sequence[str], folders: Sequence[str] = ()) -> Iterator[None]:
-    """Work on the cluster that the arguments ask for, if any.
+    """Run parallel work on the cluster of ``--cluster``, or on local processes without it.
 
     Parameters
     ----------
     arguments : Namespace
         With ``cluster`` and ``jobs``.
     pictures : sequence of str
-        The pictures and collections of the command line, which workers must see.
+        Pictures and collections of the command line, which the workers must be able to read.
     folders : sequence of str, optional
-        What else they must see.
+        Other folders that the workers must be able to see.
     """
     if not arguments.cluster:
         yield
         return
     from leafid.cluster import on_cluster
 
-    # Of thousands of files the folders will do.
-    seen = dict.fromkeys(path if path.is_dir() else path.parent for path in map(Path, (*pictures, *folders)))
-    with on_cluster(arguments.cluster, seen, arguments.jobs):
+    # Only folders: there may be thousands of files.
+    paths = dict.fromkeys(path if path.is_dir() else path.parent for path in map(Path, (*pictures, *folders)))
+    with on_cluster(arguments.cluster, paths, arguments.jobs):
         yield
 
 
 @contextmanager
 def open_loader(arguments: argparse.Namespace, environment: Environment) -> Iterator[FeatureLoader]:
-    """Open the feature cache that the arguments ask for, and what describes pictures with it."""
-    from contextlib import ExitStack
+    """Open the feature cache and yield the loader that uses it."""
     from tempfile import TemporaryDirectory
 
     from leafid.errors import LeafidError
@@ -81,13 +79,12 @@ def open_loader(arguments: argparse.Namespace, environment: Environment) -> Iter
     with ExitStack() as stack:
         folder = arguments.cache or default_cache_folder()
         if arguments.no_cache:
-            # What the types share is still computed once only; it is gone with the command.
+            # A temporary cache, so that features that several types share are computed only once.
             folder = stack.enter_context(TemporaryDirectory(prefix="leafid-"))
-        store = None
+        cache = None
         try:
-            store = FeatureCache(folder, arguments.cache_limit)
-            stack.callback(store.close)
+            cache = FeatureCache(folder, arguments.cache_limit)
+            stack.callback(cache.close)
         except LeafidError as error:
-            # It costs the cache, and not the work.
-            environment.warn(f"{error}; nothing is kept")
-        yield FeatureLoader(store, arguments.jobs, environment.progress)
+            environment.warn(f"{error}; nothing is cached")
+        yield FeatureLoader(cache, arguments.jobs, environment.progress)

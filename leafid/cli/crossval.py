@@ -1,12 +1,12 @@
-"""Train and score by folds of plants, or of places.
+"""Cross-validate recipes on a collection: train and score by folds of plants, or of places.
 
-Every picture is named by a model that saw no picture of its plant. Pictures of species that a fold's training part
-lacks can't be right: they are left out of the figures and counted apart. This is repeated with several seeds, which
-deal the plants out anew; figures are the means over the seeds, and ± the standard deviation over all folds.
+Every picture is named by a model whose training set had no picture of its plant. If a species has no plant in a fold's
+training part, its pictures can't be named correctly: they are left out of the scores and counted separately. The
+cross-validation is repeated with several seeds, which assign the plants to other folds. Scores are means over the
+seeds, and ± is the standard deviation over all folds.
 
-With --by-place no model saw a picture of the same place (plants within 5 km of each other, or joined by a chain of such
-plants): what only holds at one garden is found out. With --context the answers by looks and those by looks, place and
-day together are scored apart.
+--by-place makes folds of whole places (plants within 5 km of each other, or joined by a chain of such plants): this
+shows what holds only at one place. --context also scores the answers that use place and day of the year.
 
 examples:
   leafid crossval imageclef2011
@@ -19,7 +19,7 @@ from __future__ import annotations
 import argparse
 
 from leafid.cli.computing import add_cache, on_workers, open_loader
-from leafid.cli.training_input import add_recipe, add_training_types, load_recipes, read_training_pictures
+from leafid.cli.training_input import SCORE_TITLES, add_training_options, load_recipes, read_training_pictures
 from leafid.console.arguments import add_cluster, add_jobs, add_layout, add_seed, positive_int
 from leafid.console.environment import Environment
 
@@ -32,15 +32,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--shared-codebooks",
         action="store_true",
-        help="learn the codebooks once, without labels, from the pictures of all folds: much quicker",
+        help="learn codebooks once, without labels, from the pictures of all folds: much faster",
     )
-    parser.add_argument("--by-place", action="store_true", help="fold whole places instead of plants")
-    parser.add_argument(
-        "--context", action="store_true", help="score beside it answers that place and day of the year had a say in"
-    )
-    parser.add_argument("--json", action="store_true", help="print every fold's figures as JSON; folds count from 1")
-    add_training_types(parser)
-    add_recipe(parser)
+    parser.add_argument("--by-place", action="store_true", help="make folds of places instead of plants")
+    parser.add_argument("--context", action="store_true", help="also score answers that use place and day of the year")
+    parser.add_argument("--json", action="store_true", help="print the scores of every fold, numbered from 1, as JSON")
+    add_training_options(parser)
     add_layout(parser)
     add_cache(parser)
     add_seed(parser)
@@ -74,49 +71,42 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
             by_place=arguments.by_place,
         )
         for answer in folds:
-            learned = f"; context: {answer.context}" if answer.context else ""
-            environment.note(f"seed {answer.seed}, fold {answer.fold + 1}: {answer.type} done{learned}")
+            remark = f"; context: {answer.context}" if answer.context else ""
+            environment.note(f"seed {answer.seed}, fold {answer.fold + 1}: {answer.type} done{remark}")
             answers.append(answer)
     by_type = {}
     for type_ in recipes:
-        own = [one for one in answers if one.type == type_]
-        by_type[str(type_)] = cross_validated_scores(own)
+        of_type = [fold for fold in answers if fold.type == type_]
+        by_type[str(type_)] = cross_validated_scores(of_type)
         if arguments.context:
-            in_context = [replace(one, held_out=one.with_context) for one in own if one.with_context]
+            in_context = [replace(fold, held_out=fold.with_context) for fold in of_type if fold.with_context]
             by_type[f"{type_} + context"] = cross_validated_scores(in_context)
     if arguments.json:
-        for figures in by_type.values():
-            # Counted from 1, as in the messages.
-            figures["folds"] = [{**one, "fold": one["fold"] + 1} for one in figures["folds"]]
+        for scores in by_type.values():
+            # Numbered from 1, as in the messages.
+            scores["folds"] = [{**fold, "fold": fold["fold"] + 1} for fold in scores["folds"]]
         environment.print(json.dumps(by_type, indent=1))
     else:
         _print_table(by_type, environment)
     return 1 if loader.unreadable else 0
 
 
-# Headings of the figures whose names in JSON have other spellings.
-_TITLES = {"top1": "top-1", "top5": "top-5", "per_plant": "per-plant"}
-
-
-def figure_cells(scores: dict) -> list[str]:
-    """Write each figure of `cross_validated_scores`, mean ± spread; "-" where it is missing."""
-    from leafid.classifiers.held_out import FIGURES
-
+def format_score_cells(scores: dict) -> list[str]:
+    """Format each score of `cross_validated_scores` as "mean ± standard deviation over folds", or "-" without one."""
     return [
-        f"{scores[name]['mean']:.3f} ± {scores[name]['fold_sd']:.3f}" if name in scores else "-" for name in FIGURES
+        f"{scores[key]['mean']:.3f} ± {scores[key]['fold_sd']:.3f}" if key in scores else "-" for key in SCORE_TITLES
     ]
 
 
 def _print_table(by_type: dict[str, dict], environment: Environment) -> None:
     import numpy as np
+    from tabulate import tabulate
 
-    from leafid.classifiers.held_out import FIGURES
-
-    width = max(10, *map(len, by_type))
-    titles = [_TITLES.get(name, name) for name in FIGURES]
-    environment.print(f"{'type':<{width}}" + "".join(f"  {title:>14}" for title in titles) + "   pictures   left out")
-    for type_, figures in by_type.items():
-        counts = [(one["pictures"], one["unseen"]) for one in figures["repeats"]]
-        pictures, unseen = np.mean(counts, axis=0) if counts else (0, 0)
-        line = f"{type_:<{width}}" + "".join(f"  {cell:>14}" for cell in figure_cells(figures))
-        environment.print(line + f"{pictures:>11.0f}{unseen:>11.0f}")
+    rows = []
+    for type_, scores in by_type.items():
+        counts = [(repeat["pictures"], repeat["unseen"]) for repeat in scores["repeats"]]
+        n_pictures, n_unseen = np.mean(counts, axis=0) if counts else (0, 0)
+        rows.append([type_, *format_score_cells(scores), f"{n_pictures:.0f}", f"{n_unseen:.0f}"])
+    titles = ["type", *SCORE_TITLES.values(), "pictures", "left out"]
+    alignment = ("left", *["right"] * (len(titles) - 1))
+    environment.print(tabulate(rows, titles, "plain", colalign=alignment, disable_numparse=True))

@@ -45,22 +45,22 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_assume_type(parser)
     add_layout(parser)
     parser.add_argument(
-        "--families", metavar="A,B,…", help="only these descriptor families, in this order (default: all)"
+        "--families", metavar="A,B,…", help="descriptor families to compute, in this order (default: all)"
     )
-    parser.add_argument("--list", action="store_true", help="list the families, and end")
+    parser.add_argument("--list", action="store_true", help="list the descriptor families and exit")
     parser.add_argument(
         "--output",
         default="-",
         metavar="FILE",
         type=nonempty_path,
-        help="the table, .csv or .parquet (default: -, CSV to stdout)",
+        help="table to write, .csv or .parquet (default: -, CSV to stdout)",
     )
     add_jobs(parser)
     add_cluster(parser)
 
 
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
-    """Describe the pictures."""
+    """Write the table; 1 when any picture is left out."""
     from functools import partial
 
     from leafid.collection import read_and_warn

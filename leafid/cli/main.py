@@ -1,4 +1,4 @@
-"""The command line: finds the command, and is the one place where errors become an exit status."""
+"""The command line: dispatches to a command, and turns every error into a message and an exit status."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ import leafid
 from leafid.console.environment import Environment
 from leafid.errors import LeafidError, ProblemsError, UsageError, to_one_line
 
-# What a command module offers: configure(parser), run(arguments, environment) -> exit status.
-# Modules are imported only when their command is called, and import what is heavy only when they run.
+# A command module has configure(parser) and run(arguments, environment) -> exit status, and its docstring is the help.
+# It is imported only when its command is called, and imports heavy modules only in run().
 GROUPS = {
     "identify": {
         "predict": "name the species of pictures",
         "segment": "cut leaves out of pictures",
-        "describe": "write the descriptors of pictures as a table",
+        "describe": "measure leaves: write their descriptors as a table",
     },
     "train": {
         "train": "train a model on a collection",
-        "crossval": "train and score by folds of plants",
+        "crossval": "cross-validate recipes by folds of plants",
     },
     "score": {
         "evaluate": "score run files",
         "compare": "test whether runs differ",
-        "report": "write an HTML page about runs, with plots and pictures",
-        "check": "check a run file, listing every problem",
+        "report": "write an HTML report on runs, with plots and pictures",
+        "check": "check a run file and list every problem",
         "evaluate-hierarchy": "score plant runs that may answer with a genus, a family or an order",
     },
     "other tasks": {
@@ -40,13 +40,13 @@ GROUPS = {
         "check-annotation": "check run files of the ImageCLEF 2016 annotation task",
     },
     "tools": {
-        "info": "tell what a collection holds",
+        "info": "show what a collection holds",
         "sample": "draw a collection of synthetic leaves",
-        "cache": "show or empty the feature cache",
+        "cache": "show or clear the feature cache",
     },
 }
 COMMANDS = {name: summary for commands in GROUPS.values() for name, summary in commands.items()}
-# Commands that stand with their task; the others are modules of this package, named as they are.
+# Modules of the commands that live with their task; the others are modules of this package named like the command.
 _TASK_MODULES = {
     "evaluate-irma": "leafid.tasks.irma.command",
     "evaluate-interpretation": "leafid.tasks.interpretation.command",
@@ -54,17 +54,17 @@ _TASK_MODULES = {
     "check-annotation": "leafid.tasks.annotation2016.check_command",
 }
 
-#: Of one error; a file of another kind given as a run may have a problem in every line.
-MOST_PROBLEMS = 100
+#: Maximum number of problems printed for one error: a file that is no run may have one in every line.
+MAX_PROBLEMS = 100
 
 EXIT_BAD_DATA, EXIT_WRONG_USAGE, EXIT_INTERRUPTED = 1, 2, 130
 
 
 class Parser(argparse.ArgumentParser):
-    """Reports wrong usage as one line, with the way to the help."""
+    """Reports wrong usage as one line that names the help."""
 
     def error(self, message: str) -> NoReturn:
-        """Raise instead of printing the usage and leaving."""
+        """Raise instead of printing the usage and exiting."""
         raise UsageError(f"{message}; see '{self.prog} --help'")
 
 
@@ -74,7 +74,7 @@ def main(argv: Sequence[str] | None = None, environment: Environment | None = No
     Parameters
     ----------
     argv : sequence of str, optional
-        The words after the program's name; those of the process by default.
+        The arguments after the program's name; those of the process by default.
     environment : Environment, optional
 
     Returns
@@ -93,12 +93,12 @@ def main(argv: Sequence[str] | None = None, environment: Environment | None = No
         environment.note("leafid: interrupted")
         status = EXIT_INTERRUPTED
     except Exception as error:
-        # A reader of our output that has seen enough (`leafid … | head`) is no error.
+        # It is no error when the reader of the output has closed it (`leafid … | head`).
         if not (isinstance(error, BrokenPipeError) and environment.is_pipe_closed()):
             status = EXIT_WRONG_USAGE if isinstance(error, UsageError) else EXIT_BAD_DATA
             if debug:
                 environment.note("".join(traceback.format_exception(error)).rstrip("\n"))
-            for line in _explained(error):
+            for line in _format_error(error):
                 environment.note(f"leafid: error: {line}")
     environment.flush_stdout()
     return status
@@ -109,12 +109,12 @@ def entry_point() -> NoReturn:
     sys.exit(main())
 
 
-def _explained(error: Exception) -> list[str]:
-    """Give the lines that tell of an error."""
+def _format_error(error: Exception) -> list[str]:
+    """Format an error as lines for the user."""
     if isinstance(error, ProblemsError):
-        more = len(error.problems) - MOST_PROBLEMS
+        more = len(error.problems) - MAX_PROBLEMS
         last = [f"and {more} problem{'s' if more > 1 else ''} more"] if more > 0 else []
-        return [*error.problems[:MOST_PROBLEMS], *last]
+        return [*error.problems[:MAX_PROBLEMS], *last]
     if isinstance(error, LeafidError):
         text = str(error)
     elif isinstance(error, OSError):
@@ -128,19 +128,19 @@ def _explained(error: Exception) -> list[str]:
 
 def _dispatch(words: list[str], environment: Environment) -> int:
     if not words:
-        environment.note(_overview())
+        environment.note(_format_overview())
         return EXIT_WRONG_USAGE
     command, *rest = words
     if command in {"-h", "--help", "help"}:
         if not rest:
-            environment.print(_overview())
+            environment.print(_format_overview())
             return 0
         command, rest = rest[0], ["--help"]
     if command == "--version":
         environment.print(f"leafid {leafid.__version__}")
         return 0
     if command not in COMMANDS:
-        raise UsageError(f"unknown command {command!r}{_nearest(command)}; see 'leafid --help'")
+        raise UsageError(f"unknown command {command!r}{_suggest_command(command)}; see 'leafid --help'")
     module = importlib.import_module(_TASK_MODULES.get(command, f"leafid.cli.{command.replace('-', '_')}"))
     parser = Parser(
         prog=f"leafid {command}",
@@ -153,13 +153,13 @@ def _dispatch(words: list[str], environment: Environment) -> int:
     if {"-h", "--help"} & set(rest):
         environment.stdout.write(parser.format_help())
         return 0
-    # Options may stand between other words, too; only the plain way knows what a '--' among them means.
+    # Options may stand between positional arguments; only parse_args knows what '--' means.
     arguments = parser.parse_args(rest) if "--" in rest else parser.parse_intermixed_args(rest)
-    with _LoggedTo(environment):
+    with _LogToStderr(environment):
         return module.run(arguments, environment)
 
 
-def _overview() -> str:
+def _format_overview() -> str:
     width = max(map(len, COMMANDS)) + 2
     commands = "\n".join(
         f"{group}:\n" + "".join(f"  {name:<{width}}{summary}\n" for name, summary in members.items())
@@ -169,20 +169,20 @@ def _overview() -> str:
         f"{leafid.__doc__}\n\n"
         "usage: leafid COMMAND …\n\n"
         f"{commands}\n"
-        "'leafid COMMAND --help' tells more of each.\n"
+        "'leafid COMMAND --help' shows the options of a command, with examples.\n"
         "options: --version, --debug (show the traceback of an error)"
     )
 
 
-def _nearest(word: str) -> str:
+def _suggest_command(word: str) -> str:
     import difflib
 
     close = difflib.get_close_matches(word, COMMANDS, n=1)
     return f"; did you mean {close[0]!r}?" if close else ""
 
 
-class _LoggedTo(logging.Handler):
-    """Shows the library's warnings as lines on stderr while a command runs."""
+class _LogToStderr(logging.Handler):
+    """Writes the library's warnings to stderr while a command runs."""
 
     def __init__(self, environment: Environment) -> None:
         super().__init__(logging.WARNING)

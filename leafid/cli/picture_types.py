@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def assume_type(arguments: argparse.Namespace, pictures: Sequence[Picture]) -> list[Picture]:
-    """Give every picture the type of ``--assume-type``, where that is given."""
+    """Give every picture the type of ``--assume-type``, if there is one."""
     from leafid.collection import AcquisitionType
 
     if not arguments.assume_type:
@@ -22,7 +22,7 @@ def assume_type(arguments: argparse.Namespace, pictures: Sequence[Picture]) -> l
 
 
 def load_type_recognition(arguments: argparse.Namespace, pictures: Sequence[Picture]) -> TypeRecognition | None:
-    """Read from the model what recognises types; None where the type of every picture is known.
+    """Read the type recogniser of ``--model`` or the bundled model; None if the type of every picture is known.
 
     Raises
     ------
@@ -47,5 +47,5 @@ def load_type_recognition(arguments: argparse.Namespace, pictures: Sequence[Pict
 
 def recognise_type(recognition: TypeRecognition | None, picture: Picture) -> AcquisitionType:
     """Recognise the type of a picture whose metadata don't say it."""
-    assert recognition is not None, "recognition_of_types saw no picture of unknown type"
+    assert recognition is not None, "load_type_recognition found no picture of unknown type"
     return recognition.recognise_file(picture.file)

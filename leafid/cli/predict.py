@@ -1,24 +1,22 @@
 """Name the species of pictures.
 
-With --output, writes a run file in the ImageCLEF format, a line for each prediction: picture, species, rank, and a
-probability, calibrated where training had species with several plants. Without it, prints a ranking for a person to
-read. Of a collection with a test part only that part is named. A picture that can't be read is reported, and costs
-nothing of the work done on the others.
+Without --output, predict prints a ranking of species for each picture. With --output it writes a run file in the format
+of the ImageCLEF plant task, one line for each prediction: picture, species, rank, probability. The probabilities are
+calibrated if the model's training set had species with several plants. If a collection has a test part, only that part
+is named. A picture that can't be read is reported and skipped.
 
-A run is written as the work goes on, to RUN.part; it takes its name when it is whole. After an interruption the same
-command goes on where it stopped.
+The run is written to RUN.part and renamed to RUN when it is complete. The same command resumes an interrupted run.
 
-With --set, a set of species for each picture: the K likeliest (top-K), as many as come to K on average (average-K), or
-as many as hold the right one with probability P (coverage-P). A set may be empty: a run file then has no line of the
-picture. With --back-off, one name for each picture, of a species, or of a genus, family or order ('Quercus *': an oak,
-don't know which), as fine as is sure enough; '*' where no leaf was found. How sure that is, training found out on
-held-out plants.
+--set reports a set of species for each picture: the K likeliest (top-K), K on average (average-K), or as many as are
+needed to include the correct one with probability P (coverage-P). A set may be empty; a run file then has no line for
+that picture. --back-off reports one name for each picture: a species or, where no species is probable enough, a genus,
+family or order ('Quercus *'), or '*', also where no leaf is found. Both use thresholds learned from held-out plants.
 
---format annotation2016 writes the run file of another task: each species with its probability and with the box of the
-leaf in the picture.
+--format annotation2016 writes the run file of another task: each species with its probability and with the bounding box
+of the leaf.
 
-With --context, where and on which day of the year a picture was taken have a say too, as far as its metadata tell and
-as training found out that it helps at other places.
+--context also uses where and on which day of the year a picture was taken, as far as its metadata say, and as far as
+training found that this helps at places outside the training set.
 
 examples:
   leafid predict my-leaf.jpg
@@ -45,9 +43,7 @@ from leafid.console.outputs import refuse_inputs, text_output_path
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from leafid.cli.answers import Choice
     from leafid.collection import Picture
-    from leafid.identification.model import Model
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -61,24 +57,27 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--output",
         metavar="RUN",
         type=text_output_path,
-        help="write a run file instead of printing a ranking (-: to stdout)",
+        help="write a run file instead of printing rankings (-: to stdout)",
     )
-    what = parser.add_mutually_exclusive_group()
-    what.add_argument(
-        "--top", metavar="K", type=positive_int, help="species a picture (default: all in a run file, 5 in a ranking)"
+    names = parser.add_mutually_exclusive_group()
+    names.add_argument(
+        "--top",
+        metavar="K",
+        type=positive_int,
+        help="number of species for each picture (default: all in a run file, 5 on the screen)",
     )
-    what.add_argument("--set", metavar="RULE", help="a set of species a picture: top-K, average-K or coverage-P")
-    what.add_argument("--back-off", action="store_true", help="one name a picture, as fine as is sure enough")
+    names.add_argument("--set", metavar="RULE", help="a set of species for each picture: top-K, average-K, coverage-P")
+    names.add_argument(
+        "--back-off", action="store_true", help="one name for each picture: a species, genus, family, order, or '*'"
+    )
     parser.add_argument(
-        "--context",
-        action="store_true",
-        help="let place and day of the year, where they are known, have a say (default: looks alone)",
+        "--context", action="store_true", help="also use place and day of the year where they are known"
     )
     parser.add_argument(
         "--format",
         choices=("imageclef2011", "annotation2016"),
         default="imageclef2011",
-        help="of the run file (default: %(default)s)",
+        help="format of the run file (default: %(default)s)",
     )
     add_layout(parser)
     add_cache(parser)
@@ -91,37 +90,37 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     from leafid.files import check_writable
     from leafid.identification.bundled import default_model
 
-    _parse_usage(arguments)
+    _parse_options(arguments)
     model_file = arguments.model or default_model()
     if arguments.output:
-        # Found out now rather than after the work.
+        # Checked before the work starts.
         refuse_inputs(arguments.output, [model_file, *arguments.pictures])
         check_writable(arguments.output)
 
-    from leafid.cli.answers import check_thresholds, print_answers, report_context
+    from leafid.cli.answers import check_thresholds, make_selector, print_answers, report_context
     from leafid.cli.run_writer import write_run_file
     from leafid.identification.modelfile import read_model
     from leafid.identification.prediction import predict
 
     model = read_model(model_file)
-    pictures, incomplete = _pictures_to_name(arguments, environment)
+    pictures, is_incomplete = _read_pictures(arguments, environment)
     check_thresholds(model, pictures, arguments)
     if arguments.context:
         report_context(model, pictures, environment)
-    choose = _choice(arguments, model)
+    select = make_selector(arguments, model)
     with on_workers(arguments, arguments.pictures), open_loader(arguments, environment) as loader:
         if arguments.output:
-            n_answered = write_run_file(arguments, model, pictures, loader, choose, environment)
+            n_answered = write_run_file(arguments, model, pictures, loader, select, environment)
         else:
             answers = predict(model, pictures, loader, context=arguments.context)
-            n_answered = print_answers(answers, choose, model, environment)
-    failed = len(pictures) - n_answered
-    if failed:
-        environment.note(f"leafid: {failed} of {len(pictures)} pictures could not be read")
-    return 1 if failed or incomplete else 0
+            n_answered = print_answers(answers, select, model, environment)
+    n_failed = len(pictures) - n_answered
+    if n_failed:
+        environment.note(f"leafid: {n_failed} of {len(pictures)} pictures could not be read")
+    return 1 if n_failed or is_incomplete else 0
 
 
-def _parse_usage(arguments: argparse.Namespace) -> None:
+def _parse_options(arguments: argparse.Namespace) -> None:
     from leafid.classifiers.thresholds import SetRule
     from leafid.errors import UsageError
 
@@ -133,23 +132,13 @@ def _parse_usage(arguments: argparse.Namespace) -> None:
         arguments.set = SetRule.parse(arguments.set)
     if arguments.context and (arguments.back_off or (arguments.set and arguments.set.kind != "top")):
         raise UsageError(
-            "expected --context without --back-off and with top-K sets only: how sure the others must be was learned "
-            "of looks alone"
+            "expected --context without --back-off and with top-K sets only: the thresholds of the others were learned "
+            "without context"
         )
 
 
-def _choice(arguments: argparse.Namespace, model: Model) -> Choice:
-    from leafid.cli.answers import back_off_choice, ranking_choice, set_choice
-
-    if arguments.set:
-        return set_choice(model, arguments.set)
-    if arguments.back_off:
-        return back_off_choice(model)
-    return ranking_choice(arguments.top or (None if arguments.output else 5))
-
-
-def _pictures_to_name(arguments: argparse.Namespace, environment: Environment) -> tuple[list[Picture], bool]:
-    """List the pictures, and tell whether any that were asked for are left out."""
+def _read_pictures(arguments: argparse.Namespace, environment: Environment) -> tuple[list[Picture], bool]:
+    """List the pictures to name; also tell whether any of those on the command line are left out."""
     from leafid.collection import find_name_clashes, read_and_warn
     from leafid.errors import ProblemsError
 
@@ -159,7 +148,7 @@ def _pictures_to_name(arguments: argparse.Namespace, environment: Environment) -
         pictures = [picture for picture in pictures if picture.part == "test"]
     n_found = len(pictures)
     if arguments.output:
-        pictures = _writable(pictures, arguments.format, environment)
+        pictures = _keep_writable(pictures, arguments.format, environment)
         problems = [
             f"{name}: two pictures have this name ({', '.join(str(picture.file) for picture in same)}); "
             "a run file can't tell them apart: name them in two runs, or rename one"
@@ -170,13 +159,13 @@ def _pictures_to_name(arguments: argparse.Namespace, environment: Environment) -
     return assume_type(arguments, pictures), collection.is_incomplete or len(pictures) < n_found
 
 
-def _writable(pictures: Sequence[Picture], run_format: str, environment: Environment) -> list[Picture]:
-    """Leave out, with a warning, the pictures whose names a run file can't hold; one of them at least must remain."""
+def _keep_writable(pictures: Sequence[Picture], run_format: str, environment: Environment) -> list[Picture]:
+    """Leave out, with a warning, the pictures whose names a run file can't hold; raise if none remains."""
     from leafid.errors import ProblemsError
 
     kept, problems = [], []
     for picture in pictures:
-        problem = _name_problem(picture.name, run_format)
+        problem = _check_name(picture.name, run_format)
         if problem is None:
             kept.append(picture)
         else:
@@ -188,7 +177,8 @@ def _writable(pictures: Sequence[Picture], run_format: str, environment: Environ
     return kept
 
 
-def _name_problem(name: str, run_format: str) -> str | None:
+def _check_name(name: str, run_format: str) -> str | None:
+    """Give the reason why a run file can't hold a picture's name, if there is any."""
     from leafid.files import is_utf8
 
     if len(name.split()) != 1:

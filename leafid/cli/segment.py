@@ -59,7 +59,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     add_assume_type(parser)
     parser.add_argument(
-        "--crop", action="store_true", help=f"also write <name>_crop.png: upright, on white, {CROP_SIZE} pixels a side"
+        "--crop",
+        action="store_true",
+        help=f"also write <name>_crop.png: upright, on white, {CROP_SIZE} pixels on each side",
     )
     add_layout(parser)
     add_jobs(parser)
@@ -75,7 +77,7 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     collection = read_and_warn(arguments.pictures, arguments.layout, unlabelled=True)
     pictures = assume_type(arguments, collection.pictures)
     _refuse_read_folder(output, pictures, arguments.pictures)
-    names = output_names([picture.file for picture in pictures], collection.root)
+    names = make_output_names([picture.file for picture in pictures], collection.root)
     recognition = load_type_recognition(arguments, pictures)
     task = partial(_segment_file, recognition=recognition, output=output, crop=arguments.crop)
     width = max(len("picture"), *(len(picture.name) for picture in pictures))
@@ -100,35 +102,25 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
 
 
 def _refuse_read_folder(output: Path, pictures: Sequence[Picture], given: Sequence[str]) -> None:
-    """Refuse to write where the next call would take what this one wrote for further pictures."""
+    """Refuse an output folder that the next call would read as pictures."""
     from leafid.errors import UsageError
 
-    into = output.resolve()
-    # A folder that is named is read with all below it; of one picture that is named its folder is not read.
+    target = output.resolve()
+    # A folder on the command line is read with all folders in it; for a file, its folder is not read.
     read = [Path(path) for path in given if Path(path).is_dir()]
     for folder in dict.fromkeys([*(picture.file.parent for picture in pictures), *read]):
-        found = folder.resolve()
-        if into == found or into in found.parents or (folder in read and found in into.parents):
+        source = folder.resolve()
+        if target == source or target in source.parents or (folder in read and source in target.parents):
             raise UsageError(f"--output {output}: expected a folder apart from the pictures in {folder}; name another")
 
 
-def output_names(files: Sequence[Path], root: Path) -> list[str]:
-    """Name what is written for each file, so that no two names are the same.
+def make_output_names(files: Sequence[Path], root: Path) -> list[str]:
+    """Make a different output name for each file.
 
-    Parameters
-    ----------
-    files : sequence of Path
-    root : Path
-        The folder that they were found in.
-
-    Returns
-    -------
-    list of str
-        The file's name without ending where no other file has it; else its path below `root`, with ending and with
-        ``_`` for the separators.
+    It is the file's stem if no other file has that, else its path relative to `root` with ``_`` for the separators.
     """
     base = root if root.is_dir() else root.parent
-    # Some file systems take upper and lower case for the same.
+    # Some file systems ignore case.
     stems = Counter(file.stem.lower() for file in files)
     taken: set[str] = set()
     names = []
@@ -166,8 +158,8 @@ def _write(path: Path, image: np.ndarray) -> None:
 
     from leafid.files import open_output
 
-    # Outlines a pixel wide would fade if the colours were stored at half the resolution.
-    sharp = [cv2.IMWRITE_JPEG_QUALITY, 92, cv2.IMWRITE_JPEG_SAMPLING_FACTOR, cv2.IMWRITE_JPEG_SAMPLING_FACTOR_444]
-    _, encoded = cv2.imencode(path.suffix, image, sharp if path.suffix == ".jpg" else [])
+    # No chroma subsampling: the outlines are one pixel wide.
+    jpeg = [cv2.IMWRITE_JPEG_QUALITY, 92, cv2.IMWRITE_JPEG_SAMPLING_FACTOR, cv2.IMWRITE_JPEG_SAMPLING_FACTOR_444]
+    _, encoded = cv2.imencode(path.suffix, image, jpeg if path.suffix == ".jpg" else [])
     with open_output(path, "wb") as stream:
         stream.write(encoded.tobytes())

@@ -1,8 +1,8 @@
 """Train a model on a collection: one classifier for each acquisition type.
 
-Of a collection with a training part only that part is used. What is learned of held-out plants while training is
-printed and kept in the model. Descriptors are kept on disk: a training that was interrupted goes on where it stopped,
-and one on the same pictures again is quick.
+If the collection has a training part, only that part is used. The scores on held-out plants, which training computes to
+calibrate the model, are printed and kept in the model file. Features are cached on disk: an interrupted training
+resumes where it stopped, and the next training on the same pictures is quick.
 
 examples:
   leafid train imageclef2011 --output clef11.leafid
@@ -18,13 +18,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from leafid.cli.computing import add_cache, on_workers, open_loader
-from leafid.cli.training_input import (
-    add_recipe,
-    add_training_types,
-    format_score_line,
-    load_recipes,
-    read_training_pictures,
-)
+from leafid.cli.training_input import SCORE_TITLES, add_training_options, load_recipes, read_training_pictures
 from leafid.console.arguments import add_cluster, add_jobs, add_layout, add_seed
 from leafid.console.environment import Environment
 from leafid.console.outputs import binary_output_path, refuse_inputs
@@ -39,8 +33,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--output", required=True, metavar="MODEL", type=binary_output_path, help="the model file to write"
     )
-    add_training_types(parser)
-    add_recipe(parser)
+    add_training_options(parser)
     add_layout(parser)
     add_cache(parser)
     add_seed(parser)
@@ -52,7 +45,7 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     """Train; 1 when any picture could not be read."""
     from leafid.files import check_writable
 
-    # Found out now rather than after the training.
+    # Checked before the work starts.
     refuse_inputs(arguments.output, [arguments.collection, arguments.recipe])
     check_writable(arguments.output)
 
@@ -65,12 +58,12 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     with on_workers(arguments, [arguments.collection]), open_loader(arguments, environment) as loader:
         model = train(pictures, recipes, loader, arguments.seed)
     write_model(model, arguments.output)
-    # Not all that were read: a recipe needn't learn from every type that the collection has.
+    # Fewer than were read if the recipes use pictures of some types only.
     n_used = sum(info.n_pictures for info in model.species.values())
     environment.print(f"{arguments.output}: trained on {n_used} pictures")
-    environment.print("on plants held out while training:")
+    environment.print("on held-out plants:")
     for type_ in model.identifiers:
-        environment.print("  " + format_score_line(str(type_), model.scores[str(type_)]))
+        environment.print(f"  {type_:<10} {_format_scores(model.scores.get(str(type_)))}")
     if model.type_recognition is not None:
         environment.print(f"  acquisition type recognised: {model.type_recognition:.3f} of the pictures")
     if loader.unreadable:
@@ -78,8 +71,15 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     return 1 if loader.unreadable else 0
 
 
+def _format_scores(scores: dict[str, float] | None) -> str:
+    if not scores or "S" not in scores:
+        return "no picture of a species with another plant to learn from; probabilities are not calibrated"
+    values = "   ".join(f"{title} {scores[key]:.3f}" for key, title in SCORE_TITLES.items())
+    return f"{values}   ({scores['pictures']:.0f} pictures, {scores['unseen']:.0f} left out)"
+
+
 def _check_parts(collection: str, pictures: Sequence[Picture]) -> None:
-    """Refuse to learn what is kept for testing: a score on it would say nothing."""
+    """Refuse to train on a test part: scores on it would mean nothing."""
     from leafid.errors import LeafidError
 
     parts = {picture.part for picture in pictures}

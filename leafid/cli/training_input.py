@@ -1,4 +1,4 @@
-"""The input of train and crossval: pictures with labels, and recipes; and how both print scores."""
+"""The input of train and crossval: labelled pictures and recipes; and the names under which both print scores."""
 
 from __future__ import annotations
 
@@ -12,29 +12,30 @@ if TYPE_CHECKING:
     from leafid.collection.picture import AcquisitionType
     from leafid.recipes.recipe import Recipe
 
+#: Column titles of the scores that `leafid.classifiers.held_out` computes.
+SCORE_TITLES = {"S": "S", "top1": "top-1", "top5": "top-5", "per_plant": "per-plant"}
 
-def add_recipe(parser: argparse.ArgumentParser) -> None:
-    """``--recipe``: how pictures are described and classified."""
+
+def add_training_options(parser: argparse.ArgumentParser) -> None:
+    """Add ``--only-type``, ``--assume-type`` and ``--recipe``.
+
+    The older ``--type`` has both meanings: it is ``--assume-type`` if the type of no picture is known, and
+    ``--only-type`` otherwise.
+    """
+    parser.add_argument("--only-type", choices=TYPES, help="train for this acquisition type only (default: all types)")
+    parser.add_argument(
+        "--assume-type",
+        choices=TYPES,
+        help="take every picture for one of this type (default: the type in its metadata)",
+    )
+    parser.add_argument("--type", choices=TYPES, help=argparse.SUPPRESS)
     parser.add_argument(
         "--recipe",
         default="default",
         metavar="R",
-        help="a recipe that comes along (default, fast, baseline-bow), a folder with a TYPE.toml for each type, "
-        "or a .toml file (default: %(default)s)",
+        help="a shipped recipe (default, fast, baseline-bow), a .toml file, or a folder with a TYPE.toml for each type "
+        "(default: %(default)s)",
     )
-
-
-def add_training_types(parser: argparse.ArgumentParser) -> None:
-    """``--only-type`` and ``--assume-type``; the older ``--type`` means the latter where no type is known."""
-    parser.add_argument(
-        "--only-type", choices=TYPES, help="learn to identify this acquisition type only (default: all types)"
-    )
-    parser.add_argument(
-        "--assume-type",
-        choices=TYPES,
-        help="take every picture for one of this type (default: that of its metadata)",
-    )
-    parser.add_argument("--type", choices=TYPES, help=argparse.SUPPRESS)
 
 
 def read_training_pictures(arguments: argparse.Namespace) -> list[Picture]:
@@ -50,21 +51,11 @@ def read_training_pictures(arguments: argparse.Namespace) -> list[Picture]:
 
 
 def load_recipes(arguments: argparse.Namespace, pictures: list[Picture]) -> dict[AcquisitionType, Recipe]:
-    """Load the recipes for the types that are asked for and present."""
+    """Load the recipe of each type to train: those among the pictures, or the one of ``--only-type``."""
     from leafid.collection import AcquisitionType
     from leafid.recipes.reader import load_recipe
     from leafid.recipes.recipe import choose_types_to_train
 
-    word = arguments.only_type or arguments.type
-    only = AcquisitionType(word) if word else None
+    name = arguments.only_type or arguments.type
+    only = AcquisitionType(name) if name else None
     return {type_: load_recipe(arguments.recipe, type_) for type_ in choose_types_to_train(pictures, only)}
-
-
-def format_score_line(name: str, scores: dict[str, float]) -> str:
-    """Write the scores of one type on a line."""
-    if "S" not in scores:
-        return f"{name:<10} no picture of a species with another plant to learn from; probabilities are not calibrated"
-    return (
-        f"{name:<10} S {scores['S']:.3f}   top-1 {scores['top1']:.3f}   top-5 {scores['top5']:.3f}   "
-        f"per plant {scores['per_plant']:.3f}   ({scores['pictures']:.0f} pictures, {scores['unseen']:.0f} left out)"
-    )

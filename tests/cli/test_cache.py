@@ -15,23 +15,23 @@ def lines(done):
     return dict(line.split(None, 1) for line in done.out.splitlines())
 
 
-def test_it_tells_where_the_store_is_and_how_large(cli, folder):
+def test_the_cache_file_and_its_size_are_shown(cli, folder):
     done = cli("cache", "--cache", folder)
     assert done.status == 0
-    assert lines(done) == {"store": str(folder / "vectors.sqlite"), "values": "4", "size": "2.0 MiB of at most 4 GiB"}
+    assert lines(done) == {"cache": str(folder / "vectors.sqlite"), "values": "4", "size": "2.0 MiB of at most 4 GiB"}
 
 
-def test_clearing_gives_the_room_back(cli, folder):
+def test_clearing_frees_disk_space(cli, folder):
     before = (folder / "vectors.sqlite").stat().st_size
     done = cli("cache", "--cache", folder, "--clear")
     assert done.status == 0
     assert lines(done)["values"] == "0"
-    assert done.err == "leafid: 4 values forgotten\n"
+    assert done.err == "leafid: 4 values removed\n"
     # 2 MiB of values against some empty pages.
     assert (folder / "vectors.sqlite").stat().st_size < before / 10
 
 
-def test_clearing_a_damaged_store(cli, folder):
+def test_clearing_a_damaged_cache(cli, folder):
     file = folder / "vectors.sqlite"
     file.write_bytes(file.read_bytes()[:4096] + b"\xff" * 2**20)
     done = cli("cache", "--cache", folder, "--clear")
@@ -41,14 +41,14 @@ def test_clearing_a_damaged_store(cli, folder):
     assert "is damaged" in done.err
 
 
-def test_a_store_that_can_not_be_emptied(cli, folder, monkeypatch):
+def test_a_cache_that_can_not_be_cleared(cli, folder, monkeypatch):
     monkeypatch.setattr(FeatureCache, "_change", lambda self, statement, rows: 0)
     done = cli("cache", "--cache", folder, "--clear")
     assert done.status == 1
     assert lines(done)["values"] == "4"
 
 
-def test_a_smaller_limit_forgets_the_least_recently_used(cli, folder):
+def test_a_smaller_limit_removes_the_least_recently_used(cli, folder):
     done = cli("cache", "--cache", folder, "--cache-limit", 1 / 2**10)
     assert done.status == 0
     assert lines(done)["values"] == "1"
@@ -62,7 +62,7 @@ def test_a_limit_that_is_none(cli, folder, limit):
 
 
 @pytest.mark.parametrize("words", [[], ["--clear"], ["--cache-limit", 1]])
-def test_a_store_that_is_not_there_is_not_made(cli, tmp_path, words):
+def test_a_missing_cache_is_not_created(cli, tmp_path, words):
     done = cli("cache", "--cache", tmp_path / "typo", *words)
     assert (done.status, done.err) == (0, "")
     assert done.out == f"{tmp_path / 'typo'}: no feature cache there\n"

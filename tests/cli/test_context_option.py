@@ -29,7 +29,7 @@ def predict(cli, drawn_cache):
     return run
 
 
-def test_context_has_a_say_only_when_asked(predict, informed_model, drawn_model, drawn, tmp_path):
+def test_context_is_used_only_with_the_option(predict, informed_model, drawn_model, drawn, tmp_path):
     runs = {}
     for name, words in {"looks": [], "context": ["--context"]}.items():
         found = predict(informed_model, drawn, "--output", tmp_path / name, *words)
@@ -38,7 +38,7 @@ def test_context_has_a_say_only_when_asked(predict, informed_model, drawn_model,
     assert runs["looks"] != runs["context"]
     assert len(runs["looks"].splitlines()) == len(runs["context"].splitlines()) == 27
     assert found.err.splitlines() == [
-        "context: place or day is known of 9 of 9 pictures; the others go by looks",
+        "context: place or day is known for 9 of 9 pictures; the others are identified without",
         "context: scan: weight 1, 50 km, 40 days",
         "context: scan-like: weight 1, 50 km, 40 days",
         "context: photo: weight 1, 50 km, 40 days",
@@ -57,10 +57,12 @@ def test_a_weight_of_0_changes_nothing(predict, drawn_model, drawn, tmp_path):
     assert (tmp_path / "context").read_bytes() == (tmp_path / "looks").read_bytes()
 
 
-def test_pictures_without_metadata_go_by_looks(predict, informed_model, loose):
+def test_pictures_without_metadata_are_identified_without_context(predict, informed_model, loose):
     found = predict(informed_model, loose, "--context")
     assert found.status == 0
-    assert found.err.startswith("context: place or day is known of 0 of 3 pictures; the others go by looks\n")
+    assert found.err.startswith(
+        "context: place or day is known for 0 of 3 pictures; the others are identified without\n"
+    )
     assert found.out == predict(informed_model, loose).out
 
 
@@ -71,7 +73,7 @@ def test_a_model_without_context(predict, drawn_model, loose, tmp_path):
     found = predict(tmp_path / "old.leafid", loose, "--context")
     assert found.status == 1
     assert found.out == ""
-    assert "keeps nothing on context: it was trained by an older program; train it again" in found.err
+    assert "the model has no context prior: an older leafid trained it; train it again" in found.err
     assert predict(tmp_path / "old.leafid", loose).status == 0
 
 

@@ -11,7 +11,7 @@ def crossval(cli, small_recipe, drawn, drawn_cache):
     return run
 
 
-def test_a_table_and_its_figures(crossval):
+def test_a_table_of_scores(crossval):
     words = ("--folds", 3, "--repeats", 1, "--only-type", "scan-like")
     found = crossval(*words)
     assert found.status == 0, found.err

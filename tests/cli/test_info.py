@@ -104,7 +104,7 @@ def test_few(cli, collection):
 def test_pictures_without_metadata(cli, collection, tmp_path):
     outcome = cli("info", collection / "1.jpg", collection / "2.jpg", "--jobs", 1)
     assert outcome.status == 0
-    assert "not known of any picture" in outcome.out
+    assert "unknown for every picture" in outcome.out
     assert "unknown" in outcome.out
 
 

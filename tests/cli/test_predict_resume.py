@@ -84,7 +84,7 @@ def test_killed_several_times_it_ends_the_same(cli, words, options, tmp_path):
     assert resumed.status == undisturbed.status
     assert run.read_bytes() == whole.read_bytes()
     first, *rest = resumed.err.splitlines()
-    assert first == f"{run}: goes on after 6 of 11 pictures, answered before"
+    assert first == f"{run}: resuming after 6 of 11 pictures"
     # Unreadable pictures are named again, whoever found them.
     assert "\n".join(rest) == undisturbed.err.replace(str(whole), str(run)).rstrip()
     assert sorted(tmp_path.glob("run*")) == [run]
@@ -114,7 +114,7 @@ def test_interrupted_later_it_says_how_to_go_on(cli, words, tmp_path, monkeypatc
     found = cli(*words, tmp_path / "run")
     assert found.status == 130
     assert found.err.splitlines()[-2:] == [
-        f"{tmp_path / 'run'}: answers for 6 of 11 pictures are kept; the same command goes on",
+        f"{tmp_path / 'run'}: 6 of 11 pictures are done; the same command resumes the run",
         "leafid: interrupted",
     ]
 
@@ -151,7 +151,7 @@ def test_one_at_a_time(cli, words, tmp_path):
         found = cli(*words, run)
     assert found.status == 1
     assert found.err == f"leafid: error: {run}: another process is writing it; wait for it, or name another file\n"
-    assert cli(*words, run).err.startswith(f"{run}: goes on after 6 of 11 pictures")
+    assert cli(*words, run).err.startswith(f"{run}: resuming after 6 of 11 pictures")
 
 
 def test_memory_does_not_grow_with_the_pictures(cli, words, pictures, tmp_path, monkeypatch):

@@ -31,7 +31,7 @@ def test_one_type_only(cli, tmp_path):
 def test_a_single_plant_is_for_training(cli, tmp_path):
     outcome = cli("sample", tmp_path / "leaves", "--species", 1, "--plants", 1, "--size", 40, "--only-type", "scan")
     assert outcome.status == 0
-    assert "(0 of 1 a species for test)" in outcome.out
+    assert "(0 of 1 per species for test)" in outcome.out
     assert "  test     0 pictures" in outcome.out
 
 

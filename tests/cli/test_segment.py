@@ -4,7 +4,7 @@ import cv2
 import numpy as np
 import pytest
 
-from leafid.cli.segment import output_names
+from leafid.cli.segment import make_output_names
 
 
 @pytest.fixture
@@ -100,7 +100,7 @@ def test_pictures_of_one_name_do_not_overwrite_each_other(cli, leaf_file, tmp_pa
 
 def test_output_names_are_unique(tmp_path):
     files = [tmp_path / name for name in ("1.jpg", "1.png", "a/1.jpg", "a_1.jpg.png", "2.jpg", "LEAF.jpg", "leaf.png")]
-    names = output_names(files, tmp_path)
+    names = make_output_names(files, tmp_path)
     assert len({name.lower() for name in names}) == len(files)
     assert names[4] == "2"
     assert not any("/" in name for name in names)

@@ -135,7 +135,7 @@ def test_a_species_with_a_single_picture(train, drawn, tmp_path):
     found = train(copied(drawn, tmp_path / "Train", others.__contains__))
     assert found.status == 0, found.err
     assert "(6 pictures, 1 left out)" in found.out
-    assert "Quercus robur" in read_model(tmp_path / "model.leafid").identifiers["scan"].species_
+    assert "Quercus robur" in read_model(tmp_path / "model.leafid").identifiers["scan"].species
 
 
 def test_every_species_with_a_single_picture(train, drawn, tmp_path):
@@ -236,7 +236,7 @@ def test_a_cache_that_can_not_be_costs_the_cache_and_not_the_work(train, drawn, 
     found = train(drawn, cache=tmp_path / "file" / "cache")
     assert found.status == 0
     assert "the feature cache can't be used" in found.err
-    assert "nothing is kept" in found.err
+    assert "nothing is cached" in found.err
 
 
 @pytest.mark.parametrize(
