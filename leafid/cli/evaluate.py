@@ -9,17 +9,21 @@ bootstrapped over the plants within each author. --output writes all files of th
 numbers. --list shows every metric and the command that prints it.
 
 A set-valued run names, for each picture, any number of species that form its set: --sets scores such runs.
+--average makes sets of a run that has scores of all species: the species above a threshold, fitted on a run on
+validation pictures, or, to compare systems and people at one mean size, on the run itself.
 
 examples:
   leafid evaluate imageclef2011/TestXmlWithGroundTruth run.txt
   leafid evaluate imageclef2011/testGroundTruth.txt a.txt b.txt --output scores
   leafid evaluate collection run.txt --by species --format csv > species.csv
+  leafid evaluate PlantNet-300K run.txt --part test --macro --average 1,2,3,5,10 --validation run-on-val.txt
   leafid evaluate --list
 """
 
 from __future__ import annotations
 
 import argparse
+from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,6 +40,7 @@ from leafid.console.arguments import (
     add_jobs,
     add_seed,
     nonempty_path,
+    number_type,
     positive_ints,
 )
 from leafid.console.environment import Environment
@@ -45,6 +50,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from leafid.metrics.registry import Metric
+    from leafid.report.tables import Table
+    from leafid.runs.ground_truth import GroundTruth
+
+_parse_size = number_type("a mean size above 0", lambda size: size > 0)
 
 # Copied from leafid.evaluation.summary, whose import would slow the help down.
 _GROUPS = ("species", "genus", "family", "author", "plant", "content")
@@ -71,10 +80,34 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--by", choices=_GROUPS, action="append", default=[], help="score groups of pictures as well")
     parser.add_argument("--sets", action="store_true", help="score the runs as set-valued predictions as well")
     parser.add_argument(
+        "--macro",
+        action="store_true",
+        help="average the top-K accuracies over the species as well, each counting the same",
+    )
+    parser.add_argument(
+        "--average",
+        metavar="K,…",
+        type=_parse_sizes,
+        help="score the sets that the run's scores form above a threshold, K species on average",
+    )
+    parser.add_argument(
+        "--validation",
+        metavar="RUN",
+        action="append",
+        default=[],
+        help="with --average: the run on validation pictures that the threshold is fitted on; once for each run "
+        "(default: the run that is scored)",
+    )
+    parser.add_argument(
+        "--exclude-ties",
+        action="store_true",
+        help="with --average: leave out scores equal to the threshold where the sets would exceed K on average",
+    )
+    parser.add_argument(
         "--training",
         metavar="COLLECTION",
         type=nonempty_path,
-        help="with --sets: count each species' training pictures there, for the bins",
+        help="with --sets or --macro: count each species' training pictures there, for the bins",
     )
     parser.add_argument(
         "--intervals", choices=("S", "all", "none"), default="S", help="scores to show intervals of (default: S)"
@@ -102,8 +135,7 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
         return 0
     if not arguments.runs:
         raise UsageError("expected a ground truth and at least one run; see 'leafid evaluate --help'")
-    if arguments.training and not arguments.sets:
-        raise UsageError("expected --sets with --training")
+    _check_options(arguments)
     check_names_differ(arguments.runs)
     if arguments.output:
         _check_files(arguments.runs, arguments.output)
@@ -117,8 +149,13 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     )
     tables = [scores.make_type_table(truth, runs, options)]
     tables += [scores.make_group_table(truth, runs, group, options) for group in dict.fromkeys(arguments.by)]
+    training_pictures = _count_training_pictures(arguments.training)
+    if arguments.macro:
+        tables += scores.make_macro_tables(truth, runs, arguments.top, training_pictures)
     if arguments.sets:
-        tables += scores.make_set_tables(truth, runs, _training_pictures(arguments.training))
+        tables += scores.make_set_tables(truth, runs, training_pictures)
+    if arguments.average:
+        tables.append(_make_average_table(arguments, truth, environment))
     environment.stdout.write(render(tables, arguments.format))
     if arguments.output:
         files = format_official_files(truth, runs, leave_out_missing=arguments.official)
@@ -138,6 +175,51 @@ def list_metrics() -> list[Metric]:
     return [listed for module in modules for listed in module.METRICS]
 
 
+def _parse_sizes(word: str) -> list[float]:
+    return [_parse_size(size) for size in word.split(",")]
+
+
+def _check_options(arguments: argparse.Namespace) -> None:
+    """Refuse options that would have no effect."""
+    if arguments.training and not (arguments.sets or arguments.macro):
+        raise UsageError("expected --sets or --macro with --training")
+    if arguments.validation and not arguments.average:
+        raise UsageError("expected --average with --validation")
+    if arguments.exclude_ties and not arguments.average:
+        raise UsageError("expected --average with --exclude-ties")
+    if arguments.validation and len(arguments.validation) != len(arguments.runs):
+        found = len(arguments.validation)
+        raise UsageError(f"expected --validation once for each of {len(arguments.runs)} runs, found it {found} times")
+
+
+def _make_average_table(arguments: argparse.Namespace, truth: GroundTruth, environment: Environment) -> Table:
+    from leafid.evaluation.average_sets import score_average_k
+    from leafid.report.scores import make_average_table
+    from leafid.runs import read_run
+
+    scores = {}
+    files = zip_longest(arguments.runs, arguments.validation)
+    for file, validation in files:
+        run = read_run(file, truth.known, official=arguments.official)
+        fitted = read_run(validation) if validation else None
+        found = score_average_k(
+            truth,
+            run,
+            arguments.average,
+            fitted,
+            source=validation or file,
+            exclude_ties=arguments.exclude_ties,
+        )
+        for row in found:
+            if row.fitted_size > row.k * (1 + 1e-9):
+                environment.warn(
+                    f"{validation or file}: sets of {row.k:g} species have {row.fitted_size:.4g} on average, as scores "
+                    "equal the threshold; --exclude-ties leaves these out"
+                )
+        scores[run.name] = found
+    return make_average_table(scores, "the validation run" if arguments.validation else "the run itself")
+
+
 def _check_files(runs: Sequence[str], folder: str) -> None:
     """Check before the work that the official scorer's files can be written under different names."""
     from leafid.evaluation.official import ALL_RUNS, MEAN_OF_RUNS, SCORES
@@ -148,7 +230,7 @@ def _check_files(runs: Sequence[str], folder: str) -> None:
     check_output_file(folder, SCORES, runs)
 
 
-def _training_pictures(collection: str | None) -> dict[str, int] | None:
+def _count_training_pictures(collection: str | None) -> dict[str, int] | None:
     if collection is None:
         return None
     from collections import Counter

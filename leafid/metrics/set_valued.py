@@ -29,7 +29,9 @@ BINS = ("0-10", "10-50", "50-500", "500-2000", "> 2000")
 _UPPER_ENDS = (10, 50, 500, 2000)
 
 
-def fit_average_k_thresholds(probabilities: ArrayLike, sizes: Sequence[float]) -> NDArray[np.float64]:
+def fit_average_k_thresholds(
+    probabilities: ArrayLike, sizes: Sequence[float], *, exclude_ties: bool = False
+) -> NDArray[np.float64]:
     """Find the thresholds at which sets have k classes on average, for several k.
 
     Parameters
@@ -38,6 +40,8 @@ def fit_average_k_thresholds(probabilities: ArrayLike, sizes: Sequence[float]) -
         Of held-out pictures, neither trained nor tested on.
     sizes : sequence of float
         Mean sizes k, above 0; need not be whole.
+    exclude_ties : bool, default False
+        Leave probabilities that equal the threshold out where they would make the mean size larger than k.
 
     Returns
     -------
@@ -51,8 +55,9 @@ def fit_average_k_thresholds(probabilities: ArrayLike, sizes: Sequence[float]) -
 
     Notes
     -----
-    With s all n·C probabilities in falling order, λ_k = (s[⌊n·k⌋ − 1] + s[⌊n·k⌋]) / 2. Probabilities that equal λ_k are
-    all in, as in the authors' implementation, so that ties can make the sets larger than k.
+    With s all n·C probabilities in falling order, λ_k = (s[⌊n·k⌋ − 1] + s[⌊n·k⌋]) / 2. By default probabilities that
+    equal λ_k are in, as in the authors' implementation, so that ties can make the sets larger than k; the constraint of
+    equation 3 rules that out.
 
     References
     ----------
@@ -66,23 +71,43 @@ def fit_average_k_thresholds(probabilities: ArrayLike, sizes: Sequence[float]) -
     array([0.5])
     """
     p = _check_probabilities(probabilities)
-    for k in sizes:
-        if not k > 0:
-            raise ValueError(f"expected a mean set size above 0, found {k}")
     if not len(p):
         raise ValueError("expected held-out pictures to fit the threshold on, found none")
     rising = np.sort(p, axis=None)
+    counts = [count_inside(len(p), k) for k in sizes]
+    return np.array([0.0 if n >= p.size else place_threshold(rising, n, exclude_ties=exclude_ties) for n in counts])
 
-    def find_threshold(k: float) -> float:
-        # The factor keeps rounding from making 10 · 0.3 less than 3.
-        n_inside = math.floor(len(p) * k * (1 + 1e-12))
-        if n_inside >= p.size:
-            return 0.0
-        if n_inside == 0:
-            return math.nextafter(float(rising[-1]), math.inf)
-        return float((rising[-n_inside] + rising[-n_inside - 1]) / 2)
 
-    return np.array([find_threshold(k) for k in sizes])
+def count_inside(n_pictures: int, k: float) -> int:
+    """Count the scores that are in the sets of all pictures when these have k classes on average.
+
+    Raises
+    ------
+    ValueError
+        When k isn't above 0.
+    """
+    if not k > 0:
+        raise ValueError(f"expected a mean set size above 0, found {k}")
+    # The factor keeps rounding from making 10 · 0.3 less than 3.
+    return math.floor(n_pictures * k * (1 + 1e-12))
+
+
+def place_threshold(rising: NDArray[np.float64], n_inside: int, *, exclude_ties: bool = False) -> float:
+    """Place a threshold half way between the last of the highest scores that is in and the first that is out.
+
+    Parameters
+    ----------
+    rising : float64 (m,)
+        All scores, sorted.
+    n_inside : int
+        How many are in, below m.
+    exclude_ties : bool, default False
+        Where both are equal, leave them out instead of in.
+    """
+    highest_outside = float(rising[-n_inside - 1])
+    if n_inside == 0 or (exclude_ties and rising[-n_inside] == highest_outside):
+        return math.nextafter(highest_outside, math.inf)
+    return float((rising[-n_inside] + highest_outside) / 2)
 
 
 def fit_coverage_threshold(probabilities: ArrayLike, labels: ArrayLike, coverage: float) -> float:
@@ -204,7 +229,20 @@ def _check_labels(labels: ArrayLike, shape: tuple[int, ...]) -> NDArray[np.intp]
 _metric = partial(Metric, citation="Garcin et al., Pl@ntNet-300K, NeurIPS 2021", command="evaluate --sets")
 
 METRICS = (
-    _metric("average-K", "accuracy of sets whose mean size is K", accuracy_score, column="accuracy"),
+    _metric(
+        "average-K",
+        "accuracy of the sets that a run's scores form above a threshold, K species on average",
+        accuracy_score,
+        command="evaluate --average",
+        column="accuracy",
+    ),
+    _metric(
+        "macro-top-K",
+        "top-K accuracy of each species, averaged over the species",
+        macro_average,
+        command="evaluate --macro",
+        column="macro top-K",
+    ),
     _metric(
         "macro-average",
         "share of each species' pictures with a correct set, averaged over the species",

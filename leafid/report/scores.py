@@ -8,12 +8,13 @@ from textwrap import fill
 
 import numpy as np
 
+from leafid.evaluation.average_sets import AverageKScores
 from leafid.evaluation.comparison import RunComparison, score_species
 from leafid.evaluation.judged_run import JudgedRun
 from leafid.evaluation.resampling import Bootstrap
 from leafid.evaluation.summary import GroupScores, RunScorer
 from leafid.metrics.averaging import accuracy_score, average_by_group, macro_average
-from leafid.metrics.plant_task import PlantMetric, find_level_metric
+from leafid.metrics.plant_task import PlantMetric, find_level_metric, top_k_scores
 from leafid.metrics.registry import Metric
 from leafid.metrics.set_valued import BINS, average_by_bin, compute_empty_share
 from leafid.report.tables import Cell, Table
@@ -140,6 +141,55 @@ def make_set_tables(
         headings = ["run", "training pictures", "species", "mean bin accuracy"]
         tables.append(Table("Sets by training pictures of the species", headings, bin_rows))
     return tables
+
+
+def make_macro_tables(
+    truth: GroundTruth,
+    runs: Sequence[JudgedRun],
+    tops: Sequence[int],
+    training_pictures: Mapping[str, int] | None = None,
+) -> list[Table]:
+    """Tabulate the top-K accuracies averaged over the species, and over those of each bin of training pictures."""
+    names, species = truth.encode("species")
+    rows: list[list[Cell]] = []
+    bin_rows: list[list[Cell]] = []
+    for run in runs:
+        by_species = [average_by_group(top_k_scores(run.rank, k), species) for k in tops]
+        rows.append([run.name, *map(macro_average, by_species)])
+        if training_pictures is not None:
+            trained = [training_pictures.get(name, 0) for name in names]
+            binned = [average_by_bin(accuracy, trained) for accuracy in by_species]
+            columns = [BINS, binned[0][1].tolist(), *(accuracy.tolist() for accuracy, _ in binned)]
+            bin_rows += [[run.name, *row] for row in zip(*columns, strict=True)]
+    titles = [f"macro top-{k}" for k in tops]
+    tables = [Table("Averages over the species", ["run", *titles], rows)]
+    if training_pictures is not None:
+        headings = ["run", "training pictures", "species", *titles]
+        tables.append(Table("Averages over the species by their training pictures", headings, bin_rows))
+    return tables
+
+
+def make_average_table(scores: Mapping[str, Sequence[AverageKScores]], origin: str) -> Table:
+    """Tabulate the scores of sets with K species on average.
+
+    Parameters
+    ----------
+    scores : mapping of str to sequence of AverageKScores
+        By run.
+    origin : str
+        Where the thresholds come from.
+    """
+    columns = ["run", "K", "threshold", "size fitted", "accuracy", "error", "macro-average accuracy"]
+    rows: list[list[Cell]] = [
+        [
+            *(name, f"{row.k:g}", f"{row.threshold:.6g}", row.fitted_size, row.accuracy, 1 - row.accuracy),
+            *(row.macro_accuracy, row.size, row.empty_share),
+        ]
+        for name, found in scores.items()
+        for row in found
+    ]
+    notes = [f"threshold: fitted on {origin}, where the sets have the mean size 'size fitted'"]
+    return Table("Sets of K species on average", [*columns, "mean size", "empty sets"], rows, notes)
 
 
 def make_comparison_table(

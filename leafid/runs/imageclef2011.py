@@ -150,6 +150,4 @@ def _keep_last_of_each_rank(run: Run) -> Run:
     same = (run.picture_index[1:] == run.picture_index[:-1]) & (run.rank[1:] == run.rank[:-1])
     if not same.any():
         return run
-    keep = np.append(~same, True)
-    columns = ("picture_index", "species_index", "rank", "score", "line")
-    return replace(run, **{name: getattr(run, name)[keep] for name in columns}, repeated=int((~keep).sum()))
+    return replace(run.select(np.append(~same, True)), repeated=int(same.sum()))

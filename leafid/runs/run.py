@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -55,6 +55,11 @@ class Run:
     def __len__(self) -> int:
         """Count the predictions."""
         return len(self.rank)
+
+    def select(self, mask: NDArray[np.bool_]) -> Run:
+        """Select some of the predictions; names without any stay."""
+        columns = ("picture_index", "species_index", "rank", "score", "line")
+        return replace(self, **{name: getattr(self, name)[mask] for name in columns})
 
     def __iter__(self) -> Iterator[Prediction]:
         """Iterate over the predictions as records, picture by picture, rank by rank."""

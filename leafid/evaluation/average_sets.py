@@ -1,0 +1,119 @@
+"""Average-K: scores of the sets that a run's own scores form, above a threshold that gives them K species on average.
+
+References
+----------
+.. [1] C. Garcin et al., "Pl@ntNet-300K: a plant image dataset with high label ambiguity and a long-tailed
+   distribution", NeurIPS Datasets and Benchmarks 2021, section 4.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from leafid.errors import LeafidError
+from leafid.evaluation.judged_run import judge_run
+from leafid.metrics.averaging import accuracy_score, average_by_group, macro_average
+from leafid.metrics.set_valued import compute_empty_share, count_inside, place_threshold
+from leafid.runs.ground_truth import GroundTruth
+from leafid.runs.run import Run
+
+
+@dataclass(frozen=True, slots=True)
+class AverageKScores:
+    """The scores of a run's sets at one mean size.
+
+    Attributes
+    ----------
+    k : float
+        The mean size asked for.
+    threshold : float
+        The lowest score in a set.
+    fitted_size : float
+        The mean size of the sets that the threshold was fitted on; above `k` where scores are tied.
+    accuracy, macro_accuracy : float
+        Share of the pictures with the correct species in the set; the same for each species, then their mean.
+    size : float
+        Mean size of the sets.
+    empty_share : float
+        Share of the pictures with an empty set.
+    """
+
+    k: float
+    threshold: float
+    fitted_size: float
+    accuracy: float
+    macro_accuracy: float
+    size: float
+    empty_share: float
+
+
+def score_average_k(
+    truth: GroundTruth,
+    run: Run,
+    sizes: Sequence[float],
+    validation: Run | None = None,
+    *,
+    source: str = "",
+    exclude_ties: bool = False,
+) -> list[AverageKScores]:
+    """Score the sets of a run whose mean size is k, for several k.
+
+    Parameters
+    ----------
+    truth : GroundTruth
+    run : Run
+        With the scores of enough species for each picture. A picture that it lacks has an empty set.
+    sizes : sequence of float
+        The k, above 0.
+    validation : Run, optional
+        The same system's run on validation pictures, from which the threshold comes. By default the threshold comes
+        from `run` itself, so that its own sets have k species on average.
+    source : str
+        What messages call the run that the threshold comes from.
+    exclude_ties : bool, default False
+        Leave scores that equal the threshold out where they would make the mean size larger than k. By default they
+        are in, as in the authors' implementation.
+
+    Raises
+    ------
+    LeafidError
+        When the run that the threshold comes from names too few species for a mean size.
+    """
+    if validation is None:
+        # Pictures outside the ground truth don't count; those that the run lacks have no species above any threshold.
+        in_truth = np.isin(run.pictures, truth.pictures)[run.picture_index]
+        fitted, n_pictures = run.select(in_truth), len(truth)
+    else:
+        fitted, n_pictures = validation, len(validation.pictures)
+    rising = np.sort(fitted.score)
+    labels = truth.encode("species")[1]
+    results = []
+    for k in sizes:
+        n_inside = count_inside(n_pictures, k)
+        if n_inside < len(rising):
+            threshold = place_threshold(rising, n_inside, exclude_ties=exclude_ties)
+        elif len(rising) == n_pictures * len(fitted.species):
+            threshold = -math.inf
+        else:
+            raise LeafidError(
+                f"{source or fitted.name}: expected scores of more than {k:g} species for each picture on average, "
+                f"found {len(rising) / n_pictures:.3g}; write more species to the run"
+            )
+        judged = judge_run(run.select(run.score >= threshold), truth)
+        hits = judged.rank > 0
+        results.append(
+            AverageKScores(
+                k,
+                threshold,
+                float((rising >= threshold).sum() / n_pictures),
+                accuracy_score(hits),
+                macro_average(average_by_group(hits, labels)),
+                accuracy_score(judged.size),
+                compute_empty_share(judged.size),
+            )
+        )
+    return results
