@@ -10,6 +10,7 @@ import tempfile
 import time
 from collections.abc import Container, Iterator
 from contextlib import contextmanager
+from io import BufferedReader
 from pathlib import Path
 from typing import IO, Literal
 
@@ -43,6 +44,24 @@ def is_stream_or_device(path: str | os.PathLike[str]) -> bool:
 def resolve_symlink(path: str | os.PathLike[str]) -> Path:
     """Return the target of a symbolic link, so that the target is replaced and not the link."""
     return Path(os.path.realpath(path)) if Path(path).is_symlink() else Path(path)
+
+
+@contextmanager
+def open_input(file: str | os.PathLike[str], error_class: type[LeafidError] = LeafidError) -> Iterator[BufferedReader]:
+    """Open a file for reading, and report errors of opening and reading it.
+
+    Pipes and devices are refused, as they might never end.
+    """
+    path = Path(file)
+    try:
+        if is_pipe_or_device(path):
+            raise error_class(f"{file}: expected a file, found a named pipe or a device")
+        with path.open("rb") as stream:
+            yield stream
+    except FileNotFoundError:
+        raise error_class(f"{file}: no such file") from None
+    except OSError as error:
+        raise error_class(f"{file}: can't be read: {error.strerror or error}") from error
 
 
 @contextmanager

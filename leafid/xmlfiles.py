@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from leafid.errors import LeafidError
-from leafid.files import is_pipe_or_device
+from leafid.files import open_input
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -49,16 +48,8 @@ def read_xml(file: str | os.PathLike[str]) -> Element:
 
 
 def _read_bytes(file: str | os.PathLike[str]) -> bytes:
-    path = Path(file)
-    try:
-        if is_pipe_or_device(path):
-            raise XmlError(f"{file}: expected a file, found a named pipe or a device")
-        with path.open("rb") as stream:
-            data = stream.read(MAX_BYTES + 1)
-    except FileNotFoundError:
-        raise XmlError(f"{file}: no such file") from None
-    except OSError as error:
-        raise XmlError(f"{file}: can't be read: {error.strerror or error}") from error
+    with open_input(file, XmlError) as stream:
+        data = stream.read(MAX_BYTES + 1)
     if not data.strip():
         raise XmlError(f"{file}: expected XML, found an empty file")
     if len(data) > MAX_BYTES:

@@ -5,11 +5,9 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterable
-from pathlib import Path
 
 from leafid.collection.picture import Picture
-from leafid.errors import LeafidError
-from leafid.files import is_pipe_or_device
+from leafid.files import open_input
 
 
 def hash_file(file: str | os.PathLike[str]) -> str:
@@ -18,16 +16,10 @@ def hash_file(file: str | os.PathLike[str]) -> str:
     Raises
     ------
     LeafidError
-        If the file can't be read, or is a named pipe or a device, which might never end.
+        If the file can't be read, or is a named pipe or a device.
     """
-    path = Path(file)
-    try:
-        if is_pipe_or_device(path):
-            raise LeafidError(f"{file}: expected a file, found a named pipe or a device")
-        with path.open("rb") as stream:
-            return hashlib.file_digest(stream, "sha256").hexdigest()
-    except OSError as error:
-        raise LeafidError(f"{file}: can't be read: {error.strerror or error}") from error
+    with open_input(file) as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def compute_fingerprint(pictures: Iterable[Picture]) -> str:

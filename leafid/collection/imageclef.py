@@ -221,7 +221,8 @@ class _XmlRecord:
             return None
         with self.naming_field("Species"):
             species = names.parse_species_name(label)
-        family, order = (names.strip_author(self.fields.get(rank)) for rank in ("Family", "Order"))
+        # An author's name may follow that of the family or the order.
+        family, order = (self.fields[rank].split()[0] if rank in self.fields else None for rank in ("Family", "Order"))
         return Taxon(species, names.parse_genus(species), family, order)
 
     def _read_label(self) -> str | None:

@@ -65,18 +65,6 @@ def _take_first_name(words: list[str]) -> list[str]:
     return words[: 2 if words[:1] == ["x"] else 1]
 
 
-def strip_author(text: str | None) -> str | None:
-    """Return the first word of a family's or order's name, which an author's name may follow.
-
-    Examples
-    --------
-    >>> strip_author("Fagaceae Dumort.")
-    'Fagaceae'
-    """
-    words = (text or "").split()
-    return words[0] if words else None
-
-
 def parse_date(text: str) -> str:
     """Convert a date to ISO 8601, as precise as it is given; the time of day is dropped.
 

@@ -51,8 +51,8 @@ def lorenz_curve(counts: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     values = np.sort(np.asarray(counts, dtype=np.float64).ravel())
     if values.size == 0 or not np.isfinite(values).all() or values[0] < 0 or values[-1] == 0:
         raise ValueError(f"counts: expected numbers from 0 up, not all 0, found {counts!r}")
-    held = np.concatenate([[0.0], np.cumsum(values)])
-    return np.linspace(0.0, 1.0, values.size + 1), held / held[-1]
+    totals = np.concatenate([[0.0], np.cumsum(values)])
+    return np.linspace(0.0, 1.0, values.size + 1), totals / totals[-1]
 
 
 def gini_index(counts: ArrayLike) -> float:
@@ -71,10 +71,11 @@ def gini_index(counts: ArrayLike) -> float:
     >>> gini_index([1, 1, 1, 1]), gini_index([0, 0, 0, 4]), gini_index([1, 3])
     (0.0, 0.75, 0.25)
     """
-    _, held = lorenz_curve(counts)
+    import numpy as np
+
+    species_share, picture_share = lorenz_curve(counts)
     # The curve is piecewise linear, so that trapezia give its area exactly.
-    area = float((held[:-1] + held[1:]).sum()) / (2 * (held.size - 1))
-    return 1 - 2 * area
+    return 1 - 2 * float(np.trapezoid(picture_share, species_share))
 
 
 def top_share(counts: Sequence[int], share: float) -> float:
@@ -89,8 +90,8 @@ def top_share(counts: Sequence[int], share: float) -> float:
     """
     import numpy as np
 
-    species_share, held = lorenz_curve(counts)
-    return 1 - float(np.interp(1 - share, species_share, held))
+    species_share, picture_share = lorenz_curve(counts)
+    return 1 - float(np.interp(1 - share, species_share, picture_share))
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ def test_hash_file(tmp_path):
     file = tmp_path / "x"
     file.write_bytes(b"leaf" * 100_000)
     assert hash_file(file) == hashlib.sha256(b"leaf" * 100_000).hexdigest()
-    with pytest.raises(LeafidError, match="can't be read"):
+    with pytest.raises(LeafidError, match="none: no such file"):
         hash_file(tmp_path / "none")
 
 
