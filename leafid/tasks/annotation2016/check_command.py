@@ -74,12 +74,19 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     """Check every run and print its problems."""
     from leafid.tasks.annotation2016.files import examine_annotation_run
     from leafid.tasks.annotation2016.results import Subtask
+    from leafid.tasks.file_kinds import recognise_file
 
     known = read_known(arguments)
     subtask = Subtask(arguments.subtask) if arguments.subtask else None
     status = 0
     for path in arguments.runs:
         found, problems = examine_annotation_run(path, subtask, known)
+        kind = recognise_file(path) if problems else None
+        if kind is not None and kind.command != "evaluate-annotation":
+            problems = [
+                f"{path}: expected a run of the 2016 annotation task, found {kind.description}; "
+                f"use 'leafid {kind.command}'"
+            ]
         for problem in problems[:_MAX_PROBLEMS]:
             environment.print(to_one_line(problem))
         if len(problems) > _MAX_PROBLEMS:

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 
 from leafid.console.arguments import add_format, number_type, positive_ints
 from leafid.console.environment import Environment
+from leafid.errors import UsageError
 from leafid.tasks.annotation2016.check_command import add_known, read_known
 
 if TYPE_CHECKING:
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
 
 #: By subtask, the score that the runs of a group are compared by; of subtask 4 it is the first one.
 _MAIN_METRICS = {1: "map-increasing", 2: "meteor mean", 3: "selection-f1", 5: "great-circle-km mean"}
+
+#: Options that only one subtask uses.
+_SUBTASK_OPTIONS = {"by_concept": 1, "concepts": 1, "sizes": 1, "boxes": 3, "k": 4, "illustrations": 4, "radius": 5}
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -51,7 +55,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--radius",
         type=number_type("a number above 0", lambda value: 0 < value < math.inf),
-        default=6137.0,
         metavar="KM",
         help="subtask 5: radius of the earth (default: the task's 6137)",
     )
@@ -63,19 +66,24 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     """Score every run and print a table."""
     from leafid.report.tables import render
     from leafid.tasks.annotation2016.files import read_annotation_run, read_annotation_truth
+    from leafid.tasks.annotation2016.metrics import EARTH_RADIUS
     from leafid.tasks.annotation2016.results import Subtask
     from leafid.tasks.annotation2016.summary import RANKS, find_best_runs, summarise_annotation
+    from leafid.tasks.file_kinds import suggesting_command
 
     known = read_known(arguments)
-    truth = read_annotation_truth(arguments.truth, known)
+    with suggesting_command(arguments.truth, "evaluate-annotation"):
+        truth = read_annotation_truth(arguments.truth, known)
+    _refuse_useless(arguments, truth.subtask)
     if known.ids is None:
         known = replace(known, ids=frozenset(truth.results))
     if truth.subtask is Subtask.CAPTION:
         _check_captions(arguments.truth, truth, environment)
     scored: list[tuple[str, AnnotationSummary]] = []
     for path in arguments.runs:
-        answers = read_annotation_run(path, truth.subtask, known)
-        summary = summarise_annotation(truth, answers, arguments.k or RANKS, arguments.radius)
+        with suggesting_command(path, "evaluate-annotation"):
+            answers = read_annotation_run(path, truth.subtask, known)
+        summary = summarise_annotation(truth, answers, arguments.k or RANKS, arguments.radius or EARTH_RADIUS)
         if summary.missing:
             missing = f"{summary.missing} of {len(truth.results)} pictures or documents"
             environment.warn(f"{path}: lacks {missing}; each counts as the worst answer")
@@ -96,6 +104,15 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
         tables += [_list_concepts(name, summary) for name, summary in named if summary.by_concept]
     environment.stdout.write(render(tables, arguments.format))
     return 0
+
+
+def _refuse_useless(arguments: argparse.Namespace, subtask: int) -> None:
+    for option, used in _SUBTASK_OPTIONS.items():
+        if getattr(arguments, option) and subtask != used:
+            name = option.replace("_", "-")
+            raise UsageError(
+                f"--{name} is for subtask {used} and has no effect on this ground truth of subtask {subtask}"
+            )
 
 
 def _check_captions(path: str, truth: AnnotationTruth, environment: Environment) -> None:

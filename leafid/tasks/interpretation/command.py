@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 
 from leafid.console.arguments import add_format, nonempty_path, number_type
 from leafid.console.environment import Environment
-from leafid.errors import UsageError
+from leafid.errors import LeafidError, UsageError
 
 if TYPE_CHECKING:
     from leafid.report.tables import Table
@@ -41,7 +41,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--threshold",
         type=number_type("a number from 0 to below 1", lambda value: 0 <= value < 1),
-        default=0.2,
         metavar="T",
         help="overlap above which objects match, with multiple matching (default: 0.2)",
     )
@@ -76,9 +75,12 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     from leafid.report.tables import render
     from leafid.tasks.interpretation.metric import Parameters
 
+    if arguments.threshold is not None and arguments.matching == "one-to-one":
+        raise UsageError("--threshold has no effect with --matching one-to-one")
     distance = _read_distance(arguments)
+    threshold = 0.2 if arguments.threshold is None else arguments.threshold
     errors = _score_pictures(
-        arguments, environment, Parameters(arguments.matching, arguments.threshold, arguments.alpha, distance)
+        arguments, environment, Parameters(arguments.matching, threshold, arguments.alpha, distance)
     )
     tables = [_make_summary(errors, arguments.count_empty)]
     if arguments.by_picture:
@@ -90,11 +92,17 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
 def _score_pictures(
     arguments: argparse.Namespace, environment: Environment, parameters: Parameters
 ) -> list[PictureError]:
+    from leafid.tasks.file_kinds import recognise_file
     from leafid.tasks.interpretation.coco import read_coco
     from leafid.tasks.interpretation.label_masks import list_masks, read_mask_pairs
     from leafid.tasks.interpretation.picture_errors import score_boxes, score_masks
 
     has_boxes = [Path(source).suffix.lower() == ".json" for source in (arguments.truth, arguments.result)]
+    for source in (arguments.truth, arguments.result):
+        if (kind := recognise_file(source)) is not None and kind.command != "evaluate-interpretation":
+            raise LeafidError(
+                f"{source}: expected label masks or boxes, found {kind.description}; use 'leafid {kind.command}'"
+            )
     if has_boxes[0] != has_boxes[1]:
         raise UsageError("expected boxes (.json) or label masks for both truth and result, found one of each")
     if has_boxes[0]:
@@ -108,7 +116,12 @@ def _score_pictures(
             f"{arguments.result}: lacks {len(missing)} masks ({missing[0]} …); their objects count as missed"
         )
     pairs = read_mask_pairs(arguments.truth, arguments.result)
-    return [score_masks(pair, parameters) for pair in environment.progress(pairs, len(true_files), "scoring")]
+    errors = []
+    for pair in environment.progress(pairs, len(true_files), "scoring"):
+        if pair.true_objects is None and parameters.distance is not None:
+            raise UsageError("--distances and --taxonomy have no effect without objects.csv beside the masks")
+        errors.append(score_masks(pair, parameters))
+    return errors
 
 
 def _read_distance(arguments: argparse.Namespace) -> Distance | None:

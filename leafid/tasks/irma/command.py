@@ -62,7 +62,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
     """Score every run and print a table."""
     from leafid.report.tables import render
-    from leafid.tasks.irma.files import FLAT_YEARS, YEARS, read_code_table, read_labels
+    from leafid.tasks.file_kinds import suggesting_command
+    from leafid.tasks.irma.files import CLUTTER_YEARS, FLAT_YEARS, YEARS, read_code_table, read_labels
     from leafid.tasks.irma.metrics import count_clutter, year_errors
     from leafid.textfiles import LineProblems
 
@@ -71,13 +72,16 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
         raise UsageError(f"expected --years of 2005 to 2008, each once, found {','.join(map(str, years))}")
     if not arguments.codes and set(years) - FLAT_YEARS:
         raise UsageError("expected a code table for 2007 and 2008, found none; give --codes, or --years 2005,2006")
+    _refuse_useless(arguments, has_codes=bool(set(years) - FLAT_YEARS), has_clutter=bool(set(years) & CLUTTER_YEARS))
     table = read_code_table(arguments.codes) if arguments.codes else None
-    truth = read_labels(arguments.truth, table, years=years, allow_wildcards=False)
+    with suggesting_command(arguments.truth, "evaluate-irma"):
+        truth = read_labels(arguments.truth, table, years=years, allow_wildcards=False)
     scored: list[tuple[str, list[YearErrors]]] = []
     clutter: list[tuple[str, list[ClutterCounts]]] = []
     for path in arguments.runs:
         tolerated = LineProblems(path) if arguments.lenient else None
-        answers = read_labels(path, table, years=years, pictures=truth, tolerated=tolerated)
+        with suggesting_command(path, "evaluate-irma"):
+            answers = read_labels(path, table, years=years, pictures=truth, tolerated=tolerated)
         if tolerated:
             _warn_about(tolerated, environment)
         if missing := len(truth.keys() - answers.keys()):
@@ -93,6 +97,14 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
         tables += [_list_pictures(name, truth, errors) for name, errors in scored]
     environment.stdout.write(render(tables, arguments.format, digits=6))
     return 0
+
+
+def _refuse_useless(arguments: argparse.Namespace, *, has_codes: bool, has_clutter: bool) -> None:
+    for option in ("codes", "by_axis", "lenient"):
+        if getattr(arguments, option) and not has_codes:
+            raise UsageError(f"--{option.replace('_', '-')} has no effect on --years 2005,2006, which have no codes")
+    if arguments.clutter and not has_clutter:
+        raise UsageError("--clutter has no effect on --years 2008, which has no clutter class")
 
 
 def _warn_about(tolerated: LineProblems, environment: Environment) -> None:

@@ -1,0 +1,76 @@
+"""Recognises the files of each task, so that an error can name the command for a file of another task."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from leafid.errors import LeafidError
+
+#: Characters and lines of a file that are looked at.
+_N_CHARACTERS, _N_LINES = 65_536, 20
+
+
+@dataclass(frozen=True)
+class FileKind:
+    """A kind of file: what it is, the command that reads it, and a pattern of its lines."""
+
+    description: str
+    command: str
+    pattern: re.Pattern[str]
+
+
+def _make_kind(description: str, command: str, pattern: str) -> FileKind:
+    return FileKind(description, command, re.compile(pattern, re.ASCII))
+
+
+_IRMA_CODE = r"[0-9a-zC*]{4}-[0-9a-zC*]{3}-[0-9a-zC*]{3}-[0-9a-zC*]{3}"
+#: In the order in which they are tried; `_COCO` and `_MASK` are recognised by the first bytes.
+KINDS = (
+    _make_kind("IRMA codes", "evaluate-irma", rf"\S+(?: \S+){{0,3}} {_IRMA_CODE}"),
+    _make_kind("an IRMA code table", "evaluate-irma --codes", r"(?:T [0-9a-z]{4}|[DAB] [0-9a-z]{3})(?: .*)?"),
+    _make_kind("a plant run", "evaluate", r"\S+ [A-Z]\S+ [^*]*[^*\s] \d+ [-+.\deE]+"),
+    _make_kind("a plant run with higher taxa", "evaluate-hierarchy", r"\S+ (?:[A-Z]\S+ .*|\*) \d+ [-+.\deE]+"),
+    _make_kind("a plant ground truth", "evaluate", r"[A-Z]\S+ \S.*\.jpe?g"),
+    _make_kind("a file of the 2016 annotation task", "evaluate-annotation", r"[1-5] \S+(?: .*)?"),
+)
+_COCO = _make_kind("objects in the COCO format", "evaluate-interpretation", "")
+_MASK = _make_kind("a label mask", "evaluate-interpretation", "")
+
+
+def recognise_file(path: str | os.PathLike[str]) -> FileKind | None:
+    """Recognise a file by its first lines; None for an unknown or unreadable one."""
+    try:
+        with Path(path).open("rb") as stream:
+            start = stream.read(_N_CHARACTERS)
+    except OSError:
+        return None
+    if start.startswith(b"\x89PNG"):
+        return _MASK
+    if start.lstrip()[:1] in (b"{", b"["):
+        return _COCO if b'"image_id"' in start or b'"images"' in start else None
+    lines = [" ".join(line.split()) for line in start.decode("utf-8-sig", "replace").split("\n")]
+    lines = [line for line in lines if line and not line.startswith("#")][:_N_LINES]
+    for kind in KINDS:
+        # Most lines, not all: the file may be faulty.
+        if lines and 2 * sum(kind.pattern.fullmatch(line) is not None for line in lines) > len(lines):
+            return kind
+    return None
+
+
+@contextlib.contextmanager
+def suggesting_command(path: str | os.PathLike[str], command: str) -> Iterator[None]:
+    """If reading a file fails because it belongs to another task, raise one error that names the right command."""
+    try:
+        yield
+    except LeafidError as error:
+        kind = recognise_file(path)
+        if kind is None or kind.command.split()[0] == command:
+            raise
+        raise LeafidError(
+            f"{path}: expected a file for 'leafid {command}', found {kind.description}; use 'leafid {kind.command}'"
+        ) from error
