@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from leafid.collection.picture import AcquisitionType
+from leafid.features import compositing as module
 from leafid.features.compositing import composite_photo
 from leafid.segmentation import segment
 from leafid.segmentation.result import Segmentation, find_bounding_box
@@ -25,7 +26,7 @@ def cut(mask):
     st.sampled_from([32, 100, 133]),
 )
 @settings(deadline=None, max_examples=40)
-def test_a_staged_photo_is_four_to_three_and_always_the_same(picture, number, side):
+def test_a_composited_photo_is_four_to_three_and_always_the_same(picture, number, side):
     image, mask = picture
     before = image.copy()
     found = composite_photo(image, cut(mask), number, side)
@@ -61,7 +62,7 @@ def test_nothing_of_the_sheet_is_left(number):
 
 
 @pytest.mark.parametrize("number", LEAVES)
-def test_a_leaf_nearly_alone_is_found_again(leaf_on_white, number):
+def test_a_nearly_single_leaf_is_found_again(leaf_on_white, number):
     """It lies near the middle, on top, and is 0.6 to 1.14 times as long as the photo's shorter side."""
     photo = composite_photo(leaf_on_white, segment(leaf_on_white, SCAN), number, 400)
     rows, cols = photo.shape[:2]
@@ -81,3 +82,22 @@ def test_a_branch_has_more_edges_than_a_leaf(leaf_on_white):
         for numbers in (BRANCHES, LEAVES)
     )
     assert branches > leaves
+
+
+@pytest.mark.parametrize("constant", ["_SHADOW", "_SHADE"])
+def test_leaves_shade_what_is_under_them(leaf_on_white, monkeypatch, constant):
+    leaf = segment(leaf_on_white, SCAN)
+    shaded = [composite_photo(leaf_on_white, leaf, number, 300).mean() for number in BRANCHES]
+    monkeypatch.setattr(module, constant, 0)
+    unshaded = [composite_photo(leaf_on_white, leaf, number, 300).mean() for number in BRANCHES]
+    assert np.mean(shaded) < 0.99 * np.mean(unshaded)
+
+
+@pytest.mark.parametrize("constant", ["_TILT", "_GAMMA", "_FALL", "_UNSHARP_SHARE"])
+def test_photos_have_perspective_uneven_light_and_are_partly_unsharp(leaf_on_white, monkeypatch, constant):
+    leaf = segment(leaf_on_white, SCAN)
+    numbers = range(1, 9)
+    before = [composite_photo(leaf_on_white, leaf, number, 400).astype(int) for number in numbers]
+    monkeypatch.setattr(module, constant, 0)
+    after = [composite_photo(leaf_on_white, leaf, number, 400).astype(int) for number in numbers]
+    assert max(np.abs(first - second).mean() for first, second in zip(before, after, strict=True)) > 0.02

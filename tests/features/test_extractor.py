@@ -174,3 +174,16 @@ def test_drawing_depends_on_the_seed_and_nothing_else(leaf):
     assert first.positions.tolist() != sample_features(leaf, SCAN, PATCHES, 10, 1).positions.tolist()
     everything = sample_features(leaf, SCAN, PATCHES, 10**6, 0)
     assert len(everything) == len(local_features(PictureViews(leaf, segment(leaf, SCAN)), PATCHES))
+
+
+@pytest.mark.parametrize("type_", list(AcquisitionType))
+def test_the_petiole_is_looked_for_on_sheets_only(fixed_pictures, type_):
+    """In photos, what juts out of a leaf is as often a neighbour as its petiole."""
+    image, _ = fixed_pictures["drawn"]
+    with_petiole, without = (
+        PictureViews(image, segment(image, type_, petiole=petiole)).measures(["geometry"])["geometry"]
+        for petiole in (True, False)
+    )
+    assert (with_petiole != without).any()
+    found = FeatureExtractor({"a": Expert(Measures(("geometry",)))}).extract(image, type_).vectors["a"]
+    np.testing.assert_array_equal(found, without if type_ is AcquisitionType.PHOTO else with_petiole)

@@ -4,17 +4,26 @@ The fixtures are in conftest.py beside this file. A codebook that is learned ane
 the key of every vector made with it.
 """
 
+import hashlib
 import itertools
+from dataclasses import replace
 
 import cv2
 import numpy as np
 import pytest
 
+from leafid.collection.picture import AcquisitionType
 from leafid.descriptors import measure_families
 from leafid.descriptors.local import LOCAL_DESCRIPTORS, Grid
 from leafid.encoding import make_encoder
-from leafid.features.extractor import FEATURE_VERSION
+from leafid.features.augmentation import Augmentation, augment
+from leafid.features.extractor import FEATURE_VERSION, FeatureExtractor
+from leafid.identification.bundled import default_model
+from leafid.identification.modelfile import read_model
+from leafid.recipes.reader import list_recipes, load_recipe
+from leafid.recipes.recipe import LocalPatches
 from leafid.segmentation import crop_leaf, estimate_upright_angle, segment
+from leafid.segmentation.result import shrink
 
 PLAIN = Grid()
 SELECTIVE = Grid(cell=6, n_scales=3, coverage=0.5, max_coverage=0.95, max_patches=300, focus=0.3, symmetry="turns")
@@ -68,6 +77,49 @@ def test_encoders(leaves, check_digests):
         for name, leaf in leaves.items():
             vectors[f"{kind}/{name}"] = encoder.transform(compute_local_features("dense-sift", *leaf, PLAIN))
     check_digests("encoders", vectors)
+
+
+def test_shipped_recipes(fixed_pictures, check_digests):
+    vectors = {}
+    for recipe_name, type_ in itertools.product(list_recipes(), AcquisitionType):
+        recipe = load_recipe(recipe_name, type_)
+        encoders = {}
+        for name, expert in recipe.experts.items():
+            if isinstance(expert.features, LocalPatches):
+                # A small codebook: what it is made of doesn't depend on its size.
+                encoders[name] = replace(expert.features, modes=4, components=8).make_encoder(seed=0)
+                n_values = LOCAL_DESCRIPTORS[expert.features.descriptor].length
+                shapes = encoders[name].get_state_shapes(n_values)
+                encoders[name].set_state({key: make_table(key, shape) for key, shape in shapes.items()})
+        extractor = FeatureExtractor(recipe.experts, encoders, recipe.longest_side)
+        features = extractor.extract(shrink(fixed_pictures[str(type_)][0], recipe.longest_side), type_)
+        for name, vector in features.vectors.items():
+            vectors[f"{recipe_name}/{type_}/{name}"] = np.concatenate([[features.confidence], vector])
+    check_digests("recipes", vectors)
+
+
+def test_bundled_model(fixed_pictures, check_digests):
+    vectors = {}
+    for type_, identifier in read_model(default_model()).identifiers.items():
+        features = identifier.extractor.extract(fixed_pictures[str(type_)][0], type_)
+        for name, vector in features.vectors.items():
+            # Another model has other names here: with its codebooks vectors change without a change of the code.
+            codebook = hashlib.sha256()
+            if name in identifier.extractor.encoders:
+                for _, array in sorted(identifier.extractor.encoders[name].get_state().items()):
+                    codebook.update(array.tobytes())
+            vectors[f"{type_}/{name}/{codebook.hexdigest()[:8]}"] = vector
+    check_digests("bundled_model", vectors)
+
+
+def test_augmentations(fixed_pictures, check_digests):
+    """Of the drawn picture alone: what is drawn at random depends on every bit of a picture that is decoded."""
+    image, type_ = fixed_pictures["drawn"]
+    vectors = {}
+    for kind, number in itertools.product(("jitter", "composite"), range(1, 5)):
+        augmented, _ = augment(image, type_, Augmentation(kind, number), 400)
+        vectors[f"{kind}/{number}"] = np.concatenate([summarise(plane) / 255 for plane in cv2.split(augmented)])
+    check_digests("augmentations", vectors)
 
 
 def compute_local_features(descriptor, image, leaf, grid):
