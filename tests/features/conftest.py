@@ -16,11 +16,6 @@ from leafid.images import read_image
 from leafid.recipes.recipe import LONGEST_SIDE
 
 _ROOT = Path(__file__).parents[2]
-_SAMPLES = {
-    "photo": ("Train/1.jpg", AcquisitionType.PHOTO),
-    "scan": ("Train/103.jpg", AcquisitionType.SCAN),
-    "scan-like": ("Train/10.jpg", AcquisitionType.SCAN_LIKE),
-}
 #: Numbers in a digest: a vector is cut into this many pieces at most.
 _N_PIECES = 32
 # Processors round differently (vector instructions, fused multiplication, BLAS kernels), and where a pixel lies on a
@@ -37,14 +32,15 @@ def pictures(training, tmp_path):
 
 @pytest.fixture(scope="session")
 def fixed_pictures() -> dict[str, tuple[np.ndarray, AcquisitionType]]:
-    """Pictures that never change: two drawn here, and one of each type from the sample; (BGR image, type) by name."""
+    """Pictures that never change: two drawn here, and one file for each type; (BGR image, type) by name."""
     drawn = _draw_toothed_leaf()
     pictures = {
         "drawn": (drawn, AcquisitionType.SCAN_LIKE),
         "thumbnail": (cv2.resize(drawn, (65, 90), interpolation=cv2.INTER_AREA), AcquisitionType.SCAN),
     }
-    for name, (file, acquisition_type) in _SAMPLES.items():
-        pictures[name] = read_image(_ROOT / "data" / "sample" / file, LONGEST_SIDE), acquisition_type
+    for type_ in AcquisitionType:
+        file = _ROOT / "tests" / "golden" / "vector_digests" / f"{type_}.jpg"
+        pictures[str(type_)] = read_image(file, LONGEST_SIDE), type_
     return pictures
 
 
