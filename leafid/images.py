@@ -85,7 +85,7 @@ def read_hashed_image(file: str | os.PathLike[str], max_side: int | None = None)
         data = stream.read()
     refuse_truncated(file, header.kind, data)
     longest = max(header.rows, header.cols)
-    image = _decode(file, header, data, _choose_reduction(header.kind, longest, max_side))
+    image = _decode(file, header, data, _choose_opencv_flag(header.kind, longest, max_side))
     if max_side is not None and longest > max_side:
         # Computed from the stored size and rounded up as reduced decoding does, so that mostly nothing is left to do.
         rows, cols = (-(-side * max_side // longest) for side in (header.rows, header.cols))
@@ -106,28 +106,24 @@ def read_image_size(file: str | os.PathLike[str]) -> tuple[int, int]:
         return read_header(file, stream).oriented_size
 
 
-def _choose_reduction(kind: str, longest: int, max_side: int | None) -> int:
+def _choose_opencv_flag(kind: str, longest: int, max_side: int | None) -> int:
+    """Choose the lowest resolution of decoding that has at least the wanted size."""
+    import cv2
+
+    reductions = {8: cv2.IMREAD_REDUCED_COLOR_8, 4: cv2.IMREAD_REDUCED_COLOR_4, 2: cv2.IMREAD_REDUCED_COLOR_2}
     # Only JPEG can be decoded at a lower resolution; in other formats OpenCV would decode everything and skip pixels.
     if kind != "JPEG" or max_side is None:
-        return 1
-    return next((factor for factor in (8, 4, 2) if longest >= factor * max_side), 1)
+        return cv2.IMREAD_COLOR
+    return next((flag for factor, flag in reductions.items() if longest >= factor * max_side), cv2.IMREAD_COLOR)
 
 
-def _decode(file: str | os.PathLike[str], header: Header, data: bytes, reduction: int) -> np.ndarray:
+def _decode(file: str | os.PathLike[str], header: Header, data: bytes, flag: int) -> np.ndarray:
     if header.mode == "F" or (header.mode == "I" and header.kind == "TIFF"):
         raise ImageError(f"{file}: expected 8 or 16 bits a channel, found 32; the range of their values is unknown")
     is_in_opencv = header.mode in _OPENCV_MODES or header.kind == "JPEG"
     # OpenCV ignores transparency that is not a channel, and puts the tiles of a turned or 16-bit grey TIFF in disorder.
     if header.is_transparent or header.is_tiled or not is_in_opencv:
         return _decode_with_pillow(file, header, data)
-    import cv2
-
-    flag = {
-        1: cv2.IMREAD_COLOR,
-        2: cv2.IMREAD_REDUCED_COLOR_2,
-        4: cv2.IMREAD_REDUCED_COLOR_4,
-        8: cv2.IMREAD_REDUCED_COLOR_8,
-    }[reduction]
     with _capture_decoder_output() as complaints:
         image = _decode_with_opencv(data, flag)
     details = f" ({complaints[0]})" if complaints else ""

@@ -6,6 +6,7 @@ import io
 from pathlib import Path
 
 import numpy as np
+import tifffile
 from PIL import Image
 
 from fuzz.target import Target, written
@@ -21,6 +22,14 @@ def _encoded(mode: str, kind: str, **options: object) -> bytes:
     return stream.getvalue()
 
 
+def _encode_tiles(dtype: str, channels: int) -> bytes:
+    values = np.arange(24 * 20 * channels).reshape(24, 20, channels).astype(dtype)
+    stream = io.BytesIO()
+    orientation = (0x0112, "H", 1, 6, True)
+    tifffile.imwrite(stream, values.squeeze(), tile=(16, 16), extratags=[orientation], metadata=None)
+    return stream.getvalue()
+
+
 def _seeds() -> list[bytes]:
     exif = Image.Exif()
     exif[0x0112] = 6
@@ -33,6 +42,8 @@ def _seeds() -> list[bytes]:
         _encoded("P", "PNG", **png),
         _encoded("RGB", "TIFF", compression="tiff_lzw"),
         _encoded("L", "TIFF"),
+        _encode_tiles("uint8", 3),
+        _encode_tiles("uint16", 1),
         _encoded("RGB", "BMP"),
         _encoded("RGB", "WEBP", quality=50),
     ]
