@@ -51,6 +51,31 @@ def test_distances_and_parameters(cli, boxes, tmp_path):
     assert found["interpretation-error"] == pytest.approx(((0.5 * 0.2 + 0.5 * 0.25) / 2 + 1) / 2)
 
 
+def test_similarities_and_trees(cli, boxes, tmp_path):
+    names = ("Quercus robur", "Quercus ilex", "Acer campestre")
+    (tmp_path / "s.csv").write_text("," + ",".join(names) + "\n" + "".join(f"{name},0.5,0.5,0.5\n" for name in names))
+    found = means(cli("evaluate-interpretation", *boxes, "--similarities", tmp_path / "s.csv", "--format", "json"))
+    assert found["interpretation-error"] == pytest.approx(((0.16 + 0.2 * 0.5) / 2 + 1) / 2)
+    (tmp_path / "tree.csv").write_text(
+        "class,parent\nQuercus robur,oak\nQuercus ilex,oak\noak,tree\nAcer campestre,maple\nmaple,tree\ntree,plant\n"
+    )
+    found = means(cli("evaluate-interpretation", *boxes, "--taxonomy", tmp_path / "tree.csv", "--format", "json"))
+    # Maple and oak meet below the root, plant: 4 of at most 6 edges.
+    assert found["interpretation-error"] == pytest.approx(((0.16 + 0.2 * 4 / 6) / 2 + 1) / 2)
+
+
+def test_weight_of_the_figure_of_merit(cli, boxes, tmp_path):
+    for name, column in (("truth.png", 10), ("result.png", 11)):
+        mask = np.zeros((40, 40), np.uint8)
+        mask[10:20, column : column + 10] = 1
+        cv2.imwrite(str(tmp_path / name), mask)
+    words = ["evaluate-interpretation", tmp_path / "truth.png", tmp_path / "result.png", "--format", "json"]
+    default, same = means(cli(*words))["fom"], means(cli(*words, "--fom-alpha", 1 / 9))["fom"]
+    assert default == same
+    assert means(cli(*words, "--fom-alpha", 1))["fom"] < default
+    assert "--fom-alpha has no effect on boxes" in cli("evaluate-interpretation", *boxes, "--fom-alpha", 1).err
+
+
 def test_by_picture(cli, boxes):
     outcome = cli("evaluate-interpretation", *boxes, "--by-picture")
     lines = outcome.out.splitlines()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from leafid.textfiles import LineProblems, parse_finite_number, read_table
 Distance = Callable[[str, str], float]
 
 
-def read_distances(path: str | os.PathLike[str]) -> Distance:
+def read_distances(path: str | os.PathLike[str], *, similarities: bool = False) -> Distance:
     """Read a matrix of distances between classes.
 
     Parameters
@@ -22,6 +22,8 @@ def read_distances(path: str | os.PathLike[str]) -> Distance:
     path : path-like
         CSV in UTF-8. The first line has an empty cell (or a word) and the classes; every other line has a true class
         and its distances, 0 to 1, to the classes in the order of the first line.
+    similarities : bool, default False
+        Whether the cells are similarities, 0 to 1; the distance is 1 minus the similarity.
 
     Returns
     -------
@@ -31,8 +33,9 @@ def read_distances(path: str | os.PathLike[str]) -> Distance:
     Raises
     ------
     ProblemsError
-        Names every line with a wrong number of cells, an unknown or repeated class, or a cell that is no distance.
+        Names every line with a wrong number of cells, an unknown or repeated class, or a cell outside 0 to 1.
     """
+    kind, kinds = ("similarity", "similarities") if similarities else ("distance", "distances")
     lines = read_table(path)
     _, header = next(lines, (1, []))
     names = header[1:]
@@ -46,16 +49,97 @@ def read_distances(path: str | os.PathLike[str]) -> Distance:
             values = [parse_finite_number(cell) for cell in cells[1:]]
             bad = [cell for cell, value in zip(cells[1:], values, strict=True) if value is None or not 0 <= value <= 1]
             if len(cells) != len(names) + 1:
-                problems.add(line, f"expected a class and {len(names)} distances, found {len(cells)} cells")
+                problems.add(line, f"expected a class and {len(names)} {kinds}, found {len(cells)} cells")
             elif cells[0] not in names or cells[0] in rows:
                 problems.add(line, f"expected each class of the first line once, found {cells[0]!r}")
             elif bad:
-                problems.add(line, f"expected a distance from 0 to 1, found {bad[0]!r}")
+                problems.add(line, f"expected a {kind} from 0 to 1, found {bad[0]!r}")
             else:
                 rows[cells[0]] = [value for value in values if value is not None]
         for name in [] if problems else [name for name in names if name not in rows]:
             problems.add(None, f"expected a line for class {name!r}, found none")
-    return make_distance(names, np.array([rows[name] for name in names]), str(path))
+    matrix = np.array([rows[name] for name in names])
+    return make_distance(names, 1 - matrix if similarities else matrix, str(path))
+
+
+def read_taxonomy(path: str | os.PathLike[str]) -> Distance:
+    """Read a tree of classes of any depth; the distance of two classes is that of their nodes.
+
+    Parameters
+    ----------
+    path : path-like
+        CSV in UTF-8 with the columns ``class`` and ``parent``. A node whose parent is empty is at the top, and so is a
+        parent without a line of its own. Inner nodes are classes as well.
+
+    Returns
+    -------
+    callable
+        The number of edges between two nodes, divided by twice the depth of the tree: 1 for two of the deepest nodes
+        that share nothing but the root. Several nodes at the top have a common root above them. Raises a `LeafidError`
+        for a class that the file lacks.
+
+    Raises
+    ------
+    ProblemsError
+        Names every line without two cells, every repeated class, and every class that is below itself.
+    """
+    parents: dict[str, str] = {}
+    lines_of: dict[str, int] = {}
+    rows = read_table(path)
+    _, columns = next(rows, (1, []))
+    if columns != ["class", "parent"]:
+        raise LeafidError(f"{path}:1: expected the columns class and parent, found {columns}")
+    with LineProblems(path) as problems:
+        for line, cells in rows:
+            if not cells:
+                continue
+            if len(cells) != 2 or not cells[0]:
+                problems.add(line, f"expected a class and its parent, found {cells}")
+            elif problems.check_unique(line, "every class", cells[0]):
+                parents[cells[0]], lines_of[cells[0]] = cells[1], line
+        depths, cyclic = _measure_depths(parents)
+        for name in cyclic:
+            problems.add(lines_of[name], f"expected a class that is not below itself, found {name!r}")
+        if not parents and not problems:
+            problems.add(None, "expected lines 'class,parent', found none")
+    # A single node at the top is the root itself.
+    n_tops = list(depths.values()).count(1)
+    n_edges = 2 * (max(depths.values()) - (n_tops == 1))
+
+    def distance(true_name: str, name: str) -> float:
+        for unknown in {true_name, name} - depths.keys():
+            raise LeafidError(f"{path}: expected a line for every class, found none for {unknown!r}")
+        true_node, node, edges = true_name, name, 0
+        while true_node != node:
+            # The deeper node moves up; two tops meet in the root above them, which has no name.
+            if depths.get(true_node, 0) >= depths.get(node, 0):
+                true_node = parents.get(true_node, "")
+            else:
+                node = parents.get(node, "")
+            edges += 1
+        return edges / n_edges if n_edges else 0.0
+
+    return distance
+
+
+def _measure_depths(parents: Mapping[str, str]) -> tuple[dict[str, int], list[str]]:
+    """Measure the depth of every node, 1 at the top, and list the nodes above which there is a cycle."""
+    depths: dict[str, int] = {}
+    cyclic = []
+    for name in parents:
+        branch: dict[str, None] = {}
+        node = name
+        while node and node not in depths:
+            if node in branch:
+                cyclic.append(name)
+                break
+            branch[node] = None
+            node = parents.get(node, "")
+        depth = depths.get(node, 0)
+        for node in reversed(branch):
+            depth += 1
+            depths[node] = depth
+    return depths, cyclic
 
 
 def make_distance(names: Sequence[str], matrix: np.ndarray, source: str) -> Distance:

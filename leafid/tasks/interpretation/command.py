@@ -56,10 +56,19 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--distances", metavar="CSV", type=nonempty_path, help="distances between classes, 0 to 1 (default: all 1)"
     )
     distances.add_argument(
+        "--similarities", metavar="CSV", type=nonempty_path, help="similarities between classes, 0 to 1"
+    )
+    distances.add_argument(
         "--taxonomy",
-        metavar="COLLECTION",
+        metavar="TREE",
         type=nonempty_path,
-        help="distances between species from the taxa of a collection",
+        help="distances in a tree of classes: a CSV with the columns class and parent, or the species of a collection",
+    )
+    parser.add_argument(
+        "--fom-alpha",
+        type=number_type("a number above 0", lambda value: value > 0),
+        metavar="A",
+        help="weight of a squared distance in the figure of merit of label masks (default: 1/9)",
     )
     parser.add_argument("--by-picture", action="store_true", help="show the errors of every picture")
     parser.add_argument(
@@ -95,6 +104,7 @@ def _score_pictures(
     from leafid.tasks.file_kinds import recognise_file
     from leafid.tasks.interpretation.coco import read_coco
     from leafid.tasks.interpretation.label_masks import list_masks, read_mask_pairs
+    from leafid.tasks.interpretation.localisation import FOM_ALPHA
     from leafid.tasks.interpretation.picture_errors import score_boxes, score_masks
 
     has_boxes = [Path(source).suffix.lower() == ".json" for source in (arguments.truth, arguments.result)]
@@ -106,6 +116,8 @@ def _score_pictures(
     if has_boxes[0] != has_boxes[1]:
         raise UsageError("expected boxes (.json) or label masks for both truth and result, found one of each")
     if has_boxes[0]:
+        if arguments.fom_alpha:
+            raise UsageError("--fom-alpha has no effect on boxes, which have no contours")
         truth = read_coco(arguments.truth)
         found = read_coco(arguments.result, truth).objects
         return [score_boxes(name, objects, found[name], parameters) for name, objects in sorted(truth.objects.items())]
@@ -119,16 +131,20 @@ def _score_pictures(
     errors = []
     for pair in environment.progress(pairs, len(true_files), "scoring"):
         if pair.true_objects is None and parameters.distance is not None:
-            raise UsageError("--distances and --taxonomy have no effect without objects.csv beside the masks")
-        errors.append(score_masks(pair, parameters))
+            raise UsageError("distances between classes have no effect without objects.csv beside the masks")
+        errors.append(score_masks(pair, parameters, arguments.fom_alpha or FOM_ALPHA))
     return errors
 
 
 def _read_distance(arguments: argparse.Namespace) -> Distance | None:
-    from leafid.tasks.interpretation.class_distances import make_distance, read_distances
+    from leafid.tasks.interpretation.class_distances import make_distance, read_distances, read_taxonomy
 
     if arguments.distances:
         return read_distances(arguments.distances)
+    if arguments.similarities:
+        return read_distances(arguments.similarities, similarities=True)
+    if arguments.taxonomy and Path(arguments.taxonomy).suffix.lower() == ".csv":
+        return read_taxonomy(arguments.taxonomy)
     if arguments.taxonomy:
         from leafid.collection import read_and_warn
         from leafid.metrics.taxonomy import Taxonomy

@@ -19,6 +19,9 @@ _ROBIN = "D'Angelo, Herbin, Ratiéville, Robin challenge evaluation principles a
 _PRATT = "Pratt, Faugeras, Gagalowicz, IEEE SMC 8(11), 1978"
 _MARTIN = "Martin, Fowlkes, Tal, Malik, ICCV 2001, doi:10.1109/ICCV.2001.937655"
 
+#: Default weight of a squared distance in the figure of merit, as in the literature since Pratt.
+FOM_ALPHA = 1 / 9
+
 
 def rob_loc_error(truth: Box, result: Box) -> float:
     """Distance of the centres of two boxes, ROB_loc: from 0 to below 1.
@@ -61,7 +64,7 @@ def rob_cor_error(truth: Box, result: Box) -> float:
     return 2 / math.pi * math.atan(abs(result.height / result.width - truth.height / truth.width))
 
 
-def figure_of_merit_score(truth: np.ndarray, result: np.ndarray, alpha: float = 1 / 9) -> float:
+def figure_of_merit_score(truth: np.ndarray, result: np.ndarray, alpha: float = FOM_ALPHA) -> float:
     """Compare the contours of two masks by Pratt's figure of merit, FOM: 0 to 1, 1 for equal contours.
 
     Parameters

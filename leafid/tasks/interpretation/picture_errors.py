@@ -11,6 +11,7 @@ import numpy as np
 from leafid.tasks.interpretation import localisation
 from leafid.tasks.interpretation.box import Box, BoxedObject
 from leafid.tasks.interpretation.label_masks import MaskPair
+from leafid.tasks.interpretation.localisation import FOM_ALPHA
 from leafid.tasks.interpretation.metric import DEFAULTS, Interpretation, Parameters, Scene, score_scene
 
 
@@ -52,15 +53,19 @@ def score_boxes(
     return _make_error(picture, found, _measure_pairs(scene, found, boxes))
 
 
-def score_masks(pair: MaskPair, parameters: Parameters = DEFAULTS) -> PictureError:
-    """Compare the label mask found for a picture with the true one; boxes are the smallest around the regions."""
+def score_masks(pair: MaskPair, parameters: Parameters = DEFAULTS, fom_alpha: float = FOM_ALPHA) -> PictureError:
+    """Compare the label mask found for a picture with the true one; boxes are the smallest around the regions.
+
+    `fom_alpha` is the weight of a squared distance in the figure of merit.
+    """
     scene = Scene.from_masks(pair.truth, pair.result, pair.true_objects, pair.objects)
     found = score_scene(scene, parameters)
     true_labels, labels = (labels[labels != 0] for labels in (np.unique(pair.truth), np.unique(pair.result)))
     regions = [(pair.truth == true_labels[u], pair.result == labels[v]) for u, v in np.argwhere(found.matches)]
     boxes = [(localisation.make_box(true), localisation.make_box(region)) for true, region in regions]
     measures = _measure_pairs(scene, found, boxes)
-    measures["fom"] = _average([localisation.figure_of_merit_score(true, region) for true, region in regions])
+    merits = [localisation.figure_of_merit_score(true, region, fom_alpha) for true, region in regions]
+    measures["fom"] = _average(merits)
     measures["martin-gce"] = localisation.martin_gce_error(pair.truth, pair.result)
     measures["martin-lce"] = localisation.martin_lce_error(pair.truth, pair.result)
     return _make_error(pair.picture, found, measures)

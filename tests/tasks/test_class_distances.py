@@ -1,0 +1,74 @@
+import pytest
+
+from leafid.errors import LeafidError
+from leafid.tasks.interpretation.class_distances import read_distances, read_taxonomy
+
+TREE = """class,parent
+animal,
+plant,
+cat,animal
+dog,animal
+oak,tree
+tree,plant
+"""
+
+
+@pytest.fixture
+def file(tmp_path):
+    return tmp_path / "classes.csv"
+
+
+def test_similarities_are_turned_into_distances(file):
+    file.write_text("class,oak,ash\nash,0.4,1\noak,0.75,0.5\n")
+    distance = read_distances(file, similarities=True)
+    assert [distance("oak", "oak"), distance("oak", "ash"), distance("ash", "oak")] == [0.25, 0.5, 0.6]
+    file.write_text("class,oak\noak,2\n")
+    with pytest.raises(LeafidError, match=":2: expected a similarity from 0 to 1, found '2'"):
+        read_distances(file, similarities=True)
+
+
+@pytest.mark.parametrize(
+    ("names", "edges"),
+    [
+        (("cat", "cat"), 0),
+        (("cat", "dog"), 2),
+        (("cat", "animal"), 1),
+        (("cat", "oak"), 5),
+        (("animal", "plant"), 2),
+        (("oak", "plant"), 2),
+    ],
+)
+def test_distances_in_a_tree(file, names, edges):
+    file.write_text(TREE)
+    distance = read_taxonomy(file)
+    # The deepest class is three edges below the common root.
+    assert distance(*names) == distance(*reversed(names)) == pytest.approx(edges / 6)
+
+
+def test_a_single_top_is_the_root(file):
+    file.write_text("class,parent\ncat,animal\ndog,animal\n")
+    distance = read_taxonomy(file)
+    assert distance("cat", "dog") == 1
+    assert distance("cat", "animal") == 0.5
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", ":1: expected the columns class and parent"),
+        ("class,parent\n", "expected lines 'class,parent', found none"),
+        ("class,parent\na,b,c\n", ":2: expected a class and its parent"),
+        ("class,parent\na,b\na,c\n", ":3: expected every class once, found 'a', as in line 2"),
+        ("class,parent\na,b\nb,a\n", ":2: expected a class that is not below itself, found 'a'"),
+    ],
+)
+def test_bad_trees_are_refused(file, text, message):
+    file.write_text(text)
+    with pytest.raises(LeafidError, match=message):
+        read_taxonomy(file)
+
+
+def test_a_class_that_the_tree_lacks(file):
+    file.write_text(TREE)
+    with pytest.raises(LeafidError, match="expected a line for every class, found none for 'elm'"):
+        read_taxonomy(file)("oak", "elm")
