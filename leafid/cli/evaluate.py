@@ -149,7 +149,7 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     )
     tables = [scores.make_type_table(truth, runs, options)]
     tables += [scores.make_group_table(truth, runs, group, options) for group in dict.fromkeys(arguments.by)]
-    training_pictures = _count_training_pictures(arguments.training)
+    training_pictures = _count_training_pictures(arguments.training, truth, environment)
     if arguments.macro:
         tables += scores.make_macro_tables(truth, runs, arguments.top, training_pictures)
     if arguments.sets:
@@ -230,7 +230,9 @@ def _check_files(runs: Sequence[str], folder: str) -> None:
     check_output_file(folder, SCORES, runs)
 
 
-def _count_training_pictures(collection: str | None) -> dict[str, int] | None:
+def _count_training_pictures(
+    collection: str | None, truth: GroundTruth, environment: Environment
+) -> dict[str, int] | None:
     if collection is None:
         return None
     from collections import Counter
@@ -239,7 +241,14 @@ def _count_training_pictures(collection: str | None) -> dict[str, int] | None:
 
     pictures = read_and_warn(collection).pictures
     trained = [picture for picture in pictures if picture.part == "train"] or pictures
-    return dict(Counter(picture.species for picture in trained if picture.species))
+    counts = dict(Counter(picture.species for picture in trained if picture.species))
+    untrained = sorted(set(truth.species) - counts.keys())
+    if untrained:
+        environment.warn(
+            f"{collection}: expected training pictures of every species, found none of {len(untrained)} of "
+            f"{len(set(truth.species))}, {untrained[0]!r} first; these are in the bin 0-10"
+        )
+    return counts
 
 
 def _write_files(files: dict[str, str], folder: Path, environment: Environment) -> None:

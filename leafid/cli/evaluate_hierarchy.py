@@ -24,10 +24,13 @@ from leafid.errors import LeafidError, ProblemsError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from leafid.collection import Picture
     from leafid.metrics.taxonomy import Taxonomy
     from leafid.report.tables import Cell
     from leafid.runs.ground_truth import GroundTruth
     from leafid.runs.run import Run
+
+_OTHER_TAXONOMY = "name a collection that has it with --taxonomy"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -59,10 +62,11 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     truth = make_ground_truth(select_scored(pictures, arguments.part, source=arguments.truth), source=arguments.truth)
     more = read_and_warn(arguments.taxonomy).pictures if arguments.taxonomy else ()
     taxonomy = Taxonomy.from_pictures([*pictures, *more])
+    remedy = _explain_missing_ranks([*pictures, *more], taxonomy)
     species = dict(zip(truth.pictures, truth.species, strict=True))
     rows: list[list[Cell]] = []
     for path in arguments.runs:
-        answers = _select_answers(read_run(path), path, species, taxonomy)
+        answers = _select_answers(read_run(path), path, truth, taxonomy, remedy)
         summary = summarise_hierarchy(species, answers, taxonomy)
         if summary.missing:
             environment.warn(f"{path}: lacks {summary.missing} of {len(truth)} pictures; each counts 1")
@@ -75,19 +79,34 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     return 0
 
 
-def _select_answers(run: Run, path: str, truth: dict[str, str], taxonomy: Taxonomy) -> dict[str, str]:
+def _explain_missing_ranks(pictures: Sequence[Picture], taxonomy: Taxonomy) -> str:
+    """Say why a higher taxon may be unknown: the fault of the pictures' metadata, not of the run."""
+    from leafid.metrics.taxonomy import RANKS
+
+    missing = [rank for rank in RANKS if rank not in taxonomy.ranks]
+    for picture in pictures:
+        for rank in missing:
+            if picture.taxon and rank != "genus" and not getattr(picture.taxon, rank):
+                return f"the taxonomy has no {' and no '.join(missing)}, as {picture.file} has no {rank}"
+    return _OTHER_TAXONOMY
+
+
+def _select_answers(run: Run, path: str, truth: GroundTruth, taxonomy: Taxonomy, remedy: str) -> dict[str, str]:
     """Select the lines of rank 1, refusing unknown pictures and answers."""
+    from leafid.metrics.path_error import WILDCARD
+
     answers, problems = {}, []
     for prediction, line in zip(run, run.line.tolist(), strict=True):
         if prediction.rank != 1:
             continue
         answers[prediction.picture] = prediction.species
-        if prediction.picture not in truth:
+        if prediction.picture not in truth.known.pictures:
             problems.append((line, f"expected a picture of the collection, found {prediction.picture!r}"))
         try:
             taxonomy.find_path(prediction.species)
         except LeafidError as error:
-            problems.append((line, str(error)))
+            is_higher = prediction.species.endswith(WILDCARD)
+            problems.append((line, f"{error}; {remedy if is_higher else _OTHER_TAXONOMY}"))
     if problems:
         raise ProblemsError(f"{path}:{line}: {problem}" for line, problem in sorted(problems))
     return answers

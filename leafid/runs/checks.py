@@ -96,8 +96,15 @@ def _check_species(run: Run, known: KnownNames | None) -> Iterator[Problem]:
     suggestions = _MAX_SUGGESTIONS
     lines = _NameLines(run, run.species_index, len(run.species))
     unknown: list[int] = []
+    higher = [index for index, name in enumerate(run.species) if name.endswith("*")]
+    if higher:
+        first = min(higher, key=lambda index: int(lines.first[index]))
+        yield lines.report(
+            first,
+            f"expected a species, found {run.species[first]!r}; 'leafid evaluate-hierarchy' scores higher taxa",
+        )
     for index, name in enumerate(run.species):
-        if name in known.species:
+        if name in known.species or name.endswith("*"):
             continue
         nearest = normalised.get(_normalise(name))
         if nearest is None and suggestions:

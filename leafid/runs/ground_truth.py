@@ -84,12 +84,12 @@ def make_ground_truth(
     complete: bool = False,
     source: str = "collection",
 ) -> GroundTruth:
-    """Make a ground truth of the labelled pictures, with a warning where the type or author of some isn't known.
+    """Make a ground truth of the labelled pictures, with warnings where the species, type or author of some is unknown.
 
     Parameters
     ----------
     pictures : iterable of Picture
-        Those without species are left out.
+        Those without species are not scored; runs may name them.
     other_species : iterable of str
         Species that a run may name besides those of the pictures.
     complete : bool, default False
@@ -102,7 +102,8 @@ def make_ground_truth(
     LeafidError
         When no picture is labelled, or two have one name.
     """
-    labelled = sorted((picture for picture in pictures if picture.species), key=lambda picture: picture.name)
+    listed = tuple(pictures)
+    labelled = sorted((picture for picture in listed if picture.species), key=lambda picture: picture.name)
     if not labelled:
         raise LeafidError(
             f"{source}: expected pictures with their species, found none; is this a test set without labels?"
@@ -121,6 +122,14 @@ def make_ground_truth(
     family = tuple(taxon.family or UNKNOWN for taxon in taxa)
     species = tuple(taxon.species for taxon in taxa)
     names = tuple(picture.name for picture in labelled)
+    # A package has a test picture twice: with and without its label.
+    unlabelled = {picture.name: picture for picture in listed}.keys() - set(names)
+    if unlabelled:
+        first = next(picture for picture in listed if picture.name in unlabelled)
+        logger.warning(
+            "%s: expected the species of every picture, found none for %d of %d, this one first; they are not scored",
+            *(first.file, len(unlabelled), len(unlabelled) + len(names)),
+        )
     return GroundTruth(
         pictures=names,
         species=species,
@@ -130,7 +139,7 @@ def make_ground_truth(
         author=tuple(picture.author or UNKNOWN for picture in labelled),
         plant=tuple(picture.plant or f"of {picture.name}" for picture in labelled),
         content=tuple(str(picture.content or UNKNOWN) for picture in labelled),
-        known=KnownNames(frozenset(names), frozenset(species) | frozenset(other_species), complete),
+        known=KnownNames(frozenset(names) | unlabelled, frozenset(species) | frozenset(other_species), complete),
         family_of=dict(zip(genus, family, strict=True)),
     )
 

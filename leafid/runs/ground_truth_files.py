@@ -13,6 +13,7 @@ from leafid.collection.picture import Picture
 from leafid.errors import LeafidError, ProblemsError, UsageError
 from leafid.runs.checks import KnownNames
 from leafid.runs.ground_truth import GroundTruth, make_ground_truth
+from leafid.runs.other_formats import recognise_format
 from leafid.textfiles import read_text
 
 logger = logging.getLogger(__name__)
@@ -90,14 +91,17 @@ def select_scored(pictures: Sequence[Picture], part: str | None = None, *, sourc
         When other parts are labelled, but not this one.
     """
     labelled = {picture.part for picture in pictures if picture.species}
-    selected = [picture for picture in pictures if picture.part == (part or "test") and picture.species]
-    if part is None:
-        if selected and len(selected) < len(pictures):
-            logger.warning("only the %d pictures of the test part are scored; name another with --part", len(selected))
-        return selected or pictures
-    if labelled and not selected:
-        others = ", ".join(sorted(name or "no part" for name in labelled))
-        raise LeafidError(f"{source}: expected labelled pictures of part {part}, found only those of {others}")
+    selected = [picture for picture in pictures if picture.part == (part or "test")]
+    if part is not None:
+        if labelled and part not in labelled:
+            others = ", ".join(sorted(name or "no part" for name in labelled))
+            raise LeafidError(f"{source}: expected labelled pictures of part {part}, found only those of {others}")
+        return selected
+    if "test" not in labelled:
+        return pictures
+    if len(selected) < len(pictures):
+        count = sum(picture.species is not None for picture in selected)
+        logger.warning("only the %d pictures of the test part are scored; name another with --part", count)
     return selected
 
 
@@ -179,6 +183,8 @@ def read_ground_truth_file(path: str | os.PathLike[str]) -> dict[str, list[str]]
             f"{file}: expected a ground truth, found what looks like a run file; 'leafid evaluate' takes the ground "
             "truth first, then the runs"
         )
+    if (problems or not line_of_picture) and (other := recognise_format(file)):
+        raise LeafidError(f"{file}: expected a ground truth of the plant task, found what looks like {other}")
     if problems:
         raise ProblemsError(problems)
     if not line_of_picture:

@@ -21,6 +21,7 @@ from leafid.errors import LeafidError, ProblemsError
 from leafid.files import open_output
 from leafid.runs.checks import KnownNames, find_problems
 from leafid.runs.lines import LINE, parse_run
+from leafid.runs.other_formats import recognise_format
 from leafid.runs.run import Prediction, Run
 
 
@@ -78,7 +79,7 @@ def examine_run(
     Raises
     ------
     LeafidError
-        When the file can't be read at all.
+        When the file can't be read at all, or is of another task.
     """
     file = Path(path)
     try:
@@ -87,6 +88,8 @@ def examine_run(
             run, problems = parse_run(stream, file.name)
     except OSError as error:
         raise LeafidError(f"{file}: can't be read: {error.strerror or error}") from error
+    if problems and (other := recognise_format(file)):
+        raise LeafidError(f"{file}: expected a run of the plant task, found what looks like {other}")
     is_empty = not len(run) and not problems
     if official:
         run = _keep_last_of_each_rank(run)

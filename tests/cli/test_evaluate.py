@@ -1,6 +1,7 @@
 import csv
 import io
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -175,6 +176,26 @@ def test_a_part_that_is_not_labelled_is_named(cli):
     outcome = cli("evaluate", SAMPLE, GOOD, "--part", "val")
     assert (outcome.status, outcome.out) == (1, "")
     assert f"{SAMPLE}: expected labelled pictures of part val, found only those of test, train\n" in outcome.err
+
+
+def test_a_label_that_is_missing_is_blamed_on_the_ground_truth(cli, tmp_path):
+    shutil.copytree(TRUTH, tmp_path / "truth")
+    file = tmp_path / "truth" / "1.xml"
+    file.write_text(re.sub("<Taxon>.*</Taxon>", "", file.read_text(), flags=re.DOTALL))
+    outcome = cli("evaluate", tmp_path / "truth", GOOD)
+    assert (outcome.status, outcome.err.count("\n")) == (0, 1)
+    assert "truth/1.jpg: expected the species of every picture, found none for 1 of 40, this one first" in outcome.err
+    (tmp_path / "run.txt").write_text("1.jpg Quercus ilex 1 1\n")
+    outcome = cli("evaluate", tmp_path / "truth", tmp_path / "run.txt")
+    assert (outcome.status, outcome.out) == (1, "")
+    assert "run.txt: expected predictions for the 39 labelled pictures, found none" in outcome.err
+
+
+def test_training_pictures_of_other_species_are_told(cli):
+    outcome = cli("evaluate", TRUTH, GOOD, "--sets", "--training", SAMPLE)
+    assert outcome.status == 0
+    assert f"{SAMPLE}: expected training pictures of every species, found none of " in outcome.err
+    assert cli("evaluate", TRUTH, GOOD, "--sets", "--training", TRUTH).err == ""
 
 
 def test_what_is_wrong_with_the_training_pictures_is_told(cli, tmp_path):

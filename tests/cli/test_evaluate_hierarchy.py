@@ -61,8 +61,22 @@ def test_unknown_answers_and_pictures_are_named_by_their_line(cli, folder):
     (folder / "run.txt").write_text("1.jpg Rosa * 1 0.9\n9.jpg * 1 0.9\n")
     outcome = cli("evaluate-hierarchy", "Train", "run.txt")
     assert outcome.status == 1
-    assert "run.txt:1: expected a species of the taxonomy, or a higher taxon and '*', found 'Rosa *'" in outcome.err
+    assert (
+        "run.txt:1: expected a species of the taxonomy, or a higher taxon and '*', found 'Rosa *'; name" in outcome.err
+    )
+    assert outcome.err.splitlines()[0].endswith("name a collection that has it with --taxonomy")
     assert "run.txt:2: expected a picture of the collection, found '9.jpg'" in outcome.err
+
+
+def test_a_rank_that_the_metadata_lacks_is_not_blamed_on_the_run(cli, folder):
+    file = folder / "Train" / "4.xml"
+    file.write_text(file.read_text().replace("<Family>Sapindaceae</Family>", ""))
+    (folder / "run.txt").write_text("1.jpg Fagaceae * 1 0.9\n2.jpg Rosa canina 1 0.9\n")
+    outcome = cli("evaluate-hierarchy", "Train", "run.txt")
+    assert outcome.status == 1
+    first, second = outcome.err.splitlines()
+    assert first.endswith("found 'Fagaceae *'; the taxonomy has no family, as Train/4.jpg has no family")
+    assert second.endswith("found 'Rosa canina'; name a collection that has it with --taxonomy")
 
 
 def test_two_pictures_of_one_name_are_refused(cli, folder):
@@ -79,7 +93,8 @@ def test_two_pictures_of_one_name_are_refused(cli, folder):
     assert "expected picture names that differ, found all/Train/1.jpg and all/val/1.jpg" in outcome.err
     assert outcome.err.strip().endswith("score them apart (--part)")
     outcome = cli("evaluate-hierarchy", "all", "run.txt", "--part", "val")
-    assert (outcome.status, outcome.err) == (0, "")
+    assert outcome.status == 0
+    assert "all/val/2.jpg: expected the species of every picture, found none for 3 of 4" in outcome.err
     assert outcome.out.splitlines()[-1].startswith("1 pictures, 3 species")
 
 

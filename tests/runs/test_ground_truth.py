@@ -136,6 +136,14 @@ def test_unlabelled_pictures_are_no_ground_truth():
         make_ground_truth([Picture(Path("1.jpg"))])
 
 
+def test_pictures_without_species_are_told_and_may_be_in_a_run(caplog):
+    truth = make_ground_truth([picture("a.jpg"), Picture(Path("b.jpg")), Picture(Path("a.jpg"))])
+    assert [record.getMessage() for record in caplog.records] == [
+        "b.jpg: expected the species of every picture, found none for 1 of 2, this one first; they are not scored"
+    ]
+    assert (truth.pictures, truth.known.pictures) == (("a.jpg",), {"a.jpg", "b.jpg"})
+
+
 def test_a_path_that_is_not_there(tmp_path):
     with pytest.raises(LeafidError, match="no such file"):
         read_ground_truth(tmp_path / "nothing")
