@@ -15,7 +15,7 @@ from typing import Any
 from benchmarks.table_rows import HEAD, print_rows
 from leafid.collection import AcquisitionType, read_collection
 from leafid.descriptors.registry import FAMILIES
-from leafid.features.cache import FeatureCache, default_cache_folder
+from leafid.features.cache import FeatureCache, choose_cache_folder
 from leafid.features.loader import FeatureLoader
 from leafid.recipes.reader import load_recipe
 from leafid.recipes.recipe import ClassifierSettings, Expert, LocalPatches, Recipe, group_by_training
@@ -155,7 +155,7 @@ def main() -> None:
     parser.add_argument("--recipe", default="default")
     parser.add_argument("--repeats", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--cache", default=str(default_cache_folder()))
+    parser.add_argument("--cache", default=str(choose_cache_folder()))
     parser.add_argument("--only", action="append", metavar="TEXT", help="only rows with this text (or another one)")
     arguments = parser.parse_args()
     recipes = {AcquisitionType(name): load_recipe(arguments.recipe, AcquisitionType(name)) for name in arguments.type}

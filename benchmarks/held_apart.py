@@ -27,7 +27,7 @@ from leafid.classifiers.held_out import FIGURES_WITHOUT_AUTHORS as FIGURES
 from leafid.classifiers.held_out import HeldOutAnswers, held_out_scores
 from leafid.collection import AcquisitionType, Picture, read_collection, split_by_plant
 from leafid.collection.geography import label_places
-from leafid.features.cache import FeatureCache, default_cache_folder
+from leafid.features.cache import FeatureCache, choose_cache_folder
 from leafid.features.codebooks import learn_encoders
 from leafid.features.loader import FeatureLoader
 from leafid.identification.crossvalidation import N_FOLDS
@@ -154,7 +154,7 @@ def main() -> int:
     parser.add_argument("--by", nargs="+", choices=["author", "day", "place"], default=["author", "day", "place"])
     parser.add_argument("--recipe", default="default")
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--cache", default=str(default_cache_folder()))
+    parser.add_argument("--cache", default=str(choose_cache_folder()))
     arguments = parser.parse_args()
     recipe = load_recipe(arguments.recipe, AcquisitionType(arguments.type))
     pictures = read_collection(arguments.collection).select_labelled().pictures

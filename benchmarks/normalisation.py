@@ -26,7 +26,7 @@ import numpy as np
 
 from benchmarks.table_rows import HEAD, print_rows
 from leafid.collection import AcquisitionType, read_collection
-from leafid.features import extractor as describing
+from leafid.features import extractor as extractor_module
 from leafid.features.cache import FeatureCache
 from leafid.features.loader import FeatureLoader
 from leafid.parallel import call_in_worker, use_workers
@@ -143,7 +143,7 @@ OF_PHOTOS = [
     Step("leaf cut by Otsu's threshold of green", ((_SEGMENT, "segment_photo", _certain(green_mask)),)),
     Step("an ellipse in the middle for the leaf", ((_SEGMENT, "segment_photo", _certain(ellipse_mask)),)),
     Step("one round of colours instead of eight", ((natural, "_ROUNDS", 1),)),
-    Step("petiole looked for", ((describing, "segment", with_petiole_found),)),
+    Step("petiole looked for", ((extractor_module, "segment", with_petiole_found),)),
     *_COMMON,
 ]
 

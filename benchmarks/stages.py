@@ -16,7 +16,7 @@ from leafid.collection import AcquisitionType, Picture
 from leafid.descriptors import registry
 from leafid.descriptors.local.registry import get_local_descriptor
 from leafid.features.codebooks import learn_encoders
-from leafid.features.extractor import FeatureExtractor, PictureViews, local_features
+from leafid.features.extractor import FeatureExtractor, PictureViews, extract_local_features
 from leafid.features.loader import FeatureLoader
 from leafid.identification.identifier import Identifier
 from leafid.images import read_image
@@ -106,7 +106,7 @@ def recipe_cases(recipe: Recipe, name: str, pictures: Mapping[AcquisitionType, S
 
     def encode(one: Prepared, expert_name: str, patches: LocalPatches) -> Call:
         encoder = identifier().extractor.encoders[expert_name]
-        found = local_features(views(one), patches)
+        found = extract_local_features(views(one), patches)
         return lambda: encoder.transform(found)
 
     def whole(one: Prepared) -> Call:
@@ -114,7 +114,7 @@ def recipe_cases(recipe: Recipe, name: str, pictures: Mapping[AcquisitionType, S
 
     cases = [Case("read", lambda one: lambda: read_image(one.picture.file, side)), Case("segment", _segment_at(side))]
     if families:
-        cases.append(Case("measures", lambda one: lambda: views(one).measures(families)))
+        cases.append(Case("measures", lambda one: lambda: views(one).measure(families)))
     for expert_name, expert in recipe.experts.items():
         if isinstance(expert.features, LocalPatches):
             cases += [
@@ -186,7 +186,7 @@ def _crop(one: Prepared, view: str) -> Call:
 def _measures(families: list[str]) -> Callable[[Prepared], Call]:
     def prepare(one: Prepared) -> Call:
         image, segmentation = one.image(LONGEST_SIDE), one.segmentation(LONGEST_SIDE)
-        return lambda: PictureViews(image, segmentation).measures(families)
+        return lambda: PictureViews(image, segmentation).measure(families)
 
     return prepare
 
@@ -199,6 +199,6 @@ def _features(patches: LocalPatches, views: Callable[[Prepared], PictureViews]) 
     """Extract local features; their crop is part of it, for what views keep is an affair of their own."""
 
     def prepare(one: Prepared) -> Call:
-        return lambda: local_features(views(one), patches)
+        return lambda: extract_local_features(views(one), patches)
 
     return prepare

@@ -19,7 +19,7 @@ from leafid.collection.picture import AcquisitionType, Picture
 from leafid.collection.reading import read_and_warn
 from leafid.collection.training_part import select_training_pictures
 from leafid.descriptors.registry import get_column_names, measure_families
-from leafid.features.cache import FeatureCache, default_cache_folder
+from leafid.features.cache import FeatureCache, choose_cache_folder
 from leafid.features.loader import FeatureLoader
 from leafid.identification import training
 from leafid.identification.bundled import default_model
@@ -86,7 +86,7 @@ def train(
     with ExitStack() as stack:
         store = None
         if cache is not False:
-            store = FeatureCache(default_cache_folder() if cache is True else Path(cache))
+            store = FeatureCache(choose_cache_folder() if cache is True else Path(cache))
             stack.callback(store.close)
         return training.train(pictures, recipes, FeatureLoader(store, jobs), seed)
 

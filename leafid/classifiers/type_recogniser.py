@@ -19,7 +19,7 @@ _REGULARISATION = 1e-3
 
 @dataclass(frozen=True, eq=False)
 class TypeRecogniser:
-    """Logistic regression on `type_features` and their squares.
+    """Logistic regression on `measure_type_features` and their squares.
 
     Attributes
     ----------

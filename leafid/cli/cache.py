@@ -33,9 +33,9 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     from contextlib import closing
     from pathlib import Path
 
-    from leafid.features.cache import DEFAULT_LIMIT, FeatureCache, default_cache_folder, locate_database, measure_cache
+    from leafid.features.cache import DEFAULT_LIMIT, FeatureCache, choose_cache_folder, locate_database, measure_cache
 
-    folder = Path(arguments.cache or default_cache_folder())
+    folder = Path(arguments.cache or choose_cache_folder())
     if not locate_database(folder).exists():
         environment.print(f"{folder}: no feature cache there")
         return 0

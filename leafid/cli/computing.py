@@ -73,11 +73,11 @@ def open_loader(arguments: argparse.Namespace, environment: Environment) -> Iter
     from tempfile import TemporaryDirectory
 
     from leafid.errors import LeafidError
-    from leafid.features.cache import FeatureCache, default_cache_folder
+    from leafid.features.cache import FeatureCache, choose_cache_folder
     from leafid.features.loader import FeatureLoader
 
     with ExitStack() as stack:
-        folder = arguments.cache or default_cache_folder()
+        folder = arguments.cache or choose_cache_folder()
         if arguments.no_cache:
             # A temporary cache, so that features that several types share are computed only once.
             folder = stack.enter_context(TemporaryDirectory(prefix="leafid-"))

@@ -1,4 +1,4 @@
-"""From a picture to the vectors that the experts of a recipe ask for."""
+"""Extracts the feature vectors of a picture that the experts of a recipe learn from."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from leafid.recipes.recipe import LONGEST_SIDE, Expert, LocalPatches
 from leafid.segmentation import Segmentation, crop_leaf, segment
 from leafid.segmentation.result import shrink
 
-#: Goes up with every change to segmentation, descriptors or encoders that changes a vector: the store then starts anew.
+#: Raised with every change to segmentation, descriptors or encoders that changes a vector: cached ones are then unused.
 FEATURE_VERSION = 12
 
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """What the experts see of one picture.
+    """The features of a picture.
 
     Attributes
     ----------
     vectors : dict of str to float16 or float32 (d,)
         By the expert's name.
     confidence : float
-        How sure the segmentation is of itself, from 0 to 1.
+        Confidence of the segmentation, from 0 to 1.
     """
 
     vectors: dict[str, np.ndarray]
@@ -41,17 +41,17 @@ class Features:
 
 @dataclass(frozen=True)
 class FeatureExtractor:
-    """Describes pictures for the experts of a recipe; small enough to be sent to worker processes.
+    """Extracts the features of pictures; small enough to be sent to worker processes.
 
     Attributes
     ----------
     experts : dict of str to Expert
     encoders : dict of str to Encoder
-        Of the experts on local features.
+        Of the experts on local patches.
     longest_side : int
-        Pictures are reduced to it, in pixels, before anything else.
+        Pictures are first reduced to it, in pixels.
     augmentation : Augmentation, optional
-        The augmented picture is described in the place of each picture.
+        Extract the features of the augmented picture in place of the picture.
     """
 
     experts: dict[str, Expert]
@@ -60,7 +60,7 @@ class FeatureExtractor:
     augmentation: Augmentation | None = None
 
     def feature_key(self, name: str) -> str:
-        """All that decides about an expert's vector of a picture, as a short text."""
+        """Hash all that decides about an expert's vector of a picture."""
         words = [FEATURE_VERSION, self.longest_side, self.experts[name].features.feature_key()]
         if self.augmentation:
             words.append(f"{self.augmentation.kind} {self.augmentation.number}")
@@ -80,9 +80,9 @@ class FeatureExtractor:
         image : uint8 (H, W, 3)
             BGR.
         acquisition_type : AcquisitionType
-            Of the picture: it decides how the leaf is found.
+            Decides how the leaf is segmented.
         names : sequence of str, optional
-            For these experts only.
+            Of the experts; by default all.
 
         Returns
         -------
@@ -90,27 +90,27 @@ class FeatureExtractor:
         """
         if self.augmentation:
             image, acquisition_type = augment(image, acquisition_type, self.augmentation, self.longest_side)
-        views = _views(image, acquisition_type)
+        views = make_views(image, acquisition_type)
         experts = {name: self.experts[name] for name in (self.experts if names is None else names)}
         families = [family for expert in experts.values() for family in expert.families]
-        measured = views.measures(families) if families else {}
+        measured = views.measure(families) if families else {}
         vectors = {}
         for name, expert in experts.items():
             if isinstance(expert.features, LocalPatches):
-                vectors[name] = self.encoders[name].transform(local_features(views, expert.features))
+                vectors[name] = self.encoders[name].transform(extract_local_features(views, expert.features))
             else:
                 vectors[name] = np.concatenate([measured[family] for family in expert.families])
         return Features(vectors, views.segmentation.confidence)
 
 
 class PictureViews:
-    """What is derived from one picture and used by several experts, made when first asked for.
+    """Views of a picture that several experts share; each is made when it is first used.
 
     Parameters
     ----------
     image : uint8 (H, W, 3)
     segmentation : Segmentation
-        Of that image. Where no leaf was found, the whole picture stands for it.
+        Of that image. If it found no leaf, the whole picture counts as leaf.
     """
 
     def __init__(self, image: np.ndarray, segmentation: Segmentation) -> None:
@@ -121,17 +121,17 @@ class PictureViews:
         self.segmentation = segmentation
         self._crops: dict[tuple[str, int, bool], tuple[np.ndarray, np.ndarray | None]] = {}
 
-    def measures(self, families: list[str]) -> dict[str, np.ndarray]:
-        """Measure descriptor families, each once."""
+    def measure(self, families: list[str]) -> dict[str, np.ndarray]:
+        """Measure descriptor families, each once; vectors by family."""
         return measure_families(self.image, self.segmentation, dict.fromkeys(families))
 
     @cached_property
     def grey(self) -> np.ndarray:
-        """The picture in grey; uint8 (H, W)."""
+        """The picture in grey, uint8 (H, W)."""
         return cv2.cvtColor(self.image, cv2.COLOR_BGR2GRAY)
 
     def crop(self, view: str, size: int, *, grey: bool = False) -> tuple[np.ndarray, np.ndarray | None]:
-        """Give a view of the picture at a size, with its leaf region.
+        """Crop a view of the picture to a size, with its leaf region.
 
         Parameters
         ----------
@@ -151,16 +151,16 @@ class PictureViews:
         """
         key = (view, size, grey)
         if key not in self._crops:
-            self._crops[key] = self._cropped(self.grey if grey else self.image, view, size)
+            self._crops[key] = self._crop(self.grey if grey else self.image, view, size)
         return self._crops[key]
 
-    def _cropped(self, image: np.ndarray, view: str, size: int) -> tuple[np.ndarray, np.ndarray | None]:
+    def _crop(self, image: np.ndarray, view: str, size: int) -> tuple[np.ndarray, np.ndarray | None]:
         if view == "picture":
             return shrink(image, size), None
         return crop_leaf(image, self.segmentation, size, upright=view == "upright")
 
 
-def local_features(views: PictureViews, patches: LocalPatches) -> LocalFeatures:
+def extract_local_features(views: PictureViews, patches: LocalPatches) -> LocalFeatures:
     """Extract the local features of a picture.
 
     Parameters
@@ -188,7 +188,8 @@ def local_features(views: PictureViews, patches: LocalPatches) -> LocalFeatures:
     return descriptor.compute(image, region, patches.grid)
 
 
-def _views(image: np.ndarray, acquisition_type: AcquisitionType) -> PictureViews:
+def make_views(image: np.ndarray, acquisition_type: AcquisitionType) -> PictureViews:
+    """Segment a picture as its type requires, for views of it."""
     # In photos, what juts out of a leaf is as often a neighbour as its petiole; without it photos are named no better.
     return PictureViews(image, segment(image, acquisition_type, petiole=acquisition_type is not AcquisitionType.PHOTO))
 
@@ -196,7 +197,7 @@ def _views(image: np.ndarray, acquisition_type: AcquisitionType) -> PictureViews
 def sample_features(
     image: np.ndarray, acquisition_type: AcquisitionType, patches: LocalPatches, per_picture: int, seed: int
 ) -> LocalFeatures:
-    """Draw some local features of a picture, to learn an expert's encoder from.
+    """Sample local features of a picture, to learn an encoder from.
 
     Parameters
     ----------
@@ -204,13 +205,13 @@ def sample_features(
     acquisition_type : AcquisitionType
     patches : LocalPatches
     per_picture : int
-        At most this many.
+        Maximum number of features.
     seed : int
-        The draw depends on it, and on nothing else.
+        Decides, alone, which are chosen.
 
     Returns
     -------
     LocalFeatures
     """
-    found = local_features(_views(image, acquisition_type), patches)
-    return found.at(np.sort(np.random.default_rng(seed).permutation(len(found))[:per_picture]))
+    features = extract_local_features(make_views(image, acquisition_type), patches)
+    return features.at(np.sort(np.random.default_rng(seed).permutation(len(features))[:per_picture]))

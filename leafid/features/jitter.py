@@ -1,4 +1,4 @@
-"""Variants of a training picture: the same leaf as it might have looked in another picture of it."""
+"""Jittered training pictures: the same leaf, tilted or in other light."""
 
 from __future__ import annotations
 
@@ -10,27 +10,28 @@ import numpy as np
 from leafid.collection.picture import AcquisitionType
 from leafid.segmentation.result import Image
 
-# Seen from aside a leaf is narrower along some direction, down to this part of its width there,
-# and its far half smaller than its near one, by up to this part each.
-_NARROWEST, _TILT = 0.6, 0.16
-# Light: exponent, brightness, and how far it falls off from side to side; sharpness: the size reduced to, as a part.
-_GAMMA, _BRIGHTNESS, _FALL, _SHARPNESS = (0.7, 1.4), (0.85, 1.0), 0.08, (0.45, 1.0)
+# Tilt: the minimum width of a leaf along a random direction, relative to its own, and by how much perspective enlarges
+# the near end and reduces the far end at most.
+_MIN_WIDTH, _PERSPECTIVE = 0.6, 0.16
+# Ranges of the light's gamma and brightness, the maximum slope of the light from the middle to a side, and the range of
+# the size that a picture is reduced to before it is enlarged again.
+_GAMMA, _BRIGHTNESS, _LIGHT_SLOPE, _REDUCTION = (0.7, 1.4), (0.85, 1.0), 0.08, (0.45, 1.0)
 
 
 def jitter_picture(image: Image, number: int, acquisition_type: AcquisitionType) -> Image:
-    """Make a variant of a picture: of an odd number seen from aside, of an even one in other light and less sharp.
+    """Tilt a picture (odd numbers), or change its light and make it less sharp (even numbers).
 
-    Descriptors change with how a leaf lies and with light by more than species differ by, and few plants of a species
-    do not show how. Classifiers that learn from variants as well learn to pass over such changes.
+    Descriptors change more with the leaf's position and the light than between species, and a few plants of a species
+    don't show how. Classifiers that also learn from jittered pictures learn to ignore such changes.
 
     Parameters
     ----------
     image : ndarray of uint8, shape (H, W, 3)
         BGR.
     number : int
-        From 1. Equal pictures have equal variants of a number, wherever they are kept.
+        From 1. The result depends on it and on the content of the picture alone.
     acquisition_type : AcquisitionType
-        Beside a tilted sheet there is more of the sheet; a tilted photo is enlarged to fill its frame.
+        A tilted sheet is continued beside its edges; a tilted photo is enlarged to fill its frame.
 
     Returns
     -------
@@ -43,20 +44,20 @@ def jitter_picture(image: Image, number: int, acquisition_type: AcquisitionType)
     """
     random = np.random.default_rng([number, zlib.crc32(image.tobytes())])
     if number % 2:
-        return _tilted(image, random, fill=acquisition_type is AcquisitionType.PHOTO)
-    return _lit(image, random)
+        return _tilt(image, random, fill=acquisition_type is AcquisitionType.PHOTO)
+    return _relight(image, random)
 
 
-def _tilted(image: Image, random: np.random.Generator, *, fill: bool) -> Image:
+def _tilt(image: Image, random: np.random.Generator, *, fill: bool) -> Image:
     rows, cols = image.shape[:2]
-    width, turn = random.uniform(_NARROWEST, 1), random.uniform(0, np.pi)
-    away = np.array([np.cos(turn), np.sin(turn)])
-    narrowed = np.eye(2) - (1 - width) * np.outer(away, away)
+    width, direction = random.uniform(_MIN_WIDTH, 1), random.uniform(0, np.pi)
+    axis = np.array([np.cos(direction), np.sin(direction)])
+    narrowing = np.eye(2) - (1 - width) * np.outer(axis, axis)
     if fill:
-        narrowed /= width
-    tilt = random.uniform(-_TILT, _TILT, 2) / (max(rows, cols) / 2)
-    # About the middle: narrowed, then each point divided by its distance from the eye.
-    matrix = np.vstack([np.column_stack([narrowed, np.zeros(2)]), [*(tilt @ narrowed), 1]])
+        narrowing /= width
+    tilt = random.uniform(-_PERSPECTIVE, _PERSPECTIVE, 2) / (max(rows, cols) / 2)
+    # Around the middle: the leaf is narrowed, then each point is divided by its distance from the camera.
+    matrix = np.vstack([np.column_stack([narrowing, np.zeros(2)]), [*(tilt @ narrowing), 1]])
     middle = np.array([[1, 0, (cols - 1) / 2], [0, 1, (rows - 1) / 2], [0, 0, 1]])
     border = cv2.BORDER_REFLECT_101 if fill else cv2.BORDER_REPLICATE
     return cv2.warpPerspective(
@@ -64,14 +65,14 @@ def _tilted(image: Image, random: np.random.Generator, *, fill: bool) -> Image:
     )
 
 
-def _lit(image: Image, random: np.random.Generator) -> Image:
+def _relight(image: Image, random: np.random.Generator) -> Image:
     rows, cols = image.shape[:2]
     values = (np.arange(256) / 255) ** random.uniform(*_GAMMA) * random.uniform(*_BRIGHTNESS) * 255
-    across, down = random.uniform(-_FALL, _FALL, 2)
+    across, down = random.uniform(-_LIGHT_SLOPE, _LIGHT_SLOPE, 2)
     light = 1 + across * np.linspace(-1, 1, cols)[None] + down * np.linspace(-1, 1, rows)[:, None]
-    # Over 255 is white.
+    # Values above 255 become white.
     lit = cv2.convertScaleAbs(values.astype(np.float32)[image] * light.astype(np.float32)[..., None])
-    shrink = random.uniform(*_SHARPNESS)
-    size = max(1, round(cols * shrink)), max(1, round(rows * shrink))
+    reduction = random.uniform(*_REDUCTION)
+    size = max(1, round(cols * reduction)), max(1, round(rows * reduction))
     small = cv2.resize(lit, size, interpolation=cv2.INTER_AREA)
     return cv2.resize(small, (cols, rows), interpolation=cv2.INTER_LINEAR)

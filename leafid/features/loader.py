@@ -18,7 +18,7 @@ from leafid.collection.picture import AcquisitionType, Picture
 from leafid.errors import LeafidError, UsageError
 from leafid.features.cache import FeatureCache, pack, split_into_chunks, unpack
 from leafid.features.extractor import FEATURE_VERSION, FeatureExtractor, Features
-from leafid.features.type_features import TYPE_SIDE, type_features
+from leafid.features.type_features import TYPE_SIDE, measure_type_features
 from leafid.images import read_hashed_image
 from leafid.parallel import ordered_map
 
@@ -78,7 +78,7 @@ class _TypeFeatures:
     longest_side: int = TYPE_SIDE
 
     def compute(self, image: np.ndarray, picture: Picture, names: Sequence[str]) -> NamedArrays:
-        return {name: [type_features(image)] for name in names}
+        return {name: [measure_type_features(image)] for name in names}
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,9 @@
-"""Draws a bounded part of a collection: whole plants, or evenly of all species."""
+"""Samples a bounded number of pictures: of whole plants, or evenly over the species."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import zip_longest
 
 import numpy as np
 
@@ -10,21 +11,21 @@ from leafid.collection.picture import Picture
 
 
 def sample_by_plant(pictures: Sequence[Picture], limit: int, seed: int) -> np.ndarray:
-    """Draw whole plants until there are as many pictures as are wanted.
+    """Sample whole plants, up to a number of pictures.
 
     Parameters
     ----------
     pictures : sequence of Picture
     limit : int
-        At most so many pictures, 1 or more. Plants that have more by themselves are passed over, unless there is no
-        other: of the first of them that is drawn, so many are taken.
+        Maximum number of pictures, at least 1. Plants with more pictures are skipped; if all have more, some pictures
+        of one plant are taken.
     seed : int
-        Which plants are drawn depends on it and on their names.
+        Decides, with the names of the plants, which are sampled.
 
     Returns
     -------
     int64 (k,)
-        Indices of pictures, ascending; all of them where they are no more than `limit`.
+        Indices of pictures, ascending.
     """
     if len(pictures) <= limit:
         return np.arange(len(pictures))
@@ -32,33 +33,20 @@ def sample_by_plant(pictures: Sequence[Picture], limit: int, seed: int) -> np.nd
     for index, picture in enumerate(pictures):
         members.setdefault(picture.group, []).append(index)
     plants = sorted(members)
-    drawn: list[int] = []
+    sampled: list[int] = []
     order = np.random.default_rng(seed).permutation(len(plants))
     for position in order:
         own = members[plants[position]]
-        if len(drawn) + len(own) <= limit:
-            drawn += own
-    return np.array(sorted(drawn or members[plants[order[0]]][:limit]), np.int64)
+        if len(sampled) + len(own) <= limit:
+            sampled += own
+    return np.array(sorted(sampled or members[plants[order[0]]][:limit]), np.int64)
 
 
 def sample_evenly(pictures: Sequence[Picture], n_pictures: int, seed: int) -> list[Picture]:
-    """Choose pictures in rounds, one of every species a round.
-
-    Parameters
-    ----------
-    pictures : sequence of Picture
-    n_pictures : int
-        At most so many.
-    seed : int
-
-    Returns
-    -------
-    list of Picture
-    """
+    """Sample at most `n_pictures` pictures in rounds; each round takes one picture of every species."""
     random = np.random.default_rng(seed)
     by_species: dict[str | None, list[Picture]] = {}
     for index in random.permutation(len(pictures)):
         by_species.setdefault(pictures[index].species, []).append(pictures[index])
-    ranked = [(turn, position) for position, own in enumerate(by_species.values()) for turn in range(len(own))]
-    groups = list(by_species.values())
-    return [groups[position][turn] for turn, position in sorted(ranked)[:n_pictures]]
+    rounds = zip_longest(*by_species.values())
+    return [picture for own in rounds for picture in own if picture is not None][:n_pictures]

@@ -15,7 +15,7 @@ from leafid.collection.collection import Collection
 from leafid.collection.picture import AcquisitionType, Picture
 from leafid.collection.reading import read_and_warn
 from leafid.features.loader import FeatureLoader
-from leafid.features.type_features import TYPE_SIDE, type_features
+from leafid.features.type_features import TYPE_SIDE, measure_type_features
 from leafid.identification.prediction import Answer, predict_batches, rank_species
 from leafid.segmentation.result import Image, shrink
 
@@ -50,7 +50,7 @@ def identify(
 
 
 def _identify_image(model: Model, image: Image, assumed: AcquisitionType | None, name: str) -> Answer:
-    type_ = assumed or model.recognise_type(type_features(shrink(image, TYPE_SIDE)))
+    type_ = assumed or model.recognise_type(measure_type_features(shrink(image, TYPE_SIDE)))
     identifier = model.identifier(type_)
     extractor = identifier.extractor
     features = extractor.extract(shrink(image, extractor.longest_side), type_)

@@ -110,7 +110,7 @@ class Model:
         write_model(self, os.fspath(path))
 
     def recognise_type(self, features: np.ndarray) -> AcquisitionType:
-        """Recognise the acquisition type of a picture, one that the model was trained for, by its `type_features`."""
+        """Recognise the acquisition type of a picture, one that the model was trained for, by its type features."""
         return TypeRecognition(tuple(self.identifiers), self.recogniser).recognise_features(features)
 
     def identifier(self, acquisition_type: AcquisitionType) -> Identifier:

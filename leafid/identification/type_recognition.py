@@ -9,7 +9,7 @@ import numpy as np
 
 from leafid.classifiers.type_recogniser import TypeRecogniser
 from leafid.collection.picture import AcquisitionType
-from leafid.features.type_features import TYPE_SIDE, type_features
+from leafid.features.type_features import TYPE_SIDE, measure_type_features
 from leafid.images import read_image
 
 
@@ -29,7 +29,7 @@ class TypeRecognition:
     recogniser: TypeRecogniser | None
 
     def recognise_features(self, features: np.ndarray) -> AcquisitionType:
-        """Recognise a picture by its `type_features`."""
+        """Recognise a picture by its `measure_type_features`."""
         if self.recogniser is None or not set(self.recogniser.types) & set(self.types):
             return self.types[0]
         return self.recogniser.recognise(features[None], self.types)[0]
@@ -42,4 +42,4 @@ class TypeRecognition:
         ImageError
             When the file can't be read.
         """
-        return self.recognise_features(type_features(read_image(file, TYPE_SIDE)))
+        return self.recognise_features(measure_type_features(read_image(file, TYPE_SIDE)))

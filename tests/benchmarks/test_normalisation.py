@@ -4,7 +4,7 @@ import pytest
 
 from benchmarks.normalisation import OF_PHOTOS, OF_SHEETS, Workers
 from leafid.collection import AcquisitionType
-from leafid.features.extractor import _views
+from leafid.features.extractor import make_views
 from leafid.recipes.reader import load_recipe
 
 SCAN_LIKE, PHOTO = AcquisitionType.SCAN_LIKE, AcquisitionType.PHOTO
@@ -36,7 +36,7 @@ def photo():
 
 def seen(image, type_, step):
     with step.taken():
-        views = _views(image, type_)
+        views = make_views(image, type_)
         crop, _ = views.crop("upright", 64)
     return views.segmentation.mask, views.segmentation.blade, crop
 
@@ -61,4 +61,4 @@ def test_workers_have_what_was_replaced(sheet):
 
 
 def _mask(image):
-    return _views(image, SCAN_LIKE).segmentation.mask
+    return make_views(image, SCAN_LIKE).segmentation.mask

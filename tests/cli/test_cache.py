@@ -81,7 +81,7 @@ def test_showing_changes_nothing(cli, folder, monkeypatch):
     (folder / "vectors.sqlite").write_bytes(b"\xff" * 2**12)
     done = cli("cache", "--cache", folder)
     assert done.status == 1
-    assert "the feature cache can't be read: file is not a database; a damaged one is made anew by --clear" in done.err
+    assert "the feature cache can't be read: file is not a database; --clear replaces a damaged one" in done.err
     assert (folder / "vectors.sqlite").read_bytes() == b"\xff" * 2**12
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from leafid.errors import LeafidError
-from leafid.features.type_features import TYPE_SIDE, type_features
+from leafid.features.type_features import TYPE_SIDE, measure_type_features
 from leafid.identification import bundled
 from leafid.identification.bundled import default_model
 from leafid.identification.modelfile import read_model, read_type_recognition
@@ -86,7 +86,9 @@ def test_leaves_photographed_on_white_sheets(cli, model, real_data, tmp_path):
 def test_the_recogniser_answers_as_the_whole_model_does(model, sheets):
     recognition, whole = read_type_recognition(model), read_model(model)
     for file in sheets.iterdir():
-        assert recognition.recognise_file(file) is whole.recognise_type(type_features(read_image(file, TYPE_SIDE)))
+        assert recognition.recognise_file(file) is whole.recognise_type(
+            measure_type_features(read_image(file, TYPE_SIDE))
+        )
 
 
 def test_another_model_recognises_the_types_that_it_was_trained_for(

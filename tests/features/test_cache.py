@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from leafid.errors import LeafidError
-from leafid.features import cache as store_module
-from leafid.features.cache import FeatureCache, default_cache_folder, pack, unpack
+from leafid.features import cache as cache_module
+from leafid.features.cache import FeatureCache, choose_cache_folder, measure_cache, pack, unpack
 
 FILE = "vectors.sqlite"
 
@@ -43,36 +43,36 @@ def test_lasts(tmp_path):
     assert FeatureCache(tmp_path).get([b"key"]) == {b"key": b"value"}
 
 
-def test_forgets_the_least_recently_used(tmp_path, monkeypatch):
+def test_removes_the_least_recently_used(tmp_path, monkeypatch):
     now = [1000]
-    monkeypatch.setattr(store_module.time, "time", lambda: now[0])
+    monkeypatch.setattr(cache_module.time, "time", lambda: now[0])
     store = FeatureCache(tmp_path, limit=350)
     for name in (b"a", b"b", b"c", b"d"):
         store.put([(name, b"x" * 96)])  # with the checksum of 4 bytes it is 100
         now[0] += 4000
     store.get([b"a"])
-    assert store.size() == 400
+    assert measure_cache(tmp_path)[1] == 400
     assert store.shrink() == 1
     assert set(store.get([b"a", b"b", b"c", b"d"])) == {b"a", b"c", b"d"}
     assert store.shrink() == 0
     store.limit = 0
     assert store.shrink() == 3
-    assert store.size() == 0
+    assert measure_cache(tmp_path)[1] == 0
 
 
 def test_the_limit_is_kept_at_the_end(tmp_path):
     store = FeatureCache(tmp_path, limit=10)
     store.put([(b"key", b"x" * 100)])
     store.close()
-    assert FeatureCache(tmp_path).size() == 0
+    assert measure_cache(tmp_path)[1] == 0
 
 
 @pytest.mark.parametrize("content", [b"no database at all", b"SQLite format 3\0" + bytes(range(256)) * 20])
-def test_a_damaged_file_starts_anew(tmp_path, caplog, content):
+def test_a_damaged_file_is_replaced(tmp_path, caplog, content):
     (tmp_path / FILE).write_bytes(content)
     store = FeatureCache(tmp_path)
     assert "is damaged" in caplog.text
-    assert "starts anew" in caplog.text
+    assert "an empty one replaces it" in caplog.text
     store.put([(b"key", b"value")])
     assert store.get([b"key"]) == {b"key": b"value"}
 
@@ -85,7 +85,7 @@ def filled(folder):
     return items
 
 
-def test_damage_behind_the_first_page_starts_anew(tmp_path, caplog):
+def test_a_file_damaged_behind_the_first_page_is_replaced(tmp_path, caplog):
     items = filled(tmp_path)
     file = tmp_path / FILE
     content = bytearray(file.read_bytes())
@@ -100,31 +100,31 @@ def test_damage_behind_the_first_page_starts_anew(tmp_path, caplog):
     assert caplog.text.count("is damaged") == 1
 
 
-@pytest.mark.parametrize("asked", [FeatureCache.size, FeatureCache.count, FeatureCache.shrink, FeatureCache.clear])
-def test_whatever_is_asked_of_a_damaged_store_it_starts_anew(tmp_path, asked):
+@pytest.mark.parametrize("operation", [FeatureCache.shrink, FeatureCache.clear])
+def test_every_operation_replaces_a_damaged_file(tmp_path, operation):
     filled(tmp_path)
     file = tmp_path / FILE
     content = bytearray(file.read_bytes())
     content[4096:] = b"\xff" * (len(content) - 4096)
     file.write_bytes(content)
     store = FeatureCache(tmp_path, limit=1000)
-    assert asked(store) == 0
-    assert store.count() == 0
+    assert operation(store) == 0
+    assert measure_cache(tmp_path)[0] == 0
     store.put([(b"key", b"value")])
     assert store.get([b"key"]) == {b"key": b"value"}
 
 
-@pytest.mark.parametrize("asked", [FeatureCache.shrink, FeatureCache.clear])
-def test_what_could_not_be_forgotten_is_not_said_to_be(tmp_path, caplog, asked):
+@pytest.mark.parametrize("operation", [FeatureCache.shrink, FeatureCache.clear])
+def test_values_that_could_not_be_removed_are_not_counted_as_removed(tmp_path, caplog, operation):
     filled(tmp_path)
     store = FeatureCache(tmp_path, limit=1000)
     store._connection.execute("PRAGMA query_only = 1")  # as on a full disk
-    assert asked(store) == 0
-    assert store.count() == 300
+    assert operation(store) == 0
+    assert measure_cache(tmp_path)[0] == 300
     assert caplog.text.count("can't be written") == 1
 
 
-def test_a_truncated_file_starts_anew(tmp_path):
+def test_a_truncated_file_is_replaced(tmp_path):
     items = filled(tmp_path)
     file = tmp_path / FILE
     file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
@@ -248,7 +248,7 @@ def test_another_that_makes_the_store_is_waited_for(held, tmp_path):
 
 
 def test_it_is_not_waited_for_for_ever(held, tmp_path, monkeypatch):
-    monkeypatch.setattr(store_module, "_PATIENCE", 0.1)
+    monkeypatch.setattr(cache_module, "_LOCK_TIMEOUT", 0.1)
     with pytest.raises(LeafidError, match="the feature cache can't be used: database is locked; name another"):
         FeatureCache(tmp_path)
 
@@ -267,11 +267,11 @@ def test_where_it_is(monkeypatch, tmp_path):
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.delenv("LEAFID_CACHE", raising=False)
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
-    assert default_cache_folder() == tmp_path / ".cache" / "leafid"
+    assert choose_cache_folder() == tmp_path / ".cache" / "leafid"
     monkeypatch.setenv("XDG_CACHE_HOME", "/x")
-    assert str(default_cache_folder()) == "/x/leafid"
+    assert str(choose_cache_folder()) == "/x/leafid"
     monkeypatch.setenv("LEAFID_CACHE", "/y")
-    assert str(default_cache_folder()) == "/y"
+    assert str(choose_cache_folder()) == "/y"
 
 
 @given(

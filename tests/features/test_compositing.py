@@ -93,7 +93,7 @@ def test_leaves_shade_what_is_under_them(leaf_on_white, monkeypatch, constant):
     assert np.mean(shaded) < 0.99 * np.mean(unshaded)
 
 
-@pytest.mark.parametrize("constant", ["_TILT", "_GAMMA", "_FALL", "_UNSHARP_SHARE"])
+@pytest.mark.parametrize("constant", ["_TILT", "_GAMMA", "_LIGHT_SLOPE", "_BLURRED_SHARE"])
 def test_photos_have_perspective_uneven_light_and_are_partly_unsharp(leaf_on_white, monkeypatch, constant):
     leaf = segment(leaf_on_white, SCAN)
     numbers = range(1, 9)

@@ -8,10 +8,10 @@ from leafid.collection.picture import AcquisitionType
 from leafid.descriptors.local.sift import LocalFeatures
 from leafid.descriptors.registry import get_column_names
 from leafid.encoding import BagOfWordsEncoder, FisherEncoder, VladEncoder
-from leafid.features import extractor as describing
+from leafid.features import extractor as extractor_module
 from leafid.features.augmentation import Augmentation
 from leafid.features.compositing import composite_photo
-from leafid.features.extractor import FeatureExtractor, PictureViews, local_features, sample_features
+from leafid.features.extractor import FeatureExtractor, PictureViews, extract_local_features, sample_features
 from leafid.recipes.recipe import Expert, LocalPatches, Measures
 from leafid.segmentation import segment
 
@@ -79,7 +79,7 @@ def test_a_vector_for_every_expert(leaf):
     np.testing.assert_array_equal(found.vectors["shape"][-lengths["again"] :], found.vectors["again"])
 
 
-def test_of_a_grey_picture_the_expert_on_hues_has_nothing_to_say(leaf):
+def test_an_expert_on_hues_gives_zeros_for_a_grey_picture(leaf):
     chroma = SIFT.with_keys(descriptor="dense-chroma-sift", view="picture")
     grey = np.dstack([cv2.cvtColor(leaf, cv2.COLOR_BGR2GRAY)] * 3)
     extractor = FeatureExtractor({"chroma": chroma}, {"chroma": learned(FisherEncoder, 256)})
@@ -90,7 +90,7 @@ def test_of_a_grey_picture_the_expert_on_hues_has_nothing_to_say(leaf):
 @pytest.mark.parametrize("type_", list(AcquisitionType))
 @pytest.mark.parametrize("value", [0, 255])
 @pytest.mark.parametrize("shape", [(40, 60), (16, 16), (3, 800), (800, 1)])
-def test_a_picture_without_a_leaf_is_described_as_a_whole(type_, value, shape):
+def test_without_a_leaf_the_whole_picture_counts(type_, value, shape):
     """What is left of a picture of 20,000 × 16 pixels after shrinking is a row of one pixel."""
     small = SIFT.with_keys(size=32, cell=2)
     experts = {view: small.with_keys(view=view) for view in VIEWS}
@@ -102,10 +102,10 @@ def test_a_picture_without_a_leaf_is_described_as_a_whole(type_, value, shape):
 
 
 @pytest.mark.parametrize("symmetry", ["mirror", "turns"])
-def test_a_symmetric_expert_reads_as_many_patches_some_of_them_in_another_way(symmetry, leaf):
+def test_symmetry_transforms_some_of_the_same_number_of_patches(symmetry, leaf):
     views = PictureViews(leaf, segment(leaf, SCAN))
     patches = replace(PATCHES, view="picture", size=160)
-    plain, turned = (local_features(views, replace(patches, symmetry=way)) for way in ("none", symmetry))
+    plain, turned = (extract_local_features(views, replace(patches, symmetry=way)) for way in ("none", symmetry))
     assert len(plain) == len(turned)
     same = (plain.descriptors == turned.descriptors).all(axis=1)
     assert 0 < same.sum() < len(same)
@@ -113,15 +113,15 @@ def test_a_symmetric_expert_reads_as_many_patches_some_of_them_in_another_way(sy
 
 def test_a_view_is_made_once_for_all_experts(leaf, monkeypatch):
     calls = []
-    crop = describing.crop_leaf
-    monkeypatch.setattr(describing, "crop_leaf", lambda *a, **k: calls.append(1) or crop(*a, **k))
+    crop = extractor_module.crop_leaf
+    monkeypatch.setattr(extractor_module, "crop_leaf", lambda *a, **k: calls.append(1) or crop(*a, **k))
     views = PictureViews(leaf, segment(leaf, SCAN))
     for patches in (PATCHES, replace(PATCHES, modes=5), replace(PATCHES, descriptor="detected-sift")):
-        local_features(views, patches)
+        extract_local_features(views, patches)
     assert len(calls) == 1
 
 
-def test_only_the_experts_asked_for_are_described(leaf):
+def test_features_of_some_experts_only(leaf):
     experts = {"a": SIFT, "b": Expert(Measures(("geometry",))), "c": Expert(Measures(("hu",)))}
     extractor = FeatureExtractor(experts, {"a": learned(FisherEncoder)})
     everything = extractor.extract(leaf, SCAN)
@@ -141,7 +141,7 @@ def test_features_of_a_composited_photo_are_those_of_a_photo(leaf):
     assert found.confidence == expected.confidence
 
 
-def test_the_key_of_an_expert_changes_with_all_that_decides_about_its_vector(monkeypatch):
+def test_the_feature_key_changes_with_all_that_decides_about_a_vector(monkeypatch):
     encoder = learned(FisherEncoder)
 
     def key(expert, encoder=encoder):
@@ -163,25 +163,25 @@ def test_the_key_of_an_expert_changes_with_all_that_decides_about_its_vector(mon
         ),
     ]
     assert len({first, *others}) == 1 + len(others)
-    monkeypatch.setattr(describing, "FEATURE_VERSION", describing.FEATURE_VERSION + 1)
+    monkeypatch.setattr(extractor_module, "FEATURE_VERSION", extractor_module.FEATURE_VERSION + 1)
     assert key(SIFT) not in {first, *others}
 
 
-def test_drawing_depends_on_the_seed_and_nothing_else(leaf):
+def test_sampling_depends_on_the_seed_alone(leaf):
     first, again = (sample_features(leaf, SCAN, PATCHES, 10, 0) for _ in range(2))
     assert len(first) == 10
     np.testing.assert_array_equal(first.descriptors, again.descriptors)
     assert first.positions.tolist() != sample_features(leaf, SCAN, PATCHES, 10, 1).positions.tolist()
     everything = sample_features(leaf, SCAN, PATCHES, 10**6, 0)
-    assert len(everything) == len(local_features(PictureViews(leaf, segment(leaf, SCAN)), PATCHES))
+    assert len(everything) == len(extract_local_features(PictureViews(leaf, segment(leaf, SCAN)), PATCHES))
 
 
 @pytest.mark.parametrize("type_", list(AcquisitionType))
-def test_the_petiole_is_looked_for_on_sheets_only(fixed_pictures, type_):
+def test_petioles_are_segmented_on_sheets_only(fixed_pictures, type_):
     """In photos, what juts out of a leaf is as often a neighbour as its petiole."""
     image, _ = fixed_pictures["drawn"]
     with_petiole, without = (
-        PictureViews(image, segment(image, type_, petiole=petiole)).measures(["geometry"])["geometry"]
+        PictureViews(image, segment(image, type_, petiole=petiole)).measure(["geometry"])["geometry"]
         for petiole in (True, False)
     )
     assert (with_petiole != without).any()

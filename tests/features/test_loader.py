@@ -187,7 +187,7 @@ def test_known_and_new_pictures_in_any_order(pictures, store, computed, monkeypa
 def test_what_another_process_removed_meanwhile_is_computed_again(pictures, store, computed, monkeypatch):
     wanted = vectors(FeatureLoader(store).load(pictures, SHAPE))
     computed.take()
-    store._change("DELETE FROM vectors", [()])
+    store._execute("DELETE FROM vectors", [()])
     monkeypatch.setattr(store, "find_keys", set)  # it still says that it has all
     assert vectors(FeatureLoader(store).load(pictures, SHAPE)) == wanted
     assert len(computed.take()) == 4
