@@ -42,7 +42,7 @@ def test_clearing_a_damaged_cache(cli, folder):
 
 
 def test_a_cache_that_can_not_be_cleared(cli, folder, monkeypatch):
-    monkeypatch.setattr(FeatureCache, "_change", lambda self, statement, rows: 0)
+    monkeypatch.setattr(FeatureCache, "_execute", lambda self, statement, rows: 0)
     done = cli("cache", "--cache", folder, "--clear")
     assert done.status == 1
     assert lines(done)["values"] == "4"
