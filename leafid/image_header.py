@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import stat
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 from leafid.errors import LeafidError
 
@@ -22,6 +23,9 @@ MIN_SIDE = 16
 _EXIF_ORIENTATION = 0x0112
 _TIFF_WIDTH, _TIFF_HEIGHT, _TIFF_BITS, _TIFF_PLANES, _TIFF_TILE_WIDTH = 256, 257, 258, 284, 322
 _SEPARATE_PLANES = 2
+#: Maximum number of consecutive fill bytes before a marker of a JPEG.
+_MAX_FILL_BYTES = 1 << 16
+_FILL_BYTES = re.compile(rb"\xff+")
 _EXPECTED = "a JPEG, PNG, TIFF, BMP or WebP picture"
 _SIGNATURES: dict[str, tuple[bytes, ...]] = {
     "JPEG": (b"\xff\xd8\xff",),
@@ -64,37 +68,51 @@ class Header:
         return (self.cols, self.rows) if self.orientation >= 5 else (self.rows, self.cols)
 
 
-def open_picture(file: str | os.PathLike[str]) -> IO[bytes]:
-    """Open a picture file for reading; refuse what is not a plain file, empty, or larger than 1 GiB."""
+def check_picture_file(file: str | os.PathLike[str]) -> None:
+    """Refuse what is not a plain file, empty, or larger than 1 GiB, without reading it."""
     path = Path(file)
     try:
         status = path.stat()
-        # A named pipe or a device would block or never end.
-        if not stat.S_ISREG(status.st_mode):
-            raise ImageError(f"{file}: expected a picture file, found {'a folder' if path.is_dir() else 'no file'}")
-        size = status.st_size
-        if size == 0:
-            raise ImageError(f"{file}: expected {_EXPECTED}, found an empty file (0 bytes)")
-        if size > MAX_BYTES:
-            raise ImageError(f"{file}: expected a picture of at most {MAX_BYTES >> 20} MiB, found {size >> 20} MiB")
-        return path.open("rb")
     except FileNotFoundError:
         raise ImageError(f"{file}: no such file") from None
     except (OSError, ValueError) as error:
-        raise ImageError(f"{file}: can't be read: {getattr(error, 'strerror', None) or error}") from error
+        raise _make_read_error(file, error) from error
+    # A named pipe or a device would block or never end.
+    if not stat.S_ISREG(status.st_mode):
+        raise ImageError(f"{file}: expected a picture file, found {'a folder' if path.is_dir() else 'no file'}")
+    size = status.st_size
+    if size == 0:
+        raise ImageError(f"{file}: expected {_EXPECTED}, found an empty file (0 bytes)")
+    if size > MAX_BYTES:
+        raise ImageError(f"{file}: expected a picture of at most {MAX_BYTES >> 20} MiB, found {size >> 20} MiB")
 
 
-def read_header(file: str | os.PathLike[str], stream: IO[bytes]) -> Header:
-    """Read the header from a stream at its start; refuse what is not a picture, too large or too small."""
+def read_picture_bytes(file: str | os.PathLike[str]) -> bytes:
+    """Read a file that `check_picture_file` accepts."""
+    check_picture_file(file)
+    try:
+        return Path(file).read_bytes()
+    except OSError as error:
+        raise _make_read_error(file, error) from error
+
+
+def _make_read_error(file: str | os.PathLike[str], error: Exception) -> ImageError:
+    return ImageError(f"{file}: can't be read: {getattr(error, 'strerror', None) or error}")
+
+
+def read_header(file: str | os.PathLike[str], data: bytes) -> Header:
+    """Read the header of a picture; refuse what is not a picture, too large or too small."""
     from PIL import Image
 
-    kind = _identify_format(file, stream.read(16))
-    stream.seek(0)
+    kind = _identify_format(file, data[:16])
+    if kind == "JPEG":
+        # Pillow would read megabytes of fill bytes one by one.
+        _find_first_scan(file, data)
     try:
         with warnings.catch_warnings():
             # Pillow warns about sizes of its own choice; ours are checked below.
             warnings.simplefilter("ignore")
-            with Image.open(stream, formats=[kind]) as picture:
+            with Image.open(io.BytesIO(data), formats=[kind]) as picture:
                 rows, cols, orientation = _read_size_and_orientation(picture)
                 tags = picture.tag_v2 if kind == "TIFF" else {}  # type: ignore[attr-defined]
                 is_tiled = _TIFF_TILE_WIDTH in tags
@@ -170,12 +188,15 @@ def _is_transparent(picture: Image.Image) -> bool:
 
 
 def refuse_truncated(file: str | os.PathLike[str], kind: str, data: bytes) -> None:
-    """Refuse a truncated file: the decoders would fill the missing part with grey, without a warning."""
+    """Refuse a truncated file: the decoders would fill the missing part with grey, without a warning.
+
+    Sizes that a PNG declares are checked, because libpng allocates them before it reads the data.
+    """
     if kind == "JPEG":
         # A thumbnail in the EXIF block has an end marker of its own; in the scans' data it can't occur.
-        is_complete = data.rfind(b"\xff\xd9", _find_first_scan(data)) >= 0
+        is_complete = data.rfind(b"\xff\xd9", _find_first_scan(file, data)) >= 0
     elif kind == "PNG":
-        is_complete = data.rfind(b"IEND") >= 0
+        is_complete = _has_png_end(data)
     elif kind == "WEBP":
         is_complete = len(data) >= int.from_bytes(data[4:8], "little") + 8
     elif kind == "BMP":
@@ -188,15 +209,26 @@ def refuse_truncated(file: str | os.PathLike[str], kind: str, data: bytes) -> No
         raise ImageError(f"{file}: expected a whole picture, found a truncated {kind} of {len(data)} bytes")
 
 
-def _find_first_scan(data: bytes) -> int:
+def _find_first_scan(file: str | os.PathLike[str], data: bytes) -> int:
     """Return the offset of the first scan's header in a JPEG, or the end of the data if there is none."""
     position = 2
-    while position + 4 <= len(data) and data[position] == 0xFF:
-        marker = data[position + 1]
-        if marker == 0xDA:
-            return position
-        if marker == 0xFF:
-            position += 1
-        else:
-            position += 2 + int.from_bytes(data[position + 2 : position + 4], "big")
+    while fill := _FILL_BYTES.match(data, position):
+        if len(fill[0]) > _MAX_FILL_BYTES:
+            raise ImageError(f"{file}: expected a whole picture, found {len(fill[0])} fill bytes in a row in a JPEG")
+        marker = fill.end()
+        if marker + 3 > len(data):
+            break
+        if data[marker] == 0xDA:
+            return marker - 1
+        position = marker + 1 + int.from_bytes(data[marker + 1 : marker + 3], "big")
     return len(data)
+
+
+def _has_png_end(data: bytes) -> bool:
+    """Tell whether the chunks of a PNG follow each other up to its end mark."""
+    position = 8
+    while position + 12 <= len(data):
+        if data[position + 4 : position + 8] == b"IEND":
+            return True
+        position += 12 + int.from_bytes(data[position : position + 4], "big")
+    return False

@@ -15,7 +15,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from leafid.image_header import MAX_PIXELS, MIN_SIDE, Header, ImageError, open_picture, read_header, refuse_truncated
+from leafid.image_header import (
+    MAX_PIXELS,
+    MIN_SIDE,
+    Header,
+    ImageError,
+    read_header,
+    read_picture_bytes,
+    refuse_truncated,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -79,10 +87,8 @@ def read_hashed_image(file: str | os.PathLike[str], max_side: int | None = None)
 
     if max_side is not None and max_side < 1:
         raise ValueError(f"max_side: expected at least 1, found {max_side}")
-    with open_picture(file) as stream:
-        header = read_header(file, stream)
-        stream.seek(0)
-        data = stream.read()
+    data = read_picture_bytes(file)
+    header = read_header(file, data)
     refuse_truncated(file, header.kind, data)
     longest = max(header.rows, header.cols)
     image = _decode(file, header, data, _choose_opencv_flag(header.kind, longest, max_side))
@@ -102,8 +108,7 @@ def read_image_size(file: str | os.PathLike[str]) -> tuple[int, int]:
     ImageError
         As `read_image`, except for damage after the header, which stays unnoticed.
     """
-    with open_picture(file) as stream:
-        return read_header(file, stream).oriented_size
+    return read_header(file, read_picture_bytes(file)).oriented_size
 
 
 def _choose_opencv_flag(kind: str, longest: int, max_side: int | None) -> int:

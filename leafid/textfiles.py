@@ -12,6 +12,9 @@ from pathlib import Path
 
 from leafid.errors import LeafidError, ProblemsError
 
+#: Maximum size of a text file; a device such as /dev/zero would never end.
+MAX_BYTES = 1 << 28
+
 
 def read_text(file: str | os.PathLike[str]) -> str:
     """Read an untrusted UTF-8 file, without its byte order mark and with its line ends as they are.
@@ -22,11 +25,14 @@ def read_text(file: str | os.PathLike[str]) -> str:
         If the file can't be read, or isn't UTF-8; the message names the line and the first invalid byte.
     """
     try:
-        data = Path(file).read_bytes()
+        with Path(file).open("rb") as stream:
+            data = stream.read(MAX_BYTES + 1)
     except FileNotFoundError:
         raise LeafidError(f"{file}: no such file") from None
     except OSError as error:
         raise LeafidError(f"{file}: can't be read: {error.strerror or error}") from error
+    if len(data) > MAX_BYTES:
+        raise LeafidError(f"{file}: expected a text file of at most {MAX_BYTES >> 20} MiB, found more")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

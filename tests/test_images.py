@@ -3,6 +3,7 @@ import os
 import struct
 import subprocess
 import sys
+import time
 import zlib
 from fractions import Fraction
 from pathlib import Path
@@ -333,6 +334,29 @@ def png_chunk(name: bytes, content: bytes) -> bytes:
 def png_header(rows: int, cols: int) -> bytes:
     header = png_chunk(b"IHDR", struct.pack(">IIBBBBB", cols, rows, 8, 2, 0, 0, 0))
     return b"\x89PNG\r\n\x1a\n" + header + png_chunk(b"IDAT", zlib.compress(b"\0" * 1000)) + png_chunk(b"IEND", b"")
+
+
+def test_chunks_larger_than_a_png_are_refused_before_decoding(tmp_path, monkeypatch):
+    monkeypatch.setattr(cv2, "imdecode", lambda *_: pytest.fail("libpng would allocate 4 GB"))
+    file = tmp_path / "leaf.png"
+    content = png_header(30, 30)
+    start = content.index(b"IDAT") - 4
+    file.write_bytes(content[:start] + b"\xff" * 4 + content[start + 4 :])
+    with pytest.raises(ImageError, match="truncated PNG"):
+        read_image(file)
+
+
+@pytest.mark.parametrize("read", [read_image, read_image_size])
+def test_long_runs_of_fill_bytes_are_refused(tmp_path, rgb, read):
+    file = save(tmp_path / "leaf.jpg", rgb)
+    data = file.read_bytes()
+    file.write_bytes(data[:2] + b"\xff" * 1000 + data[2:])
+    read(file)
+    file.write_bytes(data[:2] + b"\xff" * 20_000_000 + data[2:])
+    started = time.perf_counter()
+    with pytest.raises(ImageError, match="20000001 fill bytes in a row"):
+        read(file)
+    assert time.perf_counter() - started < 5  # decoding takes over 30 s
 
 
 @pytest.mark.parametrize(("rows", "cols"), [(30_000, 30_000), (10_000, MAX_PIXELS // 10_000 + 1), (2**31 - 1, 20)])

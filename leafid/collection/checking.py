@@ -10,6 +10,7 @@ from pathlib import Path
 
 from leafid.collection.hashing import hash_file
 from leafid.errors import LeafidError
+from leafid.image_header import check_picture_file
 from leafid.images import read_image, read_image_size
 from leafid.parallel import Log, LogRecorder
 
@@ -44,6 +45,8 @@ def check_file(file: Path, decode: bool = True) -> FileCheck:
     read = read_image if decode else read_image_size
     with _recording_image_warnings() as warnings:
         try:
+            # A file that is too large for a picture would take minutes to hash.
+            check_picture_file(file)
             digest = hash_file(file)
             read(file)
         except LeafidError as error:

@@ -6,6 +6,7 @@ from contextlib import closing
 
 import pytest
 
+from leafid import textfiles
 from leafid.collection import read_collection
 from leafid.collection.hashing import hash_file
 from leafid.collection.picture import AcquisitionType
@@ -199,3 +200,17 @@ def test_tables_and_texts(tmp_path):
     file.write_text('{"a": [1,\n 2,}')
     with pytest.raises(LeafidError, match=r"table\.csv:2: expected JSON, found an error at column \d+: "):
         read_json(file)
+
+
+def test_a_file_too_large_for_a_picture_is_not_hashed(cli, tmp_path):
+    with (tmp_path / "leaf.jpg").open("wb") as stream:
+        stream.truncate(1 << 40)
+    found = cli("info", tmp_path, "--jobs", 1)
+    assert found.status == 0
+    assert f"{tmp_path / 'leaf.jpg'}: expected a picture of at most 1024 MiB, found 1048576 MiB" in found.out
+
+
+def test_a_text_file_without_end_is_refused(monkeypatch):
+    monkeypatch.setattr(textfiles, "MAX_BYTES", 1 << 20)
+    with pytest.raises(LeafidError, match="/dev/zero: expected a text file of at most 1 MiB, found more"):
+        read_text("/dev/zero")
