@@ -68,7 +68,7 @@ def draw() -> Callable[..., Path]:
 
 @pytest.fixture
 def add(draw) -> Callable[..., Path]:
-    """Write ``folder/N.xml`` and, unless told otherwise, the picture ``folder/N.jpg``."""
+    """Write ``folder/N.xml`` and, by default, the picture ``folder/N.jpg``."""
 
     def write(folder: Path, number: int, picture: bool = True, **changes: str | None) -> Path:
         folder.mkdir(parents=True, exist_ok=True)

@@ -96,12 +96,12 @@ def test_single_file_with_any_name(tmp_path, draw):
 
 
 def test_several_paths(tmp_path, draw, add):
-    one, two = draw(tmp_path / "x" / "1.jpg"), draw(tmp_path / "y" / "1.jpg")
-    collection = read_collection([two, one, two])
-    assert [p.file for p in collection.pictures] == [two, one]
+    first, second = draw(tmp_path / "x" / "1.jpg"), draw(tmp_path / "y" / "1.jpg")
+    collection = read_collection([second, first, second])
+    assert [p.file for p in collection.pictures] == [second, first]
     assert (collection.layout, collection.root) == ("pictures", tmp_path)
     add(tmp_path / "z", 3)
-    mixed = read_collection([one, tmp_path / "z"])
+    mixed = read_collection([first, tmp_path / "z"])
     assert (mixed.layout, len(mixed)) == ("several", 2)
     with pytest.raises(UsageError):
         read_collection([])
