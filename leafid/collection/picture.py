@@ -64,12 +64,15 @@ class Taxon:
         As a run file writes it: ``Genus species``, with a token ``x`` before the hybrid part of a hybrid's name.
     genus, family, order : str or None
         `genus` is the start of the species name.
+    identifier : str or None
+        The collection's own for the species; runs may use it in place of the name.
     """
 
     species: str
     genus: str | None = None
     family: str | None = None
     order: str | None = None
+    identifier: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

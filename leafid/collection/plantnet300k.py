@@ -1,5 +1,8 @@
 """Reads Pl@ntNet-300K: a folder per species in each of train, val and test, and two JSON files.
 
+The classes are the identifiers of the species. Where several have one name without its author, the identifier is a part
+of the name: ``Lactuca virosa 1355868``.
+
 References
 ----------
 .. [1] C. Garcin et al., "Pl@ntNet-300K: a plant image dataset with high label ambiguity and a long-tailed
@@ -8,17 +11,21 @@ References
 
 from __future__ import annotations
 
+import json
+from collections import Counter
+from functools import partial
 from pathlib import Path
 
 from leafid.collection import folders, names
 from leafid.collection.collection import Collection, Omission
 from leafid.collection.picture import AcquisitionType, Content, Picture, Taxon
-from leafid.errors import LeafidError
+from leafid.errors import LeafidError, ProblemsError
 from leafid.textfiles import read_json
 
 LAYOUT = "plantnet300k"
 _NAMES_FILE = "species_id_2_name.json"
 _METADATA_FILE = "_metadata.json"
+_SPLITS = frozenset({"train", "val", "test"})
 
 
 def detect(path: Path) -> bool:
@@ -38,21 +45,25 @@ def read(path: Path) -> Collection:
     problems: list[str] = []
     if metadata_file is None:
         problems.append(f"{names_file.parent}: expected a file *{_METADATA_FILE}, found none; plants are not known")
-    species_names = _read_object(names_file)
+    taxa = _make_taxa(_read_object(names_file))
     metadata = _read_object(metadata_file) if metadata_file else {}
     images = next((folder for folder in folders.list_folders(path) if folder.name.lower().startswith("images")), path)
     sections = folders.find_sections(images)
     folders.refuse_repeated_parts(folder for _, folder in sections)
     species_folders = [(part, folder) for part, section in sections for folder in folders.list_folders(section)]
     pictures: list[Picture] = []
+    wrong: list[str] = []
     for part, folder in species_folders:
-        try:
-            taxon = _find_taxon(folder.name, species_names)
-        except LeafidError as error:
-            problems.append(Omission(f"{names_file}: {error}; the pictures in {folder} are left out"))
+        taxon = taxa.get(folder.name)
+        if not isinstance(taxon, Taxon):
+            reason = taxon or f"expected the name of species {folder.name}, found None"
+            problems.append(Omission(f"{names_file}: {reason}; the pictures in {folder} are left out"))
             continue
         files = folders.list_pictures(folder)
+        wrong += [problem for file in files for problem in _check_entry(file, folder.name, metadata.get(file.stem))]
         pictures += (_make_picture(file, part, taxon, metadata.get(file.stem), problems) for file in files)
+    if wrong:
+        raise ProblemsError(f"{metadata_file}: {problem}" for problem in wrong)
     used = {folder for _, folder in species_folders}
     problems += folders.report_omissions(path, used, "directly in folders named by the number of a species")
     return Collection(path, LAYOUT, tuple(pictures), tuple(problems))
@@ -68,18 +79,43 @@ def _find_file(path: Path, ending: str) -> Path | None:
 
 
 def _read_object(file: Path) -> dict[str, object]:
-    content = read_json(file)
+    content = read_json(file, partial(json.loads, parse_constant=_refuse_constant))
     if not isinstance(content, dict):
         raise LeafidError(f"{file}: expected a JSON object, found a {type(content).__name__}")
     return content
 
 
-def _find_taxon(species_id: str, species_names: dict[str, object]) -> Taxon:
-    name = species_names.get(species_id)
-    if not isinstance(name, str):
-        raise LeafidError(f"expected the name of species {species_id}, found {name!r}")
-    species = names.parse_species_name(name)
-    return Taxon(species, names.parse_genus(species))
+def _refuse_constant(word: str) -> float:
+    raise ValueError(f"expected JSON, found {word}")
+
+
+def _make_taxa(species_names: dict[str, object]) -> dict[str, Taxon | str]:
+    """Make the taxon of each identifier, or say why it has none."""
+    parsed: dict[str, str] = {}
+    taxa: dict[str, Taxon | str] = {}
+    for identifier, name in species_names.items():
+        try:
+            if not isinstance(name, str):
+                raise LeafidError(f"expected the name of species {identifier}, found {name!r}")
+            parsed[identifier] = names.parse_species_name(name)
+        except LeafidError as error:
+            taxa[identifier] = str(error)
+    count = Counter(parsed.values())
+    for identifier, species in parsed.items():
+        label = species if count[species] == 1 else f"{species} {identifier}"
+        taxa[identifier] = Taxon(label, names.parse_genus(species), identifier=identifier)
+    return taxa
+
+
+def _check_entry(file: Path, identifier: str, entry: object) -> list[str]:
+    """List what in a picture's metadata contradicts its folder, or can't be."""
+    fields = entry if isinstance(entry, dict) else {}
+    problems = []
+    if (species := fields.get("species_id")) not in (None, identifier) and str(species) != identifier:
+        problems.append(f"picture {file.stem}: expected species {identifier}, as its folder says, found {species!r}")
+    if (split := fields.get("split")) is not None and split not in _SPLITS:
+        problems.append(f"picture {file.stem}: expected a split ({', '.join(sorted(_SPLITS))}), found {split!r}")
+    return problems
 
 
 def _make_picture(file: Path, part: str | None, taxon: Taxon, entry: object, problems: list[str]) -> Picture:

@@ -19,7 +19,7 @@ from leafid.evaluation.summary import GROUPS, RunScorer
 from leafid.metrics.plant_task import find_plant_metric
 from leafid.runs import Run, read_run
 from leafid.runs.checks import find_problems
-from leafid.runs.ground_truth import GroundTruth, make_ground_truth
+from leafid.runs.ground_truth import GroundTruth, find_identifiers, make_ground_truth
 from leafid.runs.ground_truth_files import read_ground_truth, select_scored
 from leafid.runs.run import make_run
 
@@ -109,7 +109,8 @@ def _to_ground_truth(truth: PathLike | GroundTruth | Collection | Iterable[Pictu
         return read_ground_truth(truth)
     pictures = truth.pictures if isinstance(truth, Collection) else tuple(truth)
     species = {picture.species for picture in pictures if picture.species}
-    return make_ground_truth(select_scored(pictures, source="pictures"), species, source="pictures")
+    scored = select_scored(pictures, source="pictures")
+    return make_ground_truth(scored, species, identifiers=find_identifiers(pictures), source="pictures")
 
 
 def _to_runs(runs: RunLike | Sequence[RunLike] | Mapping[str, RunLike], truth: GroundTruth) -> list[Run]:
@@ -146,6 +147,7 @@ def _to_run(name: str | None, run: RunLike, truth: GroundTruth) -> Run:
         found = read_run(run, truth.known)
         return replace(found, name=name) if name else found
     found = replace(run, name=name or run.name) if isinstance(run, Run) else _make_run(name or "run", run)
+    found = found.rename_species(truth.known.identifiers)
     if problems := sorted(find_problems(found, truth.known)):
         raise ProblemsError(f"{found.name}: {complaint}" for _, complaint in problems)
     return found

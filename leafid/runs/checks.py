@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import PurePath
 
@@ -37,11 +37,14 @@ class KnownNames:
     complete : bool
         Whether there can be no other species. Where only a test set is known, a well-formed name that it lacks may be
         another species of the training set, and is accepted unless it looks misspelt.
+    identifiers : mapping of str to str
+        The species of each identifier that a run may use in place of the name.
     """
 
     pictures: frozenset[str]
     species: frozenset[str]
     complete: bool = True
+    identifiers: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def by_stem(self) -> dict[str, str]:
@@ -105,6 +108,13 @@ def _check_species(run: Run, known: KnownNames | None) -> Iterator[Problem]:
         )
     for index, name in enumerate(run.species):
         if name in known.species or name.endswith("*"):
+            continue
+        same_name = sorted(species for species in known.identifiers.values() if species.rpartition(" ")[0] == name)
+        if same_name:
+            choices = ", ".join(same_name)
+            yield lines.report(
+                index, f"expected one species, found {name!r}, the name of several; write one of {choices}"
+            )
             continue
         nearest = normalised.get(_normalise(name))
         if nearest is None and suggestions:

@@ -81,6 +81,7 @@ def make_ground_truth(
     pictures: Iterable[Picture],
     other_species: Iterable[str] = (),
     *,
+    identifiers: Mapping[str, str] | None = None,
     complete: bool = False,
     source: str = "collection",
 ) -> GroundTruth:
@@ -92,6 +93,8 @@ def make_ground_truth(
         Those without species are not scored; runs may name them.
     other_species : iterable of str
         Species that a run may name besides those of the pictures.
+    identifiers : mapping of str to str, optional
+        The species of each identifier that runs may use; by default those of the pictures.
     complete : bool, default False
         Whether there can be no other species.
     source : str
@@ -139,9 +142,20 @@ def make_ground_truth(
         author=tuple(picture.author or UNKNOWN for picture in labelled),
         plant=tuple(picture.plant or f"of {picture.name}" for picture in labelled),
         content=tuple(str(picture.content or UNKNOWN) for picture in labelled),
-        known=KnownNames(frozenset(names) | unlabelled, frozenset(species) | frozenset(other_species), complete),
+        known=KnownNames(
+            frozenset(names) | unlabelled,
+            frozenset(species) | frozenset(other_species),
+            complete,
+            find_identifiers(listed) if identifiers is None else identifiers,
+        ),
         family_of=dict(zip(genus, family, strict=True)),
     )
+
+
+def find_identifiers(pictures: Iterable[Picture]) -> dict[str, str]:
+    """Find the species of each identifier that the pictures' taxa have."""
+    taxa = {picture.taxon for picture in pictures if picture.taxon}
+    return {taxon.identifier: taxon.species for taxon in taxa if taxon.identifier}
 
 
 def _warn_of_unknown(pictures: Sequence[Picture], field: str, title: str, consequence: str) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from leafid.collection.picture import Picture
 from leafid.errors import LeafidError, ProblemsError, UsageError
 from leafid.runs.checks import KnownNames
-from leafid.runs.ground_truth import GroundTruth, make_ground_truth
+from leafid.runs.ground_truth import GroundTruth, find_identifiers, make_ground_truth
 from leafid.runs.other_formats import recognise_format
 from leafid.textfiles import read_text
 
@@ -62,6 +62,7 @@ def read_ground_truth(
     pictures: Sequence[Picture] = read_and_warn(folder, layout).pictures
     species = {picture.species for picture in pictures if picture.species}
     families = {p.taxon.genus: p.taxon.family for p in pictures if p.taxon and p.taxon.genus and p.taxon.family}
+    identifiers = find_identifiers(pictures)
     names = _read_species_list(folder)
     complete = names is not None or listed is not None or _has_training_labels(pictures)
     if listed is None:
@@ -69,7 +70,11 @@ def read_ground_truth(
     else:
         pictures = _select_listed(pictures, listed, source, folder)
     truth = make_ground_truth(
-        pictures, {*species, *(names or ()), *(listed or ())}, complete=complete, source=str(source)
+        pictures,
+        {*species, *(names or ()), *(listed or ())},
+        identifiers=identifiers,
+        complete=complete,
+        source=str(source),
     )
     return replace(truth, family_of={**families, **truth.family_of})
 
@@ -133,7 +138,9 @@ def read_known_names(path: str | os.PathLike[str], *, layout: str | None = None)
     names = _read_species_list(source)
     species = {picture.species for picture in pictures if picture.species} | set(names or ())
     complete = names is not None or _has_training_labels(pictures)
-    return KnownNames(frozenset(picture.name for picture in pictures), frozenset(species), complete)
+    return KnownNames(
+        frozenset(picture.name for picture in pictures), frozenset(species), complete, find_identifiers(pictures)
+    )
 
 
 def read_ground_truth_file(path: str | os.PathLike[str]) -> dict[str, list[str]]:

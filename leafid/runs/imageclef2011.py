@@ -91,6 +91,8 @@ def examine_run(
     if problems and (other := recognise_format(file)):
         raise LeafidError(f"{file}: expected a run of the plant task, found what looks like {other}")
     is_empty = not len(run) and not problems
+    if known is not None and known.identifiers:
+        run = run.rename_species(known.identifiers)
     if official:
         run = _keep_last_of_each_rank(run)
     problems += find_problems(run, known, official=official)

@@ -61,6 +61,12 @@ class Run:
         columns = ("picture_index", "species_index", "rank", "score", "line")
         return replace(self, **{name: getattr(self, name)[mask] for name in columns})
 
+    def rename_species(self, new_names: Mapping[str, str]) -> Run:
+        """Rename species; two that get the same name become one."""
+        renamed = [new_names.get(name, name) for name in self.species]
+        species, index = np.unique(renamed, return_inverse=True)
+        return replace(self, species=tuple(species.tolist()), species_index=index.astype(np.int32)[self.species_index])
+
     def __iter__(self) -> Iterator[Prediction]:
         """Iterate over the predictions as records, picture by picture, rank by rank."""
         columns = (self.picture_index, self.species_index, self.rank, self.score)

@@ -56,6 +56,32 @@ def test_plantnet300k_parts(tmp_path, draw):
     assert (part.layout, [p.part for p in part.pictures]) == ("plantnet300k", ["test", "test"])
 
 
+def test_plantnet300k_classes_are_identifiers(tmp_path, draw):
+    plantnet(tmp_path, draw)
+    names = {"1355868": "Lactuca virosa L.", "1432783": "Lactuca virosa Habl.", "7": "Acer opalus Mill."}
+    (tmp_path / "plantnet300K_species_id_2_name.json").write_text(json.dumps(names))
+    collection = read_collection(tmp_path / "images" / "test")
+    assert [(p.name, p.species, p.taxon.genus, p.taxon.identifier) for p in collection.pictures] == [
+        ("dd.jpg", "Acer opalus", "Acer", "7"),
+        ("cc.jpg", "Lactuca virosa 1355868", "Lactuca", "1355868"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ('"species_id": "7"', "picture aa: expected species 1355868, as its folder says, found '7'"),
+        ('"split": "dev"', r"picture aa: expected a split \(test, train, val\), found 'dev'"),
+        ('"obs_id": NaN', "expected JSON.*found .*NaN"),
+    ],
+)
+def test_plantnet300k_metadata_that_can_not_be(tmp_path, draw, fields, message):
+    plantnet(tmp_path, draw)
+    (tmp_path / "plantnet300K_metadata.json").write_text(f'{{"aa": {{{fields}}}}}')
+    with pytest.raises(LeafidError, match=f"plantnet300K_metadata.json: ?{message}"):
+        read_collection(tmp_path)
+
+
 def test_plantnet300k_with_a_repeated_part(tmp_path, draw):
     plantnet(tmp_path, draw)
     (tmp_path / "images" / "Test").mkdir()

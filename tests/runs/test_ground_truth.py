@@ -1,3 +1,4 @@
+import json
 import shutil
 from pathlib import Path
 
@@ -5,6 +6,9 @@ import pytest
 
 from leafid.collection.picture import AcquisitionType, Picture, Taxon
 from leafid.errors import LeafidError, ProblemsError
+from leafid.evaluation.judged_run import judge_run
+from leafid.report.scores import make_macro_tables
+from leafid.runs import read_run, write_run
 from leafid.runs.ground_truth import UNKNOWN, make_ground_truth
 from leafid.runs.ground_truth_files import read_ground_truth, read_ground_truth_file, read_known_names
 
@@ -147,3 +151,42 @@ def test_pictures_without_species_are_told_and_may_be_in_a_run(caplog):
 def test_a_path_that_is_not_there(tmp_path):
     with pytest.raises(LeafidError, match="no such file"):
         read_ground_truth(tmp_path / "nothing")
+
+
+@pytest.fixture
+def plantnet(tmp_path):
+    """Two species of one name with 8 pictures and 1, and a third with 1; a run that names the first throughout."""
+    names = {"1355868": "Lactuca virosa L.", "1432783": "Lactuca virosa Habl.", "7": "Acer opalus Mill."}
+    (tmp_path / "plantnet300K_species_id_2_name.json").write_text(json.dumps(names))
+    (tmp_path / "plantnet300K_metadata.json").write_text("{}")
+    pictures = {}
+    for identifier, count in (("1355868", 8), ("1432783", 1), ("7", 1)):
+        folder = tmp_path / "images" / "test" / identifier
+        folder.mkdir(parents=True)
+        for number in range(count):
+            (folder / f"{identifier}-{number}.jpg").touch()
+            pictures[f"{identifier}-{number}.jpg"] = "7" if identifier == "7" else "1355868"
+    return tmp_path, pictures
+
+
+def test_macro_averages_are_over_identifiers_and_runs_may_use_them(plantnet):
+    folder, pictures = plantnet
+    truth = read_ground_truth(folder)
+    for labels in ({}, {"1355868": "Lactuca virosa 1355868", "7": "Acer opalus"}):
+        write_run(folder / "run.txt", {name: [(labels.get(label, label), 1.0)] for name, label in pictures.items()})
+        run = judge_run(read_run(folder / "run.txt", truth.known), truth)
+        (table,) = make_macro_tables(truth, [run], [1])
+        # The reference code averages by identifier: (1 + 0 + 1) / 3.
+        assert table.rows == [["run.txt", pytest.approx(2 / 3)]]
+    assert read_known_names(folder) == truth.known
+
+
+def test_a_name_of_several_species_is_refused_with_their_identifiers(plantnet):
+    folder, pictures = plantnet
+    write_run(folder / "run.txt", {name: [("Lactuca virosa", 1.0)] for name in pictures})
+    with pytest.raises(ProblemsError) as error:
+        read_run(folder / "run.txt", read_ground_truth(folder).known)
+    assert error.value.problems[0].endswith(
+        ":1: expected one species, found 'Lactuca virosa', the name of several; write one of Lactuca virosa 1355868, "
+        "Lactuca virosa 1432783 (and in 9 more lines)"
+    )
