@@ -7,14 +7,12 @@ import numpy as np
 
 from leafid.segmentation.result import Image, Mask, Segmentation, find_bounding_box, find_convex_hull
 
-# A leaf's box is sampled to about this many pixels on its shorter side to find the leaf's axis.
-_MOMENTS_SIZE = 64
-# Free part of the square on each side of the leaf.
-_MARGIN = 0.05
+_MOMENTS_SIZE = 64  # pixels on the shorter side of the leaf's box that its axis is estimated from
+_MARGIN = 0.05  # free part of the square on each side of the leaf
 
 
 def estimate_upright_angle(segmentation: Segmentation) -> float:
-    """Find by how much the leaf must be turned to stand upright, base and petiole below.
+    """Estimate the angle by which a leaf must be turned to stand upright, base and petiole below.
 
     Parameters
     ----------
@@ -28,21 +26,20 @@ def estimate_upright_angle(segmentation: Segmentation) -> float:
 
     Notes
     -----
-    The method is leafid's own.
-
-    With a petiole, the axis runs from where the petiole meets the blade to the blade's centroid. Without one it is the
-    principal axis, and the end with the longer tail (third moment along the axis) is the tip.
+    The method is leafid's own. With a petiole, the axis runs from where the petiole meets the blade to the blade's
+    centroid. Without one it is the principal axis, and the end with the longer tail (third moment along the axis) is
+    the tip.
     """
     row0, row1, col0, col1 = segmentation.box
-    # Every pixel of a large leaf would change the angle by less than a tenth of a degree.
+    # Using every pixel of a large leaf would change the angle by less than a tenth of a degree.
     step = max(1, min(row1 - row0, col1 - col0) // _MOMENTS_SIZE)
     part = np.ascontiguousarray(segmentation.blade[row0:row1:step, col0:col1:step]).view(np.uint8)
     moments = cv2.moments(part, binaryImage=True)
     if not moments["m00"]:
-        # A few scattered pixels, all of them between those looked at.
+        # A few scattered pixels, all of them between the sampled ones.
         step, moments = 1, cv2.moments(np.ascontiguousarray(segmentation.blade[row0:row1, col0:col1]).view(np.uint8))
     centre = np.array([moments["m10"], moments["m01"]]) / moments["m00"] * step + (col0, row0)
-    foot = _petiole_foot(segmentation)
+    foot = _find_petiole_foot(segmentation)
     if foot is not None and np.any(foot != centre):
         up = centre - foot
     else:
@@ -71,7 +68,7 @@ def crop_leaf(image: Image, segmentation: Segmentation, size: int, *, upright: b
         Side of the square in pixels, from 8 up; the leaf's longer side fills it but for a margin of a twentieth on
         each side.
     upright : bool, default True
-        Turn the leaf so that its base is below; False only cuts and scales.
+        Turn the leaf so that its base is below.
 
     Returns
     -------
@@ -86,70 +83,69 @@ def crop_leaf(image: Image, segmentation: Segmentation, size: int, *, upright: b
     """
     if size < 8:
         raise ValueError(f"expected size >= 8, found size={size}")
-    leaf = segmentation.mask
-    if leaf.shape != image.shape[:2]:
-        raise ValueError(f"expected a segmentation of shape {image.shape[:2]}, found {leaf.shape}")
-    row0, row1, col0, col1 = find_bounding_box(leaf)
+    mask = segmentation.mask
+    if mask.shape != image.shape[:2]:
+        raise ValueError(f"expected a segmentation of shape {image.shape[:2]}, found {mask.shape}")
+    row0, row1, col0, col1 = find_bounding_box(mask)
     if not row1:
-        right, bottom = leaf.shape[1] - 1, leaf.shape[0] - 1
+        right, bottom = mask.shape[1] - 1, mask.shape[0] - 1
         corners = np.array([[0, 0], [right, 0], [0, bottom], [right, bottom]])
-        return _mapped(image, _placement(corners, 0.0, size, 0.0), size), np.zeros((size, size), bool)
-    corners = find_convex_hull(leaf[row0:row1, col0:col1].view(np.uint8))[:, 0] + (col0, row0)
-    matrix = _placement(corners, estimate_upright_angle(segmentation) if upright else 0.0, size, _MARGIN)
-    # Nothing else is seen: the leaf's box, and what the blur mixes into it.
-    room = 2 + int(np.ceil(4 * _blur(matrix)))
-    row0, row1, col0, col1 = max(row0 - room, 0), row1 + room, max(col0 - room, 0), col1 + room
-    matrix[:, 2] += matrix[:, :2] @ (col0, row0)
-    crop = _mapped(image[row0:row1, col0:col1], matrix, size)
+        return _warp(image, _fit_square(corners, 0.0, size, 0.0), size), np.zeros((size, size), bool)
+    corners = find_convex_hull(mask[row0:row1, col0:col1].view(np.uint8))[:, 0] + (col0, row0)
+    matrix = _fit_square(corners, estimate_upright_angle(segmentation) if upright else 0.0, size, _MARGIN)
+    # The square shows only the leaf's box, and what the blur mixes into it.
+    reach = 2 + int(np.ceil(4 * _choose_blur(matrix)))
+    box = np.s_[max(row0 - reach, 0) : row1 + reach, max(col0 - reach, 0) : col1 + reach]
+    matrix[:, 2] += matrix[:, :2] @ (box[1].start, box[0].start)
+    crop = _warp(image[box], matrix, size)
     if segmentation.coverage is not None:
-        coverage = cv2.warpAffine(segmentation.coverage[row0:row1, col0:col1], matrix, (size, size))
-        turned = cv2.threshold(coverage, 127, 1, cv2.THRESH_BINARY)[1]
+        coverage = cv2.warpAffine(segmentation.coverage[box], matrix, (size, size))
+        leaf = cv2.threshold(coverage, 127, 1, cv2.THRESH_BINARY)[1]
     else:
-        whole = leaf[row0:row1, col0:col1].view(np.uint8)
-        turned = cv2.warpAffine(whole, matrix, (size, size), flags=cv2.INTER_NEAREST)
-    return cv2.copyTo(crop, turned, np.full_like(crop, 255)), turned.view(bool)
+        leaf = cv2.warpAffine(mask[box].view(np.uint8), matrix, (size, size), flags=cv2.INTER_NEAREST)
+    return cv2.copyTo(crop, leaf, np.full_like(crop, 255)), leaf.view(bool)
 
 
-def _mapped(image: Image, matrix: np.ndarray, size: int) -> Image:
+def _warp(image: Image, matrix: np.ndarray, size: int) -> Image:
     """Map a picture into the square, on white."""
-    if sigma := _blur(matrix):
-        # Fine texture would turn into false coarse one.
-        # Beyond two standard deviations the weights are next to nothing.
+    if sigma := _choose_blur(matrix):
+        # The kernel ends at two standard deviations, beyond which weights are negligible.
         side = 2 * max(1, round(2 * sigma)) + 1
         image = cv2.GaussianBlur(image, (side, side), sigma)
     return cv2.warpAffine(image, matrix, (size, size), borderMode=cv2.BORDER_CONSTANT, borderValue=(255, 255, 255))
 
 
-def _placement(corners: np.ndarray, angle: float, size: int, margin: float) -> np.ndarray:
-    """Map (col, row) of the picture to those of the square, given the corners of the leaf's hull."""
-    radians = np.radians(angle)
-    cosine, sine = np.cos(radians), np.sin(radians)
-    turn = np.array([[cosine, sine], [-sine, cosine]])
-    turned = turn @ corners.T
-    low, high = turned.min(axis=1), turned.max(axis=1)
-    scale = (1 - 2 * margin) * size / max(float((high - low).max()) + 1, 1.0)
-    matrix = np.empty((2, 3))
-    matrix[:, :2] = scale * turn
-    matrix[:, 2] = (size - 1) / 2 - scale * (low + high) / 2
-    return matrix
-
-
-def _blur(matrix: np.ndarray) -> float:
-    """Give the standard deviation, in pixels of the picture, of the blur before a mapping; 0 for none."""
+def _choose_blur(matrix: np.ndarray) -> float:
+    """Choose the standard deviation, in pixels of the picture, of the blur against aliasing; 0 for none."""
     scale = float(np.hypot(matrix[0, 0], matrix[0, 1]))
     return 0.0 if scale >= 0.75 else 0.4 / scale
 
 
-def _petiole_foot(segmentation: Segmentation) -> np.ndarray | None:
+def _fit_square(corners: np.ndarray, angle: float, size: int, margin: float) -> np.ndarray:
+    """Compute the mapping of the picture's (col, row) to the square's, given the corners of the leaf's hull."""
+    radians = np.radians(angle)
+    cosine, sine = np.cos(radians), np.sin(radians)
+    rotation = np.array([[cosine, sine], [-sine, cosine]])
+    rotated = rotation @ corners.T
+    low, high = rotated.min(axis=1), rotated.max(axis=1)
+    scale = (1 - 2 * margin) * size / max(float((high - low).max()) + 1, 1.0)
+    matrix = np.empty((2, 3))
+    matrix[:, :2] = scale * rotation
+    matrix[:, 2] = (size - 1) / 2 - scale * (low + high) / 2
+    return matrix
+
+
+def _find_petiole_foot(segmentation: Segmentation) -> np.ndarray | None:
+    """Find where the petiole meets the blade, (col, row); None without a petiole."""
     row0, row1, col0, col1 = segmentation.box
     blade = segmentation.blade[row0:row1, col0:col1].view(np.uint8)
     petiole = cv2.subtract(segmentation.mask[row0:row1, col0:col1].view(np.uint8), blade)
     left, top, width, height = cv2.boundingRect(petiole)
     if not width:
         return None
-    around = np.s_[max(top - 2, 0) : top + height + 2, max(left - 2, 0) : left + width + 2]
-    near = cv2.dilate(np.ascontiguousarray(blade[around]), np.ones((5, 5), np.uint8))
-    foot = cv2.moments(near & petiole[around])
+    window = np.s_[max(top - 2, 0) : top + height + 2, max(left - 2, 0) : left + width + 2]
+    near_blade = cv2.dilate(np.ascontiguousarray(blade[window]), np.ones((5, 5), np.uint8))
+    foot = cv2.moments(near_blade & petiole[window])
     if not foot["m00"]:
-        foot = cv2.moments(petiole[around])
-    return np.array([foot["m10"], foot["m01"]]) / foot["m00"] + (col0 + around[1].start, row0 + around[0].start)
+        foot = cv2.moments(petiole[window])
+    return np.array([foot["m10"], foot["m01"]]) / foot["m00"] + (col0 + window[1].start, row0 + window[0].start)

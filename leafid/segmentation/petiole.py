@@ -8,30 +8,28 @@ from numpy.typing import NDArray
 
 from leafid.segmentation.result import Mask, downsample2_until, find_bounding_box, find_convex_hull
 
-# The work is done at this √area, where a disc of a few percent of it still is a disc.
+# √area of the reduced mask: a disc with a radius of a few percent of it is still a disc.
 _WORKING_ROOT_AREA = 100.0
-# All below are parts of √area unless they say otherwise.
-_DISC = 0.04  # radius of the disc that a petiole is too narrow for
-_DISC_OF_WIDTH = 0.45  # at most this part of the largest inscribed disc's radius (needle-shaped leaves)
-_LEAST_LENGTH = 0.08
-_LEAST_LENGTH_COMPOUND = 0.15
-_LEAST_SLENDERNESS = 2.0  # length over width
-# Area of the outer half over that of the inner one: 1 for a stalk, a third for a pointed tip.
-_LEAST_EVENNESS = 0.6
-_RIM = 1.2  # working pixels around the opened blade that are not stalk: what the disc can't reach of the blade's rim
-# A leaf is compound when no large disc fits into it and it leaves much of its convex hull free.
+# Lengths are parts of √area unless stated otherwise.
+_DISC = 0.04  # radius of the disc that doesn't fit into a petiole
+_DISC_OF_WIDTH = 0.45  # its maximum, as a part of the largest inscribed disc's radius (needle-shaped leaves)
+_MIN_LENGTH, _MIN_LENGTH_COMPOUND = 0.08, 0.15  # of a petiole
+_MIN_SLENDERNESS = 2.0  # length over width
+_MIN_EVENNESS = 0.6  # area of the outer half over that of the inner one: 1 for a stalk, a third for a pointed tip
+_RIM = 1.2  # pixels of the reduced mask around the opened blade: the part of its rim that the disc can't reach
+# A leaf is compound when no disc larger than this fits into it and its solidity is below this.
 _COMPOUND_DISC, _COMPOUND_SOLIDITY = 0.25, 0.65
 _LEAFLET_GAP = 0.12  # half of the widest gap that is closed between leaflets
-_CROWN_DISC = 0.09
-_LEAFLET_DISC_OF_WIDTH = 0.6
+_CROWN_DISC = 0.09  # radius of the disc that fits into a compound leaf's crown
+_LEAFLET_DISC_OF_WIDTH = 0.6  # radius of the disc that fits into a leaflet, as a part of the largest inscribed disc's
 
 
 def remove_petiole(mask: Mask, box: tuple[int, int, int, int] | None = None) -> Mask:
-    """Take the petiole from a leaf's mask.
+    """Remove the petiole from a leaf's mask.
 
-    The mask is opened with a disc a few percent of √area wide. Of what the opening takes away, the longest slender
-    piece that hangs on the blade by one end and doesn't taper (as a leaf's tip does) is the petiole. Of a compound
-    leaf, the petiole is what lies outside the convex hull of the leaflets, so that the rachis stays.
+    The mask is opened with a disc a few percent of √area wide. The petiole is the longest slender piece among those
+    that the opening removes, if it is attached to the blade by one end and doesn't taper, as a leaf's tip does. In a
+    compound leaf, the petiole is what lies outside the convex hull of the leaflets, so that the rachis stays.
 
     Parameters
     ----------
@@ -43,110 +41,104 @@ def remove_petiole(mask: Mask, box: tuple[int, int, int, int] | None = None) -> 
     Returns
     -------
     ndarray of bool, shape (H, W)
-        The blade: part of the mask, and never empty unless the mask is.
+        The blade: part of the mask, and empty only where the mask is.
 
     Notes
     -----
-    The method is leafid's own; opening is that of mathematical morphology.
+    The method is leafid's own.
     """
     row0, row1, col0, col1 = box or find_bounding_box(mask)
     blade = mask.copy()
     if row1 == 0:
         return blade
-    whole = mask[row0:row1, col0:col1].view(np.uint8)
-    factor = min(1.0, _WORKING_ROOT_AREA / float(np.sqrt(cv2.countNonZero(whole))))
-    small = whole
+    leaf = mask[row0:row1, col0:col1].view(np.uint8)
+    factor = min(1.0, _WORKING_ROOT_AREA / float(np.sqrt(cv2.countNonZero(leaf))))
+    small = leaf
     if factor < 1:
-        size = (max(1, round(whole.shape[1] * factor)), max(1, round(whole.shape[0] * factor)))
-        small = cv2.resize(downsample2_until(whole * np.uint8(255), 2 * max(size)), size, interpolation=cv2.INTER_AREA)
+        size = (max(1, round(leaf.shape[1] * factor)), max(1, round(leaf.shape[0] * factor)))
+        small = cv2.resize(downsample2_until(leaf * np.uint8(255), 2 * max(size)), size, interpolation=cv2.INTER_AREA)
         small = (small > 80).view(np.uint8)
-    # A margin, so that the picture's own border counts as outside.
-    small = cv2.copyMakeBorder(small, 2, 2, 2, 2, cv2.BORDER_CONSTANT, value=0)
-    petiole = _find(small)
+    # A margin, so that the picture's own border counts as background.
+    petiole = _find_petiole(cv2.copyMakeBorder(small, 2, 2, 2, 2, cv2.BORDER_CONSTANT, value=0))
     if petiole is None:
         return blade
     petiole = petiole[2:-2, 2:-2]
     if factor < 1:
-        petiole = cv2.resize(petiole, whole.shape[::-1], interpolation=cv2.INTER_NEAREST)
-    # Where the petiole isn't, the mask stays; both are 0 and 1.
-    part = blade[row0:row1, col0:col1].view(np.uint8)
-    cv2.compare(part, petiole, cv2.CMP_GT, part)
-    part &= 1
+        petiole = cv2.resize(petiole, leaf.shape[::-1], interpolation=cv2.INTER_NEAREST)
+    blade[row0:row1, col0:col1] &= petiole == 0
     return blade if blade.any() else mask.copy()
 
 
-def _find(small: NDArray[np.uint8]) -> NDArray[np.uint8] | None:
+def _find_petiole(small: NDArray[np.uint8]) -> NDArray[np.uint8] | None:
     """Mark the petiole, with its rim, in a mask that is 0 along its border; None where there is none."""
     root_area = float(np.sqrt(np.count_nonzero(small)))
-    inside = cv2.distanceTransform(small, cv2.DIST_L2, 5)
-    widest = float(inside.max())
-    if widest < _COMPOUND_DISC * root_area and _solidity(small) < _COMPOUND_SOLIDITY:
-        blade, least = _crown(small, inside, root_area), _LEAST_LENGTH_COMPOUND
+    depth = cv2.distanceTransform(small, cv2.DIST_L2, 5)
+    widest = float(depth.max())
+    if widest < _COMPOUND_DISC * root_area and _measure_solidity(small) < _COMPOUND_SOLIDITY:
+        blade, min_length = _fill_crown(small, depth, root_area), _MIN_LENGTH_COMPOUND
     else:
-        radius = min(_DISC * root_area, _DISC_OF_WIDTH * widest)
-        blade, least = _opened(inside, radius), _LEAST_LENGTH
+        blade, min_length = _open(depth, min(_DISC * root_area, _DISC_OF_WIDTH * widest)), _MIN_LENGTH
     if not blade.any():
         return None
-    away = cv2.distanceTransform(1 - blade, cv2.DIST_L2, 5)
-    label_map = _best_stalk(((away > _RIM) & (small > 0)).view(np.uint8), away, least * root_area)
-    if label_map is None:
+    distance = cv2.distanceTransform(1 - blade, cv2.DIST_L2, 5)
+    stalk = _select_stalk(((distance > _RIM) & (small > 0)).view(np.uint8), distance, min_length * root_area)
+    if stalk is None:
         return None
-    return cv2.dilate(label_map, np.ones((5, 5), np.uint8)) & (1 - blade)
+    return cv2.dilate(stalk, np.ones((5, 5), np.uint8)) & (1 - blade)
 
 
-def _best_stalk(residue: NDArray[np.uint8], away: NDArray[np.float32], least: float) -> NDArray[np.uint8] | None:
-    """Choose the piece that is most like a stalk: long, slender, not tapering; `away` is the distance to the blade."""
+def _select_stalk(
+    residue: NDArray[np.uint8], distance: NDArray[np.float32], min_length: float
+) -> NDArray[np.uint8] | None:
+    """Select the piece that is most like a stalk: long, slender, not tapering; `distance` is that to the blade."""
     curves, hierarchy = cv2.findContours(residue, cv2.RETR_CCOMP, cv2.CHAIN_APPROX_SIMPLE)
     best, best_score = None, 0.0
-    # Most pieces are crumbs of the rim, for which a look at their curve is enough.
-    for place, curve in enumerate(curves):
+    for index, curve in enumerate(curves):
         left, top, width, height = cv2.boundingRect(curve)
         reach = float(np.hypot(width, height))
-        if reach < least or hierarchy[0, place, 3] >= 0:
+        # Most pieces are crumbs of the rim; their curve alone rules them out.
+        if reach < min_length or hierarchy[0, index, 3] >= 0:
             continue
         piece = np.zeros((height, width), np.uint8)
         cv2.drawContours(piece, [curve], 0, 1, cv2.FILLED, offset=(-left, -top))
         window = np.s_[top : top + height, left : left + width]
         piece &= residue[window]
-        depths = away[window][piece.view(bool)]
-        depth, area = float(depths.max()), depths.size
-        length = max(depth, reach)
-        if depth < least or length * length < _LEAST_SLENDERNESS * area:
+        distances = distance[window][piece.view(bool)]
+        farthest, area = float(distances.max()), distances.size
+        length = max(farthest, reach)
+        if farthest < min_length or length * length < _MIN_SLENDERNESS * area:
             continue
-        outer = np.count_nonzero(depths > (depth + _RIM) / 2)
+        outer = np.count_nonzero(distances > (farthest + _RIM) / 2)
         evenness = min(1.0, outer / max(area - outer, 1))
-        score = depth * evenness**2
-        if score > best_score and evenness >= _LEAST_EVENNESS:
+        score = farthest * evenness**2
+        if score > best_score and evenness >= _MIN_EVENNESS:
             best, best_score = np.zeros_like(residue), score
             best[window] = piece
     return best
 
 
-def _opened(inside: NDArray[np.float32], radius: float) -> NDArray[np.uint8]:
+def _open(depth: NDArray[np.float32], radius: float) -> NDArray[np.uint8]:
     """Open a mask, given its distance transform, with a disc."""
-    core = (inside > radius).view(np.uint8)
-    return (cv2.distanceTransform(1 - core, cv2.DIST_L2, 5) <= radius + 0.3).view(np.uint8)
+    return _dilate((depth > radius).view(np.uint8), radius + 0.3)
 
 
-def _crown(small: NDArray[np.uint8], inside: NDArray[np.float32], root_area: float) -> NDArray[np.uint8]:
+def _dilate(mask: NDArray[np.uint8], radius: float) -> NDArray[np.uint8]:
+    return (cv2.distanceTransform(1 - mask, cv2.DIST_L2, 5) <= radius).view(np.uint8)
+
+
+def _fill_crown(small: NDArray[np.uint8], depth: NDArray[np.float32], root_area: float) -> NDArray[np.uint8]:
     """Fill the convex hull of a compound leaf's leaflets."""
     gap = max(1.0, _LEAFLET_GAP * root_area)
     pad = round(gap) + 2
-    framed = cv2.copyMakeBorder(small, pad, pad, pad, pad, cv2.BORDER_CONSTANT, value=0)
-    grown = (cv2.distanceTransform(1 - framed, cv2.DIST_L2, 5) <= gap).view(np.uint8)
-    deep = cv2.distanceTransform(grown, cv2.DIST_L2, 5)[pad:-pad, pad:-pad]
-    # Closed by `gap` and then eroded by the disc is grown and then eroded by both.
-    core = (deep > gap + _CROWN_DISC * root_area).view(np.uint8)
-    crown = (
-        (cv2.distanceTransform(1 - core, cv2.DIST_L2, 5) <= _CROWN_DISC * root_area).view(np.uint8)
-        if core.any()
-        else core
-    )
-    leaflets = _opened(inside, _LEAFLET_DISC_OF_WIDTH * float(inside.max()))
+    dilated = _dilate(cv2.copyMakeBorder(small, pad, pad, pad, pad, cv2.BORDER_CONSTANT, value=0), gap)
+    # Closing by `gap` and then eroding by the disc equals dilating by `gap` and then eroding by both.
+    core = cv2.distanceTransform(dilated, cv2.DIST_L2, 5)[pad:-pad, pad:-pad] > gap + _CROWN_DISC * root_area
+    crown = _dilate(core.view(np.uint8), _CROWN_DISC * root_area) if core.any() else core.view(np.uint8)
+    leaflets = _open(depth, _LEAFLET_DISC_OF_WIDTH * float(depth.max()))
     hull = np.zeros_like(small)
     cv2.fillConvexPoly(hull, find_convex_hull(crown | leaflets), 1)
     return hull
 
 
-def _solidity(small: NDArray[np.uint8]) -> float:
+def _measure_solidity(small: NDArray[np.uint8]) -> float:
     return np.count_nonzero(small) / max(cv2.contourArea(find_convex_hull(small)), 1.0)

@@ -6,105 +6,95 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-# A petiole one pixel wide covers about a third of a reduced pixel.
-_COVERED = 50
-# Leaflets whose rachis was lost are still one leaf when the gap is below this part of √area.
-_GAP = 0.05
-_LEAST_GROUP = 0.05  # of the largest group's area
-_LEAST_SPECK = 0.0015  # of the leaf's area
-_PINHOLE = 0.002  # of the leaf's area
-_REFLECTION = 0.2  # of the leaf's area
-_CLOSED_SOLIDITY = 0.8  # area over the convex hull's: a compound leaf has less
-# A region whose mean distance from the sheet is below this part of the largest one's is a shadow.
-_FAINT = 0.4
-# Contact with the picture's border over √area: a half disc cut by the edge has 1.6, a filled corner 2.8.
+_MIN_COVERAGE = 50  # of 255, of a reduced pixel that counts as leaf; a petiole one pixel wide covers a third
+_GAP = 0.05  # widest gap between leaflets whose rachis was lost, in √area
+_MIN_GROUP = 0.05  # smallest group of regions, as a part of the largest one's area
+_MIN_SPECK = 0.0015  # smallest region, as a part of the leaf's area
+_MAX_PINHOLE = 0.002  # largest hole that is filled in any leaf, as a part of its area
+_MAX_REFLECTION = 0.2  # largest hole that is filled in a leaf with a closed outline, as a part of its area
+_CLOSED_SOLIDITY = 0.8  # area over the convex hull's area of a closed outline; compound leaves have less
+_FAINT = 0.4  # mean distance from the sheet, relative to the largest region's, below which a region is a shadow
+# Length of contact with the picture's border, in √area, of a rim or corner: a half disc cut by the border has 1.6, a
+# filled corner 2.8. A region above _RIM_SHARE of the picture is no rim.
 _RIM_CONTACT, _RIM_SHARE = 2.4, 0.3
 
 
-def select_leaf_regions(share: NDArray[np.uint8], distance: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Keep the leaf of a thresholded picture.
-
-    Dust goes, rims and corners along the picture's border go, leaflets stay, pin-holes are filled.
+def select_leaf_regions(coverage: NDArray[np.uint8], distance: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Select the leaf's regions of a thresholded picture: drop dust and rims, keep leaflets, fill pin-holes.
 
     Parameters
     ----------
-    share : ndarray of uint8, shape (H, W)
-        Which part of each reduced pixel is of another colour than the sheet, 0 to 255.
+    coverage : ndarray of uint8, shape (H, W)
+        Share of each pixel that differs from the sheet, 0 to 255.
     distance : ndarray of uint8, shape (H, W)
-        How far each reduced pixel's colour is from the sheet's; faint regions are dropped by it.
+        Distance of each pixel's colour from the sheet's.
 
     Returns
     -------
     ndarray of uint8, shape (H, W)
-        1 for leaf, 0 for none.
+        1 for leaf, 0 for background.
 
     Notes
     -----
-    The method is leafid's own. Connected regions are dropped that touch much of the picture's border for their size,
-    are specks beside the largest, or are faint beside it (a shadow). Those that are left are grouped where the gaps
-    between them are narrow, as between leaflets, and small groups are dropped.
+    The method is leafid's own. A connected region is dropped when it touches much of the picture's border for its
+    size, is a speck beside the largest one, or is faint beside it (a shadow). The other regions are grouped across
+    narrow gaps, as between leaflets, and small groups are dropped.
     """
-    kept = _choose((share > _COVERED).view(np.uint8), distance)
-    return _fill_pinholes(kept) if kept.any() else kept
+    selected = _select_regions((coverage > _MIN_COVERAGE).view(np.uint8), distance)
+    return _fill_holes(selected) if selected.any() else selected
 
 
-def _choose(small: NDArray[np.uint8], distance: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    # Counting the labels takes a fraction of the time of OpenCV's statistics.
-    count, labels = cv2.connectedComponents(small, connectivity=8)
+def _select_regions(marked: NDArray[np.uint8], distance: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    # Counting labels takes a fraction of the time of OpenCV's statistics, and countNonZero a tenth of that.
+    count, labels = cv2.connectedComponents(marked, connectivity=8)
     if count == 1:
-        return small
+        return marked
     if count == 2:
-        # Mostly there is but one region, and OpenCV counts its pixels in a tenth of the time.
-        marked = cv2.countNonZero(small)
-        pixels = np.array([small.size - marked, marked])
+        n_marked = cv2.countNonZero(marked)
+        pixels = np.array([marked.size - n_marked, n_marked])
     else:
         pixels = np.bincount(labels.ravel(), minlength=count)
     area = pixels.astype(float)
     area[0] = 0
-    contact = _border_contact(labels, count)
-    rim = (contact > _RIM_CONTACT * np.sqrt(area)) & (area < _RIM_SHARE * small.size)
-    area[rim] = 0
+    border = np.concatenate([labels[0], labels[-1], labels[:, 0], labels[:, -1]])
+    contact = np.bincount(border, minlength=count)
+    area[(contact > _RIM_CONTACT * np.sqrt(area)) & (area < _RIM_SHARE * marked.size)] = 0
     if not area.any():
-        return np.zeros_like(small)
-    # Of the many specks of a noisy sheet none can be leaf, whatever else is.
-    area[area < _LEAST_SPECK * area.max()] = 0
+        return np.zeros_like(marked)
+    area[area < _MIN_SPECK * area.max()] = 0
     if np.count_nonzero(area) == 1:
-        return small if count == 2 else (labels == area.argmax()).view(np.uint8)
+        return marked if count == 2 else (labels == area.argmax()).view(np.uint8)
     strength = np.bincount(labels.ravel(), weights=distance.ravel(), minlength=count) / pixels
     area[strength < _FAINT * strength[area.argmax()]] = 0
-    good = (area > 0)[labels].view(np.uint8)
+    candidates = (area > 0)[labels].view(np.uint8)
     if np.count_nonzero(area) == 1:
-        return good
+        return candidates
 
     reach = max(1, round(_GAP * np.sqrt(area.max())))
-    joined = cv2.dilate(good, cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (reach | 1, reach | 1)))
-    groups, group_labels = cv2.connectedComponents(joined, connectivity=8)
-    first = np.zeros(count, np.intp)
-    first[labels.ravel()] = group_labels.ravel()  # each region lies in one group
-    group_area = np.bincount(first, weights=area, minlength=groups)
-    keep = (area > 0) & (group_area[first] >= _LEAST_GROUP * group_area.max())
-    keep &= area >= _LEAST_SPECK * area[keep].sum()
-    return keep[labels].view(np.uint8)
+    joined = cv2.dilate(candidates, cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (reach | 1, reach | 1)))
+    n_groups, group_labels = cv2.connectedComponents(joined, connectivity=8)
+    group = np.zeros(count, np.intp)
+    group[labels.ravel()] = group_labels.ravel()  # every pixel of a region has the same group
+    group_area = np.bincount(group, weights=area, minlength=n_groups)
+    selected = (area > 0) & (group_area[group] >= _MIN_GROUP * group_area.max())
+    selected &= area >= _MIN_SPECK * area[selected].sum()
+    return selected[labels].view(np.uint8)
 
 
-def _border_contact(labels: NDArray[np.int32], count: int) -> NDArray[np.intp]:
-    edge = np.concatenate([labels[0], labels[-1], labels[:, 0], labels[:, -1]])
-    return np.bincount(edge, minlength=count)
-
-
-def _fill_pinholes(kept: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Fill pin-holes; in a leaf with a closed outline also larger ones, which are reflections of light."""
-    curves, hierarchy = cv2.findContours(kept, cv2.RETR_CCOMP, cv2.CHAIN_APPROX_NONE)
-    inner = [place for place, parent in enumerate(hierarchy[0, :, 3]) if parent >= 0]
-    if not inner:
-        return kept
-    outer = [curve for curve, parent in zip(curves, hierarchy[0, :, 3], strict=True) if parent < 0]
-    # A hole's curve runs through the leaf around it; Pick's theorem counts the pixels within.
-    holes = {place: cv2.contourArea(curves[place]) - len(curves[place]) / 2 + 1 for place in inner}
-    area = cv2.countNonZero(kept)
-    hull = cv2.contourArea(cv2.convexHull(np.concatenate(outer)))
-    closed = area + sum(holes.values()) > _CLOSED_SOLIDITY * hull
-    most = (_REFLECTION if closed else _PINHOLE) * area
-    # All at once, as OpenCV reads through the whole list at every call.
-    chosen = [curves[place] for place, size in holes.items() if size <= most]
-    return cv2.drawContours(kept.copy(), chosen, -1, 1, cv2.FILLED) if chosen else kept
+def _fill_holes(leaf: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Fill pin-holes, and larger holes (reflections of light) in a leaf with a closed outline."""
+    curves, hierarchy = cv2.findContours(leaf, cv2.RETR_CCOMP, cv2.CHAIN_APPROX_NONE)
+    parents = hierarchy[0, :, 3]
+    holes = [curve for curve, parent in zip(curves, parents, strict=True) if parent >= 0]
+    if not holes:
+        return leaf
+    outer = [curve for curve, parent in zip(curves, parents, strict=True) if parent < 0]
+    # A hole's curve runs through the leaf around it; Pick's theorem counts the pixels inside the curve.
+    sizes = [cv2.contourArea(curve) - len(curve) / 2 + 1 for curve in holes]
+    area = cv2.countNonZero(leaf)
+    hull_area = cv2.contourArea(cv2.convexHull(np.concatenate(outer)))
+    is_closed = area + sum(sizes) > _CLOSED_SOLIDITY * hull_area
+    max_size = (_MAX_REFLECTION if is_closed else _MAX_PINHOLE) * area
+    # One call for all curves, because OpenCV converts the whole list at every call.
+    filled = [curve for curve, size in zip(holes, sizes, strict=True) if size <= max_size]
+    return cv2.drawContours(leaf.copy(), filled, -1, 1, cv2.FILLED) if filled else leaf

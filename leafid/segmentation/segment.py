@@ -1,4 +1,4 @@
-"""From a picture to its leaf, by the way that suits how it was taken."""
+"""From a picture to its leaf, by the method that suits the acquisition type."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ def segment(image: Image, acquisition_type: AcquisitionType, *, petiole: bool = 
     image : ndarray of uint8, shape (H, W, 3)
         BGR, of any size.
     acquisition_type : AcquisitionType
-        Scans and scan-likes are cut from their sheet, photos from whatever is behind the leaf.
+        Scans and scan-likes are cut from their sheet, photos from any background.
     petiole : bool, default True
-        Look for the petiole; False leaves the blade equal to the mask.
+        Separate the petiole from the blade; False leaves the blade equal to the mask.
 
     Returns
     -------
     Segmentation
-        With an empty mask and confidence 0 where no leaf was found (an all-white scan).
+        With an empty mask and confidence 0 where no leaf was found, as in an all-white scan.
 
     Raises
     ------

@@ -12,39 +12,40 @@ from leafid.segmentation.background import fit_sheet_surface
 from leafid.segmentation.regions import select_leaf_regions
 from leafid.segmentation.result import Image, Mask, downsample2
 
-# Regions are chosen in a picture halved to at most this size; only their edge is followed back to the full one.
+Plane = NDArray[np.uint8]
+
+# Maximum longer side of the reduced picture in which regions are selected; their edge is traced in the full picture.
 REGION_SIZE = 256
 
-# A shadow changes the lightness far more than the chroma; a leaf changes both.
+# Weight of lightness beside chroma: a shadow changes the lightness far more than the chroma, a leaf changes both.
 _LIGHTNESS_SHARE = 0.15
-# Beyond what a soft shadow takes away, lightness counts more: a dark leaf has little chroma.
+# Additional weight of lightness differences above _DEEP, which no soft shadow reaches: dark leaves have little chroma.
 _DEEP, _DEEP_SHARE = 90.0, 0.25
-# The edge lies where the distance is this part of its local maximum: near half for a sharp edge, and somewhat higher
-# because a leaf's own shadow makes the step look wider than it is.
+# The edge lies where the distance is this part of its local maximum: near half for a sharp edge, and higher because a
+# leaf's own shadow widens the step.
 _LOCAL_CUT = 0.66
-_LOCAL_REACH = 0.012  # of the picture's longer side
-# The local cut stays between these parts of Otsu's global one, and above what the sheet itself scatters.
-_LEAST_OF_GLOBAL, _MOST_OF_GLOBAL = 0.55, 1.2
-_LEAST_CUT = 8.0
-# Lines up to twice this part of the picture's longer side wide (rachis, petiole) may be fainter than the rest.
-_LINE_REACH, _LEAST_LINE = 0.012, 0.25
-
-# A mask of a small picture that is no surer than this is looked for again, more thoroughly.
-LOW_CONFIDENCE = 0.35
-# Of a picture too small to be reduced, the local cut along lines: they are thinner than a pixel there, and so paler.
+_LOCAL_REACH = 0.012  # radius of the local maximum, as a part of the picture's longer side
+_MIN_CUT_OF_OTSU, _MAX_CUT_OF_OTSU = 0.55, 1.2  # bounds of the local cut, as parts of Otsu's global threshold
+_MIN_CUT = 8.0  # smallest cut, in 8-bit Lab units
+_LINE_REACH = 0.012  # half of the largest width of a line (rachis, petiole), as a part of the longer side
+_MIN_LINE = 0.25  # smallest distance of a line, as a part of Otsu's threshold
+# Local cut along lines in a picture too small to be reduced: they are thinner than a pixel there, and so paler.
 _SMALL_LINE_CUT = 0.5
 
-# Reduced pixels are sheet (or leaf) as a whole when they and their neighbours are below (above) these parts of the cut.
-_SURELY_SHEET, _SURELY_LEAF = 0.5, 1.5
+# Confidence up to which a mask of a small picture is recomputed with a more thorough fit of the sheet.
+LOW_CONFIDENCE = 0.35
+
+# A reduced pixel is sheet (leaf) as a whole when it and its neighbours are below (above) these parts of the cut.
+_CERTAIN_SHEET, _CERTAIN_LEAF = 0.5, 1.5
+_SQUARE = np.ones((3, 3), np.uint8)
 
 
 class LeafMask(NamedTuple):
-    """A leaf found on a sheet, as in `Segmentation`."""
+    """Mask, confidence and coverage of a leaf on a sheet, as in `Segmentation`; no coverage for large pictures."""
 
     mask: Mask
     confidence: float
-    #: None where the picture is large enough to do without.
-    coverage: NDArray[np.uint8] | None
+    coverage: Plane | None
 
 
 def segment_uniform(image: Image, *, by_lightness: bool = False) -> LeafMask:
@@ -55,24 +56,19 @@ def segment_uniform(image: Image, *, by_lightness: bool = False) -> LeafMask:
     image : ndarray of uint8, shape (H, W, 3)
         BGR.
     by_lightness : bool, default False
-        Let lightness count as much as chroma: a leaf of the sheet's hue, with its shadow.
+        Weight lightness like chroma, for a leaf of the sheet's hue; its shadow is then taken for leaf.
 
     Returns
     -------
-    mask : ndarray of bool, shape (H, W)
-        All False where nothing stands out from the sheet.
-    confidence : float
-        From 0 to 1.
-    coverage : ndarray of uint8, shape (H, W), or None
-        Where the edge lies between the pixels, as in `Segmentation`; None where the picture is large enough to do
-        without.
+    LeafMask
+        All False, with confidence 0, where nothing stands out from the sheet.
 
     Notes
     -----
-    The method is leafid's own. The sheet's colour is fitted as a surface; what lies far enough from it, in chroma more
-    than in lightness (a shadow), stands out. How far is far enough is found around each pixel, within bounds that
-    Otsu's threshold [1]_ of the whole picture gives, and more leniently along thin lines. Regions are chosen in a
-    reduced picture, and their edge is followed back to the full one.
+    The method is leafid's own. The sheet's colour is fitted as a surface. Pixels count as leaf by their distance from
+    it, in chroma more than in lightness (a shadow). The threshold is chosen around each pixel, within bounds relative
+    to Otsu's threshold [1]_ of the whole picture, and lower along thin lines. Regions are selected in a reduced
+    picture, and their edge is traced back to the full resolution.
 
     References
     ----------
@@ -80,74 +76,78 @@ def segment_uniform(image: Image, *, by_lightness: bool = False) -> LeafMask:
        doi:10.1109/TSMC.1979.4310076
     """
     share = 1.0 if by_lightness else _LIGHTNESS_SHARE
-    pictures = [image]
-    while max(pictures[-1].shape[:2]) > REGION_SIZE and min(pictures[-1].shape[:2]) > 1:
-        pictures.append(downsample2(pictures[-1]))
-    small = pictures.pop()
-    if not pictures:
-        found = _small_mask(small, share, quick=True)
-        # Where a quick look at the sheet takes the leaf for it, a thorough one is worth its time.
-        return found if found.confidence > LOW_CONFIDENCE else _small_mask(small, share, quick=False)
-    look = _looked_at(small, _LOCAL_CUT, share)
-    if not look.share.any():
+    pyramid = [image]
+    while max(pyramid[-1].shape[:2]) > REGION_SIZE and min(pyramid[-1].shape[:2]) > 1:
+        pyramid.append(downsample2(pyramid[-1]))
+    small = pyramid.pop()
+    if not pyramid:
+        found = _segment_small(small, share, quick=True)
+        # The quick fit sometimes takes the leaf for the sheet.
+        return found if found.confidence > LOW_CONFIDENCE else _segment_small(small, share, quick=False)
+    contrast = _measure_contrast(small, _LOCAL_CUT, share)
+    if not contrast.above.any():
         return LeafMask(np.zeros(image.shape[:2], bool), 0.0, None)
-    cells = _places(_undecided(look.distance, look.cuts))
-    places, above = _within(pictures[-1], cells, small.shape[1], look)
-    look.share.ravel()[cells] = above.sum(axis=0, dtype=np.uint8) * 63
-    leaf = select_leaf_regions(look.share, cv2.add(look.distance, look.thin))
-    edge = np.flatnonzero(_rim(leaf).view(bool).take(cells))
-    mask = _doubled(leaf, pictures.pop())
-    mask.ravel()[places.take(edge, axis=1)] = above.take(edge, axis=1)
-    while pictures:
-        places, above = _within(pictures[-1], _places(_rim(mask)), mask.shape[1], look)
-        mask = _doubled(mask, pictures.pop())
-        mask.ravel()[places] = above
-    return LeafMask(mask.view(bool), _confidence(leaf, look.distance, look.spread), None)
+    cells = _find_indices(_mark_undecided(contrast.distance, contrast.cuts))
+    indices, above = _classify_subpixels(pyramid[-1], cells, small.shape[1], contrast)
+    contrast.above.ravel()[cells] = above.sum(axis=0, dtype=np.uint8) * 63
+    leaf = select_leaf_regions(contrast.above, cv2.add(contrast.distance, contrast.lines))
+    edge = np.flatnonzero(_mark_rim(leaf).view(bool).take(cells))
+    mask = _upsample2(leaf, pyramid.pop())
+    mask.ravel()[indices.take(edge, axis=1)] = above.take(edge, axis=1)
+    while pyramid:
+        indices, above = _classify_subpixels(pyramid[-1], _find_indices(_mark_rim(mask)), mask.shape[1], contrast)
+        mask = _upsample2(mask, pyramid.pop())
+        mask.ravel()[indices] = above
+    return LeafMask(mask.view(bool), _estimate_confidence(leaf, contrast), None)
 
 
-def _small_mask(image: Image, lightness_share: float, *, quick: bool) -> LeafMask:
-    look = _looked_at(image, _SMALL_LINE_CUT, lightness_share, quick=quick)
-    if not look.share.any():
+def _segment_small(image: Image, lightness_share: float, *, quick: bool) -> LeafMask:
+    contrast = _measure_contrast(image, _SMALL_LINE_CUT, lightness_share, quick=quick)
+    if not contrast.above.any():
         return LeafMask(np.zeros(image.shape[:2], bool), 0.0, None)
-    leaf = select_leaf_regions(look.share, cv2.add(look.distance, look.thin))
-    confidence = _confidence(leaf, look.distance, look.spread)
-    return LeafMask(leaf.view(bool), confidence, _cover(leaf, look.distance, look.cuts))
+    leaf = select_leaf_regions(contrast.above, cv2.add(contrast.distance, contrast.lines))
+    return LeafMask(leaf.view(bool), _estimate_confidence(leaf, contrast), _estimate_coverage(leaf, contrast))
 
 
-class _Look(NamedTuple):
-    """What the colours of a picture tell, pixel by pixel; all of shape (H, W) but for the sheet's three channels."""
+class _Contrast(NamedTuple):
+    """How a picture stands out from its sheet; planes of shape (H, W)."""
 
-    #: The sheet's colour behind each pixel, in 8-bit Lab.
+    #: The sheet's colour behind each pixel, in 8-bit Lab, shape (H, W, 3).
     sheet: Image
-    #: The sheet's own scatter.
+    #: Scatter of the sheet.
     spread: float
-    distance: NDArray[np.uint8]
-    thin: NDArray[np.uint8]
-    cuts: NDArray[np.uint8]
-    #: 255 where the distance exceeds the cut.
-    share: NDArray[np.uint8]
-    #: What lightness counts beside chroma, as in `measure_sheet_distance`.
+    #: Distance from the sheet, as `measure_sheet_distance` measures it.
+    distance: Plane
+    #: The part of the distance that belongs to thin lines.
+    lines: Plane
+    #: The threshold at each pixel.
+    cuts: Plane
+    #: 255 where the distance exceeds the threshold.
+    above: Plane
     lightness_share: float
 
 
-def _looked_at(image: Image, line_cut: float, lightness_share: float, *, quick: bool = False) -> _Look:
+def _measure_contrast(image: Image, line_cut: float, lightness_share: float, *, quick: bool = False) -> _Contrast:
     surface, spread = fit_sheet_surface(image, quick=quick)
     sheet = cv2.resize(np.clip(surface + 0.5, 0, 255).astype(np.uint8), image.shape[1::-1])
     distance = measure_sheet_distance(image, sheet, lightness_share)
-    thin = _thin(distance)
-    cuts = _cuts(distance, thin, spread, line_cut)
-    return _Look(sheet, spread, distance, thin, cuts, cv2.compare(distance, cuts, cv2.CMP_GT), lightness_share)
+    # A white top-hat: what exceeds the surroundings and is narrower than the structuring element.
+    side = 2 * max(1, round(_LINE_REACH * max(distance.shape))) + 1
+    lines = cv2.morphologyEx(distance, cv2.MORPH_TOPHAT, np.ones((side, side), np.uint8))
+    cuts = _choose_cuts(distance, lines, spread, line_cut)
+    above = cv2.compare(distance, cuts, cv2.CMP_GT)
+    return _Contrast(sheet, spread, distance, lines, cuts, above, lightness_share)
 
 
-def measure_sheet_distance(image: Image, sheet: Image, lightness_share: float = _LIGHTNESS_SHARE) -> NDArray[np.uint8]:
-    """Measure how far each pixel's colour is from the sheet's.
+def measure_sheet_distance(image: Image, sheet: Image, lightness_share: float = _LIGHTNESS_SHARE) -> Plane:
+    """Measure the distance of each pixel's colour from the sheet's.
 
     Parameters
     ----------
     image : ndarray of uint8, shape (H, W, 3)
         BGR.
     sheet : ndarray of uint8, shape (H, W, 3)
-        The sheet's colour there, in 8-bit Lab.
+        The sheet's colour at each pixel, in 8-bit Lab.
     lightness_share : float, default 0.15
 
     Returns
@@ -162,119 +162,112 @@ def measure_sheet_distance(image: Image, sheet: Image, lightness_share: float = 
     return cv2.add(chroma, deep)
 
 
-def _undecided(distance: NDArray[np.uint8], cuts: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Mark the reduced pixels whose own pixels have to be looked at: those near the cut, or beside one across it."""
-    square = np.ones((3, 3), np.uint8)
-    least = cv2.convertScaleAbs(cuts, alpha=_SURELY_SHEET)
-    most = cv2.convertScaleAbs(cuts, alpha=_SURELY_LEAF)
-    marked = cv2.compare(cv2.dilate(distance, square), least, cv2.CMP_GT) & cv2.compare(
-        cv2.erode(distance, square), most, cv2.CMP_LT
+def _choose_cuts(distance: Plane, lines: Plane, spread: float, line_cut: float) -> Plane:
+    """Choose the threshold at each pixel; along lines at `line_cut` of the local maximum."""
+    otsu, _ = cv2.threshold(distance.reshape(-1, 1), 0, 255, cv2.THRESH_OTSU)
+    floor = max(_MIN_CUT, 3 * spread)
+    side = 2 * max(1, round(_LOCAL_REACH * max(distance.shape))) + 1
+    square = np.ones((side, side), np.uint8)
+    local_max = cv2.blur(cv2.dilate(distance, square), (side, side))
+    # A pale rachis is nearer to the sheet's colour than many a shadow; only its narrowness tells it.
+    min_line = max(_MIN_CUT, _MIN_LINE * otsu * line_cut / _LOCAL_CUT)
+    line = cv2.dilate(cv2.threshold(lines, min_line, 255, cv2.THRESH_BINARY)[1], square)
+    low, high = max(floor, _MIN_CUT_OF_OTSU * otsu), max(floor, _MAX_CUT_OF_OTSU * otsu)
+    min_cuts = np.full(256, min(round(low), 255), np.uint8)
+    min_cuts[255] = int(min(floor, 255))
+    cuts = cv2.convertScaleAbs(local_max, alpha=_LOCAL_CUT)
+    if line_cut != _LOCAL_CUT:
+        cuts = cv2.copyTo(cv2.convertScaleAbs(local_max, alpha=line_cut), line, cuts)
+    bounded: Plane = np.minimum(cv2.max(cuts, cv2.LUT(line, min_cuts)), np.uint8(min(round(high), 255)))
+    return bounded
+
+
+def _mark_undecided(distance: Plane, cuts: Plane) -> Plane:
+    """Mark the reduced pixels whose full-resolution pixels must be classified: near the cut, or beside one across."""
+    low = cv2.convertScaleAbs(cuts, alpha=_CERTAIN_SHEET)
+    high = cv2.convertScaleAbs(cuts, alpha=_CERTAIN_LEAF)
+    marked = cv2.compare(cv2.dilate(distance, _SQUARE), low, cv2.CMP_GT) & cv2.compare(
+        cv2.erode(distance, _SQUARE), high, cv2.CMP_LT
     )
     return marked & 1
 
 
-def _places(marked: NDArray[np.uint8]) -> NDArray[np.intp]:
-    """List where a mask of 0 and 1 is 1; among bools numpy finds the few true ones several times as quickly."""
+def _find_indices(marked: Plane) -> NDArray[np.intp]:
+    """Return the indices of the ones in a mask of 0 and 1; NumPy searches bools several times faster."""
     return np.flatnonzero(marked.view(bool))
 
 
-def _rim(mask: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Mark one pixel on both sides of a mask's edge: in the next larger picture it may lie in either."""
-    square = np.ones((3, 3), np.uint8)
-    return cv2.dilate(mask, square) - cv2.erode(mask, square)
+def _mark_rim(mask: Plane) -> Plane:
+    """Mark one pixel on both sides of a mask's edge: in the next larger picture the edge may lie in either."""
+    return cv2.dilate(mask, _SQUARE) - cv2.erode(mask, _SQUARE)
 
 
-def _within(
-    picture: Image, cells: NDArray[np.intp], width: int, look: _Look
+def _classify_subpixels(
+    picture: Image, cells: NDArray[np.intp], width: int, contrast: _Contrast
 ) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
-    """Look at the four pixels of each of some cells, which are the pixels of the picture reduced to a half.
+    """Classify the four pixels of each of some cells by their own colour.
 
     Parameters
     ----------
     picture : ndarray of uint8, shape (H, W, 3)
     cells : ndarray of int, shape (n,)
-        Places in the reduced picture, of `width` columns.
+        Flat indices in the picture downsampled by 2, of `width` columns.
     width : int
-    look : _Look
-        At the picture reduced as far as it was.
+    contrast : _Contrast
+        Of the smallest picture of the pyramid.
 
     Returns
     -------
-    places : ndarray of int, shape (4, n)
-        Of the pixels in the picture.
+    indices : ndarray of int, shape (4, n)
+        Flat indices of the pixels in the picture.
     above : ndarray of bool, shape (4, n)
-        Whether they are leaf by their own colour.
+        Whether they are leaf.
     """
     if not cells.size:
         # OpenCV refuses to convert the colour of nothing.
         return np.zeros((4, 0), np.intp), np.zeros((4, 0), bool)
-    # Division with remainder takes numpy several times as long as without.
+    # Division with remainder takes NumPy several times as long as division alone.
     rows = cells // width
     cols = cells - rows * width
-    # All first pixels, then all second ones, and so on: long rows are what numpy and OpenCV are quick with.
-    places = 2 * (rows * picture.shape[1] + cols) + np.array([[0], [1], [picture.shape[1]], [picture.shape[1] + 1]])
-    cuts, sheet = look.cuts, look.sheet
+    # All first pixels, then all second ones, and so on: NumPy and OpenCV are fast on long rows.
+    indices = 2 * (rows * picture.shape[1] + cols) + np.array([[0], [1], [picture.shape[1]], [picture.shape[1] + 1]])
+    cuts, sheet = contrast.cuts, contrast.sheet
     if width != cuts.shape[1]:
-        # What halving left out at the end has the last row's or column's.
+        # Rows and columns that downsampling dropped at the end take the values of the last one.
         factor = width // cuts.shape[1]
         cells = np.minimum(rows // factor, cuts.shape[0] - 1) * cuts.shape[1]
         cells += np.minimum(cols // factor, cuts.shape[1] - 1)
-    pixels = picture.reshape(-1, 3).view("V3")[:, 0].take(places).view(np.uint8).reshape(1, -1, 3)
+    pixels = picture.reshape(-1, 3).view("V3")[:, 0].take(indices).view(np.uint8).reshape(1, -1, 3)
     behind = np.tile(sheet.reshape(-1, 3).view("V3")[:, 0].take(cells), 4).view(np.uint8).reshape(1, -1, 3)
-    return places, measure_sheet_distance(pixels, behind, look.lightness_share).reshape(places.shape) > cuts.take(cells)
+    distance = measure_sheet_distance(pixels, behind, contrast.lightness_share).reshape(indices.shape)
+    return indices, distance > cuts.take(cells)
 
 
-def _doubled(mask: NDArray[np.uint8], picture: Image) -> NDArray[np.uint8]:
-    """Bring a mask to the size of the picture it is half as large as; an odd end continues the row or column before."""
+def _upsample2(mask: Plane, picture: Image) -> Plane:
+    """Double a mask to the size of a picture; an odd last row or column repeats the one before."""
     rows, cols = 2 * mask.shape[0], 2 * mask.shape[1]
     mask = cv2.resize(mask, (cols, rows), interpolation=cv2.INTER_NEAREST)
     below, right = picture.shape[0] - rows, picture.shape[1] - cols
     return cv2.copyMakeBorder(mask, 0, below, 0, right, cv2.BORDER_REPLICATE) if below or right else mask
 
 
-def _cover(leaf: NDArray[np.uint8], distance: NDArray[np.uint8], cuts: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Tell where the edge lies between the pixels: half covered is what is at the cut, if the mask agrees."""
-    parts = cv2.divide(distance, cuts, scale=127.5)
+def _estimate_coverage(leaf: Plane, contrast: _Contrast) -> Plane:
+    """Estimate each pixel's covered part: half at the threshold, on the side of it that the mask says."""
+    parts = cv2.divide(contrast.distance, contrast.cuts, scale=127.5)
     edge = cv2.copyTo(cv2.max(parts, 128), leaf, cv2.min(parts, 127))
-    return cv2.copyTo(edge, _rim(leaf), leaf * np.uint8(255))
+    return cv2.copyTo(edge, _mark_rim(leaf), leaf * np.uint8(255))
 
 
-def _thin(small: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Bring out lines: the distance above that of its surroundings without anything narrow (a white top-hat)."""
-    side = 2 * max(1, round(_LINE_REACH * max(small.shape))) + 1
-    return cv2.morphologyEx(small, cv2.MORPH_TOPHAT, np.ones((side, side), np.uint8))
-
-
-def _cuts(small: NDArray[np.uint8], thin: NDArray[np.uint8], spread: float, line_cut: float) -> NDArray[np.uint8]:
-    """Choose, place by place, where the leaf begins; along lines at `line_cut` of the local maximum."""
-    otsu, _ = cv2.threshold(small.reshape(-1, 1), 0, 255, cv2.THRESH_OTSU)
-    floor = max(_LEAST_CUT, 3 * spread)
-    side = 2 * max(1, round(_LOCAL_REACH * max(small.shape))) + 1
-    square = np.ones((side, side), np.uint8)
-    highest = cv2.blur(cv2.dilate(small, square), (side, side))
-    # A pale rachis is nearer to the sheet's colour than any shadow that one would want; only its narrowness tells it.
-    least_line = max(_LEAST_CUT, _LEAST_LINE * otsu * line_cut / _LOCAL_CUT)
-    line = cv2.dilate(cv2.threshold(thin, least_line, 255, cv2.THRESH_BINARY)[1], square)
-    least, most = max(floor, _LEAST_OF_GLOBAL * otsu), max(floor, _MOST_OF_GLOBAL * otsu)
-    by_line = np.full(256, min(round(least), 255), np.uint8)
-    by_line[255] = int(min(floor, 255))
-    local = cv2.convertScaleAbs(highest, alpha=_LOCAL_CUT)
-    if line_cut != _LOCAL_CUT:
-        local = cv2.copyTo(cv2.convertScaleAbs(highest, alpha=line_cut), line, local)
-    cuts = np.minimum(cv2.max(local, cv2.LUT(line, by_line)), np.uint8(min(round(most), 255)))
-    return cuts
-
-
-def _confidence(leaf: NDArray[np.uint8], distance: NDArray[np.uint8], spread: float) -> float:
-    """Say how sure it is that the mask is a whole leaf: it stands out, all of it does, and the edge doesn't cut it."""
+def _estimate_confidence(leaf: Plane, contrast: _Contrast) -> float:
+    """Estimate the confidence of a mask: it stands out, evenly so, and the picture's border doesn't cut it."""
     if cv2.countNonZero(leaf) in (0, leaf.size):
         return 0.0
-    (inside,), (inside_scatter,) = cv2.meanStdDev(distance, mask=leaf)
-    (outside,), (outside_scatter,) = cv2.meanStdDev(distance, mask=1 - leaf)
+    (inside,), (inside_scatter,) = cv2.meanStdDev(contrast.distance, mask=leaf)
+    (outside,), (outside_scatter,) = cv2.meanStdDev(contrast.distance, mask=1 - leaf)
     step = float(inside.item() - outside.item())
     scatter = float(inside_scatter.item() + outside_scatter.item())
-    # Both are 1 for a leaf on a clean sheet: a step of several times the least cut, well above the scatter.
-    contrast = min(max(step / (3 * max(_LEAST_CUT, 3 * spread)), 0), 1)
+    # Both are 1 for a leaf on a clean sheet: a step of several times the smallest cut, well above the scatter.
+    height = min(max(step / (3 * max(_MIN_CUT, 3 * contrast.spread)), 0), 1)
     separation = min(max(step / (1.5 * scatter + 1e-6), 0), 1)
     border = np.concatenate([leaf[0], leaf[-1], leaf[:, 0], leaf[:, -1]])
-    return contrast * separation * (1 - cv2.countNonZero(border) / border.size)
+    return height * separation * (1 - cv2.countNonZero(border) / border.size)
