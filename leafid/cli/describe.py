@@ -133,4 +133,4 @@ def _list(environment: Environment) -> None:
     width = max(map(len, FAMILIES)) + 2
     for family in FAMILIES.values():
         citation = f" ({family.citation})" if family.citation else ""
-        environment.print(f"{family.name:<{width}}{len(family.names()):>4} values  {family.summary}{citation}")
+        environment.print(f"{family.name:<{width}}{len(family.value_names):>4} values  {family.summary}{citation}")

@@ -1,4 +1,4 @@
-"""Colour inside a leaf: as it is, and freed from the light's colour and brightness."""
+"""Colour inside a leaf: as the camera saw it, and freed from the light's colour and brightness."""
 
 from __future__ import annotations
 
@@ -6,35 +6,48 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from leafid.descriptors.checks import check_picture
+from leafid.descriptors.inside import check_picture
 
 HUE_BINS = 18
 CHROMA_BINS = 8
 CHROMA_LIMIT = 0.4
-"""Beyond this distance from grey, log chromaticities fall into the outer bins."""
+"""Distance from grey, in log chromaticity, at which the outer bins end."""
 _MOMENTS = ("mean", "deviation", "skewness")
-_SAMPLES = 10_000
+_MAX_SAMPLES = 10_000
+
+COLOUR_NAMES = (
+    *(
+        f"{channel}_{moment}"
+        for channel in ("l", "a", "b", "red_green", "yellow_blue", "brightness")
+        for moment in _MOMENTS
+    ),
+    *(f"hue_{round(360 * k / HUE_BINS)}" for k in range(HUE_BINS)),
+    *(f"log_{ratio}_bin{k + 1}" for ratio in ("red_green", "blue_green") for k in range(CHROMA_BINS)),
+    "clipped",
+    "relative_spread",
+)
 
 
-def leaf_colour(leaf: tuple[NDArray[np.uint8], NDArray[np.bool_]]) -> NDArray[np.float32]:
+def measure_colour(image: NDArray[np.uint8], blade: NDArray[np.bool_]) -> NDArray[np.float32]:
     """Measure the colour inside a leaf.
 
-    A classifier that sees these values learns who took the picture, in what light and on which device, before it
+    A classifier that sees these values learns who took the picture, in what light and with which device, before it
     learns the species; they are meant for tables, and for photos.
 
     Parameters
     ----------
-    leaf : tuple of ndarray
-        The picture, uint8 (H, W, 3), BGR, and the blade, bool (H, W).
+    image : ndarray of uint8, shape (H, W, 3)
+        BGR.
+    blade : ndarray of bool, shape (H, W)
 
     Returns
     -------
     ndarray of float32, shape (54,)
         - Moments (mean, deviation, skewness) of CIE L*, a*, b* (L* 0 … 100) and of the opponent channels red − green,
-          yellow − blue, brightness (sRGB values 0 … 1): as the camera saw it.
+          yellow − blue, brightness (sRGB values 0 … 1).
         - Hue histogram in sRGB, weighted with saturation (18 bins around 0°, 20°, …; sum 1; all 0 for grey).
-        - Free of the light: histograms (8 bins each) of log(r/g) and log(b/g) less their medians over the leaf.
-          A light's colour and brightness multiply red, green and blue, and cancel.
+        - Independent of the light: histograms (8 bins each) of log(r/g) and log(b/g) minus their medians over the
+          leaf. A light's colour and brightness multiply red, green and blue, and cancel.
         - Share of the leaf's pixels that are clipped (0 or 255 in some channel), and the spread of brightness relative
           to its mean.
 
@@ -50,7 +63,10 @@ def leaf_colour(leaf: tuple[NDArray[np.uint8], NDArray[np.bool_]]) -> NDArray[np
     .. [1] K. van de Sande, T. Gevers, C. Snoek, "Evaluating color descriptors for object and scene recognition",
        IEEE TPAMI 32(9), 2010, section 3, doi:10.1109/TPAMI.2009.154
     """
-    pixels = _inside(*leaf)
+    check_picture(image, blade)
+    indices = np.flatnonzero(blade)
+    # A regular sample of a large leaf's pixels changes no value visibly.
+    pixels = image.reshape(-1, 3)[indices[:: -(-indices.size // _MAX_SAMPLES)]]
     unit = pixels.astype(np.float32) / np.float32(255)
     lab = cv2.cvtColor(unit[:, None], cv2.COLOR_BGR2LAB)[:, 0]
     blue, green, red = unit.T
@@ -61,27 +77,17 @@ def leaf_colour(leaf: tuple[NDArray[np.uint8], NDArray[np.bool_]]) -> NDArray[np
     clipped = ((pixels == 0) | (pixels == 255)).any(axis=1).mean()
     relative_spread = brightness.std() / max(float(brightness.mean()), 1 / 255)
     return np.concatenate(
-        [_moments(lab), _moments(opponent), _hues(unit), _chromaticities(unit), [clipped, relative_spread]]
+        [
+            _compute_moments(lab),
+            _compute_moments(opponent),
+            _hue_histogram(unit),
+            _chromaticity_histograms(unit),
+            [clipped, relative_spread],
+        ]
     ).astype(np.float32)
 
 
-def leaf_colour_names() -> list[str]:
-    """Name the values of `leaf_colour`, in order."""
-    channels = ("l", "a", "b", "red_green", "yellow_blue", "brightness")
-    names = [f"{channel}_{moment}" for channel in channels for moment in _MOMENTS]
-    names += [f"hue_{round(360 * k / HUE_BINS)}" for k in range(HUE_BINS)]
-    names += [f"log_{ratio}_bin{k + 1}" for ratio in ("red_green", "blue_green") for k in range(CHROMA_BINS)]
-    return [*names, "clipped", "relative_spread"]
-
-
-def _inside(image: NDArray[np.uint8], mask: NDArray[np.bool_]) -> NDArray[np.uint8]:
-    """Take the leaf's pixels, uint8 (n, 3); of a large leaf a regular part, which changes no figure visibly."""
-    check_picture(image, mask)
-    places = np.flatnonzero(mask)
-    return image.reshape(-1, 3)[places[:: -(-places.size // _SAMPLES)]]
-
-
-def _moments(channels: NDArray[np.float32]) -> NDArray[np.float64]:
+def _compute_moments(channels: NDArray[np.float32]) -> NDArray[np.float64]:
     """Mean, standard deviation and skewness of each column, channel by channel."""
     channels = channels.astype(np.float64)
     mean, deviation = channels.mean(axis=0), channels.std(axis=0)
@@ -90,21 +96,21 @@ def _moments(channels: NDArray[np.float32]) -> NDArray[np.float64]:
     return np.stack([mean, deviation, skewness], axis=1).ravel()
 
 
-def _hues(unit: NDArray[np.float32]) -> NDArray[np.float64]:
+def _hue_histogram(unit: NDArray[np.float32]) -> NDArray[np.float64]:
     hue, saturation, _ = cv2.cvtColor(unit[:, None], cv2.COLOR_BGR2HSV)[:, 0].T
-    # Pure colours are in the middle of a bin, so that rounding can't push them out of it.
+    # Pure colours lie in the middle of a bin, so that rounding can't push them out of it.
     bins = np.rint(hue * np.float32(HUE_BINS / 360)).astype(np.intp) % HUE_BINS
     counts = np.bincount(bins, weights=saturation, minlength=HUE_BINS)
     return counts / max(counts.sum(), 1e-12)
 
 
-def _chromaticities(unit: NDArray[np.float32]) -> NDArray[np.float64]:
-    # Half a grey level keeps the logarithm finite in black.
+def _chromaticity_histograms(unit: NDArray[np.float32]) -> NDArray[np.float64]:
+    # Half a grey level keeps the logarithm of black finite.
     logs = np.log(unit + np.float32(0.5 / 255))
     histograms = []
     for channel in (2, 0):
         ratio = logs[:, channel] - logs[:, 1]
-        place = (ratio - np.median(ratio)) / (2 * CHROMA_LIMIT) + 0.5
-        bins = np.clip((place * CHROMA_BINS).astype(np.intp), 0, CHROMA_BINS - 1)
+        position = (ratio - np.median(ratio)) / (2 * CHROMA_LIMIT) + 0.5
+        bins = np.clip((position * CHROMA_BINS).astype(np.intp), 0, CHROMA_BINS - 1)
         histograms.append(np.bincount(bins, minlength=CHROMA_BINS) / bins.size)
     return np.concatenate(histograms)

@@ -1,4 +1,4 @@
-"""The leaf's outline: extraction, smoothing, resampling, and the normalised shape that all shape families share."""
+"""The leaf's outline: closed curves, and the normalised shape that all shape families measure."""
 
 from __future__ import annotations
 
@@ -9,26 +9,30 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from leafid.descriptors.closed_curves import Points, contour_area, contour_length, resample
 from leafid.errors import LeafidError
 from leafid.segmentation.result import downsample2
 
 Mask = NDArray[np.bool_]
-"""A leaf's region, bool (H, W)."""
+Points = NDArray[np.float64]
+"""Contour points, float64 (n, 2), rows and columns."""
 
 SIDE = 240.0
-"""√area of a normalised shape, in pixels of the normalised mask; with 160, fine teeth were lost, and accuracy too."""
+"""√area of a normalised shape, in pixels; at 160, fine teeth and accuracy were lost."""
 CONTOUR_POINTS = 1024
-"""Points of a normalised shape's contour."""
+"""Points of a normalised shape's largest contour."""
+MAX_POINTS = 128 * CONTOUR_POINTS
+"""Approximate maximum of points of all contours: a page of text has thousands of components of one size."""
 PART_SHARE = 0.02
-"""A component smaller than this share of the largest one is dirt, not a leaflet."""
-_LONGEST = 1600
-"""Longest side of a normalised mask: a hair-thin region is shrunk to it, so that memory stays bounded."""
+"""Smallest area of a component, relative to the largest one, that is leaf and not dirt."""
+_MAX_SIDE = 1600
+"""Longest side of a normalised mask, in pixels: bounds the memory that a hair-thin region takes."""
+_BORDER = 3
+"""Empty pixels around a traced region, enough for the smoothing kernel."""
 
 
 @dataclass(frozen=True, eq=False)
 class Shape:
-    """A leaf's region brought to one size, so that each family measures the same thing once.
+    """A leaf's region scaled to one size.
 
     Attributes
     ----------
@@ -37,10 +41,10 @@ class Shape:
     mask : ndarray of bool, shape (h, w)
         ``grey >= 128``.
     contours : tuple of ndarray of float64, shape (n, 2)
-        Outer contours (rows, cols) of the large components, largest first, counter-clockwise as seen on the picture,
-        at equal arc length; `CONTOUR_POINTS` of the first one, for each other as many as its length is due.
+        Outer contours (rows, columns) of the large components, largest first, counter-clockwise as seen on the
+        picture, at equal arc length: `CONTOUR_POINTS` points of the first one, of others in proportion to their length.
     side : float
-        √area of `grey`, pixels.
+        √area of `grey`, in pixels.
     """
 
     grey: NDArray[np.uint8]
@@ -55,12 +59,12 @@ class Shape:
 
     @property
     def all_points(self) -> Points:
-        """The points of all contours together, float64 (n, 2)."""
+        """The points of all contours, float64 (n, 2)."""
         return self.contours[0] if len(self.contours) == 1 else np.concatenate(self.contours)
 
     @cached_property
     def half(self) -> NDArray[np.uint8]:
-        """`grey` at half the size, for what needs no fine edge: pixel (r, c) lies at (2 r + ½, 2 c + ½) of `grey`."""
+        """`grey` at half the size: pixel (r, c) lies at (2 r + ½, 2 c + ½) of `grey`."""
         return downsample2(self.grey)
 
     @cached_property
@@ -69,42 +73,64 @@ class Shape:
         return downsample2(self.half)
 
 
-def normalise_shape(leaf: Mask | Shape) -> Shape:
-    """Normalise a mask; a shape comes back as it is, so that a caller of several families can share one.
-
-    Parameters
-    ----------
-    leaf : ndarray of bool, shape (H, W), or Shape
-        The leaf's region; components below `PART_SHARE` of the largest one are left out.
-
-    Returns
-    -------
-    Shape
+def normalise_shape(mask: Mask) -> Shape:
+    """Scale a leaf's region, bool (H, W), to one size and trace its outline; small components are dropped.
 
     Raises
     ------
     ValueError
         When the mask isn't two-dimensional.
     LeafidError
-        When it has no leaf in it.
+        When the mask is empty.
     """
-    if isinstance(leaf, Shape):
-        return leaf
-    grey = _normalised(_kept(leaf))
+    grey = _scale(_drop_dirt(mask))
     side = float(np.sqrt(cv2.sumElems(grey)[0] / 255))
-    contours = _trace(grey)
+    contours = _trace_contours(grey)
     lengths = [contour_length(contour) for contour in contours]
     points = [max(8, round(CONTOUR_POINTS * length / lengths[0])) for length in lengths]
+    if (total := sum(points)) > MAX_POINTS:
+        points[1:] = [max(8, number * MAX_POINTS // total) for number in points[1:]]
     resampled = (resample(contour, count) for contour, count in zip(contours, points, strict=True))
     return Shape(grey, grey >= 128, tuple(resampled), side)
 
 
-_BORDER = 3
-"""Empty pixels around a traced region, enough for the smoothing kernel."""
+def contour_length(contour: Points) -> float:
+    """Length of a closed contour.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> contour_length(np.array([[0.0, 0.0], [3.0, 0.0], [3.0, 4.0]]))
+    12.0
+    """
+    steps = np.diff(np.concatenate([contour, contour[:1]]), axis=0)
+    return float(np.sqrt((steps * steps).sum(axis=1)).sum())
 
 
-def _kept(mask: Mask) -> NDArray[np.uint8]:
-    """Large components, 0 or 255, in the box of all that the mask holds."""
+def contour_area(contour: Points) -> float:
+    """Signed area inside a closed contour: positive where it runs counter-clockwise as seen on the picture."""
+    rows, cols = contour[:, 0], contour[:, 1]
+    around = (rows[:-1] * cols[1:]).sum() - (cols[:-1] * rows[1:]).sum()
+    return float(0.5 * (around + rows[-1] * cols[0] - cols[-1] * rows[0]))
+
+
+def as_complex(contour: Points) -> NDArray[np.complex128]:
+    """View contour points as complex numbers, row + i·col."""
+    return np.ascontiguousarray(contour, dtype=np.float64).view(np.complex128)[:, 0]
+
+
+def resample(contour: Points, n_points: int) -> Points:
+    """Return `n_points` points at equal arc length along a closed contour, from its first point on."""
+    closed = np.concatenate([contour, contour[:1]])
+    steps = np.diff(closed, axis=0)
+    lengths = np.concatenate([[0.0], np.sqrt((steps * steps).sum(axis=1)).cumsum()])
+    # Complex numbers interpolate both coordinates in one search.
+    points = np.interp(np.arange(n_points) * (lengths[-1] / n_points), lengths, as_complex(closed))
+    return points.view(np.float64).reshape(-1, 2)
+
+
+def _drop_dirt(mask: Mask) -> NDArray[np.uint8]:
+    """Return the large components, 0 or 255, in the box of the whole mask."""
     mask = np.asarray(mask)
     if mask.ndim != 2:
         raise ValueError(f"expected a mask of two dimensions (H, W), found shape {mask.shape}")
@@ -120,18 +146,18 @@ def _kept(mask: Mask) -> NDArray[np.uint8]:
     contours, _ = cv2.findContours(crop, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_SIMPLE)
     if len(contours) > 1:
         areas = np.array([cv2.contourArea(contour) + cv2.arcLength(contour, True) / 2 + 1 for contour in contours])
-        small = areas < PART_SHARE * areas.max()
-        dirt = [contour for contour, is_small in zip(contours, small, strict=True) if is_small]
+        is_small = areas < PART_SHARE * areas.max()
+        dirt = [contour for contour, small in zip(contours, is_small, strict=True) if small]
         cv2.drawContours(crop, dirt, -1, 0, cv2.FILLED)
     return crop
 
 
-def _normalised(crop: NDArray[np.uint8]) -> NDArray[np.uint8]:
+def _scale(crop: NDArray[np.uint8]) -> NDArray[np.uint8]:
     """Scale a leaf's box to √area = `SIDE`; uint8 coverage with an empty border."""
-    scale = min(SIDE / np.sqrt(np.count_nonzero(crop)), _LONGEST / max(crop.shape))
+    scale = min(SIDE / np.sqrt(np.count_nonzero(crop)), _MAX_SIDE / max(crop.shape))
     factor = max(1, int(1 / scale))
     if factor > 1:
-        # Whole blocks of pixels are averaged first: linear interpolation alone would skip pixels.
+        # Blocks of pixels are averaged first, because linear interpolation alone would skip pixels.
         spare = [-length % factor for length in crop.shape]
         crop = np.pad(crop, [(length // 2, length - length // 2) for length in spare])
         crop = cv2.resize(crop, (crop.shape[1] // factor, crop.shape[0] // factor), interpolation=cv2.INTER_AREA)
@@ -141,46 +167,47 @@ def _normalised(crop: NDArray[np.uint8]) -> NDArray[np.uint8]:
     if scale > 1:
         # The stairs of a small mask's pixels would grow into teeth.
         crop = cv2.GaussianBlur(crop, (5, 5), 0.7)
-    # Whole pixels in both directions, so that a turned or mirrored leaf is sampled at the same places.
+    # Whole pixels in both directions, so that a turned or mirrored leaf is sampled at the same points.
     height, width = (max(1, round(length * scale)) for length in crop.shape)
     return cv2.resize(crop, (width, height), interpolation=cv2.INTER_LINEAR)
 
 
-def _trace(grey: NDArray[np.uint8]) -> list[Points]:
-    """Outer contours of the half-covered level, largest first, at the pixels' spacing."""
+def _trace_contours(grey: NDArray[np.uint8]) -> list[Points]:
+    """Trace the outer contours of the half-covered level, largest first, with one point a pixel."""
     smooth = cv2.GaussianBlur(grey, (5, 5), 1.0)
-    pixel_contours = _pixel_contours(smooth >= 128)
-    if not pixel_contours:  # a hair thinner than the smoothing: its own pixels are all there is
+    pixel_contours = _find_pixel_contours(smooth >= 128)
+    if not pixel_contours:  # a hair thinner than the smoothing: only its own pixels remain
         smooth = grey
-        pixel_contours = _pixel_contours(grey >= min(128, int(grey.max())))
+        pixel_contours = _find_pixel_contours(grey >= min(128, int(grey.max())))
     areas = np.array([cv2.contourArea(contour) + len(contour) for contour in pixel_contours])
-    order = [index for index in np.argsort(-areas, kind="stable") if areas[index] >= PART_SHARE * areas.max()]
-    return [_refined(pixel_contours[index][:, 0, :], smooth) for index in order]
+    order = np.argsort(-areas, kind="stable")
+    order = order[areas[order] >= PART_SHARE * areas.max()]
+    return [_refine_contour(pixel_contours[index][:, 0, :], smooth) for index in order]
 
 
-def _pixel_contours(mask: Mask) -> list[NDArray[np.int32]]:
+def _find_pixel_contours(mask: Mask) -> list[NDArray[np.int32]]:
     found, _ = cv2.findContours(mask.view(np.uint8), cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
     return list(found)
 
 
-def _refined(pixels: NDArray[np.int32], grey: NDArray[np.uint8]) -> Points:
+def _refine_contour(pixels: NDArray[np.int32], grey: NDArray[np.uint8]) -> Points:
     """Move boundary pixels along the gradient onto the half-covered level (one Newton step), counter-clockwise."""
     cols, rows = pixels[:, 0], pixels[:, 1]
-    # The empty border around the region keeps all neighbours inside of the array.
+    # The empty border around the region keeps all neighbours inside the array.
     flat, width = grey.ravel(), grey.shape[1]
-    here = rows * width + cols
+    index = rows * width + cols
     down, right, level = (
-        flat.take(here + after).astype(np.float64) - before
-        for after, before in ((width, flat.take(here - width)), (1, flat.take(here - 1)), (0, 127.5))
+        flat.take(index + after).astype(np.float64) - before
+        for after, before in ((width, flat.take(index - width)), (1, flat.take(index - 1)), (0, 127.5))
     )
     # Half the difference over two pixels is the slope.
     factor = -0.5 * level / np.maximum((down * down + right * right) * 0.25, 1.0)
     step = np.stack([factor * down, factor * right], axis=1)
-    # More than a pixel away the linear step means nothing (thin stalks, where the gradient vanishes).
+    # The linear step is valid within a pixel only; in thin stalks the gradient vanishes.
     step /= np.sqrt(np.maximum((step * step).sum(axis=1), 1.0))[:, None]
     contour: Points = step + pixels[:, ::-1]
     if len(contour) < 3:
-        # One or two pixels: the corners of their box stand for them.
+        # One or two pixels are represented by the corners of their box.
         low, high = contour.min(axis=0) - 0.5, contour.max(axis=0) + 0.5
         contour = np.array([[low[0], low[1]], [high[0], low[1]], [high[0], high[1]], [low[0], high[1]]])
     return contour if contour_area(contour) >= 0 else contour[::-1].copy()

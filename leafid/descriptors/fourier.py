@@ -1,33 +1,39 @@
-"""Fourier descriptions of a leaf's outline: elliptic Fourier harmonics and the centroid distance."""
+"""Fourier descriptors of a leaf's outline: elliptic Fourier harmonics and the centroid distance."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from leafid.descriptors.closed_curves import contour_length
-from leafid.descriptors.contour import Mask, Shape, normalise_shape
+from leafid.descriptors.contour import Shape, contour_length
 
 ELLIPTIC_HARMONICS = 24
-"""Harmonics of `elliptic_fourier`."""
+"""Harmonics of `measure_elliptic_fourier`."""
 PAIRS = 12
-"""Phase invariants of `elliptic_fourier`, so many from m = 2."""
+"""Phase invariants of `measure_elliptic_fourier`, from m = 2."""
 DISTANCE_HARMONICS = 30
-"""Harmonics of `centroid_distance`."""
+"""Harmonics of `measure_centroid_distance`."""
 _FLOOR = 1e-3
-"""Magnitude, as a share of the first harmonic's, below which a logarithm would only show the pixel grid."""
+"""Magnitude, relative to the first harmonic, below which a logarithm would only show the pixel grid."""
+
+ELLIPTIC_NAMES = (
+    *(f"major_log_{k}" for k in range(2, ELLIPTIC_HARMONICS + 1)),
+    *(f"minor_log_{k}" for k in range(1, ELLIPTIC_HARMONICS + 1)),
+    *(f"phase_{part}_{m}" for part in ("real", "imaginary") for m in range(2, PAIRS + 2)),
+)
+CENTROID_DISTANCE_NAMES = (
+    *(f"distance_log_{k}" for k in range(1, DISTANCE_HARMONICS + 1)),
+    *("distance_mean", "distance_smallest", "distance_largest"),
+)
 
 
-def elliptic_fourier(leaf: Mask | Shape) -> NDArray[np.float32]:
-    """Elliptic Fourier description of the largest component's outline, free of start point, turn, size and mirror.
+def measure_elliptic_fourier(shape: Shape) -> NDArray[np.float32]:
+    """Measure elliptic Fourier invariants of the largest component's outline.
 
-    Harmonic k of a closed contour draws an ellipse. With Z(k) the complex Fourier coefficients of col − i·row, its
-    semi-axes are |Z(k)| + |Z(−k)| and ||Z(k)| − |Z(−k)||, the invariants of Kuhl and Giardina's a, b, c, d. Their
-    relative phases survive in Z(1+m)·Z(1−m) / Z(1)², whose imaginary part changes its sign in the mirror.
-
-    Parameters
-    ----------
-    leaf : ndarray of bool, shape (H, W), or Shape
+    They don't depend on start point, rotation, size or reflection. Harmonic k of a closed contour draws an ellipse.
+    With Z(k) the complex Fourier coefficients of col − i·row, its semi-axes are |Z(k)| + |Z(−k)| and
+    ||Z(k)| − |Z(−k)||, the invariants of Kuhl and Giardina's a, b, c, d. The relative phases of the harmonics survive
+    in Z(1+m)·Z(1−m) / Z(1)², whose imaginary part changes its sign in the mirror.
 
     Returns
     -------
@@ -36,13 +42,6 @@ def elliptic_fourier(leaf: Mask | Shape) -> NDArray[np.float32]:
         the first major one; then signed square roots of the real parts and square roots of the imaginary parts'
         magnitudes of the phase invariants.
 
-    Raises
-    ------
-    ValueError
-        When the mask isn't two-dimensional.
-    LeafidError
-        When it has no leaf in it.
-
     References
     ----------
     F. P. Kuhl, C. R. Giardina, "Elliptic Fourier features of a closed contour", Computer Graphics and Image
@@ -50,14 +49,14 @@ def elliptic_fourier(leaf: Mask | Shape) -> NDArray[np.float32]:
     G. H. Granlund, "Fourier preprocessing for hand print character recognition", IEEE Trans. Computers C-21, 1972,
     doi:10.1109/TC.1972.5008926.
     """
-    contour = normalise_shape(leaf).contour
+    contour = shape.contour
     spectrum = np.fft.fft(contour[:, 1] - 1j * contour[:, 0]) / len(contour)
     k = np.arange(1, ELLIPTIC_HARMONICS + 1)
-    ahead, back = np.abs(spectrum[k]), np.abs(spectrum[-k])
-    major, minor = ahead + back, np.abs(ahead - back)
-    m = np.arange(2, PAIRS + 2)  # m = 1 would take in Z(0), the place
-    # Z(1) is the contour's one way around its inside: it is small only where there is hardly an inside.
-    first = spectrum[1] if ahead[0] > 1e-6 * major[0] else major[0]
+    positive, negative = np.abs(spectrum[k]), np.abs(spectrum[-k])
+    major, minor = positive + negative, np.abs(positive - negative)
+    m = np.arange(2, PAIRS + 2)  # m = 1 would include Z(0), the position
+    # Z(1) goes once around the contour's inside: it is small only where there is hardly an inside.
+    first = spectrum[1] if positive[0] > 1e-6 * major[0] else major[0]
     pairs = spectrum[1 + m] * spectrum[1 - m] / first**2
     values = [
         np.log(major[1:] / major[0] + _FLOOR),
@@ -68,21 +67,8 @@ def elliptic_fourier(leaf: Mask | Shape) -> NDArray[np.float32]:
     return np.concatenate(values).astype(np.float32)
 
 
-def elliptic_fourier_names() -> list[str]:
-    """Name the values of `elliptic_fourier`, in order."""
-    names = [f"major_log_{k}" for k in range(2, ELLIPTIC_HARMONICS + 1)]
-    names += [f"minor_log_{k}" for k in range(1, ELLIPTIC_HARMONICS + 1)]
-    names += [f"phase_real_{m}" for m in range(2, PAIRS + 2)]
-    names += [f"phase_imaginary_{m}" for m in range(2, PAIRS + 2)]
-    return [f"elliptic_{name}" for name in names]
-
-
-def centroid_distance(leaf: Mask | Shape) -> NDArray[np.float32]:
-    """Fourier magnitudes of the distance from the outline's centroid, along the largest component's outline.
-
-    Parameters
-    ----------
-    leaf : ndarray of bool, shape (H, W), or Shape
+def measure_centroid_distance(shape: Shape) -> NDArray[np.float32]:
+    """Measure Fourier magnitudes of the distance from the centroid, along the largest component's outline.
 
     Returns
     -------
@@ -90,18 +76,11 @@ def centroid_distance(leaf: Mask | Shape) -> NDArray[np.float32]:
         Logarithms of the magnitudes of harmonics 1 … relative to the mean distance; then the mean distance in contour
         lengths (a circle: 1 / 2π), and the smallest and largest distance relative to the mean.
 
-    Raises
-    ------
-    ValueError
-        When the mask isn't two-dimensional.
-    LeafidError
-        When it has no leaf in it.
-
     References
     ----------
     D. Zhang, G. Lu, "A comparative study of Fourier descriptors for shape representation and retrieval", ACCV 2002.
     """
-    contour = normalise_shape(leaf).contour
+    contour = shape.contour
     offsets = contour - contour.mean(axis=0)
     distance = np.hypot(offsets[:, 0], offsets[:, 1])
     magnitudes = np.abs(np.fft.rfft(distance)) / len(distance)
@@ -109,9 +88,3 @@ def centroid_distance(leaf: Mask | Shape) -> NDArray[np.float32]:
     values = np.log(2 * magnitudes[1 : DISTANCE_HARMONICS + 1] / mean + _FLOOR)
     extremes = [mean / contour_length(contour), distance.min() / mean, distance.max() / mean]
     return np.concatenate([values, extremes]).astype(np.float32)
-
-
-def centroid_distance_names() -> list[str]:
-    """Name the values of `centroid_distance`, in order."""
-    names = [f"log_{k}" for k in range(1, DISTANCE_HARMONICS + 1)]
-    return [f"centroid_distance_{name}" for name in [*names, "mean", "smallest", "largest"]]

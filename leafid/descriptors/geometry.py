@@ -8,39 +8,54 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from leafid.descriptors.closed_curves import Points, contour_area, contour_length
-from leafid.descriptors.contour import Mask, Shape, normalise_shape
+from leafid.descriptors.contour import Points, Shape, contour_area, contour_length
+
+Vector = NDArray[np.float64]
 
 WIDTHS = 16
 """Widths of the profile, at equal steps along the main axis."""
 RINGS = 12
 """Rings of the radial profile, of equal width from the centroid to `RING_LIMIT`."""
 RING_LIMIT = 1.8
-"""Outer radius of the radial profile, in √area; what lies beyond counts into the last ring."""
+"""Outer radius of the radial profile, in √area; the last ring counts what lies beyond."""
+
+GEOMETRY_NAMES = (
+    "log_aspect_box",
+    "log_aspect_axes",
+    "eccentricity",
+    "solidity",
+    "convexity",
+    "circularity",
+    "log_perimeter",
+    "extent",
+    "rectangularity_hull",
+    "roundness",
+    "log_enclosing_diameter",
+    "log_thickness",
+    "sphericity",
+    "circularity_hull",
+    "log_parts",
+    "largest_part",
+    "holes_root",
+    "hull_centre_gap",
+    "log_length",
+    "log_width",
+    "tail_skewness",
+    "mirror_error_lengthwise",
+    "mirror_error_crosswise",
+    *(f"width_{kind}_{index + 1}" for kind in ("sum", "difference") for index in range(WIDTHS // 2)),
+    *(f"ring_{index + 1}" for index in range(RINGS)),
+)
 
 
-def geometry(leaf: Mask | Shape) -> NDArray[np.float32]:
+def measure_geometry(shape: Shape) -> NDArray[np.float32]:
     """Measure proportions, convexity and profiles of a leaf's region.
-
-    Ratios lie in 0…1 unless said otherwise; a name that begins with ``log_`` is a natural logarithm (a ratio of
-    lengths is nearer to normal on that scale).
-
-    Parameters
-    ----------
-    leaf : ndarray of bool, shape (H, W), or Shape
-        The leaf's region.
 
     Returns
     -------
     ndarray of float32, shape (51,)
-        As `geometry_names` names them.
-
-    Raises
-    ------
-    ValueError
-        When the mask isn't two-dimensional.
-    LeafidError
-        When it has no leaf in it.
+        As named in `GEOMETRY_NAMES`. Ratios lie in 0…1; a name that begins with ``log_`` is a natural logarithm (a
+        ratio of lengths is nearer to normal on that scale).
 
     Notes
     -----
@@ -49,21 +64,19 @@ def geometry(leaf: Mask | Shape) -> NDArray[np.float32]:
     The main axis is that of the second moments, and points to the end with the longer tail (the sign of the third
     moment); of each pair of opposite widths the profile holds the sum and the difference in that direction.
     """
-    shape = normalise_shape(leaf)
     hull = cv2.convexHull(shape.all_points.astype(np.float32))[:, 0].astype(np.float64)
     area = shape.side**2
     outer_areas = np.array([abs(contour_area(contour)) for contour in shape.contours])
     perimeter = sum(contour_length(contour) for contour in shape.contours)
     hull_area, hull_length = abs(contour_area(hull)), contour_length(hull)
-    # Everything of the region's inside is measured at half or a quarter of its size.
-    box = sorted(cv2.minAreaRect(hull.astype(np.float32))[1])
-    box = [max(length, 1e-6) for length in box]
+    box = [max(length, 1e-6) for length in sorted(cv2.minAreaRect(hull.astype(np.float32))[1])]
     radius = cv2.minEnclosingCircle(hull.astype(np.float32))[1]
+    # The region's inside is measured at half or a quarter of its size.
     moments = cv2.moments(shape.half)
-    # Of pixels of half the size to those of the contour.
+    # From pixels of the half size to those of the contour.
     centre = 2 * np.array([moments["m01"], moments["m10"]]) / moments["m00"] + 0.5
-    along, across, lengthwise, crosswise = _axes(moments)
-    thickest = _inner_radius(shape)
+    along, across, lengthwise, crosswise = _find_axes(moments)
+    thickest = _measure_inner_radius(shape)
     proportions = [
         np.log(box[1] / box[0]),
         np.log(lengthwise / crosswise),
@@ -83,58 +96,24 @@ def geometry(leaf: Mask | Shape) -> NDArray[np.float32]:
         outer_areas[0] / max(outer_areas.sum(), 1e-9),
         np.sqrt(max(0.0, 1 - area / max(outer_areas.sum(), area))),
     ]
-    centre_gap = np.hypot(*(_centroid(hull) - centre)) / shape.side
-    values = [*proportions, centre_gap, *_profile(along, across, hull, shape), *_radial(centre, shape)]
-    return np.asarray(values, dtype=np.float32)
+    centre_gap = np.hypot(*(_find_centroid(hull) - centre)) / shape.side
+    profiles = [*_measure_widths(along, across, hull, shape), *_measure_rings(centre, shape)]
+    return np.asarray([*proportions, centre_gap, *profiles], dtype=np.float32)
 
 
-def geometry_names() -> list[str]:
-    """Name the values of `geometry`, in order."""
-    names = [
-        "log_aspect_box",
-        "log_aspect_axes",
-        "eccentricity",
-        "solidity",
-        "convexity",
-        "circularity",
-        "log_perimeter",
-        "extent",
-        "rectangularity_hull",
-        "roundness",
-        "log_enclosing_diameter",
-        "log_thickness",
-        "sphericity",
-        "circularity_hull",
-        "log_parts",
-        "largest_part",
-        "holes_root",
-        "hull_centre_gap",
-        "log_length",
-        "log_width",
-        "tail_skewness",
-        "mirror_error_lengthwise",
-        "mirror_error_crosswise",
-    ]
-    half = WIDTHS // 2
-    names += [f"width_sum_{index + 1}" for index in range(half)]
-    names += [f"width_difference_{index + 1}" for index in range(half)]
-    names += [f"ring_{index + 1}" for index in range(RINGS)]
-    return [f"geometry_{name}" for name in names]
-
-
-def _inner_radius(shape: Shape) -> float:
-    """Radius of the largest disc inside the region, about."""
+def _measure_inner_radius(shape: Shape) -> float:
+    """Approximate the radius of the largest disc inside the region."""
     inside = np.pad(shape.quarter >= 128, 1).view(np.uint8)
     distance = cv2.distanceTransform(inside, cv2.DIST_L2, 5)
     _, farthest, _, (col, row) = cv2.minMaxLoc(distance)
-    # A pixel's distance to the next background pixel is up to a pixel too large; the outline knows better, but only
-    # of the outside, not of holes.
+    # A pixel's distance to the next background pixel is up to a pixel too large. The outline is more accurate, but
+    # knows no holes.
     offsets = shape.all_points - (4 * np.array([row, col]) - 2.5)
     return min(4 * farthest, float(np.sqrt((offsets * offsets).sum(axis=1).min())))
 
 
-def _centroid(polygon: Points) -> NDArray[np.float64]:
-    """Centroid of a polygon's inside; of its points where it has no inside."""
+def _find_centroid(polygon: Points) -> Vector:
+    """Find the centroid of a polygon's inside, or of its points where it has no inside."""
     following = np.concatenate([polygon[1:], polygon[:1]])
     cross = polygon[:, 0] * following[:, 1] - polygon[:, 1] * following[:, 0]
     if abs(cross.sum()) < 1e-9:
@@ -142,9 +121,9 @@ def _centroid(polygon: Points) -> NDArray[np.float64]:
     return ((polygon + following) * cross[:, None]).sum(axis=0) / (3 * cross.sum())
 
 
-def _axes(moments: Mapping[str, float]) -> tuple[NDArray[np.float64], NDArray[np.float64], float, float]:
-    """Directions (row, col) along and across the main axis, and the standard deviations along them."""
-    # A pixel has an extent of its own (variance 1/12), which keeps a one-pixel line from having no width.
+def _find_axes(moments: Mapping[str, float]) -> tuple[Vector, Vector, float, float]:
+    """Find the directions (row, column) along and across the main axis, and the standard deviations along them."""
+    # A pixel has an extent of its own (variance 1/12), which gives a one-pixel line a width.
     spread = np.array([[moments["mu02"], moments["mu11"]], [moments["mu11"], moments["mu20"]]]) / moments["m00"]
     variances, axes = np.linalg.eigh(spread + np.eye(2) / 12)
     along, across = axes[:, 1], axes[:, 0]
@@ -156,23 +135,23 @@ def _axes(moments: Mapping[str, float]) -> tuple[NDArray[np.float64], NDArray[np
     return along, across, float(np.sqrt(variances[1])), float(np.sqrt(variances[0]))
 
 
-def _profile(along: NDArray[np.float64], across: NDArray[np.float64], hull: Points, shape: Shape) -> list[float]:
-    """Length, width, skewness, mirror errors and widths in the frame of the main axis."""
+def _measure_widths(along: Vector, across: Vector, hull: Points, shape: Shape) -> list[float]:
+    """Measure length, width, skewness, mirror errors and widths in the frame of the main axis."""
     framed = hull @ np.stack([along, across], axis=1)
     lows = framed.min(axis=0)
     sizes = np.maximum(framed.max(axis=0) - lows, 1.0)
-    # Four rows of the upright picture a width, so that a width is an average and not one line's chance.
+    # Four rows of the upright picture a width, so that a width averages over several lines.
     rows, cols = 4 * WIDTHS, 64
-    # Affine map from the upright picture's (col, row) to the shape's (col, row) at half its size; pixel centres at
+    # Affine map from the upright picture's (col, row) to the shape's (col, row) at half its size; pixel centres lie at
     # half steps.
     down = along * sizes[0] / rows
     right = across * sizes[1] / cols
     origin = along * lows[0] + across * lows[1] + 0.5 * (down + right)
-    back = np.array([[right[1], down[1], origin[1] - 0.5], [right[0], down[0], origin[0] - 0.5]]) / 2
-    upright = cv2.warpAffine(shape.half, back, (cols, rows), flags=cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP)
+    inverse = np.array([[right[1], down[1], origin[1] - 0.5], [right[0], down[0], origin[0] - 0.5]]) / 2
+    upright = cv2.warpAffine(shape.half, inverse, (cols, rows), flags=cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP)
     row_sums = upright.sum(axis=1, dtype=np.int64)
     total = max(row_sums.sum(), 1)
-    # Half of what differs from the mirror image, as a share of the leaf.
+    # Half of the difference to the mirror image, as a share of the leaf.
     mirror_lengthwise = cv2.norm(upright, cv2.flip(upright, 1), cv2.NORM_L1) / (2 * total)
     mirror_crosswise = cv2.norm(upright, cv2.flip(upright, 0), cv2.NORM_L1) / (2 * total)
     widths = row_sums.reshape(WIDTHS, -1).mean(axis=1) * (sizes[1] / (255 * cols * shape.side))
@@ -193,10 +172,10 @@ def _profile(along: NDArray[np.float64], across: NDArray[np.float64], hull: Poin
     ]
 
 
-def _radial(centre: NDArray[np.float64], shape: Shape) -> list[float]:
-    """Square root of the area's share in each ring around the centroid."""
+def _measure_rings(centre: Vector, shape: Shape) -> list[float]:
+    """Measure the square root of the area's share in each ring around the centroid."""
     height, width = shape.quarter.shape
-    # In ring widths of the region at a quarter of its size.
+    # Distances in ring widths, of the region at a quarter of its size.
     scale = np.float32(4 * RINGS / (RING_LIMIT * shape.side))
     rows = (np.arange(height, dtype=np.float32)[:, None] - np.float32((centre[0] - 1.5) / 4)) * scale
     cols = (np.arange(width, dtype=np.float32) - np.float32((centre[1] - 1.5) / 4)) * scale

@@ -1,4 +1,4 @@
-"""Local binary patterns: the codes, and histogram Fourier features of them that a turn of the leaf leaves alone."""
+"""Local binary patterns: the codes, and histogram Fourier features of them that don't change when the leaf turns."""
 
 from __future__ import annotations
 
@@ -16,11 +16,14 @@ UNIFORM_ROWS = POINTS - 1
 NON_UNIFORM = UNIFORM_ROWS * POINTS + 2
 HARMONICS = POINTS // 2 + 1
 
-# Grey levels are held in 1/64 so that smoothing keeps its precision, and a flat leaf does not fall into steps.
+# Unit of grey levels, 1/64: smoothing keeps its precision, and a smooth gradient has no steps.
 PRECISION = 64
+# Largest step to a neighbour, in pixels; the margin of a level.
 _REACH = 4
 # Direction k points k·45° from a column to the right; a ring is given by its straight and its diagonal step.
-_STRAIGHT_DIAGONAL = ((0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1), (-1, 0), (-1, 1))
+_DIRECTIONS = ((0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1), (-1, 0), (-1, 1))
+_BITS = (1 << np.arange(POINTS, dtype=np.uint8))[:, None, None]
+_BINOMIAL = np.array([0.25, 0.5, 0.25], np.float32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +33,10 @@ class Scale:
     Attributes
     ----------
     level : int
-        How many times the picture is halved before.
+        Number of times the picture is downsampled by 2.
     straight, diagonal : int
         Steps to the neighbours in rows or columns, and in both, in pixels of the level; at most 4.
-        Whole steps whose lengths nearly agree (3 and 2·√2, 4 and 3·√2) spare all interpolation.
+        Whole steps of nearly equal length (3 and 2·√2, 4 and 3·√2) need no interpolation.
     """
 
     level: int
@@ -42,43 +45,35 @@ class Scale:
 
     @property
     def radius(self) -> float:
-        """Mean distance to the neighbours, in pixels of the picture that was given."""
+        """Mean distance to the neighbours, in pixels of the full picture."""
         return float((self.straight + self.diagonal * np.sqrt(2.0)) / 2 * 2**self.level)
 
     @property
     def offsets(self) -> tuple[tuple[int, int], ...]:
         """Steps (rows, columns) to the eight neighbours, in order of angle."""
-        return _offsets(self.straight, self.diagonal)
+        return _list_offsets(self.straight, self.diagonal)
 
 
 @lru_cache(maxsize=64)
-def _offsets(straight: int, diagonal: int) -> tuple[tuple[int, int], ...]:
+def _list_offsets(straight: int, diagonal: int) -> tuple[tuple[int, int], ...]:
     steps = (straight, diagonal)
-    return tuple((r * steps[k % 2], c * steps[k % 2]) for k, (r, c) in enumerate(_STRAIGHT_DIAGONAL))
+    return tuple((row * steps[k % 2], col * steps[k % 2]) for k, (row, col) in enumerate(_DIRECTIONS))
 
 
-def ring_scales(levels: int, fine: bool = True) -> tuple[Scale, ...]:
-    """Scales whose radii grow by about √2: two on each level, and two finer ones on the first.
-
-    Parameters
-    ----------
-    levels : int
-        Levels of the pyramid.
-    fine : bool, default True
-        With the radii 1.2 and 2.4 in front.
-    """
-    first = (Scale(0, 1, 1), Scale(0, 2, 2)) if fine else ()
-    return first + tuple(Scale(level, *ring) for level in range(levels) for ring in ((3, 2), (4, 3)))
+def make_ring_scales(levels: int, fine: bool = True) -> tuple[Scale, ...]:
+    """Make scales whose radii grow by about √2, two on each level; `fine` adds the radii 1.2 and 2.4 in front."""
+    finest = (Scale(0, 1, 1), Scale(0, 2, 2)) if fine else ()
+    return finest + tuple(Scale(level, *ring) for level in range(levels) for ring in ((3, 2), (4, 3)))
 
 
-def uniform_labels() -> NDArray[np.intp]:
-    """Where each of the 256 codes is counted.
+def label_uniform_codes() -> NDArray[np.intp]:
+    """Label each of the 256 codes by its bin of the histogram.
 
     Returns
     -------
     ndarray of int, shape (256,)
-        ``(n - 1) * 8 + r`` for the code whose n ones (1 … 7) stand side by side and begin at bit r;
-        56 for no ones, 57 for ones only, 58 for all codes with more than two changes around the ring.
+        ``(n - 1) * 8 + r`` for the code whose n ones (1 … 7) are adjacent and begin at bit r; 56 for no ones, 57 for
+        ones only, 58 for all codes with more than two changes around the ring.
     """
     labels = np.full(2**POINTS, NON_UNIFORM)
     labels[0], labels[-1] = NON_UNIFORM - 2, NON_UNIFORM - 1
@@ -89,19 +84,19 @@ def uniform_labels() -> NDArray[np.intp]:
     return labels
 
 
-_LABELS = uniform_labels()
+_ONE_HOT = np.eye(NON_UNIFORM + 1)[label_uniform_codes()]
 
 
-def fourier_features(counts: NDArray[np.integer]) -> NDArray[np.float32]:
-    """Turn-invariant features of histograms of 8-bit codes (LBP-HF).
+def compute_fourier_features(counts: NDArray[np.integer]) -> NDArray[np.float32]:
+    """Compute rotation-invariant features of histograms of 8-bit codes (LBP-HF).
 
-    A turn of the picture by 45° moves the codes of n ones by one place along their row of the histogram;
-    the magnitudes of the row's discrete Fourier transform stay.
+    A turn of the picture by 45° shifts the codes of n ones by one bin along their row of the histogram; the magnitudes
+    of the row's discrete Fourier transform stay.
 
     Parameters
     ----------
     counts : ndarray, shape (..., 256)
-        How often each code occurs.
+        Number of occurrences of each code.
 
     Returns
     -------
@@ -118,8 +113,8 @@ def fourier_features(counts: NDArray[np.integer]) -> NDArray[np.float32]:
     --------
     >>> import numpy as np
     >>> codes = np.zeros(256, int)
-    >>> codes[[0b1, 0b100]] = 3, 1  # a single one, at two places a quarter turn apart
-    >>> [round(float(value), 3) for value in fourier_features(codes)[:5]]
+    >>> codes[[0b1, 0b100]] = 3, 1  # a single one, in two directions a quarter turn apart
+    >>> [round(float(value), 3) for value in compute_fourier_features(codes)[:5]]
     [1.0, 0.791, 0.5, 0.791, 1.0]
     """
     counts = np.asarray(counts, dtype=np.float64)
@@ -130,24 +125,12 @@ def fourier_features(counts: NDArray[np.integer]) -> NDArray[np.float32]:
     return np.concatenate([magnitudes, labelled[..., -3:]], axis=-1).astype(np.float32)
 
 
-_ONE_HOT = np.eye(NON_UNIFORM + 1)[_LABELS]
+def build_pyramid(grey: NDArray[np.uint8], levels: int) -> list[NDArray[np.int16]]:
+    """Downsample a picture repeatedly, in 1/64 grey levels; level k has shape (H / 2**k, W / 2**k).
 
-
-def pyramid(grey: NDArray[np.uint8], levels: int) -> list[NDArray[np.int16]]:
-    """Halve the picture again and again, in 1/64 grey levels.
-
-    Halving smooths by the binomial (1, 3, 3, 1), so that nothing of the finer level folds into the coarser one.
-    All arithmetic is exact or rounded once from an exact value: a picture turned by 90° has a turned pyramid.
-
-    Parameters
-    ----------
-    grey : ndarray of uint8, shape (H, W)
-        H and W divisible by 2 to the power of ``levels - 1``.
-    levels : int
-
-    Returns
-    -------
-    list of ndarray of int16, shape (H / 2**level, W / 2**level)
+    Each step smooths by the binomial (1, 3, 3, 1), against aliasing. All arithmetic is exact or rounded once from an
+    exact value: a picture turned by 90° has a turned pyramid. H and W must be divisible by 2 to the power of
+    ``levels - 1``.
     """
     level = grey.astype(np.int16) * np.int16(PRECISION)
     result = [level]
@@ -159,68 +142,42 @@ def pyramid(grey: NDArray[np.uint8], levels: int) -> list[NDArray[np.int16]]:
     return result
 
 
-_BINOMIAL = np.array([0.25, 0.5, 0.25], np.float32)
-
-
-def positions(places: NDArray[np.bool_]) -> NDArray[np.intp]:
-    """List places of a level as `CodedLevel` wants them; several of one size can share them.
-
-    Parameters
-    ----------
-    places : ndarray of bool, shape (H, W)
-        Which pixels are the middle of a ring; rings may reach beyond them.
-
-    Returns
-    -------
-    ndarray of int, shape (n,)
-        Their indices in the level with its margin.
-    """
-    rows, cols = places.shape
+def index_centres(is_centre: NDArray[np.bool_]) -> NDArray[np.intp]:
+    """Index the pixels of a level, bool (H, W), that are centres of rings, as `CodedLevel.count_codes` takes them."""
+    rows, cols = is_centre.shape
     padded = np.zeros((rows + 2 * _REACH, cols + 2 * _REACH), bool)
-    padded[_REACH:-_REACH, _REACH:-_REACH] = places
+    padded[_REACH:-_REACH, _REACH:-_REACH] = is_centre
     return np.flatnonzero(padded)
 
 
 class CodedLevel:
-    """One level of a pyramid, ready to be coded at any of its places.
-
-    Parameters
-    ----------
-    level : ndarray of int16, shape (H, W)
-        Beyond its edge, the edge is repeated.
-    """
+    """One level of a pyramid, int16 (H, W), ready to be coded at any of its pixels; its edge is repeated beyond it."""
 
     def __init__(self, level: NDArray[np.int16]) -> None:
         padded = cv2.copyMakeBorder(level, _REACH, _REACH, _REACH, _REACH, cv2.BORDER_REPLICATE)
         self._stride = padded.shape[1]
         self._values = padded.ravel()
 
-    def counts(self, places: NDArray[np.intp], scale: Scale) -> NDArray[np.intp]:
-        """Histograms of the codes at some places.
-
-        Parameters
-        ----------
-        places : ndarray of int, shape (n,)
-            From `positions`.
-        scale : Scale
+    def count_codes(self, centres: NDArray[np.intp], scale: Scale) -> NDArray[np.intp]:
+        """Count the codes around some centres, as `index_centres` gives them.
 
         Returns
         -------
         ndarray of int, shape (2, 256)
-            Codes of the sign (a neighbour is at least as bright as the middle) and of the magnitude
-            (its difference to the middle is at least the mean difference over these places).
+            Codes of the sign (a neighbour is at least as bright as the centre) and of the magnitude (its difference to
+            the centre is at least the mean difference over these centres).
         """
-        if not places.size:
+        if not centres.size:
             return np.zeros((2, 2**POINTS), np.intp)
         steps = np.array([down * self._stride + right for down, right in scale.offsets])
-        # No place is out of bounds; saying what to do with such spares a check of each.
-        differences = self._values.take(places + steps[:, None], mode="clip")
-        differences -= self._values.take(places)
-        planes = np.empty((POINTS, 2, places.size), np.uint8)
+        # No index is out of bounds; the mode only spares the check of each.
+        differences = self._values.take(centres + steps[:, None], mode="clip")
+        differences -= self._values.take(centres)
+        planes = np.empty((POINTS, 2, centres.size), np.uint8)
         cv2.compare(differences, 0, cv2.CMP_GE, dst=planes[:, 0])
         np.abs(differences, out=differences)
-        # A whole number reaches the mean when it reaches the next whole number: nothing is rounded, so the order of
-        # the pixels, and with it a turn of the picture, has no influence.
+        # The mean is rounded up to the next integer, which an integer reaches exactly when it reaches the mean: the
+        # order of the pixels, and with it a turn of the picture, has no influence.
         mean = -(-int(cv2.norm(differences, cv2.NORM_L1)) // differences.size)
         cv2.compare(differences, mean, cv2.CMP_GE, dst=planes[:, 1])
         # Plane k, of 0 and 255, becomes bit k.
@@ -228,8 +185,7 @@ class CodedLevel:
         planes[:4] |= planes[4:]
         planes[:2] |= planes[2:4]
         codes = planes[0] | planes[1]
-        return np.stack([cv2.calcHist([part], [0], None, _SIZE, _RANGE).ravel() for part in codes]).astype(np.intp)
-
-
-_BITS = (1 << np.arange(POINTS, dtype=np.uint8))[:, None, None]
-_SIZE, _RANGE = [2**POINTS], [0, 2**POINTS]
+        n_codes = 2**POINTS
+        return np.stack([cv2.calcHist([part], [0], None, [n_codes], [0, n_codes]).ravel() for part in codes]).astype(
+            np.intp
+        )

@@ -10,23 +10,26 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from leafid.descriptors.closed_curves import Points, as_complex, contour_length, smoothing_gain
-from leafid.descriptors.contour import Mask, Shape, normalise_shape
+from leafid.descriptors.contour import Points, Shape, as_complex, contour_length
+
+Signals = NDArray[np.float32]
 
 SMOOTHINGS = (0.0015, 0.003, 0.006, 0.012, 0.025, 0.05)
 """Standard deviations of the smoothed outlines, as shares of the contour's length."""
 _FLOOR = 1.5e-3
 """Depth in √area (a third of a pixel of the normalised shape) below which an edge counts as smooth."""
 _GRAIN = 0.1
-"""What is finer than this share of a smoothing is the pixel grid's; it would split a tooth's top into several."""
+"""Standard deviation, relative to a smoothing's, that removes the pixel grid, which would split the tops of teeth."""
 BANDS = tuple(int(edge) for edge in np.unique(np.geomspace(2, 512, 26).round()))
 """Edges of the spectrum's bands, in waves around the outline."""
-_SHALLOWEST = 0.005
-"""Depth in √area below which a sinus isn't listed: the pixel grid makes such dents, with mouths of any width."""
+_MIN_DEPTH = 0.005
+"""Smallest depth of a sinus that is listed, in √area: the pixel grid makes shallower ones, with mouths of any width."""
 _BLOCKS = 128
-"""Stretches of the outline for what is smoothed over 2 % of it or more; `CONTOUR_POINTS` is a multiple."""
+"""Stretches of the outline over which signals are averaged before wide smoothings; divides `CONTOUR_POINTS`."""
 LOBES = 8
-"""Deepest sinuses that are listed."""
+"""Number of listed sinuses, the deepest ones."""
+_SINUS_DEPTHS = (0.02, 0.05, 0.1, 0.2)
+"""Depths in √area above which sinuses are counted."""
 _KINDS = (
     "log_depth",
     "skewness",
@@ -41,14 +44,20 @@ _KINDS = (
     "local_high",
 )
 
+TEETH_NAMES = (
+    *(f"teeth_{sigma:g}_{kind}" for sigma in SMOOTHINGS for kind in _KINDS),
+    *(f"spectrum_log_{low}_{high}" for low, high in itertools.pairwise(BANDS)),
+    *("spectrum_log_centroid", "spectrum_flatness", "spectrum_peak"),
+)
+LOBES_NAMES = (
+    *(f"sinus_{kind}_{index + 1}" for kind in ("depth", "mouth") for index in range(LOBES)),
+    *(f"sinuses_log_{depth}" for depth in _SINUS_DEPTHS),
+    "hull_share",
+)
 
-def margin_teeth(leaf: Mask | Shape) -> NDArray[np.float32]:
-    """Teeth: the outline against itself smoothed at several scales, and the spectrum of the difference.
 
-    Parameters
-    ----------
-    leaf : ndarray of bool, shape (H, W), or Shape
-        The outline of the largest component is measured.
+def measure_teeth(shape: Shape) -> Signals:
+    """Measure teeth: the largest component's outline minus itself smoothed at several scales.
 
     Returns
     -------
@@ -56,37 +65,23 @@ def margin_teeth(leaf: Mask | Shape) -> NDArray[np.float32]:
         For each smoothing, of the signed distance outward from the smoothed outline: its root mean square (log, in
         √area), skewness (positive: teeth stand out, negative: notches cut in) and kurtosis; number of teeth (log),
         their mean height (log), the spread of heights and of spacings (relative to their means; small means regular),
-        how much they lean to one side (0: symmetric), and its local root mean square's 10 %, 50 % and 90 % quantiles
-        over the outline, relative to the whole. Then log power in bands of waves around the outline, and the spectrum's
-        log centroid, flatness and highest share.
-
-    Raises
-    ------
-    ValueError
-        When the mask isn't two-dimensional.
-    LeafidError
-        When it has no leaf in it.
+        how much they lean to one side (0: symmetric), and the 10 %, 50 % and 90 % quantiles of its local root mean
+        square over the outline, relative to the whole. Then log power in bands of waves around the outline, and the
+        spectrum's log centroid, flatness and highest share.
 
     Notes
     -----
     The measures are leafid's own.
     """
-    shape = normalise_shape(leaf)
-    signals = margin_signals(shape.contour, SMOOTHINGS) / np.float32(shape.side)
+    signals = compute_margin_signals(shape.contour, SMOOTHINGS) / np.float32(shape.side)
     spectra = np.fft.rfft(signals).astype(np.complex64, copy=False)
-    return np.concatenate([_teeth(spectra, signals.shape[1]), _spectrum(spectra[-1] / signals.shape[1])])
+    return np.concatenate(
+        [_summarise_teeth(spectra, signals.shape[1]), _summarise_spectrum(spectra[-1] / signals.shape[1])]
+    )
 
 
-def margin_teeth_names() -> list[str]:
-    """Name the values of `margin_teeth`, in order."""
-    names = [f"teeth_{sigma:g}_{kind}" for sigma in SMOOTHINGS for kind in _KINDS]
-    names += [f"spectrum_log_{low}_{high}" for low, high in itertools.pairwise(BANDS)]
-    names += ["spectrum_log_centroid", "spectrum_flatness", "spectrum_peak"]
-    return [f"margin_{name}" for name in names]
-
-
-def margin_signals(contour: Points, sigmas: Sequence[float]) -> NDArray[np.float32]:
-    """Signed distance of each contour point from the contour smoothed at several scales, positive outward.
+def compute_margin_signals(contour: Points, sigmas: Sequence[float]) -> Signals:
+    """Compute the signed distance of each contour point from the smoothed contour, positive outward.
 
     Parameters
     ----------
@@ -100,25 +95,20 @@ def margin_signals(contour: Points, sigmas: Sequence[float]) -> NDArray[np.float
     ndarray of float32, shape (len(sigmas), n)
         In the contour's unit.
     """
-    # One complex number a point, row + i·col: both are smoothed, turned and projected in one go; single precision
-    # keeps a thousandth of a pixel.
+    # Complex numbers row + i·col smooth, turn and project both coordinates at once; single precision keeps a
+    # thousandth of a pixel.
     points = as_complex(contour)
     points = (points - points.mean()).astype(np.complex64)
-    smooth = np.fft.ifft(np.fft.fft(points) * _gains(len(points), tuple(sigmas), whole=True))
+    smooth = np.fft.ifft(np.fft.fft(points) * _make_gains(len(points), tuple(sigmas), is_complex=True))
     around = np.concatenate([smooth[:, -1:], smooth, smooth[:, :1]], axis=1)
     tangent = around[:, 2:] - around[:, :-2]
     across = (points - smooth) * tangent.conj()
-    # Counter-clockwise with rows pointing down: the outside is to the right of the way, (row, col) = (col', −row').
+    # Counter-clockwise with rows pointing down: the outside is on the right, (row, col) = (col', −row').
     return -across.imag / np.maximum(np.sqrt(tangent.real**2 + tangent.imag**2), np.float32(1e-9))
 
 
-def margin_lobes(leaf: Mask | Shape) -> NDArray[np.float32]:
-    """Lobes: the sinuses between the outline and its convex hull.
-
-    Parameters
-    ----------
-    leaf : ndarray of bool, shape (H, W), or Shape
-        The outline of the largest component is measured.
+def measure_lobes(shape: Shape) -> Signals:
+    """Measure lobes: the sinuses between the largest component's outline and its convex hull.
 
     Returns
     -------
@@ -126,82 +116,67 @@ def margin_lobes(leaf: Mask | Shape) -> NDArray[np.float32]:
         Depths and mouth widths of the deepest sinuses, deepest first (square roots, in √area); numbers of sinuses
         deeper than 2 %, 5 %, 10 % and 20 % of √area (log(1 + n)); share of the outline on the hull.
 
-    Raises
-    ------
-    ValueError
-        When the mask isn't two-dimensional.
-    LeafidError
-        When it has no leaf in it.
-
     Notes
     -----
     The measures are leafid's own.
     """
-    shape = normalise_shape(leaf)
-    depths, mouths, on_hull = _sinuses(shape.contour)
+    depths, mouths, on_hull = _measure_sinuses(shape.contour)
     depths, mouths = depths / shape.side, mouths / shape.side
     order = np.argsort(-depths, kind="stable")[:LOBES]
-    order = order[depths[order] > _SHALLOWEST]
+    order = order[depths[order] > _MIN_DEPTH]
     listed = np.zeros((2, LOBES))
     listed[0, : len(order)] = np.sqrt(depths[order])
     listed[1, : len(order)] = np.sqrt(mouths[order])
-    numbers = [np.log1p(np.count_nonzero(depths > limit)) for limit in (0.02, 0.05, 0.1, 0.2)]
+    numbers = [np.log1p(np.count_nonzero(depths > depth)) for depth in _SINUS_DEPTHS]
     return np.concatenate([listed.ravel(), numbers, [on_hull]]).astype(np.float32)
 
 
-def margin_lobes_names() -> list[str]:
-    """Name the values of `margin_lobes`, in order."""
-    names = [f"sinus_{kind}_{index + 1}" for kind in ("depth", "mouth") for index in range(LOBES)]
-    names += [f"sinuses_log_{limit}" for limit in ("0.02", "0.05", "0.1", "0.2")]
-    return [f"margin_{name}" for name in [*names, "hull_share"]]
-
-
-def _teeth(spectra: NDArray[np.complex64], count: int) -> NDArray[np.float32]:
-    """Measure the teeth in the signal of every smoothing, all of `_KINDS` of the first one first."""
-    gains = _gains(count, tuple(sigma * _GRAIN for sigma in SMOOTHINGS)).copy()
-    gains[:, 0] = 0  # smoothing draws the whole outline inward: only what is not the mean counts
+def _summarise_teeth(spectra: NDArray[np.complex64], count: int) -> Signals:
+    """Summarise the signal of every smoothing; all of `_KINDS` of the first one come first."""
+    gains = _make_gains(count, tuple(sigma * _GRAIN for sigma in SMOOTHINGS)).copy()
+    gains[:, 0] = 0  # smoothing shrinks the whole outline: the mean is no tooth
     signals = np.fft.irfft(spectra * gains, n=count).astype(np.float32, copy=False)
     rms = np.sqrt((signals * signals).mean(axis=1)) + np.float32(_FLOOR)
     unit = signals / rms[:, None]
     squares = unit * unit
     slope = np.diff(np.concatenate([unit, unit[:, :1]], axis=1))
     slope_squares = slope * slope
-    # Teeth point to the tip, so they lean the other way on the other half of the outline: lean is taken locally.
-    steepness = _smoothed(_blocks(slope_squares * slope), (0.125,) * len(SMOOTHINGS))
+    # Teeth point to the tip, so they lean the other way on the other half of the outline: lean is measured locally.
+    steepness = _smooth(_average_blocks(slope_squares * slope), (0.125,) * len(SMOOTHINGS))
     lean = np.abs(steepness).mean(axis=1) / np.maximum(slope_squares.mean(axis=1) ** 1.5, 1e-9)
-    local = _smoothed(_blocks(squares), tuple(max(3 * sigma, 0.02) for sigma in SMOOTHINGS))
+    local = _smooth(_average_blocks(squares), tuple(max(3 * sigma, 0.02) for sigma in SMOOTHINGS))
     local = np.sort(np.sqrt(np.maximum(local, 0)))
-    # A tooth is a stretch on the outer side; one much lower than the usual doesn't count.
-    rising = slope > 0
-    peaks = np.concatenate([rising[:, -1:], rising[:, :-1]], axis=1) & ~rising & (unit > 0.5)
+    # A tooth is a local maximum on the outer side; one much lower than usual doesn't count.
+    is_rising = slope > 0
+    is_peak = np.concatenate([is_rising[:, -1:], is_rising[:, :-1]], axis=1) & ~is_rising & (unit > 0.5)
     columns = [
         np.log(rms),
         (squares * unit).mean(axis=1),
         np.log((squares * squares).mean(axis=1) + 0.1),
-        *_peaks(peaks, signals),
+        *_summarise_peaks(is_peak, signals),
         lean,
         *local[:, [_BLOCKS // 10, _BLOCKS // 2, _BLOCKS - 1 - _BLOCKS // 10]].T,
     ]
     return np.stack(columns, axis=1).ravel().astype(np.float32)
 
 
-def _peaks(peaks: NDArray[np.bool_], signals: NDArray[np.float32]) -> tuple[NDArray[np.float64], ...]:
-    """Give, for each signal, number (log), mean height (log), relative spread of heights and of spacings."""
-    rows, count = signals.shape
-    places = np.flatnonzero(peaks)
-    own = places // count
-    numbers = np.bincount(own, minlength=rows)
-    heights = signals.ravel()[places]
-    # The next peak of a signal's last one is its first one, once around.
-    following = np.append(places[1:], 0)
+def _summarise_peaks(is_peak: NDArray[np.bool_], signals: Signals) -> tuple[NDArray[np.float64], ...]:
+    """Compute, for each signal, number (log), mean height (log), relative spread of heights and of spacings."""
+    n_signals, count = signals.shape
+    peaks = np.flatnonzero(is_peak)
+    signal = peaks // count
+    numbers = np.bincount(signal, minlength=n_signals)
+    heights = signals.ravel()[peaks]
+    # The peak after a signal's last one is its first one, once around.
+    following = np.append(peaks[1:], 0)
     ends = numbers.cumsum()[numbers > 0]
-    following[ends - 1] = places[ends - numbers[numbers > 0]] + count
-    spacings = following - places
-    some = np.maximum(numbers, 1)
-    height = np.bincount(own, heights, rows) / some
-    height_variance = np.bincount(own, (heights - height[own]) ** 2, rows) / some
-    spacing = count / some
-    spacing_variance = np.bincount(own, (spacings - spacing[own]) ** 2, rows) / some
+    following[ends - 1] = peaks[ends - numbers[numbers > 0]] + count
+    spacings = following - peaks
+    divisor = np.maximum(numbers, 1)
+    height = np.bincount(signal, heights, n_signals) / divisor
+    height_variance = np.bincount(signal, (heights - height[signal]) ** 2, n_signals) / divisor
+    spacing = count / divisor
+    spacing_variance = np.bincount(signal, (spacings - spacing[signal]) ** 2, n_signals) / divisor
     return (
         np.log1p(numbers),
         np.log(height + _FLOOR),
@@ -210,25 +185,30 @@ def _peaks(peaks: NDArray[np.bool_], signals: NDArray[np.float32]) -> tuple[NDAr
     )
 
 
-def _blocks(signals: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Means of `_BLOCKS` stretches: what is smoothed widely afterwards needs no more."""
+def _average_blocks(signals: Signals) -> Signals:
+    """Average `_BLOCKS` stretches: wide smoothings need no finer samples."""
     return signals.reshape(len(signals), _BLOCKS, -1).mean(axis=2)
 
 
-def _smoothed(signals: NDArray[np.float32], sigmas: tuple[float, ...]) -> NDArray[np.float32]:
+def _smooth(signals: Signals, sigmas: tuple[float, ...]) -> Signals:
     """Smooth each row, a closed signal, by a standard deviation of its own."""
     count = signals.shape[1]
-    return np.fft.irfft(np.fft.rfft(signals) * _gains(count, sigmas), n=count).astype(np.float32, copy=False)
+    return np.fft.irfft(np.fft.rfft(signals) * _make_gains(count, sigmas), n=count).astype(np.float32, copy=False)
 
 
 @cache
-def _gains(count: int, sigmas: tuple[float, ...], *, whole: bool = False) -> NDArray[np.float32]:
-    """Tell what smoothings leave of the waves of `count` points; `whole`: of those of negative frequency too."""
-    waves = np.fft.fftfreq(count, 1 / count) if whole else np.arange(count // 2 + 1)
-    return smoothing_gain(waves, np.asarray(sigmas)[:, None]).astype(np.float32)
+def _make_gains(count: int, sigmas: tuple[float, ...], *, is_complex: bool = False) -> Signals:
+    """Compute the frequency responses of Gaussian smoothings of a closed signal of `count` points, real or complex.
+
+    Standard deviations are shares of the contour's length; shape (len(sigmas), n) as `rfft` or `fft` orders waves.
+    """
+    waves = np.fft.fftfreq(count, 1 / count) if is_complex else np.arange(count // 2 + 1)
+    gains = np.exp(-2 * (np.pi * np.asarray(sigmas)[:, None] * waves) ** 2)
+    gains[gains < 1e-12] = 0.0  # denormal numbers would make the inverse transform ten times slower
+    return gains.astype(np.float32)
 
 
-def _spectrum(spectrum: NDArray[np.complex64]) -> NDArray[np.float32]:
+def _summarise_spectrum(spectrum: NDArray[np.complex64]) -> Signals:
     waves = spectrum[: BANDS[-1]].astype(np.complex128)
     power = waves.real**2 + waves.imag**2
     sums = np.add.reduceat(power, BANDS[:-1])
@@ -239,19 +219,19 @@ def _spectrum(spectrum: NDArray[np.complex64]) -> NDArray[np.float32]:
     return np.array([*np.log(sums + 1e-8), centroid, np.sqrt(flatness), share.max()], dtype=np.float32)
 
 
-def _sinuses(contour: Points) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
-    """Depth and mouth of each stretch between neighbouring hull points, and the share of points on the hull."""
+def _measure_sinuses(contour: Points) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
+    """Measure depth and mouth of each stretch between neighbouring hull points, and the share of points on the hull."""
     hull = np.sort(cv2.convexHull(contour[:, ::-1].astype(np.float32), returnPoints=False).ravel())
     count = len(contour)
-    # The outline from its first hull point on, once around and back to it, one complex number a point.
+    # The outline from its first hull point on, once around and back to it, as complex numbers.
     points = as_complex(contour)
     points = np.concatenate([points[hull[0] :], points[: hull[0] + 1]])
-    places = np.append(hull - hull[0], count)
-    chords = np.diff(points[places])
+    corners = np.append(hull - hull[0], count)
+    chords = np.diff(points[corners])
     mouths = np.abs(chords)
-    stretch = np.repeat(np.arange(len(hull)), np.diff(places))
-    start, unit = points[places[:-1]], chords.conj() / np.maximum(mouths, 1e-9)
+    stretch = np.repeat(np.arange(len(hull)), np.diff(corners))
+    start, unit = points[corners[:-1]], chords.conj() / np.maximum(mouths, 1e-9)
     depth = np.abs(((points[:-1] - start[stretch]) * unit[stretch]).imag)
-    depths = np.maximum.reduceat(depth, places[:-1])
+    depths = np.maximum.reduceat(depth, corners[:-1])
     on_hull = np.count_nonzero(depth < 0.002 * contour_length(contour)) / count
     return depths, mouths, on_hull

@@ -6,21 +6,20 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from leafid.descriptors.contour import Mask, Shape, normalise_shape
+from leafid.descriptors.contour import Shape
 
 RADII = 8
-"""Rings of `polar_fourier`."""
+"""Rings of `measure_polar_fourier`."""
 HARMONICS = 10
-"""Angular harmonics of `polar_fourier`, 1 to this."""
+"""Angular harmonics of `measure_polar_fourier`, from 1."""
 _ANGLES = 128
 
+HU_NAMES = tuple(f"log_{index}" for index in range(1, 8))
+POLAR_NAMES = tuple(f"ring{ring + 1}_harmonic{k}" for ring in range(RADII) for k in range(HARMONICS + 1))
 
-def hu_moments(leaf: Mask | Shape) -> NDArray[np.float32]:
-    """Hu's seven moment invariants, each as the logarithm of its magnitude.
 
-    Parameters
-    ----------
-    leaf : ndarray of bool, shape (H, W), or Shape
+def measure_hu_moments(shape: Shape) -> NDArray[np.float32]:
+    """Measure Hu's seven moment invariants, each as the logarithm of its magnitude.
 
     Returns
     -------
@@ -28,36 +27,19 @@ def hu_moments(leaf: Mask | Shape) -> NDArray[np.float32]:
         ``log10(|h| + 1e-12)``; a disc's first is log10(1 / 2π) ≈ −0.798. The seventh changes its sign in the mirror,
         its magnitude doesn't.
 
-    Raises
-    ------
-    ValueError
-        When the mask isn't two-dimensional.
-    LeafidError
-        When it has no leaf in it.
-
     References
     ----------
     M.-K. Hu, "Visual pattern recognition by moment invariants", IRE Trans. Information Theory 8, 1962,
     doi:10.1109/TIT.1962.1057692.
     """
-    shape = normalise_shape(leaf)
     invariants = cv2.HuMoments(cv2.moments(shape.grey.astype(np.float32) / np.float32(255))).ravel()
     return np.log10(np.abs(invariants) + 1e-12).astype(np.float32)
 
 
-def hu_moments_names() -> list[str]:
-    """Name the values of `hu_moments`, in order."""
-    return [f"hu_log_{index}" for index in range(1, 8)]
+def measure_polar_fourier(shape: Shape) -> NDArray[np.float32]:
+    """Measure angular Fourier magnitudes of the region in rings around its centroid.
 
-
-def polar_fourier(leaf: Mask | Shape) -> NDArray[np.float32]:
-    """Angular Fourier magnitudes of the region in rings around its centroid, after the generic Fourier descriptor.
-
-    Unlike there, nothing is transformed along the radius.
-
-    Parameters
-    ----------
-    leaf : ndarray of bool, shape (H, W), or Shape
+    After the generic Fourier descriptor, but without its transform along the radius.
 
     Returns
     -------
@@ -65,32 +47,19 @@ def polar_fourier(leaf: Mask | Shape) -> NDArray[np.float32]:
         Ring by ring: the share of the ring that is leaf, then the square root of the magnitude of each harmonic of
         that share around the ring; 0…1. The outermost ring ends at the region's farthest point.
 
-    Raises
-    ------
-    ValueError
-        When the mask isn't two-dimensional.
-    LeafidError
-        When it has no leaf in it.
-
     References
     ----------
     D. Zhang, G. Lu, "Shape-based image retrieval using generic Fourier descriptor", Signal Processing: Image
     Communication 17, 2002, doi:10.1016/S0923-5965(02)00084-X.
     """
-    shape = normalise_shape(leaf)
     moments = cv2.moments(shape.grey)
     centre = np.array([moments["m01"], moments["m10"]]) / moments["m00"]
     offsets = shape.all_points - centre
     farthest = max(1.0, float(np.hypot(offsets[:, 0], offsets[:, 1]).max()))
-    # Rows of the polar picture are angles; what lies outside of the mask is background.
+    # Rows of the polar picture are angles; beyond the mask there is background.
     flags = cv2.INTER_LINEAR | cv2.WARP_POLAR_LINEAR | cv2.WARP_FILL_OUTLIERS
     polar = cv2.warpPolar(shape.grey, (4 * RADII, _ANGLES), (centre[1], centre[0]), farthest, flags)
     rings = polar.reshape(_ANGLES, RADII, -1).mean(axis=2) / 255
     magnitudes = np.abs(np.fft.rfft(rings, axis=0)[: HARMONICS + 1]) / _ANGLES
     magnitudes[1:] = np.sqrt(magnitudes[1:])
     return magnitudes.T.ravel().astype(np.float32)
-
-
-def polar_fourier_names() -> list[str]:
-    """Name the values of `polar_fourier`, in order."""
-    return [f"polar_ring{ring + 1}_harmonic{k}" for ring in range(RADII) for k in range(HARMONICS + 1)]

@@ -5,24 +5,33 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from leafid.descriptors.closed_curves import Points, as_complex, contour_length
-from leafid.descriptors.contour import Mask, Shape, normalise_shape
+from leafid.descriptors.contour import Points, Shape, as_complex, contour_length
 
 SPANS = (2, 4, 6, 10, 16, 24, 36, 52, 76, 104)
 """Steps from a contour point to the other two points of its triangle, of `POINTS` steps around."""
 POINTS = 256
 HARMONICS = 12
-"""Fourier harmonics of each signal, 0 to this − 1."""
+"""Fourier harmonics of each signal, from 0."""
 QUANTILES = (0.02, 0.1, 0.25, 0.5, 0.75, 0.9, 0.98)
 
+ARCH_NAMES = tuple(
+    f"{kind}_span{span}_harmonic{k}" for kind in ("height", "chord") for span in SPANS for k in range(HARMONICS)
+)
+TRIANGLE_NAMES = tuple(
+    f"{kind}_span{span}_quantile{quantile:g}"
+    for kind in ("area", "chord", "ratio", "angle")
+    for span in SPANS
+    for quantile in QUANTILES
+)
 
-def triangle_signals(contour: Points) -> dict[str, NDArray[np.float64]]:
-    """Triangle p(s−t), p(s), p(s+t) of each contour point s at each span t.
+
+def compute_triangle_signals(contour: Points) -> dict[str, NDArray[np.float64]]:
+    """Measure the triangle p(s−t), p(s), p(s+t) of each contour point s at each span t.
 
     Parameters
     ----------
     contour : ndarray of float64, shape (n, 2)
-        Counter-clockwise, at equal arc length; at least 128 points, for the smallest span to be one of them.
+        Counter-clockwise, at equal arc length; at least 128 points, so that the smallest span is one of them.
 
     Returns
     -------
@@ -43,106 +52,59 @@ def triangle_signals(contour: Points) -> dict[str, NDArray[np.float64]]:
     """
     count = len(contour)
     spans = np.asarray(SPANS) * count // POINTS
-    # One complex number a point, row + i·col: a product with a conjugate holds dot and cross product.
+    # Complex numbers row + i·col: a product with a conjugate holds dot and cross product.
     points = as_complex(contour)
-    places = np.arange(count) + spans[:, None]
-    before, after = points[places - 2 * spans[:, None]] - points, points[places % count] - points
+    indices = np.arange(count) + spans[:, None]
+    before, after = points[indices - 2 * spans[:, None]] - points, points[indices % count] - points
     arc = (spans * (contour_length(contour) / count))[:, None]
     product = before * after.conj()
     # Rows point down: this is twice the area, positive for a counter-clockwise turn as seen on the picture.
     cross = product.imag
-    chord = np.maximum(_length(after - before), 1e-9)
-    first, second = _length(before), _length(after)
+    chord = np.maximum(_measure_lengths(after - before), 1e-9)
+    side_before, side_after = _measure_lengths(before), _measure_lengths(after)
     angle = np.arctan2(np.abs(cross), product.real) / np.pi
-    longer = np.maximum(first, second)
-    # A chord shorter than the height's own error (the two ends meet) says nothing: the height is bounded by the sides.
+    longer = np.maximum(side_before, side_after)
+    # Where the two ends meet, the height's own error exceeds the chord; the sides bound the height.
     height = np.clip(cross / chord, -longer, longer)
     return {
         "area": cross / (2 * arc**2),
         "height": height / arc,
         "chord": chord / (2 * arc),
-        "ratio": np.minimum(first, second) / np.maximum(longer, 1e-9),
+        "ratio": np.minimum(side_before, side_after) / np.maximum(longer, 1e-9),
         "angle": angle,
     }
 
 
-def triangle_fourier(leaf: Mask | Shape) -> NDArray[np.float32]:
-    """Fourier magnitudes of the arch heights and chords along the largest component's outline, per span.
-
-    Parameters
-    ----------
-    leaf : ndarray of bool, shape (H, W), or Shape
+def measure_arches(shape: Shape) -> NDArray[np.float32]:
+    """Measure Fourier magnitudes of the arch heights and chords along the largest component's outline, per span.
 
     Returns
     -------
     ndarray of float32, shape (2 × len(SPANS) × HARMONICS,)
-        Square roots of magnitudes; independent of the start point. The first of each span is that of the mean.
-
-    Raises
-    ------
-    ValueError
-        When the mask isn't two-dimensional.
-    LeafidError
-        When it has no leaf in it.
-
-    See Also
-    --------
-    triangle_signals, triangle_quantiles
+        Square roots of magnitudes, which don't depend on the start point. The first of each span is the mean's.
     """
-    signals = triangle_signals(_points(leaf))
+    signals = compute_triangle_signals(_sample_contour(shape))
     spectra = [np.abs(np.fft.rfft(signals[kind], axis=1)[:, :HARMONICS]) / POINTS for kind in ("height", "chord")]
     return np.sqrt(np.concatenate(spectra)).ravel().astype(np.float32)
 
 
-def triangle_fourier_names() -> list[str]:
-    """Name the values of `triangle_fourier`, in order."""
-    return [f"arch_{kind}_span{t}_harmonic{k}" for kind in ("height", "chord") for t in SPANS for k in range(HARMONICS)]
-
-
-def triangle_quantiles(leaf: Mask | Shape) -> NDArray[np.float32]:
-    """Quantiles of areas, chords, side ratios and angles along the largest component's outline, per span.
-
-    Parameters
-    ----------
-    leaf : ndarray of bool, shape (H, W), or Shape
+def measure_triangles(shape: Shape) -> NDArray[np.float32]:
+    """Measure quantiles of areas, chords, side ratios and angles along the largest component's outline, per span.
 
     Returns
     -------
     ndarray of float32, shape (4 × len(SPANS) × len(QUANTILES),)
-
-    Raises
-    ------
-    ValueError
-        When the mask isn't two-dimensional.
-    LeafidError
-        When it has no leaf in it.
-
-    See Also
-    --------
-    triangle_signals, triangle_fourier
     """
-    signals = triangle_signals(_points(leaf))
+    signals = compute_triangle_signals(_sample_contour(shape))
     stacked = np.concatenate([signals[kind] for kind in ("area", "chord", "ratio", "angle")])
     stacked.sort(axis=1)
-    picked = stacked[:, np.rint(np.asarray(QUANTILES) * (POINTS - 1)).astype(np.intp)]
-    return picked.ravel().astype(np.float32)
+    return stacked[:, np.rint(np.asarray(QUANTILES) * (POINTS - 1)).astype(np.intp)].ravel().astype(np.float32)
 
 
-def triangle_quantiles_names() -> list[str]:
-    """Name the values of `triangle_quantiles`, in order."""
-    return [
-        f"triangle_{kind}_span{t}_quantile{quantile:g}"
-        for kind in ("area", "chord", "ratio", "angle")
-        for t in SPANS
-        for quantile in QUANTILES
-    ]
-
-
-def _length(vectors: NDArray[np.complex128]) -> NDArray[np.float64]:
-    # Several times faster than the square root that guards against overflow.
+def _measure_lengths(vectors: NDArray[np.complex128]) -> NDArray[np.float64]:
+    # Several times faster than np.abs, which guards against overflow.
     return np.sqrt(vectors.real**2 + vectors.imag**2)
 
 
-def _points(leaf: Mask | Shape) -> Points:
-    contour = normalise_shape(leaf).contour
-    return contour[:: len(contour) // POINTS]
+def _sample_contour(shape: Shape) -> Points:
+    return shape.contour[:: len(shape.contour) // POINTS]

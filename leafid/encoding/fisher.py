@@ -1,33 +1,25 @@
-"""The Fisher vector: a set of local features as one vector, by how it would move a Gaussian mixture model."""
+"""The Fisher vector: a set of local features as one vector, the gradient of a Gaussian mixture's log-likelihood."""
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 
-from leafid.encoding.base import ProjectedEncoder
+from leafid.encoding.base import ProjectedEncoder, normalise_signed_root
 
-# Rows that stay in the processor's cache from one step of the encoding to the next.
-_AT_ONCE = 1024
+# Features encoded at once: few enough to stay in the processor's cache from one step to the next.
+_BATCH_SIZE = 1024
 
 
 class FisherEncoder(ProjectedEncoder):
-    """Encode sets of local features as Fisher vectors with power and L2 normalisation.
+    """Encoder of sets of local features as Fisher vectors with power and L2 normalisation.
 
-    Parameters
-    ----------
-    n_modes : int
-        Gaussians of the mixture, with diagonal covariance.
-    n_components : int
-        Principal components that are kept of a descriptor.
-    position_weight : float, default 0
-        With a weight above 0, row, column and scale of a patch are appended to its components, as standard scores
-        times this weight.
-    seed : int, default 0
+    Parameters are those of `leafid.encoding.base.ProjectedEncoder`; the mixture has diagonal covariances.
 
     Attributes
     ----------
     projection_ : Projection
-        The principal components.
     weights_ : float32 (n_modes,)
     means_, variances_ : float32 (n_modes, n_values)
 
@@ -46,12 +38,10 @@ class FisherEncoder(ProjectedEncoder):
 
     @property
     def n_features(self) -> int:
-        """Length of a Fisher vector; its L2 norm is 1."""
+        """Length of a Fisher vector."""
         return 2 * self.means_.size
 
-    def _learn(self, rows: np.ndarray) -> None:
-        import warnings
-
+    def _fit_tables(self, rows: np.ndarray) -> None:
         from sklearn.mixture import GaussianMixture
 
         mixture = GaussianMixture(
@@ -64,7 +54,7 @@ class FisherEncoder(ProjectedEncoder):
             random_state=self.seed,
         )
         with warnings.catch_warnings():
-            # A mixture that still moves a little after 40 rounds serves as a codebook just as well.
+            # A mixture that has not quite converged after 40 iterations serves as a codebook just as well.
             warnings.simplefilter("ignore")
             mixture.fit(rows)
         self.weights_ = mixture.weights_.astype(np.float32)
@@ -72,47 +62,41 @@ class FisherEncoder(ProjectedEncoder):
         self.variances_ = mixture.covariances_.astype(np.float32)
 
     def _encode(self, rows: np.ndarray) -> np.ndarray:
-        posteriors = _Posteriors(self.weights_, self.means_, self.variances_)
-        mass = np.zeros((self.n_modes, 1), np.float32)
+        # Sums of posteriors γ, and of γ x and γ x² side by side: each batch is two matrix products.
+        coefficients, constant = _make_log_density(self.weights_, self.means_, self.variances_)
+        s_0 = np.zeros((self.n_modes, 1), np.float32)
         moments = np.zeros((self.n_modes, 2 * rows.shape[1]), np.float32)
-        for start in range(0, len(rows), _AT_ONCE):
-            part = rows[start : start + _AT_ONCE]
-            # Rows and their squares side by side: each step is one product of matrices.
-            both = np.concatenate([part, part * part], axis=1)
-            occupancy = posteriors(both)
-            mass += occupancy.sum(axis=1, keepdims=True)
-            moments += occupancy @ both
-        first, second = np.hsplit(moments, 2)
-        deviations = np.sqrt(self.variances_)
+        for start in range(0, len(rows), _BATCH_SIZE):
+            batch = rows[start : start + _BATCH_SIZE]
+            powers = np.concatenate([batch, batch * batch], axis=1)
+            posteriors = _compute_posteriors(coefficients, constant, powers)
+            s_0 += posteriors.sum(axis=1, keepdims=True)
+            moments += posteriors @ powers
+        s_1, s_2 = np.hsplit(moments, 2)
         scale = 1 / (len(rows) * np.sqrt(self.weights_)[:, None])
-        by_mean = scale * (first - self.means_ * mass) / deviations
-        by_deviation = (
-            scale / np.sqrt(2) * ((second - 2 * self.means_ * first + self.means_**2 * mass) / self.variances_ - mass)
-        )
-        vector = np.concatenate([by_mean.ravel(), by_deviation.ravel()])
-        vector = np.sign(vector) * np.sqrt(np.abs(vector))
-        return (vector / max(float(np.linalg.norm(vector)), 1e-12)).astype(np.float32)
+        d_mu = scale * (s_1 - self.means_ * s_0) / np.sqrt(self.variances_)
+        d_sigma = scale / np.sqrt(2) * ((s_2 - 2 * self.means_ * s_1 + self.means_**2 * s_0) / self.variances_ - s_0)
+        return normalise_signed_root(np.concatenate([d_mu.ravel(), d_sigma.ravel()]))
 
-    def _table_shapes(self, row_length: int) -> dict[str, tuple[int, ...]]:
-        table = (self.n_modes, row_length)
+    def _get_table_shapes(self, n_row_values: int) -> dict[str, tuple[int, ...]]:
+        table = (self.n_modes, n_row_values)
         return {"weights": (self.n_modes,), "means": table, "variances": table}
 
 
-class _Posteriors:
-    """Tells how likely each feature came from each mode of a mixture."""
+def _make_log_density(weights: np.ndarray, means: np.ndarray, variances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return A and b such that A (x, x²) + b is the log of each mode's weighted density at x."""
+    precisions = 1 / variances
+    coefficients = np.concatenate([means * precisions, -0.5 * precisions], axis=1)
+    spread = (np.log(2 * np.pi * variances) + means**2 * precisions).sum(axis=1, keepdims=True)
+    return coefficients, np.log(weights)[:, None] - 0.5 * spread
 
-    def __init__(self, weights: np.ndarray, means: np.ndarray, variances: np.ndarray) -> None:
-        precisions = 1 / variances
-        self._coefficients = np.concatenate([means * precisions, -0.5 * precisions], axis=1)
-        spread = (np.log(2 * np.pi * variances) + means**2 * precisions).sum(axis=1, keepdims=True)
-        self._constant = np.log(weights)[:, None] - 0.5 * spread
 
-    def __call__(self, both: np.ndarray) -> np.ndarray:
-        """Take features and their squares side by side; give (n_modes, n), columns summing to 1."""
-        # A row for each mode: maxima and sums over the modes then run along the features, many at a time.
-        logs = self._coefficients @ both.T
-        logs += self._constant
-        logs -= logs.max(axis=0)
-        np.exp(logs, out=logs)
-        logs /= logs.sum(axis=0)
-        return logs
+def _compute_posteriors(coefficients: np.ndarray, constant: np.ndarray, powers: np.ndarray) -> np.ndarray:
+    """Return the posteriors of the modes, (n_modes, n), for features beside their squares, (n, 2 d)."""
+    # A row for each mode: maxima and sums over the modes run along the features, many at a time.
+    logs = coefficients @ powers.T
+    logs += constant
+    logs -= logs.max(axis=0)
+    np.exp(logs, out=logs)
+    logs /= logs.sum(axis=0)
+    return logs

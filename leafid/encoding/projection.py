@@ -1,31 +1,33 @@
-"""Local features as short uncorrelated rows, with their place beside them where wanted."""
+"""Local features as short uncorrelated rows, with the patch's position appended where wanted."""
 
 from __future__ import annotations
 
+from typing import Self
+
 import numpy as np
 
-from leafid.descriptors.local.sift import LocalFeatures
+from leafid.descriptors.local import LocalFeatures
 
 _STATE = ("mean", "components", "scale", "position_mean", "position_scale")
 
 
 class Projection:
-    """Principal components of the descriptors, and row, column and scale of the patch appended.
+    """Principal components of the descriptors; row, column and scale of the patch are appended.
 
     Parameters
     ----------
     n_components : int
         Principal components kept; at most as many as the descriptor has values.
     position_weight : float, default 0
-        0 leaves the place out.
+        0 appends no position.
 
     Attributes
     ----------
     mean_ : float32 (d,)
     components_ : float32 (d, n_components)
     scale_ : float32 scalar array
-        Standard deviation of the first component, which the rows are divided by: the covariance keeps its shape, and
-        thresholds of the mixture (regularisation, tolerance) mean the same for every kind of descriptor.
+        Standard deviation of the first component, by which the rows are divided: the covariance keeps its shape, and
+        regularisation and tolerance of the mixture mean the same for every kind of descriptor.
     position_mean_, position_scale_ : float32 (3,)
     """
 
@@ -33,8 +35,8 @@ class Projection:
         self.n_components = n_components
         self.position_weight = position_weight
 
-    def fit(self, features: LocalFeatures) -> Projection:
-        """Learn the axes from the pooled local features of many pictures."""
+    def fit(self, features: LocalFeatures) -> Self:
+        """Learn the axes from local features of many pictures."""
         descriptors = features.descriptors.astype(np.float64)
         self.mean_ = descriptors.mean(axis=0).astype(np.float32)
         values, vectors = np.linalg.eigh(np.cov(descriptors, rowvar=False))
@@ -44,34 +46,38 @@ class Projection:
         axes = axes * np.sign(axes[np.abs(axes).argmax(axis=0), np.arange(axes.shape[1])])
         self.components_ = axes.astype(np.float32)
         self.scale_ = np.sqrt(np.float32(max(values[order[0]], 1e-12)))
-        places = _places(features)
-        self.position_mean_ = places.mean(axis=0)
-        self.position_scale_ = np.maximum(places.std(axis=0), 1e-3)
+        positions = np.column_stack([features.positions, features.scales])
+        self.position_mean_ = positions.mean(axis=0)
+        self.position_scale_ = np.maximum(positions.std(axis=0), 1e-3)
         return self
 
     def transform(self, features: LocalFeatures) -> np.ndarray:
-        """Give a float32 row for each local feature, of ``n_components`` (+ 3) values."""
-        # As they lie when learned: read from a file they lie otherwise, and their product would round otherwise.
+        """Return a float32 row for each local feature, of ``n_components`` (+ 3) values."""
+        # In the memory order they were learned in: axes read from a file have the other, and would round differently.
         axes = np.asfortranarray(self.components_ / self.scale_)
         n_axes = axes.shape[1]
-        rows = np.empty((len(features), self.row_length(len(axes))), np.float32)
+        rows = np.empty((len(features), self.count_values(len(axes))), np.float32)
         np.matmul(features.descriptors, axes, out=rows[:, :n_axes])
         if self.position_weight:
-            for number, values in enumerate((*features.positions.T, features.scales)):
-                standard = (values - self.position_mean_[number]) / self.position_scale_[number]
-                rows[:, n_axes + number] = np.float32(self.position_weight) * standard
-        # Whole rows, in one go: of each a part would take twice as long.
+            for index, values in enumerate((*features.positions.T, features.scales)):
+                standard = (values - self.position_mean_[index]) / self.position_scale_[index]
+                rows[:, n_axes + index] = np.float32(self.position_weight) * standard
+        # Whole rows at once: subtracting from a part of each takes twice as long.
         offset = np.zeros(rows.shape[1], np.float32)
         offset[:n_axes] = self.mean_ @ axes
         rows -= offset
         return rows
 
+    def count_values(self, n_values: int) -> int:
+        """Count the values of a row for descriptors of `n_values` values."""
+        return min(self.n_components, n_values) + (3 if self.position_weight else 0)
+
     def get_state(self) -> dict[str, np.ndarray]:
-        """Give the learned arrays, as `set_state` takes them."""
+        """Return the learned arrays, as `set_state` takes them."""
         return {name: np.asarray(getattr(self, f"{name}_")) for name in _STATE}
 
     def get_state_shapes(self, n_values: int) -> dict[str, tuple[int, ...]]:
-        """Give the shapes of the learned arrays for descriptors of `n_values` values."""
+        """Return the shapes of the learned arrays for descriptors of `n_values` values."""
         n_axes = min(self.n_components, n_values)
         return {
             "mean": (n_values,),
@@ -81,16 +87,8 @@ class Projection:
             "position_scale": (3,),
         }
 
-    def row_length(self, n_values: int) -> int:
-        """Tell how many values a row has for descriptors of `n_values` values."""
-        return min(self.n_components, n_values) + (3 if self.position_weight else 0)
-
-    def set_state(self, state: dict[str, np.ndarray]) -> Projection:
-        """Take learned arrays instead of learning."""
+    def set_state(self, state: dict[str, np.ndarray]) -> Self:
+        """Set arrays learned before."""
         for name in _STATE:
             setattr(self, f"{name}_", state[name])
         return self
-
-
-def _places(features: LocalFeatures) -> np.ndarray:
-    return np.column_stack([features.positions, features.scales])

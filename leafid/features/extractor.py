@@ -214,4 +214,4 @@ def sample_features(
     LocalFeatures
     """
     features = extract_local_features(make_views(image, acquisition_type), patches)
-    return features.at(np.sort(np.random.default_rng(seed).permutation(len(features))[:per_picture]))
+    return features.take(np.sort(np.random.default_rng(seed).permutation(len(features))[:per_picture]))

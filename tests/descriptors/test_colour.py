@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from leafid.descriptors.colour import leaf_colour, leaf_colour_names
+from leafid.descriptors.colour import COLOUR_NAMES, measure_colour
 from leafid.errors import LeafidError
 
 FULL = np.ones((40, 50), bool)
@@ -15,8 +15,8 @@ def speckled(seed=0):
 
 
 def named(image, mask=FULL):
-    values = leaf_colour((np.rint(image).astype(np.uint8), mask))
-    return dict(zip(leaf_colour_names(), values.tolist(), strict=True))
+    values = measure_colour(np.rint(image).astype(np.uint8), mask)
+    return dict(zip(COLOUR_NAMES, values.tolist(), strict=True))
 
 
 def even(blue, green, red):
@@ -85,14 +85,14 @@ def test_the_order_of_pixels_does_not_matter():
 
 @pytest.mark.parametrize("level", [0, 255])
 def test_constant_pictures_give_finite_numbers(level):
-    values = leaf_colour((np.full((40, 50, 3), level, np.uint8), FULL))
+    values = measure_colour(np.full((40, 50, 3), level, np.uint8), FULL)
     assert values.dtype == np.float32
     assert np.isfinite(values).all()
-    assert len(values) == len(leaf_colour_names()) == len(set(leaf_colour_names()))
+    assert len(values) == len(COLOUR_NAMES) == len(set(COLOUR_NAMES))
 
 
 def test_wrong_arrays_are_named():
     with pytest.raises(LeafidError, match="found an empty one"):
-        leaf_colour((np.zeros((9, 9, 3), np.uint8), np.zeros((9, 9), bool)))
+        measure_colour(np.zeros((9, 9, 3), np.uint8), np.zeros((9, 9), bool))
     with pytest.raises(ValueError, match=r"found uint8 \(9, 9\)"):
-        leaf_colour((np.zeros((9, 9), np.uint8), np.ones((9, 9), bool)))
+        measure_colour(np.zeros((9, 9), np.uint8), np.ones((9, 9), bool))

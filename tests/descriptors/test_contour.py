@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from leafid.descriptors.closed_curves import contour_area, contour_length, resample, smoothing_gain
-from leafid.descriptors.contour import CONTOUR_POINTS, SIDE, normalise_shape
+from leafid.descriptors.contour import CONTOUR_POINTS, SIDE, contour_area, contour_length, normalise_shape, resample
 from leafid.errors import LeafidError
 
 # In pixels: one Newton step over a step edge smoothed by one pixel ends up to 0.13 pixels from it.
@@ -114,22 +113,6 @@ def test_resampling_walks_the_polygon(corners, count):
         else:
             expected.append(list(corners[0]))
     np.testing.assert_allclose(resample(polygon, count), expected, atol=1e-6)  # rounding of the summed lengths
-
-
-def test_smoothing_is_a_circular_gaussian():
-    signal = np.random.default_rng(3).normal(size=(64, 2))
-    sigma = 0.05
-    expected = np.zeros_like(signal)
-    for place in range(64):
-        total = 0.0
-        for other in range(-256, 257):
-            weight = np.exp(-0.5 * (other / (sigma * 64)) ** 2)
-            expected[place] += weight * signal[(place + other) % 64]
-            total += weight
-        expected[place] /= total
-    # The Gaussian's own tail beyond the Nyquist frequency: exp(-2 (π · 0.05 · 32)²), far below the tolerance.
-    smooth = np.fft.irfft(np.fft.rfft(signal, axis=0) * smoothing_gain(np.arange(33), sigma)[:, None], n=64, axis=0)
-    np.testing.assert_allclose(smooth, expected, atol=1e-9)
 
 
 @pytest.mark.parametrize("radius", [9, 40, 160, 700])

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from leafid.descriptors.contour import normalise_shape
-from leafid.descriptors.curvature import BINS, SCALES, curvature_histograms, disc_shares, soft_histograms
+from leafid.descriptors.curvature import BINS, SCALES, compute_soft_histograms, measure_curvature, measure_disc_shares
 
 
 def leaf(size=360):
@@ -14,7 +14,7 @@ def leaf(size=360):
 def test_disc_shares_are_those_of_drawn_discs():
     shape = normalise_shape(leaf())
     centres = shape.contour[::79]
-    areas, arcs = disc_shares(shape, centres)
+    areas, arcs = measure_disc_shares(shape, centres)
     rows, cols = np.indices(shape.grey.shape)
     cover = shape.grey / 255.0
     for centre, area, arc in zip(centres, areas, arcs, strict=True):
@@ -36,7 +36,7 @@ def test_disc_shares_are_those_of_drawn_discs():
 def test_a_circle_has_the_shares_of_a_lens():
     rows, cols = np.indices((401, 401)) - 200
     shape = normalise_shape(rows**2 + cols**2 <= 180**2)
-    areas, arcs = disc_shares(shape, shape.contour[::32])
+    areas, arcs = measure_disc_shares(shape, shape.contour[::32])
     big = shape.side / np.sqrt(np.pi)
     for index, radius in enumerate(np.array(SCALES) * shape.side):
         half_angle = np.arccos(radius / (2 * big))
@@ -57,7 +57,7 @@ def test_a_straight_edge_halves_discs_and_a_right_corner_quarters_them():
     shape = normalise_shape(mask)
     middle = np.array(shape.grey.shape) / 2 - 0.5
     low = middle - shape.side / 2
-    areas, arcs = disc_shares(shape, np.array([[low[0], middle[1]], low]))
+    areas, arcs = measure_disc_shares(shape, np.array([[low[0], middle[1]], low]))
     near = np.array(SCALES) < 0.45
     # Of 24 directions just a half and a quarter lie inside; single ones are read in the soft edge, as parts. That moves
     # discs of ten circles by 0.003, and with 720 directions by 0.001.
@@ -75,11 +75,11 @@ def test_soft_histograms_are_the_slow_ones():
     for column in range(3):
         for value in np.clip(values[:, column], middles[0], middles[-1]):
             expected[column] += np.maximum(0, 1 - np.abs(value - middles) * 6)
-    np.testing.assert_allclose(soft_histograms(values, 6), expected / 40, atol=1e-12)
+    np.testing.assert_allclose(compute_soft_histograms(values, 6), expected / 40, atol=1e-12)
 
 
 def test_each_scales_histogram_is_a_whole():
-    values = curvature_histograms(leaf()).reshape(-1, BINS)
+    values = measure_curvature(normalise_shape(leaf())).reshape(-1, BINS)
     assert values.shape[0] == 2 * len(SCALES)
     np.testing.assert_allclose((values**2).sum(axis=1), 1, rtol=1e-5)
 
@@ -89,5 +89,5 @@ def test_every_leaflet_counts():
     rows, cols = np.indices((300, 600))
     one[(rows - 150) ** 2 + (cols - 150) ** 2 <= 90**2] = True
     two[20:280, 400:590] = True
-    alone, together = curvature_histograms(two), curvature_histograms(one | two)
+    alone, together = measure_curvature(normalise_shape(two)), measure_curvature(normalise_shape(one | two))
     assert np.abs(alone - together).max() > 0.2

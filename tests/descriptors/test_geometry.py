@@ -1,11 +1,12 @@
 import numpy as np
 import pytest
 
-from leafid.descriptors.geometry import RING_LIMIT, RINGS, WIDTHS, geometry, geometry_names
+from leafid.descriptors.contour import normalise_shape
+from leafid.descriptors.geometry import GEOMETRY_NAMES, RING_LIMIT, RINGS, WIDTHS, measure_geometry
 
 
 def measure(mask):
-    return dict(zip(geometry_names(), geometry(mask).tolist(), strict=True))
+    return dict(zip(GEOMETRY_NAMES, measure_geometry(normalise_shape(mask)).tolist(), strict=True))
 
 
 def ellipse(long, short, turn=0.0, size=500):
@@ -43,20 +44,20 @@ def test_a_disc_has_the_values_of_a_circle():
         "tail_skewness": 0,
     }
     for name, value in expected.items():
-        assert values[f"geometry_{name}"] == pytest.approx(value, abs=CLOSE), name
+        assert values[f"{name}"] == pytest.approx(value, abs=CLOSE), name
 
 
 @pytest.mark.parametrize("turn", [0.0, 0.5, 1.2, np.pi / 2])
 def test_an_ellipse_has_the_values_of_its_axes(turn):
     values = measure(ellipse(200, 80, turn))
-    assert values["geometry_log_aspect_box"] == pytest.approx(np.log(2.5), abs=CLOSE)
-    assert values["geometry_log_aspect_axes"] == pytest.approx(np.log(2.5), abs=CLOSE)
-    assert values["geometry_eccentricity"] == pytest.approx(np.sqrt(1 - 0.16), abs=CLOSE)
-    assert values["geometry_extent"] == pytest.approx(np.pi / 4, abs=CLOSE)
-    assert values["geometry_roundness"] == pytest.approx(0.4, abs=CLOSE)
-    assert values["geometry_log_length"] == pytest.approx(np.log(400 / np.sqrt(np.pi * 200 * 80)), abs=CLOSE)
-    assert values["geometry_log_width"] == pytest.approx(np.log(160 / np.sqrt(np.pi * 200 * 80)), abs=CLOSE)
-    assert values["geometry_mirror_error_lengthwise"] == pytest.approx(0, abs=CLOSE)
+    assert values["log_aspect_box"] == pytest.approx(np.log(2.5), abs=CLOSE)
+    assert values["log_aspect_axes"] == pytest.approx(np.log(2.5), abs=CLOSE)
+    assert values["eccentricity"] == pytest.approx(np.sqrt(1 - 0.16), abs=CLOSE)
+    assert values["extent"] == pytest.approx(np.pi / 4, abs=CLOSE)
+    assert values["roundness"] == pytest.approx(0.4, abs=CLOSE)
+    assert values["log_length"] == pytest.approx(np.log(400 / np.sqrt(np.pi * 200 * 80)), abs=CLOSE)
+    assert values["log_width"] == pytest.approx(np.log(160 / np.sqrt(np.pi * 200 * 80)), abs=CLOSE)
+    assert values["mirror_error_lengthwise"] == pytest.approx(0, abs=CLOSE)
 
 
 def test_widths_are_row_sums_of_an_upright_leaf():
@@ -74,15 +75,15 @@ def test_widths_are_row_sums_of_an_upright_leaf():
     # The tail (longer end) is the narrow one, at the top: the axis points there.
     differences = expected[::-1] - expected
     for index in range(WIDTHS // 2):
-        difference = abs(values[f"geometry_width_difference_{index + 1}"])
+        difference = abs(values[f"width_difference_{index + 1}"])
         # Sums of pixels on either side, so that edges matter less than for a single length.
-        assert values[f"geometry_width_sum_{index + 1}"] == pytest.approx(sums[index], abs=CLOSE / 3)
+        assert values[f"width_sum_{index + 1}"] == pytest.approx(sums[index], abs=CLOSE / 3)
         assert difference == pytest.approx(abs(differences[index]), abs=CLOSE / 3)
 
 
 def test_rings_hold_the_shares_of_the_area():
     mask = ellipse(200, 80)
-    values = geometry(mask)[-RINGS:]
+    values = measure_geometry(normalise_shape(mask))[-RINGS:]
     rows, cols = np.nonzero(mask)
     distance = np.hypot(rows - rows.mean(), cols - cols.mean()) / np.sqrt(len(rows))
     expected = [
@@ -98,15 +99,15 @@ def test_parts_and_holes_are_seen():
     mask[20:120, 20:120] = True
     mask[150:200, 150:250] = True
     values = measure(mask)
-    assert values["geometry_log_parts"] == pytest.approx(np.log(2))
-    assert values["geometry_largest_part"] == pytest.approx(2 / 3, abs=CLOSE)
-    assert values["geometry_holes_root"] == pytest.approx(0, abs=0.1)  # √ of a rim's uncertainty of 1 %
+    assert values["log_parts"] == pytest.approx(np.log(2))
+    assert values["largest_part"] == pytest.approx(2 / 3, abs=CLOSE)
+    assert values["holes_root"] == pytest.approx(0, abs=0.1)  # √ of a rim's uncertainty of 1 %
     mask[40:90, 40:90] = False
-    assert measure(mask)["geometry_holes_root"] == pytest.approx(np.sqrt(2500 / 15000), abs=0.03)
+    assert measure(mask)["holes_root"] == pytest.approx(np.sqrt(2500 / 15000), abs=0.03)
 
 
 def test_a_cross_has_the_solidity_of_its_arms():
     mask = np.zeros((300, 300), bool)
     mask[120:180, 30:270] = mask[30:270, 120:180] = True
     hull = 240**2 - 2 * 90**2  # the square without its four corner triangles
-    assert measure(mask)["geometry_solidity"] == pytest.approx((2 * 240 * 60 - 60**2) / hull, abs=CLOSE)
+    assert measure(mask)["solidity"] == pytest.approx((2 * 240 * 60 - 60**2) / hull, abs=CLOSE)

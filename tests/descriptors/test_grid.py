@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from leafid.descriptors.local.grid import Grid
-from leafid.descriptors.local.sift import dense_sift
+from leafid.descriptors.local.sift import extract_dense_sift
 
 
 def picture(rows, cols):
@@ -15,7 +15,7 @@ def picture(rows, cols):
 
 def test_a_limit_spreads_windows_over_all_scales():
     grey = picture(64, 64)
-    everything, some = dense_sift(grey), dense_sift(grey, grid=Grid(max_patches=100))
+    everything, some = extract_dense_sift(grey), extract_dense_sift(grey, grid=Grid(max_patches=100))
     assert len(some) == 100
     assert {*some.scales.tolist()} == {*everything.scales.tolist()}
     rows = {row.tobytes() for row in everything.descriptors}
@@ -24,8 +24,8 @@ def test_a_limit_spreads_windows_over_all_scales():
 
 def test_a_focus_takes_windows_as_often_as_its_gaussian_says():
     grey = picture(400, 300)
-    found = dense_sift(grey, grid=Grid(n_scales=1, focus=0.2, max_patches=1000))
-    everything = dense_sift(grey, grid=Grid(n_scales=1))
+    found = extract_dense_sift(grey, grid=Grid(n_scales=1, focus=0.2, max_patches=1000))
+    everything = extract_dense_sift(grey, grid=Grid(n_scales=1))
     assert len(found) == 1000
     assert len({tuple(place) for place in found.positions.tolist()}) == 1000
     weights = np.exp(-((everything.positions - 0.5) ** 2).sum(axis=1) / (2 * 0.2**2))
@@ -40,39 +40,44 @@ def test_a_focus_takes_windows_as_often_as_its_gaussian_says():
 @pytest.mark.parametrize("max_patches", [0, 10])
 def test_a_region_that_keeps_no_window_leaves_none(focus, max_patches):
     grey = picture(60, 80)
-    found = dense_sift(grey, np.zeros(grey.shape, bool), Grid(focus=focus, max_patches=max_patches))
+    found = extract_dense_sift(grey, np.zeros(grey.shape, bool), Grid(focus=focus, max_patches=max_patches))
     assert found.descriptors.shape == (0, 128)
 
 
 def test_a_focus_takes_no_window_twice():
     grey = picture(64, 64)
     for max_patches in (0, 50, 5000):
-        found = dense_sift(grey, grid=Grid(n_scales=1, focus=0.1, max_patches=max_patches))
+        found = extract_dense_sift(grey, grid=Grid(n_scales=1, focus=0.1, max_patches=max_patches))
         places = {tuple(place) for place in found.positions.tolist()}
         assert 0 < len(places) == len(found) <= (max_patches or 169)
     # In the middle, where the Gaussian is flat, a wide focus leaves nothing out.
-    assert len(dense_sift(grey, grid=Grid(n_scales=1, focus=100))) == len(dense_sift(grey, grid=Grid(n_scales=1)))
+    assert len(extract_dense_sift(grey, grid=Grid(n_scales=1, focus=100))) == len(
+        extract_dense_sift(grey, grid=Grid(n_scales=1))
+    )
 
 
 def test_patches_outside_of_the_region_are_left_out():
     grey = picture(48, 48)
     region = np.zeros((48, 48), bool)
     region[:16, :16] = True
-    everywhere, inside = dense_sift(grey, grid=Grid(n_scales=1)), dense_sift(grey, region, grid=Grid(n_scales=1))
+    everywhere, inside = (
+        extract_dense_sift(grey, grid=Grid(n_scales=1)),
+        extract_dense_sift(grey, region, grid=Grid(n_scales=1)),
+    )
     # A window of 16 × 16 pixels whose corner is (4a, 4b) shares (16 - 4a)(16 - 4b) with the region: a tenth is 25.6.
     shared = [(16 - 4 * a) * (16 - 4 * b) for a in range(9) for b in range(9) if a < 4 and b < 4]
     assert len(inside) == sum(area >= 25.6 for area in shared)
     kept = {tuple(place) for place in inside.positions.tolist()}
     chosen = [tuple(place) in kept for place in everywhere.positions.tolist()]
     np.testing.assert_array_equal(everywhere.descriptors[chosen], inside.descriptors)
-    assert len(dense_sift(grey, np.zeros((48, 48), bool))) == 0
+    assert len(extract_dense_sift(grey, np.zeros((48, 48), bool))) == 0
 
 
 def test_patches_are_of_the_inside_or_of_the_edge_or_of_both():
     grey, region = picture(90, 70), np.zeros((90, 70), bool)
     cv2.ellipse(region.view(np.uint8), (35, 44), (24, 33), 20, 0, 360, 1, -1)
     both, inside, edge = (
-        dense_sift(grey, region, Grid(n_scales=3, coverage=least, max_coverage=most))
+        extract_dense_sift(grey, region, Grid(n_scales=3, coverage=least, max_coverage=most))
         for least, most in ((0.1, 1.0), (0.95, 1.0), (0.1, 0.95))
     )
     places, inner, outer = (
@@ -88,6 +93,6 @@ def test_patches_are_of_the_inside_or_of_the_edge_or_of_both():
     region = np.zeros((48, 48), bool)
     region[:16, :16] = True
     shared = [(16 - 4 * a) * (16 - 4 * b) for a in range(4) for b in range(4)]
-    half = dense_sift(picture(48, 48), region, Grid(n_scales=1, max_coverage=0.5))
+    half = extract_dense_sift(picture(48, 48), region, Grid(n_scales=1, max_coverage=0.5))
     assert len(half) == sum(25.6 <= area <= 128 for area in shared)
     assert 128 in shared

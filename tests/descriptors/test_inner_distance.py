@@ -3,14 +3,12 @@ import heapq
 import numpy as np
 import pytest
 
-from leafid.descriptors.closed_curves import resample
-from leafid.descriptors.contour import normalise_shape
+from leafid.descriptors.contour import normalise_shape, resample
 from leafid.descriptors.local.inner_distance import (
     ANGLE_BINS,
     DISTANCE_BINS,
-    inner_distance_context,
-    inner_distance_context_names,
-    inner_distances,
+    compute_inner_distances,
+    compute_shape_contexts,
 )
 from leafid.errors import LeafidError
 
@@ -43,7 +41,7 @@ def walk(mask, start):
 def test_distances_are_the_lengths_of_ways_inside_the_leaf():
     shape = normalise_shape(horseshoe())
     points = resample(shape.contour, 48)
-    distances, _ = inner_distances(shape, 48)
+    distances, _ = compute_inner_distances(shape, 48)
     mask = shape.grey >= 40
     for start in (17,):
         ways = walk(mask, tuple(np.rint(points[start]).astype(int).tolist()))
@@ -57,7 +55,7 @@ def test_in_a_convex_leaf_every_way_is_straight():
     rows, cols = np.indices((301, 301)) - 150
     shape = normalise_shape((rows / 1.4) ** 2 + cols**2 <= 95**2)
     points = resample(shape.contour, 40)
-    distances, previous = inner_distances(shape, 40)
+    distances, previous = compute_inner_distances(shape, 40)
     straight = np.hypot(*(points[:, None] - points[None]).transpose(2, 0, 1))
     # Neighbours' chords run along the rim, where a way by a third point is longer by next to nothing.
     np.testing.assert_allclose(distances, straight, rtol=0.01)
@@ -72,26 +70,24 @@ def test_the_way_round_a_notch_is_longer_than_the_straight_one():
     low = points.min(axis=0)
     left = np.argmin(np.abs(points - low - np.array([0, 35]) * scale).sum(axis=1))
     right = np.argmin(np.abs(points - low - np.array([0, 185]) * scale).sum(axis=1))
-    distances, _ = inner_distances(shape, 80)
+    distances, _ = compute_inner_distances(shape, 80)
     by_the_corners = 2 * np.hypot(160, 35) + 80
     # The way turns at points of the contour, not at its corners: 1.3 % with 80 of them, 0.6 % with 320.
     assert distances[left, right] == pytest.approx(by_the_corners * scale, rel=0.02)
 
 
 def test_each_points_histogram_is_a_whole():
-    values = inner_distance_context(horseshoe(), 60)
+    values = compute_shape_contexts(normalise_shape(horseshoe()), 60)
     assert values.dtype == np.float32
     assert values.shape == (60, DISTANCE_BINS * ANGLE_BINS)
     np.testing.assert_allclose((values**2).sum(axis=1), 1, rtol=1e-5)
-    names = inner_distance_context_names()
-    assert len(names) == len(set(names)) == values.shape[1]
 
 
 def test_histograms_are_the_counts_of_each_point():
     shape = normalise_shape(horseshoe())
     count = 30
     points = resample(shape.contour, count)
-    distances, previous = inner_distances(shape, count)
+    distances, previous = compute_inner_distances(shape, count)
     mean = distances[~np.eye(count, dtype=bool)].mean()
     expected = np.zeros((count, DISTANCE_BINS, ANGLE_BINS))
     for own in range(count):
@@ -105,14 +101,17 @@ def test_histograms_are_the_counts_of_each_point():
             sector = int(np.floor(angle / (2 * np.pi / ANGLE_BINS) + 0.5)) % ANGLE_BINS
             octave = int(np.floor(np.log2(distances[own, other] / mean))) + DISTANCE_BINS - 1
             expected[own, min(max(octave, 0), DISTANCE_BINS - 1), sector] += 1 / (count - 1)
-    values = inner_distance_context(shape, count)
+    values = compute_shape_contexts(shape, count)
     np.testing.assert_allclose(values, np.sqrt(expected).reshape(count, -1), atol=1e-6)
 
 
 def test_a_turned_leaf_has_the_same_histograms_elsewhere():
     mask = horseshoe()
     mask[150:170, 250:290] = True
-    first, turned = inner_distance_context(mask), inner_distance_context(np.rot90(mask))
+    first, turned = (
+        compute_shape_contexts(normalise_shape(mask)),
+        compute_shape_contexts(normalise_shape(np.rot90(mask))),
+    )
     # Hellinger affinity of the mean histograms; the start point lies elsewhere by up to half a step.
     a, b = (first**2).mean(axis=0), (turned**2).mean(axis=0)
     assert (np.sqrt(a) * np.sqrt(b)).sum() > 0.98
@@ -120,9 +119,9 @@ def test_a_turned_leaf_has_the_same_histograms_elsewhere():
 
 @pytest.mark.parametrize("mask", [np.ones((1, 1), bool), np.ones((1, 60), bool), np.eye(25, dtype=bool)])
 def test_tiny_masks_give_finite_values(mask):
-    assert np.isfinite(inner_distance_context(mask)).all()
+    assert np.isfinite(compute_shape_contexts(normalise_shape(mask))).all()
 
 
 def test_no_leaf_is_an_error():
     with pytest.raises(LeafidError, match="expected a leaf in the mask"):
-        inner_distance_context(np.zeros((20, 20), bool))
+        compute_shape_contexts(normalise_shape(np.zeros((20, 20), bool)))

@@ -11,26 +11,26 @@ from leafid.descriptors.lbp import (
     PRECISION,
     CodedLevel,
     Scale,
-    fourier_features,
-    positions,
-    pyramid,
-    ring_scales,
-    uniform_labels,
+    build_pyramid,
+    compute_fourier_features,
+    index_centres,
+    label_uniform_codes,
+    make_ring_scales,
 )
 
 SMALL = Scale(0, 1, 1)
 CLOCKWISE = [(0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1), (-1, 0), (-1, 1)]
 
 
-def slow_counts(level, places, scale):
-    """The formulas, pixel by pixel: sign and magnitude patterns of every place."""
+def count_slowly(level, is_centre, scale):
+    """The formulas, pixel by pixel: sign and magnitude patterns of every centre."""
     rows, cols = level.shape
 
     def value(row, col):
         return int(level[min(max(row, 0), rows - 1), min(max(col, 0), cols - 1)])
 
     differences = []
-    for row, col in zip(*np.nonzero(places), strict=True):
+    for row, col in zip(*np.nonzero(is_centre), strict=True):
         ring = []
         for k, (down, right) in enumerate(CLOCKWISE):
             step = scale.diagonal if k % 2 else scale.straight
@@ -54,18 +54,19 @@ def changes(code):
 def test_counts_follow_the_formula(scale):
     rng = np.random.default_rng(1)
     level = rng.integers(0, 30, (13, 17)).astype(np.int16) * 500
-    places = rng.random(level.shape) < 0.6
-    np.testing.assert_array_equal(CodedLevel(level).counts(positions(places), scale), slow_counts(level, places, scale))
+    is_centre = rng.random(level.shape) < 0.6
+    counts = CodedLevel(level).count_codes(index_centres(is_centre), scale)
+    np.testing.assert_array_equal(counts, count_slowly(level, is_centre, scale))
 
 
-def test_no_places_have_no_codes():
-    nothing = positions(np.zeros((5, 5), bool))
-    assert CodedLevel(np.ones((5, 5), np.int16)).counts(nothing, SMALL).sum() == 0
+def test_no_centres_have_no_codes():
+    nothing = index_centres(np.zeros((5, 5), bool))
+    assert CodedLevel(np.ones((5, 5), np.int16)).count_codes(nothing, SMALL).sum() == 0
 
 
 def test_a_flat_level_has_ones_only():
     level = np.full((6, 6), 77, np.int16)
-    counts = CodedLevel(level).counts(positions(np.ones((6, 6), bool)), SMALL)
+    counts = CodedLevel(level).count_codes(index_centres(np.ones((6, 6), bool)), SMALL)
     assert counts[:, 255].tolist() == [36, 36]
 
 
@@ -75,16 +76,16 @@ def test_more_or_less_light_changes_no_code(light):
     # From 30 to 200, so that a little more light clips nothing.
     grey = np.random.default_rng(6).integers(30, 201, (32, 24)).astype(np.uint8)
     lighter = (grey.astype(int) + light).astype(np.uint8)
-    for one, other in zip(pyramid(grey, 3), pyramid(lighter, 3), strict=True):
-        everywhere = positions(np.ones(one.shape, bool))
-        for scale in ring_scales(1):
+    for one, other in zip(build_pyramid(grey, 3), build_pyramid(lighter, 3), strict=True):
+        everywhere = index_centres(np.ones(one.shape, bool))
+        for scale in make_ring_scales(1):
             np.testing.assert_array_equal(
-                CodedLevel(one).counts(everywhere, scale), CodedLevel(other).counts(everywhere, scale)
+                CodedLevel(one).count_codes(everywhere, scale), CodedLevel(other).count_codes(everywhere, scale)
             )
 
 
 def test_labels_by_hand():
-    labels = uniform_labels()
+    labels = label_uniform_codes()
     assert labels[0b00000001] == 0
     assert labels[0b10000000] == 7
     assert labels[0b10000001] == 8 + 7  # two ones that begin at bit 7 and go on at bit 0
@@ -93,7 +94,7 @@ def test_labels_by_hand():
 
 
 def test_labels_are_uniform_exactly_where_the_code_changes_at_most_twice():
-    labels = uniform_labels()
+    labels = label_uniform_codes()
     uniform = [code for code in range(256) if changes(code) <= 2]
     assert len(uniform) == 58
     assert sorted(labels[uniform]) == list(range(58))
@@ -102,7 +103,7 @@ def test_labels_are_uniform_exactly_where_the_code_changes_at_most_twice():
 
 def test_features_follow_the_formula():
     counts = np.random.default_rng(2).integers(0, 50, 256)
-    labels, total = uniform_labels(), counts.sum()
+    labels, total = label_uniform_codes(), counts.sum()
     expected = []
     for ones in range(1, 8):
         row = [counts[labels == (ones - 1) * 8 + r].sum() / total for r in range(8)]
@@ -110,7 +111,7 @@ def test_features_follow_the_formula():
             expected.append(abs(sum(h * cmath.exp(-2j * cmath.pi * u * r / 8) for r, h in enumerate(row))))
     expected += [counts[labels == label].sum() / total for label in (56, 57, 58)]
     # Computed in float64 and stored in float32, whose relative precision is 6e-8.
-    np.testing.assert_allclose(fourier_features(counts), expected, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(compute_fourier_features(counts), expected, rtol=1e-6, atol=1e-9)
 
 
 @given(arrays(np.int64, 256, elements=st.integers(0, 1000)), st.integers(0, 7), st.booleans())
@@ -122,11 +123,11 @@ def test_features_ignore_turns_by_45_degrees_and_mirrors(counts, turn, mirror):
         bits = bits[::-1] if mirror else bits
         moved[sum(bits[(k - turn) % 8] << k for k in range(8))] = counts[code]
     # Only the order of summation differs.
-    np.testing.assert_allclose(fourier_features(moved), fourier_features(counts), atol=1e-6)
+    np.testing.assert_allclose(compute_fourier_features(moved), compute_fourier_features(counts), atol=1e-6)
 
 
 def test_features_lie_between_0_and_1_and_rows_sum_to_1():
-    features = fourier_features(np.random.default_rng(3).integers(0, 9, (4, 2, 256)))
+    features = compute_fourier_features(np.random.default_rng(3).integers(0, 9, (4, 2, 256)))
     assert features.shape == (4, 2, 38)
     assert features.min() >= 0
     # Harmonic 0 of each row is the row's share; with the last three they are all codes.
@@ -135,11 +136,11 @@ def test_features_lie_between_0_and_1_and_rows_sum_to_1():
 
 
 def test_no_codes_give_zeros():
-    assert not fourier_features(np.zeros(256, int)).any()
+    assert not compute_fourier_features(np.zeros(256, int)).any()
 
 
 def test_pyramid_of_a_constant_is_constant():
-    levels = pyramid(np.full((32, 16), 100, np.uint8), 4)
+    levels = build_pyramid(np.full((32, 16), 100, np.uint8), 4)
     assert [level.shape for level in levels] == [(32, 16), (16, 8), (8, 4), (4, 2)]
     assert all((level == 100 * PRECISION).all() for level in levels)
 
@@ -149,28 +150,30 @@ def test_pyramid_follows_the_formula():
     padded = np.pad(grey.astype(float) * PRECISION, 1, mode="edge")
     kernel = np.array([1, 3, 3, 1]) / 8
     expected = [[kernel @ padded[r : r + 4, c : c + 4] @ kernel for c in range(0, 12, 2)] for r in range(0, 8, 2)]
-    np.testing.assert_array_equal(pyramid(grey, 2)[1], np.rint(expected))
+    np.testing.assert_array_equal(build_pyramid(grey, 2)[1], np.rint(expected))
 
 
 def test_pyramid_turns_with_the_picture():
     grey = np.random.default_rng(5).integers(0, 256, (48, 32)).astype(np.uint8)
-    for level, turned in zip(pyramid(grey, 4), pyramid(np.ascontiguousarray(np.rot90(grey)), 4), strict=True):
+    for level, turned in zip(
+        build_pyramid(grey, 4), build_pyramid(np.ascontiguousarray(np.rot90(grey)), 4), strict=True
+    ):
         np.testing.assert_array_equal(np.rot90(level), turned)
 
 
 def test_pyramid_keeps_black_and_white_apart():
     grey = np.full((16, 16), 255, np.uint8)
     cv2.rectangle(grey, (0, 0), (7, 15), 0, -1)
-    last = pyramid(grey, 4)[-1]
+    last = build_pyramid(grey, 4)[-1]
     assert last.dtype == np.int16
     assert 0 <= last.min() < last.max() <= 255 * PRECISION
 
 
 def test_radii_grow_by_about_the_square_root_of_two():
-    radii = np.array([scale.radius for scale in ring_scales(4)])
+    radii = np.array([scale.radius for scale in make_ring_scales(4)])
     assert len(radii) == 10
     ratios = radii[1:] / radii[:-1]
     # Whole steps can't grow evenly; none stands still or leaps.
     assert ratios.min() > 1.15
     assert ratios.max() < 2.05
-    assert ring_scales(4, fine=False) == ring_scales(4)[2:]
+    assert make_ring_scales(4, fine=False) == make_ring_scales(4)[2:]

@@ -4,19 +4,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from leafid.descriptors.contour import normalise_shape
+from leafid.descriptors.local.colour import COLOUR_LENGTH, extract_dense_colour
+from leafid.descriptors.local.features import concatenate_features
 from leafid.descriptors.local.grid import SYMMETRIES, Grid
-from leafid.descriptors.local.inner_distance import inner_distance_context
+from leafid.descriptors.local.inner_distance import compute_shape_contexts, extract_inner_distance
 from leafid.descriptors.local.registry import LOCAL_DESCRIPTORS, get_local_descriptor
 from leafid.descriptors.local.sift import (
     CHROMA_LENGTH,
-    COLOUR_LENGTH,
     SIFT_LENGTH,
-    concatenate_features,
-    dense_chroma_sift,
-    dense_colour,
-    dense_sift,
-    detected_sift,
-    inner_distance_features,
+    extract_chroma_sift,
+    extract_dense_sift,
+    extract_detected_sift,
 )
 
 CELL = 4
@@ -68,7 +67,7 @@ def root_shares(sums):
 @pytest.mark.parametrize(("rows", "cols"), [(16, 16), (24, 31), (27, 20)])
 def test_dense_sift_equals_the_literal_definition(rows, cols):
     grey = picture(rows, cols)
-    found = dense_sift(grey, grid=Grid(CELL, n_scales=1))
+    found = extract_dense_sift(grey, grid=Grid(CELL, n_scales=1))
     wanted = literal_windows(grey, CELL)
     assert found.descriptors.shape == (len(wanted), 128)
     # Means are rounded twice to 1/128 grey level: a part of 1e-5 of the full range, of which the root is taken.
@@ -80,13 +79,15 @@ def test_dense_sift_equals_the_literal_definition(rows, cols):
 
 def test_further_scales_are_those_of_reduced_pictures():
     grey = picture(64, 48)
-    found = dense_sift(grey, grid=Grid(n_scales=9))
+    found = extract_dense_sift(grey, grid=Grid(n_scales=9))
     # Reduced by √2 and 2, and no further: 64 × 48 at a half of the root of a half is 23 × 17, and at a quarter 16 × 12,
     # smaller than a patch.
     between = cv2.resize(grey, (34, 45), interpolation=cv2.INTER_LINEAR)
     half = cv2.resize(grey, (24, 32), interpolation=cv2.INTER_AREA)
     quarter = cv2.resize(between[:44], (17, 22), interpolation=cv2.INTER_AREA)
-    wanted = concatenate_features([dense_sift(one, grid=Grid(n_scales=1)) for one in (grey, between, half, quarter)])
+    wanted = concatenate_features(
+        [extract_dense_sift(one, grid=Grid(n_scales=1)) for one in (grey, between, half, quarter)]
+    )
     np.testing.assert_array_equal(found.descriptors, wanted.descriptors)
     # The half row that is left out at an odd size moves places by a part of a pixel.
     np.testing.assert_allclose(found.positions, wanted.positions, atol=1e-6)
@@ -95,7 +96,7 @@ def test_further_scales_are_those_of_reduced_pictures():
 
 @given(st.integers(0, 1000), st.sampled_from([1, 2, 4]))
 def test_rows_are_roots_of_shares(seed, n_scales):
-    rows = dense_sift(picture(40, 56, seed), grid=Grid(n_scales=n_scales)).descriptors
+    rows = extract_dense_sift(picture(40, 56, seed), grid=Grid(n_scales=n_scales)).descriptors
     assert rows.dtype == np.float32
     assert (rows >= 0).all()
     norms = np.linalg.norm(rows, axis=1)
@@ -105,7 +106,7 @@ def test_rows_are_roots_of_shares(seed, n_scales):
 
 
 def test_a_flat_picture_has_no_structure():
-    assert not dense_sift(np.full((32, 32), 200, np.uint8)).descriptors.any()
+    assert not extract_dense_sift(np.full((32, 32), 200, np.uint8)).descriptors.any()
 
 
 @given(st.floats(0.3, 0.9), st.integers(0, 40))
@@ -113,8 +114,8 @@ def test_light_hardly_counts(gain, offset):
     grey = picture(32, 32)
     darker = np.uint8(np.round(grey * gain * (255 - offset) / 255 + offset))
     bright, dark = (
-        dense_sift(grey, grid=Grid(n_scales=1)).descriptors,
-        dense_sift(darker, grid=Grid(n_scales=1)).descriptors,
+        extract_dense_sift(grey, grid=Grid(n_scales=1)).descriptors,
+        extract_dense_sift(darker, grid=Grid(n_scales=1)).descriptors,
     )
     # Rounding to whole grey values, and the noise floor against a weaker gradient.
     assert np.abs(bright - dark).max() < 0.08
@@ -130,14 +131,14 @@ def mirrored_cells(descriptors):
 def test_a_mirror_image_permutes_cells_and_orientations(seed):
     grey = picture(24, 32, seed)
     found, mirror = (
-        dense_sift(grey, grid=Grid(n_scales=1)),
-        dense_sift(np.ascontiguousarray(grey[:, ::-1]), grid=Grid(n_scales=1)),
+        extract_dense_sift(grey, grid=Grid(n_scales=1)),
+        extract_dense_sift(np.ascontiguousarray(grey[:, ::-1]), grid=Grid(n_scales=1)),
     )
     order = np.lexsort((1 - mirror.positions[:, 1], mirror.positions[:, 0]))
     np.testing.assert_allclose(mirrored_cells(mirror.descriptors[order]), found.descriptors, atol=1e-6)
 
 
-@pytest.mark.parametrize(("describe", "draw"), [(dense_sift, picture), (dense_chroma_sift, lab_picture)])
+@pytest.mark.parametrize(("describe", "draw"), [(extract_dense_sift, picture), (extract_chroma_sift, lab_picture)])
 @pytest.mark.parametrize("way", range(8))
 def test_every_eighth_window_is_read_as_in_the_turned_and_mirrored_picture(way, describe, draw):
     # Whole cells fill the picture at this size: the turned one has its windows at the same places.
@@ -147,7 +148,7 @@ def test_every_eighth_window_is_read_as_in_the_turned_and_mirrored_picture(way, 
     there = describe(turned, grid=Grid(n_scales=1))
     places = [tuple(place) for place in np.round(there.positions, 4)]
     found = describe(image, grid=Grid(n_scales=1, symmetry="turns"))
-    own = found.at(np.arange(way, len(found), SYMMETRIES["turns"]))
+    own = found.take(np.arange(way, len(found), SYMMETRIES["turns"]))
     assert len(own) >= 3
     for values, place, scale in zip(own.descriptors, np.round(own.positions, 4), own.scales, strict=True):
         twins = [i for i, other in enumerate(places) if other == tuple(place) and there.scales[i] == scale]
@@ -157,19 +158,19 @@ def test_every_eighth_window_is_read_as_in_the_turned_and_mirrored_picture(way, 
 
 def test_the_order_of_turned_colour_cells():
     lab = np.random.default_rng(2).integers(0, 256, (16, 16, 3), dtype=np.uint8)
-    plain = dense_colour(lab, grid=Grid(n_scales=1)).descriptors.reshape(4, 4, 6)
+    plain = extract_dense_colour(lab, grid=Grid(n_scales=1)).descriptors.reshape(4, 4, 6)
     wide = np.hstack([lab, lab])
-    mirrored = dense_colour(wide, grid=Grid(n_scales=1, symmetry="mirror", max_patches=5))
+    mirrored = extract_dense_colour(wide, grid=Grid(n_scales=1, symmetry="mirror", max_patches=5))
     # The windows of 16 × 32 pixels stand at columns 0 to 4; the fifth, as the first, holds the picture as it is.
     assert len(mirrored) == 5
     np.testing.assert_allclose(mirrored.descriptors[4].reshape(4, 4, 6), plain, atol=1e-6)
-    shifted = dense_colour(wide[:, 4:20], grid=Grid(n_scales=1)).descriptors.reshape(4, 4, 6)
+    shifted = extract_dense_colour(wide[:, 4:20], grid=Grid(n_scales=1)).descriptors.reshape(4, 4, 6)
     np.testing.assert_allclose(mirrored.descriptors[1].reshape(4, 4, 6), shifted[:, ::-1], atol=1e-6)
 
 
 def test_chroma_sift_is_sift_of_both_channels_normalised_together():
     lab = lab_picture(24, 31)
-    found = dense_chroma_sift(lab, grid=Grid(CELL, n_scales=1))
+    found = extract_chroma_sift(lab, grid=Grid(CELL, n_scales=1))
     assert found.descriptors.shape == (3 * 4, CHROMA_LENGTH)
     channels = [literal_windows(lab[:, :, plane], CELL) for plane in (1, 2)]
     wanted = [root_shares(np.concatenate([a, b], axis=1)) for (_, _, a), (_, _, b) in zip(*channels, strict=True)]
@@ -181,18 +182,18 @@ def test_chroma_sift_is_sift_of_both_channels_normalised_together():
 def test_chroma_sift_lies_on_the_grid_of_sift_and_is_blind_to_lightness():
     lab, region = lab_picture(50, 40), np.zeros((50, 40), bool)
     region[10:35, 5:30] = True
-    sift, chroma = dense_sift(lab[:, :, 0], region), dense_chroma_sift(lab, region)
+    sift, chroma = extract_dense_sift(lab[:, :, 0], region), extract_chroma_sift(lab, region)
     np.testing.assert_array_equal(sift.positions, chroma.positions)
     np.testing.assert_array_equal(sift.scales, chroma.scales)
     other = lab.copy()
     other[:, :, 0] = 255 - other[:, :, 0] // 2
-    np.testing.assert_array_equal(dense_chroma_sift(other, region).descriptors, chroma.descriptors)
+    np.testing.assert_array_equal(extract_chroma_sift(other, region).descriptors, chroma.descriptors)
 
 
 def test_chroma_sift_leaves_out_patches_of_one_hue():
     grey = np.dstack([picture(32, 32), np.full((32, 32), 128, np.uint8), np.full((32, 32), 128, np.uint8)])
-    assert len(dense_chroma_sift(grey)) == 0
-    assert len(dense_chroma_sift(np.full((32, 32, 3), (90, 40, 200), np.uint8))) == 0
+    assert len(extract_chroma_sift(grey)) == 0
+    assert len(extract_chroma_sift(np.full((32, 32, 3), (90, 40, 200), np.uint8))) == 0
     # A step of n levels of b along the middle is seen by the pixels on both sides of it, in eight of the 16 cells:
     # their mean gradients, a quarter of n / 255 each, sum to 2n / 255, and are to reach 0.02.
     for levels, remains in ((1, False), (2, False), (3, True), (200, True)):
@@ -200,22 +201,22 @@ def test_chroma_sift_leaves_out_patches_of_one_hue():
         lab[:, 8:, 2] += np.uint8(levels)
         sums = sum(windows.sum() for _, _, windows in literal_windows(lab[:, :, 2], CELL))
         assert (sums >= 0.02) == remains
-        assert len(dense_chroma_sift(lab, grid=Grid(n_scales=1))) == remains
+        assert len(extract_chroma_sift(lab, grid=Grid(n_scales=1))) == remains
 
 
 @pytest.mark.parametrize("shape", [(15, 100), (100, 15), (1, 1)])
 def test_a_picture_smaller_than_a_patch_has_no_features(shape):
-    for found in (dense_sift(np.zeros(shape, np.uint8)), dense_colour(np.zeros((*shape, 3), np.uint8))):
+    for found in (extract_dense_sift(np.zeros(shape, np.uint8)), extract_dense_colour(np.zeros((*shape, 3), np.uint8))):
         assert len(found) == 0
         assert found.positions.shape == (0, 2)
-    assert dense_sift(np.zeros(shape, np.uint8)).descriptors.shape == (0, SIFT_LENGTH)
-    assert dense_colour(np.zeros((*shape, 3), np.uint8)).descriptors.shape == (0, COLOUR_LENGTH)
-    assert dense_chroma_sift(np.zeros((*shape, 3), np.uint8)).descriptors.shape == (0, 256)
+    assert extract_dense_sift(np.zeros(shape, np.uint8)).descriptors.shape == (0, SIFT_LENGTH)
+    assert extract_dense_colour(np.zeros((*shape, 3), np.uint8)).descriptors.shape == (0, COLOUR_LENGTH)
+    assert extract_chroma_sift(np.zeros((*shape, 3), np.uint8)).descriptors.shape == (0, 256)
 
 
 def test_dense_colour_equals_means_and_deviations_of_cells():
     lab = np.random.default_rng(1).integers(0, 256, (20, 24, 3), dtype=np.uint8)
-    found = dense_colour(lab, grid=Grid(n_scales=1))
+    found = extract_dense_colour(lab, grid=Grid(n_scales=1))
     assert found.descriptors.shape == (2 * 3, COLOUR_LENGTH)
     wanted = []
     for row in range(2):
@@ -233,29 +234,29 @@ def test_dense_colour_lies_on_the_grid_of_dense_sift():
     lab = np.dstack([grey] * 3)
     region = np.zeros((50, 40), bool)
     region[10:35, 5:30] = True
-    sift, colour = dense_sift(grey, region), dense_colour(lab, region)
+    sift, colour = extract_dense_sift(grey, region), extract_dense_colour(lab, region)
     np.testing.assert_array_equal(sift.positions, colour.positions)
     np.testing.assert_array_equal(sift.scales, colour.scales)
 
 
 def test_detected_points():
     grey = picture(120, 160)
-    found = detected_sift(grey, max_points=20)
+    found = extract_detected_sift(grey, max_points=20)
     assert 1 <= len(found) <= 25  # a point of two orientations counts twice
     assert found.descriptors.shape[1] == SIFT_LENGTH
     assert ((found.positions >= 0) & (found.positions <= 1)).all()
     np.testing.assert_allclose(np.linalg.norm(found.descriptors, axis=1), 1, atol=1e-3)
     left = np.zeros((120, 160), bool)
     left[:, :80] = True
-    assert (detected_sift(grey, left).positions[:, 1] <= 0.5).all()
-    assert len(detected_sift(np.full((60, 60), 7, np.uint8))) == 0
+    assert (extract_detected_sift(grey, left).positions[:, 1] <= 0.5).all()
+    assert len(extract_detected_sift(np.full((60, 60), 7, np.uint8))) == 0
 
 
 def test_shape_contexts_are_local_features_without_a_place():
     mask = np.zeros((90, 60), np.uint8)
     cv2.ellipse(mask, (30, 45), (20, 38), 10, 0, 360, 1, -1)
-    found = inner_distance_features(mask > 0)
-    np.testing.assert_array_equal(found.descriptors, inner_distance_context(mask > 0))
+    found = extract_inner_distance(mask > 0)
+    np.testing.assert_array_equal(found.descriptors, compute_shape_contexts(normalise_shape(mask > 0)))
     assert found.descriptors.shape == (80, 60)
     assert (found.positions == 0.5).all()
     assert (found.scales == 0).all()

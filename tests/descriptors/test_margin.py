@@ -1,9 +1,16 @@
 import numpy as np
 import pytest
 
-from leafid.descriptors.closed_curves import resample, smoothing_gain
-from leafid.descriptors.margin import SMOOTHINGS, margin_lobes, margin_lobes_names, margin_signals, margin_teeth
-from leafid.descriptors.margin import margin_teeth_names as names
+from leafid.descriptors.contour import normalise_shape, resample
+from leafid.descriptors.margin import (
+    LOBES_NAMES,
+    SMOOTHINGS,
+    TEETH_NAMES,
+    _make_gains,
+    compute_margin_signals,
+    measure_lobes,
+    measure_teeth,
+)
 
 
 def wheel(teeth, height, size=600, lobes=0, depth=0.0):
@@ -15,20 +22,20 @@ def wheel(teeth, height, size=600, lobes=0, depth=0.0):
 
 
 def teeth(mask):
-    return dict(zip(names(), margin_teeth(mask).tolist(), strict=True))
+    return dict(zip(TEETH_NAMES, measure_teeth(normalise_shape(mask)).tolist(), strict=True))
 
 
 def lobes(mask):
-    return dict(zip(margin_lobes_names(), margin_lobes(mask).tolist(), strict=True))
+    return dict(zip(LOBES_NAMES, measure_lobes(normalise_shape(mask)).tolist(), strict=True))
 
 
 def test_the_signal_is_the_distance_outward_from_the_smoothed_outline():
     angle = np.arange(512) * 2 * np.pi / 512
     radius = 100 + 2 * np.cos(20 * angle)
     contour = resample(np.stack([-radius * np.sin(angle), radius * np.cos(angle)], axis=1), 512)
-    signal = margin_signals(contour, [0.025])[0]
+    signal = compute_margin_signals(contour, [0.025])[0]
     spectrum = np.fft.rfft(contour, axis=0)
-    smooth = np.fft.irfft(spectrum * smoothing_gain(np.arange(257), 0.025)[:, None], n=512, axis=0)
+    smooth = np.fft.irfft(spectrum * _make_gains(512, (0.025,))[0, :, None], n=512, axis=0)
     # On a circle the way outward is the way from the centre.
     expected = np.hypot(*contour.T) - np.hypot(*smooth.T)
     np.testing.assert_allclose(signal, expected, atol=0.01)
@@ -39,12 +46,12 @@ def test_the_signal_is_the_distance_outward_from_the_smoothed_outline():
 def test_teeth_are_counted_and_measured(number):
     values = teeth(wheel(number, 0.03))
     sigma = 0.025
-    assert values[f"margin_teeth_{sigma:g}_log_number"] == pytest.approx(np.log1p(number))
+    assert values[f"teeth_{sigma:g}_log_number"] == pytest.approx(np.log1p(number))
     # 0.03 of the radius; the finest smoothing takes up to a quarter of a narrow tooth's top.
-    assert 0.022 < np.exp(values[f"margin_teeth_{sigma:g}_log_height"]) * np.sqrt(np.pi) < 0.036
-    assert values[f"margin_teeth_{sigma:g}_spacing_spread"] < 0.06
-    assert values[f"margin_teeth_{sigma:g}_height_spread"] < 0.15
-    inside = [name for name in names() if name.startswith("margin_spectrum_log_") and name[-1].isdigit()]
+    assert 0.022 < np.exp(values[f"teeth_{sigma:g}_log_height"]) * np.sqrt(np.pi) < 0.036
+    assert values[f"teeth_{sigma:g}_spacing_spread"] < 0.06
+    assert values[f"teeth_{sigma:g}_height_spread"] < 0.15
+    inside = [name for name in TEETH_NAMES if name.startswith("spectrum_log_") and name[-1].isdigit()]
     bands = {name: tuple(map(int, name.rsplit("_", 2)[1:])) for name in inside}
     strongest = max(bands, key=lambda name: values[name])
     assert bands[strongest][0] <= number < bands[strongest][1]
@@ -53,7 +60,7 @@ def test_teeth_are_counted_and_measured(number):
 def test_higher_teeth_are_higher_and_an_entire_margin_has_none():
     entire, low, high = (teeth(wheel(24, height)) for height in (0.0, 0.01, 0.04))
     for sigma in SMOOTHINGS[3:]:
-        name = f"margin_teeth_{sigma:g}_log_depth"
+        name = f"teeth_{sigma:g}_log_depth"
         assert entire[name] < low[name] - 0.5 < high[name] - 1
 
 
@@ -64,7 +71,7 @@ def test_leaning_teeth_are_told_from_upright_ones():
     leaning = np.hypot(rows, cols) <= 200 * (1 + 0.06 * np.where(saw < 0.85, saw / 0.85, (1 - saw) / 0.15))
     upright = np.hypot(rows, cols) <= 200 * (1 + 0.06 * (1 - np.abs(2 * saw - 1)))
     for sigma in (0.012, 0.025):
-        name = f"margin_teeth_{sigma:g}_direction"
+        name = f"teeth_{sigma:g}_direction"
         assert teeth(leaning)[name] > 3 * teeth(upright)[name]
         # Its mirror image leans as much.
         assert teeth(leaning[:, ::-1])[name] == pytest.approx(teeth(leaning)[name], rel=0.1)
@@ -73,16 +80,16 @@ def test_leaning_teeth_are_told_from_upright_ones():
 def test_regular_teeth_have_a_peaked_spectrum():
     regular = teeth(wheel(24, 0.03))
     mixed = teeth(wheel(24, 0.015) & wheel(13, 0.02) & wheel(41, 0.01))
-    assert regular["margin_spectrum_peak"] > 0.9 > mixed["margin_spectrum_peak"]
-    assert regular["margin_spectrum_flatness"] < mixed["margin_spectrum_flatness"]
+    assert regular["spectrum_peak"] > 0.9 > mixed["spectrum_peak"]
+    assert regular["spectrum_flatness"] < mixed["spectrum_flatness"]
 
 
 @pytest.mark.parametrize("number", [3, 5, 7])
 def test_lobes_and_the_depth_of_their_sinuses(number):
     values = lobes(wheel(1, 0.0, lobes=number, depth=0.25))
     for limit in ("0.02", "0.05"):
-        assert values[f"margin_sinuses_log_{limit}"] == pytest.approx(np.log1p(number))
-    listed = [values[f"margin_sinus_depth_{index + 1}"] for index in range(8)]
+        assert values[f"sinuses_log_{limit}"] == pytest.approx(np.log1p(number))
+    listed = [values[f"sinus_depth_{index + 1}"] for index in range(8)]
     assert listed == sorted(listed, reverse=True)
     assert np.count_nonzero(np.array(listed) > 0.1) == number
     assert max(listed[:number]) - min(listed[:number]) < 0.03
@@ -96,8 +103,25 @@ def test_the_sinus_of_a_slotted_disc_is_its_slot():
     values = lobes(mask)
     chord = np.sqrt(200**2 - 40**2)
     # A pixel of the normalised shape, of 240² pixels.
-    assert values["margin_sinus_depth_1"] ** 2 == pytest.approx((chord - 80) / side, abs=1 / 240)
-    assert values["margin_sinus_mouth_1"] ** 2 == pytest.approx(80 / side, rel=0.1)  # the rim's corners are rounded
-    assert values["margin_sinuses_log_0.05"] == pytest.approx(np.log(2))
+    assert values["sinus_depth_1"] ** 2 == pytest.approx((chord - 80) / side, abs=1 / 240)
+    assert values["sinus_mouth_1"] ** 2 == pytest.approx(80 / side, rel=0.1)  # the rim's corners are rounded
+    assert values["sinuses_log_0.05"] == pytest.approx(np.log(2))
     rim = 2 * 200 * (np.pi - np.arcsin(0.2))
-    assert values["margin_hull_share"] == pytest.approx(rim / (rim + 2 * (chord - 80) + 80), abs=0.03)
+    assert values["hull_share"] == pytest.approx(rim / (rim + 2 * (chord - 80) + 80), abs=0.03)
+
+
+def test_smoothing_is_a_circular_gaussian():
+    signal = np.random.default_rng(3).normal(size=(64, 2))
+    sigma = 0.05
+    expected = np.zeros_like(signal)
+    for index in range(64):
+        total = 0.0
+        for other in range(-256, 257):
+            weight = np.exp(-0.5 * (other / (sigma * 64)) ** 2)
+            expected[index] += weight * signal[(index + other) % 64]
+            total += weight
+        expected[index] /= total
+    # The Gaussian's own tail beyond the Nyquist frequency: exp(-2 (π · 0.05 · 32)²), far below
+    # the tolerance; gains are float32.
+    smooth = np.fft.irfft(np.fft.rfft(signal, axis=0) * _make_gains(64, (sigma,))[0, :, None], n=64, axis=0)
+    np.testing.assert_allclose(smooth, expected, atol=1e-6)

@@ -8,22 +8,21 @@ from hypothesis import strategies as st
 
 from leafid.descriptors import curvature, fourier, geometry, leaflets, margin, moments, triangle
 from leafid.descriptors.contour import normalise_shape
-from leafid.errors import LeafidError
 
 FAMILIES = [
-    (geometry.geometry, geometry.geometry_names),
-    (moments.hu_moments, moments.hu_moments_names),
-    (moments.polar_fourier, moments.polar_fourier_names),
-    (fourier.elliptic_fourier, fourier.elliptic_fourier_names),
-    (fourier.centroid_distance, fourier.centroid_distance_names),
-    (curvature.curvature_histograms, curvature.curvature_histograms_names),
-    (triangle.triangle_fourier, triangle.triangle_fourier_names),
-    (triangle.triangle_quantiles, triangle.triangle_quantiles_names),
-    (margin.margin_teeth, margin.margin_teeth_names),
-    (margin.margin_lobes, margin.margin_lobes_names),
-    (leaflets.leaflets, leaflets.leaflets_names),
+    (geometry.measure_geometry, geometry.GEOMETRY_NAMES),
+    (moments.measure_hu_moments, moments.HU_NAMES),
+    (moments.measure_polar_fourier, moments.POLAR_NAMES),
+    (fourier.measure_elliptic_fourier, fourier.ELLIPTIC_NAMES),
+    (fourier.measure_centroid_distance, fourier.CENTROID_DISTANCE_NAMES),
+    (curvature.measure_curvature, curvature.CURVATURE_NAMES),
+    (triangle.measure_arches, triangle.ARCH_NAMES),
+    (triangle.measure_triangles, triangle.TRIANGLE_NAMES),
+    (margin.measure_teeth, margin.TEETH_NAMES),
+    (margin.measure_lobes, margin.LOBES_NAMES),
+    (leaflets.measure_leaflets, leaflets.LEAFLETS_NAMES),
 ]
-EACH = pytest.mark.parametrize(("family", "names"), FAMILIES, ids=lambda family: family.__name__)
+EACH = pytest.mark.parametrize(("family", "names"), FAMILIES, ids=lambda value: getattr(value, "__name__", ""))
 
 
 def leaf(kind, turn=0.0, scale=1.0, mirror=False, canvas=800):
@@ -54,23 +53,11 @@ KINDS = [
 
 @EACH
 def test_names_fit_the_values(family, names):
-    values = family(leaf(1))
+    values = family(normalise_shape(leaf(1)))
     assert values.dtype == np.float32
     assert values.ndim == 1
-    assert len(values) == len(names()) == len(set(names()))
+    assert len(values) == len(names) == len(set(names))
     assert np.isfinite(values).all()
-
-
-def test_names_are_unique_over_all_families():
-    together = [name for _, names in FAMILIES for name in names()]
-    assert len(together) == len(set(together))
-
-
-@EACH
-@pytest.mark.parametrize("bad", [np.zeros((40, 30), bool), np.zeros((0, 0), bool)])
-def test_no_leaf_is_an_error_that_says_so(family, names, bad):
-    with pytest.raises(LeafidError, match="expected a leaf in the mask"):
-        family(bad)
 
 
 @EACH
@@ -88,15 +75,9 @@ def test_no_leaf_is_an_error_that_says_so(family, names, bad):
     ids=["pixel", "two pixels", "line", "diagonal", "full", "speck", "stripes"],
 )
 def test_tiny_and_thin_masks_give_finite_values(family, names, tiny):
-    values = family(tiny)
-    assert values.shape == (len(names()),)
+    values = family(normalise_shape(tiny))
+    assert values.shape == (len(names),)
     assert np.isfinite(values).all()
-
-
-@EACH
-def test_a_shared_shape_gives_what_the_mask_gives(family, names):
-    mask = leaf(2)
-    np.testing.assert_array_equal(family(normalise_shape(mask)), family(mask))
 
 
 @EACH
@@ -105,13 +86,15 @@ def test_a_shared_shape_gives_what_the_mask_gives(family, names):
 def test_a_shift_changes_nothing(family, names, rows, cols):
     mask = leaf(3)
     moved = np.pad(mask, ((rows, 60 - rows), (cols, 60 - cols)))
-    np.testing.assert_array_equal(family(moved), family(mask))
+    np.testing.assert_array_equal(family(normalise_shape(moved)), family(normalise_shape(mask)))
 
 
 @pytest.fixture(scope="module")
 def spreads():
     """Per family, each value's standard deviation over the leaves of `KINDS`, and the leaves' values."""
-    measured = {family: np.stack([family(leaf(kind)) for kind in range(len(KINDS))]) for family, _ in FAMILIES}
+    measured = {
+        family: np.stack([family(normalise_shape(leaf(kind))) for kind in range(len(KINDS))]) for family, _ in FAMILIES
+    }
     # A value that hardly differs between leaves (2 % of the largest) would blow rounding up to a whole deviation.
     return {
         family: (values, values.std(axis=0) + 0.02 * np.abs(values).max() + 1e-6) for family, values in measured.items()
@@ -122,7 +105,7 @@ def change(spreads, family, kind, mask):
     """How far the mask's values are from leaf `kind`'s, as a share of the distance to the usual other leaf."""
     values, spread = spreads[family]
     standard = values / spread
-    moved = np.linalg.norm(family(mask) / spread - standard[kind])
+    moved = np.linalg.norm(family(normalise_shape(mask)) / spread - standard[kind])
     others = np.linalg.norm(np.delete(standard, kind, axis=0) - standard[kind], axis=1)
     return moved / np.median(others)
 
@@ -154,4 +137,4 @@ def test_real_masks_give_finite_values(real_data):
     for file in files:
         mask = cv2.imread(str(file), cv2.IMREAD_GRAYSCALE) > 127
         for family, _ in FAMILIES:
-            assert np.isfinite(family(mask)).all()
+            assert np.isfinite(family(normalise_shape(mask))).all()

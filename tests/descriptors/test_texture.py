@@ -3,13 +3,12 @@ import numpy as np
 import pytest
 
 from leafid.descriptors.texture import (
+    EDGE_NAMES,
+    INTERIOR_NAMES,
     LeafTexture,
-    border_texture,
-    border_texture_names,
-    interior_texture,
-    interior_texture_names,
-    outline_texture,
-    outline_texture_names,
+    measure_border,
+    measure_interior,
+    measure_outline,
 )
 from leafid.errors import LeafidError
 
@@ -37,14 +36,14 @@ def parts(texture):
 def test_a_leaf_has_three_textures():
     texture = LeafTexture(*leaf())
     families = (
-        (interior_texture, interior_texture_names),
-        (border_texture, border_texture_names),
-        (outline_texture, outline_texture_names),
+        (measure_interior, INTERIOR_NAMES),
+        (measure_border, EDGE_NAMES),
+        (measure_outline, EDGE_NAMES),
     )
     for part, names in families:
         values = part(texture)
         assert values.dtype == np.float32
-        assert values.shape == (len(set(names())),) == (len(names()),)
+        assert values.shape == (len(set(names)),) == (len(names),)
         assert values.min() >= 0
         assert values.max() <= 1 + 1e-6
         assert values.any()

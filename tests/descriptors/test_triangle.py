@@ -3,16 +3,15 @@ import cmath
 import numpy as np
 import pytest
 
-from leafid.descriptors.closed_curves import resample
-from leafid.descriptors.contour import normalise_shape
+from leafid.descriptors.contour import normalise_shape, resample
 from leafid.descriptors.triangle import (
     HARMONICS,
     POINTS,
     QUANTILES,
     SPANS,
-    triangle_fourier,
-    triangle_quantiles,
-    triangle_signals,
+    compute_triangle_signals,
+    measure_arches,
+    measure_triangles,
 )
 
 
@@ -46,7 +45,7 @@ def slow_signals(contour):
 
 def test_signals_are_those_of_each_triangle():
     contour = resample(normalise_shape(leaf()).contour, POINTS)
-    fast, slow = triangle_signals(contour), slow_signals(contour)
+    fast, slow = compute_triangle_signals(contour), slow_signals(contour)
     for kind, expected in slow.items():
         # arccos near 1 loses half of the digits.
         np.testing.assert_allclose(fast[kind], expected, atol=1e-6 if kind == "angle" else 1e-9, err_msg=kind)
@@ -55,7 +54,7 @@ def test_signals_are_those_of_each_triangle():
 def test_a_circle_has_the_triangles_of_its_chords():
     angle = np.arange(POINTS) * 2 * np.pi / POINTS
     circle = np.stack([-np.sin(angle), np.cos(angle)], axis=1)  # counter-clockwise as seen
-    signals = triangle_signals(circle)
+    signals = compute_triangle_signals(circle)
     for row, span in enumerate(SPANS):
         step = 2 * np.pi * span / POINTS
         arc = span * 2 * np.sin(np.pi / POINTS)
@@ -69,7 +68,7 @@ def test_a_circle_has_the_triangles_of_its_chords():
 def test_notches_are_negative_and_straight_stretches_nothing():
     notched = np.array([[0, 0], [40, 0], [40, 20], [20, 30], [40, 40], [40, 60], [0, 60]], dtype=float)
     contour = resample(notched, POINTS)
-    signals = triangle_signals(contour)
+    signals = compute_triangle_signals(contour)
     apex = np.argmin(np.abs(contour - [20, 30]).sum(axis=1))
     edge = np.argmin(np.abs(contour - [0, 30]).sum(axis=1))
     assert signals["area"][1, apex] < -0.1
@@ -81,7 +80,7 @@ def test_notches_are_negative_and_straight_stretches_nothing():
 def test_fourier_values_are_literal_magnitudes():
     shape = normalise_shape(leaf())
     signals = slow_signals(shape.contour[::4])
-    values = triangle_fourier(shape).reshape(2, len(SPANS), HARMONICS)
+    values = measure_arches(shape).reshape(2, len(SPANS), HARMONICS)
     for index, kind in enumerate(("height", "chord")):
         for row in (0, 4, 9):
             for k in (0, 1, HARMONICS - 1):
@@ -92,7 +91,7 @@ def test_fourier_values_are_literal_magnitudes():
 def test_quantiles_are_places_in_the_sorted_signal():
     shape = normalise_shape(leaf())
     signals = slow_signals(shape.contour[::4])
-    values = triangle_quantiles(shape).reshape(4, len(SPANS), len(QUANTILES))
+    values = measure_triangles(shape).reshape(4, len(SPANS), len(QUANTILES))
     for index, kind in enumerate(("area", "chord", "ratio", "angle")):
         for row in range(len(SPANS)):
             ordered = sorted(signals[kind][row])

@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from leafid.descriptors.veins import DIRECTIONS, STRENGTHS, WIDTHS, leaf_veins, leaf_veins_names
+from leafid.descriptors.veins import DIRECTIONS, STRENGTHS, VEINS_NAMES, WIDTHS, measure_veins
 from leafid.errors import LeafidError
 
 AXIS = 20  # degrees, of the leaf that `striped` draws
-# A share of all places: single ones on a bin's edge change sides by float32 rounding.
-SOME_PLACES = 2e-3
+# A share of all pixels: single ones on a bin's edge change sides by float32 rounding.
+SOME_PIXELS = 2e-3
 
 
 def striped(degrees, period=12.0, light=1.0, side=400):
@@ -23,46 +23,46 @@ def striped(degrees, period=12.0, light=1.0, side=400):
     return np.dstack([grey] * 3), mask > 0
 
 
-def named(leaf):
-    return dict(zip(leaf_veins_names(), leaf_veins(leaf).tolist(), strict=True))
+def measure(leaf):
+    return dict(zip(VEINS_NAMES, measure_veins(*leaf).tolist(), strict=True))
 
 
-def directions(values, sign="light", width=1.8):
+def list_directions(values, sign="light", width=1.8):
     return [values[f"{sign}_{width:g}_direction_{round(90 * k / DIRECTIONS)}"] for k in range(DIRECTIONS)]
 
 
 @pytest.mark.parametrize("degrees", [5, 25, 45, 65, 85])
 @pytest.mark.parametrize("side", [1, -1])
 def test_stripes_fall_into_the_bin_of_their_angle_to_the_axis(degrees, side):
-    values = named(striped(side * degrees))
-    # The axis of the drawn ellipse is right to a fraction of a degree, a bin is ten wide.
-    assert directions(values)[degrees // 10] > 0.9
+    values = measure(striped(side * degrees))
+    # The axis of the drawn ellipse is exact to a fraction of a degree, a bin is ten wide.
+    assert list_directions(values)[degrees // 10] > 0.9
     assert values["light_1.8_agreement"] > 0.95
 
 
 def test_crossing_stripes_agree_less():
-    one, mask = striped(45)
-    other, _ = striped(-45)
-    assert named((cv2.addWeighted(one, 0.5, other, 0.5, 0), mask))["light_1.8_agreement"] < 0.5
+    rising, mask = striped(45)
+    falling, _ = striped(-45)
+    assert measure((cv2.addWeighted(rising, 0.5, falling, 0.5, 0), mask))["light_1.8_agreement"] < 0.5
 
 
 def test_light_and_dark_lines_are_apart():
     image, mask = striped(0)
     line = np.full_like(image, 100)
     line[(image > 155).all(axis=2)] = 160  # thin light lines
-    light = named((line, mask))
-    dark = named((255 - line, mask))
+    light = measure((line, mask))
+    dark = measure((255 - line, mask))
     for width in WIDTHS:
         for kind in (f"strength_{STRENGTHS[-2]:g}", "agreement"):
-            assert light[f"light_{width:g}_{kind}"] == pytest.approx(dark[f"dark_{width:g}_{kind}"], abs=SOME_PLACES)
+            assert light[f"light_{width:g}_{kind}"] == pytest.approx(dark[f"dark_{width:g}_{kind}"], abs=SOME_PIXELS)
     assert light["light_1_strength_0.5"] > 2 * light["dark_1_strength_0.5"]
 
 
 def test_shares_and_directions_add_up():
-    values = named(striped(30))
+    values = measure(striped(30))
     for sign in ("light", "dark"):
         for width in WIDTHS:
-            assert sum(directions(values, sign, width)) == pytest.approx(1, abs=1e-5)
+            assert sum(list_directions(values, sign, width)) == pytest.approx(1, abs=1e-5)
     for width in WIDTHS:
         shares = sum(value for name, value in values.items() if f"_{width:g}_strength" in name)
         # Each place is on a light ridge, on a dark one, or (rarely) on none.
@@ -73,32 +73,32 @@ def test_shares_and_directions_add_up():
 def test_quarter_turns_change_next_to_nothing(turns):
     image, mask = striped(25)
     turned = np.ascontiguousarray(np.rot90(image, turns)), np.ascontiguousarray(np.rot90(mask, turns))
-    np.testing.assert_allclose(leaf_veins(turned), leaf_veins((image, mask)), atol=SOME_PLACES)
+    np.testing.assert_allclose(measure_veins(*turned), measure_veins(image, mask), atol=SOME_PIXELS)
 
 
 def test_the_mirror_changes_next_to_nothing():
     image, mask = striped(25)
     mirrored = np.ascontiguousarray(image[:, ::-1]), np.ascontiguousarray(mask[:, ::-1])
-    np.testing.assert_allclose(leaf_veins(mirrored), leaf_veins((image, mask)), atol=SOME_PLACES)
+    np.testing.assert_allclose(measure_veins(*mirrored), measure_veins(image, mask), atol=SOME_PIXELS)
 
 
 @given(factor=st.floats(0.5, 1.5))
 @settings(max_examples=10, deadline=None)
 def test_the_light_hardly_matters(factor):
     # Rounding to grey levels is all that is left of the light.
-    np.testing.assert_allclose(leaf_veins(striped(25, light=factor)), leaf_veins(striped(25)), atol=0.05)
+    np.testing.assert_allclose(measure_veins(*striped(25, light=factor)), measure_veins(*striped(25)), atol=0.05)
 
 
 def test_the_size_hardly_matters():
     # The larger leaf is drawn anew: its edge and its resizing differ by fractions of a pixel.
-    np.testing.assert_allclose(leaf_veins(striped(25, 24.0, side=800)), leaf_veins(striped(25)), atol=0.05)
+    np.testing.assert_allclose(measure_veins(*striped(25, 24.0, side=800)), measure_veins(*striped(25)), atol=0.05)
 
 
 def test_an_even_leaf_has_no_ridges():
     _, mask = striped(0)
-    values = leaf_veins((np.full((*mask.shape, 3), 90, np.uint8), mask))
+    values = measure_veins(np.full((*mask.shape, 3), 90, np.uint8), mask)
     assert np.isfinite(values).all()
-    assert not any(value for name, value in zip(leaf_veins_names(), values, strict=True) if "strength_0.5" in name)
+    assert not any(value for name, value in zip(VEINS_NAMES, values, strict=True) if "strength_0.5" in name)
 
 
 @pytest.mark.parametrize("box", [(slice(5, 6), slice(5, 6)), (slice(0, 40), slice(7, 8)), (slice(0, 40), slice(0, 40))])
@@ -106,14 +106,14 @@ def test_tiny_thin_and_full_masks_are_taken(box):
     mask = np.zeros((40, 40), bool)
     mask[box] = True
     image = np.random.default_rng(0).integers(0, 256, (40, 40, 3)).astype(np.uint8)
-    values = leaf_veins((image, mask))
+    values = measure_veins(image, mask)
     assert values.dtype == np.float32
     assert np.isfinite(values).all()
-    assert len(values) == len(leaf_veins_names()) == len(set(leaf_veins_names()))
+    assert len(values) == len(VEINS_NAMES) == len(set(VEINS_NAMES))
 
 
-def test_wrong_arrays_are_named():
+def test_wrong_arrays_are_measure():
     with pytest.raises(LeafidError, match="found an empty one"):
-        leaf_veins((np.zeros((9, 9, 3), np.uint8), np.zeros((9, 9), bool)))
+        measure_veins(np.zeros((9, 9, 3), np.uint8), np.zeros((9, 9), bool))
     with pytest.raises(ValueError, match=r"expected a mask of bool \(9, 9\), found bool \(8, 9\)"):
-        leaf_veins((np.zeros((9, 9, 3), np.uint8), np.ones((8, 9), bool)))
+        measure_veins(np.zeros((9, 9, 3), np.uint8), np.ones((8, 9), bool))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from leafid.descriptors.local.sift import LocalFeatures
+from leafid.descriptors.local import LocalFeatures
 
 
 @pytest.fixture(scope="session")

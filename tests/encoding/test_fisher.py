@@ -3,7 +3,7 @@ import pytest
 from skimage.feature import fisher_vector
 from sklearn.mixture import GaussianMixture
 
-from leafid.descriptors.local.sift import LocalFeatures
+from leafid.descriptors.local import LocalFeatures
 from leafid.encoding import FisherEncoder
 
 
@@ -80,7 +80,7 @@ def test_is_of_length_one_and_zero_without_features(encoder):
 
 def test_neither_order_nor_number_counts(encoder):
     found = features(50, seed=3)
-    twice = found.at(np.tile(np.random.default_rng(0).permutation(50), 2))
+    twice = found.take(np.tile(np.random.default_rng(0).permutation(50), 2))
     # Sums in another order, see above.
     np.testing.assert_allclose(encoder.transform(twice), encoder.transform(found), atol=2e-3)
 
@@ -100,6 +100,6 @@ def test_the_features_that_were_learned_from_pull_nowhere():
 
 
 def test_equal_features():
-    same = features(1).at(np.zeros(20, int))
+    same = features(1).take(np.zeros(20, int))
     encoder = FisherEncoder(2, 5, 1.0).fit(same)
     assert np.isfinite(encoder.transform(same)).all()

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from sklearn.decomposition import PCA
 
-from leafid.descriptors.local.sift import LocalFeatures
+from leafid.descriptors.local import LocalFeatures
 from leafid.encoding.projection import Projection
 
 
@@ -61,4 +61,4 @@ def test_shapes_are_told_before_learning(n_components):
     assert all(array.dtype == np.float32 for array in state.values())
     again = Projection(n_components, 1.0).set_state(state)
     np.testing.assert_array_equal(again.transform(features(seed=1)), learned.transform(features(seed=1)))
-    assert again.transform(features()).shape[1] == learned.row_length(10)
+    assert again.transform(features()).shape[1] == learned.count_values(10)

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leafid.descriptors.local.sift import LocalFeatures
+from leafid.descriptors.local import LocalFeatures
 from leafid.encoding import VladEncoder
-from leafid.encoding.codebook import nearest_words
+from leafid.encoding.visual_words import find_nearest_words
 
 
 @pytest.fixture(scope="module")
@@ -60,13 +60,13 @@ def test_by_hand():
 def test_the_order_doesnt_matter(encoder, order, features):
     found = features(40, seed=2)
     # The order of a sum moves its last bits; none of these sums is near zero.
-    np.testing.assert_allclose(encoder.transform(found.at(np.array(order))), encoder.transform(found), atol=1e-6)
+    np.testing.assert_allclose(encoder.transform(found.take(np.array(order))), encoder.transform(found), atol=1e-6)
 
 
 @given(times=st.integers(2, 5))
 def test_the_same_features_several_times_are_the_same_vector(encoder, times, features):
     found = features(30, seed=3)
-    again = found.at(np.tile(np.arange(30), times))
+    again = found.take(np.tile(np.arange(30), times))
     # As above.
     np.testing.assert_allclose(encoder.transform(again), encoder.transform(found), atol=1e-6)
 
@@ -81,7 +81,7 @@ def test_nothing_is_all_zero(encoder, features):
 
 
 def test_equal_features_pass_without_a_warning_of_a_library(features):
-    same = features(1).at(np.zeros(20, int))
+    same = features(1).take(np.zeros(20, int))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         encoder = VladEncoder(2, 5, 1.0).fit(same)
@@ -89,4 +89,4 @@ def test_equal_features_pass_without_a_warning_of_a_library(features):
 
 
 def test_of_equally_near_words_the_first():
-    assert nearest_words(np.zeros((1, 1), np.float32), np.array([[1], [-1]], np.float32)).tolist() == [0]
+    assert find_nearest_words(np.zeros((1, 1), np.float32), np.array([[1], [-1]], np.float32)).tolist() == [0]

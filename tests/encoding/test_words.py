@@ -3,7 +3,7 @@ import warnings
 import numpy as np
 import pytest
 
-from leafid.descriptors.local.sift import LocalFeatures
+from leafid.descriptors.local import LocalFeatures
 from leafid.encoding import BagOfWordsEncoder
 
 
@@ -40,7 +40,7 @@ def test_separate_heaps_become_words():
 
 
 def test_equal_features_pass_without_a_warning_of_a_library(features):
-    same = features(1).at(np.zeros(20, int))
+    same = features(1).take(np.zeros(20, int))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         encoder = BagOfWordsEncoder(2, 5, 1.0).fit(same)

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from leafid.collection.picture import AcquisitionType
-from leafid.descriptors.local.sift import LocalFeatures
+from leafid.descriptors.local import LocalFeatures
 from leafid.descriptors.registry import get_column_names
 from leafid.encoding import BagOfWordsEncoder, FisherEncoder, VladEncoder
 from leafid.features import extractor as extractor_module

@@ -1,8 +1,8 @@
 """Local features: many descriptors of small parts of one picture, to be encoded into one vector."""
 
+from leafid.descriptors.local.features import LocalFeatures, concatenate_features, tile_features
 from leafid.descriptors.local.grid import SYMMETRIES, Grid
 from leafid.descriptors.local.registry import LOCAL_DESCRIPTORS, LocalDescriptor, get_local_descriptor
-from leafid.descriptors.local.sift import LocalFeatures, concatenate_features, tile_features
 
 __all__ = [
     "LOCAL_DESCRIPTORS",

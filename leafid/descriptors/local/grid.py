@@ -1,4 +1,4 @@
-"""Windows of 4 × 4 cells on a picture's pyramid: what dense local features of every kind are made of."""
+"""Patches of 4 × 4 cells on a picture's pyramid: the basis of all dense local features."""
 
 from __future__ import annotations
 
@@ -9,39 +9,39 @@ from functools import lru_cache
 import cv2
 import numpy as np
 
+from leafid.descriptors.local.features import LocalFeatures
 from leafid.segmentation.result import downsample2
 
 N_CELLS = 4
-#: In how many ways the windows are read, in turn; way k is turned counter-clockwise by k // 2 quarters, and mirrored
-#: after that where k is odd.
+#: Number of symmetries that patches are read in, by turns; symmetry k is turned counter-clockwise by k // 2 quarters,
+#: and then mirrored where k is odd.
 SYMMETRIES = {"none": 1, "mirror": 2, "turns": 8}
 
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """Which windows are looked at.
+    """Selection of patches.
 
     Attributes
     ----------
     cell : int, default 4
-        Side of a cell in pixels of each reduced copy of the picture; the grid step too.
+        Side of a cell in pixels of each reduced copy of the picture; also the grid's step.
     n_scales : int, default 5
-        Number of patch sizes, each √2 times the one before.
+        Number of patch sizes, each √2 times the previous one.
     coverage : float, default 0.1
-        The share of a patch that the region must cover: 0.1 keeps the edge of a leaf, 0.95 only its inside.
+        Minimum share of a patch that the region covers: 0.1 keeps the edge of a leaf, 0.95 only its inside.
     max_coverage : float, default 1
-        The share that it may cover at the most: below 1 the inside of a leaf is left out, and its edge alone kept.
+        Maximum share: below 1 keeps the edge of a leaf without its inside.
     max_patches : int, default 0
-        At most so many windows, spread evenly over all there are; 0 keeps all. Neighbouring windows overlap by three
-        quarters: an even part of them tells nearly all that all tell.
+        Maximum number of patches, spread evenly over all there are; 0 keeps all. Neighbouring patches overlap by three
+        quarters, so that an even selection holds nearly the same information.
     focus : float, default 0
-        Above 0, windows are kept the more rarely the further they lie from the middle of the picture: as often as a
-        Gaussian of this standard deviation says, in sides of the picture; `max_patches` is then how many are kept
-        where the picture has enough of them in its middle. 0 spreads them evenly.
+        Standard deviation, in sides of the picture, of a Gaussian around its middle that patches are sampled by;
+        `max_patches` is then reached where the picture has enough patches in its middle. 0 samples evenly.
     symmetry : {"none", "mirror", "turns"}, default "none"
-        With "mirror" every second window is read mirrored, with "turns" every eighth in each of the eight ways that a
-        square can be turned by quarters and mirrored. The set is then alike for a picture and its mirror image, or for
-        all eight, at no cost: neighbouring windows tell nearly the same.
+        "mirror" reads every second patch mirrored, "turns" every eighth in each of the eight ways in which a square
+        can be turned by quarters and mirrored. The set is then nearly the same for a picture and its mirror image, or
+        for all eight, at no cost.
     """
 
     cell: int = 4
@@ -53,98 +53,75 @@ class Grid:
     symmetry: str = "none"
 
 
-@dataclass(frozen=True, slots=True)
-class Windows:
-    """The values of windows with their places.
-
-    Attributes
-    ----------
-    values : float32 (n, 16 · d)
-        Cell by cell, row by row, the d values of each.
-    positions : float32 (n, 2)
-        Row and column of each window's centre relative to the picture's rows and columns, in [0, 1].
-    scales : float32 (n,)
-        Binary logarithm of the window's side relative to the picture's longest side.
-    """
-
-    values: np.ndarray
-    positions: np.ndarray
-    scales: np.ndarray
-
-
 def read_patches(
     picture: np.ndarray,
     region: np.ndarray | None,
     grid: Grid,
-    cells_of: Callable[[np.ndarray, int], np.ndarray],
-    value_order: Callable[[int], np.ndarray],
-) -> Windows | None:
-    """Read the windows of a picture at all scales, those that a region covers far enough.
+    compute_cells: Callable[[np.ndarray, int], np.ndarray],
+    order_values: Callable[[int], np.ndarray],
+) -> LocalFeatures:
+    """Read the patches of a picture at all scales that a region covers as the grid demands.
 
     Parameters
     ----------
     picture : uint8 (H, W) or (H, W, C)
     region : bool (H, W) or None
-        None keeps all windows.
+        None keeps all patches.
     grid : Grid
-    cells_of : callable
-        Gives the values of all cells, float32 (rows, cols, d), of a reduced picture and a cell's side.
-    value_order : callable
-        Gives the order that a cell's values have when they are read in way k (see `SYMMETRIES`), int (d,).
+    compute_cells : callable
+        Computes the values of all cells, float32 (rows, cols, d), from a reduced picture and a cell's side.
+    order_values : callable
+        Gives the order of a cell's values in symmetry k (see `SYMMETRIES`), int (d,).
 
     Returns
     -------
-    Windows or None
-        None where the picture is smaller than a window; none of them where the region keeps none.
+    LocalFeatures
+        With descriptors float32 (n, 16 · d): cell by cell, row by row, the d values of each. Empty where the picture
+        is smaller than a patch, or the region keeps none.
     """
-    tables, kept, shapes, sizes = [], [], [], []
-    for reduced, share in _pyramid(picture, region, grid):
-        cells = cells_of(reduced, grid.cell)
+    tables, candidates, shapes, sizes = [], [], [], []
+    for reduced, coverage in _build_pyramid(picture, region, grid):
+        cells = compute_cells(reduced, grid.cell)
         n_rows, n_cols = cells.shape[:2]
         tables.append(cells.reshape(n_rows * n_cols, -1))
-        kept.append(np.flatnonzero(_kept(share, n_rows, n_cols, grid)))
+        candidates.append(np.flatnonzero(_mark_covered(coverage, n_rows, n_cols, grid)))
         shapes.append((n_rows, n_cols))
-        # The reduced picture's size in cells: a remainder at its edge counts too.
+        # The reduced picture's size in cells includes a remainder at its edge.
         sizes.append(np.divide(reduced.shape[:2], grid.cell))
     if not tables:
-        return None
-    chosen = _drawn(kept, shapes, grid)
-    level = np.repeat(np.arange(len(kept)), [len(windows) for windows in kept])[chosen]
-    windows = np.concatenate(kept)[chosen]
-    across = np.array([n_cols - N_CELLS + 1 for _, n_cols in shapes])[level]
-    rows = windows // across
-    cols = windows - rows * across
+        return LocalFeatures.zeros(0, N_CELLS**2 * len(order_values(0)))
+    selected = _select_patches(candidates, shapes, grid)
+    level = np.repeat(np.arange(len(candidates)), [len(patches) for patches in candidates])[selected]
+    patches = np.concatenate(candidates)[selected]
+    n_patch_cols = np.array([n_cols - N_CELLS + 1 for _, n_cols in shapes])[level]
+    rows = patches // n_patch_cols
+    cols = patches - rows * n_patch_cols
     starts = np.cumsum([0, *(n_rows * n_cols for n_rows, n_cols in shapes)])
-    corner = starts[level] + rows * (across + N_CELLS - 1) + cols
-    n_ways, n_cells = SYMMETRIES[grid.symmetry], int(starts[-1])
-    # Cells, or the windows' copies of them, are turned: whichever are fewer.
-    by_cell = n_cells * n_ways <= len(corner) * N_CELLS**2
+    corner = starts[level] + rows * (n_patch_cols + N_CELLS - 1) + cols
+    n_symmetries, n_cells = SYMMETRIES[grid.symmetry], int(starts[-1])
+    # Either all cells are reordered for each symmetry, or the patches' copies of them: whichever are fewer.
+    by_cell = n_cells * n_symmetries <= len(corner) * N_CELLS**2
     if by_cell:
-        tables = [cells.take(value_order(way), axis=1) if way else cells for way in range(n_ways) for cells in tables]
+        tables = [cells.take(order_values(k), axis=1) if k else cells for k in range(n_symmetries) for cells in tables]
     table = np.concatenate(tables)
-    offsets = _offsets([n_cols for _, n_cols in shapes], n_ways, n_cells if by_cell else 0)
-    way_of = np.arange(len(corner)) % n_ways
-    values = table.take(corner[:, None] + offsets.take(way_of * len(shapes) + level, axis=0), axis=0)
+    offsets = _list_cell_offsets([n_cols for _, n_cols in shapes], n_symmetries, n_cells if by_cell else 0)
+    symmetry = np.arange(len(corner)) % n_symmetries
+    values = table.take(corner[:, None] + offsets.take(symmetry * len(shapes) + level, axis=0), axis=0)
     sides = np.stack(sizes)
-    place = np.empty((len(corner), 2), np.float32)
-    down, right = (rows + N_CELLS / 2) / sides[level, 0], (cols + N_CELLS / 2) / sides[level, 1]
-    for way in range(n_ways):
-        place[way::n_ways, 0], place[way::n_ways, 1] = _turned(down[way::n_ways], right[way::n_ways], way)
-        if way and not by_cell:
-            values[way::n_ways] = values[way::n_ways].take(value_order(way), axis=2)
-    scale = np.log2(N_CELLS / np.max(sides, axis=1)).astype(np.float32)[level]
-    return Windows(values.reshape(len(corner), N_CELLS**2 * table.shape[1]), place, scale)
+    positions = np.empty((len(corner), 2), np.float32)
+    row, col = (rows + N_CELLS / 2) / sides[level, 0], (cols + N_CELLS / 2) / sides[level, 1]
+    for k in range(n_symmetries):
+        positions[k::n_symmetries].T[...] = _transform_positions(row[k::n_symmetries], col[k::n_symmetries], k)
+        if k and not by_cell:
+            values[k::n_symmetries] = values[k::n_symmetries].take(order_values(k), axis=2)
+    scales = np.log2(N_CELLS / np.max(sides, axis=1)).astype(np.float32)[level]
+    return LocalFeatures(values.reshape(len(corner), N_CELLS**2 * table.shape[1]), positions, scales)
 
 
 def average_cells(values: np.ndarray, cell: int) -> np.ndarray:
-    """Average over square cells; a remainder at the lower and right edge is left out.
+    """Average over square cells of a side in pixels; a remainder at the lower and right edge is dropped.
 
-    Parameters
-    ----------
-    values : uint8, uint16 or float32 (H, W) or (H, W, C)
-        Integers are rounded.
-    cell : int
-        The cell's side in pixels.
+    Takes uint8, uint16 or float32 (H, W) or (H, W, C); means of integers are rounded.
     """
     n_rows, n_cols = values.shape[0] // cell, values.shape[1] // cell
     values = values[: n_rows * cell, : n_cols * cell]
@@ -154,46 +131,44 @@ def average_cells(values: np.ndarray, cell: int) -> np.ndarray:
     return values if cell == 1 else cv2.resize(values, (n_cols, n_rows), interpolation=cv2.INTER_AREA)
 
 
-def _pyramid(
+def _build_pyramid(
     picture: np.ndarray, region: np.ndarray | None, grid: Grid
 ) -> Iterator[tuple[np.ndarray, np.ndarray | None]]:
-    """Yield the picture at each scale, as long as a window fits in, and how far the region covers its pixels."""
+    """Yield the picture at each scale that has room for a patch, and the region's coverage of its pixels."""
     planes = [picture] if region is None else [picture, region.view(np.uint8) * np.uint8(255)]
     rows, cols = picture.shape[:2]
-    between = [cv2.resize(plane, _between(rows, cols), interpolation=cv2.INTER_LINEAR) for plane in planes]
+    size = max(2, round(cols / 2**0.5)), max(2, round(rows / 2**0.5))
+    following = [cv2.resize(plane, size, interpolation=cv2.INTER_LINEAR) for plane in planes]
     for scale in range(grid.n_scales):
         if min(planes[0].shape[:2]) < N_CELLS * grid.cell:
             return
         yield planes[0], None if region is None else planes[1]
-        # Every second scale is half of the one before the last: halving takes a tenth of the time of any other factor.
-        planes, between = between, [downsample2(plane) for plane in planes] if scale + 2 < grid.n_scales else []
+        # Each scale is half of the one before the last: downsampling by 2 takes a tenth of the time of other factors.
+        planes, following = following, [downsample2(plane) for plane in planes] if scale + 2 < grid.n_scales else []
 
 
-def _between(rows: int, cols: int) -> tuple[int, int]:
-    """Give the size (columns, rows), as OpenCV takes it, of the second scale."""
-    return max(2, round(cols / 2**0.5)), max(2, round(rows / 2**0.5))
-
-
-def _kept(share: np.ndarray | None, n_rows: int, n_cols: int, grid: Grid) -> np.ndarray:
-    """Tell which windows the region covers as far as asked; bool, one for every window's corner."""
+def _mark_covered(coverage: np.ndarray | None, n_rows: int, n_cols: int, grid: Grid) -> np.ndarray:
+    """Mark the patches that the region covers as the grid demands; bool, one for every patch's corner."""
     shape = (n_rows - N_CELLS + 1, n_cols - N_CELLS + 1)
-    if share is None:
+    if coverage is None:
         return np.ones(shape, bool)
-    cells, window = average_cells(share, grid.cell), (N_CELLS, N_CELLS)
+    cells, window = average_cells(coverage, grid.cell), (N_CELLS, N_CELLS)
     total = cv2.boxFilter(cells, cv2.CV_32F, window, anchor=(0, 0), normalize=False, borderType=cv2.BORDER_CONSTANT)
     total = total[: shape[0], : shape[1]]
-    # Half a grey level a cell is lost by rounding: a window that is covered exactly far enough is kept.
-    kept = total >= (grid.coverage * 255 - 0.5) * N_CELLS**2
-    return kept if grid.max_coverage == 1 else kept & (total <= (grid.max_coverage * 255 + 0.5) * N_CELLS**2)
+    # Rounding loses up to half a grey level a cell: a patch that is covered exactly enough is kept.
+    covered = total >= (grid.coverage * 255 - 0.5) * N_CELLS**2
+    return covered if grid.max_coverage == 1 else covered & (total <= (grid.max_coverage * 255 + 0.5) * N_CELLS**2)
 
 
-def _drawn(kept: Sequence[np.ndarray], shapes: Sequence[tuple[int, int]], grid: Grid) -> slice | np.ndarray:
-    """Choose from the windows of all scales, one after the other, as `Grid.max_patches` and `Grid.focus` ask.
+def _select_patches(
+    candidates: Sequence[np.ndarray], shapes: Sequence[tuple[int, int]], grid: Grid
+) -> slice | np.ndarray:
+    """Select from the patches of all scales by `Grid.max_patches` and `Grid.focus`.
 
     Parameters
     ----------
-    kept : sequence of int (n,)
-        The windows of each scale that may be chosen, row by row.
+    candidates : sequence of int (n,)
+        The covered patches of each scale, row by row.
     shapes : sequence of tuple of int
         Rows and columns of each scale, in cells.
     grid : Grid
@@ -201,59 +176,59 @@ def _drawn(kept: Sequence[np.ndarray], shapes: Sequence[tuple[int, int]], grid: 
     Returns
     -------
     slice or int (k,)
-        Ascending.
+        Ascending indices in the concatenated candidates.
     """
-    count = sum(map(len, kept))
+    count = sum(map(len, candidates))
     if not count:
         return slice(None)
-    most = min(grid.max_patches or count, count)
+    number = min(grid.max_patches or count, count)
     if not grid.focus:
-        return np.linspace(0, count - 1, most).astype(np.intp) if most < count else slice(None)
-    frequencies = []
-    for windows, shape in zip(kept, shapes, strict=True):
-        down, across = (_around_the_middle(n_cells, grid.focus) for n_cells in shape)
-        frequencies.append(np.outer(down, across).ravel()[windows])
-    # Windows lie side by side, each as wide as it is frequent, and marks in equal distances say which are taken: of
-    # those that are wider than the distance some would be taken twice, which tells nothing new.
-    ends = np.cumsum(np.concatenate(frequencies))
-    return np.unique(np.searchsorted(ends, (np.arange(most) + 0.5) * (ends[-1] / most)))
+        return np.linspace(0, count - 1, number).astype(np.intp) if number < count else slice(None)
+    weights = []
+    for patches, shape in zip(candidates, shapes, strict=True):
+        by_row, by_col = (_weight_centres(n_cells, grid.focus) for n_cells in shape)
+        weights.append(np.outer(by_row, by_col).ravel()[patches])
+    # Systematic sampling: marks at equal distances on the cumulated weights. A patch heavier than the distance would be
+    # selected twice, which adds no information.
+    ends = np.cumsum(np.concatenate(weights))
+    return np.unique(np.searchsorted(ends, (np.arange(number) + 0.5) * (ends[-1] / number)))
 
 
-def _around_the_middle(n_cells: int, deviation: float) -> np.ndarray:
-    """Give a Gaussian, 1 in the middle of a side, at the middles of the windows along it."""
-    middles = (np.arange(n_cells - N_CELLS + 1) + N_CELLS / 2) / n_cells
-    return np.exp(-(((middles - 0.5) / deviation) ** 2) / 2)
+def _weight_centres(n_cells: int, deviation: float) -> np.ndarray:
+    """Evaluate a Gaussian, 1 in the middle of a side, at the centres of the patches along it."""
+    centres = (np.arange(n_cells - N_CELLS + 1) + N_CELLS / 2) / n_cells
+    return np.exp(-(((centres - 0.5) / deviation) ** 2) / 2)
 
 
 @lru_cache
-def _cell_order(way: int) -> np.ndarray:
-    """List the cells of a window, row by row, as they stand when it is read in one of the ways."""
-    turned = np.rot90(np.arange(N_CELLS**2).reshape(N_CELLS, N_CELLS), way // 2)
-    return (turned[:, ::-1] if way % 2 else turned).ravel()
+def _order_cells(symmetry: int) -> np.ndarray:
+    """List the cells of a patch, row by row, in the order of a symmetry."""
+    turned = np.rot90(np.arange(N_CELLS**2).reshape(N_CELLS, N_CELLS), symmetry // 2)
+    return (turned[:, ::-1] if symmetry % 2 else turned).ravel()
 
 
-def _offsets(widths: Sequence[int], n_ways: int, n_cells: int) -> np.ndarray:
-    """List how far a window's cells are from its first one in a table of all cells, as each way reads them.
+def _list_cell_offsets(widths: Sequence[int], n_symmetries: int, n_cells: int) -> np.ndarray:
+    """List the offsets of a patch's cells from its first one in a table of all cells, for each symmetry and scale.
 
     Parameters
     ----------
     widths : sequence of int
         Columns of each scale, in cells.
-    n_ways : int
+    n_symmetries : int
     n_cells : int
-        How many cells of one way stand in the table before those of the next; 0 where there is one table for all.
+        Cells of one symmetry in the table before those of the next; 0 where one table serves all.
 
     Returns
     -------
-    int (n_ways * n_scales, 16)
+    int (n_symmetries * n_scales, 16)
     """
     step = np.arange(N_CELLS)
     plain = (np.array(widths)[:, None, None] * step[:, None] + step).reshape(len(widths), N_CELLS**2)
-    return np.concatenate([plain[:, _cell_order(way)] + way * n_cells for way in range(n_ways)])
+    return np.concatenate([plain[:, _order_cells(k)] + k * n_cells for k in range(n_symmetries)])
 
 
-def _turned(row: np.ndarray, col: np.ndarray, way: int) -> tuple[np.ndarray, np.ndarray]:
-    """Give the places (row, col), in [0, 1], that points have in the turned and mirrored picture."""
-    for _ in range(way // 2):
+def _transform_positions(row: np.ndarray, col: np.ndarray, symmetry: int) -> tuple[np.ndarray, np.ndarray]:
+    """Transform positions in [0, 1] to those in the turned and mirrored picture."""
+    for _ in range(symmetry // 2):
         row, col = 1 - col, row
-    return row, 1 - col if way % 2 else col
+    return row, 1 - col if symmetry % 2 else col

@@ -1,4 +1,4 @@
-"""The local descriptors by name: how long they are, what they read, and how they are computed."""
+"""The local descriptors by name."""
 
 from __future__ import annotations
 
@@ -9,15 +9,22 @@ from typing import Literal
 
 import numpy as np
 
-from leafid.descriptors.local import sift as local
+from leafid.descriptors.local.colour import COLOUR_LENGTH, extract_dense_colour
+from leafid.descriptors.local.features import LocalFeatures
 from leafid.descriptors.local.grid import Grid
-from leafid.descriptors.local.inner_distance import ANGLE_BINS, DISTANCE_BINS
-from leafid.descriptors.local.sift import LocalFeatures
+from leafid.descriptors.local.inner_distance import ANGLE_BINS, DISTANCE_BINS, extract_inner_distance
+from leafid.descriptors.local.sift import (
+    CHROMA_LENGTH,
+    SIFT_LENGTH,
+    extract_chroma_sift,
+    extract_dense_sift,
+    extract_detected_sift,
+)
 
 
 @dataclass(frozen=True, slots=True)
 class LocalDescriptor:
-    """A way to describe the small pieces of a picture.
+    """A kind of local features.
 
     Attributes
     ----------
@@ -27,8 +34,8 @@ class LocalDescriptor:
         A view of the picture, uint8 (H, W) in grey or (H, W, 3) in Lab, or the leaf's blade in the whole picture,
         bool (H, W).
     compute : callable
-        ``compute(source, region, grid)`` gives the `LocalFeatures`, with the part of a view that belongs to the leaf,
-        bool (H, W), or None for all of it; each takes of these what it needs.
+        ``compute(source, region, grid)`` extracts the `LocalFeatures`. The region is the leaf's part of the view, bool
+        (H, W), or None for all of it; "mask" ignores region and grid, "detected-sift" ignores the grid.
     """
 
     length: int
@@ -36,30 +43,24 @@ class LocalDescriptor:
     compute: Callable[[np.ndarray, np.ndarray | None, Grid], LocalFeatures]
 
 
-def get_local_descriptor(name: str) -> LocalDescriptor:
-    """Look a local descriptor up by name.
-
-    Raises
-    ------
-    ValueError
-        When there is none of that name.
-    """
-    if name not in LOCAL_DESCRIPTORS:
-        raise ValueError(f"expected a local descriptor ({', '.join(LOCAL_DESCRIPTORS)}), found {name!r}")
-    return LOCAL_DESCRIPTORS[name]
-
-
 #: Every local descriptor, by name.
 LOCAL_DESCRIPTORS: Mapping[str, LocalDescriptor] = MappingProxyType(
     {
-        "dense-sift": LocalDescriptor(local.SIFT_LENGTH, "grey", local.dense_sift),
-        "dense-chroma-sift": LocalDescriptor(local.CHROMA_LENGTH, "lab", local.dense_chroma_sift),
+        "dense-sift": LocalDescriptor(SIFT_LENGTH, "grey", extract_dense_sift),
+        "dense-chroma-sift": LocalDescriptor(CHROMA_LENGTH, "lab", extract_chroma_sift),
         "detected-sift": LocalDescriptor(
-            local.SIFT_LENGTH, "grey", lambda grey, region, _: local.detected_sift(grey, region)
+            SIFT_LENGTH, "grey", lambda grey, region, _: extract_detected_sift(grey, region)
         ),
-        "dense-colour": LocalDescriptor(local.COLOUR_LENGTH, "lab", local.dense_colour),
+        "dense-colour": LocalDescriptor(COLOUR_LENGTH, "lab", extract_dense_colour),
         "inner-distance": LocalDescriptor(
-            DISTANCE_BINS * ANGLE_BINS, "mask", lambda mask, *_: local.inner_distance_features(mask)
+            DISTANCE_BINS * ANGLE_BINS, "mask", lambda mask, *_: extract_inner_distance(mask)
         ),
     }
 )
+
+
+def get_local_descriptor(name: str) -> LocalDescriptor:
+    """Return the local descriptor of a name; a ValueError lists the names where there is none."""
+    if name not in LOCAL_DESCRIPTORS:
+        raise ValueError(f"expected a local descriptor ({', '.join(LOCAL_DESCRIPTORS)}), found {name!r}")
+    return LOCAL_DESCRIPTORS[name]

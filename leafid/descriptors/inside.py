@@ -1,0 +1,44 @@
+"""What the families share that measure the pixels inside a leaf."""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from leafid.errors import LeafidError
+
+_MAX_SIDE = 800
+"""Longest side after resizing, in pixels: bounds the memory that a hair-thin leaf takes."""
+
+
+def check_picture(picture: NDArray[np.uint8], mask: NDArray[np.bool_]) -> None:
+    """Check that a picture is uint8 (H, W, 3), and its mask bool (H, W) and not empty.
+
+    Raises
+    ------
+    ValueError
+        When they are of another dtype or shape.
+    LeafidError
+        When the mask is empty.
+    """
+    if picture.dtype != np.uint8 or picture.ndim != 3 or picture.shape[2] != 3:
+        raise ValueError(f"expected a picture of uint8 (H, W, 3), found {picture.dtype} {picture.shape}")
+    if mask.dtype != np.bool_ or mask.shape != picture.shape[:2]:
+        raise ValueError(f"expected a mask of bool {picture.shape[:2]}, found {mask.dtype} {mask.shape}")
+    if not mask.any():
+        raise LeafidError("expected a mask with a leaf, found an empty one; segment the picture again or leave it out")
+
+
+def choose_size(box: NDArray[np.uint8], root_area: float) -> tuple[float, tuple[int, int]]:
+    """Choose the size at which a leaf has a given √area in pixels, from its box, not 0 where the leaf is.
+
+    Returns
+    -------
+    factor : float
+        Enlargement of the box, above 0.
+    size : tuple of int
+        Columns and rows after resizing, as OpenCV takes them; at least 1.
+    """
+    factor = min(root_area / np.sqrt(cv2.countNonZero(box)), _MAX_SIDE / max(box.shape))
+    return factor, (max(1, round(box.shape[1] * factor)), max(1, round(box.shape[0] * factor)))

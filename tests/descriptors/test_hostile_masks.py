@@ -1,0 +1,99 @@
+"""Every family and local descriptor measures masks that are no leaf: any number of contour points, parts and holes."""
+
+import cv2
+import numpy as np
+import pytest
+
+from leafid.descriptors import FAMILIES, measure_families
+from leafid.descriptors.contour import MAX_POINTS, normalise_shape
+from leafid.descriptors.curvature import measure_disc_shares
+from leafid.descriptors.local import LOCAL_DESCRIPTORS, Grid
+from leafid.segmentation import Segmentation, crop_leaf
+from leafid.segmentation.result import find_bounding_box
+
+# OpenCV maps at most so many rows in one call.
+MAX_ROWS = 32_767
+
+
+def draw_page():
+    """A page of small print: thousands of letters."""
+    page = np.zeros((1100, 800), np.uint8)
+    for row in range(14, 1100, 12):
+        cv2.putText(page, "Acer campestre Quercus ilex " * 6, (2, row), cv2.FONT_HERSHEY_PLAIN, 0.6, 1)
+    return page > 0
+
+
+def draw_maze():
+    """One connected corridor, a pixel wide, that fills the picture."""
+    maze = np.zeros((801, 801), bool)
+    maze[1::4, 1:-1] = True
+    maze[1::8, -2] = maze[5::8, 1] = True
+    for row in range(1, 797, 4):
+        maze[row : row + 5, -2 if row % 8 == 1 else 1] = True
+    return maze
+
+
+def draw_dots():
+    """22,500 dots of equal size."""
+    dots = np.zeros((600, 600), bool)
+    dots[1::4, 1::4] = dots[2::4, 1::4] = True
+    return dots
+
+
+def draw_pixel():
+    pixel = np.zeros((700, 500), bool)
+    pixel[350, 499] = True
+    return pixel
+
+
+MASKS = {
+    "page of text": draw_page,
+    "maze": draw_maze,
+    "checkerboard": lambda: np.indices((600, 600)).sum(axis=0) % 2 == 0,
+    "coarse checkerboard": lambda: np.indices((900, 900)).sum(axis=0) // 9 % 2 == 0,
+    "dots": draw_dots,
+    "pixel": draw_pixel,
+    "noise": lambda: np.random.default_rng(0).random((700, 700)) < 0.3,
+}
+
+
+@pytest.fixture(scope="module", params=MASKS)
+def leaf(request):
+    mask = MASKS[request.param]()
+    image = np.where(mask[..., None], (60, 120, 80), (240, 240, 240)).astype(np.uint8)
+    return image, Segmentation(mask, mask, 1.0, find_bounding_box(mask))
+
+
+def test_every_family_measures_it(leaf):
+    for name, values in measure_families(*leaf).items():
+        assert values.shape == (len(FAMILIES[name].value_names),)
+        assert np.isfinite(values).all(), name
+
+
+@pytest.mark.parametrize("name", LOCAL_DESCRIPTORS)
+def test_every_local_descriptor_reads_it(leaf, name):
+    descriptor = LOCAL_DESCRIPTORS[name]
+    if descriptor.reads == "mask":
+        found = descriptor.compute(leaf[1].blade, None, Grid())
+    else:
+        crop, region = crop_leaf(*leaf, 200)
+        code = {"grey": cv2.COLOR_BGR2GRAY, "lab": cv2.COLOR_BGR2LAB}[descriptor.reads]
+        found = descriptor.compute(cv2.cvtColor(crop, code), region, Grid())
+    assert np.isfinite(found.descriptors).all()
+
+
+def test_the_number_of_contour_points_is_bounded(leaf):
+    shape = normalise_shape(leaf[1].mask)
+    # Every component keeps eight points.
+    assert len(shape.all_points) <= MAX_POINTS + 8 * len(shape.contours)
+
+
+def test_more_contour_points_than_one_call_maps():
+    """Batches of centres give what each centre gives alone."""
+    shape = normalise_shape(np.pad(np.ones((40, 30), bool), 5))
+    centres = np.tile(shape.contour, (1 + MAX_ROWS // len(shape.contour), 1))
+    assert len(centres) > MAX_ROWS
+    areas, arcs = measure_disc_shares(shape, centres)
+    first_areas, first_arcs = measure_disc_shares(shape, shape.contour)
+    np.testing.assert_array_equal(areas[-len(shape.contour) :], first_areas)
+    np.testing.assert_array_equal(arcs[-len(shape.contour) :], first_arcs)
