@@ -78,7 +78,7 @@ def test_wrong_arguments():
 
 
 @given(st.integers(2, 30), st.integers(2, 30))
-def test_halved_agrees_with_its_definition(rows, cols):
+def test_downsample2_agrees_with_its_definition(rows, cols):
     image = np.random.default_rng(rows * 31 + cols).integers(0, 256, (rows, cols), dtype=np.uint8)
     even = image[: rows // 2 * 2, : cols // 2 * 2].astype(float)
     blocks = even.reshape(rows // 2, 2, cols // 2, 2)
