@@ -78,20 +78,20 @@ def fit_ridge(n_rows: int, n_columns: int) -> None:
     """Learn from drawn vectors as an expert does: five folds, their held-out scores, and all of it."""
     import numpy as np
 
-    from leafid.classifiers.expert_fitting import learn_expert
-    from leafid.classifiers.rows import Rows
-    from leafid.classifiers.spool import Spool
+    from leafid.classifiers.cross_fitting import cross_fit
+    from leafid.classifiers.disk_backed_array import DiskBackedArray
+    from leafid.classifiers.training_matrix import TrainingMatrix
     from leafid.recipes.recipe import ClassifierSettings
 
     random = np.random.default_rng(0)
     labels = np.arange(n_rows) % 100
-    with Spool(in_memory=2**20) as spool:  # as if there were more than may be held
+    with DiskBackedArray(in_memory=2**20) as array:  # as if there were more than may be held
         for start in range(0, n_rows, 1000):
-            spool.append(random.normal(size=(len(labels[start : start + 1000]), n_columns)) / n_columns**0.5)
+            array.append(random.normal(size=(len(labels[start : start + 1000]), n_columns)) / n_columns**0.5)
         folds = [np.sort(fold) for fold in np.array_split(random.permutation(n_rows), 5)]
         asked = np.arange(min(n_rows, 20_000))
-        rows = Rows(spool, "none", standardise=False, batch_size=1000)
-        learn_expert(rows, labels, np.ones(n_rows), folds, asked, ClassifierSettings())
+        rows = TrainingMatrix(array, "none", standardise=False, batch_size=1000)
+        cross_fit(rows, labels, np.ones(n_rows), folds, asked, ClassifierSettings())
 
 
 def ridge_table(first: int, steps: int, n_columns: int) -> None:

@@ -111,14 +111,14 @@ class Context:
         float64 (n, n_species)
             Rows sum to 1; all equal where nothing that is looked at is known of the picture.
         """
-        asked = context_rows(pictures)
+        asked = encode_context(pictures)
         allowed = np.ones((len(asked), len(self.sightings.weights)), bool)
-        ratios = density_ratios(asked, self.sightings, allowed, self.bandwidths, self.shrinkage, self.n_species)
+        ratios = compute_density_ratios(asked, self.sightings, allowed, self.bandwidths, self.shrinkage, self.n_species)
         return ratios / ratios.sum(axis=1, keepdims=True)
 
     def apply(self, posterior: np.ndarray, pictures: Sequence[Picture]) -> np.ndarray:
-        """Weigh the visual posteriors of pictures by their priors: `combine`."""
-        return combine(posterior, self.priors(pictures), self.weight)
+        """Weigh the visual posteriors of pictures by their priors: `apply_prior`."""
+        return apply_prior(posterior, self.priors(pictures), self.weight)
 
     def __str__(self) -> str:
         if not self.weight:
@@ -129,7 +129,7 @@ class Context:
         return f"weight {self.weight:g}, {self.bandwidths}"
 
 
-def combine(posterior: np.ndarray, prior: np.ndarray, weight: float) -> np.ndarray:
+def apply_prior(posterior: np.ndarray, prior: np.ndarray, weight: float) -> np.ndarray:
     """Multiply posteriors by priors to a power.
 
     Parameters
@@ -146,7 +146,7 @@ def combine(posterior: np.ndarray, prior: np.ndarray, weight: float) -> np.ndarr
 
     Examples
     --------
-    >>> combine(np.array([[0.5, 0.5]]), np.array([[0.75, 0.25]]), 1.0)
+    >>> apply_prior(np.array([[0.5, 0.5]]), np.array([[0.75, 0.25]]), 1.0)
     array([[0.75, 0.25]])
     """
     product = posterior * (prior / prior.max(axis=1, keepdims=True)) ** weight
@@ -155,7 +155,7 @@ def combine(posterior: np.ndarray, prior: np.ndarray, weight: float) -> np.ndarr
     return np.where(silent, posterior, product / np.where(total > 0, total, 1))
 
 
-def context_rows(pictures: Sequence[Picture]) -> np.ndarray:
+def encode_context(pictures: Sequence[Picture]) -> np.ndarray:
     """Say what is known of the context of pictures.
 
     Returns
@@ -200,7 +200,7 @@ def sightings(pictures: Sequence[Picture], species: Sequence[str]) -> Sightings:
         The columns.
     """
     columns = {name: column for column, name in enumerate(species)}
-    rows = context_rows(pictures)
+    rows = encode_context(pictures)
     rows[:, :2] = rows[:, :2].round(_DECIMALS)
     # Infinity in place of NaN, which neither equals itself nor sorts.
     seen: dict[tuple[int, str], set[tuple[float, ...]]] = {}
@@ -218,7 +218,7 @@ def sightings(pictures: Sequence[Picture], species: Sequence[str]) -> Sightings:
     )
 
 
-def density_ratios(
+def compute_density_ratios(
     asked: np.ndarray,
     known: Sightings,
     allowed: np.ndarray,

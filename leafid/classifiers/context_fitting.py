@@ -13,8 +13,8 @@ from leafid.classifiers.context import (
     Bandwidths,
     Context,
     Sightings,
-    context_rows,
-    density_ratios,
+    compute_density_ratios,
+    encode_context,
     sightings,
 )
 from leafid.classifiers.held_out import HeldOutAnswers
@@ -39,7 +39,7 @@ class _Candidate:
     weight: float
 
 
-def learn_context(held_out: HeldOutAnswers, pictures: Sequence[Picture]) -> Context:
+def fit_context_prior(held_out: HeldOutAnswers, pictures: Sequence[Picture]) -> Context:
     """Learn the prior of one identifier.
 
     Every held-out picture is given two priors by each choice of bandwidths and shrinkage: one of all plants but its
@@ -165,7 +165,7 @@ class _Asked:
         place_of_plant = np.zeros(len(plants), np.int64)
         place_of_plant[plant_of] = labels[: len(own)]
         known, names, places = _by_plant(pictures, labels[len(own) :], held_out.species)
-        rows = context_rows(own)
+        rows = encode_context(own)
         keyed = np.column_stack([plant_of, np.nan_to_num(rows, nan=-1e9)])
         _, first, context_of = np.unique(keyed, axis=0, return_index=True, return_inverse=True)
         group = np.array([own[index].group for index in first])
@@ -217,7 +217,9 @@ def _all_gains(asked: _Asked) -> Iterator[tuple[_Candidate, tuple[np.ndarray, np
             continue
         for shrinkage in _SHRINKAGE:
             by_plant, by_place = (
-                density_ratios(asked.contexts, asked.known, allowed, bandwidths, shrinkage, asked.posterior.shape[1])
+                compute_density_ratios(
+                    asked.contexts, asked.known, allowed, bandwidths, shrinkage, asked.posterior.shape[1]
+                )
                 for allowed in (asked.other_plant, asked.other_place)
             )
             for weight in _WEIGHTS:

@@ -9,12 +9,12 @@ from typing import Protocol
 
 import numpy as np
 
-from leafid.classifiers.feature_map import chi2_map
-
 Array = np.ndarray
+# Interval between the two samples of the spectrum of the χ² kernel.
+_CHI2_SAMPLE_INTERVAL = 0.5
 
 
-class _Fitted(Protocol):
+class _FittedModel(Protocol):
     coef_: Array
     intercept_: Array
 
@@ -26,7 +26,7 @@ class LinearScorer:
     Attributes
     ----------
     map : {"none", "chi2"}
-        Explicit feature map applied first.
+        Explicit feature map that is applied first.
     coefficients : float (n_mapped, n_species)
     intercepts : float (n_species,)
     """
@@ -36,50 +36,71 @@ class LinearScorer:
     intercepts: np.ndarray
 
     def scores(self, vectors: np.ndarray) -> np.ndarray:
-        """Give a score for every species, higher is better: float32 (n, n_species) for vectors (n, d)."""
+        """Score every species for vectors (n, d), higher is better; float32 (n, n_species)."""
         return apply_feature_map(vectors, self.map) @ np.asarray(self.coefficients, np.float32) + self.intercepts
 
 
 def sum_scorers(scorers: Sequence[LinearScorer], weights: Sequence[float]) -> LinearScorer:
-    """Make one classifier whose scores are the weighted sum of those of several.
-
-    Parameters
-    ----------
-    scorers : sequence of LinearScorer
-        At least one; all of one feature map, and as long.
-    weights : sequence of float
-        One for each.
-
-    Returns
-    -------
-    LinearScorer
-    """
-    shares = np.asarray(weights, np.float32)
+    """Make the classifier whose scores are the weighted sum of those of several with the same feature map."""
+    factors = np.asarray(weights, np.float32)
     return LinearScorer(
         scorers[0].map,
-        np.tensordot(shares, np.stack([scorer.coefficients for scorer in scorers]), 1),
-        np.tensordot(shares, np.stack([scorer.intercepts for scorer in scorers]), 1),
+        np.tensordot(factors, np.stack([scorer.coefficients for scorer in scorers]), 1),
+        np.tensordot(factors, np.stack([scorer.intercepts for scorer in scorers]), 1),
     )
 
 
 def apply_feature_map(vectors: np.ndarray, name: str) -> np.ndarray:
-    """Apply an explicit feature map to the rows of a float array (n, d)."""
-    return chi2_map(np.maximum(vectors, 0)) if name == "chi2" else vectors
+    """Apply a feature map to vectors (n, d): ``none``, or ``chi2``, for which negative numbers count as 0."""
+    return apply_chi2_map(np.maximum(vectors, 0)) if name == "chi2" else vectors
 
 
-def picture_weights(
-    labels: np.ndarray, plants: Sequence[str], species_balance: float, plant_balance: float
+def apply_chi2_map(vectors: np.ndarray) -> np.ndarray:
+    """Map vectors so that inner products approximate the additive χ² kernel Σ 2xy / (x + y).
+
+    The result is `sklearn.kernel_approximation.AdditiveChi2Sampler(sample_steps=2, sample_interval=0.5)` to the bit.
+    Importing that takes twice the CPU time of everything else that identifying a picture imports.
+
+    Parameters
+    ----------
+    vectors : float (n, d)
+        0 or more.
+
+    Returns
+    -------
+    float32 (n, 3 d)
+
+    References
+    ----------
+    .. [1] A. Vedaldi, A. Zisserman, "Efficient additive kernels via explicit feature maps", IEEE TPAMI 34(3), 2012,
+       section 4, doi:10.1109/TPAMI.2011.153
+
+    Examples
+    --------
+    >>> x, y = apply_chi2_map(np.array([[0.2], [0.6]]))
+    >>> round(float(x @ y), 1)  # 2 · 0.2 · 0.6 / 0.8 = 0.3
+    0.3
+    """
+    step = _CHI2_SAMPLE_INTERVAL
+    values = np.asarray(vectors, np.float64)
+    phase = step * np.log(np.where(values > 0, values, 1.0))
+    amplitude = np.sqrt(2 * values * step / np.cosh(np.pi * step))
+    parts = [np.sqrt(values * step), amplitude * np.cos(phase), amplitude * np.sin(phase)]
+    return np.concatenate(parts, axis=-1).astype(np.float32)
+
+
+def compute_sample_weights(
+    labels: np.ndarray, plants: Sequence[str] | np.ndarray, species_balance: float, plant_balance: float
 ) -> np.ndarray:
-    """Let a picture count the less, the more there are of its species and of its plant.
+    """Weigh pictures by the numbers of pictures of their species and of their plant, to negative powers.
 
     Parameters
     ----------
     labels : int (n,)
-        Species.
     plants : sequence of str
     species_balance, plant_balance : float
-        As in `leafid.recipes.recipe.Expert`. A species with few pictures is met in others of its pictures than were
-        learned from: with a species balance above 1 it counts more than a common one.
+        The exponents without their sign. With a species balance above 1, rare species count more in total than common
+        ones: the pictures to identify differ more from the few that were trained on.
 
     Returns
     -------
@@ -103,11 +124,11 @@ def fit_linear(
     kind : {"ridge", "linear-svm", "lda", "logistic"}
     rows : float32 (n, m)
     labels : int (n,)
-        From 0 to the number of species less 1, all of them present.
+        From 0 to n_species - 1, each of them present.
     regularisation : float
         Ridge's penalty; 1 / C; LDA's shrinkage.
     weights : float (n,)
-        How much each row counts; of LDA they only set how likely a species is beforehand.
+        Sample weights; for LDA they only set the priors of the species.
 
     Returns
     -------
@@ -117,48 +138,48 @@ def fit_linear(
     if labels.max() == 0:
         return np.zeros((rows.shape[1], 1), np.float32), np.zeros(1, np.float32)
     with warnings.catch_warnings():
-        # A solver that stops a little early is judged by its scores on held-out plants like any other.
+        # Held-out scores judge a solver that stopped before it converged like any other.
         warnings.simplefilter("ignore")
-        model = _FITS[kind](rows, labels, weights, regularisation)
+        model = _FIT_FUNCTIONS[kind](rows, labels, weights, regularisation)
     coefficients, intercepts = np.atleast_2d(model.coef_), np.atleast_1d(model.intercept_)
     if len(coefficients) == 1:  # scikit-learn keeps one row for two classes: that of the second
         coefficients, intercepts = np.vstack([-coefficients, coefficients]), np.concatenate([-intercepts, intercepts])
     return coefficients.T.astype(np.float32), intercepts.astype(np.float32)
 
 
-def _ridge(rows: Array, labels: Array, weights: Array, regularisation: float) -> _Fitted:
-    from sklearn.linear_model import Ridge
-
-    return Ridge(alpha=regularisation, solver="cholesky").fit(rows, one_against_rest(labels), sample_weight=weights)
-
-
-def one_against_rest(labels: Array) -> Array:
-    """Make a target for each species: float32 (n, n_species), 1 for the right one and -1 for all others."""
+def encode_one_vs_rest(labels: Array) -> Array:
+    """Encode labels as regression targets: float32 (n, n_species), 1 in the label's column and -1 in all others."""
     return np.where(labels[:, None] == np.arange(labels.max() + 1), np.float32(1), np.float32(-1))
 
 
-def _linear_svm(rows: Array, labels: Array, weights: Array, regularisation: float) -> _Fitted:
+def _fit_ridge(rows: Array, labels: Array, weights: Array, regularisation: float) -> _FittedModel:
+    from sklearn.linear_model import Ridge
+
+    return Ridge(alpha=regularisation, solver="cholesky").fit(rows, encode_one_vs_rest(labels), sample_weight=weights)
+
+
+def _fit_linear_svm(rows: Array, labels: Array, weights: Array, regularisation: float) -> _FittedModel:
     from sklearn.svm import LinearSVC
 
     return LinearSVC(C=1 / regularisation, random_state=0, max_iter=2000).fit(rows, labels, sample_weight=weights)
 
 
-def _lda(rows: Array, labels: Array, weights: Array, regularisation: float) -> _Fitted:
+def _fit_lda(rows: Array, labels: Array, weights: Array, regularisation: float) -> _FittedModel:
     from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
     if len(labels) == labels.max() + 1:
-        # With one row a species there is no spread within species to learn from.
-        return _ridge(rows, labels, weights, regularisation)
+        # With one row a species, there is no variance within species to learn from.
+        return _fit_ridge(rows, labels, weights, regularisation)
     priors = np.bincount(labels, weights)
     return LinearDiscriminantAnalysis(
         solver="lsqr", shrinkage=min(regularisation, 1.0), priors=priors / priors.sum()
     ).fit(rows, labels)
 
 
-def _logistic(rows: Array, labels: Array, weights: Array, regularisation: float) -> _Fitted:
+def _fit_logistic(rows: Array, labels: Array, weights: Array, regularisation: float) -> _FittedModel:
     from sklearn.linear_model import LogisticRegression
 
     return LogisticRegression(C=1 / regularisation, max_iter=200).fit(rows, labels, sample_weight=weights)
 
 
-_FITS = {"ridge": _ridge, "linear-svm": _linear_svm, "lda": _lda, "logistic": _logistic}
+_FIT_FUNCTIONS = {"ridge": _fit_ridge, "linear-svm": _fit_linear_svm, "lda": _fit_lda, "logistic": _fit_logistic}

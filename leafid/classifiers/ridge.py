@@ -1,4 +1,4 @@
-"""Ridge regression on more rows than memory holds: exact, from sums over batches of rows."""
+"""Exact ridge regression on more rows than memory holds, in primal and dual form."""
 
 from __future__ import annotations
 
@@ -7,35 +7,28 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from leafid.classifiers.fold_fitting import Fit, Learner
-from leafid.classifiers.linear import LinearScorer, one_against_rest
-from leafid.classifiers.softmax import leading_eigenvectors
-from leafid.classifiers.spool import Spool
+from leafid.classifiers.cross_fitter import CrossFitter, Solution
+from leafid.classifiers.disk_backed_array import DiskBackedArray
+from leafid.classifiers.linear import LinearScorer, encode_one_vs_rest
+from leafid.classifiers.softmax import find_leading_eigenvectors
 from leafid.errors import LeafidError
 
 # Rows of a matrix that are multiplied, or read back, at a time.
-_BLOCK = 1024
-# How many batches of rows are held on one side of a product: 256 MiB.
-_TALLER = 4
-# A part that is never left out.
-_NEVER = -1
-# A penalty that is smaller than the sum of squares by more than this would be lost to rounding in single precision.
-_SINGLE = 1e5
+_BLOCK_SIZE = 1024
+# Batches of rows on the left side of a kernel matrix's block: 256 MiB.
+_LEFT_BATCHES = 4
+# Ratio of the kernel matrix's trace to the penalty above which single precision would lose the penalty.
+_MAX_SINGLE_RATIO = 1e5
 
 
 @dataclass(eq=False)
-class NormalEquations(Learner):
-    """Ridge regression of rows that are at least as many as their columns.
+class PrimalRidge(CrossFitter):
+    """Ridge regression by normal equations, for at least as many rows as columns.
 
-    Of every part the weighted products of all columns with each other, X'WX, and with the species, are summed up batch
-    by batch, and put aside. Without a part, the sums of the other parts are solved: the rows are read once for all
-    fits, and once more for the scores. With `part_weights` the sums of the other parts are made for each part that is
-    left out, in as many times the work. In memory is one matrix of the columns by the columns, of float64.
-
-    Parameters
-    ----------
-    table, labels, weights, parts, regularisation, part_weights, folder
-        As in `Learner`.
+    The weighted products of the columns, X'WX, and of the species' indicators with the columns, Y'WX, are summed for
+    each fold, batch by batch, and stored. A fit without a fold adds up those of the other folds, so that the rows are
+    read once for all fits, and once more for the scores. With `fold_weights` the products are summed for each fit
+    instead. Memory holds one float64 matrix of columns by columns.
 
     References
     ----------
@@ -45,93 +38,92 @@ class NormalEquations(Learner):
 
     def __post_init__(self) -> None:
         self._n_species = int(self.labels.max()) + 1
-        self._sums = Spool(np.float64, self.folder)
-        if self.part_weights is None:
-            for part in self.parts:
-                self._put_aside(part, self.weights[part])
+        self._products = DiskBackedArray(np.float64, self.folder)
+        if self.fold_weights is None:
+            for fold in self.folds:
+                self._store_products(fold, self.weights[fold])
         else:
-            for left_out in (*range(len(self.parts)), None):
-                self._put_aside(self._chosen(left_out), self._weights(left_out))
+            for left_out in (*range(len(self.folds)), None):
+                self._store_products(self._get_training_indices(left_out), self._get_training_weights(left_out))
 
     @property
-    def n_values(self) -> int:
-        """Columns of the prepared rows."""
-        return self.table.n_columns
+    def n_dimensions(self) -> int:
+        """Columns of the matrix."""
+        return self.matrix.n_columns
 
-    def scorer(self, fit: Fit) -> LinearScorer:
-        """Take a fit to the original vectors."""
-        return self.table.scorer_of_prepared(fit.coefficients, fit.intercepts)
+    def make_scorer(self, solution: Solution) -> LinearScorer:
+        """Turn a solution into a classifier of vectors."""
+        return self.matrix.make_scorer(solution.coefficients, solution.intercepts)
 
     def close(self) -> None:
-        """Forget the sums."""
-        self._sums.close()
+        """Delete the stored products."""
+        self._products.close()
 
-    def _represented(self, asked: np.ndarray | None = None) -> Iterator[tuple[slice, np.ndarray]]:
-        return self.table.batches(asked)
+    def _iterate_representations(self, indices: np.ndarray | None = None) -> Iterator[tuple[slice, np.ndarray]]:
+        return self.matrix.iterate_batches(indices)
 
-    def _directions(self, left_out: int | None, number: int) -> tuple[np.ndarray, np.ndarray]:
-        products = self._summed(left_out, 0, self.n_values)
-        for start in range(_BLOCK, self.n_values, _BLOCK):
-            # What lies left of the diagonal was not summed up.
-            products[start : start + _BLOCK, :start] = products[:start, start : start + _BLOCK].T
-        return leading_eigenvectors(products, number)
+    def _find_components(self, left_out: int | None, n_components: int) -> tuple[np.ndarray, np.ndarray]:
+        products = self._sum_products(left_out, 0, self.n_dimensions)
+        for start in range(_BLOCK_SIZE, self.n_dimensions, _BLOCK_SIZE):
+            # Blocks below the diagonal are not stored.
+            products[start : start + _BLOCK_SIZE, :start] = products[:start, start : start + _BLOCK_SIZE].T
+        return find_leading_eigenvectors(products, n_components)
 
-    def _put_aside(self, part: np.ndarray, weights: np.ndarray) -> None:
-        n_columns = self.n_values
+    def _store_products(self, indices: np.ndarray, weights: np.ndarray) -> None:
+        n_columns = self.n_dimensions
         products = np.zeros((n_columns, n_columns))
-        by_species = np.zeros((self._n_species, n_columns))
-        for places, values in self.table.batches(part):
-            batch = values.astype(np.float64)
-            weighted = batch * weights[places, None]
-            labels = self.labels[part[places]]
+        species_sums = np.zeros((self._n_species, n_columns))
+        for positions, rows in self.matrix.iterate_batches(indices):
+            batch = rows.astype(np.float64)
+            weighted = batch * weights[positions, None]
+            labels = self.labels[indices[positions]]
             order = np.argsort(labels, kind="stable")
             present, starts = np.unique(labels[order], return_index=True)
-            by_species[present] += np.add.reduceat(weighted[order], starts, axis=0)
-            for start in range(0, n_columns, _BLOCK):
-                # The matrix is symmetric: only what lies right of the diagonal is summed up.
-                stop = min(start + _BLOCK, n_columns)
+            species_sums[present] += np.add.reduceat(weighted[order], starts, axis=0)
+            for start in range(0, n_columns, _BLOCK_SIZE):
+                # The matrix is symmetric: blocks below the diagonal are left out.
+                stop = min(start + _BLOCK_SIZE, n_columns)
                 products[start:stop, start:] += weighted[:, start:stop].T @ batch[:, start:]
-        self._sums.append(products)
-        self._sums.append(by_species)
+        self._products.append(products)
+        self._products.append(species_sums)
 
-    def _summed(self, left_out: int | None, start: int, stop: int) -> np.ndarray:
-        """Add up some rows of what was put aside of all parts but one."""
-        if self.part_weights is None:
-            numbers = [number for number in range(len(self.parts)) if number != left_out]
+    def _sum_products(self, left_out: int | None, start: int, stop: int) -> np.ndarray:
+        """Sum some rows of the stored products over the training folds."""
+        if self.fold_weights is None:
+            stored = [fold for fold in range(len(self.folds)) if fold != left_out]
         else:
-            numbers = [len(self.parts) if left_out is None else left_out]
-        height = self.n_values + self._n_species
-        total = np.zeros((stop - start, self.n_values))
-        for number in numbers:
-            for first in range(start, stop, _BLOCK):
-                last = min(first + _BLOCK, stop)
-                total[first - start : last - start] += self._sums[np.arange(first, last) + number * height]
+            stored = [len(self.folds) if left_out is None else left_out]
+        height = self.n_dimensions + self._n_species
+        total = np.zeros((stop - start, self.n_dimensions))
+        for index in stored:
+            for first in range(start, stop, _BLOCK_SIZE):
+                last = min(first + _BLOCK_SIZE, stop)
+                total[first - start : last - start] += self._products[np.arange(first, last) + index * height]
         return total
 
-    def _solved(self, left_out: int | None, seen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        n_columns = self.n_values
-        chosen = self._chosen(left_out)
-        by_species = self._summed(left_out, n_columns, n_columns + self._n_species)[seen]
-        masses = np.bincount(self.labels[chosen], self._weights(left_out), self._n_species)[seen]
-        mean = by_species.sum(axis=0) / masses.sum()
-        shares = masses / masses.sum()
-        products = self._summed(left_out, 0, n_columns)
-        for start in range(0, n_columns, _BLOCK):
-            products[start : start + _BLOCK] -= masses.sum() * mean[start : start + _BLOCK, None] * mean
+    def _solve(self, left_out: int | None, classes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        n_columns = self.n_dimensions
+        training = self._get_training_indices(left_out)
+        species_sums = self._sum_products(left_out, n_columns, n_columns + self._n_species)[classes]
+        totals = np.bincount(self.labels[training], self._get_training_weights(left_out), self._n_species)[classes]
+        mean = species_sums.sum(axis=0) / totals.sum()
+        products = self._sum_products(left_out, 0, n_columns)
+        for start in range(0, n_columns, _BLOCK_SIZE):
+            products[start : start + _BLOCK_SIZE] -= totals.sum() * mean[start : start + _BLOCK_SIZE, None] * mean
         products[np.diag_indices(n_columns)] += self.regularisation
-        # With targets 1 and -1, X'W(Y - mean of Y) is twice what each species' sum has over its share of the mean.
-        right = 2 * (by_species - masses[:, None] * mean)
-        # Seen from the other side, the upper triangle in rows is the lower one in columns: solved where it is.
-        coefficients = _solved(products.T, right.T, self.regularisation, len(chosen))
-        intercepts = 2 * shares - 1 - mean @ coefficients
+        # For targets of 1 and -1, X'W(Y - mean of Y) is twice the deviation of a species' sum from its expected value.
+        targets = 2 * (species_sums - totals[:, None] * mean)
+        # The upper triangle by rows is the lower triangle by columns, which the solver needs.
+        coefficients = _solve_symmetric(products.T, targets.T, self.regularisation, len(training))
+        intercepts = 2 * (totals / totals.sum()) - 1 - mean @ coefficients
         return coefficients.astype(np.float32), intercepts.astype(np.float32)
 
 
 @dataclass(eq=False)
-class InnerProducts(Learner):
-    """Ridge regression of rows that are fewer than their columns, by the rows' inner products: its dual.
+class DualRidge(CrossFitter):
+    """Ridge regression in dual form, for fewer rows than columns: a row is represented by its kernels with all rows.
 
-    The matrix of the inner products, float32 (n, n), serves all fits. The offset is the targets' weighted mean.
+    One linear kernel matrix, float32 (n, n), serves all fits. The intercepts are the weighted means of the targets.
 
     References
     ----------
@@ -139,87 +131,88 @@ class InnerProducts(Learner):
     """
 
     def __post_init__(self) -> None:
-        rows = self.table
-        # Memory is asked for once, and not for every fit: to be given it takes as long as to fill it.
-        self._weighted_room = np.empty(rows.n_rows**2, np.float32)
-        self._solving_room = np.empty(rows.n_rows**2, np.float32)
-        self._weighted_without: int | None = _NEVER
-        self._products = np.empty((rows.n_rows, rows.n_rows), np.float32)
-        # The larger the batches on one side, the less often those on the other are read again.
-        for places, values in rows.batches(times=_TALLER):
-            self._products[places, places] = values @ values.T
-            for others, more in rows.batches(np.arange(places.stop, rows.n_rows)):
-                right = slice(places.stop + others.start, places.stop + others.stop)
-                self._products[places, right] = values @ more.T
-                self._products[right, places] = self._products[places, right].T
+        matrix = self.matrix
+        # Allocated once for all fits: first access to new memory takes as long as filling it.
+        self._weighted_buffer = np.empty(matrix.n_rows**2, np.float32)
+        self._solver_buffer = np.empty(matrix.n_rows**2, np.float32)
+        # The fold that the weighted buffer leaves out; -1: the buffer is empty.
+        self._weighted_left_out: int | None = -1
+        self._kernel = np.empty((matrix.n_rows, matrix.n_rows), np.float32)
+        # Large batches on the left save passes over those on the right.
+        for positions, rows in matrix.iterate_batches(size_factor=_LEFT_BATCHES):
+            self._kernel[positions, positions] = rows @ rows.T
+            for others, other_rows in matrix.iterate_batches(np.arange(positions.stop, matrix.n_rows)):
+                right = slice(positions.stop + others.start, positions.stop + others.stop)
+                self._kernel[positions, right] = rows @ other_rows.T
+                self._kernel[right, positions] = self._kernel[positions, right].T
 
     @property
-    def n_values(self) -> int:
-        """One for every row."""
-        return self.table.n_rows
+    def n_dimensions(self) -> int:
+        """Number of rows."""
+        return self.matrix.n_rows
 
-    def scorer(self, fit: Fit) -> LinearScorer:
-        """Take a fit to the original vectors, in a pass over the rows."""
-        coefficients = np.zeros((self.table.n_columns, len(fit.seen)), np.float32)
-        for places, values in self.table.batches():
-            coefficients += values.T @ fit.coefficients[places]
-        return self.table.scorer_of_prepared(coefficients, fit.intercepts)
+    def make_scorer(self, solution: Solution) -> LinearScorer:
+        """Turn a solution into a classifier of vectors, in a pass over the rows."""
+        coefficients = np.zeros((self.matrix.n_columns, len(solution.classes)), np.float32)
+        for positions, rows in self.matrix.iterate_batches():
+            coefficients += rows.T @ solution.coefficients[positions]
+        return self.matrix.make_scorer(coefficients, solution.intercepts)
 
-    def _represented(self, asked: np.ndarray | None = None) -> Iterator[tuple[slice, np.ndarray]]:
-        products = self._products if asked is None else self._products[asked]
-        yield slice(0, len(products)), products
+    def _iterate_representations(self, indices: np.ndarray | None = None) -> Iterator[tuple[slice, np.ndarray]]:
+        kernel = self._kernel if indices is None else self._kernel[indices]
+        yield slice(0, len(kernel)), kernel
 
-    def _directions(self, left_out: int | None, number: int) -> tuple[np.ndarray, np.ndarray]:
-        chosen = self._chosen(left_out)
-        roots = np.sqrt(self._weights(left_out)).astype(np.float32)
-        vectors, strengths = leading_eigenvectors(self._weighted(left_out), number)
-        # A direction is a sum of rows: X'√W v / √λ, for v an eigenvector of √W X X' √W.
-        coefficients = np.zeros((self.table.n_rows, len(strengths)), np.float32)
-        coefficients[chosen] = roots[:, None] * vectors / np.sqrt(np.maximum(strengths, 1e-12))
+    def _find_components(self, left_out: int | None, n_components: int) -> tuple[np.ndarray, np.ndarray]:
+        training = self._get_training_indices(left_out)
+        roots = np.sqrt(self._get_training_weights(left_out)).astype(np.float32)
+        vectors, strengths = find_leading_eigenvectors(self._weigh_kernel(left_out), n_components)
+        # A component is a sum of rows: X'√W v / √λ, for v an eigenvector of √W X X' √W.
+        coefficients = np.zeros((self.matrix.n_rows, len(strengths)), np.float32)
+        coefficients[training] = roots[:, None] * vectors / np.sqrt(np.maximum(strengths, 1e-12))
         return coefficients, strengths
 
-    def _solved(self, left_out: int | None, seen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        chosen = self._chosen(left_out)
-        weights = self._weights(left_out)
-        targets = one_against_rest(np.searchsorted(seen, self.labels[chosen])).astype(np.float64)
+    def _solve(self, left_out: int | None, classes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        training = self._get_training_indices(left_out)
+        weights = self._get_training_weights(left_out)
+        targets = encode_one_vs_rest(np.searchsorted(classes, self.labels[training])).astype(np.float64)
         intercepts = weights @ targets / weights.sum()
         roots = np.sqrt(weights)[:, None]
-        weighted = self._weighted(left_out)
-        if self.regularisation * _SINGLE < np.trace(weighted):
-            inner = weighted.astype(np.float64)
+        weighted = self._weigh_kernel(left_out)
+        if self.regularisation * _MAX_SINGLE_RATIO < np.trace(weighted):
+            penalised = weighted.astype(np.float64)
         else:
-            # The vectors come in half precision: single is enough for what is learned of them.
-            inner = _square(self._solving_room, len(chosen))
-            inner[...] = weighted
-        inner[np.diag_indices(len(chosen))] += self.regularisation
-        right = ((targets - intercepts) * roots).astype(inner.dtype)
-        # Symmetric: its columns one after the other are its rows one after the other, and are solved where they are.
-        dual = _solved(inner.T, right, self.regularisation, len(chosen)) * roots
-        coefficients = np.zeros((self.table.n_rows, len(seen)), np.float32)
-        coefficients[chosen] = dual
+            # Single precision suffices for vectors in half precision.
+            penalised = _view_square(self._solver_buffer, len(training))
+            penalised[...] = weighted
+        penalised[np.diag_indices(len(training))] += self.regularisation
+        centred = ((targets - intercepts) * roots).astype(penalised.dtype)
+        # Symmetric: rows and columns are the same, and the solver works in place on columns.
+        dual = _solve_symmetric(penalised.T, centred, self.regularisation, len(training)) * roots
+        coefficients = np.zeros((self.matrix.n_rows, len(classes)), np.float32)
+        coefficients[training] = dual
         return coefficients, intercepts.astype(np.float32)
 
-    def _weighted(self, left_out: int | None) -> np.ndarray:
-        """Give √W X X' √W of the rows that are learned from; it lasts until another part is left out."""
-        chosen = self._chosen(left_out)
-        weighted = _square(self._weighted_room, len(chosen))
-        if self._weighted_without != left_out:
-            self._weighted_without = left_out
-            roots = np.sqrt(self._weights(left_out)).astype(np.float32)
-            for start in range(0, len(chosen), _BLOCK):
-                block = slice(start, start + _BLOCK)
-                np.take(self._products[chosen[block]], chosen, axis=1, out=weighted[block], mode="clip")
+    def _weigh_kernel(self, left_out: int | None) -> np.ndarray:
+        """Compute √W X X' √W of the training rows; valid until it is computed for another fold."""
+        training = self._get_training_indices(left_out)
+        weighted = _view_square(self._weighted_buffer, len(training))
+        if self._weighted_left_out != left_out:
+            self._weighted_left_out = left_out
+            roots = np.sqrt(self._get_training_weights(left_out)).astype(np.float32)
+            for start in range(0, len(training), _BLOCK_SIZE):
+                block = slice(start, start + _BLOCK_SIZE)
+                np.take(self._kernel[training[block]], training, axis=1, out=weighted[block], mode="clip")
                 weighted[block] *= roots
                 weighted[block] *= roots[block, None]
         return weighted
 
 
-def _square(room: np.ndarray, side: int) -> np.ndarray:
-    return room[: side * side].reshape(side, side)
+def _view_square(buffer: np.ndarray, size: int) -> np.ndarray:
+    return buffer[: size * size].reshape(size, size)
 
 
-def _solved(matrix: np.ndarray, right: np.ndarray, regularisation: float, n_rows: int) -> np.ndarray:
-    """Solve for a symmetric matrix (d, d) by columns, whose lower triangle is used and overwritten."""
+def _solve_symmetric(matrix: np.ndarray, targets: np.ndarray, regularisation: float, n_rows: int) -> np.ndarray:
+    """Solve a positive definite system (d, d) in column order, whose lower triangle is read and overwritten."""
     from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
     try:
@@ -228,4 +221,4 @@ def _solved(matrix: np.ndarray, right: np.ndarray, regularisation: float, n_rows
         raise LeafidError(
             f"a ridge's regularisation of {regularisation:g} is too weak for {n_rows} pictures; use a larger one"
         ) from error
-    return cho_solve(factor, right, check_finite=False)
+    return cho_solve(factor, targets, check_finite=False)

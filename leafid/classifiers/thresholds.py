@@ -37,7 +37,7 @@ class Thresholds:
     size_thresholds : float64 (m,)
         The probability from which a species is named so that held-out sets had that mean size; falling.
     correct_probabilities : float64 (r,)
-        Probabilities that right species got, rising: those of the ranks `kept_ranks` tells.
+        Probabilities that right species got, rising: those of the ranks `compute_kept_ranks` tells.
     n_pictures : int
         How many pictures those are of.
     back_off : float or None
@@ -100,12 +100,14 @@ class Thresholds:
         0.2
         """
         place = int(
-            np.searchsorted(kept_ranks(self.n_pictures), compute_coverage_rank(self.n_pictures, coverage), side="right")
+            np.searchsorted(
+                compute_kept_ranks(self.n_pictures), compute_coverage_rank(self.n_pictures, coverage), side="right"
+            )
         )
         return float(self.correct_probabilities[place - 1]) if place else 0.0
 
 
-def kept_ranks(number: int) -> np.ndarray:
+def compute_kept_ranks(number: int) -> np.ndarray:
     """List the ranks, from 1, of sorted values of which some are kept: all, or `MAX_KEPT` evenly spaced ones."""
     return np.unique(np.round(np.linspace(1, number, min(number, MAX_KEPT))).astype(np.int64))
 
@@ -185,11 +187,8 @@ def select_set(
             "the model keeps no thresholds: its training had no species with two plants, or was by an older program; "
             "train it again on more plants, or ask for top-K sets"
         )
-    least = (
-        thresholds.threshold_for_size(rule.value)
-        if rule.kind == "average"
-        else thresholds.threshold_for_coverage(rule.value)
-    )
+    find_threshold = thresholds.threshold_for_size if rule.kind == "average" else thresholds.threshold_for_coverage
+    least = find_threshold(rule.value)
     return [(species, probability) for species, probability in ranking if probability >= least]
 
 
@@ -233,7 +232,7 @@ def fit_thresholds(held_out: HeldOutAnswers, taxa: Mapping[str, Taxon]) -> Thres
     return Thresholds(
         sizes,
         fit_average_k_thresholds(probabilities, sizes.tolist()),
-        label_probabilities[kept_ranks(len(labels)) - 1],
+        label_probabilities[compute_kept_ranks(len(labels)) - 1],
         len(labels),
         back_off,
     )

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from leafid.classifiers.linear import LinearScorer, fit_linear, picture_weights
-from leafid.classifiers.rows import Rows
+from leafid.classifiers.linear import LinearScorer, compute_sample_weights, fit_linear
+from leafid.classifiers.training_matrix import TrainingMatrix
 from leafid.collection.picture import AcquisitionType
 from leafid.features.type_features import N_TYPE_FEATURES
 
@@ -56,9 +56,10 @@ def fit_type_recogniser(features: np.ndarray, types: Sequence[AcquisitionType]) 
     types : sequence of AcquisitionType
     """
     names, labels = np.unique([str(type_) for type_ in types], return_inverse=True)
-    rows = Rows(_add_squares(features), "none", standardise=True)
-    weights = picture_weights(labels, [""] * len(labels), 1.0, 0.0)
-    scorer = rows.scorer(*fit_linear("logistic", rows.rows, labels, _REGULARISATION, weights))
+    matrix = TrainingMatrix(_add_squares(features), "none", standardise=True)
+    weights = compute_sample_weights(labels, [""] * len(labels), 1.0, 0.0)
+    coefficients, intercepts = fit_linear("logistic", matrix.rows_in_memory, labels, _REGULARISATION, weights)
+    scorer = matrix.make_scorer(matrix.rotate_back(coefficients), intercepts)
     return TypeRecogniser(tuple(AcquisitionType(str(name)) for name in names), scorer)
 
 

@@ -101,13 +101,13 @@ def report_context(model: Model, pictures: Sequence[Picture], environment: Envir
     """
     import numpy as np
 
-    from leafid.classifiers.context import context_rows
+    from leafid.classifiers.context import encode_context
 
     if not model.contexts:
         raise LeafidError(
             "the model has no context prior: an older leafid trained it; train it again, or leave out --context"
         )
-    n_known = int(np.isfinite(context_rows(pictures)).any(axis=1).sum())
+    n_known = int(np.isfinite(encode_context(pictures)).any(axis=1).sum())
     environment.note(
         f"context: place or day is known for {n_known} of {len(pictures)} pictures; the others are identified without"
     )

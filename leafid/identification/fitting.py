@@ -9,12 +9,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from leafid.classifiers.expert_fitting import learn_expert
+from leafid.classifiers.cross_fitting import cross_fit
+from leafid.classifiers.disk_backed_array import DiskBackedArray
 from leafid.classifiers.fusion import fit_fusion_weights, fuse
 from leafid.classifiers.held_out import HeldOutAnswers
-from leafid.classifiers.linear import LinearScorer, picture_weights, sum_scorers
-from leafid.classifiers.rows import Rows
-from leafid.classifiers.spool import Spool
+from leafid.classifiers.linear import LinearScorer, compute_sample_weights, sum_scorers
+from leafid.classifiers.training_matrix import TrainingMatrix
 from leafid.collection import split_by_plant
 from leafid.collection.picture import AcquisitionType, Picture
 from leafid.encoding import Encoder
@@ -24,7 +24,7 @@ from leafid.features.extractor import FeatureExtractor
 from leafid.features.loader import FeatureLoader
 from leafid.features.sampling import sample_by_plant
 from leafid.identification.identifier import Identifier, expert_trust
-from leafid.identification.training_set import TrainingSet, gather
+from leafid.identification.training_set import TrainingSet, build_training_set
 from leafid.recipes.recipe import ClassifierSettings, Recipe
 
 N_FOLDS = 5
@@ -85,8 +85,8 @@ def fit_identifiers(
         encoders = learn_encoders(chosen, recipe, loader, seed)
     extractor = FeatureExtractor(recipe.experts, encoders, recipe.longest_side)
     with ExitStack() as stack:
-        vectors = {name: stack.enter_context(Spool(folder=loader.folder)) for name in recipe.experts}
-        training_set = gather(chosen, recipe, loader, extractor, vectors)
+        vectors = {name: stack.enter_context(DiskBackedArray(folder=loader.folder)) for name in recipe.experts}
+        training_set = build_training_set(chosen, recipe, loader, extractor, vectors)
         _check_types(recipes, training_set.pictures, "no picture of type {} could be read; nothing to train on")
         return _fit_on_vectors(recipes, training_set, vectors, extractor, seed, loader.folder)
 
@@ -106,7 +106,7 @@ def _check_types(recipes: Sequence[Recipe], pictures: Sequence[Picture], message
 def _fit_on_vectors(
     recipes: Sequence[Recipe],
     training_set: TrainingSet,
-    vectors: Mapping[str, Spool],
+    vectors: Mapping[str, DiskBackedArray],
     extractor: FeatureExtractor,
     seed: int,
     folder: Path | None,
@@ -125,21 +125,21 @@ def _fit_on_vectors(
     classifiers: list[list[_FittedClassifier]] = [[] for _ in recipes]
     for index, (name, expert) in enumerate(recipe.experts.items()):
         settings = expert.classifier
-        rows = Rows(
+        matrix = TrainingMatrix(
             vectors[name],
             settings.feature_map,
             standardise=not expert.is_local,
-            types=domains if settings.centre_types else None,
+            domains=domains if settings.centre_types else None,
         )
         weights, *fold_weights = (
             training_set.weights(own) for own in weigh_pictures(pictures, labels, folds, settings)
         )
         row_folds = [training_set.rows(fold) for fold in folds]
-        for scorer, held_out_scores in learn_expert(
-            rows, labels[training_set.shown], weights, row_folds, scored, settings, folder, fold_weights
+        for scorer, held_out_scores in cross_fit(
+            matrix, labels[training_set.shown], weights, row_folds, scored, settings, folder, fold_weights
         ):
             for own, indices, fitted in zip(recipes, held_out_indices, classifiers, strict=True):
-                scorer_of_type = rows.for_type(scorer, recipe.training_types.index(own.type))
+                scorer_of_type = matrix.adapt_to_domain(scorer, recipe.training_types.index(own.type))
                 fitted.append(
                     _FittedClassifier(index, scorer_of_type, held_out_scores[np.searchsorted(scored, indices)])
                 )
@@ -222,7 +222,9 @@ def weigh_pictures(
         rest = np.setdiff1d(np.arange(len(labels)), fold)
         own = np.zeros(len(labels))
         if len(rest):
-            own[rest] = picture_weights(labels[rest], plants[rest], settings.species_balance, settings.plant_balance)
+            own[rest] = compute_sample_weights(
+                labels[rest], plants[rest], settings.species_balance, settings.plant_balance
+            )
         weights.append(own)
     return weights
 

@@ -11,7 +11,7 @@ import numpy as np
 import leafid
 from leafid.classifiers.context import COLUMNS, Bandwidths, Context, Sightings
 from leafid.classifiers.linear import LinearScorer, apply_feature_map
-from leafid.classifiers.thresholds import Thresholds, kept_ranks
+from leafid.classifiers.thresholds import Thresholds, compute_kept_ranks
 from leafid.classifiers.type_recogniser import N_EXPANDED_FEATURES, TypeRecogniser
 from leafid.collection.picture import AcquisitionType, Taxon
 from leafid.descriptors.local import get_local_descriptor
@@ -215,7 +215,7 @@ def _read_thresholds(entry: dict[str, Any], prefix: str, archive: ModelArchive) 
         raise ValueError(f"expected a threshold from 0 to about 1, found {back_off}")
     sizes = archive.read_array(f"{prefix}/sizes", n_sizes)
     size_thresholds = archive.read_array(f"{prefix}/size_thresholds", n_sizes)
-    correct = archive.read_array(f"{prefix}/correct_probabilities", len(kept_ranks(n_pictures)))
+    correct = archive.read_array(f"{prefix}/correct_probabilities", len(compute_kept_ranks(n_pictures)))
     if (np.diff(sizes) <= 0).any() or (np.diff(size_thresholds) > 0).any() or (np.diff(correct) < 0).any():
         raise ValueError(f"{prefix}: expected sorted thresholds")
     return Thresholds(sizes, size_thresholds, correct, n_pictures, back_off)

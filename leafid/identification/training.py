@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from leafid.classifiers.context import Context
-from leafid.classifiers.context_fitting import learn_context
+from leafid.classifiers.context_fitting import fit_context_prior
 from leafid.classifiers.held_out import HeldOutAnswers, held_out_scores
 from leafid.classifiers.thresholds import fit_thresholds
 from leafid.classifiers.type_recogniser import TypeRecogniser, fit_type_recogniser
@@ -82,14 +82,14 @@ def fit_context(held_out: HeldOutAnswers, pictures: Sequence[Picture], seed: int
     Parameters
     ----------
     held_out, pictures
-        As in `leafid.classifiers.context_fitting.learn_context`.
+        As in `leafid.classifiers.context_fitting.fit_context_prior`.
     seed : int
     """
     sample = [pictures[index] for index in sample_by_plant(pictures, CONTEXT_PICTURES, seed)]
     if len(sample) < len(pictures):
         files = {picture.file for picture in sample}
         held_out = held_out.select(np.array([picture.file in files for picture in held_out.pictures], bool))
-    return learn_context(held_out, sample)
+    return fit_context_prior(held_out, sample)
 
 
 def train_recogniser(

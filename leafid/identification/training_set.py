@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from leafid.classifiers.expert_fitting import check_bounded
-from leafid.classifiers.spool import Spool
+from leafid.classifiers.cross_fitting import check_memory
+from leafid.classifiers.disk_backed_array import DiskBackedArray
 from leafid.collection.picture import AcquisitionType, Picture
 from leafid.features.augmentation import Augmentation
 from leafid.features.extractor import FeatureExtractor
@@ -17,9 +17,9 @@ from leafid.features.loader import FeatureLoader
 from leafid.recipes.recipe import Recipe
 
 #: Of more pictures no variants are made and no photos staged: so many show by themselves what these stand for.
-VARIED_PICTURES = 20_000
+MAX_AUGMENTED_PICTURES = 20_000
 #: Pictures of one plant look alike: of so many of them, at most, of each type photos are staged, and count for all.
-STAGED_OF_PLANT = 8
+MAX_COMPOSITED_PER_PLANT = 8
 
 
 @dataclass(frozen=True)
@@ -80,12 +80,12 @@ class _Look:
     stands_for: dict[int, float] | None = None
 
 
-def gather(
+def build_training_set(
     pictures: Sequence[Picture],
     recipe: Recipe,
     loader: FeatureLoader,
     extractor: FeatureExtractor,
-    vectors: Mapping[str, Spool],
+    vectors: Mapping[str, DiskBackedArray],
 ) -> TrainingSet:
     """Describe pictures and what is made of them, and write the vectors of each expert away.
 
@@ -119,12 +119,12 @@ def gather(
             for index, described in zip(asked, stream, strict=True):
                 if described is None:
                     continue
-                for name, spool in vectors.items():
+                for name, disk_backed_array in vectors.items():
                     vector = described.vectors[name]
                     if not shown:
                         # Found out now rather than after the work on all pictures.
-                        check_bounded(name, recipe.experts[name].classifier, n_rows, len(vector))
-                    spool.append(vector[None])
+                        check_memory(name, recipe.experts[name].classifier, n_rows, len(vector))
+                    disk_backed_array.append(vector[None])
                 if not number:
                     places[index] = len(confidence)
                     confidence.append(described.confidence)
@@ -138,7 +138,7 @@ def gather(
 def _looks(pictures: Sequence[Picture], recipe: Recipe, extractor: FeatureExtractor) -> list[_Look]:
     """List the ways to look at pictures; first as they are."""
     as_they_are = _Look(extractor, 1.0)
-    if len(pictures) > VARIED_PICTURES:
+    if len(pictures) > MAX_AUGMENTED_PICTURES:
         return [as_they_are]
     variants = [
         _Look(replace(extractor, augmentation=Augmentation("jitter", number)), recipe.jittered_weight / recipe.jittered)
@@ -165,6 +165,6 @@ def _to_stage(pictures: Sequence[Picture]) -> dict[int, float]:
             of_plants.setdefault((picture.group, picture.type), []).append(index)
     chosen: dict[int, float] = {}
     for own in of_plants.values():
-        number = min(len(own), STAGED_OF_PLANT)
+        number = min(len(own), MAX_COMPOSITED_PER_PLANT)
         chosen.update(dict.fromkeys((own[len(own) * turn // number] for turn in range(number)), len(own) / number))
     return dict(sorted(chosen.items()))

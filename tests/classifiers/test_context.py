@@ -12,12 +12,12 @@ from leafid.classifiers.context import (
     BACKGROUND,
     Bandwidths,
     Context,
-    combine,
-    context_rows,
-    density_ratios,
+    apply_prior,
+    compute_density_ratios,
+    encode_context,
     sightings,
 )
-from leafid.classifiers.context_fitting import choose, learn_context
+from leafid.classifiers.context_fitting import choose, fit_context_prior
 from leafid.classifiers.held_out import HeldOutAnswers
 from leafid.collection.geography import compute_great_circle_km
 from leafid.collection.picture import Picture, Place, Taxon
@@ -93,7 +93,7 @@ def literal_ratio(asked, species, shrinkage=1.0):
 def ratios(asked, training=TRAINING, widths=WIDTHS):
     known = sightings(training, NAMES)
     allowed = np.ones((len(asked), len(known.weights)), bool)
-    return density_ratios(context_rows(asked), known, allowed, widths, 1.0, len(NAMES))
+    return compute_density_ratios(encode_context(asked), known, allowed, widths, 1.0, len(NAMES))
 
 
 def context(weight=0.5, widths=WIDTHS, training=TRAINING):
@@ -108,7 +108,7 @@ def test_density_is_its_formula():
 
 
 def test_what_is_known_of_a_picture():
-    rows = context_rows([*ASKED, picture("u", day="2010-13-40"), picture("v", day="2010-01-01T12:00")])
+    rows = encode_context([*ASKED, picture("u", day="2010-13-40"), picture("v", day="2010-01-01T12:00")])
     assert rows[0, :3].tolist() == [43.70, 3.95, 60.0]
     assert rows[0, 3] == pytest.approx(2 * math.pi * 152 / 365.25)  # 2012 was a leap year
     assert np.isnan(rows[1, 2])
@@ -180,11 +180,11 @@ probabilities = st.lists(st.floats(1e-6, 1), min_size=3, max_size=3)
 @given(probabilities, probabilities, st.floats(0, 3))
 def test_combined_rows_sum_to_one(posterior, prior, weight):
     posterior, prior = np.array([posterior]) / sum(posterior), np.array([prior]) / sum(prior)
-    found = combine(posterior, prior, weight)
+    found = apply_prior(posterior, prior, weight)
     literal = posterior * prior**weight
     np.testing.assert_allclose(found, literal / literal.sum(), rtol=1e-9)
     assert found.sum() == pytest.approx(1, abs=1e-12)
-    assert (combine(posterior, prior, 0.0) == posterior).all()
+    assert (apply_prior(posterior, prior, 0.0) == posterior).all()
 
 
 def test_priors_sum_to_one():
@@ -194,7 +194,7 @@ def test_priors_sum_to_one():
 
 
 def test_a_species_that_looks_exclude_stays_excluded():
-    found = combine(np.array([[0.0, 1.0], [0.0, 0.0]]), np.array([[0.9, 0.1], [0.9, 0.1]]), 1.0)
+    found = apply_prior(np.array([[0.0, 1.0], [0.0, 0.0]]), np.array([[0.9, 0.1], [0.9, 0.1]]), 1.0)
     assert found.tolist() == [[0, 1], [0, 0]]
 
 
@@ -224,7 +224,7 @@ def simulated(seed, rule, n_plants=60, n_places=12):
 
 def test_weight_where_regions_differ():
     held_out, pictures = simulated(0, "region")
-    learned = learn_context(held_out, pictures)
+    learned = fit_context_prior(held_out, pictures)
     assert learned.weight > 0
     assert learned.bandwidths.place_km is not None
     # Another town of the north: the north's species gain.
@@ -235,7 +235,7 @@ def test_weight_where_regions_differ():
 @pytest.mark.parametrize(("rule", "seed"), [("random", 0), ("random", 1), ("garden", 0), ("garden", 1)])
 def test_no_weight_where_it_does_not_help_elsewhere(rule, seed):
     held_out, pictures = simulated(seed, rule)
-    learned = learn_context(held_out, pictures)
+    learned = fit_context_prior(held_out, pictures)
     assert learned.weight == 0
     assert (learned.apply(held_out.probabilities, pictures) == held_out.probabilities).all()
     assert str(learned) == "weight 0 (it does not help at other places)"
@@ -244,12 +244,12 @@ def test_no_weight_where_it_does_not_help_elsewhere(rule, seed):
 def test_no_weight_where_there_is_nothing_to_learn_from():
     held_out, pictures = simulated(0, "region")
     bare = [replace(one, place=None, date=None) for one in pictures]
-    assert learn_context(replace(held_out, pictures=bare), bare).weight == 0
+    assert fit_context_prior(replace(held_out, pictures=bare), bare).weight == 0
     # Dates alone can't be shown to hold at other places.
     dated = [replace(one, place=None) for one in pictures]
-    assert learn_context(replace(held_out, pictures=dated), dated).weight == 0
+    assert fit_context_prior(replace(held_out, pictures=dated), dated).weight == 0
     unseen = replace(held_out, is_known=np.zeros(len(pictures), bool))
-    assert learn_context(unseen, pictures).weight == 0
+    assert fit_context_prior(unseen, pictures).weight == 0
 
 
 def test_it_does_not_say_that_it_tried_where_it_could_not():

@@ -3,8 +3,8 @@ import pytest
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import Ridge
 
-from leafid.classifiers.linear import LinearScorer, apply_feature_map, fit_linear, picture_weights, sum_scorers
-from leafid.classifiers.rows import Rows
+from leafid.classifiers.linear import LinearScorer, apply_feature_map, compute_sample_weights, fit_linear, sum_scorers
+from leafid.classifiers.training_matrix import TrainingMatrix
 
 KINDS = ["ridge", "linear-svm", "lda", "logistic"]
 
@@ -16,9 +16,13 @@ def data(n, d, n_species=3, seed=0):
     return np.abs(centres[labels] + random.normal(size=(n, d))).astype(np.float32), labels
 
 
+def make_scorer(matrix, coefficients, intercepts):
+    return matrix.make_scorer(matrix.rotate_back(coefficients), intercepts)
+
+
 def fit(kind, rows, labels, regularisation, balance):
     """Train with every row as a plant of its own."""
-    weights = picture_weights(labels, [str(n) for n in range(len(labels))], balance, 0.0)
+    weights = compute_sample_weights(labels, [str(n) for n in range(len(labels))], balance, 0.0)
     return fit_linear(kind, rows, labels, regularisation, weights)
 
 
@@ -28,12 +32,12 @@ def fit(kind, rows, labels, regularisation, balance):
 @pytest.mark.parametrize("typed", [False, True])
 def test_the_scorer_repeats_the_scores_of_training_rows(map_, standardise, n, d, typed):
     vectors, labels = data(n, d)
-    types = np.arange(n) % 2 if typed else None
-    rows = Rows(vectors, map_, standardise=standardise, types=types)
-    coefficients, intercepts = fit("ridge", rows.rows, labels, 0.1, 0.5)
-    direct = rows.rows @ coefficients + intercepts
-    own = slice(None) if types is None else types == 1
-    scorer = rows.for_type(rows.scorer(coefficients, intercepts), 1)
+    domains = np.arange(n) % 2 if typed else None
+    rows = TrainingMatrix(vectors, map_, standardise=standardise, domains=domains)
+    coefficients, intercepts = fit("ridge", rows.rows_in_memory, labels, 0.1, 0.5)
+    direct = rows.rows_in_memory @ coefficients + intercepts
+    own = slice(None) if domains is None else domains == 1
+    scorer = rows.adapt_to_domain(make_scorer(rows, coefficients, intercepts), 1)
     # Float32 sums over up to 270 mapped columns.
     np.testing.assert_allclose(scorer.scores(vectors)[own], direct[own], atol=2e-4)
 
@@ -42,9 +46,9 @@ def test_the_scorer_repeats_the_scores_of_training_rows(map_, standardise, n, d,
 def test_a_fit_in_the_span_equals_one_in_the_full_space(kind):
     vectors, labels = data(20, 90)
     new = data(15, 90, seed=7)[0]
-    rows = Rows(vectors, "none", standardise=False)
-    assert rows.rows.shape[1] <= 20
-    spanned = rows.scorer(*fit(kind, rows.rows, labels, 1.0, 0.5)).scores(new)
+    rows = TrainingMatrix(vectors, "none", standardise=False)
+    assert rows.rows_in_memory.shape[1] <= 20
+    spanned = make_scorer(rows, *fit(kind, rows.rows_in_memory, labels, 1.0, 0.5)).scores(new)
     centre = vectors.mean(axis=0)
     coefficients, intercepts = fit(kind, vectors - centre, labels, 1.0, 0.5)
     full = (new - centre) @ coefficients + intercepts
@@ -55,15 +59,15 @@ def test_a_fit_in_the_span_equals_one_in_the_full_space(kind):
 def test_the_span_keeps_lengths_and_angles():
     vectors = data(20, 90)[0]
     centred = vectors - vectors.mean(axis=0)
-    rows = Rows(vectors, "none", standardise=False).rows
+    rows = TrainingMatrix(vectors, "none", standardise=False).rows_in_memory
     np.testing.assert_allclose(rows @ rows.T, centred @ centred.T, atol=1e-3)  # products are about 100
 
 
 def test_types_are_centred_apart():
     vectors, _ = data(30, 6)
-    types = np.repeat([0, 2], 15)
+    domains = np.repeat([0, 2], 15)
     vectors[15:] += 100
-    rows = Rows(vectors, "none", standardise=False, types=types).rows
+    rows = TrainingMatrix(vectors, "none", standardise=False, domains=domains).rows_in_memory
     # Float32 of up to 100.
     np.testing.assert_allclose(rows[:15].mean(axis=0), 0, atol=2e-5)
     np.testing.assert_allclose(rows[15:].mean(axis=0), 0, atol=2e-5)
@@ -71,7 +75,7 @@ def test_types_are_centred_apart():
 
 def test_standardised_columns_have_one_length_together():
     vectors = data(40, 6)[0] * np.array([1, 10, 100, 1e-3, 5, 0], np.float32)
-    rows = Rows(vectors, "none", standardise=True).rows
+    rows = TrainingMatrix(vectors, "none", standardise=True).rows_in_memory
     np.testing.assert_allclose(rows[:, :5].std(axis=0), 5**-0.5, rtol=1e-6)  # float32
     assert not rows[:, 5].any()
 
@@ -79,8 +83,8 @@ def test_standardised_columns_have_one_length_together():
 def test_vectors_are_left_as_they_were():
     vectors, _ = data(30, 6)
     before = vectors.copy()
-    for types in (None, np.arange(30) % 2):
-        Rows(vectors, "none", standardise=True, types=types)
+    for domains in (None, np.arange(30) % 2):
+        TrainingMatrix(vectors, "none", standardise=True, domains=domains)
         np.testing.assert_array_equal(vectors, before)
 
 
@@ -108,8 +112,8 @@ def test_one_species_needs_no_classifier(kind):
 @pytest.mark.parametrize("n_species", [2, 3, 8])
 def test_species_with_a_single_picture(kind, n_species):
     vectors, _ = data(n_species, 12, n_species)
-    rows = Rows(vectors, "none", standardise=True)
-    scores = rows.scorer(*fit(kind, rows.rows, np.arange(n_species), 0.1, 0.5)).scores(vectors)
+    rows = TrainingMatrix(vectors, "none", standardise=True)
+    scores = make_scorer(rows, *fit(kind, rows.rows_in_memory, np.arange(n_species), 0.1, 0.5)).scores(vectors)
     assert np.isfinite(scores).all()
     assert (scores.argmax(axis=1) == np.arange(n_species)).all()
 
@@ -117,8 +121,10 @@ def test_species_with_a_single_picture(kind, n_species):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("standardise", [False, True])
 def test_equal_rows(kind, standardise):
-    rows = Rows(np.ones((4, 9), np.float32), "none", standardise=standardise)
-    scores = rows.scorer(*fit(kind, rows.rows, np.array([0, 1, 0, 1]), 0.1, 0.5)).scores(np.ones((1, 9)))
+    rows = TrainingMatrix(np.ones((4, 9), np.float32), "none", standardise=standardise)
+    scores = make_scorer(rows, *fit(kind, rows.rows_in_memory, np.array([0, 1, 0, 1]), 0.1, 0.5)).scores(
+        np.ones((1, 9))
+    )
     assert np.isfinite(scores).all()
 
 
@@ -164,7 +170,7 @@ def test_weights_of_pictures_by_hand():
         (0.5, 0.5, [1 / 6**0.5, 1 / 6**0.5, 1 / 3**0.5, 1]),
         (2.0, 0.5, [1 / 9 / 2**0.5, 1 / 9 / 2**0.5, 1 / 9, 1]),
     ):
-        weights = picture_weights(labels, plants, species_balance, plant_balance)
+        weights = compute_sample_weights(labels, plants, species_balance, plant_balance)
         np.testing.assert_allclose(weights, np.array(wanted) / np.mean(wanted))
 
 

@@ -10,15 +10,15 @@ from scipy.special import softmax
 from sklearn.linear_model import LogisticRegression
 
 from leafid.classifiers import softmax as module
-from leafid.classifiers.fold_fitting import InMemory
-from leafid.classifiers.ridge import InnerProducts, NormalEquations
-from leafid.classifiers.rows import Rows
-from leafid.classifiers.softmax import fit_softmax, leading_eigenvectors
+from leafid.classifiers.cross_fitter import SklearnCrossFitter
+from leafid.classifiers.ridge import DualRidge, PrimalRidge
+from leafid.classifiers.softmax import find_leading_eigenvectors, fit_softmax
+from leafid.classifiers.training_matrix import TrainingMatrix
 
 LEARNERS = {
-    "sums": NormalEquations,
-    "inner products": InnerProducts,
-    "in memory": partial(InMemory, kind="lda"),
+    "sums": PrimalRidge,
+    "inner products": DualRidge,
+    "in memory": partial(SklearnCrossFitter, kind="lda"),
 }
 
 
@@ -39,7 +39,7 @@ def parts_of(n, n_parts=3):
 
 @pytest.fixture
 def converged(monkeypatch):
-    monkeypatch.setattr(module, "_STEPS", 5000)
+    monkeypatch.setattr(module, "_MAX_ITERATIONS", 5000)
     monkeypatch.setattr(module, "_TOLERANCE", 1e-14)
 
 
@@ -47,7 +47,7 @@ def converged(monkeypatch):
 @settings(deadline=None, max_examples=60)
 def test_leading_eigenvectors_of_small_matrices_are_exact(rank, size, number, seed):
     rows = np.random.default_rng(seed).normal(size=(rank, size))
-    vectors, values = leading_eigenvectors(rows.T @ rows, number)
+    vectors, values = find_leading_eigenvectors(rows.T @ rows, number)
     k = len(values)
     assert 1 <= k <= min(number, rank, size)
     np.testing.assert_allclose(vectors.T @ vectors, np.eye(k), atol=1e-5)
@@ -61,7 +61,7 @@ def test_leading_eigenvectors_of_small_matrices_are_exact(rank, size, number, se
 def test_leading_eigenvectors_of_a_large_matrix_hold_nearly_all_that_can_be_held(dtype):
     vectors, _, _ = drawn(200, 300, 5)
     matrix = (vectors.T @ vectors).astype(dtype)
-    directions, strengths = leading_eigenvectors(matrix, 20)
+    directions, strengths = find_leading_eigenvectors(matrix, 20)
     best = np.linalg.svd(vectors, compute_uv=False)[:20] ** 2
     held = np.einsum("ij,ij->j", directions, matrix @ directions)
     # Float32, of products as large as the largest of them.
@@ -71,7 +71,7 @@ def test_leading_eigenvectors_of_a_large_matrix_hold_nearly_all_that_can_be_held
 
 
 def test_a_matrix_without_any_direction():
-    vectors, values = leading_eigenvectors(np.zeros((4, 4)), 2)
+    vectors, values = find_leading_eigenvectors(np.zeros((4, 4)), 2)
     assert vectors.shape == (4, 1)
     np.testing.assert_array_equal(values, [0])
 
@@ -101,7 +101,7 @@ def test_units_only_change_the_way(converged):
 @pytest.mark.parametrize("d", [6, 90])
 def test_every_learner_fits_it_along_the_directions_of_what_it_learns_from(converged, kind, left_out, d):
     vectors, labels, weights = drawn(60, d, 2)
-    rows, parts = Rows(vectors, "none", standardise=False), parts_of(60)
+    rows, parts = TrainingMatrix(vectors, "none", standardise=False), parts_of(60)
     made = LEARNERS[kind](rows, labels, weights, parts, 0.1)
     fit = made.fit_softmax(4, 0.5, left_out)
     centred = (vectors - vectors.mean(axis=0)).astype(np.float64)
@@ -109,11 +109,11 @@ def test_every_learner_fits_it_along_the_directions_of_what_it_learns_from(conve
     directions = np.linalg.svd(np.sqrt(weights[train])[:, None] * centred[train], full_matrices=False)[2][:4].T
     wanted = LogisticRegression(C=2, tol=1e-10, max_iter=10_000)
     wanted.fit(centred[train] @ directions, labels[train], sample_weight=weights[train])
-    found = softmax(made.scores(fit, np.arange(60)), axis=1)
+    found = softmax(made.score_rows(fit, np.arange(60)), axis=1)
     # Both stop near the optimum, in float32 here.
     np.testing.assert_allclose(found, wanted.predict_proba(centred @ directions), atol=5e-4)
     # Float32 scores of up to 8.
-    np.testing.assert_allclose(made.scorer(fit).scores(vectors), made.scores(fit, np.arange(60)), atol=3e-5)
+    np.testing.assert_allclose(made.make_scorer(fit).scores(vectors), made.score_rows(fit, np.arange(60)), atol=3e-5)
     made.close()
 
 
@@ -123,9 +123,9 @@ def test_few_directions_leave_out_what_is_weak():
     labels = np.arange(80) % 2
     vectors = random.normal(size=(80, 40)) * np.where(np.arange(40) < 9, 20, 0.01)
     vectors[:, 9] += labels - 0.5
-    made = NormalEquations(Rows(vectors, "none", standardise=False), labels, np.ones(80), [np.arange(80)], 1.0)
+    made = PrimalRidge(TrainingMatrix(vectors, "none", standardise=False), labels, np.ones(80), [np.arange(80)], 1.0)
     right = [
-        np.mean(made.scores(made.fit_softmax(directions, 0.1), np.arange(80)).argmax(axis=1) == labels)
+        np.mean(made.score_rows(made.fit_softmax(directions, 0.1), np.arange(80)).argmax(axis=1) == labels)
         for directions in (9, 10)
     ]
     made.close()
@@ -136,7 +136,7 @@ def test_few_directions_leave_out_what_is_weak():
 @pytest.mark.parametrize("kind", ["inner products", "in memory"])
 def test_rows_may_count_otherwise_where_a_part_is_left_out(kind):
     vectors, labels, weights = drawn(40, 50, 4)
-    rows, parts = Rows(vectors, "none", standardise=False), parts_of(40)
+    rows, parts = TrainingMatrix(vectors, "none", standardise=False), parts_of(40)
     others = np.random.default_rng(9).uniform(0.2, 3, (3, 40))
     both = LEARNERS[kind](rows, labels, weights, parts, 0.1, list(others))
     plain = {None: LEARNERS[kind](rows, labels, weights, parts, 0.1)}
@@ -151,7 +151,7 @@ def test_rows_may_count_otherwise_where_a_part_is_left_out(kind):
 
 
 def test_a_large_matrix_of_nothing_has_one_direction_without_strength():
-    vectors, values = leading_eigenvectors(np.zeros((400, 400), np.float32), 10)
+    vectors, values = find_leading_eigenvectors(np.zeros((400, 400), np.float32), 10)
     assert vectors.shape == (400, 1)
     assert not values.any()
     assert np.isfinite(vectors).all()
@@ -160,7 +160,7 @@ def test_a_large_matrix_of_nothing_has_one_direction_without_strength():
 def test_a_large_matrix_of_few_directions():
     """Directions that are not there are not made up."""
     columns = np.linalg.qr(np.random.default_rng(0).normal(size=(400, 3)))[0].astype(np.float32)
-    vectors, values = leading_eigenvectors(columns * np.float32([9, 4, 1]) @ columns.T, 10)
+    vectors, values = find_leading_eigenvectors(columns * np.float32([9, 4, 1]) @ columns.T, 10)
     assert vectors.shape == (400, 3)
     # Float32 products over 400 rows.
     np.testing.assert_allclose(values, [9, 4, 1], rtol=3e-6)

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leafid.classifiers import thresholds as module
-from leafid.classifiers.thresholds import SetRule, Thresholds, kept_ranks, select_set
+from leafid.classifiers.thresholds import SetRule, Thresholds, compute_kept_ranks, select_set
 from leafid.errors import LeafidError, UsageError
 
 RANKING = [("Acer campestre", 0.6), ("Olea europaea", 0.3), ("Salix alba", 0.1)]
@@ -39,7 +39,7 @@ def test_more_coverage_never_raises_the_threshold():
 
 def test_few_of_many_values_err_on_the_safe_side(monkeypatch):
     right = np.sort(np.random.default_rng(1).random(5000))
-    whole = Thresholds(np.array([1.0]), np.array([0.5]), right[kept_ranks(5000) - 1], 5000)
+    whole = Thresholds(np.array([1.0]), np.array([0.5]), right[compute_kept_ranks(5000) - 1], 5000)
     assert len(whole.correct_probabilities) == module.MAX_KEPT
     for coverage in (0.5, 0.8, 0.9, 0.99, 0.999):
         exact = literal_rank(right, coverage)
@@ -51,8 +51,8 @@ def literal_rank(right, coverage):
 
 
 def test_kept_ranks():
-    assert kept_ranks(3).tolist() == [1, 2, 3]
-    many = kept_ranks(100_000)
+    assert compute_kept_ranks(3).tolist() == [1, 2, 3]
+    many = compute_kept_ranks(100_000)
     assert (many[0], many[-1], len(many)) == (1, 100_000, module.MAX_KEPT)
     assert (np.diff(many) > 0).all()
 

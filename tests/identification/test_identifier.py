@@ -4,8 +4,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from leafid.classifiers import expert_fitting as fitting_module
-from leafid.classifiers import fold_fitting as learner_module
+from leafid.classifiers import cross_fitter as learner_module
+from leafid.classifiers import cross_fitting as fitting_module
 from leafid.classifiers.linear import LinearScorer
 from leafid.collection.picture import AcquisitionType, Picture, Taxon
 from leafid.errors import LeafidError
@@ -175,13 +175,13 @@ def test_fitted_together_each_type_needs_pictures():
 def test_variants_of_held_out_plants_are_not_learned_from(monkeypatch):
     pictures, given = simulated()
     calls = []
-    learn_expert = module.learn_expert
+    cross_fit = module.cross_fit
 
     def spy(rows, labels, weights, folds, asked, *others):
         calls.append((labels, weights, folds, asked, others[-1]))
-        return learn_expert(rows, labels, weights, folds, asked, *others)
+        return cross_fit(rows, labels, weights, folds, asked, *others)
 
-    monkeypatch.setattr(module, "learn_expert", spy)
+    monkeypatch.setattr(module, "cross_fit", spy)
     identifier = fit_identifier(replace(RECIPE, jittered=2), pictures, given)
     assert (identifier.n_pictures, identifier.n_plants) == (24, 12)
     plants = np.array([picture.plant for picture in pictures] * 3)
@@ -266,7 +266,7 @@ def test_many_species_leave_room_for_fewer_held_out_pictures(monkeypatch):
 
 
 def test_a_classifier_that_would_outgrow_memory_is_refused_at_the_first_picture(monkeypatch):
-    monkeypatch.setattr(fitting_module, "LARGEST_IN_MEMORY", 100)
+    monkeypatch.setattr(fitting_module, "MAX_BYTES_IN_MEMORY", 100)
     pictures, given = simulated()
     described = []
     stream = given.stream

@@ -79,8 +79,8 @@ def test_place_and_day_are_learned_of_some_plants(training, monkeypatch):
     names = tuple(sorted({picture.species for picture in training}))
     held_out = HeldOutAnswers(training, np.full((len(training), 3), 1 / 3), names, np.ones(len(training), bool))
     asked = []
-    learn = module.learn_context
-    monkeypatch.setattr(module, "learn_context", lambda *them: asked.append(them) or learn(*them))
+    learn = module.fit_context_prior
+    monkeypatch.setattr(module, "fit_context_prior", lambda *them: asked.append(them) or learn(*them))
     fit_context(held_out, training, 0)
     assert asked[0] == (held_out, training)
     monkeypatch.setattr(module, "CONTEXT_PICTURES", 10)

@@ -4,12 +4,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from leafid.classifiers.spool import Spool
+from leafid.classifiers.disk_backed_array import DiskBackedArray
 from leafid.collection.picture import AcquisitionType, Picture, Taxon
 from leafid.errors import LeafidError
 from leafid.features.extractor import FeatureExtractor, Features
 from leafid.identification import training_set as module
-from leafid.identification.training_set import gather
+from leafid.identification.training_set import build_training_set
 from leafid.recipes.recipe import Expert, Measures, Recipe
 
 SCAN, SHEET, PHOTO = AcquisitionType
@@ -42,8 +42,8 @@ class Given:
 
 
 def gathered(unreadable=(), recipe=RECIPE, pictures=PICTURES):
-    spools = {name: Spool() for name in recipe.experts}
-    return gather(pictures, recipe, Given(unreadable), FeatureExtractor(recipe.experts), spools), spools
+    spools = {name: DiskBackedArray() for name in recipe.experts}
+    return build_training_set(pictures, recipe, Given(unreadable), FeatureExtractor(recipe.experts), spools), spools
 
 
 def test_a_row_for_each_picture_then_for_each_variant():
@@ -86,7 +86,7 @@ def test_where_there_are_photos_only_none_are_staged():
 
 
 def test_of_many_pictures_of_a_plant_some_are_staged_and_count_for_all(monkeypatch):
-    monkeypatch.setattr(module, "STAGED_OF_PLANT", 2)
+    monkeypatch.setattr(module, "MAX_COMPOSITED_PER_PLANT", 2)
     pictures = [replace(PICTURES[0], file=Path(f"{number}.jpg")) for number in range(5)]
     pictures += [replace(PICTURES[1], file=Path("5.jpg")), replace(PICTURES[0], file=Path("6.jpg"), type=SHEET)]
     found, _ = gathered(recipe=replace(RECIPE, jittered=0, composited=1, composited_weight=0.5), pictures=pictures)
@@ -95,7 +95,7 @@ def test_of_many_pictures_of_a_plant_some_are_staged_and_count_for_all(monkeypat
 
 
 def test_a_large_collection_has_neither_variants_nor_staged_photos(monkeypatch):
-    monkeypatch.setattr(module, "VARIED_PICTURES", 3)
+    monkeypatch.setattr(module, "MAX_AUGMENTED_PICTURES", 3)
     found, _ = gathered(recipe=replace(RECIPE, composited=1))
     assert not found.look.any()
     assert len(found.shown) == 4
@@ -132,7 +132,7 @@ def test_without_other_looks_weights_are_those_of_the_pictures():
 
 
 def test_variants_count_for_what_fits_into_memory(monkeypatch):
-    monkeypatch.setattr("leafid.classifiers.expert_fitting.LARGEST_IN_MEMORY", 4 * 2 * 8)
+    monkeypatch.setattr("leafid.classifiers.cross_fitting.MAX_BYTES_IN_MEMORY", 4 * 2 * 8)
     svm = {"one": EXPERTS["one"].with_keys(classifier="linear-svm")}
     gathered(recipe=replace(RECIPE, experts=svm, jittered=1))
     with pytest.raises(LeafidError, match="expert 'one': linear-svm needs all of its 12 rows in memory"):

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from leafid.classifiers import spool as module
-from leafid.classifiers.spool import Spool
+from leafid.classifiers import disk_backed_array as module
+from leafid.classifiers.disk_backed_array import DiskBackedArray
 from leafid.errors import LeafidError
 
 
@@ -21,41 +21,41 @@ from leafid.errors import LeafidError
 def test_reads_what_was_written_in_any_order(pieces, width, in_memory, data):
     random = np.random.default_rng(0)
     table = random.normal(size=(sum(pieces), width)).astype(np.float32)
-    with Spool(np.float32, in_memory=in_memory) as spool:
+    with DiskBackedArray(np.float32, in_memory=in_memory) as array:
         for piece in np.split(table, np.cumsum(pieces)[:-1]):
-            spool.append(piece)
-        assert spool.shape == table.shape
+            array.append(piece)
+        assert array.shape == table.shape
         indices = st.lists(st.integers(0, len(table) - 1), max_size=12) if len(table) else st.just([])
         asked = np.array(data.draw(indices), np.int64)
-        np.testing.assert_array_equal(spool[asked], table[asked])
-        spool.append(table[:1])  # one may go on writing after one has read
+        np.testing.assert_array_equal(array[asked], table[asked])
+        array.append(table[:1])  # one may go on writing after one has read
         if len(table):
-            np.testing.assert_array_equal(spool[np.array([len(table)])], table[:1])
+            np.testing.assert_array_equal(array[np.array([len(table)])], table[:1])
 
 
 def test_rows_are_kept_in_the_precision_asked_for():
-    with Spool() as spool:
-        spool.append(np.array([[1 / 3]]))
-        assert spool[np.array([0])].dtype == np.float16
-        assert spool[np.array([0])] == np.float16(1 / 3)
+    with DiskBackedArray() as array:
+        array.append(np.array([[1 / 3]]))
+        assert array[np.array([0])].dtype == np.float16
+        assert array[np.array([0])] == np.float16(1 / 3)
 
 
 def test_rows_of_another_length_and_rows_that_are_not_there():
-    with Spool(in_memory=1) as spool:
-        spool.append(np.zeros((2, 3)))
+    with DiskBackedArray(in_memory=1) as array:
+        array.append(np.zeros((2, 3)))
         with pytest.raises(ValueError, match="expected rows of 3 numbers, found 4"):
-            spool.append(np.zeros((1, 4)))
+            array.append(np.zeros((1, 4)))
         with pytest.raises(IndexError, match="row 2 is beyond the 2"):
-            spool[np.array([1, 2])]
+            array[np.array([1, 2])]
 
 
 @pytest.mark.parametrize("n_rows", [1000, 8000])
 def test_memory_stays_at_the_bound(n_rows, tmp_path, monkeypatch):
-    monkeypatch.setattr(module, "_WRITTEN_AT_ONCE", 2**14)
+    monkeypatch.setattr(module, "_WRITE_SIZE", 2**14)
     tracemalloc.start()
-    with Spool(np.float64, tmp_path, in_memory=2**16) as spool:
+    with DiskBackedArray(np.float64, tmp_path, in_memory=2**16) as array:
         for _ in range(n_rows // 100):
-            spool.append(np.ones((100, 64)))
+            array.append(np.ones((100, 64)))
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         assert list(tmp_path.iterdir()) == []  # it has no name: nothing is left of a process that is killed
@@ -64,17 +64,19 @@ def test_memory_stays_at_the_bound(n_rows, tmp_path, monkeypatch):
 
 
 def test_no_room(tmp_path, monkeypatch):
-    with Spool(folder=tmp_path) as spool:
+    with DiskBackedArray(folder=tmp_path) as array:
 
         def full(_):
             raise OSError(errno.ENOSPC, "No space left on device")
 
-        monkeypatch.setattr(spool._file, "write", full)
-        with pytest.raises(LeafidError, match=r"can't be put aside: No space left on device; make room"):
-            spool.append(np.zeros((2, 3)))
-        assert spool.shape == (0, 0)
+        monkeypatch.setattr(array._file, "write", full)
+        with pytest.raises(
+            LeafidError, match=r"can't be written to a temporary file: No space left on device; make room"
+        ):
+            array.append(np.zeros((2, 3)))
+        assert array.shape == (0, 0)
 
 
 def test_a_folder_that_is_gone(tmp_path):
-    with Spool(folder=tmp_path / "gone", in_memory=1) as spool, pytest.raises(LeafidError, match="gone"):
-        spool.append(np.zeros((2, 3)))
+    with DiskBackedArray(folder=tmp_path / "gone", in_memory=1) as array, pytest.raises(LeafidError, match="gone"):
+        array.append(np.zeros((2, 3)))

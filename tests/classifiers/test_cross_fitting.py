@@ -3,9 +3,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from leafid.classifiers import expert_fitting as module
-from leafid.classifiers.expert_fitting import check_bounded, learn_expert
-from leafid.classifiers.rows import Rows
+from leafid.classifiers import cross_fitting as module
+from leafid.classifiers.cross_fitting import check_memory, cross_fit
+from leafid.classifiers.training_matrix import TrainingMatrix
 from leafid.errors import LeafidError
 from leafid.recipes.recipe import ClassifierSettings
 
@@ -21,13 +21,13 @@ def drawn(n, d, n_species=3):
 
 
 def learned(vectors, labels, folds, kind="ridge", asked=None):
-    rows = Rows(vectors, "none", standardise=True)
+    rows = TrainingMatrix(vectors, "none", standardise=True)
     asked = np.arange(len(labels)) if asked is None else asked
     if kind == "softmax":
         settings = replace(SETTINGS, softmax_components=4)
-        return learn_expert(rows, labels, np.ones(len(labels)), folds, asked, settings)[1]
+        return cross_fit(rows, labels, np.ones(len(labels)), folds, asked, settings)[1]
     settings = replace(SETTINGS, kind=kind)
-    (only,) = learn_expert(rows, labels, np.ones(len(labels)), folds, asked, settings)
+    (only,) = cross_fit(rows, labels, np.ones(len(labels)), folds, asked, settings)
     return only
 
 
@@ -84,8 +84,8 @@ def test_one_plant_leaves_nothing_to_hold_out(d):
 
 def test_what_would_not_fit_into_memory_is_refused(monkeypatch):
     svm = replace(SETTINGS, kind="linear-svm", feature_map="chi2")
-    check_bounded("words", svm, 1_000, 1_000)
-    check_bounded("words", replace(svm, kind="ridge"), 10**9, 10**6)
-    monkeypatch.setattr(module, "LARGEST_IN_MEMORY", 2**20)
+    check_memory("words", svm, 1_000, 1_000)
+    check_memory("words", replace(svm, kind="ridge"), 10**9, 10**6)
+    monkeypatch.setattr(module, "MAX_BYTES_IN_MEMORY", 2**20)
     with pytest.raises(LeafidError, match=r"expert 'words': linear-svm needs all of its 1000 rows in memory, 0.0 GiB"):
-        check_bounded("words", svm, 1_000, 100)
+        check_memory("words", svm, 1_000, 100)

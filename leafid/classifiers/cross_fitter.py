@@ -1,0 +1,179 @@
+"""Fits linear classifiers repeatedly: without each fold, and on all rows."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from leafid.classifiers.disk_backed_array import DiskBackedArray
+from leafid.classifiers.linear import LinearScorer, fit_linear
+from leafid.classifiers.softmax import find_leading_eigenvectors, fit_softmax
+from leafid.classifiers.training_matrix import TrainingMatrix
+
+
+@dataclass(frozen=True)
+class Solution:
+    """A fitted classifier of the species in its training rows.
+
+    Attributes
+    ----------
+    coefficients : float32 (n_dimensions, n_classes)
+        In the representation of rows that the cross-fitter works with.
+    intercepts : float32 (n_classes,)
+    classes : int (n_classes,)
+        The species, ascending.
+    """
+
+    coefficients: np.ndarray
+    intercepts: np.ndarray
+    classes: np.ndarray
+
+
+@dataclass(eq=False)
+class CrossFitter(ABC):
+    """Fits linear classifiers to the rows of all folds but one, or to all rows.
+
+    Parameters
+    ----------
+    matrix : TrainingMatrix
+    labels : int (n,)
+        Species, from 0.
+    weights : float (n,)
+        Sample weights.
+    folds : sequence of int array
+        Indices of rows; every row is in one fold.
+    regularisation : float
+    fold_weights : sequence of float (n,), optional
+        Sample weights for the fits without each fold; `weights` by default.
+    folder : path-like, optional
+        Folder of temporary files; that of the system by default.
+    """
+
+    matrix: TrainingMatrix
+    labels: np.ndarray
+    weights: np.ndarray
+    folds: Sequence[np.ndarray]
+    regularisation: float
+    fold_weights: Sequence[np.ndarray] | None = None
+    folder: Path | None = None
+
+    def fit(self, left_out: int | None = None) -> Solution:
+        """Fit a classifier without a fold, or to all rows. One that sees a single species scores it 0."""
+        classes = self._get_classes(left_out)
+        return self._solve_single_class(classes) or Solution(*self._solve(left_out, classes), classes)
+
+    def fit_softmax(self, n_components: int, regularisation: float, left_out: int | None = None) -> Solution:
+        """Fit a softmax regression on the leading principal components of the training rows.
+
+        The leading components leave out what varies between pictures rather than between species.
+
+        Parameters
+        ----------
+        n_components : int
+            At most.
+        regularisation : float
+            As in `leafid.classifiers.softmax.fit_softmax`.
+        left_out : int, optional
+        """
+        classes = self._get_classes(left_out)
+        if single := self._solve_single_class(classes):
+            return single
+        basis, strengths = self._find_components(left_out, n_components)
+        training = self._get_training_indices(left_out)
+        targets = np.searchsorted(classes, self.labels[training])
+        with closing(DiskBackedArray(np.float32, self.folder)) as projections:
+            for batch, values in self._iterate_representations():
+                # The product is short: selecting its rows is cheaper than selecting those of its factor.
+                own = training[np.searchsorted(training, batch.start) : np.searchsorted(training, batch.stop)]
+                projections.append((values @ basis)[own - batch.start])
+            weights = self._get_training_weights(left_out)
+            coefficients, intercepts = fit_softmax(projections, strengths, targets, weights, regularisation)
+        return Solution(basis @ coefficients, intercepts, classes)
+
+    def score_rows(self, solution: Solution, indices: np.ndarray) -> np.ndarray:
+        """Score the rows at some indices; float32 (k, n_classes)."""
+        scores = np.empty((len(indices), len(solution.classes)), np.float32)
+        for positions, values in self._iterate_representations(indices):
+            scores[positions] = values @ solution.coefficients + solution.intercepts
+        return scores
+
+    def close(self) -> None:  # noqa: B027 - most have nothing to close
+        """Delete temporary files."""
+
+    @property
+    @abstractmethod
+    def n_dimensions(self) -> int:
+        """Number of dimensions of the representation of rows."""
+
+    @abstractmethod
+    def make_scorer(self, solution: Solution) -> LinearScorer:
+        """Turn a solution into a classifier of vectors."""
+
+    @abstractmethod
+    def _solve(self, left_out: int | None, classes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Compute coefficients and intercepts for at least two classes."""
+
+    @abstractmethod
+    def _iterate_representations(self, indices: np.ndarray | None = None) -> Iterator[tuple[slice, np.ndarray]]:
+        """Iterate over batches of rows, by default all; float32 (k, n_dimensions)."""
+
+    @abstractmethod
+    def _find_components(self, left_out: int | None, n_components: int) -> tuple[np.ndarray, np.ndarray]:
+        """Find the leading principal components, (n_dimensions, k), and the weighted sums of squares along them."""
+
+    def _get_classes(self, left_out: int | None) -> np.ndarray:
+        return np.unique(self.labels[self._get_training_indices(left_out)])
+
+    def _solve_single_class(self, classes: np.ndarray) -> Solution | None:
+        if len(classes) > 1:
+            return None
+        return Solution(np.zeros((self.n_dimensions, 1), np.float32), np.zeros(1, np.float32), classes)
+
+    def _get_training_indices(self, left_out: int | None) -> np.ndarray:
+        indices = np.arange(len(self.labels))
+        return indices if left_out is None else np.setdiff1d(indices, self.folds[left_out])
+
+    def _get_training_weights(self, left_out: int | None) -> np.ndarray:
+        weights = self.weights if left_out is None or self.fold_weights is None else self.fold_weights[left_out]
+        return weights[self._get_training_indices(left_out)]
+
+
+@dataclass(eq=False)
+class SklearnCrossFitter(CrossFitter):
+    """Fits a classifier of scikit-learn, with all rows in memory.
+
+    Parameters
+    ----------
+    kind : {"ridge", "linear-svm", "lda", "logistic"}
+    """
+
+    kind: str = field(kw_only=True)
+
+    @property
+    def n_dimensions(self) -> int:
+        """Columns of the rows in memory."""
+        return self.matrix.rows_in_memory.shape[1]
+
+    def make_scorer(self, solution: Solution) -> LinearScorer:
+        """Turn a solution into a classifier of vectors."""
+        return self.matrix.make_scorer(self.matrix.rotate_back(solution.coefficients), solution.intercepts)
+
+    def _iterate_representations(self, indices: np.ndarray | None = None) -> Iterator[tuple[slice, np.ndarray]]:
+        rows = self.matrix.rows_in_memory if indices is None else self.matrix.rows_in_memory[indices]
+        yield slice(0, len(rows)), rows
+
+    def _find_components(self, left_out: int | None, n_components: int) -> tuple[np.ndarray, np.ndarray]:
+        rows = self.matrix.rows_in_memory[self._get_training_indices(left_out)]
+        weights = self._get_training_weights(left_out).astype(np.float32)
+        return find_leading_eigenvectors((rows * weights[:, None]).T @ rows, n_components)
+
+    def _solve(self, left_out: int | None, classes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        training = self._get_training_indices(left_out)
+        labels = np.searchsorted(classes, self.labels[training])
+        rows, weights = self.matrix.rows_in_memory[training], self._get_training_weights(left_out)
+        return fit_linear(self.kind, rows, labels, self.regularisation, weights)

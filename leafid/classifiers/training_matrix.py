@@ -1,0 +1,188 @@
+"""The training matrix: an expert's vectors, mapped, centred and standardised batch by batch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+
+from leafid.classifiers.linear import LinearScorer, apply_feature_map
+
+# Numbers in a batch of rows: 64 MiB.
+_BATCH_NUMBERS = 2**24
+# Numbers up to which all mapped rows stay in memory: 128 MiB.
+_SMALL_NUMBERS = 2**25
+# Standard deviation below which a column counts as constant.
+_MIN_SPREAD = 1e-6
+
+
+class Vectors(Protocol):
+    """A table of numbers (n, d), in memory or a `DiskBackedArray`, that is read by row indices."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Rows and columns."""
+
+    def __getitem__(self, indices: np.ndarray) -> np.ndarray:
+        """Read rows."""
+
+
+class TrainingMatrix:
+    """Training vectors as the classifiers see them.
+
+    Means and standard deviations are computed in a pass each. Rows are prepared whenever they are read, so that no more
+    than a batch of them is in memory.
+
+    Parameters
+    ----------
+    vectors : float (n, d)
+    map : {"none", "chi2"}
+    standardise : bool
+        Divide every column by its standard deviation, for measures in different units.
+    domains : int (n,), optional
+        Each row's domain (acquisition type and augmentation), if every domain is centred on a mean of its own.
+    batch_size : int, optional
+        Rows in memory at once; by default as many as make 64 MiB.
+
+    Attributes
+    ----------
+    n_rows, n_columns : int
+        Columns are counted after the map.
+    is_small : bool
+        Whether all mapped rows are in memory, so that passes over them are cheap.
+    """
+
+    def __init__(
+        self,
+        vectors: Vectors,
+        map: str,
+        *,
+        standardise: bool,
+        domains: np.ndarray | None = None,
+        batch_size: int | None = None,
+    ) -> None:
+        self.map = map
+        self.n_rows = vectors.shape[0]
+        self._vectors = vectors
+        self._domains = np.zeros(self.n_rows, np.int64) if domains is None else domains
+        self.n_columns = apply_feature_map(vectors[np.arange(1)], map).shape[1]
+        self.is_small = batch_size is None and self.n_rows * self.n_columns <= _SMALL_NUMBERS
+        # The map is the most expensive step: that of a small table is applied once, not in every pass.
+        self._mapped = self._read_mapped(np.arange(self.n_rows)) if self.is_small else None
+        self._batch_size = batch_size or max(1, _BATCH_NUMBERS // max(self.n_columns, 1))
+        self._scale: np.ndarray | None = None
+        self._means = np.zeros((int(self._domains.max()) + 1, self.n_columns), np.float32)
+        self._means, self._mean = self._compute_means()
+        if standardise:
+            self._scale = self._compute_scale()
+
+    def iterate_batches(
+        self, indices: np.ndarray | None = None, size_factor: int = 1
+    ) -> Iterator[tuple[slice, np.ndarray]]:
+        """Read the rows at some indices, by default all, in batches.
+
+        Parameters
+        ----------
+        indices : int (k,), optional
+        size_factor : int, default 1
+            Multiplies the batch size.
+
+        Yields
+        ------
+        positions : slice
+            Of `indices`.
+        rows : float32 (batch size, n_columns)
+        """
+        wanted = np.arange(self.n_rows) if indices is None else indices
+        size = self._batch_size * size_factor
+        for start in range(0, len(wanted), size):
+            positions = slice(start, min(start + size, len(wanted)))
+            yield positions, self.read_rows(wanted[positions])
+
+    def read_rows(self, indices: np.ndarray) -> np.ndarray:
+        """Read rows and prepare them; float32 (k, n_columns)."""
+        rows = self._read_mapped(indices) if self._mapped is None else self._mapped[indices]
+        domains = self._domains[indices]
+        # By runs of one domain: neighbours mostly share it, and few rows fit into the processor's cache.
+        for run in np.split(np.arange(len(domains)), np.flatnonzero(np.diff(domains)) + 1):
+            if len(run):
+                rows[run[0] : run[-1] + 1] -= self._means[domains[run[0]]]
+        if self._scale is not None:
+            rows *= self._scale
+        return rows
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether there are more columns than rows."""
+        return self.n_columns > self.n_rows
+
+    @property
+    def rows_in_memory(self) -> np.ndarray:
+        """All rows, float32 (n, m), for classifiers that need them at once.
+
+        A wide matrix is rotated into its row space. That keeps lengths and angles in as many columns as there are rows,
+        so that every linear classifier learns the same in a fraction of the time.
+        """
+        return self._rows_and_basis[0]
+
+    def rotate_back(self, coefficients: np.ndarray) -> np.ndarray:
+        """Turn coefficients of `rows_in_memory` into coefficients of rows, (n_columns, n_species)."""
+        basis = self._rows_and_basis[1]
+        return coefficients if basis is None else basis @ coefficients
+
+    def make_scorer(self, coefficients: np.ndarray, intercepts: np.ndarray) -> LinearScorer:
+        """Turn a classifier of rows into one of vectors without a known domain."""
+        if self._scale is not None:
+            coefficients = coefficients * self._scale[:, None]
+        return LinearScorer(self.map, coefficients, intercepts - self._mean @ coefficients)
+
+    def adapt_to_domain(self, scorer: LinearScorer, domain: int) -> LinearScorer:
+        """Turn a classifier from `make_scorer` into one of vectors of a domain, if any training row is of that."""
+        if not (self._domains == domain).any():
+            return scorer
+        shift = (self._mean - self._means[domain]) @ scorer.coefficients
+        return LinearScorer(self.map, scorer.coefficients, scorer.intercepts + shift)
+
+    def _read_mapped(self, indices: np.ndarray) -> np.ndarray:
+        return np.asarray(apply_feature_map(self._vectors[indices].astype(np.float32), self.map), np.float32)
+
+    def _compute_means(self) -> tuple[np.ndarray, np.ndarray]:
+        """Compute the mean of every domain, float32 (n_domains, n_columns), and of all rows, (n_columns,)."""
+        sums = np.zeros(self._means.shape)
+        for positions, rows in self.iterate_batches():
+            domains = self._domains[positions]
+            for domain in np.unique(domains):
+                sums[domain] += rows[domains == domain].sum(axis=0, dtype=np.float64)
+        counts = np.bincount(self._domains, minlength=len(sums))
+        means = sums / np.maximum(counts, 1)[:, None]
+        return means.astype(np.float32), (sums.sum(axis=0) / max(self.n_rows, 1)).astype(np.float32)
+
+    def _compute_scale(self) -> np.ndarray:
+        squares = np.zeros(self.n_columns)
+        for _, rows in self.iterate_batches():
+            squares += np.square(rows, dtype=np.float64).sum(axis=0)
+        spread = np.sqrt(squares / max(self.n_rows, 1))
+        # A constant column is set to 0: dividing by its spread would amplify rounding errors.
+        varies = spread > _MIN_SPREAD
+        scale = np.where(varies, 1 / np.maximum(spread, _MIN_SPREAD), 0)
+        return (scale / np.sqrt(max(int(np.count_nonzero(varies)), 1))).astype(np.float32)
+
+    @cached_property
+    def _rows_and_basis(self) -> tuple[np.ndarray, np.ndarray | None]:
+        rows = np.empty((self.n_rows, self.n_columns), np.float32)
+        for positions, batch in self.iterate_batches():
+            rows[positions] = batch
+        return _rotate_into_row_space(rows) if self.is_wide else (rows, None)
+
+
+def _rotate_into_row_space(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Rotate rows (n, d) into the space that they span; also give the matrix that takes coefficients back, (d, k)."""
+    eigenvalues, vectors = np.linalg.eigh((rows @ rows.T).astype(np.float64))
+    keep = eigenvalues > eigenvalues[-1] * 1e-7
+    # Equal rows span nothing; one empty column is kept to fit something to.
+    keep[-1] = True
+    lengths = np.sqrt(np.maximum(eigenvalues[keep], np.finfo(np.float32).tiny))
+    vectors = vectors[:, keep]
+    return (vectors * lengths).astype(np.float32), (rows.T @ (vectors / lengths).astype(np.float32))
