@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from leafid.collection.picture import AcquisitionType
-from leafid.features import loader as descriptions_module
+from leafid.features import loader as loader_module
 from leafid.identification.modelfile import read_model
 from leafid.recipes.reader import list_recipes, load_recipe
 
@@ -55,7 +55,7 @@ def test_bytes_depend_neither_on_the_cache_nor_on_the_number_of_processes(train,
     assert one.err == two.err == ""
     assert one.out.startswith(f"{tmp_path / 'a'}: trained on 27 pictures\n")
     assert "acquisition type recognised: " in one.out
-    assert one.out.count("per plant") == 3
+    assert one.out.count("per-plant") == 3
 
 
 def test_the_seed_counts(train, drawn, tmp_path):
@@ -74,29 +74,30 @@ def test_one_type_tells_of_the_pictures_it_used(train, drawn, tmp_path):
 def test_interrupted_and_started_again_gives_the_same_bytes(train, drawn, tmp_path, monkeypatch):
     whole = train(drawn, output=tmp_path / "whole", cache=None)
     assert whole.status == 0
-    describe = descriptions_module._describe_picture
+    compute = loader_module._compute_missing
     count = []
 
-    def interrupted(extractor, picture):
-        count.append(picture)
+    def interrupted(source, lookup):
+        count.append(lookup)
         if len(count) == 5:
             raise KeyboardInterrupt
-        return describe(extractor, picture)
+        return compute(source, lookup)
 
     with monkeypatch.context() as patch:
-        patch.setattr(descriptions_module, "_describe_picture", interrupted)
+        patch.setattr(loader_module, "_compute_missing", interrupted)
         stopped = train(drawn, output=tmp_path / "model", cache=tmp_path / "cache")
     assert stopped.status == 130
     assert stopped.err == "leafid: interrupted\n"
     assert not (tmp_path / "model").exists()
     assert [file.name for file in tmp_path.iterdir() if file.suffix == ".part"] == []
 
-    def counting(extractor, picture):
-        count.append(picture)
-        return describe(extractor, picture)
+    def counting(source, lookup):
+        if lookup.missing != ("type",):
+            count.append(lookup)
+        return compute(source, lookup)
 
     count.clear()
-    monkeypatch.setattr(descriptions_module, "_describe_picture", counting)
+    monkeypatch.setattr(loader_module, "_compute_missing", counting)
     again = train(drawn, output=tmp_path / "model", cache=tmp_path / "cache")
     assert again.status == 0
     assert len(count) == 18 - 4
@@ -218,7 +219,7 @@ def test_a_type_that_is_not_there(train, drawn, tmp_path):
 def test_an_unwritable_output_is_found_out_before_training(train, drawn, tmp_path, monkeypatch, place):
     (tmp_path / "file").write_text("")
     (tmp_path / "folder").mkdir()
-    monkeypatch.setattr(descriptions_module, "read_image", lambda _: pytest.fail("worked before"))
+    monkeypatch.setattr(loader_module, "read_hashed_image", lambda *_: pytest.fail("worked before"))
     found = train(drawn, output=tmp_path / place)
     assert found.status == 1
     assert str(tmp_path / place) in found.err
