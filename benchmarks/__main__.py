@@ -1,22 +1,23 @@
-"""Measure what leafid costs, and compare with what was kept before.
+"""Measure time and memory of leafid, and compare them with a baseline.
 
-Each case is timed in turns with decoding the same picture by OpenCV at full size: the ratio of the two says the same on
-a busy machine as on an idle one, and nearly the same on another machine. Everything runs on one core. A case became
-slower where the 99 % intervals of the ratios don't meet, they differ by 5 % or more, and a second measurement agrees.
+Each case is timed alternately with decoding the same picture by OpenCV at full size: the ratio of the two is the same
+on a busy machine as on an idle one, and nearly the same on another machine. Everything runs on one core. A case counts
+as slower if the 99 % intervals of the ratios don't overlap, the ratios differ by 5 % or more, and a second measurement
+agrees.
 
 Cases are named group/type/part (real/scan/segment), group/type/recipe/part (sample/photo/fast/whole), command/… and
-evaluate/…. The drawn sample is measured; real pictures, too, where --real or LEAFID_REAL_DATA names a folder of them.
+evaluate/…. The drawn sample is measured, and real pictures if --real or LEAFID_REAL_DATA names a folder of them.
 
-Memory at the peak: of a stage, what Python and NumPy allocate in it (OpenCV's returned images among it, its inner
-buffers not); of a whole command, the resident memory of its process.
+Peak memory of a stage is what Python and NumPy allocate in it (with the images that OpenCV returns, without its
+internal buffers); peak memory of a command is the resident memory of its process.
 
-Exit status: 0, or with --check 1 when a case became slower or needs more memory; 2 when something is wrong.
+Exit status: 0; 1 with --check if a case became slower or needs more memory; 2 on errors.
 
 examples:
   scripts/benchmark --quick
   scripts/benchmark --only segment --only family/
   scripts/benchmark --real pictures --save-baseline
-  scripts/benchmark --docs --flame
+  scripts/benchmark --docs
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ RESULTS = Path(__file__).parent / "results" / "latest.md"
 BASELINE = Path(__file__).parent / "baseline.json"
 
 
-def parsed(words: Sequence[str] | None) -> argparse.Namespace:
+def parse_arguments(words: Sequence[str] | None) -> argparse.Namespace:
     description, _, epilog = (__doc__ or "").partition("\nexamples:")
     parser = argparse.ArgumentParser(
         prog="scripts/benchmark",
@@ -58,14 +59,6 @@ def parsed(words: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--check", action="store_true", help="exit with 1 when a case became worse")
     parser.add_argument("--json", action="store_true", help="print the figures as JSON instead of a table")
     parser.add_argument("--docs", action="store_true", help="rewrite the tables of docs/performance.md")
-    parser.add_argument(
-        "--flame",
-        nargs="?",
-        type=Path,
-        const=running.DOCS.with_name("profile-default.svg"),
-        metavar="FILE",
-        help="also draw a flame graph of the recipe 'default' (default: docs/profile-default.svg)",
-    )
     parser.add_argument("--list", action="store_true", help="only list the cases")
     arguments = parser.parse_args(words)
     if arguments.pictures is not None and arguments.pictures < 1:
@@ -76,7 +69,7 @@ def parsed(words: Sequence[str] | None) -> argparse.Namespace:
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    arguments = parsed(words)
+    arguments = parse_arguments(words)
     try:
         return _run(arguments)
     except (LeafidError, RuntimeError) as error:
@@ -88,27 +81,25 @@ def _run(arguments: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory(prefix="leafid-benchmark-") as folder:
         plan = running.Plan.of(arguments, Path(folder))
         if arguments.list:
-            print(*plan.names(), sep="\n")
+            print(*plan.list_names(), sep="\n")
             return 0
         before = results.read_results(arguments.baseline)
-        now = plan.measured(before)
-    if not now.costs and not arguments.flame:
+        now = plan.measure(before)
+    if not now.costs:
         raise LeafidError(f"no case fits {', '.join(arguments.only)}; --list names them all")
-    known = before.comparable(now.pictures).costs
-    rows = tables.comparison_rows(now.costs, known)
+    known = before.select_comparable(now.pictures).costs
+    rows = tables.compare_rows(now.costs, known)
     if arguments.json:
         print(json.dumps({"machines": now.machines, "costs": {n: asdict(c) for n, c in now.costs.items()}}, indent=1))
     else:
         sides = ("left", *["right"] * 4, "left", "right", "left")
         print(tabulate(rows, tables.HEADINGS, disable_numparse=True, colalign=sides))
-    running.write_text(RESULTS, tables.markdown(tables.HEADINGS, rows))
+    running.write_text(RESULTS, tables.format_table(tables.HEADINGS, rows))
     if arguments.save_baseline:
-        results.write_results(before.updated(now), arguments.baseline)
+        results.write_results(before.update(now), arguments.baseline)
     if arguments.docs:
-        running.rewrite_docs(tables.regions(now, plan.shown_group))
-    if arguments.flame:
-        running.draw_flame(plan.flame_pictures, arguments.flame, docs=arguments.docs)
-    worse = results.regressions(now.costs, known)
+        running.rewrite_docs(tables.format_regions(now, plan.shown_group))
+    worse = results.list_regressions(now.costs, known)
     if worse:
         print(f"worse than before: {', '.join(worse)}", file=sys.stderr)
     return 1 if arguments.check and worse else 0

@@ -24,17 +24,17 @@ from leafid.recipes.recipe import ClassifierSettings, Expert, LocalPatches, Reci
 _OUTLINE_SOURCES = ("blade", "whole")
 
 
-def changed_recipes(recipe: Recipe) -> Iterator[tuple[str, Recipe]]:
+def vary_recipe(recipe: Recipe) -> Iterator[tuple[str, Recipe]]:
     yield "the recipe", recipe
-    yield from _of_fewer_experts(recipe)
-    yield from _of_fewer_families(recipe)
-    yield from _of_more_families(recipe)
-    yield from _of_other_pictures(recipe)
-    yield from _learned_otherwise(recipe)
-    yield from _of_other_local_features(recipe)
+    yield from _vary_experts(recipe)
+    yield from _drop_families(recipe)
+    yield from _add_families(recipe)
+    yield from _vary_training_pictures(recipe)
+    yield from _vary_learning(recipe)
+    yield from _vary_local_features(recipe)
 
 
-def _of_fewer_experts(recipe: Recipe) -> Iterator[tuple[str, Recipe]]:
+def _vary_experts(recipe: Recipe) -> Iterator[tuple[str, Recipe]]:
     if len(recipe.experts) > 1:
         for name, expert in recipe.experts.items():
             yield f"only {name}", replace(recipe, experts={name: expert})
@@ -42,14 +42,14 @@ def _of_fewer_experts(recipe: Recipe) -> Iterator[tuple[str, Recipe]]:
             yield f"without {name}", replace(recipe, experts={k: e for k, e in recipe.experts.items() if k != name})
 
 
-def _of_fewer_families(recipe: Recipe) -> Iterator[tuple[str, Recipe]]:
+def _drop_families(recipe: Recipe) -> Iterator[tuple[str, Recipe]]:
     for name, expert in recipe.experts.items():
         for family in expert.families if len(expert.families) > 1 else ():
             lean = expert.with_keys(families=tuple(f for f in expert.families if f != family))
             yield f"without {family}", replace(recipe, experts={**recipe.experts, name: lean})
 
 
-def _of_more_families(recipe: Recipe) -> Iterator[tuple[str, Recipe]]:
+def _add_families(recipe: Recipe) -> Iterator[tuple[str, Recipe]]:
     """Add each family of measures that is left out to the expert that looks at the same: outline or inside."""
     of_outline = {
         name: any(FAMILIES[family].source in _OUTLINE_SOURCES for family in expert.families)
@@ -64,7 +64,7 @@ def _of_more_families(recipe: Recipe) -> Iterator[tuple[str, Recipe]]:
                 yield f"with {family.name}", replace(recipe, experts={**recipe.experts, name: richer})
 
 
-def _of_other_pictures(recipe: Recipe) -> Iterator[tuple[str, Recipe]]:
+def _vary_training_pictures(recipe: Recipe) -> Iterator[tuple[str, Recipe]]:
     if len(recipe.training_types) > 1:
         yield "trained on that type alone", replace(recipe, training_types=(recipe.type,))
     for number, words in ((0, "without variants"), (1, "with one variant of each picture"), (4, "with four of each")):
@@ -75,7 +75,7 @@ def _of_other_pictures(recipe: Recipe) -> Iterator[tuple[str, Recipe]]:
             yield words, replace(recipe, composited=number)
 
 
-def _learned_otherwise(recipe: Recipe) -> Iterator[tuple[str, Recipe]]:
+def _vary_learning(recipe: Recipe) -> Iterator[tuple[str, Recipe]]:
     changes: dict[str, dict[str, Any]] = {
         "types not centred": {"centre_types": False},
         "every picture counts the same": {"species_balance": 0.0, "plant_balance": 0.0},
@@ -86,22 +86,22 @@ def _learned_otherwise(recipe: Recipe) -> Iterator[tuple[str, Recipe]]:
         "without softmax": {"softmax_components": 0},
     }
     for what, change in changes.items():
-        changed = {name: expert.with_keys(**change) for name, expert in recipe.experts.items()}
-        if changed != recipe.experts:
-            yield what, replace(recipe, experts=changed)
+        varied = {name: expert.with_keys(**change) for name, expert in recipe.experts.items()}
+        if varied != recipe.experts:
+            yield what, replace(recipe, experts=varied)
     # Of the pictures alone: with their variants an SVM takes hours.
     changes = {
         "ridge regression alone": {"softmax_components": 0},
         "linear SVM": {"classifier": "linear-svm", "regularisation": 1.0, "softmax_components": 0},
     }
     for what, change in changes.items():
-        changed = {name: expert.with_keys(**change) for name, expert in recipe.experts.items()}
-        lean = replace(recipe, experts=changed, jittered=0, composited=0)
+        varied = {name: expert.with_keys(**change) for name, expert in recipe.experts.items()}
+        lean = replace(recipe, experts=varied, jittered=0, composited=0)
         if lean != recipe:
             yield f"{what}, of the pictures alone", lean
 
 
-def _of_other_local_features(recipe: Recipe) -> Iterator[tuple[str, Recipe]]:
+def _vary_local_features(recipe: Recipe) -> Iterator[tuple[str, Recipe]]:
     """Exchange what the first expert of SIFT patches looks at, or add one of other features."""
     local = [
         (name, expert, expert.features)
@@ -127,10 +127,10 @@ def _of_other_local_features(recipe: Recipe) -> Iterator[tuple[str, Recipe]]:
     colour = expert.with_keys(descriptor="dense-colour", modes=64, components=30)
     yield "with local colour", replace(recipe, experts={**recipe.experts, "colour": colour})
     if patches.view != "picture":
-        yield from _of_other_patches(recipe, name, expert, patches.coverage)
+        yield from _vary_patches(recipe, name, expert, patches.coverage)
 
 
-def _of_other_patches(recipe: Recipe, name: str, expert: Expert, coverage: float) -> Iterator[tuple[str, Recipe]]:
+def _vary_patches(recipe: Recipe, name: str, expert: Expert, coverage: float) -> Iterator[tuple[str, Recipe]]:
     changes: dict[str, dict[str, Any]] = {
         "not mirrored": {"symmetry": "none"},
         "without position": {"position": 0.0},
@@ -140,9 +140,9 @@ def _of_other_patches(recipe: Recipe, name: str, expert: Expert, coverage: float
         "at detected points": {"descriptor": "detected-sift", "symmetry": "none", "focus": 0.0},
     }
     for what, change in changes.items():
-        changed = expert.with_keys(**change)
-        if changed != expert:
-            yield f"only {name}, {what}", replace(recipe, experts={name: changed})
+        varied = expert.with_keys(**change)
+        if varied != expert:
+            yield f"only {name}, {what}", replace(recipe, experts={name: varied})
     if coverage < 0.95:
         apart = {"inside": expert.with_keys(coverage=0.95), "edge": expert.with_keys(max_coverage=0.95)}
         yield f"only {name}, inside and edge apart", replace(recipe, experts=apart)
@@ -164,11 +164,11 @@ def main() -> None:
     pictures = list(read_collection(arguments.collection).select_labelled().pictures)
     loader = FeatureLoader(FeatureCache(arguments.cache), arguments.jobs)
     print(HEAD, flush=True)
-    for rows in zip(*map(changed_recipes, recipes.values()), strict=True):
+    for rows in zip(*map(vary_recipe, recipes.values()), strict=True):
         what = rows[0][0]
         if not arguments.only or any(text in what for text in arguments.only):
-            changed = {type_: recipe for type_, (_, recipe) in zip(recipes, rows, strict=True)}
-            print_rows(what, changed, pictures, loader, arguments.repeats)
+            varied = {type_: recipe for type_, (_, recipe) in zip(recipes, rows, strict=True)}
+            print_rows(what, varied, pictures, loader, arguments.repeats)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.measure import Cost, cost
+from benchmarks.measure import Cost, summarise_times
 from benchmarks.pictures import REPOSITORY, SAMPLE
 
 #: Library threads of the commands: as in leafid's own workers, one.
@@ -59,7 +59,7 @@ def leafid(*words: object) -> tuple[str, ...]:
     return ("-m", "leafid", *map(str, words))
 
 
-def sample_commands(folder: Path) -> list[Command]:
+def list_sample_commands(folder: Path) -> list[Command]:
     """Commands on the sample that comes along.
 
     Parameters
@@ -116,7 +116,7 @@ def measure_commands(
         after = _per_call(yardstick)
         times[command.name][0, turn] = spent.cpu, spent.wall, (before + after) / 2
         peaks[command.name] = max(peaks[command.name], spent.peak_mb)
-    return {name: cost(times[name], peaks[name]) for name in times}
+    return {name: summarise_times(times[name], peaks[name]) for name in times}
 
 
 def run(words: Sequence[str]) -> Spent:

@@ -20,7 +20,7 @@ _XML = """<?xml version="1.0" encoding="UTF-8"?>
 _TYPES = ("Scan", "pseudoscan", "photograph")
 
 
-def evaluation_commands(folder: Path, *, quick: bool = False) -> list[Command]:
+def list_evaluation_commands(folder: Path, *, quick: bool = False) -> list[Command]:
     """Say what to run; truths and runs are written into a folder when they are first needed.
 
     Parameters

@@ -1,13 +1,14 @@
-"""Is it the leaf that is learned, or the session? Scores with authors, days or places held apart, beside plants alone.
+"""Scores with authors, days or places held apart, beside scores with only plants held apart.
 
-Pictures of one author, day or place share camera, light and background. Three trainings answer the same test pictures:
+Pictures of one author, day or place share camera, light and background: a classifier may learn the session instead of
+the leaf. Three trainings answer the same test pictures:
 
-apart     no picture of the test picture's author (day, place), of whatever type, nor of its plant was trained on
+apart     the training pictures have neither the author (day, place) nor the plant of a test picture
 matched   half of the author's (day's, place's) plants stay in the training part, which is then thinned at random to as
-          many pictures of each type as `apart` has: what is lost from here to `apart` is what the session told
-by plant  five folds of plants: what the other figures of docs/results.md are
+          many pictures of each type as in `apart`: the loss from here to `apart` is the effect of the session
+by plant  five folds of plants, like the other figures of docs/results.md
 
-Only pictures are scored whose species has a picture of their type in all three training parts. Codebooks are shared.
+Only pictures whose species has a picture of their type in all three training parts are scored. Codebooks are shared.
 Prints Markdown tables for docs/results.md.
 
     python -m benchmarks.held_apart COLLECTION --type photo [--recipe default] [--by author day place] [--jobs 2]
@@ -37,12 +38,12 @@ from leafid.recipes.recipe import Recipe
 
 
 @dataclass
-class Answered:
-    """What trainings said: by picture, the probabilities with their species, where its species was trained on."""
+class AnswerTable:
+    """Probabilities and their species by picture, for pictures whose species was trained on."""
 
     by_file: dict[Path, tuple[np.ndarray, tuple[str, ...]]] = field(default_factory=dict)
 
-    def scores(self, pictures: Sequence[Picture]) -> dict[str, float]:
+    def compute_scores(self, pictures: Sequence[Picture]) -> dict[str, float]:
         """Score some of the pictures."""
         answers = []
         for picture in pictures:
@@ -52,7 +53,7 @@ class Answered:
 
 
 class Trainer:
-    """Trains on parts of a collection, and answers, with codebooks learned once of all of it."""
+    """Trains on parts of a collection, with codebooks learned once from all of it."""
 
     def __init__(self, pictures: Sequence[Picture], recipe: Recipe, loader: FeatureLoader) -> None:
         self.pictures = select_trainable(pictures, recipe)
@@ -60,28 +61,28 @@ class Trainer:
         self.loader = loader
         self.encoders = learn_encoders(self.pictures, recipe, loader, 0)
 
-    def answer(self, training: Sequence[Picture], asked: Sequence[Picture], answered: Answered) -> None:
-        """Train, and note the answers to the pictures that can be right."""
+    def answer(self, training: Sequence[Picture], held_out: Sequence[Picture], answers: AnswerTable) -> None:
+        """Train, and add the answers to held-out pictures whose species was trained on."""
         known = {picture.species for picture in training if picture.type == self.recipe.type}
-        asked = [picture for picture in asked if picture.species in known]
-        if asked:
+        held_out = [picture for picture in held_out if picture.species in known]
+        if held_out:
             [(identifier, _)] = fit_identifiers([self.recipe], training, self.loader, encoders=self.encoders)
-            described = self.loader.load(asked, identifier.extractor)
-            found = [(picture, one) for picture, one in zip(asked, described, strict=True) if one is not None]
-            probabilities = identifier.predict_proba([one for _, one in found])
+            loaded = zip(held_out, self.loader.load(held_out, identifier.extractor), strict=True)
+            found = [(picture, features) for picture, features in loaded if features is not None]
+            probabilities = identifier.predict_proba([features for _, features in found])
             for (picture, _), row in zip(found, probabilities, strict=True):
-                answered.by_file[picture.file] = (row, identifier.species)
+                answers.by_file[picture.file] = (row, identifier.species)
 
 
-def groups_of(pictures: Sequence[Picture], what: str) -> list[Hashable]:
-    """Tell each picture's author, day or place; what isn't known counts as one."""
+def group_pictures(pictures: Sequence[Picture], what: str) -> list[Hashable]:
+    """Return the author, day or place of each picture; all unknown values form one group."""
     if what == "place":
         return [int(label) for label in label_places(pictures)]
     return [picture.author if what == "author" else picture.date for picture in pictures]
 
 
-def group_folds(groups: Sequence[Hashable], n_folds: int) -> list[set[Hashable]]:
-    """Deal groups out, the largest first, each to the fold that has the fewest pictures so far."""
+def make_group_folds(groups: Sequence[Hashable], n_folds: int) -> list[set[Hashable]]:
+    """Assign groups to folds: the largest group first, each to the fold with the fewest pictures."""
     sizes = {group: groups.count(group) for group in groups}
     folds: list[set[Hashable]] = [set() for _ in range(min(n_folds, len(sizes)))]
     filled = [0] * len(folds)
@@ -92,8 +93,8 @@ def group_folds(groups: Sequence[Hashable], n_folds: int) -> list[set[Hashable]]
     return folds
 
 
-def thinned(pictures: Sequence[Picture], like: Sequence[Picture], random: np.random.Generator) -> list[Picture]:
-    """Draw as many pictures of each type as others are."""
+def thin_out(pictures: Sequence[Picture], like: Sequence[Picture], random: np.random.Generator) -> list[Picture]:
+    """Draw as many pictures of each type as `like` has."""
     kept: list[Picture] = []
     for type_ in AcquisitionType:
         own = [picture for picture in pictures if picture.type == type_]
@@ -102,48 +103,48 @@ def thinned(pictures: Sequence[Picture], like: Sequence[Picture], random: np.ran
     return kept
 
 
-def without_plants(pictures: Sequence[Picture], asked: Sequence[Picture]) -> list[Picture]:
-    """Leave the plants of the asked pictures out."""
-    plants = {picture.group for picture in asked}
+def exclude_plants(pictures: Sequence[Picture], held_out: Sequence[Picture]) -> list[Picture]:
+    """Return the pictures that share no plant with the held-out ones."""
+    plants = {picture.group for picture in held_out}
     return [picture for picture in pictures if picture.group not in plants]
 
 
-def by_plant(trainer: Trainer) -> Answered:
+def evaluate_by_plant(trainer: Trainer) -> AnswerTable:
     """Answer every picture of the recipe's type by folds of plants."""
-    answered = Answered()
+    answers = AnswerTable()
     for fold in split_by_plant(trainer.pictures, N_FOLDS, 0):
-        asked = [trainer.pictures[index] for index in fold]
-        own = [picture for picture in asked if picture.type == trainer.recipe.type]
-        trainer.answer(without_plants(trainer.pictures, asked), own, answered)
-    return answered
+        held_out = [trainer.pictures[index] for index in fold]
+        own = [picture for picture in held_out if picture.type == trainer.recipe.type]
+        trainer.answer(exclude_plants(trainer.pictures, held_out), own, answers)
+    return answers
 
 
-def held_apart(trainer: Trainer, what: str) -> tuple[Answered, Answered, int]:
-    """Answer with authors, days or places held apart, and with as many pictures but the plants alone apart."""
-    groups = groups_of(trainer.pictures, what)
+def evaluate_groups_apart(trainer: Trainer, what: str) -> tuple[AnswerTable, AnswerTable, int]:
+    """Answer with authors, days or places held apart, and with as many training pictures, only plants held apart."""
+    groups = group_pictures(trainer.pictures, what)
     own_groups = [group for group, p in zip(groups, trainer.pictures, strict=True) if p.type == trainer.recipe.type]
-    apart, matched = Answered(), Answered()
+    apart, matched = AnswerTable(), AnswerTable()
     random = np.random.default_rng(0)
-    for fold in group_folds(own_groups, N_FOLDS):
+    for fold in make_group_folds(own_groups, N_FOLDS):
         pairs = list(zip(groups, trainer.pictures, strict=True))
-        asked = [p for group, p in pairs if group in fold and p.type == trainer.recipe.type]
-        training = without_plants([p for group, p in pairs if group not in fold], asked)
+        held_out = [p for group, p in pairs if group in fold and p.type == trainer.recipe.type]
+        training = exclude_plants([p for group, p in pairs if group not in fold], held_out)
         if not any(picture.type == trainer.recipe.type for picture in training):
             continue
-        trainer.answer(training, asked, apart)
-        for half in halves(asked):
-            trainer.answer(thinned(without_plants(trainer.pictures, half), training, random), half, matched)
+        trainer.answer(training, held_out, apart)
+        for half in split_in_halves(held_out):
+            trainer.answer(thin_out(exclude_plants(trainer.pictures, half), training, random), half, matched)
     return apart, matched, len(set(own_groups))
 
 
-def halves(pictures: Sequence[Picture]) -> Iterator[list[Picture]]:
-    """Part pictures into two halves of the plants, species by species; of one plant: itself."""
+def split_in_halves(pictures: Sequence[Picture]) -> Iterator[list[Picture]]:
+    """Split pictures into two halves by plant, species by species; the pictures of a single plant stay together."""
     n_plants = len({picture.group for picture in pictures})
     for half in split_by_plant(pictures, 2, 0) if n_plants > 1 else [np.arange(len(pictures))]:
         yield [pictures[index] for index in half.tolist()]
 
 
-def row(label: str, scores: dict[str, float]) -> str:
+def format_row(label: str, scores: dict[str, float]) -> str:
     return f"| {label} | " + " | ".join(f"{scores[name]:.3f}" for name in FIGURES) + f" | {scores['pictures']:.0f} |"
 
 
@@ -160,24 +161,24 @@ def main() -> int:
     pictures = read_collection(arguments.collection).select_labelled().pictures
     trainer = Trainer(pictures, recipe, FeatureLoader(FeatureCache(arguments.cache), arguments.jobs))
     own = [picture for picture in trainer.pictures if picture.type == recipe.type]
-    plants_apart = by_plant(trainer)
+    plants_apart = evaluate_by_plant(trainer)
     head = f" | {' | '.join(FIGURES)} | pictures |\n|---|{'---|' * (len(FIGURES) + 1)}"
     print(f"| {recipe.type}{head}", flush=True)
     for what in arguments.by:
-        apart, matched, n_groups = held_apart(trainer, what)
+        apart, matched, n_groups = evaluate_groups_apart(trainer, what)
         parts = (apart, matched, plants_apart)
         same = [picture for picture in own if all(picture.file in part.by_file for part in parts)]
         if not same:
             print(f"by {what}: no picture has its species in every training part", file=sys.stderr)
             continue
-        print(row(f"{what}s apart ({n_groups})", apart.scores(same)))
-        print(row("… as many pictures, plants apart", matched.scores(same)))
-        print(row("… all pictures, plants apart", plants_apart.scores(same)), flush=True)
+        print(format_row(f"{what}s apart ({n_groups})", apart.compute_scores(same)))
+        print(format_row("… as many pictures, plants apart", matched.compute_scores(same)))
+        print(format_row("… all pictures, plants apart", plants_apart.compute_scores(same)), flush=True)
     print(f"\n| {recipe.type}, by what it shows{head}")
     for content in sorted({picture.content for picture in own if picture.content}):
         chosen = [p for p in own if p.content == content and p.file in plants_apart.by_file]
         if chosen:
-            print(row(str(content), plants_apart.scores(chosen)))
+            print(format_row(str(content), plants_apart.compute_scores(chosen)))
     return 0
 
 

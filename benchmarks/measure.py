@@ -1,4 +1,4 @@
-"""Times functions in turns with a yardstick, so that the load of the machine cancels out of their ratio."""
+"""Times functions alternately with a yardstick, so that the load of the machine cancels out of their ratio."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ import numpy as np
 
 Call = Callable[[], object]
 
-#: A timing lasts at least so many seconds: shorter calls are repeated, for clocks are coarse and calls cost something.
-LEAST = 0.002
+#: Minimum duration of a timing, in seconds: shorter calls are repeated, since clocks are coarse.
+MIN_SECONDS = 0.002
 N_RESAMPLES = 300
 CONFIDENCE = 0.99
 
 
 @dataclass(frozen=True)
 class Cost:
-    """What one case costs.
+    """Time and memory of one case.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class Cost:
     n: int = 1
 
 
-def time_in_turns(calls: Mapping[str, Call], yardstick: Call, rounds: int) -> dict[str, np.ndarray]:
+def time_alternately(calls: Mapping[str, Call], yardstick: Call, rounds: int) -> dict[str, np.ndarray]:
     """Time every call in every round, each next to a timing of the yardstick.
 
     Returns
@@ -56,34 +56,34 @@ def time_in_turns(calls: Mapping[str, Call], yardstick: Call, rounds: int) -> di
     dict of str to float64 (rounds, 3)
         By the call's name: seconds of CPU, seconds on the wall, and seconds of CPU of the yardstick, of one call.
     """
-    repeats = {name: _repeats(call) for name, call in calls.items()}
-    n_yardstick = _repeats(yardstick)
+    repeats = {name: _count_repeats(call) for name, call in calls.items()}
+    n_yardstick = _count_repeats(yardstick)
     times = {name: np.empty((rounds, 3)) for name in calls}
     for turn in range(rounds):
         for name, call in calls.items():
-            # The call before has filled the processor's cache with something else: the first of each is not timed.
+            # The previous call has filled the processor's cache with other data: the first call of each isn't timed.
             yardstick()
-            measured, _ = _timed(yardstick, n_yardstick)
+            yardstick_seconds, _ = _time_call(yardstick, n_yardstick)
             call()
-            times[name][turn] = (*_timed(call, repeats[name]), measured)
+            times[name][turn] = (*_time_call(call, repeats[name]), yardstick_seconds)
     return times
 
 
-def cost(times: np.ndarray, peak_mb: float | None = None) -> Cost:
-    """Sum a case up.
+def summarise_times(times: np.ndarray, peak_mb: float | None = None) -> Cost:
+    """Summarise the times of a case.
 
     Parameters
     ----------
     times : float array (n_pictures, rounds, 3)
-        Of `time_in_turns`, a picture after the other.
+        Stacked results of `time_alternately`.
     peak_mb : float, optional
     """
-    low, high = ratio_interval(times)
+    low, high = estimate_ratio_interval(times)
     middle = np.median(times, axis=1)
     return Cost(
         ms=float(1000 * np.median(middle[:, 0])),
         wall_ms=float(1000 * np.median(middle[:, 1])),
-        ratio=float(_ratio(times)),
+        ratio=float(_compute_ratio(times)),
         low=low,
         high=high,
         peak_mb=peak_mb,
@@ -91,8 +91,8 @@ def cost(times: np.ndarray, peak_mb: float | None = None) -> Cost:
     )
 
 
-def ratio_interval(times: np.ndarray, confidence: float = CONFIDENCE, seed: int = 0) -> tuple[float, float]:
-    """Estimate between what bounds the ratio of `cost` lies, for these very pictures.
+def estimate_ratio_interval(times: np.ndarray, confidence: float = CONFIDENCE, seed: int = 0) -> tuple[float, float]:
+    """Estimate between what bounds the ratio of `summarise_times` lies, for these very pictures.
 
     The rounds of each picture are drawn anew with replacement (the pictures are not: they are the same the next time).
     The spread of the ratios of these draws, times the quantile of the normal distribution, is laid around the ratio;
@@ -112,18 +112,19 @@ def ratio_interval(times: np.ndarray, confidence: float = CONFIDENCE, seed: int 
     n_pictures, rounds, _ = times.shape
     random = np.random.default_rng(seed)
     pictures = np.arange(n_pictures)[:, None]
-    drawn = [_ratio(times[pictures, random.integers(rounds, size=(n_pictures, rounds))]) for _ in range(N_RESAMPLES)]
-    ratio = _ratio(times)
-    lower, upper = np.percentile(drawn, (15.87, 84.13))
+    draws = (random.integers(rounds, size=(n_pictures, rounds)) for _ in range(N_RESAMPLES))
+    ratios = [_compute_ratio(times[pictures, turns]) for turns in draws]
+    ratio = _compute_ratio(times)
+    lower, upper = np.percentile(ratios, (15.87, 84.13))
     margin = NormalDist().inv_cdf((1 + confidence) / 2) * float(upper - lower) / 2
     return ratio - margin, ratio + margin
 
 
-def python_peak(call: Call) -> float:
-    """Tell how much memory a call needs at its peak beside what was there before, in 10⁶ bytes.
+def measure_peak_memory(call: Call) -> float:
+    """Measure the peak of the memory that a call allocates, in 10⁶ bytes.
 
-    By tracemalloc: all of Python and NumPy, images that OpenCV returns among it, but not what OpenCV needs inside.
-    The same code gives the same number, whatever the machine.
+    tracemalloc counts the memory of Python and NumPy, with the images that OpenCV returns, but not OpenCV's internal
+    buffers. The same code gives the same number on any machine.
     """
     tracemalloc.start()
     try:
@@ -133,18 +134,18 @@ def python_peak(call: Call) -> float:
         tracemalloc.stop()
 
 
-def _ratio(times: np.ndarray) -> float:
+def _compute_ratio(times: np.ndarray) -> float:
     sums = np.median(times, axis=1).sum(axis=0)
     return float(sums[0] / sums[2])
 
 
-def _repeats(call: Call) -> int:
+def _count_repeats(call: Call) -> int:
     call()
-    seconds, _ = _timed(call, 1)
-    return max(1, math.ceil(LEAST / max(seconds, 1e-7)))
+    seconds, _ = _time_call(call, 1)
+    return max(1, math.ceil(MIN_SECONDS / max(seconds, 1e-7)))
 
 
-def _timed(call: Call, repeats: int) -> tuple[float, float]:
+def _time_call(call: Call, repeats: int) -> tuple[float, float]:
     """Seconds of CPU and on the wall, of one call."""
     wall, cpu = time.perf_counter(), time.process_time()
     for _ in range(repeats):
@@ -152,11 +153,11 @@ def _timed(call: Call, repeats: int) -> tuple[float, float]:
     return (time.process_time() - cpu) / repeats, (time.perf_counter() - wall) / repeats
 
 
-def chosen(names: Sequence[str], patterns: Sequence[str]) -> list[str]:
-    """Choose the names that hold one of the texts; a text with * or ? must fit the whole name; all without texts."""
+def select_names(names: Sequence[str], patterns: Sequence[str]) -> list[str]:
+    """Select the names that contain any of the patterns, or match it if it has a wildcard; all without patterns."""
     from fnmatch import fnmatchcase
 
-    def fits(name: str, pattern: str) -> bool:
+    def is_match(name: str, pattern: str) -> bool:
         return fnmatchcase(name, pattern) if set(pattern) & set("*?") else pattern in name
 
-    return [name for name in names if not patterns or any(fits(name, pattern) for pattern in patterns)]
+    return [name for name in names if not patterns or any(is_match(name, pattern) for pattern in patterns)]

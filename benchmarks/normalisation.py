@@ -43,20 +43,20 @@ Result = TypeVar("Result")
 _WHITE = (255.0, 128.0, 128.0)
 
 
-def otsu_mask(image: Image) -> Mask:
+def segment_by_otsu(image: Image) -> Mask:
     """Cut by grey alone: dark on light is leaf."""
     grey = cv2.cvtColor(image, cv2.COLOR_BGR2GRAY)
     return cv2.threshold(grey, 0, 255, cv2.THRESH_BINARY_INV | cv2.THRESH_OTSU)[1] > 0
 
 
-def green_mask(image: Image) -> Mask:
+def segment_by_green(image: Image) -> Mask:
     """Cut by the excess of green over red and blue, and take the largest region."""
     blue, green, red = cv2.split(image.astype(np.int16))
     excess = np.clip(2 * green - red - blue, 0, 255).astype(np.uint8)
-    return largest_region(cv2.threshold(excess, 0, 1, cv2.THRESH_BINARY | cv2.THRESH_OTSU)[1]) > 0
+    return keep_largest_region(cv2.threshold(excess, 0, 1, cv2.THRESH_BINARY | cv2.THRESH_OTSU)[1]) > 0
 
 
-def largest_region(marked: np.ndarray) -> np.ndarray:
+def keep_largest_region(marked: np.ndarray) -> np.ndarray:
     """Keep the largest region of a mask of 0 and 1; uint8."""
     count, labels = cv2.connectedComponents(marked, connectivity=8)
     if count == 1:
@@ -64,31 +64,31 @@ def largest_region(marked: np.ndarray) -> np.ndarray:
     return (labels == 1 + np.bincount(labels.ravel())[1:].argmax()).astype(np.uint8)
 
 
-def ellipse_mask(image: Image) -> Mask:
+def make_ellipse(image: Image) -> Mask:
     """Take the middle of the picture, whatever is there."""
     rows, cols = image.shape[:2]
     row, col = np.linspace(-1, 1, rows)[:, None], np.linspace(-1, 1, cols)[None]
     return row**2 + col**2 < 0.5
 
 
-def white_surface(image: Image, *, quick: bool = False) -> tuple[np.ndarray, float]:
+def assume_white_sheet(image: Image, *, quick: bool = False) -> tuple[np.ndarray, float]:
     """Take any sheet for white."""
     surface, spread = background.fit_sheet_surface(image, quick=quick)
     return np.broadcast_to(np.array(_WHITE, np.float32), surface.shape), spread
 
 
-def level_surface(image: Image, *, quick: bool = False) -> tuple[np.ndarray, float]:
+def assume_even_light(image: Image, *, quick: bool = False) -> tuple[np.ndarray, float]:
     """Take the sheet for evenly lit, of the colour that it has in the middle of its range."""
     surface, spread = background.fit_sheet_surface(image, quick=quick)
     return np.broadcast_to(np.median(surface, axis=(0, 1)), surface.shape), spread
 
 
-def one_region(share: np.ndarray, distance: np.ndarray) -> np.ndarray:
+def select_largest_region(share: np.ndarray, distance: np.ndarray) -> np.ndarray:
     """Keep of the leaf's regions the largest."""
-    return largest_region(regions.select_leaf_regions(share, distance))
+    return keep_largest_region(regions.select_leaf_regions(share, distance))
 
 
-def with_petiole_found(image: Image, acquisition_type: AcquisitionType, *, petiole: bool = True) -> Segmentation:
+def segment_with_petiole(image: Image, acquisition_type: AcquisitionType, *, petiole: bool = True) -> Segmentation:
     """Look for the petiole in photos too."""
     return segment(image, acquisition_type, petiole=petiole or acquisition_type is AcquisitionType.PHOTO)
 
@@ -102,7 +102,7 @@ class Step:
     recipe: Callable[[Recipe], Recipe] = lambda recipe: recipe
 
     @contextmanager
-    def taken(self) -> Iterator[None]:
+    def apply(self) -> Iterator[None]:
         """Do it so inside the ``with`` block."""
         with ExitStack() as stack:
             for owner, name, value in self.replaced:
@@ -110,15 +110,15 @@ class Step:
             yield
 
 
-def _certain(cut: Callable[[Image], Mask]) -> Callable[[Image], tuple[Mask, float]]:
+def _with_confidence(cut: Callable[[Image], Mask]) -> Callable[[Image], tuple[Mask, float]]:
     return lambda image: (cut(image), 1.0)
 
 
-def _uncovered(cut: Callable[[Image], Mask]) -> Callable[[Image], tuple[Mask, float, None]]:
+def _with_cover(cut: Callable[[Image], Mask]) -> Callable[[Image], tuple[Mask, float, None]]:
     return lambda image: (cut(image), 1.0, None)
 
 
-def _whole_picture(recipe: Recipe) -> Recipe:
+def _use_whole_picture(recipe: Recipe) -> Recipe:
     experts = {k: e.with_keys(view="picture") if e.is_local else e for k, e in recipe.experts.items()}
     return replace(recipe, experts=experts)
 
@@ -126,24 +126,27 @@ def _whole_picture(recipe: Recipe) -> Recipe:
 _PLAIN = [Step("the recipe")]
 _COMMON = [
     Step("not turned upright", ((crop, "estimate_upright_angle", lambda segmentation: 0.0),)),
-    Step("local features of the whole picture, neither cut out nor scaled", recipe=_whole_picture),
+    Step("local features of the whole picture, neither cut out nor scaled", recipe=_use_whole_picture),
 ]
 OF_SHEETS = [
     *_PLAIN,
-    Step("leaf cut by Otsu's threshold of grey", ((_SEGMENT, "segment_sheet", _uncovered(otsu_mask)),)),
-    Step("every sheet taken for white", ((uniform, "fit_sheet_surface", white_surface),)),
-    Step("every sheet taken for evenly lit", ((uniform, "fit_sheet_surface", level_surface),)),
+    Step(
+        "leaf cut by Otsu's threshold of grey",
+        ((_SEGMENT, "segment_sheet", _with_cover(segment_by_otsu)),),
+    ),
+    Step("every sheet taken for white", ((uniform, "fit_sheet_surface", assume_white_sheet),)),
+    Step("every sheet taken for evenly lit", ((uniform, "fit_sheet_surface", assume_even_light),)),
     Step("shadows taken for leaf", ((uniform, "_LIGHTNESS_SHARE", 1.0),)),
-    Step("largest region alone", ((uniform, "select_leaf_regions", one_region),)),
+    Step("largest region alone", ((uniform, "select_leaf_regions", select_largest_region),)),
     Step("petiole not looked for", ((_SEGMENT, "remove_petiole", lambda mask, box=None: mask.copy()),)),
     *_COMMON,
 ]
 OF_PHOTOS = [
     *_PLAIN,
-    Step("leaf cut by Otsu's threshold of green", ((_SEGMENT, "segment_photo", _certain(green_mask)),)),
-    Step("an ellipse in the middle for the leaf", ((_SEGMENT, "segment_photo", _certain(ellipse_mask)),)),
+    Step("leaf cut by Otsu's threshold of green", ((_SEGMENT, "segment_photo", _with_confidence(segment_by_green)),)),
+    Step("an ellipse in the middle for the leaf", ((_SEGMENT, "segment_photo", _with_confidence(make_ellipse)),)),
     Step("one round of colours instead of eight", ((natural, "_ROUNDS", 1),)),
-    Step("petiole looked for", ((extractor_module, "segment", with_petiole_found),)),
+    Step("petiole looked for", ((extractor_module, "segment", segment_with_petiole),)),
     *_COMMON,
 ]
 
@@ -162,12 +165,12 @@ class Workers:
     def ordered_map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
         """Yield ``function(item)`` for every item, in the items' order."""
         task = partial(call_in_worker, os.getpid(), Path.cwd(), function)
-        with multiprocessing.get_context("spawn").Pool(self.jobs, _take, (self.number,)) as pool:
+        with multiprocessing.get_context("spawn").Pool(self.jobs, _apply_for_good, (self.number,)) as pool:
             yield from pool.imap(task, items, chunksize=8)
 
 
-def _take(number: int) -> None:
-    _for_good.enter_context(ALL[number].taken())
+def _apply_for_good(number: int) -> None:
+    _for_good.enter_context(ALL[number].apply())
 
 
 def main() -> None:
@@ -187,7 +190,7 @@ def main() -> None:
             continue
         recipes = {type_: step.recipe(load_recipe("default", type_)) for type_ in types}
         # What was described with a step replaced must not be taken for anything else: a store of its own.
-        with tempfile.TemporaryDirectory() as folder, step.taken(), use_workers(Workers(step, arguments.jobs)):
+        with tempfile.TemporaryDirectory() as folder, step.apply(), use_workers(Workers(step, arguments.jobs)):
             print_rows(step.what, recipes, pictures, FeatureLoader(FeatureCache(folder), arguments.jobs))
 
 

@@ -32,15 +32,15 @@ _FRAMES = {
 _GREY_SHEETS = (240, 160, 130, 110, 40, 25, 10, 0)
 
 
-def changed(image: Image, mask: Mask) -> Iterator[tuple[str, Image, Mask]]:
+def vary_picture(image: Image, mask: Mask) -> Iterator[tuple[str, Image, Mask]]:
     """Yield what was changed, the picture, and the leaf's mask in it."""
     rows, cols = image.shape[:2]
     for what, (part, colour) in _FRAMES.items():
         width = round(part * max(rows, cols))
-        yield what, *_framed(image, mask, (width,) * 4, colour)
+        yield what, *_add_frame(image, mask, (width,) * 4, colour)
     above, left = (max(rows, cols) - rows) // 2, (max(rows, cols) - cols) // 2
     bars = (above, max(rows, cols) - rows - above, left, max(rows, cols) - cols - left)
-    yield "with black bars, square", *_framed(image, mask, bars, (0, 0, 0))
+    yield "with black bars, square", *_add_frame(image, mask, bars, (0, 0, 0))
     found_rows, found_cols = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
     box = slice(found_rows[0], found_rows[-1] + 1), slice(found_cols[0], found_cols[-1] + 1)
     yield "cut out along the leaf's box", np.ascontiguousarray(image[box]), mask[box]
@@ -51,20 +51,20 @@ def changed(image: Image, mask: Mask) -> Iterator[tuple[str, Image, Mask]]:
         yield f"grey, on a sheet of grey value {sheet}", cv2.cvtColor(mixed, cv2.COLOR_GRAY2BGR), mask
 
 
-def overlaps(file: Path) -> list[tuple[str, float]]:
+def measure_overlaps(file: Path) -> list[tuple[str, float]]:
     """Measure by what part the mask of each changed picture overlaps that of the picture as it is."""
     image = read_image(file, LONGEST_SIDE)
     mask = segment(image, AcquisitionType.SCAN).mask
     if not mask.any():
         return []
     found = []
-    for what, other, wanted in changed(image, mask):
+    for what, other, wanted in vary_picture(image, mask):
         own = segment(other, AcquisitionType.SCAN).mask
         found.append((what, pascal_score(wanted, own)))
     return found
 
 
-def _framed(
+def _add_frame(
     image: Image, mask: Mask, widths: tuple[int, int, int, int], colour: tuple[int, int, int]
 ) -> tuple[Image, Mask]:
     wider = cv2.copyMakeBorder(image, *widths, cv2.BORDER_CONSTANT, value=colour)
@@ -80,7 +80,7 @@ def main() -> None:
     sheets = [p.file for p in read_collection(arguments.collection).pictures if p.type != AcquisitionType.PHOTO]
     chosen = np.random.default_rng(0).permutation(len(sheets))[: arguments.pictures]
     by_change = defaultdict(list)
-    for found in ordered_map(overlaps, [sheets[number] for number in chosen], arguments.jobs):
+    for found in ordered_map(measure_overlaps, [sheets[number] for number in chosen], arguments.jobs):
         for what, overlap in found:
             by_change[what].append(overlap)
     print("| pictures | found otherwise | of | mean IoU |\n|---|---:|---:|---:|")

@@ -40,6 +40,8 @@ from leafid.synthetic.plan import Settings
 from leafid.synthetic.writer import write_collection
 
 Change = Callable[[np.ndarray, np.random.Generator], np.ndarray]
+#: Of blue, green and red.
+Gains = tuple[float, float, float]
 QUALITY = [cv2.IMWRITE_JPEG_QUALITY, 95]
 SCAN, SCAN_LIKE = AcquisitionType.SCAN, AcquisitionType.SCAN_LIKE
 
@@ -55,22 +57,22 @@ class Variant:
     n_folds: int = N_FOLDS
 
 
-def as_is(image: np.ndarray, random: np.random.Generator) -> np.ndarray:
+def keep_picture(image: np.ndarray, random: np.random.Generator) -> np.ndarray:
     return image
 
 
-def grey(image: np.ndarray, random: np.random.Generator) -> np.ndarray:
+def make_grey(image: np.ndarray, random: np.random.Generator) -> np.ndarray:
     return cv2.cvtColor(image, cv2.COLOR_BGR2GRAY)
 
 
-def sized(longest_side: int, image: np.ndarray, random: np.random.Generator) -> np.ndarray:
+def resize(longest_side: int, image: np.ndarray, random: np.random.Generator) -> np.ndarray:
     """Reduce, or enlarge by cubic interpolation."""
     factor = longest_side / max(image.shape[:2])
     way = cv2.INTER_AREA if factor < 1 else cv2.INTER_CUBIC
     return cv2.resize(image, None, fx=factor, fy=factor, interpolation=way)
 
 
-def turned(image: np.ndarray, random: np.random.Generator) -> np.ndarray:
+def rotate(image: np.ndarray, random: np.random.Generator) -> np.ndarray:
     """Turn by any angle, on a sheet large enough, of the colour of the frame."""
     rows, cols = image.shape[:2]
     side = int(np.ceil(np.hypot(rows, cols)))
@@ -81,18 +83,18 @@ def turned(image: np.ndarray, random: np.random.Generator) -> np.ndarray:
     return cv2.warpAffine(image, turn, (side, side), flags=cv2.INTER_AREA, borderValue=colour)
 
 
-def lit(blue_green_red: tuple[float, float, float], image: np.ndarray, random: np.random.Generator) -> np.ndarray:
+def tint_light(gains: Gains, image: np.ndarray, random: np.random.Generator) -> np.ndarray:
     """Light leaf and sheet in another colour."""
-    return np.rint(image * np.array(blue_green_red)).astype(np.uint8)
+    return np.rint(image * np.array(gains)).astype(np.uint8)
 
 
-def on_sheet(blue_green_red: tuple[float, float, float], image: np.ndarray, random: np.random.Generator) -> np.ndarray:
+def tint_sheet(gains: Gains, image: np.ndarray, random: np.random.Generator) -> np.ndarray:
     """Tint the sheet alone, with a soft edge."""
     leaf = cv2.GaussianBlur(segment(image, SCAN).mask.astype(np.float32), (0, 0), 1)[..., None]
-    return np.rint(image * (leaf + (1 - leaf) * np.array(blue_green_red))).clip(0, 255).astype(np.uint8)
+    return np.rint(image * (leaf + (1 - leaf) * np.array(gains))).clip(0, 255).astype(np.uint8)
 
 
-def drawn_evenly(pictures: Sequence[Picture], n_species: int, n_pictures: int) -> list[Picture]:
+def select_evenly(pictures: Sequence[Picture], n_species: int, n_pictures: int) -> list[Picture]:
     """Choose the species with the most plants, and as many pictures of each, from its plants in turn."""
     by_species: dict[str, dict[str, list[Picture]]] = {}
     for picture in pictures:
@@ -106,37 +108,37 @@ def drawn_evenly(pictures: Sequence[Picture], n_species: int, n_pictures: int) -
     return chosen
 
 
-def variants(data: Path, folder: Path) -> Iterator[Variant]:
+def list_variants(data: Path, folder: Path) -> Iterator[Variant]:
     """List the collections; drawn pictures are written below a folder first."""
     scans = [p for p in read_collection(data / "imageclef2011").select_labelled().pictures if p.type == SCAN]
-    base = drawn_evenly(scans, 30, 12)
-    yield Variant("scans of 30 species, as they are", base, as_is)
-    yield Variant("… grey", base, grey)
+    base = select_evenly(scans, 30, 12)
+    yield Variant("scans of 30 species, as they are", base, keep_picture)
+    yield Variant("… grey", base, make_grey)
     for side in (150, 300, 1600):
-        yield Variant(f"… longest side {side}", base, partial(sized, side))
-    yield Variant("… each turned at random", base, turned)
-    yield Variant("… in yellow light", base, partial(lit, (0.7, 0.93, 1.0)))
-    yield Variant("… on a light blue sheet", base, partial(on_sheet, (1.0, 0.85, 0.7)))
-    yield Variant("… on a dark grey sheet", base, partial(on_sheet, (0.25, 0.25, 0.25)))
-    yield Variant("scans of 15 species", drawn_evenly(scans, 15, 24), as_is)
-    yield Variant("scans of all 61 species", drawn_evenly(scans, 61, 8), as_is)
+        yield Variant(f"… longest side {side}", base, partial(resize, side))
+    yield Variant("… each turned at random", base, rotate)
+    yield Variant("… in yellow light", base, partial(tint_light, (0.7, 0.93, 1.0)))
+    yield Variant("… on a light blue sheet", base, partial(tint_sheet, (1.0, 0.85, 0.7)))
+    yield Variant("… on a dark grey sheet", base, partial(tint_sheet, (0.25, 0.25, 0.25)))
+    yield Variant("scans of 15 species", select_evenly(scans, 15, 24), keep_picture)
+    yield Variant("scans of all 61 species", select_evenly(scans, 61, 8), keep_picture)
     write_collection(folder, Settings(28, 5, 0, 2, (SCAN,)))
     drawn = read_collection(folder).select_labelled().pictures
-    yield Variant("28 drawn species", drawn, as_is)
+    yield Variant("28 drawn species", drawn, keep_picture)
     # Drawn species bear names of real ones, but are others.
     others = [replace(p, taxon=Taxon(f"{(p.species or '').replace(' ', '-')} drawn")) for p in drawn]
-    both = [*drawn_evenly(scans, 61, 5), *drawn_evenly(others, 28, 5)]
-    yield Variant("61 scanned and 28 drawn species", both, as_is)
+    both = [*select_evenly(scans, 61, 5), *select_evenly(others, 28, 5)]
+    yield Variant("61 scanned and 28 drawn species", both, keep_picture)
     with (data / "uci-leaf" / "labels.csv").open(newline="") as stream:
         rows = list(csv.DictReader(stream))
     # Two words: one of the names goes on with a subspecies.
     card = [
         Picture(data / "uci-leaf" / row["image"], taxon=Taxon(" ".join(row["species"].split()[:2]))) for row in rows
     ]
-    yield Variant("UCI Leaf, one left out at a time", card, as_is, SCAN_LIKE, len(card))
+    yield Variant("UCI Leaf, one left out at a time", card, keep_picture, SCAN_LIKE, len(card))
 
 
-def laid_out(variant: Variant, folder: Path) -> list[Picture]:
+def write_variant(variant: Variant, folder: Path) -> list[Picture]:
     """Write a collection as a folder for each species, and read it as such."""
     random = np.random.default_rng(0)
     plants: dict[str, str | None] = {}
@@ -150,10 +152,10 @@ def laid_out(variant: Variant, folder: Path) -> list[Picture]:
     return [replace(picture, type=variant.type, plant=plants[picture.name]) for picture in found]
 
 
-def scores(variant: Variant, jobs: int) -> dict[str, float]:
+def compute_scores(variant: Variant, jobs: int) -> dict[str, float]:
     """Write, read and cross-validate a collection."""
     with tempfile.TemporaryDirectory() as folder:
-        pictures = laid_out(variant, Path(folder) / "pictures")
+        pictures = write_variant(variant, Path(folder) / "pictures")
         recipes = {variant.type: load_recipe("default", variant.type)}
         loader = FeatureLoader(FeatureCache(Path(folder) / "store"), jobs)
         folds = cross_validate(pictures, recipes, loader, variant.n_folds, (0,), shared_codebooks=True)
@@ -171,11 +173,11 @@ def main() -> int:
         return 2
     print(f"| collection | species | {' | '.join(FIGURES)} | pictures | left out |\n|---|{'---|' * (len(FIGURES) + 3)}")
     with tempfile.TemporaryDirectory() as folder:
-        for variant in variants(Path(data), Path(folder)):
+        for variant in list_variants(Path(data), Path(folder)):
             if arguments.only not in variant.name:
                 continue
             started = time.monotonic()
-            found = scores(variant, arguments.jobs)
+            found = compute_scores(variant, arguments.jobs)
             cells = [str(len({picture.species for picture in variant.pictures}))]
             cells += [f"{found[name]:.3f}" for name in FIGURES]
             cells += [f"{found[name]:.0f}" for name in ("pictures", "unseen")]

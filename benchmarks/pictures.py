@@ -36,7 +36,7 @@ def draw_pictures(folder: Path, per_type: int) -> dict[AcquisitionType, list[Pic
     return drawn
 
 
-def described_sizes(pictures: Sequence[Picture]) -> str:
+def describe_sizes(pictures: Sequence[Picture]) -> str:
     """Tell how many pictures there are, and their sizes: ``20 of 800 × 533 (median) pixels``."""
     sizes = np.array([sorted(read_image_size(picture.file)) for picture in pictures])
     short, long = np.median(sizes, axis=0)

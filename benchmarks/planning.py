@@ -83,7 +83,7 @@ class Plan:
         return max(_STAGES, key=lambda stage: float(getattr(self, stage)))
 
 
-def plan(pictures: int, species: int, cores: int, costs: Costs = Costs()) -> Plan:
+def project_training(pictures: int, species: int, cores: int, costs: Costs = Costs()) -> Plan:
     """Project one training for one acquisition type.
 
     Parameters
@@ -154,14 +154,19 @@ def plan_table() -> str:
     lines = ["| " + " | ".join(heads) + " |", "|" + "---:|" * len(heads)]
     for pictures, species in COLLECTIONS:
         for cores in CORES:
-            made = plan(pictures, species, cores)
-            hours = [getattr(made, stage) for stage in _STAGES]
+            projection = project_training(pictures, species, cores)
+            stages = [getattr(projection, stage) for stage in _STAGES]
             cells = [
                 f"{pictures:,}",
                 f"{cores:,}",
-                *(f"{value:.2g}" if value < 10 else f"{value:.0f}" for value in hours),
+                *(f"{value:.2g}" if value < 10 else f"{value:.0f}" for value in stages),
             ]
-            whole = f"{made.hours:.2g}" if made.hours < 10 else f"{made.hours:.0f}"
-            cells += [f"**{whole}**", f"{made.memory:.0f}", f"{made.disk:,.0f}", f"{made.dollars:,.0f}"]
+            hours = projection.hours
+            cells.append(f"**{hours:.2g}**" if hours < 10 else f"**{hours:.0f}**")
+            cells += [
+                f"{projection.memory:.0f}",
+                f"{projection.disk:,.0f}",
+                f"{projection.dollars:,.0f}",
+            ]
             lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines)

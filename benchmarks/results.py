@@ -21,10 +21,10 @@ from leafid.errors import LeafidError
 from leafid.files import open_output
 
 #: A change of less than this share is nothing to speak of, however sure it is.
-LEAST_CHANGE = 0.05
+MIN_CHANGE = 0.05
 #: The same for memory at the peak, which varies little from run to run.
-LEAST_MEMORY_CHANGE = 0.10
-_LEAST_MB = 1.0
+MIN_MEMORY_CHANGE = 0.10
+_MIN_MB = 1.0
 
 
 @dataclass
@@ -45,21 +45,21 @@ class Results:
     machines: dict[str, dict[str, str]] = field(default_factory=dict)
     pictures: dict[str, str] = field(default_factory=dict)
 
-    def updated(self, other: Results) -> Results:
+    def update(self, other: Results) -> Results:
         """Give these with what another measurement has anew, but none of other pictures than its."""
-        kept = self.comparable(other.pictures).costs
+        kept = self.select_comparable(other.pictures).costs
         return Results(
             {**kept, **other.costs}, {**self.machines, **other.machines}, {**self.pictures, **other.pictures}
         )
 
-    def comparable(self, pictures: Mapping[str, str]) -> Results:
+    def select_comparable(self, pictures: Mapping[str, str]) -> Results:
         """Leave out what was measured on other pictures than these."""
         other = {start for start, text in self.pictures.items() if pictures.get(start, text) != text}
         costs = {name: cost for name, cost in self.costs.items() if "/".join(name.split("/")[:2]) not in other}
         return Results(costs, self.machines, self.pictures)
 
 
-def machine() -> dict[str, str]:
+def describe_machine() -> dict[str, str]:
     """Describe the machine and the versions of what counts."""
     return {
         "processor": _processor(),
@@ -105,7 +105,7 @@ def read_results(path: Path) -> Results:
         ) from error
 
 
-def verdict(now: Cost, before: Cost | None, *, least: float = LEAST_CHANGE) -> str:
+def compare_time(now: Cost, before: Cost | None, *, least: float = MIN_CHANGE) -> str:
     """Say whether a case became slower, beyond noise.
 
     Parameters
@@ -128,22 +128,22 @@ def verdict(now: Cost, before: Cost | None, *, least: float = LEAST_CHANGE) -> s
     return "slower" if change > 0 else "faster"
 
 
-def memory_verdict(now: Cost, before: Cost | None) -> str:
+def compare_memory(now: Cost, before: Cost | None) -> str:
     """Say whether a case needs more memory: "more", "less", "same", or "new" where it isn't known."""
     if before is None or now.peak_mb is None or before.peak_mb is None:
         return "new"
     change = now.peak_mb - before.peak_mb
-    if abs(change) < max(_LEAST_MB, LEAST_MEMORY_CHANGE * before.peak_mb):
+    if abs(change) < max(_MIN_MB, MIN_MEMORY_CHANGE * before.peak_mb):
         return "same"
     return "more" if change > 0 else "less"
 
 
-def regressions(now: Mapping[str, Cost], before: Mapping[str, Cost]) -> list[str]:
+def list_regressions(now: Mapping[str, Cost], before: Mapping[str, Cost]) -> list[str]:
     """Name the cases that became slower or need more memory."""
     return [
         name
         for name, cost in now.items()
-        if verdict(cost, before.get(name)) == "slower" or memory_verdict(cost, before.get(name)) == "more"
+        if compare_time(cost, before.get(name)) == "slower" or compare_memory(cost, before.get(name)) == "more"
     ]
 
 

@@ -1,4 +1,4 @@
-"""What `scripts/benchmark` does: which cases there are, measuring them, and writing what came out."""
+"""Selects, measures and reports the cases of `scripts/benchmark`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -17,28 +16,24 @@ import cv2
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from benchmarks import evaluation, flame, stages, tables
-from benchmarks.commands import Command, measure_commands, sample_commands
-from benchmarks.measure import Cost, chosen, cost, python_peak, time_in_turns
-from benchmarks.pictures import REPOSITORY, SAMPLE, Prepared, described_sizes, draw_pictures
-from benchmarks.results import Results, machine, verdict
+from benchmarks import evaluation, stages, tables
+from benchmarks.commands import Command, list_sample_commands, measure_commands
+from benchmarks.measure import Cost, measure_peak_memory, select_names, summarise_times, time_alternately
+from benchmarks.pictures import REPOSITORY, SAMPLE, Prepared, describe_sizes, draw_pictures
+from benchmarks.results import Results, compare_time, describe_machine
 from leafid.collection import AcquisitionType, Picture
 from leafid.files import open_output
-from leafid.identification.identifier import Identifier
-from leafid.recipes.reader import load_recipe
 
 T = TypeVar("T")
 Pictures = dict[AcquisitionType, list[Picture]]
 DOCS = REPOSITORY / "docs" / "performance.md"
 _ROUNDS, _QUICK_ROUNDS = 7, 3
 _COMMAND_ROUNDS, _QUICK_COMMAND_ROUNDS = 3, 2
-_FLAME_SECONDS = 12.0
-_FLAME_TITLE = "leafid, recipe default: from the file to the probabilities of all species"
 
 
 @dataclass
 class Plan:
-    """What is to be measured, and how thoroughly."""
+    """The cases to measure, and the number of rounds."""
 
     only: list[str]
     quick: bool
@@ -61,60 +56,57 @@ class Plan:
         """The pictures whose figures the docs show: real ones where there are any."""
         return "real" if "real" in self.pictures else "sample"
 
-    @property
-    def flame_pictures(self) -> Pictures:
-        """The pictures that the flame graph is made of."""
-        return self.pictures[self.shown_group]
-
-    def names(self) -> list[str]:
+    def list_names(self) -> list[str]:
         """Name the cases."""
         found = [
             f"{group}/{type_}/{case.name}"
             for group, pictures in self.pictures.items()
             for type_ in pictures
-            for case in stages.cases_of(type_, pictures)
+            for case in stages.list_cases(type_, pictures)
         ]
-        return [*chosen(found, self.only), *(command.name for command in self._commands())]
+        return [*select_names(found, self.only), *(command.name for command in self._list_commands())]
 
-    def described(self) -> dict[str, str]:
-        """Tell number and size of the pictures, by group and type."""
+    def describe_pictures(self) -> dict[str, str]:
+        """Describe number and size of the pictures, by group and type."""
         return {
-            f"{group}/{type_}": described_sizes(own)
+            f"{group}/{type_}": describe_sizes(own)
             for group, pictures in self.pictures.items()
             for type_, own in pictures.items()
         }
 
-    def measured(self, before: Results) -> Results:
-        """Measure; what differs from the baseline is measured a second time, and that counts."""
+    def measure(self, before: Results) -> Results:
+        """Measure all cases; those that differ from the baseline are measured twice."""
         cv2.setNumThreads(1)
-        now = Results(pictures=self.described())
-        before = before.comparable(now.pictures)
+        now = Results(pictures=self.describe_pictures())
+        before = before.select_comparable(now.pictures)
         with threadpool_limits(1):
             for group, pictures in self.pictures.items():
                 for type_ in pictures:
-                    found = self._of_type(group, type_, pictures, before.costs)
+                    found = self._measure_type(group, type_, pictures, before.costs)
                     if found:
                         now.costs.update(found)
-                        now.machines[group] = machine()
-            found = self._of_commands(before.costs)
+                        now.machines[group] = describe_machine()
+            found = self._measure_commands(before.costs)
             now.costs.update(found)
-            now.machines.update({name.partition("/")[0]: machine() for name in found})
+            now.machines.update({name.partition("/")[0]: describe_machine() for name in found})
         measured = {"/".join(name.split("/")[:2]) for name in now.costs}
         now.pictures = {start: text for start, text in now.pictures.items() if start in measured}
         return now
 
-    def _of_type(
+    def _measure_type(
         self, group: str, type_: AcquisitionType, pictures: Pictures, before: Mapping[str, Cost]
     ) -> dict[str, Cost]:
         start = f"{group}/{type_}/"
-        cases = {start + case.name: case for case in stages.cases_of(type_, pictures)}
-        return confirmed(
-            lambda names: self._timed(pictures[type_], [cases[name] for name in names], start),
-            chosen(list(cases), self.only),
+        cases = {start + case.name: case for case in stages.list_cases(type_, pictures)}
+        return measure_with_confirmation(
+            lambda names: self._measure_pictures(pictures[type_], [cases[name] for name in names], start),
+            select_names(list(cases), self.only),
             before,
         )
 
-    def _timed(self, pictures: Sequence[Picture], cases: Sequence[stages.Case], start: str) -> dict[str, Cost]:
+    def _measure_pictures(
+        self, pictures: Sequence[Picture], cases: Sequence[stages.Case], start: str
+    ) -> dict[str, Cost]:
         if not cases:
             return {}
         times: dict[str, list[np.ndarray]] = {case.name: [] for case in cases}
@@ -122,85 +114,66 @@ class Plan:
         for picture in _progress(pictures, start + "…"):
             prepared = Prepared(picture)
             calls = {case.name: case.prepare(prepared) for case in cases}
-            for name, own in time_in_turns(calls, stages.decode(prepared), self.rounds).items():
+            for name, own in time_alternately(calls, stages.decode(prepared), self.rounds).items():
                 times[name].append(own)
             if not self.quick:
                 for name, call in calls.items():
-                    # In 10³ bytes, for a counter of whole numbers.
-                    peaks[name] = max(peaks[name], round(1000 * python_peak(call)))
+                    # In 10³ bytes: a Counter holds whole numbers.
+                    peaks[name] = max(peaks[name], round(1000 * measure_peak_memory(call)))
         return {
-            start + name: cost(np.stack(own), None if self.quick else peaks[name] / 1000) for name, own in times.items()
+            start + name: summarise_times(np.stack(own), None if self.quick else peaks[name] / 1000)
+            for name, own in times.items()
         }
 
-    def _commands(self) -> list[Command]:
-        found = sample_commands(self.folder) + evaluation.evaluation_commands(self.folder, quick=self.quick)
-        wanted = chosen([command.name for command in found], self.only)
+    def _list_commands(self) -> list[Command]:
+        found = list_sample_commands(self.folder) + evaluation.list_evaluation_commands(self.folder, quick=self.quick)
+        wanted = select_names([command.name for command in found], self.only)
         return [command for command in found if command.name in wanted and not (self.quick and command.slow)]
 
-    def _of_commands(self, before: Mapping[str, Cost]) -> dict[str, Cost]:
+    def _measure_commands(self, before: Mapping[str, Cost]) -> dict[str, Cost]:
         picture = next(iter(self.pictures["sample"].values()))[0]
         rounds = _QUICK_COMMAND_ROUNDS if self.quick else _COMMAND_ROUNDS
-        commands = {command.name: command for command in self._commands()}
+        commands = {command.name: command for command in self._list_commands()}
         yardstick = stages.decode(Prepared(picture))
-        return confirmed(
+        return measure_with_confirmation(
             lambda names: measure_commands([commands[name] for name in names], yardstick, rounds, _progress),
             list(commands),
             before,
         )
 
 
-def confirmed(
+def measure_with_confirmation(
     measure: Callable[[list[str]], dict[str, Cost]], names: list[str], before: Mapping[str, Cost]
 ) -> dict[str, Cost]:
-    """Measure cases, and those that differ from the baseline once more: what is nearer to it counts."""
+    """Measure cases, and repeat those that differ from the baseline: the measurement nearer to it counts."""
     found = measure(names)
-    doubtful = [name for name in names if verdict(found[name], before.get(name)) in ("slower", "faster")]
+    doubtful = [name for name in names if compare_time(found[name], before.get(name)) in ("slower", "faster")]
     if doubtful:
         print(f"{len(doubtful)} cases differ from the baseline and are measured again", file=sys.stderr, flush=True)
         for name, second in measure(doubtful).items():
-            found[name] = nearest(before[name], found[name], second)
+            found[name] = select_nearest(before[name], found[name], second)
     return found
 
 
-def nearest(before: Cost, *measured: Cost) -> Cost:
-    """Choose the measurement that is nearest to the baseline: only what every one of them shows is a change."""
+def select_nearest(before: Cost, *measured: Cost) -> Cost:
+    """Select the measurement nearest to the baseline: a change counts only if all measurements show it."""
     return min(measured, key=lambda cost: abs(math.log(cost.ratio / before.ratio)))
 
 
 def rewrite_docs(regions: Mapping[str, str], page: Path = DOCS) -> None:
     """Put tables into docs/performance.md."""
-    write_text(page, tables.rewritten(page.read_text(encoding="utf-8"), regions))
+    write_text(page, tables.rewrite_regions(page.read_text(encoding="utf-8"), regions))
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a text file whole or not at all."""
+    """Write a text file atomically."""
     path.parent.mkdir(exist_ok=True)
     with open_output(path) as stream:
         stream.write(text)
 
 
-def draw_flame(pictures: Pictures, path: Path, *, docs: bool = False) -> None:
-    """Draw the flame graph of the recipe ``default``, a graph for each type; with `docs` list its functions."""
-    counts: Counter[flame.Stack] = Counter()
-    cv2.setNumThreads(1)
-    with threadpool_limits(1):
-        for type_, own in pictures.items():
-            identifier = stages.untrained_identifier(load_recipe("default", type_), pictures)
-            answers = partial(_answer_all, identifier, own)
-            answers()
-            counts += flame.sample_stacks(flame.busy(_FLAME_SECONDS, answers), str(type_))
-    write_text(path, flame.flame_svg(counts, _FLAME_TITLE))
-    if docs:
-        rewrite_docs({"profile": tables.markdown(("function", *pictures, "mostly"), flame.share_rows(counts, 20))})
-
-
-def _answer_all(identifier: Identifier, pictures: Sequence[Picture]) -> None:
-    for picture in pictures:
-        stages.answer(identifier, picture)
-
-
 def _progress(items: Iterable[T], what: str) -> Iterator[T]:
     from tqdm import tqdm
 
-    # Where nobody looks on, nothing is shown.
+    # Nothing is shown unless stderr is a terminal.
     yield from tqdm(items, what, file=sys.stderr, disable=None)

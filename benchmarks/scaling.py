@@ -23,12 +23,12 @@ N_SPECIES = 10
 PICTURES_PER_PLANT = 2
 
 
-def figures(spent: Spent) -> list[str]:
+def format_figures(spent: Spent) -> list[str]:
     """Seconds on the wall and of CPU, and the peak in MiB."""
     return [f"{spent.wall:.0f}", f"{spent.cpu:.1f}", f"{spent.peak_mb * 1e6 / 2**20:.0f}"]
 
 
-def linked(collection: Path, part: Path, plants: int) -> int:
+def link_plants(collection: Path, part: Path, plants: int) -> int:
     """Make a collection of the first plants of every species, its files links; give the number of pictures."""
     from leafid.collection import read_collection
 
@@ -46,7 +46,7 @@ def linked(collection: Path, part: Path, plants: int) -> int:
     return sum(picture.plant in kept for picture in pictures)
 
 
-def train_table(
+def print_train_table(
     first: int, steps: int, recipe: str, jobs: int, no_cache: bool, folder: Path, drawn: Path | None = None
 ) -> None:
     """Train on more and more pictures, print a line for each."""
@@ -61,13 +61,13 @@ def train_table(
     print("|---:|---:|---:|---:|---:|---:|---:|---:|", flush=True)
     for n_plants in plants:
         collection, store = folder / f"{n_plants}", folder / f"store-{n_plants}"
-        n_pictures = linked(drawn, collection, n_plants)
+        n_pictures = link_plants(drawn, collection, n_plants)
         words = [*COMMAND, "train", str(collection), "--only-type", "scan", "--recipe", recipe, "--jobs", str(jobs)]
         words += ["--output", str(folder / "model.leafid")]
         kept = ["--no-cache"] if no_cache else ["--cache", str(store)]
         cells = [str(n_pictures)]
         for _ in range(1 if no_cache else 2):
-            cells += figures(run([*words, *kept]))
+            cells += format_figures(run([*words, *kept]))
         if not no_cache:
             cells.append(f"{sum(file.stat().st_size for file in store.iterdir()) / 1e6:.1f}")
         print("| " + " | ".join(cells + ["–"] * (8 - len(cells))) + " |", flush=True)
@@ -94,14 +94,14 @@ def fit_ridge(n_rows: int, n_columns: int) -> None:
         cross_fit(rows, labels, np.ones(n_rows), folds, asked, ClassifierSettings())
 
 
-def ridge_table(first: int, steps: int, n_columns: int) -> None:
+def print_ridge_table(first: int, steps: int, n_columns: int) -> None:
     """Learn from more and more vectors, print a line for each."""
     print("| vectors | size of them, MiB | wall s | CPU s | peak MiB |\n|---:|---:|---:|---:|---:|", flush=True)
     for step in range(steps):
         n_rows = first * 2**step
         words = ["-m", "benchmarks.scaling", "one-ridge", "--rows", str(n_rows), "--columns", str(n_columns)]
         size = n_rows * n_columns * 4 / 2**20
-        print("| " + " | ".join([f"{n_rows}", f"{size:.0f}", *figures(run(words))]) + " |", flush=True)
+        print("| " + " | ".join([f"{n_rows}", f"{size:.0f}", *format_figures(run(words))]) + " |", flush=True)
 
 
 def main() -> None:
@@ -119,12 +119,12 @@ def main() -> None:
     if arguments.what == "one-ridge":
         fit_ridge(arguments.rows, arguments.columns)
     elif arguments.what == "ridge":
-        ridge_table(arguments.rows, arguments.steps, arguments.columns)
+        print_ridge_table(arguments.rows, arguments.steps, arguments.columns)
     elif arguments.what == "plan":
         print(plan_table())
     else:
         with tempfile.TemporaryDirectory(prefix="scaling-") as folder:
-            train_table(
+            print_train_table(
                 arguments.plants,
                 arguments.steps,
                 arguments.recipe,

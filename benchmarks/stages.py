@@ -59,7 +59,7 @@ def decode(prepared: Prepared) -> Call:
     return lambda: cv2.imdecode(prepared.data, cv2.IMREAD_COLOR)
 
 
-def stage_cases() -> list[Case]:
+def list_stage_cases() -> list[Case]:
     """What doesn't depend on a recipe."""
     cases = [
         Case("decode", decode),
@@ -74,7 +74,7 @@ def stage_cases() -> list[Case]:
     return cases
 
 
-def recipe_cases(recipe: Recipe, name: str, pictures: Mapping[AcquisitionType, Sequence[Picture]]) -> list[Case]:
+def list_recipe_cases(recipe: Recipe, name: str, pictures: Mapping[AcquisitionType, Sequence[Picture]]) -> list[Case]:
     """The parts of a recipe, and the whole: from the file to the species' probabilities.
 
     Parameters
@@ -90,7 +90,7 @@ def recipe_cases(recipe: Recipe, name: str, pictures: Mapping[AcquisitionType, S
 
     @cache
     def identifier() -> Identifier:
-        return untrained_identifier(recipe, pictures)
+        return make_untrained_identifier(recipe, pictures)
 
     def views(one: Prepared) -> PictureViews:
         return PictureViews(one.image(side), one.segmentation(side))
@@ -125,11 +125,11 @@ def recipe_cases(recipe: Recipe, name: str, pictures: Mapping[AcquisitionType, S
     return [Case(f"{name}/{case.name}", case.prepare) for case in cases]
 
 
-def cases_of(type_: AcquisitionType, pictures: Mapping[AcquisitionType, Sequence[Picture]]) -> list[Case]:
+def list_cases(type_: AcquisitionType, pictures: Mapping[AcquisitionType, Sequence[Picture]]) -> list[Case]:
     """All cases of an acquisition type: the stages, then each recipe's; codebooks are learned when first needed."""
-    cases = stage_cases()
+    cases = list_stage_cases()
     for name in RECIPES:
-        cases += recipe_cases(load_recipe(name, type_), name, pictures)
+        cases += list_recipe_cases(load_recipe(name, type_), name, pictures)
     return cases
 
 
@@ -141,11 +141,11 @@ def answer(identifier: Identifier, picture: Picture) -> np.ndarray:
     return identifier.predict_proba([identifier.extractor.extract(image, picture.type)])
 
 
-def untrained_identifier(recipe: Recipe, pictures: Mapping[AcquisitionType, Sequence[Picture]]) -> Identifier:
+def make_untrained_identifier(recipe: Recipe, pictures: Mapping[AcquisitionType, Sequence[Picture]]) -> Identifier:
     """Make an identifier that answers as slowly as a trained one: real codebooks, classifiers that learned nothing."""
-    chosen = [picture for type_ in recipe.training_types for picture in pictures.get(type_, ())]
+    selected = [picture for type_ in recipe.training_types for picture in pictures.get(type_, ())]
     small = replace(recipe, codebook_pictures=_CODEBOOK_PICTURES)
-    encoders = learn_encoders(chosen, small, FeatureLoader(), seed=0)
+    encoders = learn_encoders(selected, small, FeatureLoader(), seed=0)
     random = np.random.default_rng(0)
     scorers = {}
     for name, expert in recipe.experts.items():

@@ -26,12 +26,12 @@ def print_rows(
     seeds = range(repeats)
     found = list(cross_validate(pictures, recipes, loader, N_FOLDS, seeds, shared_codebooks=True))
     for type_ in recipes:
-        own = cells([one for one in found if one.type == type_])
+        own = format_cells([one for one in found if one.type == type_])
         print(f"| {type_} | {what} | {' | '.join(own)} |", flush=True)
     print(f"{what}: {time.monotonic() - started:.0f} s", file=sys.stderr, flush=True)
 
 
-def cells(answers: Sequence[FoldAnswers]) -> list[str]:
+def format_cells(answers: Sequence[FoldAnswers]) -> list[str]:
     """Give each figure, the mean over the seeds and the spread over the folds, and how many pictures it is of."""
     scores = cross_validated_scores(answers)
     return [*format_score_cells(scores), f"{scores['repeats'][0]['pictures']:.0f}"]

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from benchmarks.measure import Cost
-from benchmarks.results import Results, memory_verdict, verdict
+from benchmarks.results import Results, compare_memory, compare_time
 from leafid.collection import AcquisitionType
 from leafid.errors import LeafidError
 
@@ -17,7 +17,7 @@ _TYPES = tuple(map(str, AcquisitionType))
 TARGETS = {"default": {"scan": 25.0, "scan-like": 25.0, "photo": 35.0}, "fast": dict.fromkeys(_TYPES, 6.0)}
 
 
-def comparison_rows(now: Mapping[str, Cost], before: Mapping[str, Cost]) -> list[list[str]]:
+def compare_rows(now: Mapping[str, Cost], before: Mapping[str, Cost]) -> list[list[str]]:
     """Lay results beside a baseline, a row for each case, under `HEADINGS`."""
     rows = []
     for name, cost in now.items():
@@ -30,15 +30,15 @@ def comparison_rows(now: Mapping[str, Cost], before: Mapping[str, Cost]) -> list
                 f"{number(cost.ratio)} ± {number((cost.high - cost.low) / 2)}",
                 number(old.ratio) if old else "",
                 change,
-                verdict(cost, old),
+                compare_time(cost, old),
                 number(cost.peak_mb) if cost.peak_mb is not None else "",
-                {"same": "", "new": ""}.get(memory_verdict(cost, old), memory_verdict(cost, old)),
+                {"same": "", "new": ""}.get(compare_memory(cost, old), compare_memory(cost, old)),
             ]
         )
     return rows
 
 
-def markdown(headings: Row, rows: Iterable[Row]) -> str:
+def format_table(headings: Row, rows: Iterable[Row]) -> str:
     """Write a Markdown table; the first column to the left, the others to the right."""
     ruler = "|---|" + "---:|" * (len(headings) - 1)
     return "\n".join([_line(headings), ruler, *map(_line, rows)]) + "\n"
@@ -49,7 +49,7 @@ def number(value: float) -> str:
     return f"{value:.0f}" if abs(value) >= 99.5 else f"{value:.3g}" if abs(value) >= 1 else f"{value:.2f}"
 
 
-def regions(results: Results, group: str) -> dict[str, str]:
+def format_regions(results: Results, group: str) -> dict[str, str]:
     """Make the tables of docs/performance.md.
 
     Parameters
@@ -77,7 +77,7 @@ def regions(results: Results, group: str) -> dict[str, str]:
     return {name: text for name, text in made.items() if text}
 
 
-def rewritten(page: str, tables: Mapping[str, str]) -> str:
+def rewrite_regions(page: str, tables: Mapping[str, str]) -> str:
     """Replace the marked regions of a page.
 
     A region starts with a line ``<!-- benchmark: NAME -->`` and ends with ``<!-- end -->``; those of which there is no
@@ -129,7 +129,7 @@ def _targets(results: Results, group: str) -> str:
                 target = TARGETS.get(recipe, {}).get(type_)
                 goal = "" if target is None else f"{target:.0f}"
                 rows.append([recipe, type_, number(cost.ms), number(cost.ratio), goal, _memory(cost)])
-    return markdown(("recipe", "type", "ms", "× decode", "goal, at most", "peak MB"), rows) if rows else ""
+    return format_table(("recipe", "type", "ms", "× decode", "goal, at most", "peak MB"), rows) if rows else ""
 
 
 def _by_type(results: Results, group: str, prefix: str, only: Sequence[str] = ()) -> str:
@@ -144,7 +144,7 @@ def _by_type(results: Results, group: str, prefix: str, only: Sequence[str] = ()
         costs = [results.costs.get(start + case) for start in starts]
         rows.append([case, *(f"{number(cost.ms)} ({number(cost.ratio)}×)" if cost else "" for cost in costs)])
         rows[-1].append(max((_memory(cost) for cost in costs if cost), key=lambda text: float(text or 0)))
-    return markdown(("", *(f"{type_}, ms" for type_ in present), "peak MB"), rows) if rows else ""
+    return format_table(("", *(f"{type_}, ms" for type_ in present), "peak MB"), rows) if rows else ""
 
 
 def _whole(results: Results, prefix: str) -> str:
@@ -153,7 +153,7 @@ def _whole(results: Results, prefix: str) -> str:
         for name, cost in results.costs.items()
         if name.startswith(prefix)
     ]
-    return markdown(("", "s of CPU", "s on the wall", "peak MB"), rows) if rows else ""
+    return format_table(("", "s of CPU", "s on the wall", "peak MB"), rows) if rows else ""
 
 
 def _memory(cost: Cost) -> str:

@@ -1,4 +1,4 @@
-"""Fuzz the readers of leafid, one after the other, and print a table of what came of it.
+"""Fuzz the readers of leafid one after the other, and print a table of the results.
 
 .. code-block:: sh
 
@@ -23,7 +23,7 @@ from fuzz.targets import NAMES, load
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Fuzz; 1 when anything was found."""
+    """Fuzz the targets; return 1 if there is any finding."""
     parser = argparse.ArgumentParser(
         "fuzz", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
     )
@@ -41,15 +41,15 @@ def main(words: Sequence[str] | None = None) -> int:
     if arguments.again:
         if len(arguments.targets) != 1:
             parser.error("--again: name one target")
-        return _again(arguments)
+        return _repeat_input(arguments)
     engine = arguments.engine or ("atheris" if importlib.util.find_spec("atheris") else "mutations")
     if engine == "mutations" and arguments.engine is None:
         print("atheris is not installed: mutations without coverage guidance", file=sys.stderr)
     results = []
     for name in arguments.targets or NAMES:
-        results.append(_fuzzed(name, arguments, engine))
-        print(f"{name}: {_summary(results[-1])}", file=sys.stderr, flush=True)
-    print(table(results))
+        results.append(_run_worker(name, arguments, engine))
+        print(f"{name}: {_summarise(results[-1])}", file=sys.stderr, flush=True)
+    print(format_results(results))
     for result in results:
         for finding in result["findings"]:
             print(f"\n{result['target']}: {finding['kind']} at {finding['place']}, {finding['times']} times")
@@ -57,23 +57,22 @@ def main(words: Sequence[str] | None = None) -> int:
     return 1 if any(result["findings"] for result in results) else 0
 
 
-def table(results: Iterable[dict[str, Any]]) -> str:
+def format_results(results: Iterable[dict[str, Any]]) -> str:
     """Write results as a Markdown table."""
     lines = [
         "| target | inputs | accepted | seconds | inputs/s | slowest input | peak memory | findings |",
         "|---|---:|---:|---:|---:|---:|---:|---:|",
     ]
-    for one in results:
-        rate = one["inputs"] / max(one["seconds"], 1e-9)
-        lines.append(
-            f"| {one['target']} | {one['inputs']:,} | {one['accepted']:,} | {one['seconds']:.0f} | {rate:,.0f} "
-            f"| {1000 * one['slowest']:.0f} ms | {one['peak_mib']} MiB | {len(one['findings'])} |"
-        )
+    for result in results:
+        numbers = [f"{result[key]:,.0f}" for key in ("inputs", "accepted", "seconds")]
+        numbers.append(f"{result['inputs'] / max(result['seconds'], 1e-9):,.0f}")
+        sizes = [f"{1000 * result['slowest']:.0f} ms", f"{result['peak_mib']} MiB", str(len(result["findings"]))]
+        lines.append("| " + " | ".join([result["target"], *numbers, *sizes]) + " |")
     return "\n".join(lines)
 
 
-def _fuzzed(name: str, arguments: argparse.Namespace, engine: str) -> dict[str, Any]:
-    """Run a target in a process of its own: a decoder may take the process down."""
+def _run_worker(name: str, arguments: argparse.Namespace, engine: str) -> dict[str, Any]:
+    """Run a target in a process of its own, since a decoder may crash the process."""
     output = (arguments.output / name).resolve()
     output.mkdir(parents=True, exist_ok=True)
     result = output / "result.json"
@@ -95,11 +94,11 @@ def _fuzzed(name: str, arguments: argparse.Namespace, engine: str) -> dict[str, 
     return {"target": name, **empty, "findings": [ended]}
 
 
-def _summary(result: dict[str, Any]) -> str:
+def _summarise(result: dict[str, Any]) -> str:
     return f"{result['inputs']} inputs in {result['seconds']:.0f} s, {len(result['findings'])} findings"
 
 
-def _again(arguments: argparse.Namespace) -> int:
+def _repeat_input(arguments: argparse.Namespace) -> int:
     import tempfile
 
     (name,) = arguments.targets

@@ -1,4 +1,4 @@
-"""Judges one call of a reader: what may come out, how long it may take, what it may touch."""
+"""Judges a call of a reader: its result, its time and memory, and the files it touches."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from pathlib import Path
 from fuzz.target import Target
 from leafid.errors import LeafidError
 
-#: CPU seconds: the machine may be busy with other things, and a hang is one on any machine.
-LONGEST = 1.0
+#: Maximum CPU time of an input, in seconds: CPU time doesn't depend on the load of the machine.
+MAX_SECONDS = 1.0
 MAX_LINE_LENGTH = 1000
-#: What a single input may add to the peak memory, in KiB.
-MOST_MEMORY = 128 * 1024
+#: Maximum growth of the peak memory by a single input, in KiB.
+MAX_MEMORY_KIB = 128 * 1024
 
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 # First arguments are paths.
@@ -33,7 +33,7 @@ _NEVER = {
 
 @dataclass(frozen=True)
 class Finding:
-    """What was wrong, and where in the program: two findings with the same key are taken for the same fault."""
+    """A fault and its place in the program; findings with the same key count as the same fault."""
 
     kind: str
     place: str
@@ -47,7 +47,7 @@ class Finding:
 
 @dataclass
 class Watch:
-    """Notes what the process does to the world while a reader works; an audit hook can't be taken off again."""
+    """Records what the process changes while a reader works; an audit hook can't be removed."""
 
     allowed: Path
     touched: list[str] = field(default_factory=list)
@@ -81,13 +81,13 @@ def _is_import(event: str) -> bool:
     while event == "marshal.loads" and frame is not None:
         if "importlib" in frame.f_code.co_filename:
             return True
-        frame = frame.f_back  # type: ignore[assignment]  # the last frame's is None, which ends the loop
+        frame = frame.f_back  # type: ignore[assignment]  # None ends the loop
     return False
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What came of one input: CPU seconds, whether the reader accepted it, and what was wrong, if anything."""
+    """The result of an input: CPU seconds, whether the reader accepted it, and the findings."""
 
     seconds: float
     accepted: bool
@@ -99,15 +99,8 @@ def judge(target: Target, data: bytes, folder: Path, watch: Watch) -> Verdict:
 
     Parameters
     ----------
-    target : Target
-    data : bytes
     folder : Path
-        Where the input is written; the only place where anything may be.
-    watch : Watch
-
-    Returns
-    -------
-    Verdict
+        The only folder that may be written to; the input is written there.
     """
     findings, accepted = [], False
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -118,27 +111,27 @@ def judge(target: Target, data: bytes, folder: Path, watch: Watch) -> Verdict:
         target.call(data, folder)
         accepted = True
     except LeafidError as error:
-        if problem := message_problem(str(error), folder):
-            findings.append(Finding("message", _place(error), problem))
+        if problem := find_message_problem(str(error), folder):
+            findings.append(Finding("message", _locate_error(error), problem))
     except BaseException as error:
         if isinstance(error, KeyboardInterrupt):
             raise
-        findings.append(Finding("raised", _place(error), f"{type(error).__name__}: {error}"[:300]))
+        findings.append(Finding("raised", _locate_error(error), f"{type(error).__name__}: {error}"[:300]))
     finally:
         watch.active = False
     seconds = time.process_time() - start
     if watch.touched:
         findings.append(Finding("touched", watch.touched[0], "; ".join(watch.touched[:5])))
-    if seconds > LONGEST:
+    if seconds > MAX_SECONDS:
         findings.append(Finding("slow", target.name, f"{seconds:.1f} s"))
     grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - memory
-    if grown > MOST_MEMORY:
+    if grown > MAX_MEMORY_KIB:
         findings.append(Finding("memory", target.name, f"{grown >> 10} MiB"))
     return Verdict(seconds, accepted, tuple(findings))
 
 
-def message_problem(message: str, folder: Path) -> str | None:
-    """Tell what is wrong with an error's message, whose lines must each be clear and name a file in the folder."""
+def find_message_problem(message: str, folder: Path) -> str | None:
+    """Return what is wrong with an error message: each line must be printable and name a file in the folder."""
     lines = message.split("\n")
     for line in lines:
         if str(folder) not in line:
@@ -151,8 +144,8 @@ def message_problem(message: str, folder: Path) -> str | None:
     return None
 
 
-def _place(error: BaseException) -> str:
-    """Find the program's own line in which an error arose."""
+def _locate_error(error: BaseException) -> str:
+    """Return the line of leafid in which an error was raised."""
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if f"{os.sep}leafid{os.sep}" in frame.filename]
     if not own:

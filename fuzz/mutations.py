@@ -1,11 +1,11 @@
-"""Changes inputs at random: seeded, the same everywhere."""
+"""Mutates inputs at random; the same seed gives the same mutations on any machine."""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
 
-LONGEST_INPUT = 1 << 14
+MAX_INPUT_LENGTH = 1 << 14
 _PIECES = (
     *(b"", b"\0", b"\n", b"\r\n", b" ", b"\t", b'"', b"'", b"<", b">", b"&", b"%", b"../", b"/etc/passwd", b"\\"),
     *(b"-1", b"0", b"1e999", b"NaN", b"inf", b"-0", b"1_000", b"9" * 20, b"9" * 400, b"9" * 5000, b"0x10", b"1e-400"),
@@ -14,21 +14,21 @@ _PIECES = (
 )
 
 
-def inputs(seeds: Sequence[bytes], words: Sequence[bytes], seed: int) -> Iterator[bytes]:
-    """Yield the seeds, then mutations of them without end."""
+def generate_inputs(seeds: Sequence[bytes], words: Sequence[bytes], seed: int) -> Iterator[bytes]:
+    """Yield the seeds, then an endless sequence of mutations of them."""
     yield from seeds
     generator = random.Random(seed)
     while True:
-        yield mutated(generator.choice(seeds), seeds, words, generator)
+        yield mutate_input(generator.choice(seeds), seeds, words, generator)
 
 
-def mutated(data: bytes, seeds: Sequence[bytes], words: Sequence[bytes], generator: random.Random) -> bytes:
-    """Change an input in a few places."""
+def mutate_input(data: bytes, seeds: Sequence[bytes], words: Sequence[bytes], generator: random.Random) -> bytes:
+    """Mutate an input at a few positions."""
     pieces = (*_PIECES, *words)
     changed = bytearray(data)
     for _ in range(generator.choice((1, 1, 2, 3, 8))):
         _mutate(changed, seeds, pieces, generator)
-    return bytes(changed[: max(LONGEST_INPUT, len(data))])
+    return bytes(changed[: max(MAX_INPUT_LENGTH, len(data))])
 
 
 def _mutate(data: bytearray, seeds: Sequence[bytes], pieces: Sequence[bytes], generator: random.Random) -> None:
@@ -50,21 +50,20 @@ def _mutate(data: bytearray, seeds: Sequence[bytes], pieces: Sequence[bytes], ge
         cut = generator.randint(0, len(other))
         data[start:] = other[cut:]
     else:
-        _change_a_word(data, pieces, generator)
+        _replace_word(data, pieces, generator)
 
 
-def _change_a_word(data: bytearray, pieces: Sequence[bytes], generator: random.Random) -> None:
-    """Put a piece in the place of a whole number, name or other word: formats are made of these."""
-    words = [
-        place for place in range(len(data)) if _in_word(data[place]) and (not place or not _in_word(data[place - 1]))
-    ]
-    if not words:
+def _replace_word(data: bytearray, pieces: Sequence[bytes], generator: random.Random) -> None:
+    """Replace a whole number, name or other word: formats consist of them."""
+    is_word = [_is_word_byte(byte) for byte in data]
+    starts = [index for index, inside in enumerate(is_word) if inside and not (index and is_word[index - 1])]
+    if not starts:
         return
-    start = end = generator.choice(words)
-    while end < len(data) and _in_word(data[end]):
+    start = end = generator.choice(starts)
+    while end < len(data) and _is_word_byte(data[end]):
         end += 1
     data[start:end] = generator.choice(pieces)
 
 
-def _in_word(byte: int) -> bool:
+def _is_word_byte(byte: int) -> bool:
     return byte > 127 or chr(byte).isalnum() or byte in b".-_"

@@ -32,7 +32,7 @@ class Target:
     words: tuple[bytes, ...] = ()
 
 
-def written(folder: Path, name: str, data: bytes) -> Path:
+def write_input(folder: Path, name: str, data: bytes) -> Path:
     """Write an input for a reader to read."""
     file = folder / name
     file.write_bytes(data)

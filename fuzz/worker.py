@@ -1,4 +1,4 @@
-"""Fuzzes one target in this process and writes what came of it; `fuzz.driver` starts it."""
+"""Fuzzes one target in this process and writes the result; `fuzz.driver` starts it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Tally:
     findings: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)
 
     def add(self, data: bytes, verdict: Any) -> None:
-        """Count one input."""
+        """Count an input."""
         self.inputs += 1
         self.accepted += verdict.accepted
         if verdict.seconds > self.slowest:
@@ -52,7 +52,7 @@ class Tally:
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Fuzz one target."""
+    """Fuzz a target."""
     parser = argparse.ArgumentParser()
     parser.add_argument("target")
     parser.add_argument("--inputs", type=int, required=True)
@@ -60,7 +60,7 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--engine", choices=("atheris", "mutations"), required=True)
     parser.add_argument("--output", type=Path, required=True)
     arguments = parser.parse_args(words)
-    # A module that is imported late would be written to its cache by the reader, as it seems.
+    # Otherwise a module that is imported late would be written to its cache, and this would count as a finding.
     sys.dont_write_bytecode = True
     arguments.output.mkdir(parents=True, exist_ok=True)
     memory = Path("/dev/shm")
@@ -74,43 +74,43 @@ def _fuzz(arguments: argparse.Namespace, folder: Path) -> None:
         import atheris
 
         with atheris.instrument_imports(include=["leafid", "tomllib", "json", "zipfile"]):
-            target = _loaded(arguments.target)
+            target = _load_target(arguments.target)
     else:
-        target = _loaded(arguments.target)
+        target = _load_target(arguments.target)
     from fuzz.judging import Watch, judge
 
     seeds = target.seeds()
     place = folder / "input"
     place.mkdir()
-    # What is imported and made at the first call is no matter of an input's time and memory.
+    # The first call imports modules: that must not count as time and memory of an input.
     for data in seeds:
-        judge(target, data, place, _Unwatched(place))  # type: ignore[arg-type]  # quacks like a Watch
+        judge(target, data, place, _NoWatch(place))  # type: ignore[arg-type]  # quacks like a Watch
     tally, watch, start = Tally(arguments.output), Watch(place), time.monotonic()
 
-    def one(data: bytes) -> None:
+    def judge_input(data: bytes) -> None:
         tally.add(data, judge(target, data, place, watch))
 
-    def finished() -> None:
+    def write_result() -> None:
         _write(arguments, tally, time.monotonic() - start)
 
     if arguments.engine == "mutations":
-        from fuzz.mutations import inputs
+        from fuzz.mutations import generate_inputs
 
-        for data in islice(inputs(seeds, target.words, arguments.seed), arguments.inputs):
-            one(data)
-        finished()
+        for data in islice(generate_inputs(seeds, target.words, arguments.seed), arguments.inputs):
+            judge_input(data)
+        write_result()
         return
-    _run_atheris(arguments, folder, target, one, tally, finished)
+    _run_atheris(arguments, folder, target, judge_input, tally, write_result)
 
 
 def _run_atheris(
-    arguments: argparse.Namespace, folder: Path, target: Any, one: Any, tally: Tally, finished: Any
+    arguments: argparse.Namespace, folder: Path, target: Any, judge_input: Any, tally: Tally, write_result: Any
 ) -> None:
     import shutil
 
     import atheris
 
-    from fuzz.mutations import LONGEST_INPUT, mutated
+    from fuzz.mutations import MAX_INPUT_LENGTH, mutate_input
 
     corpus = folder / "corpus"
     corpus.mkdir()
@@ -121,27 +121,27 @@ def _run_atheris(
     dictionary = folder / "words"
     dictionary.write_text("".join('"' + "".join(f"\\x{byte:02x}" for byte in w) + '"\n' for w in target.words if w))
 
-    def counted(data: bytes) -> None:
-        one(data)
+    def judge_and_count(data: bytes) -> None:
+        judge_input(data)
         if tally.inputs >= arguments.inputs:
-            finished()
+            write_result()
             shutil.rmtree(folder, ignore_errors=True)
-            # libFuzzer would go on, and doesn't return.
+            # libFuzzer would continue, and doesn't return.
             sys.stdout.flush()
             os._exit(0)
 
-    def changed(data: bytes, longest: int, seed: int) -> bytes:
+    def mutate(data: bytes, longest: int, seed: int) -> bytes:
         generator = random.Random(seed)
         if generator.random() < 0.5:
             return atheris.Mutate(data, longest)
-        return mutated(data, seeds, target.words, generator)[:longest]
+        return mutate_input(data, seeds, target.words, generator)[:longest]
 
     options = {
         "runs": 10 * arguments.inputs,
         "seed": arguments.seed + 1,  # 0 would be taken from the clock
-        "max_len": max(LONGEST_INPUT, *map(len, seeds)),
+        "max_len": max(MAX_INPUT_LENGTH, *map(len, seeds)),
         "len_control": 0,
-        "timeout": 300,  # of wall-clock, on a machine that may be busy; what is slow by CPU time is told by `judge`
+        "timeout": 300,  # of wall-clock, on a machine that may be busy; `judge` reports what is slow by CPU time
         "rss_limit_mb": 3000,
         "dict": dictionary,
         "artifact_prefix": f"{arguments.output}/",
@@ -149,18 +149,18 @@ def _run_atheris(
         "verbosity": 0,
     }
     words = [sys.argv[0], *(f"-{key}={value}" for key, value in options.items()), str(corpus)]
-    atheris.Setup(words, counted, custom_mutator=changed)
+    atheris.Setup(words, judge_and_count, custom_mutator=mutate)
     atheris.Fuzz()
 
 
-def _loaded(name: str) -> Any:
+def _load_target(name: str) -> Any:
     from fuzz.targets import load
 
     return load(name)
 
 
 @dataclass
-class _Unwatched:
+class _NoWatch:
     allowed: Path
     touched: list[str] = field(default_factory=list)
     active: bool = False

@@ -17,85 +17,85 @@ from PIL import Image
 Way = Callable[[Path, np.ndarray], None]
 
 
-def _encoded(image: np.ndarray, ending: str = ".jpg") -> bytes:
+def _encode(image: np.ndarray, ending: str = ".jpg") -> bytes:
     return cv2.imencode(ending, image)[1].tobytes()
 
 
-def _pillow(image: np.ndarray, kind: str, mode: str = "RGB", **options: object) -> bytes:
+def _encode_with_pillow(image: np.ndarray, kind: str, mode: str = "RGB", **options: object) -> bytes:
     stream = io.BytesIO()
     Image.fromarray(image[:, :, ::-1]).convert(mode).save(stream, kind, **options)
     return stream.getvalue()
 
 
-def _content(make: Callable[[np.ndarray], bytes]) -> Way:
+def _make_writer(make: Callable[[np.ndarray], bytes]) -> Way:
     def write(file: Path, image: np.ndarray) -> None:
         file.write_bytes(make(image))
 
     return write
 
 
-def _huge_png(_: np.ndarray) -> bytes:
+def _make_huge_png(_: np.ndarray) -> bytes:
     head = b"IHDR" + struct.pack(">IIBBBBB", 60_000, 60_000, 8, 2, 0, 0, 0)
     chunk = struct.pack(">I", 13) + head + struct.pack(">I", zlib.crc32(head))
-    return b"\x89PNG\r\n\x1a\n" + chunk + _encoded(np.zeros((20, 20, 3), np.uint8), ".png")[33:]
+    return b"\x89PNG\r\n\x1a\n" + chunk + _encode(np.zeros((20, 20, 3), np.uint8), ".png")[33:]
 
 
-def _huge_jpeg(image: np.ndarray) -> bytes:
-    data = bytearray(_encoded(image))
+def _make_huge_jpeg(image: np.ndarray) -> bytes:
+    data = bytearray(_encode(image))
     frame = data.index(b"\xff\xc0")
     data[frame + 5 : frame + 9] = b"\xff\xff\xff\xff"
     return bytes(data)
 
 
-def _folder(file: Path, _: np.ndarray) -> None:
+def _make_folder(file: Path, _: np.ndarray) -> None:
     file.mkdir()
 
 
-def _dangling(file: Path, _: np.ndarray) -> None:
+def _make_broken_link(file: Path, _: np.ndarray) -> None:
     file.symlink_to(file.with_name("nowhere"))
 
 
-def _loop(file: Path, _: np.ndarray) -> None:
+def _make_link_loop(file: Path, _: np.ndarray) -> None:
     file.symlink_to(file.name)
 
 
-def _pipe(file: Path, _: np.ndarray) -> None:
+def _make_pipe(file: Path, _: np.ndarray) -> None:
     os.mkfifo(file)
 
 
-def _locked(file: Path, image: np.ndarray) -> None:
-    file.write_bytes(_encoded(image))
+def _make_unreadable(file: Path, image: np.ndarray) -> None:
+    file.write_bytes(_encode(image))
     file.chmod(0)
 
 
-def _missing(_: Path, __: np.ndarray) -> None:
+def _make_nothing(_: Path, __: np.ndarray) -> None:
     pass
 
 
 BROKEN: dict[str, Way] = {
-    "truncated JPEG": _content(lambda image: _encoded(image)[: len(_encoded(image)) // 2]),
-    "truncated PNG": _content(lambda image: _encoded(image, ".png")[:-200]),
-    "JPEG header alone": _content(lambda image: _encoded(image)[:20]),
-    "no bytes": _content(lambda _: b""),
-    "text": _content(lambda _: b"this is no picture\n" * 50),
-    "a web page": _content(lambda _: b"<!DOCTYPE html><html><body>404</body></html>"),
-    "a GIF, animated": _content(
-        lambda image: _pillow(image, "GIF", "P", save_all=True, append_images=[Image.new("P", (9, 9))])
+    "truncated JPEG": _make_writer(lambda image: _encode(image)[: len(_encode(image)) // 2]),
+    "truncated PNG": _make_writer(lambda image: _encode(image, ".png")[:-200]),
+    "JPEG header alone": _make_writer(lambda image: _encode(image)[:20]),
+    "no bytes": _make_writer(lambda _: b""),
+    "text": _make_writer(lambda _: b"this is no picture\n" * 50),
+    "a web page": _make_writer(lambda _: b"<!DOCTYPE html><html><body>404</body></html>"),
+    "a GIF, animated": _make_writer(
+        lambda image: _encode_with_pillow(image, "GIF", "P", save_all=True, append_images=[Image.new("P", (9, 9))])
     ),
-    "filled with NUL": _content(lambda image: bytes(len(_encoded(image)))),
-    "random bytes": _content(lambda image: np.random.default_rng(image.size).bytes(5000)),
-    "huge by its header, PNG": _content(_huge_png),
-    "huge by its header, JPEG": _content(_huge_jpeg),
-    "one pixel": _content(lambda image: _encoded(image[:1, :1])),
-    "a line": _content(lambda image: _encoded(image[:2])),
-    "32-bit floats": _content(lambda image: _encoded(image.astype(np.float32), ".tiff")),
-    "a folder": _folder,
-    "a broken link": _dangling,
-    "a link to itself": _loop,
-    "a named pipe": _pipe,
-    "missing": _missing,
+    "filled with NUL": _make_writer(lambda image: bytes(len(_encode(image)))),
+    "random bytes": _make_writer(lambda image: np.random.default_rng(image.size).bytes(5000)),
+    "huge by its header, PNG": _make_writer(_make_huge_png),
+    "huge by its header, JPEG": _make_writer(_make_huge_jpeg),
+    "one pixel": _make_writer(lambda image: _encode(image[:1, :1])),
+    "a line": _make_writer(lambda image: _encode(image[:2])),
+    "32-bit floats": _make_writer(lambda image: _encode(image.astype(np.float32), ".tiff")),
+    "a folder": _make_folder,
+    "a broken link": _make_broken_link,
+    "a link to itself": _make_link_loop,
+    "a named pipe": _make_pipe,
+    "missing": _make_nothing,
     # The superuser may read everything.
-    **({"unreadable": _locked} if hasattr(os, "geteuid") and os.geteuid() else {}),
+    **({"unreadable": _make_unreadable} if hasattr(os, "geteuid") and os.geteuid() else {}),
 }
 
 #: XML that can't be used, beside a good picture: the picture is left out by name.
@@ -108,35 +108,37 @@ BROKEN_XML: dict[str, bytes] = {
     "XML that is a picture": b"\xff\xd8\xff\xe0" + bytes(50),
 }
 
+_DAMAGED_EXIF = b"Exif\0\0MM\0*\xff\xff\xff\xff" + bytes(99)
+
 ODD: dict[str, Way] = {
-    "PNG named jpg": _content(lambda image: _encoded(image, ".png")),
-    "TIFF named jpg": _content(lambda image: _encoded(image, ".tiff")),
-    "BMP named jpg": _content(lambda image: _encoded(image, ".bmp")),
-    "WebP named jpg": _content(lambda image: _encoded(image, ".webp")),
-    "16 bits a channel": _content(lambda image: _encoded(image.astype(np.uint16) * 257, ".png")),
-    "grey": _content(lambda image: _encoded(cv2.cvtColor(image, cv2.COLOR_BGR2GRAY))),
-    "CMYK": _content(lambda image: _pillow(image, "JPEG", "CMYK")),
-    "palette": _content(lambda image: _pillow(image, "PNG", "P")),
-    "transparent": _content(lambda image: _pillow(image, "PNG", "RGBA")),
-    "progressive": _content(lambda image: _pillow(image, "JPEG", progressive=True)),
-    "animated WebP": _content(
-        lambda image: _pillow(image, "WEBP", save_all=True, append_images=[Image.fromarray(image)])
+    "PNG named jpg": _make_writer(lambda image: _encode(image, ".png")),
+    "TIFF named jpg": _make_writer(lambda image: _encode(image, ".tiff")),
+    "BMP named jpg": _make_writer(lambda image: _encode(image, ".bmp")),
+    "WebP named jpg": _make_writer(lambda image: _encode(image, ".webp")),
+    "16 bits a channel": _make_writer(lambda image: _encode(image.astype(np.uint16) * 257, ".png")),
+    "grey": _make_writer(lambda image: _encode(cv2.cvtColor(image, cv2.COLOR_BGR2GRAY))),
+    "CMYK": _make_writer(lambda image: _encode_with_pillow(image, "JPEG", "CMYK")),
+    "palette": _make_writer(lambda image: _encode_with_pillow(image, "PNG", "P")),
+    "transparent": _make_writer(lambda image: _encode_with_pillow(image, "PNG", "RGBA")),
+    "progressive": _make_writer(lambda image: _encode_with_pillow(image, "JPEG", progressive=True)),
+    "animated WebP": _make_writer(
+        lambda image: _encode_with_pillow(image, "WEBP", save_all=True, append_images=[Image.fromarray(image)])
     ),
-    "turned by EXIF": _content(lambda image: _pillow(image, "JPEG", exif=_orientation(6))),
-    "damaged EXIF": _content(lambda image: _pillow(image, "JPEG", exif=b"Exif\0\0MM\0*\xff\xff\xff\xff" + bytes(99))),
-    "bytes behind the end": _content(lambda image: _encoded(image) + b"and more" * 100),
-    "a link to a good one": lambda file, image: _linked(file, image),
+    "turned by EXIF": _make_writer(lambda image: _encode_with_pillow(image, "JPEG", exif=_make_exif(6))),
+    "damaged EXIF": _make_writer(lambda image: _encode_with_pillow(image, "JPEG", exif=_DAMAGED_EXIF)),
+    "bytes behind the end": _make_writer(lambda image: _encode(image) + b"and more" * 100),
+    "a link to a good one": lambda file, image: _make_link(file, image),
 }
 
 
-def _orientation(value: int) -> bytes:
+def _make_exif(value: int) -> bytes:
     exif = Image.Exif()
     exif[0x0112] = value
     return exif.tobytes()
 
 
-def _linked(file: Path, image: np.ndarray) -> None:
+def _make_link(file: Path, image: np.ndarray) -> None:
     other = file.parent.parent / "elsewhere" / f"{file.stem}.jpg"
     other.parent.mkdir(exist_ok=True)
-    other.write_bytes(_encoded(image))
+    other.write_bytes(_encode(image))
     file.symlink_to(other)

@@ -23,7 +23,7 @@ from pathlib import Path
 from subprocess import TimeoutExpired
 
 from benchmarks.robustness.load import make_pictures
-from benchmarks.robustness.processes import all_gone, start
+from benchmarks.robustness.processes import start, wait_until_ended
 from leafid.images import read_image
 from leafid.runs.imageclef2011 import read_run
 from leafid.synthetic.plan import Settings
@@ -38,7 +38,7 @@ class Work:
     words : sequence of str
         Without ``--output`` and ``--cache``.
     folder : Path
-        For what the command writes; made anew by `fresh`.
+        For what the command writes; made anew by `reset`.
     """
 
     def __init__(self, words: Sequence[object], folder: Path) -> None:
@@ -46,7 +46,7 @@ class Work:
         self.folder = folder
         self.output = folder / "output" / "file"
 
-    def fresh(self) -> None:
+    def reset(self) -> None:
         """Forget everything that earlier processes wrote."""
         shutil.rmtree(self.folder, ignore_errors=True)
         self.output.parent.mkdir(parents=True)
@@ -64,15 +64,15 @@ class Work:
             process.send_signal(signal.SIGKILL)
             status = process.wait()
         seconds = time.monotonic() - begun
-        if not all_gone(mark):
+        if not wait_until_ended(mark):
             raise AssertionError("processes are left over")
         return status, seconds
 
-    def digest(self) -> str:
+    def hash_output(self) -> str:
         """Sum the bytes of what was written."""
         return hashlib.sha256(self.output.read_bytes()).hexdigest()
 
-    def leftovers(self) -> list[str]:
+    def list_leftovers(self) -> list[str]:
         """List files beside the output, in the temporary folder, and of the store beside its database."""
         places = {self.output.parent: {self.output.name}, self.folder / "tmp": set(),
                   self.folder / "cache": {"vectors.sqlite"}}  # fmt: skip
@@ -84,7 +84,7 @@ class Work:
             if file.name not in expected
         ]
 
-    def stored(self) -> tuple[int, str]:
+    def summarise_cache(self) -> tuple[int, str]:
         """Count the vectors of the store, and sum their keys and values."""
         with closing(sqlite3.connect(self.folder / "cache" / "vectors.sqlite")) as connection:
             if connection.execute("PRAGMA integrity_check").fetchone() != ("ok",):
@@ -96,10 +96,10 @@ class Work:
             return len(rows), sums.hexdigest()[:12]
 
 
-def disturbed(work: Work, wanted: tuple[str, tuple[int, str]], moment: float) -> Iterator[str]:
+def check_interruption(work: Work, wanted: tuple[str, tuple[int, str]], moment: float) -> Iterator[str]:
     """Kill the command after so many seconds, run it again, and tell what differs from the undisturbed run."""
     while True:
-        work.fresh()
+        work.reset()
         work.output.write_text("what was there before\n")
         status, _ = work.run(moment)
         if status:
@@ -107,17 +107,17 @@ def disturbed(work: Work, wanted: tuple[str, tuple[int, str]], moment: float) ->
         # The machine was less busy than at the undisturbed run.
         moment /= 2
     # Killed between the renaming and its end, the process leaves the new file, whole.
-    if work.output.read_text(errors="replace") != "what was there before\n" and work.digest() != wanted[0]:
+    if work.output.read_text(errors="replace") != "what was there before\n" and work.hash_output() != wanted[0]:
         yield "the output is neither the older file nor the whole new one"
     status, _ = work.run()
     if status:
         yield f"the second run ended with {status}: {(work.folder / 'err').read_text()[-500:]}"
         return
-    if work.digest() != wanted[0]:
+    if work.hash_output() != wanted[0]:
         yield "the file differs"
-    if work.stored() != wanted[1]:
-        yield f"the store differs: {work.stored()} {wanted[1]}"
-    if left := work.leftovers():
+    if work.summarise_cache() != wanted[1]:
+        yield f"the store differs: {work.summarise_cache()} {wanted[1]}"
+    if left := work.list_leftovers():
         yield f"left over: {', '.join(left)}"
     if work.words[0] == "predict":
         read_run(work.output)  # raises where a picture has an answer twice
@@ -145,18 +145,18 @@ def main(words: Sequence[str] | None = None) -> int:
     for name, work in works.items():
         if name == "predict" and arguments.command == "train":
             continue
-        work.fresh()
+        work.reset()
         status, seconds = work.run()
         if status:
             print((work.folder / "err").read_text(), file=sys.stderr)
             return 1
         if name == "train":
             shutil.copyfile(work.output, folder / "model")
-        wanted = work.digest(), work.stored()
+        wanted = work.hash_output(), work.summarise_cache()
         if arguments.command not in (name, "both"):
             continue
         for moment in sorted(generator.uniform(0.02, 0.99) * seconds for _ in range(arguments.moments)):
-            problems = list(disturbed(work, wanted, moment))
+            problems = list(check_interruption(work, wanted, moment))
             bad += bool(problems)
             told = "; ".join(problems) or "the same bytes, nothing left over"
             print(f"| {name} | {moment:.2f} s | {seconds:.1f} s | {told} |", flush=True)

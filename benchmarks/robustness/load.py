@@ -20,7 +20,7 @@ import cv2
 import numpy as np
 
 from benchmarks.robustness.broken import BROKEN, BROKEN_XML, ODD
-from benchmarks.robustness.processes import all_gone, memory, start
+from benchmarks.robustness.processes import measure_memory, start, wait_until_ended
 from leafid.images import read_image
 from leafid.runs.imageclef2011 import read_run
 from leafid.synthetic.plan import Settings
@@ -33,7 +33,7 @@ _NO_LEAF = "no leaf found in it; every species is ranked as equally likely"
 
 
 @dataclass
-class Made:
+class PictureSet:
     """What was put into the folder: the names of good pictures, and what is wrong with each of the others."""
 
     good: set[str] = field(default_factory=set)
@@ -41,7 +41,7 @@ class Made:
     bad: dict[str, str] = field(default_factory=dict)
 
 
-def make_pictures(folder: Path, sources: Sequence[np.ndarray], number: int, each: int, seed: int) -> Made:
+def make_pictures(folder: Path, sources: Sequence[np.ndarray], number: int, each: int, seed: int) -> PictureSet:
     """Write good, odd and broken pictures, each with its XML but for every seventh.
 
     Parameters
@@ -60,7 +60,7 @@ def make_pictures(folder: Path, sources: Sequence[np.ndarray], number: int, each
     ways = cycle([*BROKEN, *BROKEN_XML])
     broken = dict(zip(special[::2].tolist(), ways, strict=False))
     odd = dict(zip(special[1::2].tolist(), cycle(ODD), strict=False))
-    made = Made()
+    made = PictureSet()
     for place in range(number):
         name = f"{place}.jpg"
         file = folder / name
@@ -86,7 +86,7 @@ def make_pictures(folder: Path, sources: Sequence[np.ndarray], number: int, each
     return made
 
 
-def problems_of(made: Made, run: Path, status: int, messages: str) -> Iterator[str]:
+def find_problems(made: PictureSet, run: Path, status: int, messages: str) -> Iterator[str]:
     """Compare what came out with what was put in."""
     answered = {prediction.picture for prediction in read_run(run)}
     if lacking := made.good - answered:
@@ -138,11 +138,11 @@ def main(words: Sequence[str] | None = None) -> int:
     process = start(["predict", folder / "pictures", *options], mark, folder / "predict")
     samples = []
     while process.poll() is None:
-        samples.append((time.monotonic() - begun, *memory(mark)))
+        samples.append((time.monotonic() - begun, *measure_memory(mark)))
         time.sleep(0.5)
     seconds, messages = time.monotonic() - begun, (folder / "predict" / "err").read_text()
-    found = list(problems_of(made, run, process.returncode, messages))
-    if not all_gone(mark):
+    found = list(find_problems(made, run, process.returncode, messages))
+    if not wait_until_ended(mark):
         found.append("processes are left")
     print(f"{seconds:.0f} s, {1000 * seconds / arguments.pictures:.1f} ms a picture, exit status {process.returncode}")
     print("memory, MiB    " + "".join(f"{part:>12}" for part in ("1st tenth", "half", "last tenth", "peak")))

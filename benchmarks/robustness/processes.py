@@ -22,7 +22,7 @@ def start(words: Sequence[object], mark: str, folder: Path, **more: str) -> subp
     words : sequence
         The command and its arguments.
     mark : str
-        Put into the environment, which children inherit: `marked` finds them by it.
+        Put into the environment, which children inherit: `find_processes` finds them by it.
     folder : Path
         Gets ``out`` and ``err``; temporary files go to its ``tmp``.
     **more : str
@@ -50,7 +50,7 @@ def start(words: Sequence[object], mark: str, folder: Path, **more: str) -> subp
         )
 
 
-def marked(mark: str) -> list[int]:
+def find_processes(mark: str) -> list[int]:
     """List the processes that were started under a mark, and their descendants; zombies left out."""
     wanted = f"{_MARK}={mark}".encode()
     found = []
@@ -65,17 +65,17 @@ def marked(mark: str) -> list[int]:
     return found
 
 
-def all_gone(mark: str, patience: float = 30.0) -> bool:
+def wait_until_ended(mark: str, patience: float = 30.0) -> bool:
     """Wait until no process of a mark is left."""
     end = time.monotonic() + patience
-    while marked(mark):
+    while find_processes(mark):
         if time.monotonic() > end:
             return False
         time.sleep(0.1)
     return True
 
 
-def memory(mark: str) -> tuple[int, int]:
+def measure_memory(mark: str) -> tuple[int, int]:
     """Measure resident memory in KiB, shared pages counted in each process.
 
     Returns
@@ -86,7 +86,7 @@ def memory(mark: str) -> tuple[int, int]:
         Of all.
     """
     sizes = []
-    for pid in sorted(marked(mark)):
+    for pid in sorted(find_processes(mark)):
         try:
             lines = Path(f"/proc/{pid}/status").read_text().splitlines()
         except OSError:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from fuzz.target import Target, written
+from fuzz.target import Target, write_input
 from leafid.tasks.annotation2016.files import read_annotation_run, read_annotation_truth
 from leafid.tasks.annotation2016.known import Known, read_list, read_sizes
 
@@ -25,11 +25,11 @@ def target() -> Target:
 
     def call(data: bytes, folder: Path) -> None:
         if data[:1] == b"S":
-            read_sizes(written(folder, "sizes.txt", data[1:]))
+            read_sizes(write_input(folder, "sizes.txt", data[1:]))
         elif data[:1] == b"L":
-            read_list(written(folder, "list.txt", data[1:]))
+            read_list(write_input(folder, "list.txt", data[1:]))
         else:
-            file = written(folder, "run.txt", data)
+            file = write_input(folder, "run.txt", data)
             read_annotation_run(file)
             read_annotation_truth(file)
             read_annotation_run(file, known=_KNOWN)

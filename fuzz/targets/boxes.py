@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from fuzz.target import Target, written
+from fuzz.target import Target, write_input
 from leafid.tasks.interpretation.box import Box, BoxedObject
 from leafid.tasks.interpretation.coco import CocoFile, read_coco
 
@@ -20,7 +20,7 @@ def target() -> Target:
     """Read a truth, then the same file as a result."""
 
     def call(data: bytes, folder: Path) -> None:
-        file = written(folder, "boxes.json", data)
+        file = write_input(folder, "boxes.json", data)
         read_coco(file, _KNOWN)
         read_coco(file)
 

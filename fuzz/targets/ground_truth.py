@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from fuzz.target import Target, written
+from fuzz.target import Target, write_input
 from leafid.runs.ground_truth_files import read_ground_truth, read_ground_truth_file, read_known_names
 
 _SEEDS = [
@@ -20,10 +20,10 @@ def target() -> Target:
     """Read the file alone, for what it knows, and together with an XML file beside it and a list of species."""
 
     def call(data: bytes, folder: Path) -> None:
-        file = written(folder, "GroundTruth.txt", data)
+        file = write_input(folder, "GroundTruth.txt", data)
         if not (folder / "1.xml").exists():
-            written(folder, "1.xml", _XML)
-        written(folder, "SpeciesIDList", data[:200])
+            write_input(folder, "1.xml", _XML)
+        write_input(folder, "SpeciesIDList", data[:200])
         read_ground_truth_file(file)
         read_known_names(file)
         read_ground_truth(file)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from fuzz.target import Target, written
+from fuzz.target import Target, write_input
 from leafid.collection.imageclef import read_picture
 from leafid.collection.reading import read_collection
 
@@ -37,7 +37,7 @@ def target() -> Target:
     """Read one file, then the folder that it is in."""
 
     def call(data: bytes, folder: Path) -> None:
-        file = written(folder, "1.xml", data)
+        file = write_input(folder, "1.xml", data)
         # No XML file is left out silently: what the one reader refuses, the other lists.
         problems = read_collection(folder, "imageclef").problems
         if any("\n" in problem or not problem.isprintable() for problem in problems):

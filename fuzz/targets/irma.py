@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from fuzz.target import Target, written
+from fuzz.target import Target, write_input
 from leafid.tasks.irma.files import read_code_table, read_labels
 
 _TABLE = b"T 1121 x-ray\nT 1122\nD 120\nD 127\nA 463 hand\nA 700\nB 700\nB 500\n"
@@ -16,13 +16,13 @@ def target() -> Target:
 
     def call(data: bytes, folder: Path) -> None:
         if data[:1] == b"T":
-            read_code_table(written(folder, "table.txt", data))
+            read_code_table(write_input(folder, "table.txt", data))
             return
         table_file = folder / "good.txt"
         if not table_file.exists():
             table_file.write_bytes(_TABLE)
         table = read_code_table(table_file)
-        file = written(folder, "labels.txt", data)
+        file = write_input(folder, "labels.txt", data)
         read_labels(file, table, pictures=["1234", "1235"])
         read_labels(file, table, allow_wildcards=False)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from fuzz.target import Target, written
+from fuzz.target import Target, write_input
 from leafid.tasks.interpretation.label_masks import read_label_mask
 
 
@@ -28,7 +28,7 @@ def target() -> Target:
     """Read a mask by itself and where a size is expected."""
 
     def call(data: bytes, folder: Path) -> None:
-        file = written(folder, "mask.png", data)
+        file = write_input(folder, "mask.png", data)
         read_label_mask(file)
         read_label_mask(file, (20, 20))
 

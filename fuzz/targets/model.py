@@ -7,7 +7,7 @@ import zipfile
 from functools import cache
 from pathlib import Path
 
-from fuzz.target import Target, written
+from fuzz.target import Target, write_input
 from leafid.identification.modelfile import read_model
 
 _RECIPES = {
@@ -80,7 +80,7 @@ def target() -> Target:
         if number < len(members):
             name = list(members)[number]
             content = _archive({**members, name: content})
-        file = written(folder, "model.leafid", content)
+        file = write_input(folder, "model.leafid", content)
         read_model(file)
 
     def seeds() -> list[bytes]:

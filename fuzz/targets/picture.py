@@ -9,7 +9,7 @@ import numpy as np
 import tifffile
 from PIL import Image
 
-from fuzz.target import Target, written
+from fuzz.target import Target, write_input
 from leafid.images import read_image, read_image_size
 
 
@@ -53,7 +53,7 @@ def target() -> Target:
     """Tell the size, read, and read reduced."""
 
     def call(data: bytes, folder: Path) -> None:
-        file = written(folder, "picture.jpg", data)
+        file = write_input(folder, "picture.jpg", data)
         size = read_image_size(file)
         image = read_image(file)
         if image.shape != (*size, 3) or image.dtype != np.uint8:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from fuzz.target import Target, written
+from fuzz.target import Target, write_input
 from leafid.collection.plantnet300k import read
 
 _NAMES = b'{"1355868": "Lactuca virosa L.", "1355920": "Acer campestre"}'
@@ -19,10 +19,10 @@ def target() -> Target:
         if not (folder / "images").exists():
             for picture in ("train/1355868/a.jpg", "test/1355920/b.jpg"):
                 (folder / "images" / picture).parent.mkdir(parents=True)
-                written(folder / "images", picture, b"\xff\xd8\xff")
+                write_input(folder / "images", picture, b"\xff\xd8\xff")
         names = data[:1] == b"N"
-        written(folder, "plantnet300K_species_id_2_name.json", data[1:] if names else _NAMES)
-        written(folder, "plantnet300K_metadata.json", _METADATA if names else data)
+        write_input(folder, "plantnet300K_species_id_2_name.json", data[1:] if names else _NAMES)
+        write_input(folder, "plantnet300K_metadata.json", _METADATA if names else data)
         for problem in read(folder).problems:
             if not problem.isprintable():
                 raise AssertionError(f"a problem is not one line: {problem!r}"[:300])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import resources
 from pathlib import Path
 
-from fuzz.target import Target, written
+from fuzz.target import Target, write_input
 from leafid.collection.picture import AcquisitionType
 from leafid.recipes.reader import EXPERT_KEYS, load_recipe, parse_recipe
 
@@ -39,7 +39,7 @@ def target() -> Target:
     """Load a recipe; what it says must read back the same."""
 
     def call(data: bytes, folder: Path) -> None:
-        file = written(folder, "scan.toml", data)
+        file = write_input(folder, "scan.toml", data)
         recipe = load_recipe(str(file), AcquisitionType.SCAN)
         if parse_recipe(recipe.to_dict(), AcquisitionType.SCAN, "again") != recipe:
             raise AssertionError("a recipe doesn't read back as it was")

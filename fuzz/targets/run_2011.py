@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from fuzz.target import Target, written
+from fuzz.target import Target, write_input
 from leafid.errors import ProblemsError
 from leafid.runs.checks import KnownNames
 from leafid.runs.imageclef2011 import examine_run, read_run
@@ -29,7 +29,7 @@ def target() -> Target:
     """Read a run strictly, as the official scorer does, and against what is known; check that a good one reads back."""
 
     def call(data: bytes, folder: Path) -> None:
-        file = written(folder, "run.txt", data)
+        file = write_input(folder, "run.txt", data)
         errors = []
         for known, official in ((None, True), (_KNOWN, False), (None, False)):
             run, problems = examine_run(file, known, official=official)

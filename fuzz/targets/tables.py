@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from fuzz.target import Target, written
+from fuzz.target import Target, write_input
 from leafid.tasks.interpretation.class_distances import read_distances, read_taxonomy
 from leafid.tasks.interpretation.label_masks import read_objects
 
@@ -18,11 +18,11 @@ def target() -> Target:
 
     def call(data: bytes, folder: Path) -> None:
         if data[:1] == b"m":
-            read_objects(written(folder, "objects.csv", data))
+            read_objects(write_input(folder, "objects.csv", data))
         elif data[:1] == b"c":
-            read_taxonomy(written(folder, "tree.csv", data))
+            read_taxonomy(write_input(folder, "tree.csv", data))
         else:
-            read_distances(written(folder, "distances.csv", data))
+            read_distances(write_input(folder, "distances.csv", data))
 
     words = (b"mask", b"label", b"class", b'"', b'""', b"\r", b",,", b"\xc2\xb2")
     return Target("tables", "class distances and objects (CSV)", lambda: [_OBJECTS, _TREE, _DISTANCES], call, words)

@@ -1,6 +1,6 @@
 import pytest
 
-from benchmarks.ablation import changed_recipes
+from benchmarks.ablation import vary_recipe
 from leafid.collection import AcquisitionType
 from leafid.descriptors.registry import FAMILIES
 from leafid.recipes.reader import load_recipe, parse_recipe
@@ -9,7 +9,7 @@ from leafid.recipes.reader import load_recipe, parse_recipe
 @pytest.mark.parametrize("type_", list(AcquisitionType))
 @pytest.mark.parametrize("name", ["default", "fast", "baseline-bow"])
 def test_every_row_is_of_another_recipe_that_a_recipe_file_may_hold(name, type_):
-    rows = list(changed_recipes(load_recipe(name, type_)))
+    rows = list(vary_recipe(load_recipe(name, type_)))
     assert len({what for what, _ in rows}) == len(rows)
     for number, (what, recipe) in enumerate(rows):
         assert (recipe == rows[0][1]) == (number == 0), what
@@ -17,5 +17,5 @@ def test_every_row_is_of_another_recipe_that_a_recipe_file_may_hold(name, type_)
 
 
 def test_every_family_is_taken_away_or_added():
-    rows = [what for what, _ in changed_recipes(load_recipe("default", AcquisitionType.SCAN))]
+    rows = [what for what, _ in vary_recipe(load_recipe("default", AcquisitionType.SCAN))]
     assert all((f"with {family}" in rows) != (f"without {family}" in rows) for family in FAMILIES)

@@ -1,9 +1,7 @@
-"""What the benchmarks write: tables, the docs' page, the flame graph; and the program from end to end."""
+"""What the benchmarks write: tables, the docs' page; and the program from end to end."""
 
 import json
 import re
-import xml.etree.ElementTree as ElementTree
-from collections import Counter
 
 import pytest
 
@@ -11,14 +9,10 @@ from benchmarks import __main__ as program
 from benchmarks import running, tables
 from benchmarks.commands import run
 from benchmarks.evaluation import Inputs, score
-from benchmarks.flame import flame_svg, sample_stacks, share_rows
 from benchmarks.measure import Cost
 from benchmarks.pictures import SAMPLE
 from benchmarks.results import Results
 from leafid.errors import LeafidError
-from leafid.images import read_image
-
-SVG = "{http://www.w3.org/2000/svg}"
 
 
 def results() -> Results:
@@ -32,11 +26,11 @@ def results() -> Results:
 
 def test_the_page_has_a_region_for_every_table():
     page = running.DOCS.read_text(encoding="utf-8")
-    regions = {**tables.regions(results(), "real"), "profile": "| function |\n"}
+    regions = tables.format_regions(results(), "real")
     marked = re.findall(r"<!-- benchmark: (.+?) -->", page)
     assert sorted(marked) == sorted(regions)
-    new = tables.rewritten(page, regions)
-    assert tables.rewritten(new, regions) == new
+    new = tables.rewrite_regions(page, regions)
+    assert tables.rewrite_regions(new, regions) == new
     # Only between the marks something changed.
     outside = re.compile(r"(<!-- benchmark: .+? -->).*?(<!-- end -->)", re.DOTALL)
     assert outside.sub(r"\1\2", new) == outside.sub(r"\1\2", page)
@@ -45,7 +39,7 @@ def test_the_page_has_a_region_for_every_table():
 
 
 def test_tables_show_what_was_measured():
-    regions = tables.regions(results(), "real")
+    regions = tables.format_regions(results(), "real")
     assert "| default | scan | 2.5 | 20.4 | 25 | 12 |" in regions["targets"]
     assert "| baseline-bow | photo | 2.5 | 20.4 |  | 12 |" in regions["targets"]
     assert regions["stages"].splitlines()[2:] == [
@@ -53,49 +47,20 @@ def test_tables_show_what_was_measured():
         "| segment | 2.5 (20.4×) | 2.5 (20.4×) | 12 |",
     ]
     assert "scan 4 pictures, decoded in 2.5 ms; photo 4 pictures" in regions["machine"]
-    assert tables.regions(Results(), "real") == {}
+    assert tables.format_regions(Results(), "real") == {}
 
 
 def test_only_marked_regions_are_written():
     page = "a\n<!-- benchmark: x -->\nold\n<!-- end -->\nb\n"
-    assert tables.rewritten(page, {"x": r"new \1"}) == "a\n<!-- benchmark: x -->\n\nnew \\1\n<!-- end -->\nb\n"
-    assert tables.rewritten(page, {}) == page
+    assert tables.rewrite_regions(page, {"x": r"new \1"}) == "a\n<!-- benchmark: x -->\n\nnew \\1\n<!-- end -->\nb\n"
+    assert tables.rewrite_regions(page, {}) == page
     with pytest.raises(LeafidError, match="expected one region <!-- benchmark: y -->"):
-        tables.rewritten(page, {"y": "new"})
+        tables.rewrite_regions(page, {"y": "new"})
 
 
 def test_numbers_have_three_digits():
     shown = [tables.number(value) for value in (0.004, 0.5, 1.234, 12.34, 123.4)]
     assert shown == ["0.00", "0.50", "1.23", "12.3", "123"]
-
-
-def test_flame_graph():
-    describe, sift = "features.extractor.FeatureExtractor.describe", "descriptors.local.dense_sift"
-    counts = Counter({("scan", describe, sift, "cv2.resize"): 60, ("scan", describe): 40, ("photo", describe): 7})
-    root = ElementTree.fromstring(flame_svg(counts, "a <title>"))
-    boxes = {box.find(f"{SVG}title").text: box.find(f"{SVG}rect") for box in root.iter(f"{SVG}g")}
-    assert set(boxes) == {
-        "scan: 100.0%",
-        f"{describe}: 100.0%",
-        f"{sift}: 60.0%",
-        "cv2.resize: 60.0%",
-        "photo: 100.0%",
-    }
-    widths = {name: float(box.get("width")) for name, box in boxes.items()}
-    # Of a picture's 1200, 0.4 are left free between boxes.
-    assert widths["cv2.resize: 60.0%"] / widths["scan: 100.0%"] == pytest.approx(0.6, abs=3e-4)
-    assert float(boxes["cv2.resize: 60.0%"].get("y")) > float(boxes[f"{sift}: 60.0%"].get("y"))
-    assert share_rows(counts, 2) == [
-        [f"`{describe}`", "40.0%", "100.0%", "Python 100%"],
-        [f"`{sift}`", "60.0%", "0.0%", "cv2.resize 100%"],
-    ]
-
-
-def test_stacks_begin_in_leafid_and_end_in_what_it_calls():
-    picture = next((SAMPLE / "Test").glob("*.jpg"))
-    found = sample_stacks(lambda: [read_image(picture) for _ in range(200)], "root")
-    assert {stack[:2] for stack in found} == {("root", "images.read_image")}
-    assert any(stack[-1] == "cv2.imdecode" for stack in found)
 
 
 def test_evaluation_inputs_are_what_the_program_reads(tmp_path, cli):
@@ -154,7 +119,7 @@ def test_every_stage_and_recipe_can_be_prepared():
     pictures = running.draw_pictures(SAMPLE, 8)
     for type_, own in pictures.items():
         prepared = running.Prepared(own[0])
-        for case in running.stages.cases_of(type_, pictures):
+        for case in running.stages.list_cases(type_, pictures):
             # Codebooks take seconds to learn; that they can be is the other tests' of leafid.
             if "/encode" not in case.name and case.name.partition("/")[2] not in ("classify", "describe", "whole"):
                 case.prepare(prepared)

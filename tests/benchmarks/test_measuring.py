@@ -3,9 +3,16 @@
 import numpy as np
 import pytest
 
-from benchmarks.measure import Cost, chosen, cost, python_peak, ratio_interval, time_in_turns
-from benchmarks.results import Results, memory_verdict, read_results, regressions, verdict, write_results
-from benchmarks.running import confirmed, nearest
+from benchmarks.measure import (
+    Cost,
+    estimate_ratio_interval,
+    measure_peak_memory,
+    select_names,
+    summarise_times,
+    time_alternately,
+)
+from benchmarks.results import Results, compare_memory, compare_time, list_regressions, read_results, write_results
+from benchmarks.running import measure_with_confirmation, select_nearest
 from leafid.errors import LeafidError
 
 
@@ -18,7 +25,7 @@ def times(ratio: float, noise: float, seed: int, n_pictures: int = 10, rounds: i
 
 
 def test_load_cancels_out_of_the_ratio():
-    found = cost(times(12.0, 0.0, seed=1))
+    found = summarise_times(times(12.0, 0.0, seed=1))
     # The medians of a case and of its yardstick are of the same round, for both take the same load.
     assert found.ratio == pytest.approx(12.0)
     assert found.wall_ms == pytest.approx(2 * found.ms)
@@ -29,64 +36,66 @@ def test_load_cancels_out_of_the_ratio():
 def test_the_interval_holds_the_ratio_about_as_often_as_it_says():
     held = 0
     for seed in range(40):
-        low, high = ratio_interval(times(5.0, 0.1, seed), confidence=0.9)
+        low, high = estimate_ratio_interval(times(5.0, 0.1, seed), confidence=0.9)
         held += low <= 5.0 <= high
     # 36 are expected of 40; so few that fewer than 28 would come by chance once in 10,000 times.
     assert held >= 28
 
 
 def test_more_rounds_tell_more():
-    few, many = (np.ptp(ratio_interval(times(5.0, 0.1, 3, rounds=rounds))) for rounds in (5, 50))
+    few, many = (np.ptp(estimate_ratio_interval(times(5.0, 0.1, 3, rounds=rounds))) for rounds in (5, 50))
     assert many < few
 
 
 def test_noise_is_no_change():
-    baseline = cost(times(5.0, 0.1, seed=100))
-    said = [verdict(cost(times(5.0, 0.1, seed)), baseline) for seed in range(30)]
+    baseline = summarise_times(times(5.0, 0.1, seed=100))
+    said = [compare_time(summarise_times(times(5.0, 0.1, seed)), baseline) for seed in range(30)]
     assert said.count("same") >= 28
 
 
 @pytest.mark.parametrize(("factor", "expected"), [(1.3, "slower"), (0.7, "faster")])
 def test_a_change_is_seen(factor, expected):
-    baseline = cost(times(5.0, 0.05, seed=100))
-    assert {verdict(cost(times(5.0 * factor, 0.05, seed)), baseline) for seed in range(20)} == {expected}
+    baseline = summarise_times(times(5.0, 0.05, seed=100))
+    assert {compare_time(summarise_times(times(5.0 * factor, 0.05, seed)), baseline) for seed in range(20)} == {
+        expected
+    }
 
 
 def test_a_small_change_is_none_however_sure():
     before = Cost(1, 1, 10.0, 9.99, 10.01)
-    assert verdict(Cost(1, 1, 10.4, 10.39, 10.41), before) == "same"
-    assert verdict(Cost(1, 1, 10.6, 10.59, 10.61), before) == "slower"
-    assert verdict(before, None) == "new"
+    assert compare_time(Cost(1, 1, 10.4, 10.39, 10.41), before) == "same"
+    assert compare_time(Cost(1, 1, 10.6, 10.59, 10.61), before) == "slower"
+    assert compare_time(before, None) == "new"
 
 
 def test_memory():
     before = Cost(1, 1, 1, 1, 1, peak_mb=50.0)
-    assert memory_verdict(Cost(1, 1, 1, 1, 1, peak_mb=54.0), before) == "same"
-    assert memory_verdict(Cost(1, 1, 1, 1, 1, peak_mb=56.0), before) == "more"
-    assert memory_verdict(Cost(1, 1, 1, 1, 1, peak_mb=44.0), before) == "less"
-    assert memory_verdict(Cost(1, 1, 1, 1, 1), before) == "new"
+    assert compare_memory(Cost(1, 1, 1, 1, 1, peak_mb=54.0), before) == "same"
+    assert compare_memory(Cost(1, 1, 1, 1, 1, peak_mb=56.0), before) == "more"
+    assert compare_memory(Cost(1, 1, 1, 1, 1, peak_mb=44.0), before) == "less"
+    assert compare_memory(Cost(1, 1, 1, 1, 1), before) == "new"
     # Of little memory ten per cent are nothing.
     small = Cost(1, 1, 1, 1, 1, peak_mb=0.5)
-    assert memory_verdict(Cost(1, 1, 1, 1, 1, peak_mb=1.0), small) == "same"
-    assert regressions({"a": before, "b": before, "c": small}, {"a": small, "b": before}) == ["a"]
+    assert compare_memory(Cost(1, 1, 1, 1, 1, peak_mb=1.0), small) == "same"
+    assert list_regressions({"a": before, "b": before, "c": small}, {"a": small, "b": before}) == ["a"]
 
 
 def test_only_what_both_measurements_show_is_a_change():
     before, first, second = (Cost(1, 1, ratio, ratio, ratio) for ratio in (10.0, 14.0, 10.2))
-    assert nearest(before, first, second) is second
+    assert select_nearest(before, first, second) is second
     asked = []
 
     def measure(names):
         asked.append(names)
         return {name: first if name == "a" and len(asked) == 1 else before for name in names}
 
-    assert confirmed(measure, ["a", "b"], {"a": before}) == {"a": before, "b": before}
+    assert measure_with_confirmation(measure, ["a", "b"], {"a": before}) == {"a": before, "b": before}
     assert asked == [["a", "b"], ["a"]]
 
 
 def test_calls_are_timed_in_turns_with_the_yardstick():
     calls = []
-    found = time_in_turns(
+    found = time_alternately(
         {"a": lambda: calls.append("a"), "b": lambda: calls.append("b")}, lambda: calls.append("y"), rounds=3
     )
     assert {name: own.shape for name, own in found.items()} == {"a": (3, 3), "b": (3, 3)}
@@ -96,16 +105,16 @@ def test_calls_are_timed_in_turns_with_the_yardstick():
 
 
 def test_memory_at_the_peak_counts_what_is_freed_again():
-    found = python_peak(lambda: np.ones(10**6).sum())
+    found = measure_peak_memory(lambda: np.ones(10**6).sum())
     assert 8 <= found < 9
 
 
 def test_cases_are_chosen_by_part_or_pattern():
     names = ["real/scan/decode", "real/scan/fast/whole", "sample/scan/decode"]
-    assert chosen(names, []) == names
-    assert chosen(names, ["decode"]) == [names[0], names[2]]
-    assert chosen(names, ["real/*", "sample"]) == names
-    assert chosen(names, ["scan*"]) == []
+    assert select_names(names, []) == names
+    assert select_names(names, ["decode"]) == [names[0], names[2]]
+    assert select_names(names, ["real/*", "sample"]) == names
+    assert select_names(names, ["scan*"]) == []
 
 
 def test_results_come_back_and_are_added_to(tmp_path):
@@ -114,16 +123,16 @@ def test_results_come_back_and_are_added_to(tmp_path):
     first = Results({"a/x": Cost(1.5, 2, 3, 2.5, 3.5, 7.25, 4)}, {"a": {"cores": "2"}}, {"a/scan": "4 pictures"})
     write_results(first, file)
     assert read_results(file) == first
-    assert first.comparable({"a/scan": "4 pictures", "b/scan": "9"}) == first
-    assert first.comparable({}) == first
-    assert first.comparable({"a/x": "?", "a/scan": "5 pictures"}) == first
+    assert first.select_comparable({"a/scan": "4 pictures", "b/scan": "9"}) == first
+    assert first.select_comparable({}) == first
+    assert first.select_comparable({"a/x": "?", "a/scan": "5 pictures"}) == first
     one = Results({"a/scan/read": first.costs["a/x"], "command/start": first.costs["a/x"]}, {}, first.pictures)
-    assert list(one.comparable({"a/scan": "5 pictures"}).costs) == ["command/start"]
-    assert list(one.updated(Results({"b/y": one.costs["command/start"]}, {}, {"a/scan": "5 pictures"})).costs) == [
+    assert list(one.select_comparable({"a/scan": "5 pictures"}).costs) == ["command/start"]
+    assert list(one.update(Results({"b/y": one.costs["command/start"]}, {}, {"a/scan": "5 pictures"})).costs) == [
         "command/start",
         "b/y",
     ]
-    both = first.updated(Results({"b/y": Cost(1, 1, 1, 1, 1)}, {"b": {}}))
+    both = first.update(Results({"b/y": Cost(1, 1, 1, 1, 1)}, {"b": {}}))
     assert list(both.costs) == ["a/x", "b/y"]
     assert both.pictures == first.pictures
 

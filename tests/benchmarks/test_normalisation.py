@@ -35,7 +35,7 @@ def photo():
 
 
 def seen(image, type_, step):
-    with step.taken():
+    with step.apply():
         views = make_views(image, type_)
         crop, _ = views.crop("upright", 64)
     return views.segmentation.mask, views.segmentation.blade, crop

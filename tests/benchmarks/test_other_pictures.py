@@ -3,8 +3,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks.held_apart import group_folds, groups_of, halves, thinned, without_plants
-from benchmarks.other_collections import Variant, as_is, drawn_evenly, laid_out, on_sheet, sized, turned
+from benchmarks.held_apart import exclude_plants, group_pictures, make_group_folds, split_in_halves, thin_out
+from benchmarks.other_collections import Variant, keep_picture, resize, rotate, select_evenly, tint_sheet, write_variant
 from leafid.collection import AcquisitionType, Picture
 from leafid.collection.picture import Taxon
 
@@ -29,23 +29,23 @@ def random():
 
 
 def test_groups_are_dealt_whole_and_evenly():
-    folds = group_folds(["a"] * 5 + ["b"] * 3 + ["c"] * 3 + ["d"], 2)
+    folds = make_group_folds(["a"] * 5 + ["b"] * 3 + ["c"] * 3 + ["d"], 2)
     assert sorted(map(sorted, folds)) == [["a", "d"], ["b", "c"]]
-    assert group_folds(["a", "a", "b"], 5) == [{"a"}, {"b"}]
+    assert make_group_folds(["a", "a", "b"], 5) == [{"a"}, {"b"}]
 
 
 def test_groups_by_what_is_asked():
     pictures = [picture(1), picture(2, author="B")]
-    assert groups_of(pictures, "author") == ["A", "B"]
-    assert groups_of(pictures, "day") == ["2010-07-01", "2010-07-02"]
+    assert group_pictures(pictures, "author") == ["A", "B"]
+    assert group_pictures(pictures, "day") == ["2010-07-01", "2010-07-02"]
     # Without coordinates all plants may be at one place.
-    assert groups_of(pictures, "place") == [0, 0]
+    assert group_pictures(pictures, "place") == [0, 0]
 
 
 def test_thinning_keeps_the_numbers_by_type(random):
     many = [picture(n, type_=SCAN if n % 2 else PHOTO) for n in range(20)]
     like = [picture(n, type_=SCAN) for n in range(3)] + [picture(n, type_=PHOTO) for n in range(14)]
-    kept = thinned(many, like, random)
+    kept = thin_out(many, like, random)
     # There are only ten photos to take.
     assert [sum(one.type == type_ for one in kept) for type_ in (SCAN, PHOTO)] == [3, 10]
     assert len({one.file for one in kept}) == 13
@@ -53,25 +53,25 @@ def test_thinning_keeps_the_numbers_by_type(random):
 
 def test_plants_stay_together():
     pictures = [picture(n, plant=str(n // 3)) for n in range(12)]
-    assert {one.plant for one in without_plants(pictures, pictures[:4])} == {"2", "3"}
-    parts = [{one.plant for one in half} for half in halves(pictures)]
+    assert {one.plant for one in exclude_plants(pictures, pictures[:4])} == {"2", "3"}
+    parts = [{one.plant for one in half} for half in split_in_halves(pictures)]
     assert len(parts) == 2
     assert not parts[0] & parts[1]
-    assert [len(half) for half in halves(pictures[:3])] == [3]
+    assert [len(half) for half in split_in_halves(pictures[:3])] == [3]
 
 
 def test_pictures_are_drawn_from_all_plants_in_turn():
     pictures = [picture(n, plant="1" if n < 5 else "2") for n in range(7)]
     pictures += [picture(7, "Quercus ilex", "3"), picture(8, "Quercus ilex", "4"), picture(9, "Quercus ilex", "5")]
-    assert [one.name for one in drawn_evenly(pictures, 1, 2)] == ["7.jpg", "8.jpg"]
-    drawn = drawn_evenly(pictures, 2, 4)
+    assert [one.name for one in select_evenly(pictures, 1, 2)] == ["7.jpg", "8.jpg"]
+    drawn = select_evenly(pictures, 2, 4)
     assert [one.name for one in drawn[3:]] == ["0.jpg", "5.jpg", "1.jpg", "6.jpg"]
 
 
 def test_changes_of_pictures(leaf, random):
-    assert as_is(leaf, random) is leaf
-    assert sized(30, leaf, random).shape == (30, 20, 3)
-    found = turned(leaf, random)
+    assert keep_picture(leaf, random) is leaf
+    assert resize(30, leaf, random).shape == (30, 20, 3)
+    found = rotate(leaf, random)
     assert found.shape == (73, 73, 3)
     # As large a leaf on a sheet of the same colour; the edge is a pixel wide on four sides of twenty.
     assert abs(int((found[..., 2] < 155).sum()) - 400) < 80
@@ -82,7 +82,7 @@ def test_a_sheet_is_tinted_and_the_leaf_is_not(random):
     # Large enough for the segmentation to find the leaf.
     image = np.full((240, 200, 3), 250, np.uint8)
     image[60:180, 50:150] = (40, 120, 60)
-    found = on_sheet((1.0, 0.8, 0.6), image, random)
+    found = tint_sheet((1.0, 0.8, 0.6), image, random)
     assert found[2, 2].tolist() == [250, 200, 150]
     assert found[120, 100].tolist() == [40, 120, 60]
 
@@ -95,7 +95,7 @@ def test_a_collection_is_laid_out_by_species_and_keeps_its_plants(tmp_path, leaf
         file = tmp_path / f"{number}.png"
         cv2.imwrite(str(file), leaf)
         originals.append(Picture(file, taxon=Taxon(species), plant=plant))
-    found = laid_out(Variant("all", originals, as_is, PHOTO), tmp_path / "out")
+    found = write_variant(Variant("all", originals, keep_picture, PHOTO), tmp_path / "out")
     assert [(one.species, one.plant, one.type) for one in found] == [
         ("Acer campestre", "Acer campestre 1", PHOTO),
         ("Acer campestre", "Acer campestre 2", PHOTO),

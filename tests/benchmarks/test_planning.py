@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from benchmarks.planning import COLLECTIONS, CORES, Costs, plan, plan_table
+from benchmarks.planning import COLLECTIONS, CORES, Costs, plan_table, project_training
 from leafid.collection import AcquisitionType
 from leafid.errors import LeafidError
 from leafid.identification.bundled import default_model
@@ -37,7 +37,7 @@ def test_costs_are_of_the_recipe_that_comes_along():
 
 
 def test_by_hand():
-    made = plan(36_000, 10, 10, SMALL)
+    made = project_training(36_000, 10, 10, SMALL)
     assert made.describe == pytest.approx(0.5)  # 36,000 · 0.5 s / 10 cores
     assert made.write == pytest.approx(86.4 / 3600)  # 86.4 MB at 1 MB/s
     assert made.read == pytest.approx(43.2 / 3600)
@@ -55,14 +55,14 @@ def test_by_hand():
 
 
 def test_what_breaks_first_changes_with_the_cores():
-    assert plan(36_000, 10, 1, SMALL).longest == "describe"
-    assert plan(36_000, 10, 10_000, SMALL).longest == "write"
+    assert project_training(36_000, 10, 1, SMALL).longest == "describe"
+    assert project_training(36_000, 10, 10_000, SMALL).longest == "write"
     # More cores than one machine has help with describing only.
-    assert plan(36_000, 10, 100, SMALL).sums == plan(36_000, 10, 4, SMALL).sums
+    assert project_training(36_000, 10, 100, SMALL).sums == project_training(36_000, 10, 4, SMALL).sums
 
 
 def test_twice_as_many_pictures_take_twice_as_long_but_to_solve():
-    once, twice = plan(50_000, 100, 8, SMALL), plan(100_000, 100, 8, SMALL)
+    once, twice = project_training(50_000, 100, 8, SMALL), project_training(100_000, 100, 8, SMALL)
     for stage in ("describe", "write", "read", "passes", "sums"):
         assert getattr(twice, stage) == pytest.approx(2 * getattr(once, stage))
     assert twice.solve == once.solve
@@ -72,7 +72,9 @@ def test_twice_as_many_pictures_take_twice_as_long_but_to_solve():
 
 def test_prices_are_only_prices():
     dear = replace(SMALL, core_hour=0.2, gigabyte_month=2.0)
-    assert plan(1000, 10, 2, dear).dollars == pytest.approx(2 * plan(1000, 10, 2, SMALL).dollars)
+    assert project_training(1000, 10, 2, dear).dollars == pytest.approx(
+        2 * project_training(1000, 10, 2, SMALL).dollars
+    )
 
 
 def test_the_docs_show_what_the_formulas_give():

@@ -11,6 +11,6 @@ if str(ROOT) not in sys.path:
 
 
 @pytest.fixture(scope="session")
-def digest():
+def hash_file():
     """The sum of a file's bytes."""
     return lambda file: hashlib.sha256(Path(file).read_bytes()).hexdigest()

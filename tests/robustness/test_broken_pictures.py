@@ -5,7 +5,7 @@ import signal
 import pytest
 
 from benchmarks.robustness.broken import BROKEN, BROKEN_XML, ODD
-from benchmarks.robustness.load import make_pictures, problems_of
+from benchmarks.robustness.load import find_problems, make_pictures
 from leafid.images import read_image
 
 
@@ -23,11 +23,11 @@ def test_every_good_picture_is_answered_and_every_bad_one_named(made, tmp_path, 
     signal.alarm(300)
     found = cli("predict", tmp_path / "pictures", "--model", drawn_model, "--output", run, "--no-cache", "--jobs", 1)
     signal.alarm(0)
-    assert list(problems_of(made, run, found.status, found.err)) == []
+    assert list(find_problems(made, run, found.status, found.err)) == []
     # The comparison itself would notice.
     made.good.add("lacking.jpg")
     made.bad["unnamed.jpg"] = "text"
-    problems = list(problems_of(made, run, 0, "Traceback"))
+    problems = list(find_problems(made, run, 0, "Traceback"))
     assert "good pictures have no answer" in problems[0]
     assert "unnamed.jpg (text) is not named" in problems
     assert "expected exit status 1, found 0" in problems

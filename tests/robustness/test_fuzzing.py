@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from fuzz import driver, mutations, targets, worker
-from fuzz.judging import Watch, judge, message_problem
-from fuzz.target import Target, written
+from fuzz.judging import Watch, find_message_problem, judge
+from fuzz.target import Target, write_input
 from leafid.errors import LeafidError, ProblemsError
 
 
@@ -38,7 +38,7 @@ def test_some_hundred_inputs(name, watch, folder, monkeypatch):
     seeds = target.seeds()
     for data in seeds:  # late imports would count as this input's time and memory
         judge(target, data, folder, watch)
-    inputs = islice(mutations.inputs(seeds, target.words, 0), 40 if name == "model" else 150)
+    inputs = islice(mutations.generate_inputs(seeds, target.words, 0), 40 if name == "model" else 150)
     verdicts = [judge(target, data, folder, watch) for data in inputs]
     assert [finding for verdict in verdicts for finding in verdict.findings if finding.kind != "slow"] == []
     assert any(verdict.accepted for verdict in verdicts)
@@ -94,7 +94,7 @@ def spin(seconds):
     [
         lambda folder: None,
         lambda folder: refuse(f"{folder}/file:1: expected this, found that"),
-        lambda folder: written(folder, "more", b""),
+        lambda folder: write_input(folder, "more", b""),
         lambda folder: (folder.parent / "nothing").exists(),
         lambda folder: Path(os.devnull).write_text("x"),
     ],
@@ -105,24 +105,24 @@ def test_what_is_right_is_left_alone(fine, watch, folder):
 
 def test_messages():
     folder = Path("/place")
-    assert message_problem("/place/a: wrong\n/place/b: wrong", folder) is None
-    assert message_problem("/place/a: wrong\nand more", folder) == "no file named: 'and more'"
-    assert "'\\x1b'" in message_problem("/place/a: \x1b[31m", folder)
-    assert message_problem("/place/a: " + "x" * 1000, folder).startswith("a line of 1010 characters")
+    assert find_message_problem("/place/a: wrong\n/place/b: wrong", folder) is None
+    assert find_message_problem("/place/a: wrong\nand more", folder) == "no file named: 'and more'"
+    assert "'\\x1b'" in find_message_problem("/place/a: \x1b[31m", folder)
+    assert find_message_problem("/place/a: " + "x" * 1000, folder).startswith("a line of 1010 characters")
 
 
 def test_the_same_seed_gives_the_same_inputs():
     seeds, words = [b"one 1", b"two 2"], (b"word",)
-    first = list(islice(mutations.inputs(seeds, words, 1), 300))
-    assert first == list(islice(mutations.inputs(seeds, words, 1), 300))
+    first = list(islice(mutations.generate_inputs(seeds, words, 1), 300))
+    assert first == list(islice(mutations.generate_inputs(seeds, words, 1), 300))
     assert first[:2] == seeds
-    assert first != list(islice(mutations.inputs(seeds, words, 2), 300))
+    assert first != list(islice(mutations.generate_inputs(seeds, words, 2), 300))
     assert len(set(first)) > 150
 
 
 def test_what_was_found_is_kept_and_shown(tmp_path, capsys, monkeypatch):
     fault = Target("planted", "", lambda: [b"good", b"bad"], lambda data, _: data == b"good" or 1 / 0)
-    monkeypatch.setattr(worker, "_loaded", lambda _: fault)
+    monkeypatch.setattr(worker, "_load_target", lambda _: fault)
     output = tmp_path / "out" / "boxes"
     words = ["boxes", "--inputs", "40", "--seed", "0", "--engine", "mutations", "--output", str(output)]
     assert worker.main(words) == 0
@@ -131,8 +131,8 @@ def test_what_was_found_is_kept_and_shown(tmp_path, capsys, monkeypatch):
     assert (result["inputs"], finding["kind"], finding["what"]) == (40, "raised", "ZeroDivisionError: division by zero")
     assert finding["times"] > 1
     assert (output / finding["input"]).read_bytes() == b"bad"
-    assert driver.table([result]).splitlines()[2].startswith("| boxes | 40 |")
-    monkeypatch.setattr(driver, "_fuzzed", lambda *_: result)
+    assert driver.format_results([result]).splitlines()[2].startswith("| boxes | 40 |")
+    monkeypatch.setattr(driver, "_run_worker", lambda *_: result)
     assert driver.main(["boxes", "--output", str(tmp_path / "out")]) == 1
     assert f"out/boxes/{finding['input']}" in capsys.readouterr().out
 
@@ -147,7 +147,7 @@ def test_an_input_is_given_to_one_target_again(targets, capsys):
 def test_a_process_that_ends_early_is_a_finding(tmp_path, capsys):
     # No such engine: the worker ends at once, as one does whose decoder breaks down.
     arguments = driver.argparse.Namespace(output=tmp_path, inputs=1, seed=0)
-    result = driver._fuzzed("boxes", arguments, "none")
+    result = driver._run_worker("boxes", arguments, "none")
     assert [finding["kind"] for finding in result["findings"]] == ["ended"]
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.robustness.processes import ROOT, all_gone, marked, start
+from benchmarks.robustness.processes import ROOT, find_processes, start, wait_until_ended
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="looks processes up in /proc")
 
@@ -41,28 +41,28 @@ def vectors(cache):
         return 0
 
 
-def leftovers(folder):
+def list_leftovers(folder):
     return sorted(file.name for file in folder.iterdir() if file.name.endswith(".part") or file.name.startswith("."))
 
 
 @pytest.mark.parametrize("at", [1, 30])
-def test_training_killed_and_started_again(at, words, tmp_path, drawn_model, digest):
+def test_training_killed_and_started_again(at, words, tmp_path, drawn_model, hash_file):
     mark = f"killed-{os.getpid()}-{at}"
     process = start([*words, "--jobs", 2], mark, tmp_path / "first")
     wait_for(lambda: vectors(tmp_path / "cache") >= at or process.poll() is not None)
     process.kill()
     assert process.wait() == -signal.SIGKILL
-    assert all_gone(mark, 60)
+    assert wait_until_ended(mark, 60)
     assert not (tmp_path / "model").exists()
     again = start([*words, "--jobs", 1], mark, tmp_path / "second")
     assert again.wait() == 0, (tmp_path / "second" / "err").read_text()
-    assert digest(tmp_path / "model") == digest(drawn_model)
-    assert leftovers(tmp_path) == []
+    assert hash_file(tmp_path / "model") == hash_file(drawn_model)
+    assert list_leftovers(tmp_path) == []
     assert [file.name for file in (tmp_path / "cache").iterdir()] == ["vectors.sqlite"]
     assert list((tmp_path / "second" / "tmp").iterdir()) == []
 
 
-def test_two_trainings_with_one_store_at_once(words, tmp_path, drawn_model, digest):
+def test_two_trainings_with_one_store_at_once(words, tmp_path, drawn_model, hash_file):
     names = ("one", "two")
     both = [
         start([*words[:-1], tmp_path / f"{name}.leafid", "--jobs", 1], f"twice-{os.getpid()}", tmp_path / name)
@@ -71,7 +71,7 @@ def test_two_trainings_with_one_store_at_once(words, tmp_path, drawn_model, dige
     for name, process in zip(names, both, strict=True):
         assert process.wait() == 0, (tmp_path / name / "err").read_text()
         assert (tmp_path / name / "err").read_text() == ""
-        assert digest(tmp_path / f"{name}.leafid") == digest(drawn_model)
+        assert hash_file(tmp_path / f"{name}.leafid") == hash_file(drawn_model)
     with closing(sqlite3.connect(tmp_path / "cache" / "vectors.sqlite")) as connection:
         assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
 
@@ -87,16 +87,16 @@ def test_an_interrupted_description_leaves_no_process(group, drawn, tmp_path):
         os.link(picture, many / f"{number}.jpg")
     process = start(["describe", many, "--assume-type", "scan", "--output", output, "--jobs", 2], mark, tmp_path)
     # The main process, two workers, and what joblib keeps beside them.
-    wait_for(lambda: len(marked(mark)) >= 4)
+    wait_for(lambda: len(find_processes(mark)) >= 4)
     if group:
         os.killpg(process.pid, signal.SIGINT)
     else:
         process.send_signal(signal.SIGINT)
     assert process.wait(120) == 130, (tmp_path / "err").read_text()
-    assert all_gone(mark, 60)
+    assert wait_until_ended(mark, 60)
     assert (tmp_path / "err").read_text() == "leafid: interrupted\n"
     assert not output.exists()
-    assert leftovers(tmp_path) == []
+    assert list_leftovers(tmp_path) == []
 
 
 def limited(words, most_bytes, **options):
@@ -112,17 +112,17 @@ def limited(words, most_bytes, **options):
     )
 
 
-def test_no_room_for_the_store(drawn, drawn_model, drawn_cache, tmp_path, cli, digest):
+def test_no_room_for_the_store(drawn, drawn_model, drawn_cache, tmp_path, cli, hash_file):
     words = ["predict", drawn, "--model", drawn_model, "--jobs", 1]
     assert cli(*words, "--output", tmp_path / "wanted", "--cache", drawn_cache).status == 0
     # Room for an empty database and its index in shared memory, and hardly more.
     found = limited([*words, "--output", tmp_path / "run", "--cache", tmp_path / "cache"], 40_000)
     assert found.returncode == 0, found.stderr
-    assert digest(tmp_path / "run") == digest(tmp_path / "wanted")
+    assert hash_file(tmp_path / "run") == hash_file(tmp_path / "wanted")
     assert found.stderr.count("the feature cache can't be written") == 1
     # The store that is left is sound.
     assert cli(*words, "--output", tmp_path / "again", "--cache", tmp_path / "cache").err.count("warning") == 0
-    assert digest(tmp_path / "again") == digest(tmp_path / "wanted")
+    assert hash_file(tmp_path / "again") == hash_file(tmp_path / "wanted")
 
 
 def test_no_room_for_the_output(words, drawn_model, drawn_cache, tmp_path):
@@ -136,7 +136,7 @@ def test_no_room_for_the_output(words, drawn_model, drawn_cache, tmp_path):
     (error,) = (line for line in found.stderr.splitlines() if not line.startswith("leafid: warning: "))
     assert error == f"leafid: error: {tmp_path}/model: can't be written: File too large"
     assert (tmp_path / "model").read_text() == "an older model"
-    assert leftovers(tmp_path) == []
+    assert list_leftovers(tmp_path) == []
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
@@ -160,14 +160,14 @@ def small_disk(tmp_path):
     subprocess.run(["umount", "--lazy", str(place)], check=True)
 
 
-def test_a_full_disk(small_disk, drawn, drawn_model, tmp_path, cli, digest):
+def test_a_full_disk(small_disk, drawn, drawn_model, tmp_path, cli, hash_file):
     words = ["predict", drawn, "--model", drawn_model, "--jobs", 1]
     assert cli(*words, "--output", tmp_path / "wanted", "--no-cache").status == 0
     (small_disk / "run").write_text("an older run")
     (small_disk / "filler").write_bytes(bytes(200_000))
     found = cli(*words, "--output", tmp_path / "run", "--cache", small_disk / "cache")
     assert found.status == 0
-    assert digest(tmp_path / "run") == digest(tmp_path / "wanted")
+    assert hash_file(tmp_path / "run") == hash_file(tmp_path / "wanted")
     # Whether the store can be opened at all is said in other words, and once as well.
     assert found.err.count("warning") == 1
     assert "the feature cache can't be" in found.err

@@ -1,0 +1,99 @@
+"""Floors of top-1: they fail when a shipped recipe or the bundled model becomes clearly worse.
+
+Each floor is about two pictures below what was measured, since other processors round differently.
+"""
+
+from collections import Counter, defaultdict
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_limits
+
+from leafid.collection import AcquisitionType, read_collection
+from leafid.features.loader import FeatureLoader
+from leafid.identification.bundled import default_model
+from leafid.identification.modelfile import read_model
+from leafid.identification.prediction import predict
+from leafid.identification.training import train
+from leafid.recipes.reader import load_recipe
+
+SAMPLE = Path(__file__).parents[1] / "data" / "sample"
+TRAINING_PLANTS = 2
+RECIPE_FLOORS = {
+    "default": {"scan": 0.95, "scan-like": 0.95, "photo": 0.62},
+    "fast": {"scan": 0.95, "scan-like": 0.95, "photo": 0.45},
+    "baseline-bow": {"scan": 0.87, "scan-like": 0.87, "photo": 0.45},
+}
+PICTURES_PER_TYPE = 80
+BUNDLED_FLOORS = {"scan": 0.97, "scan-like": 0.97, "photo": 0.97}
+
+
+@pytest.fixture(scope="module")
+def sample():
+    return read_collection(SAMPLE).pictures
+
+
+@pytest.fixture(scope="module")
+def training_pictures(sample):
+    """All pictures of two training plants of each species: 24 of each type."""
+    plants = defaultdict(set)
+    for picture in sample:
+        if picture.part == "train":
+            plants[picture.species].add(int(picture.plant))
+    chosen = {str(plant) for own in plants.values() for plant in sorted(own)[:TRAINING_PLANTS]}
+    return [picture for picture in sample if picture.plant in chosen]
+
+
+def compute_top1(model, pictures):
+    """Compute the share of pictures whose first answer is correct, by acquisition type."""
+    correct, total = Counter(), Counter()
+    hidden = [replace(picture, taxon=None, plant=None) for picture in pictures]
+    with threadpool_limits(1):
+        answers = list(predict(model, hidden, FeatureLoader()))
+    for picture, answer in zip(pictures, answers, strict=True):
+        total[str(picture.type)] += 1
+        correct[str(picture.type)] += answer.ranking[0][0] == picture.species
+    return {name: round(correct[name] / total[name], 3) for name in total}
+
+
+def assert_not_below(top1, floors):
+    assert set(top1) == set(floors)
+    below = {name: top1[name] for name, floor in floors.items() if top1[name] < floor}
+    assert not below, f"top-1 below its floor: {below}, floors {floors}"
+
+
+@pytest.mark.parametrize("recipe", RECIPE_FLOORS)
+def test_top1_of_a_recipe_on_the_sample(recipe, sample, training_pictures):
+    recipes = {type_: load_recipe(recipe, type_) for type_ in AcquisitionType}
+    with threadpool_limits(1):
+        model = train(training_pictures, recipes, FeatureLoader())
+    held_out = [picture for picture in sample if picture.part == "test"]
+    top1 = compute_top1(model, held_out)
+    print(recipe, top1)
+    assert_not_below(top1, RECIPE_FLOORS[recipe])
+
+
+def test_the_bundled_model_recognises_the_types_of_the_sample(sample):
+    model = read_model(default_model())
+    rows = FeatureLoader().load_type_features(sample)
+    is_correct = [model.recognise_type(row) is picture.type for row, picture in zip(rows, sample, strict=True)]
+    assert np.mean(is_correct) >= 0.93
+
+
+def test_top1_of_the_bundled_model_on_its_own_pictures(real_data):
+    folder = real_data / "imageclef2011"
+    if not folder.is_dir():
+        pytest.skip("needs the pictures of ImageCLEF 2011 in $LEAFID_REAL_DATA/imageclef2011")
+    of_type = defaultdict(list)
+    for picture in read_collection(folder).select_labelled().pictures:
+        of_type[str(picture.type)].append(picture)
+    selection = []
+    for name in BUNDLED_FLOORS:
+        own = sorted(of_type[name], key=lambda picture: int(picture.file.stem))
+        indices = np.linspace(0, len(own) - 1, PICTURES_PER_TYPE).round().astype(int)
+        selection += [own[index] for index in indices]
+    top1 = compute_top1(read_model(default_model()), selection)
+    print(top1)
+    assert_not_below(top1, BUNDLED_FLOORS)
