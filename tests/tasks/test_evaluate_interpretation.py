@@ -64,6 +64,34 @@ def test_similarities_and_trees(cli, boxes, tmp_path):
     assert found["interpretation-error"] == pytest.approx(((0.16 + 0.2 * 4 / 6) / 2 + 1) / 2)
 
 
+def test_explanation_of_a_picture(cli, boxes):
+    outcome = cli("evaluate-interpretation", *boxes, "--explain", "a.jpg", "--format", "json")
+    tables = {table["title"]: table for table in json.loads(outcome.out)[1:]}
+    assert len(tables) == 7
+    overlap = tables["a.jpg: overlap (intersection over union)"]["rows"]
+    assert overlap[0] == {
+        "true object": "1 Quercus robur",
+        "1 Quercus robur": pytest.approx(80 / 120),
+        "2 Quercus ilex": 0,
+    }
+    local = tables["a.jpg: local errors of matches"]["rows"]
+    assert local[0]["1 Quercus robur"] == pytest.approx(0.16)
+    assert local[0]["2 Quercus ilex"] is None
+    objects = tables["a.jpg: objects"]["rows"]
+    assert [(row["side"], row["matched with"], row["error"]) for row in objects] == [
+        ("true", "1 Quercus robur", pytest.approx(0.16)),
+        ("true", "2 Quercus ilex", pytest.approx(0.2)),
+        ("found", "1 Quercus robur", pytest.approx(0.16)),
+        ("found", "2 Acer campestre", pytest.approx(0.2)),
+    ]
+    outcome = cli("evaluate-interpretation", *boxes, "--explain", "b.jpg")
+    assert "none: missed" in outcome.out
+    assert "error of the picture: 1.0000, the mean of 1 errors with compensation" in outcome.out
+    outcome = cli("evaluate-interpretation", *boxes, "--explain", "c.jpg")
+    assert (outcome.status, outcome.out) == (2, "")
+    assert "--explain c.jpg: expected a picture of the truth (nearest: " in outcome.err
+
+
 def test_weight_of_the_figure_of_merit(cli, boxes, tmp_path):
     for name, column in (("truth.png", 10), ("result.png", 11)):
         mask = np.zeros((40, 40), np.uint8)

@@ -120,6 +120,22 @@ def test_the_make_worked_example():
     assert found.error - 2 / 7 == pytest.approx(0.043, abs=1e-3)
 
 
+def test_compensation_in_the_worked_example():
+    errors = score_scene(make_worked_example()).compensated
+    # Two true objects are missed: two columns are added, and 5 + 2 errors are averaged.
+    assert errors.shape == (7, 6)
+    assert np.argwhere(errors == 1).tolist() == [[1, 4], [6, 5]]
+    assert np.count_nonzero(~np.isnan(errors)) == 7
+
+
+@given(scenes, st.sampled_from(["multiple", "one-to-one"]))
+def test_the_error_is_the_mean_of_the_compensated_errors(scene, matching):
+    found = score_scene(scene, Parameters(matching=matching))
+    errors = found.compensated[~np.isnan(found.compensated)]
+    expected = errors.mean() if len(errors) else float("nan")
+    assert found.error == pytest.approx(expected, abs=1e-12, nan_ok=True)
+
+
 def test_matching_one_to_one_in_the_make_worked_example():
     found = score_scene(make_worked_example(), Parameters(matching="one-to-one"))
     assert np.argwhere(found.matches).tolist() == [[0, 3], [3, 2], [4, 0], [5, 1]]

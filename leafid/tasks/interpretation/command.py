@@ -12,6 +12,7 @@ counts with an error of 0 (--count-empty).
 examples:
   leafid evaluate-interpretation truth-masks my-masks
   leafid evaluate-interpretation --matching one-to-one --alpha 0.5 truth.json result.json
+  leafid evaluate-interpretation --explain branch.jpg truth.json result.json
   leafid evaluate-interpretation --distances distances.csv --by-picture truth.json result.json
 """
 
@@ -19,6 +20,7 @@ from __future__ import annotations
 
 import argparse
 import math
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -76,12 +78,20 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="count pictures without true and found objects with an error of 0 (default: leave them out)",
     )
+    parser.add_argument(
+        "--explain",
+        metavar="PICTURE",
+        action="append",
+        default=[],
+        help="show the matrices of every step and the errors of every object of a picture; may be repeated",
+    )
     add_format(parser)
 
 
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
     """Compare the result with the truth and print the errors."""
     from leafid.report.tables import render
+    from leafid.tasks.interpretation.explanation import explain_scene
     from leafid.tasks.interpretation.metric import Parameters
 
     if arguments.threshold is not None and arguments.matching == "one-to-one":
@@ -94,8 +104,20 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     tables = [_make_summary(errors, arguments.count_empty)]
     if arguments.by_picture:
         tables.append(_list_pictures(errors))
+    by_name = {error.picture: error for error in errors}
+    for picture in arguments.explain:
+        if picture not in by_name:
+            raise UsageError(f"--explain {picture}: expected a picture of the truth{_suggest(picture, by_name)}")
+        tables += explain_scene(picture, by_name[picture].scene, by_name[picture].interpretation)
     environment.stdout.write(render(tables, arguments.format))
     return 0
+
+
+def _suggest(name: str, names: Iterable[str]) -> str:
+    import difflib
+
+    close = difflib.get_close_matches(name, names, n=1)
+    return f" (nearest: {close[0]})" if close else ""
 
 
 def _score_pictures(

@@ -145,6 +145,23 @@ class Interpretation:
     missed: tuple[int, ...]
     invented: tuple[int, ...]
 
+    @property
+    def compensated(self) -> np.ndarray:
+        """Errors that the picture's error is the mean of: float array, NaN elsewhere.
+
+        Those of the matches are followed by an error of 1 for each missed object, in the column of an invented one or
+        in a new column, and for each invented object that is left, in a new row.
+        """
+        n_rows, n_columns = self.matches.shape
+        n_new_rows = max(0, len(self.invented) - len(self.missed))
+        n_new_columns = max(0, len(self.missed) - len(self.invented))
+        errors = np.full((n_rows + n_new_rows, n_columns + n_new_columns), np.nan)
+        errors[:n_rows, :n_columns][self.matches] = self.local[self.matches]
+        rows = [*self.missed, *range(n_rows, n_rows + n_new_rows)]
+        columns = [*self.invented, *range(n_columns, n_columns + n_new_columns)]
+        errors[rows, columns] = 1.0
+        return errors
+
 
 DEFAULTS = Parameters()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -31,6 +31,9 @@ class PictureError:
     measures : dict of str to float
         The mean of each localisation metric over the matched pairs, NaN without any; ``martin-gce`` and ``martin-lce``
         concern the whole picture.
+    scene : Scene
+    interpretation : Interpretation
+        The steps that led to the error.
     """
 
     picture: str
@@ -41,6 +44,8 @@ class PictureError:
     invented: int
     error: float
     measures: Mapping[str, float]
+    scene: Scene = field(repr=False, compare=False)
+    interpretation: Interpretation = field(repr=False, compare=False)
 
 
 def score_boxes(
@@ -50,7 +55,7 @@ def score_boxes(
     scene = Scene.from_boxes(truth, result)
     found = score_scene(scene, parameters)
     boxes = [(truth[u].box, result[v].box) for u, v in np.argwhere(found.matches)]
-    return _make_error(picture, found, _measure_pairs(scene, found, boxes))
+    return _make_error(picture, scene, found, _measure_pairs(scene, found, boxes))
 
 
 def score_masks(pair: MaskPair, parameters: Parameters = DEFAULTS, fom_alpha: float = FOM_ALPHA) -> PictureError:
@@ -68,7 +73,7 @@ def score_masks(pair: MaskPair, parameters: Parameters = DEFAULTS, fom_alpha: fl
     measures["fom"] = _average(merits)
     measures["martin-gce"] = localisation.martin_gce_error(pair.truth, pair.result)
     measures["martin-lce"] = localisation.martin_lce_error(pair.truth, pair.result)
-    return _make_error(pair.picture, found, measures)
+    return _make_error(pair.picture, scene, found, measures)
 
 
 def average_errors(errors: Sequence[PictureError], *, count_empty: bool = False) -> dict[str, float]:
@@ -94,10 +99,10 @@ def _measure_pairs(scene: Scene, found: Interpretation, boxes: Sequence[tuple[Bo
     }
 
 
-def _make_error(picture: str, found: Interpretation, measures: Mapping[str, float]) -> PictureError:
+def _make_error(picture: str, scene: Scene, found: Interpretation, measures: Mapping[str, float]) -> PictureError:
     true_objects, objects = found.matches.shape
     matches, missed, invented = int(found.matches.sum()), len(found.missed), len(found.invented)
-    return PictureError(picture, true_objects, objects, matches, missed, invented, found.error, measures)
+    return PictureError(picture, true_objects, objects, matches, missed, invented, found.error, measures, scene, found)
 
 
 def _average(values: Sequence[float]) -> float:

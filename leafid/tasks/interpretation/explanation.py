@@ -1,0 +1,61 @@
+"""The steps of the interpretation metric in one picture, as tables."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from leafid.report.tables import Cell, Table
+from leafid.tasks.interpretation.metric import Interpretation, Scene
+
+
+def explain_scene(picture: str, scene: Scene, found: Interpretation) -> list[Table]:
+    """Make a table of each step's matrix, and of the error of every object.
+
+    Rows are true objects and columns are found ones, numbered from 1 as in the files.
+    """
+    rows, columns = _number_names(scene.true_names), _number_names(scene.names)
+    steps = {
+        "overlap (intersection over union)": scene.overlap,
+        "matches": found.matches.astype(int),
+        "localisation errors of matches": np.where(found.matches, found.localisation, np.nan),
+        "recognition errors of matches": np.where(found.matches, found.recognition, np.nan),
+        "local errors of matches": np.where(found.matches, found.local, np.nan),
+        "errors with compensation": found.compensated,
+    }
+    tables = [_make_matrix(f"{picture}: {step}", matrix, rows, columns) for step, matrix in steps.items()]
+    return [*tables, _list_objects(picture, found, rows, columns)]
+
+
+def _number_names(names: Sequence[str]) -> list[str]:
+    return [f"{number} {name}".strip() for number, name in enumerate(names, start=1)]
+
+
+def _make_matrix(title: str, matrix: np.ndarray, rows: list[str], columns: list[str]) -> Table:
+    n_rows, n_columns = matrix.shape
+    row_names = rows + [f"+{number}" for number in range(1, n_rows - len(rows) + 1)]
+    column_names = columns + [f"+{number}" for number in range(1, n_columns - len(columns) + 1)]
+    return Table(
+        title,
+        ["true object", *column_names],
+        [[name, *values] for name, values in zip(row_names, matrix.tolist(), strict=True)],
+    )
+
+
+def _list_objects(picture: str, found: Interpretation, rows: list[str], columns: list[str]) -> Table:
+    objects: list[list[Cell]] = []
+    for index, name in enumerate(rows):
+        partners = np.flatnonzero(found.matches[index])
+        errors = found.local[index, partners].tolist() or [1.0]
+        matched = ", ".join(columns[partner] for partner in partners) or "none: missed"
+        objects.append(["true", name, matched, math.fsum(errors) / len(errors)])
+    for index, name in enumerate(columns):
+        partners = np.flatnonzero(found.matches[:, index])
+        errors = found.local[partners, index].tolist() or [1.0]
+        matched = ", ".join(rows[partner] for partner in partners) or "none: invented"
+        objects.append(["found", name, matched, math.fsum(errors) / len(errors)])
+    n_errors = int(np.count_nonzero(~np.isnan(found.compensated)))
+    notes = [f"error of the picture: {found.error:.4f}, the mean of {n_errors} errors with compensation"]
+    return Table(f"{picture}: objects", ["side", "object", "matched with", "error"], objects, notes)
