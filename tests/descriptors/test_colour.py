@@ -14,7 +14,7 @@ def speckled(seed=0):
     return np.clip(rng.normal((50, 120, 70), 12, (40, 50, 3)), 20, 160)
 
 
-def named(image, mask=FULL):
+def measure(image, mask=FULL):
     values = measure_colour(np.rint(image).astype(np.uint8), mask)
     return dict(zip(COLOUR_NAMES, values.tolist(), strict=True))
 
@@ -24,13 +24,13 @@ def even(blue, green, red):
 
 
 def test_moments_of_known_colours():
-    white = named(even(255, 255, 255))
+    white = measure(even(255, 255, 255))
     # Float32 of up to 100.
     assert white["l_mean"] == pytest.approx(100, abs=1e-4)
     assert white["a_mean"] == pytest.approx(0, abs=1e-4)
     assert white["brightness_mean"] == pytest.approx(3**0.5, abs=1e-5)
     assert white["clipped"] == 1
-    red = named(even(0, 0, 255))
+    red = measure(even(0, 0, 255))
     # CIE L*a*b* of sRGB red under D65.
     assert (red["l_mean"], red["a_mean"], red["b_mean"]) == pytest.approx((53.24, 80.09, 67.20), abs=0.5)
     assert red["red_green_mean"] == pytest.approx(2**-0.5, abs=1e-5)
@@ -40,18 +40,18 @@ def test_moments_of_known_colours():
     ("colour", "hue"), [((0, 0, 200), 0), ((0, 200, 0), 120), ((200, 0, 0), 240), ((0, 200, 200), 60)]
 )
 def test_hue_of_pure_colours(colour, hue):
-    assert named(even(*colour))[f"hue_{hue}"] == pytest.approx(1)
+    assert measure(even(*colour))[f"hue_{hue}"] == pytest.approx(1)
 
 
 def test_grey_has_no_hue():
-    assert not any(value for name, value in named(even(90, 90, 90)).items() if name.startswith("hue"))
+    assert not any(value for name, value in measure(even(90, 90, 90)).items() if name.startswith("hue"))
 
 
 def test_deviation_and_skewness_follow_the_formula():
     image = np.rint(speckled())
     values = image[..., 2] - image[..., 1]
     values = values.ravel() / 255 / 2**0.5
-    got = named(image)
+    got = measure(image)
     assert got["red_green_deviation"] == pytest.approx(values.std())
     expected = ((values - values.mean()) ** 3).mean() / values.std() ** 3
     # A mean of cubes in float32 that nearly cancel.
@@ -61,26 +61,26 @@ def test_deviation_and_skewness_follow_the_formula():
 @given(st.tuples(st.floats(0.7, 1.5), st.floats(0.7, 1.5), st.floats(0.7, 1.5)))
 @settings(max_examples=25, deadline=None)
 def test_log_ratios_ignore_the_lights_colour(cast):
-    one, other = named(speckled()), named(speckled() * cast)
+    plain, tinted = measure(speckled()), measure(speckled() * cast)
     # Rounding to grey levels moves some pixels across a bin's edge.
-    for name in one:
+    for name in plain:
         if name.startswith("log"):
-            assert other[name] == pytest.approx(one[name], abs=0.08)
+            assert tinted[name] == pytest.approx(plain[name], abs=0.08)
 
 
-def test_only_the_leaf_counts():
+def test_only_the_leaf_is_measured():
     image, mask = speckled(), FULL.copy()
     mask[:, 25:] = False
     other = image.copy()
     other[:, 25:] = 255
-    assert named(image, mask) == named(other, mask)
+    assert measure(image, mask) == measure(other, mask)
 
 
 def test_the_order_of_pixels_does_not_matter():
     image = speckled()
-    one, turned = named(image), named(np.rot90(image), np.rot90(FULL))
+    upright, turned = measure(image), measure(np.rot90(image), np.rot90(FULL))
     # Sums in another order, in float32, of values up to 46.
-    assert turned == pytest.approx(one, abs=1e-5)
+    assert turned == pytest.approx(upright, abs=1e-5)
 
 
 @pytest.mark.parametrize("level", [0, 255])

@@ -16,14 +16,14 @@ def disc(radius, centre=(250, 240), size=(500, 480)):
     return (rows - centre[0]) ** 2 + (cols - centre[1]) ** 2 <= radius**2
 
 
-def in_pixels(mask):
+def trace_in_pixels(mask):
     """Contours of a mask's shape in pixels of the mask, from wherever the shape begins."""
     scale = SIDE / np.sqrt(np.count_nonzero(mask))
     return [contour / scale for contour in normalise_shape(mask).contours]
 
 
 def test_a_discs_contour_is_a_circle():
-    [contour] = in_pixels(disc(150))
+    [contour] = trace_in_pixels(disc(150))
     radii = np.hypot(*(contour - contour.mean(axis=0)).T)
     # The set of pixels within 150 of the centre has an edge that is uncertain by half a pixel.
     np.testing.assert_allclose(radii, 150, atol=0.6)
@@ -36,7 +36,7 @@ def test_a_discs_contour_is_a_circle():
 def test_a_contour_is_counter_clockwise_and_evenly_spaced():
     mask = np.zeros((120, 200), bool)
     mask[20:90, 30:170] = True
-    [contour] = in_pixels(mask)
+    [contour] = trace_in_pixels(mask)
     assert contour.shape == (CONTOUR_POINTS, 2)
     assert contour_area(contour) > 0
     along = contour[:, 0] < contour[:, 0].min() + 0.5
@@ -51,24 +51,24 @@ def test_a_contour_is_counter_clockwise_and_evenly_spaced():
 
 @pytest.mark.parametrize("room", [0, 10])
 def test_the_contour_lies_between_leaf_and_background(room):
-    [contour] = in_pixels(np.pad(np.ones((50, 80), bool), room))
+    [contour] = trace_in_pixels(np.pad(np.ones((50, 80), bool), room))
     # One Newton step over a step edge smoothed by one pixel ends up to 0.13 pixels from it, on either side.
     assert np.ptp(contour, axis=0) == pytest.approx([50, 80], abs=0.3)
 
 
-def test_components_are_followed_the_largest_first_and_dirt_left_out():
+def test_components_are_traced_the_largest_first_and_dirt_is_dropped():
     mask = disc(60, (100, 100), (300, 300)) | disc(40, (220, 220), (300, 300))
     mask[5, 5] = True
-    first, second = in_pixels(mask)
+    first, second = trace_in_pixels(mask)
     np.testing.assert_allclose(second.mean(axis=0) - first.mean(axis=0), [120, 120], atol=0.5)
     assert contour_area(first) == pytest.approx(np.pi * 60**2, rel=0.01)
     assert contour_area(second) == pytest.approx(np.pi * 40**2, rel=0.01)
 
 
-def test_two_equal_components_are_both_followed():
+def test_two_equal_components_are_both_traced():
     mask = np.zeros((30, 30), bool)
     mask[2:8, 2:8] = mask[20:26, 20:26] = True
-    assert len(in_pixels(mask)) == 2
+    assert len(trace_in_pixels(mask)) == 2
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_bad_masks_are_named(bad, error, message):
 
 @pytest.mark.parametrize("size", [(1, 1), (1, 2), (2, 1), (2, 2), (1, 50), (9, 1)])
 def test_the_smallest_masks_have_a_contour(size):
-    [contour] = in_pixels(np.pad(np.ones(size, bool), 4))
+    [contour] = trace_in_pixels(np.pad(np.ones(size, bool), 4))
     assert contour.shape == (CONTOUR_POINTS, 2)
     assert np.isfinite(contour).all()
     assert (np.ptp(contour, axis=0) <= np.array(size) + 1).all()
@@ -127,7 +127,7 @@ def test_a_shape_has_one_size_whatever_the_masks(radius):
     assert not shape.mask[:, [0, -1]].any()
 
 
-def test_a_hair_doesnt_fill_the_memory():
+def test_a_hair_takes_little_memory():
     shape = normalise_shape(np.ones((1, 30_000), bool))
     assert max(shape.grey.shape) < 2000
 

@@ -67,7 +67,7 @@ def test_a_straight_edge_halves_discs_and_a_right_corner_quarters_them():
     np.testing.assert_allclose(arcs[1, near], 0.25, atol=0.5 / 24)
 
 
-def test_soft_histograms_are_the_slow_ones():
+def test_soft_histograms_equal_the_literal_formula():
     values = np.random.default_rng(5).random((40, 3))
     values[:3, 0] = [0.0, 1.0, 0.5]
     expected = np.zeros((3, 6))
@@ -78,16 +78,16 @@ def test_soft_histograms_are_the_slow_ones():
     np.testing.assert_allclose(compute_soft_histograms(values, 6), expected / 40, atol=1e-12)
 
 
-def test_each_scales_histogram_is_a_whole():
+def test_each_histogram_sums_to_one():
     values = measure_curvature(normalise_shape(leaf())).reshape(-1, BINS)
     assert values.shape[0] == 2 * len(SCALES)
     np.testing.assert_allclose((values**2).sum(axis=1), 1, rtol=1e-5)
 
 
 def test_every_leaflet_counts():
-    one, two = np.zeros((300, 600), bool), np.zeros((300, 600), bool)
+    disc, square = np.zeros((300, 600), bool), np.zeros((300, 600), bool)
     rows, cols = np.indices((300, 600))
-    one[(rows - 150) ** 2 + (cols - 150) ** 2 <= 90**2] = True
-    two[20:280, 400:590] = True
-    alone, together = measure_curvature(normalise_shape(two)), measure_curvature(normalise_shape(one | two))
+    disc[(rows - 150) ** 2 + (cols - 150) ** 2 <= 90**2] = True
+    square[20:280, 400:590] = True
+    alone, together = measure_curvature(normalise_shape(square)), measure_curvature(normalise_shape(disc | square))
     assert np.abs(alone - together).max() > 0.2

@@ -1,4 +1,4 @@
-"""Which windows of a picture are looked at: limits, focus and regions."""
+"""Which patches of a picture are selected: limits, focus and regions."""
 
 import cv2
 import numpy as np
@@ -9,7 +9,7 @@ from leafid.descriptors.local.sift import extract_dense_sift
 
 
 def picture(rows, cols):
-    """Noise: no two windows are alike."""
+    """Noise: no two patches are alike."""
     return np.random.default_rng(0).integers(0, 256, (rows, cols), dtype=np.uint8)
 
 
@@ -27,13 +27,13 @@ def test_a_focus_takes_windows_as_often_as_its_gaussian_says():
     found = extract_dense_sift(grey, grid=Grid(n_scales=1, focus=0.2, max_patches=1000))
     everything = extract_dense_sift(grey, grid=Grid(n_scales=1))
     assert len(found) == 1000
-    assert len({tuple(place) for place in found.positions.tolist()}) == 1000
+    assert len({tuple(position) for position in found.positions.tolist()}) == 1000
     weights = np.exp(-((everything.positions - 0.5) ** 2).sum(axis=1) / (2 * 0.2**2))
     for axis in (0, 1):
         edges = np.linspace(0, 1, 6)
-        wanted = np.histogram(everything.positions[:, axis], edges, weights=weights / weights.sum())[0]
+        expected = np.histogram(everything.positions[:, axis], edges, weights=weights / weights.sum())[0]
         # Marks in equal distances: along a column of the picture they fall a little unevenly.
-        np.testing.assert_allclose(np.histogram(found.positions[:, axis], edges)[0] / 1000, wanted, atol=0.02)
+        np.testing.assert_allclose(np.histogram(found.positions[:, axis], edges)[0] / 1000, expected, atol=0.02)
 
 
 @pytest.mark.parametrize("focus", [0.0, 0.3])
@@ -48,8 +48,8 @@ def test_a_focus_takes_no_window_twice():
     grey = picture(64, 64)
     for max_patches in (0, 50, 5000):
         found = extract_dense_sift(grey, grid=Grid(n_scales=1, focus=0.1, max_patches=max_patches))
-        places = {tuple(place) for place in found.positions.tolist()}
-        assert 0 < len(places) == len(found) <= (max_patches or 169)
+        positions = {tuple(position) for position in found.positions.tolist()}
+        assert 0 < len(positions) == len(found) <= (max_patches or 169)
     # In the middle, where the Gaussian is flat, a wide focus leaves nothing out.
     assert len(extract_dense_sift(grey, grid=Grid(n_scales=1, focus=100))) == len(
         extract_dense_sift(grey, grid=Grid(n_scales=1))
@@ -64,11 +64,11 @@ def test_patches_outside_of_the_region_are_left_out():
         extract_dense_sift(grey, grid=Grid(n_scales=1)),
         extract_dense_sift(grey, region, grid=Grid(n_scales=1)),
     )
-    # A window of 16 × 16 pixels whose corner is (4a, 4b) shares (16 - 4a)(16 - 4b) with the region: a tenth is 25.6.
+    # A patch of 16 × 16 pixels whose corner is (4a, 4b) shares (16 - 4a)(16 - 4b) with the region: a tenth is 25.6.
     shared = [(16 - 4 * a) * (16 - 4 * b) for a in range(9) for b in range(9) if a < 4 and b < 4]
     assert len(inside) == sum(area >= 25.6 for area in shared)
-    kept = {tuple(place) for place in inside.positions.tolist()}
-    chosen = [tuple(place) in kept for place in everywhere.positions.tolist()]
+    kept = {tuple(position) for position in inside.positions.tolist()}
+    chosen = [tuple(position) in kept for position in everywhere.positions.tolist()]
     np.testing.assert_array_equal(everywhere.descriptors[chosen], inside.descriptors)
     assert len(extract_dense_sift(grey, np.zeros((48, 48), bool))) == 0
 
@@ -80,16 +80,16 @@ def test_patches_are_of_the_inside_or_of_the_edge_or_of_both():
         extract_dense_sift(grey, region, Grid(n_scales=3, coverage=least, max_coverage=most))
         for least, most in ((0.1, 1.0), (0.95, 1.0), (0.1, 0.95))
     )
-    places, inner, outer = (
-        {(*place, scale) for place, scale in zip(found.positions.tolist(), found.scales.tolist(), strict=True)}
+    positions, inner, outer = (
+        {(*position, scale) for position, scale in zip(found.positions.tolist(), found.scales.tolist(), strict=True)}
         for found in (both, inside, edge)
     )
     assert inner
     assert outer
-    assert inner | outer == places
-    # Only windows that are covered by 0.95 to within half a grey level a cell are both.
-    assert len(inner & outer) < 0.01 * len(places)
-    # Of a window of 16 × 16 pixels, whose corner is (4a, 4b), as above.
+    assert inner | outer == positions
+    # Only patches that are covered by 0.95 to within half a grey level a cell are both.
+    assert len(inner & outer) < 0.01 * len(positions)
+    # Of a patch of 16 × 16 pixels, whose corner is (4a, 4b), as above.
     region = np.zeros((48, 48), bool)
     region[:16, :16] = True
     shared = [(16 - 4 * a) * (16 - 4 * b) for a in range(4) for b in range(4)]

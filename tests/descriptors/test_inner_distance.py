@@ -20,7 +20,7 @@ def horseshoe():
     return mask
 
 
-def walk(mask, start):
+def find_ways(mask, start):
     """Shortest ways over the pixels of a mask (16 directions), from one pixel to all."""
     moves = [(r, c, float(np.hypot(r, c))) for r in range(-2, 3) for c in range(-2, 3) if np.gcd(r, c) == 1]
     best = {start: 0.0}
@@ -44,7 +44,7 @@ def test_distances_are_the_lengths_of_ways_inside_the_leaf():
     distances, _ = compute_inner_distances(shape, 48)
     mask = shape.grey >= 40
     for start in (17,):
-        ways = walk(mask, tuple(np.rint(points[start]).astype(int).tolist()))
+        ways = find_ways(mask, tuple(np.rint(points[start]).astype(int).tolist()))
         slow = np.array([ways[tuple(at)] for at in np.rint(points).astype(int).tolist()])
         # 16 directions are up to 2.8 % too long; ways by 48 contour points turn corners a little too wide; half a pixel
         # of rounding at either end.
@@ -76,7 +76,7 @@ def test_the_way_round_a_notch_is_longer_than_the_straight_one():
     assert distances[left, right] == pytest.approx(by_the_corners * scale, rel=0.02)
 
 
-def test_each_points_histogram_is_a_whole():
+def test_each_histogram_sums_to_one():
     values = compute_shape_contexts(normalise_shape(horseshoe()), 60)
     assert values.dtype == np.float32
     assert values.shape == (60, DISTANCE_BINS * ANGLE_BINS)

@@ -76,11 +76,12 @@ def test_more_or_less_light_changes_no_code(light):
     # From 30 to 200, so that a little more light clips nothing.
     grey = np.random.default_rng(6).integers(30, 201, (32, 24)).astype(np.uint8)
     lighter = (grey.astype(int) + light).astype(np.uint8)
-    for one, other in zip(build_pyramid(grey, 3), build_pyramid(lighter, 3), strict=True):
-        everywhere = index_centres(np.ones(one.shape, bool))
+    for level, lighter_level in zip(build_pyramid(grey, 3), build_pyramid(lighter, 3), strict=True):
+        everywhere = index_centres(np.ones(level.shape, bool))
         for scale in make_ring_scales(1):
             np.testing.assert_array_equal(
-                CodedLevel(one).count_codes(everywhere, scale), CodedLevel(other).count_codes(everywhere, scale)
+                CodedLevel(level).count_codes(everywhere, scale),
+                CodedLevel(lighter_level).count_codes(everywhere, scale),
             )
 
 

@@ -9,7 +9,7 @@ def measure(mask):
     return dict(zip(LEAFLETS_NAMES, measure_leaflets(normalise_shape(mask)).tolist(), strict=True))
 
 
-def slow_opening(mask, radius):
+def open_slowly(mask, radius):
     """Union of the discs (of pixels) that fit into the mask."""
     rows, cols = np.indices(mask.shape)
     opened = np.zeros_like(mask)
@@ -31,7 +31,7 @@ def test_removed_and_added_are_openings_and_closings_by_discs():
     area = np.count_nonzero(mask)
     radii = (1.2, 2.5, 4.2)
     for radius, (removed, added, *_) in zip(radii, _measure_spectrum(mask, 1.0, radii), strict=True):
-        opened, closed = slow_opening(mask, radius), ~slow_opening(~mask, radius)
+        opened, closed = open_slowly(mask, radius), ~open_slowly(~mask, radius)
         # OpenCV's distance is the true one up to 2 %, which decides about a few pixels at the rim.
         assert removed * area == pytest.approx(area - np.count_nonzero(opened), abs=0.06 * area)
         assert added * area == pytest.approx(np.count_nonzero(closed) - area, abs=0.06 * area)

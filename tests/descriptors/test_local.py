@@ -22,7 +22,7 @@ CELL = 4
 SIDE = 4 * CELL
 
 
-def picture(rows, cols, seed=0):
+def draw_picture(rows, cols, seed=0):
     """Blobs at several sizes: structure in every cell, all grey values."""
     random = np.random.default_rng(seed)
     rough = cv2.resize(random.random((5, 7)), (cols, rows), interpolation=cv2.INTER_CUBIC)
@@ -31,13 +31,13 @@ def picture(rows, cols, seed=0):
     return np.uint8(255 * (values - values.min()) / np.ptp(values))
 
 
-def lab_picture(rows, cols, seed=0):
+def draw_lab_picture(rows, cols, seed=0):
     """Three planes of blobs."""
-    return np.dstack([picture(rows, cols, 3 * seed + plane) for plane in range(3)])
+    return np.dstack([draw_picture(rows, cols, 3 * seed + plane) for plane in range(3)])
 
 
-def literal_windows(grey, cell):
-    """Every window of 4 × 4 cells of one scale, pixel by pixel: [(row, col of its corner in cells, 16 × 8 sums)]."""
+def compute_patches_literally(grey, cell):
+    """Compute every patch of one scale, pixel by pixel: [(row, col of its corner in cells, 16 × 8 sums)]."""
     values = grey.astype(float) / 255
     rows, cols = grey.shape
     n_rows, n_cols = rows // cell, cols // cell
@@ -53,50 +53,50 @@ def literal_windows(grey, cell):
             components = np.linalg.solve([np.cos(angles), np.sin(angles)], [right, down])
             for orientation, component in zip((lower, (lower + 1) % 8), components, strict=True):
                 cells[row // cell, col // cell, orientation] += component / cell**2
-    windows = []
+    patches = []
     for row in range(n_rows - 3):
         for col in range(n_cols - 3):
-            windows.append((row, col, cells[row : row + 4, col : col + 4].reshape(16, 8)))
-    return windows
+            patches.append((row, col, cells[row : row + 4, col : col + 4].reshape(16, 8)))
+    return patches
 
 
-def root_shares(sums):
+def take_root_shares(sums):
     return np.sqrt(sums / (sums.sum() + 0.02)).ravel()
 
 
 @pytest.mark.parametrize(("rows", "cols"), [(16, 16), (24, 31), (27, 20)])
 def test_dense_sift_equals_the_literal_definition(rows, cols):
-    grey = picture(rows, cols)
+    grey = draw_picture(rows, cols)
     found = extract_dense_sift(grey, grid=Grid(CELL, n_scales=1))
-    wanted = literal_windows(grey, CELL)
-    assert found.descriptors.shape == (len(wanted), 128)
+    expected = compute_patches_literally(grey, CELL)
+    assert found.descriptors.shape == (len(expected), 128)
     # Means are rounded twice to 1/128 grey level: a part of 1e-5 of the full range, of which the root is taken.
-    np.testing.assert_allclose(found.descriptors, [root_shares(sums) for _, _, sums in wanted], atol=0.02)
-    places = [((row + 2) * CELL / rows, (col + 2) * CELL / cols) for row, col, _ in wanted]
-    np.testing.assert_allclose(found.positions, places, rtol=1e-6)
+    np.testing.assert_allclose(found.descriptors, [take_root_shares(sums) for _, _, sums in expected], atol=0.02)
+    positions = [((row + 2) * CELL / rows, (col + 2) * CELL / cols) for row, col, _ in expected]
+    np.testing.assert_allclose(found.positions, positions, rtol=1e-6)
     np.testing.assert_allclose(found.scales, np.log2(SIDE / max(rows, cols)), rtol=1e-6)
 
 
 def test_further_scales_are_those_of_reduced_pictures():
-    grey = picture(64, 48)
+    grey = draw_picture(64, 48)
     found = extract_dense_sift(grey, grid=Grid(n_scales=9))
     # Reduced by √2 and 2, and no further: 64 × 48 at a half of the root of a half is 23 × 17, and at a quarter 16 × 12,
     # smaller than a patch.
     between = cv2.resize(grey, (34, 45), interpolation=cv2.INTER_LINEAR)
     half = cv2.resize(grey, (24, 32), interpolation=cv2.INTER_AREA)
     quarter = cv2.resize(between[:44], (17, 22), interpolation=cv2.INTER_AREA)
-    wanted = concatenate_features(
-        [extract_dense_sift(one, grid=Grid(n_scales=1)) for one in (grey, between, half, quarter)]
+    expected = concatenate_features(
+        [extract_dense_sift(level, grid=Grid(n_scales=1)) for level in (grey, between, half, quarter)]
     )
-    np.testing.assert_array_equal(found.descriptors, wanted.descriptors)
-    # The half row that is left out at an odd size moves places by a part of a pixel.
-    np.testing.assert_allclose(found.positions, wanted.positions, atol=1e-6)
-    np.testing.assert_allclose(found.scales, wanted.scales, rtol=1e-6)
+    np.testing.assert_array_equal(found.descriptors, expected.descriptors)
+    # The half row that is left out at an odd size moves positions by a part of a pixel.
+    np.testing.assert_allclose(found.positions, expected.positions, atol=1e-6)
+    np.testing.assert_allclose(found.scales, expected.scales, rtol=1e-6)
 
 
 @given(st.integers(0, 1000), st.sampled_from([1, 2, 4]))
 def test_rows_are_roots_of_shares(seed, n_scales):
-    rows = extract_dense_sift(picture(40, 56, seed), grid=Grid(n_scales=n_scales)).descriptors
+    rows = extract_dense_sift(draw_picture(40, 56, seed), grid=Grid(n_scales=n_scales)).descriptors
     assert rows.dtype == np.float32
     assert (rows >= 0).all()
     norms = np.linalg.norm(rows, axis=1)
@@ -110,8 +110,8 @@ def test_a_flat_picture_has_no_structure():
 
 
 @given(st.floats(0.3, 0.9), st.integers(0, 40))
-def test_light_hardly_counts(gain, offset):
-    grey = picture(32, 32)
+def test_light_hardly_matters(gain, offset):
+    grey = draw_picture(32, 32)
     darker = np.uint8(np.round(grey * gain * (255 - offset) / 255 + offset))
     bright, dark = (
         extract_dense_sift(grey, grid=Grid(n_scales=1)).descriptors,
@@ -121,7 +121,7 @@ def test_light_hardly_counts(gain, offset):
     assert np.abs(bright - dark).max() < 0.08
 
 
-def mirrored_cells(descriptors):
+def mirror_cells(descriptors):
     """The descriptor that the mirror image of a patch has: columns of cells swapped, orientation o becomes 4 - o."""
     values = descriptors.reshape(-1, 4, 4, 8)[:, :, ::-1]
     return values[..., [(4 - o) % 8 for o in range(8)]].reshape(len(descriptors), -1)
@@ -129,31 +129,33 @@ def mirrored_cells(descriptors):
 
 @given(st.integers(0, 1000))
 def test_a_mirror_image_permutes_cells_and_orientations(seed):
-    grey = picture(24, 32, seed)
+    grey = draw_picture(24, 32, seed)
     found, mirror = (
         extract_dense_sift(grey, grid=Grid(n_scales=1)),
         extract_dense_sift(np.ascontiguousarray(grey[:, ::-1]), grid=Grid(n_scales=1)),
     )
     order = np.lexsort((1 - mirror.positions[:, 1], mirror.positions[:, 0]))
-    np.testing.assert_allclose(mirrored_cells(mirror.descriptors[order]), found.descriptors, atol=1e-6)
+    np.testing.assert_allclose(mirror_cells(mirror.descriptors[order]), found.descriptors, atol=1e-6)
 
 
-@pytest.mark.parametrize(("describe", "draw"), [(extract_dense_sift, picture), (extract_chroma_sift, lab_picture)])
-@pytest.mark.parametrize("way", range(8))
-def test_every_eighth_window_is_read_as_in_the_turned_and_mirrored_picture(way, describe, draw):
-    # Whole cells fill the picture at this size: the turned one has its windows at the same places.
+@pytest.mark.parametrize(
+    ("extract", "draw"), [(extract_dense_sift, draw_picture), (extract_chroma_sift, draw_lab_picture)]
+)
+@pytest.mark.parametrize("symmetry", range(8))
+def test_every_eighth_window_is_read_as_in_the_turned_and_mirrored_picture(symmetry, extract, draw):
+    # Whole cells fill the picture at this size: the turned one has its patches at the same positions.
     image = draw(64, 64)
-    turned = np.rot90(image, way // 2)
-    turned = np.ascontiguousarray(turned[:, ::-1] if way % 2 else turned)
-    there = describe(turned, grid=Grid(n_scales=1))
-    places = [tuple(place) for place in np.round(there.positions, 4)]
-    found = describe(image, grid=Grid(n_scales=1, symmetry="turns"))
-    own = found.take(np.arange(way, len(found), SYMMETRIES["turns"]))
+    turned = np.rot90(image, symmetry // 2)
+    turned = np.ascontiguousarray(turned[:, ::-1] if symmetry % 2 else turned)
+    there = extract(turned, grid=Grid(n_scales=1))
+    positions = [tuple(position) for position in np.round(there.positions, 4)]
+    found = extract(image, grid=Grid(n_scales=1, symmetry="turns"))
+    own = found.take(np.arange(symmetry, len(found), SYMMETRIES["turns"]))
     assert len(own) >= 3
-    for values, place, scale in zip(own.descriptors, np.round(own.positions, 4), own.scales, strict=True):
-        twins = [i for i, other in enumerate(places) if other == tuple(place) and there.scales[i] == scale]
-        assert len(twins) == 1
-        np.testing.assert_allclose(values, there.descriptors[twins[0]], atol=1e-6)
+    for values, position, scale in zip(own.descriptors, np.round(own.positions, 4), own.scales, strict=True):
+        matches = [i for i, other in enumerate(positions) if other == tuple(position) and there.scales[i] == scale]
+        assert len(matches) == 1
+        np.testing.assert_allclose(values, there.descriptors[matches[0]], atol=1e-6)
 
 
 def test_the_order_of_turned_colour_cells():
@@ -161,7 +163,7 @@ def test_the_order_of_turned_colour_cells():
     plain = extract_dense_colour(lab, grid=Grid(n_scales=1)).descriptors.reshape(4, 4, 6)
     wide = np.hstack([lab, lab])
     mirrored = extract_dense_colour(wide, grid=Grid(n_scales=1, symmetry="mirror", max_patches=5))
-    # The windows of 16 × 32 pixels stand at columns 0 to 4; the fifth, as the first, holds the picture as it is.
+    # The patches of 16 × 32 pixels stand at columns 0 to 4; the fifth, as the first, holds the picture as it is.
     assert len(mirrored) == 5
     np.testing.assert_allclose(mirrored.descriptors[4].reshape(4, 4, 6), plain, atol=1e-6)
     shifted = extract_dense_colour(wide[:, 4:20], grid=Grid(n_scales=1)).descriptors.reshape(4, 4, 6)
@@ -169,18 +171,20 @@ def test_the_order_of_turned_colour_cells():
 
 
 def test_chroma_sift_is_sift_of_both_channels_normalised_together():
-    lab = lab_picture(24, 31)
+    lab = draw_lab_picture(24, 31)
     found = extract_chroma_sift(lab, grid=Grid(CELL, n_scales=1))
     assert found.descriptors.shape == (3 * 4, CHROMA_LENGTH)
-    channels = [literal_windows(lab[:, :, plane], CELL) for plane in (1, 2)]
-    wanted = [root_shares(np.concatenate([a, b], axis=1)) for (_, _, a), (_, _, b) in zip(*channels, strict=True)]
+    channels = [compute_patches_literally(lab[:, :, plane], CELL) for plane in (1, 2)]
+    expected = [
+        take_root_shares(np.concatenate([a, b], axis=1)) for (_, _, a), (_, _, b) in zip(*channels, strict=True)
+    ]
     # As for grey: the root of a part of 1e-5 of the full range.
-    np.testing.assert_allclose(found.descriptors, wanted, atol=0.02)
+    np.testing.assert_allclose(found.descriptors, expected, atol=0.02)
     assert (np.linalg.norm(found.descriptors, axis=1) < 1).all()
 
 
 def test_chroma_sift_lies_on_the_grid_of_sift_and_is_blind_to_lightness():
-    lab, region = lab_picture(50, 40), np.zeros((50, 40), bool)
+    lab, region = draw_lab_picture(50, 40), np.zeros((50, 40), bool)
     region[10:35, 5:30] = True
     sift, chroma = extract_dense_sift(lab[:, :, 0], region), extract_chroma_sift(lab, region)
     np.testing.assert_array_equal(sift.positions, chroma.positions)
@@ -190,8 +194,8 @@ def test_chroma_sift_lies_on_the_grid_of_sift_and_is_blind_to_lightness():
     np.testing.assert_array_equal(extract_chroma_sift(other, region).descriptors, chroma.descriptors)
 
 
-def test_chroma_sift_leaves_out_patches_of_one_hue():
-    grey = np.dstack([picture(32, 32), np.full((32, 32), 128, np.uint8), np.full((32, 32), 128, np.uint8)])
+def test_chroma_sift_drops_patches_of_one_hue():
+    grey = np.dstack([draw_picture(32, 32), np.full((32, 32), 128, np.uint8), np.full((32, 32), 128, np.uint8)])
     assert len(extract_chroma_sift(grey)) == 0
     assert len(extract_chroma_sift(np.full((32, 32, 3), (90, 40, 200), np.uint8))) == 0
     # A step of n levels of b along the middle is seen by the pixels on both sides of it, in eight of the 16 cells:
@@ -199,7 +203,7 @@ def test_chroma_sift_leaves_out_patches_of_one_hue():
     for levels, remains in ((1, False), (2, False), (3, True), (200, True)):
         lab = np.full((16, 16, 3), 20, np.uint8)
         lab[:, 8:, 2] += np.uint8(levels)
-        sums = sum(windows.sum() for _, _, windows in literal_windows(lab[:, :, 2], CELL))
+        sums = sum(patches.sum() for _, _, patches in compute_patches_literally(lab[:, :, 2], CELL))
         assert (sums >= 0.02) == remains
         assert len(extract_chroma_sift(lab, grid=Grid(n_scales=1))) == remains
 
@@ -218,19 +222,19 @@ def test_dense_colour_equals_means_and_deviations_of_cells():
     lab = np.random.default_rng(1).integers(0, 256, (20, 24, 3), dtype=np.uint8)
     found = extract_dense_colour(lab, grid=Grid(n_scales=1))
     assert found.descriptors.shape == (2 * 3, COLOUR_LENGTH)
-    wanted = []
+    expected = []
     for row in range(2):
         for col in range(3):
             for cell_row in range(row, row + 4):
                 for cell_col in range(col, col + 4):
                     cell = lab[4 * cell_row : 4 * cell_row + 4, 4 * cell_col : 4 * cell_col + 4] / 255
-                    wanted += [*cell.mean(axis=(0, 1)), *cell.std(axis=(0, 1))]
+                    expected += [*cell.mean(axis=(0, 1)), *cell.std(axis=(0, 1))]
     # Variance as a difference of float32 squares.
-    np.testing.assert_allclose(found.descriptors, np.reshape(wanted, (6, 96)), atol=1e-5)
+    np.testing.assert_allclose(found.descriptors, np.reshape(expected, (6, 96)), atol=1e-5)
 
 
 def test_dense_colour_lies_on_the_grid_of_dense_sift():
-    grey = picture(50, 40)
+    grey = draw_picture(50, 40)
     lab = np.dstack([grey] * 3)
     region = np.zeros((50, 40), bool)
     region[10:35, 5:30] = True
@@ -240,7 +244,7 @@ def test_dense_colour_lies_on_the_grid_of_dense_sift():
 
 
 def test_detected_points():
-    grey = picture(120, 160)
+    grey = draw_picture(120, 160)
     found = extract_detected_sift(grey, max_points=20)
     assert 1 <= len(found) <= 25  # a point of two orientations counts twice
     assert found.descriptors.shape[1] == SIFT_LENGTH
@@ -252,7 +256,7 @@ def test_detected_points():
     assert len(extract_detected_sift(np.full((60, 60), 7, np.uint8))) == 0
 
 
-def test_shape_contexts_are_local_features_without_a_place():
+def test_shape_contexts_are_local_features_without_a_position():
     mask = np.zeros((90, 60), np.uint8)
     cv2.ellipse(mask, (30, 45), (20, 38), 10, 0, 360, 1, -1)
     found = extract_inner_distance(mask > 0)
@@ -267,7 +271,7 @@ def test_a_registered_descriptor_is_as_long_as_it_says(name):
     descriptor = get_local_descriptor(name)
     mask = np.zeros((90, 60), np.uint8)
     cv2.ellipse(mask, (30, 45), (20, 38), 10, 0, 360, 1, -1)
-    source = {"grey": picture(90, 60), "lab": lab_picture(90, 60), "mask": mask > 0}[descriptor.reads]
+    source = {"grey": draw_picture(90, 60), "lab": draw_lab_picture(90, 60), "mask": mask > 0}[descriptor.reads]
     found = descriptor.compute(source, mask > 0, Grid())
     assert len(found) > 0
     assert found.descriptors.shape[1] == descriptor.length

@@ -25,13 +25,13 @@ def leaf():
 
 
 @pytest.fixture(scope="module")
-def described(leaf):
+def measured(leaf):
     return measure_families(*leaf)
 
 
 @pytest.mark.parametrize("name", FAMILIES)
-def test_every_family_measures_as_many_finite_numbers_as_it_names(name, described):
-    values, names = described[name], FAMILIES[name].value_names
+def test_every_family_measures_as_many_finite_numbers_as_it_names(name, measured):
+    values, names = measured[name], FAMILIES[name].value_names
     assert values.dtype == np.float32
     assert values.shape == (len(names),)
     assert np.isfinite(values).all()
@@ -46,31 +46,31 @@ def test_a_family_that_refers_to_a_paper_cites_it(family):
 
 
 @pytest.mark.parametrize("name", ["geometry", "outline", "colour"])
-def test_a_family_alone_measures_the_same(name, leaf, described):
-    np.testing.assert_array_equal(measure_families(*leaf, [name])[name], described[name])
+def test_a_family_alone_measures_the_same(name, leaf, measured):
+    np.testing.assert_array_equal(measure_families(*leaf, [name])[name], measured[name])
 
 
-def test_the_petiole_shows_only_where_it_belongs(leaf, described):
+def test_the_petiole_shows_only_where_it_belongs(leaf, measured):
     image, segmentation = leaf
     bare = Segmentation(segmentation.blade, segmentation.blade, 1.0, segmentation.box)
     without = measure_families(image, bare, ["geometry", "geometry_whole"])
-    np.testing.assert_array_equal(without["geometry"], described["geometry"])
-    assert not np.array_equal(without["geometry_whole"], described["geometry_whole"])
+    np.testing.assert_array_equal(without["geometry"], measured["geometry"])
+    assert not np.array_equal(without["geometry_whole"], measured["geometry_whole"])
 
 
-def test_columns_are_unique_and_as_many_as_values(described):
+def test_columns_are_unique_and_as_many_as_values(measured):
     names = get_column_names()
-    assert len(names) == len(set(names)) == sum(map(len, described.values()))
+    assert len(names) == len(set(names)) == sum(map(len, measured.values()))
     assert "geometry.log_aspect_box" in names
     assert get_column_names(["hu"]) == [f"hu.log_{k}" for k in range(1, 8)]
 
 
-def test_families_come_in_the_order_asked_for(leaf):
+def test_families_keep_the_order_of_their_names(leaf):
     assert list(measure_families(*leaf, ["hu", "geometry"])) == ["hu", "geometry"]
     assert [family.name for family in find_families(["hu", "geometry"])] == ["hu", "geometry"]
 
 
-def test_every_family_says_what_it_is():
+def test_every_family_has_its_name_and_a_summary():
     for name, family in FAMILIES.items():
         assert family.name == name
         assert family.summary

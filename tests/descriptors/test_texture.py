@@ -14,7 +14,7 @@ from leafid.errors import LeafidError
 
 
 def leaf(rows=300, cols=240, period=9.0, teeth=0.0):
-    """A leaf with stripes and, if wanted, teeth, on a sheet."""
+    """A leaf with stripes and optional teeth, on a sheet."""
     image = np.full((rows, cols, 3), 240, np.uint8)
     angles = np.linspace(0, 2 * np.pi, 721)[:-1]
     wave = 1 + teeth * np.sign(np.sin(24 * angles))
@@ -29,7 +29,7 @@ def leaf(rows=300, cols=240, period=9.0, teeth=0.0):
     return image, mask > 0
 
 
-def parts(texture):
+def list_parts(texture):
     return texture.interior, texture.border, texture.outline
 
 
@@ -50,9 +50,9 @@ def test_a_leaf_has_three_textures():
 
 
 def test_the_inside_shows_in_the_interior_and_not_in_the_outline():
-    one, other = LeafTexture(*leaf(period=9)), LeafTexture(*leaf(period=30))
-    assert np.abs(one.interior - other.interior).max() > 0.2
-    np.testing.assert_array_equal(one.outline, other.outline)
+    narrow, wide = LeafTexture(*leaf(period=9)), LeafTexture(*leaf(period=30))
+    assert np.abs(narrow.interior - wide.interior).max() > 0.2
+    np.testing.assert_array_equal(narrow.outline, wide.outline)
 
 
 def test_teeth_show_in_the_outline():
@@ -60,22 +60,22 @@ def test_teeth_show_in_the_outline():
     assert np.abs(smooth.outline - toothed.outline).max() > 0.1
 
 
-def test_the_ground_does_not_matter():
+def test_the_background_does_not_matter():
     image, mask = leaf()
     other = np.where(mask[..., None], image, 20).astype(np.uint8)
-    # Only resized pixels that straddle the edge hold some of the ground.
-    one, two = LeafTexture(image, mask), LeafTexture(other, mask)
-    np.testing.assert_array_equal(one.outline, two.outline)
+    # Only resized pixels that straddle the edge hold some background.
+    on_white, on_black = LeafTexture(image, mask), LeafTexture(other, mask)
+    np.testing.assert_array_equal(on_white.outline, on_black.outline)
     # (By how much a leaf with teeth differs, see below: 0.017.)
-    assert np.abs(one.border - two.border).mean() < 0.005
+    assert np.abs(on_white.border - on_black.border).mean() < 0.005
 
 
 def test_quarter_turns_of_a_leaf_change_little():
     image, mask = leaf()
-    one = LeafTexture(image, mask)
-    two = LeafTexture(np.ascontiguousarray(np.rot90(image)), np.ascontiguousarray(np.rot90(mask)))
+    upright = LeafTexture(image, mask)
+    turned = LeafTexture(np.ascontiguousarray(np.rot90(image)), np.ascontiguousarray(np.rot90(mask)))
     # Resizing rounds differently and the margin may have one pixel more on the other side.
-    for a, b in zip(parts(one), parts(two), strict=True):
+    for a, b in zip(list_parts(upright), list_parts(turned), strict=True):
         assert np.abs(a - b).mean() < 0.01
 
 
@@ -83,28 +83,28 @@ def test_quarter_turns_of_a_leaf_change_little():
 def test_a_larger_picture_changes_little(factor):
     image, mask = leaf()
     large = image.repeat(factor, axis=0).repeat(factor, axis=1), mask.repeat(factor, axis=0).repeat(factor, axis=1)
-    one, same = LeafTexture(image, mask), LeafTexture(*large)
+    original, enlarged = LeafTexture(image, mask), LeafTexture(*large)
     # Repeated pixels are resized to nearly, not exactly, the same: leaves with other stripes, and with teeth, differ by
     # several times as much in the parts that these change.
     striped, toothed = LeafTexture(*leaf(period=30)), LeafTexture(*leaf(teeth=0.06))
     for part, unlike in (("interior", striped), ("border", toothed), ("outline", toothed)):
-        difference = np.abs(getattr(one, part) - getattr(same, part)).mean()
-        assert difference < 0.3 * np.abs(getattr(one, part) - getattr(unlike, part)).mean()
+        difference = np.abs(getattr(original, part) - getattr(enlarged, part)).mean()
+        assert difference < 0.3 * np.abs(getattr(original, part) - getattr(unlike, part)).mean()
 
 
-def test_where_the_leaf_lies_does_not_matter():
+def test_the_position_of_the_leaf_does_not_matter():
     image, mask = leaf()
     moved = np.roll(image, (13, -9), (0, 1)), np.roll(mask, (13, -9), (0, 1))
-    for a, b in zip(parts(LeafTexture(image, mask)), parts(LeafTexture(*moved)), strict=True):
+    for a, b in zip(list_parts(LeafTexture(image, mask)), list_parts(LeafTexture(*moved)), strict=True):
         np.testing.assert_array_equal(a, b)
 
 
 @pytest.mark.parametrize("box", [(slice(5, 6), slice(5, 6)), (slice(0, 40), slice(7, 8)), (slice(0, 40), slice(0, 40))])
-def test_tiny_thin_and_full_masks_are_taken(box):
+def test_tiny_thin_and_full_masks_are_measured(box):
     mask = np.zeros((40, 40), bool)
     mask[box] = True
     image = np.random.default_rng(0).integers(0, 256, (40, 40, 3)).astype(np.uint8)
-    assert all(np.isfinite(part).all() for part in parts(LeafTexture(image, mask)))
+    assert all(np.isfinite(part).all() for part in list_parts(LeafTexture(image, mask)))
 
 
 @pytest.mark.parametrize(

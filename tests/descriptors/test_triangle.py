@@ -21,7 +21,7 @@ def leaf(size=360):
     return np.hypot(rows, 1.4 * cols) <= 120 * (1 + 0.3 * np.cos(3 * angle))
 
 
-def slow_signals(contour):
+def compute_signals_slowly(contour):
     """Each triangle by itself, in x right and y up."""
     points = [(float(col), -float(row)) for row, col in contour]
     count = len(points)
@@ -45,7 +45,7 @@ def slow_signals(contour):
 
 def test_signals_are_those_of_each_triangle():
     contour = resample(normalise_shape(leaf()).contour, POINTS)
-    fast, slow = compute_triangle_signals(contour), slow_signals(contour)
+    fast, slow = compute_triangle_signals(contour), compute_signals_slowly(contour)
     for kind, expected in slow.items():
         # arccos near 1 loses half of the digits.
         np.testing.assert_allclose(fast[kind], expected, atol=1e-6 if kind == "angle" else 1e-9, err_msg=kind)
@@ -79,7 +79,7 @@ def test_notches_are_negative_and_straight_stretches_nothing():
 
 def test_fourier_values_are_literal_magnitudes():
     shape = normalise_shape(leaf())
-    signals = slow_signals(shape.contour[::4])
+    signals = compute_signals_slowly(shape.contour[::4])
     values = measure_arches(shape).reshape(2, len(SPANS), HARMONICS)
     for index, kind in enumerate(("height", "chord")):
         for row in (0, 4, 9):
@@ -88,9 +88,9 @@ def test_fourier_values_are_literal_magnitudes():
                 assert values[index, row, k] == pytest.approx(np.sqrt(abs(total) / POINTS), abs=1e-5)
 
 
-def test_quantiles_are_places_in_the_sorted_signal():
+def test_quantiles_are_values_of_the_sorted_signal():
     shape = normalise_shape(leaf())
-    signals = slow_signals(shape.contour[::4])
+    signals = compute_signals_slowly(shape.contour[::4])
     values = measure_triangles(shape).reshape(4, len(SPANS), len(QUANTILES))
     for index, kind in enumerate(("area", "chord", "ratio", "angle")):
         for row in range(len(SPANS)):

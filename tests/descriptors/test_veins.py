@@ -65,7 +65,7 @@ def test_shares_and_directions_add_up():
             assert sum(list_directions(values, sign, width)) == pytest.approx(1, abs=1e-5)
     for width in WIDTHS:
         shares = sum(value for name, value in values.items() if f"_{width:g}_strength" in name)
-        # Each place is on a light ridge, on a dark one, or (rarely) on none.
+        # Each pixel is on a light ridge, on a dark one, or (rarely) on none.
         assert 0.95 < shares <= 1 + 1e-5
 
 

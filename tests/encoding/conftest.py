@@ -1,4 +1,4 @@
-"""What the tests of encoders share."""
+"""Fixtures of the encoder tests."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from leafid.descriptors.local import LocalFeatures
 def features():
     """Draw local features without any structure."""
 
-    def drawn(n, d=8, seed=0):
+    def draw(n, d=8, seed=0):
         random = np.random.default_rng(seed)
         return LocalFeatures(
             random.normal(size=(n, d)).astype(np.float32),
@@ -18,4 +18,4 @@ def features():
             random.random(n).astype(np.float32),
         )
 
-    return drawn
+    return draw

@@ -15,15 +15,15 @@ def kind(request):
 
 
 @pytest.mark.parametrize(("modes", "position"), [(7, 1.0), (4, 0.5)])
-def test_restored_encodes_alike_and_shapes_are_told(kind, modes, position, features):
+def test_a_restored_encoder_encodes_alike_and_shapes_are_known(kind, modes, position, features):
     encoder = KINDS[kind](modes, 5, position).fit(features(500))
     state = encoder.get_state()
     assert {name: array.shape for name, array in state.items()} == encoder.get_state_shapes(8)
-    again = make_encoder(kind, modes, 5, position, 0).set_state(state)
-    np.testing.assert_array_equal(again.transform(features(30)), encoder.transform(features(30)))
+    restored = make_encoder(kind, modes, 5, position, 0).set_state(state)
+    np.testing.assert_array_equal(restored.transform(features(30)), encoder.transform(features(30)))
 
 
-def test_learning_the_same_twice_gives_the_same_bytes(kind, features):
+def test_fitting_twice_gives_the_same_bytes(kind, features):
     first, second = (KINDS[kind](3, 5, 1.0, seed=4).fit(features(300)).get_state() for _ in range(2))
     assert all(first[name].tobytes() == second[name].tobytes() for name in first)
 

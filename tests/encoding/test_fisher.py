@@ -21,10 +21,10 @@ def encoder():
     return FisherEncoder(4, 5, 0.5).fit(features(500))
 
 
-def literal(rows, weights, means, variances):
+def compute_literally(rows, weights, means, variances):
     """Sánchez et al., equations 17 and 18, feature by feature and mode by mode, without the normalisations."""
     n, d = rows.shape
-    by_mean, by_deviation = np.zeros((len(weights), d)), np.zeros((len(weights), d))
+    d_mu, d_sigma = np.zeros((len(weights), d)), np.zeros((len(weights), d))
     for row in rows:
         densities = [
             w * np.prod(np.exp(-((row - m) ** 2) / (2 * v)) / np.sqrt(2 * np.pi * v))
@@ -33,12 +33,12 @@ def literal(rows, weights, means, variances):
         for k, density in enumerate(densities):
             posterior = density / sum(densities)
             deviation = (row - means[k]) / np.sqrt(variances[k])
-            by_mean[k] += posterior * deviation / (n * np.sqrt(weights[k]))
-            by_deviation[k] += posterior * (deviation**2 - 1) / (n * np.sqrt(2 * weights[k]))
-    return np.concatenate([by_mean.ravel(), by_deviation.ravel()])
+            d_mu[k] += posterior * deviation / (n * np.sqrt(weights[k]))
+            d_sigma[k] += posterior * (deviation**2 - 1) / (n * np.sqrt(2 * weights[k]))
+    return np.concatenate([d_mu.ravel(), d_sigma.ravel()])
 
 
-def normalised(vector):
+def normalise(vector):
     vector = np.sign(vector) * np.sqrt(np.abs(vector))
     return vector / np.linalg.norm(vector)
 
@@ -47,13 +47,13 @@ def normalised(vector):
 def test_equals_the_literal_formula(encoder, n):
     found = features(n, seed=n)
     rows = encoder.projection_.transform(found).astype(np.float64)
-    wanted = normalised(
-        literal(rows, *(a.astype(float) for a in (encoder.weights_, encoder.means_, encoder.variances_)))
+    expected = normalise(
+        compute_literally(rows, *(a.astype(float) for a in (encoder.weights_, encoder.means_, encoder.variances_)))
     )
     vector = encoder.transform(found)
     assert vector.dtype == np.float32
     # Sums in float32 that nearly cancel, then a square root: 1e-6 becomes 1e-3.
-    np.testing.assert_allclose(vector, wanted, atol=2e-3)
+    np.testing.assert_allclose(vector, expected, atol=2e-3)
 
 
 def test_equals_scikit_image_up_to_its_conventions(encoder):
@@ -68,7 +68,7 @@ def test_equals_scikit_image_up_to_its_conventions(encoder):
     theirs = fisher_vector(rows, mixture, improved=False)[4:]
     theirs[theirs.size // 2 :] *= -1
     # Ours sums in float32, and a square root follows.
-    np.testing.assert_allclose(encoder.transform(found), normalised(theirs), atol=2e-3)
+    np.testing.assert_allclose(encoder.transform(found), normalise(theirs), atol=2e-3)
 
 
 def test_is_of_length_one_and_zero_without_features(encoder):
@@ -78,7 +78,7 @@ def test_is_of_length_one_and_zero_without_features(encoder):
     assert not nothing.any()
 
 
-def test_neither_order_nor_number_counts(encoder):
+def test_neither_order_nor_number_matters(encoder):
     found = features(50, seed=3)
     twice = found.take(np.tile(np.random.default_rng(0).permutation(50), 2))
     # Sums in another order, see above.
@@ -90,12 +90,12 @@ def test_a_feature_far_from_every_mode_stays_finite(encoder):
     assert np.isfinite(encoder.transform(far)).all()
 
 
-def test_the_features_that_were_learned_from_pull_nowhere():
+def test_the_gradient_vanishes_on_the_training_features():
     """The gradient vanishes at the maximum of the likelihood: before normalisation all is about 0."""
     found = features(2000)
     encoder = FisherEncoder(4, 5).fit(found)
     rows = encoder.projection_.transform(found).astype(np.float64)
-    raw = literal(rows, encoder.weights_, encoder.means_, encoder.variances_)
+    raw = compute_literally(rows, encoder.weights_, encoder.means_, encoder.variances_)
     assert np.abs(raw).max() < 0.05
 
 

@@ -18,10 +18,10 @@ def test_equals_principal_components_but_for_sign_and_scale():
     found = features()
     rows = Projection(4).fit(found).transform(found)
     pca = PCA(4).fit(found.descriptors)
-    wanted = pca.transform(found.descriptors) / np.sqrt(pca.explained_variance_[0])
+    expected = pca.transform(found.descriptors) / np.sqrt(pca.explained_variance_[0])
     assert rows.dtype == np.float32
-    signs = np.sign((rows * wanted).sum(axis=0))
-    np.testing.assert_allclose(rows, wanted * signs, atol=1e-4)  # float32 against float64
+    signs = np.sign((rows * expected).sum(axis=0))
+    np.testing.assert_allclose(rows, expected * signs, atol=1e-4)  # float32 against float64
     assert rows[:, 0].std(ddof=1) == pytest.approx(1, abs=1e-4)
 
 
@@ -30,7 +30,7 @@ def test_the_sign_of_an_axis_is_fixed():
     assert (axes[np.abs(axes).argmax(axis=0), np.arange(6)] > 0).all()
 
 
-def test_axes_that_were_read_give_the_same_rows_to_the_bit():
+def test_axes_read_from_a_file_give_the_same_rows_to_the_bit():
     found = features(2000, 128)
     learned = Projection(62, 1.0).fit(found)
     # As they come out of a file.
@@ -39,7 +39,7 @@ def test_axes_that_were_read_give_the_same_rows_to_the_bit():
     assert learned.transform(found).tobytes() == Projection(62, 1.0).set_state(stored).transform(found).tobytes()
 
 
-def test_the_place_is_appended_as_standard_scores_times_the_weight():
+def test_the_position_is_appended_as_standard_scores_times_the_weight():
     found = features()
     rows = Projection(4, 0.5).fit(found).transform(found)
     assert rows.shape == (300, 7)
@@ -48,17 +48,17 @@ def test_the_place_is_appended_as_standard_scores_times_the_weight():
     np.testing.assert_allclose(rows[:, 4:].std(axis=0), 0.5, rtol=3e-6)  # float32
 
 
-def test_equal_places_and_equal_descriptors_stay_finite():
+def test_equal_positions_and_equal_descriptors_stay_finite():
     same = LocalFeatures(np.ones((5, 8), np.float32), np.full((5, 2), 0.5, np.float32), np.zeros(5, np.float32))
     assert np.isfinite(Projection(3, 1.0).fit(same).transform(same)).all()
 
 
 @pytest.mark.parametrize("n_components", [3, 10, 64])
-def test_shapes_are_told_before_learning(n_components):
+def test_shapes_are_known_before_fitting(n_components):
     learned = Projection(n_components, 1.0).fit(features())
     state = learned.get_state()
     assert {name: array.shape for name, array in state.items()} == learned.get_state_shapes(10)
     assert all(array.dtype == np.float32 for array in state.values())
-    again = Projection(n_components, 1.0).set_state(state)
-    np.testing.assert_array_equal(again.transform(features(seed=1)), learned.transform(features(seed=1)))
-    assert again.transform(features()).shape[1] == learned.count_values(10)
+    restored = Projection(n_components, 1.0).set_state(state)
+    np.testing.assert_array_equal(restored.transform(features(seed=1)), learned.transform(features(seed=1)))
+    assert restored.transform(features()).shape[1] == learned.count_values(10)

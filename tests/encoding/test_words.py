@@ -24,19 +24,19 @@ def test_counts_nearest_words(encoder, n, features):
     assert histogram.sum() == pytest.approx(1)
 
 
-def test_nothing_is_all_zero(encoder, features):
+def test_no_features_give_zeros(encoder, features):
     assert not encoder.transform(features(0)).any()
     assert encoder.transform(features(0)).shape == (encoder.n_features,) == (7,)
 
 
-def test_separate_heaps_become_words():
+def test_separate_clusters_become_words():
     random = np.random.default_rng(0)
-    heaps = np.array([[0, 0], [10, 0], [0, 10]], np.float32)
-    which = random.integers(3, size=300)
-    rows = heaps[which] + random.normal(scale=0.1, size=(300, 2)).astype(np.float32)
+    clusters = np.array([[0, 0], [10, 0], [0, 10]], np.float32)
+    labels = random.integers(3, size=300)
+    rows = clusters[labels] + random.normal(scale=0.1, size=(300, 2)).astype(np.float32)
     found = LocalFeatures(rows.astype(np.float32), np.zeros((300, 2), np.float32), np.zeros(300, np.float32))
     encoder = BagOfWordsEncoder(3, 2).fit(found)
-    np.testing.assert_allclose(np.sort(encoder.transform(found)), np.sort(np.bincount(which) / 300), rtol=1e-6)
+    np.testing.assert_allclose(np.sort(encoder.transform(found)), np.sort(np.bincount(labels) / 300), rtol=1e-6)
 
 
 def test_equal_features_pass_without_a_warning_of_a_library(features):

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from leafid.segmentation.guided import GuidedFilter
 
 
-def literal(guide, values, radius, epsilon):
-    """Fit a line in every window; average what the windows around a place say of it."""
+def filter_literally(guide, values, radius, epsilon):
+    """Fit a line in every window; average what the windows around a pixel predict for it."""
     rows, cols = guide.shape
-    wide_guide, wide_values = (np.pad(one.astype(np.float64), radius, mode="edge") for one in (guide, values))
+    wide_guide, wide_values = (np.pad(plane.astype(np.float64), radius, mode="edge") for plane in (guide, values))
     slope, offset = np.empty((rows, cols)), np.empty((rows, cols))
     side = 2 * radius + 1
     for row in range(rows):
@@ -29,40 +29,40 @@ def literal(guide, values, radius, epsilon):
     return found
 
 
-def random_map(seed, rows, cols):
+def draw_random_map(seed, rows, cols):
     return np.random.default_rng(seed).random((rows, cols), np.float32)
 
 
 @given(st.integers(0, 99), st.integers(1, 9), st.integers(1, 9), st.integers(1, 3), st.sampled_from([1e-3, 0.1]))
-def test_it_is_the_formula(seed, rows, cols, radius, epsilon):
-    guide, values = random_map(seed, rows, cols), random_map(seed + 100, rows, cols)
+def test_equals_the_literal_formula(seed, rows, cols, radius, epsilon):
+    guide, values = draw_random_map(seed, rows, cols), draw_random_map(seed + 100, rows, cols)
     found = GuidedFilter(guide, radius, epsilon)(values)
     # Differences of single-precision means of squares, divided by variance + epsilon.
-    np.testing.assert_allclose(found, literal(guide, values, radius, epsilon), atol=2e-6 / epsilon**0.5)
+    np.testing.assert_allclose(found, filter_literally(guide, values, radius, epsilon), atol=2e-6 / epsilon**0.5)
 
 
 @given(st.integers(0, 99), st.integers(1, 4))
-def test_it_turns_and_mirrors_with_the_picture(seed, turns):
-    guide, values = random_map(seed, 7, 11), random_map(seed + 100, 7, 11)
+def test_filters_a_turned_or_mirrored_picture_alike(seed, turns):
+    guide, values = draw_random_map(seed, 7, 11), draw_random_map(seed + 100, 7, 11)
 
-    def moved(one):
-        return np.ascontiguousarray(np.rot90(one, turns)[::-1])
+    def move(plane):
+        return np.ascontiguousarray(np.rot90(plane, turns)[::-1])
 
-    found = GuidedFilter(moved(guide), 2, 1e-3)(moved(values))
+    found = GuidedFilter(move(guide), 2, 1e-3)(move(values))
     # Sums in another order.
-    np.testing.assert_allclose(found, moved(GuidedFilter(guide, 2, 1e-3)(values)), atol=1e-4)
+    np.testing.assert_allclose(found, move(GuidedFilter(guide, 2, 1e-3)(values)), atol=1e-4)
 
 
 def test_an_edge_of_the_guide_stays_and_noise_within_goes():
     guide = np.zeros((20, 20), np.float32)
     guide[:, 10:] = 1
-    noisy = np.clip(guide * 0.6 + 0.2 + (random_map(1, 20, 20) - 0.5) * 0.4, 0, 1)
+    noisy = np.clip(guide * 0.6 + 0.2 + (draw_random_map(1, 20, 20) - 0.5) * 0.4, 0, 1)
     found = GuidedFilter(guide, 2, 1e-3)(noisy)
     assert found[:, :10].std() < noisy[:, :10].std() / 2
     # Of other draws of the noise, the step has a standard deviation of 0.02.
     assert (found[:, 10] - found[:, 9]).mean() == pytest.approx(0.6, abs=0.05)
 
 
-def test_a_map_without_structure_is_left_alone():
+def test_a_constant_map_stays_constant():
     flat = np.full((6, 8), 0.25, np.float32)
-    np.testing.assert_allclose(GuidedFilter(random_map(3, 6, 8), 2, 1e-3)(flat), flat, atol=1e-6)
+    np.testing.assert_allclose(GuidedFilter(draw_random_map(3, 6, 8), 2, 1e-3)(flat), flat, atol=1e-6)

@@ -1,4 +1,4 @@
-"""The petiole is found and taken away, and nothing else is."""
+"""The petiole is found and taken away, and nothing else."""
 
 import cv2
 import numpy as np
@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 from leafid.segmentation.petiole import remove_petiole
 
 
-def disc_with_stalk(turn: float = 0.0, scale: float = 1.0, width: int = 8, length: int = 80) -> tuple[np.ndarray, ...]:
+def draw_disc_with_stalk(
+    turn: float = 0.0, scale: float = 1.0, width: int = 8, length: int = 80
+) -> tuple[np.ndarray, ...]:
     """Draw a disc, and a stalk that hangs from it; returns the whole and the disc."""
     side = round(400 * scale)
     disc, stalk = np.zeros((side, side), np.uint8), np.zeros((side, side), np.uint8)
@@ -24,8 +26,8 @@ def disc_with_stalk(turn: float = 0.0, scale: float = 1.0, width: int = 8, lengt
 
 @settings(max_examples=30, deadline=None)
 @given(turn=st.floats(0, 360), scale=st.floats(0.6, 3), width=st.integers(5, 8), length=st.integers(40, 100))
-def test_the_stalk_goes_and_the_disc_stays(turn, scale, width, length):
-    whole, disc = disc_with_stalk(turn, scale, width, length)
+def test_the_stalk_is_removed_and_the_disc_kept(turn, scale, width, length):
+    whole, disc = draw_disc_with_stalk(turn, scale, width, length)
     blade = remove_petiole(whole)
     assert np.array_equal(blade & whole, blade)
     # Stalks are up to 7 % of √area wide, a drawn rim of a pixel included.
@@ -35,12 +37,12 @@ def test_the_stalk_goes_and_the_disc_stays(turn, scale, width, length):
 
 
 def test_a_disc_without_stalk_is_left_alone():
-    _, disc = disc_with_stalk()
+    _, disc = draw_disc_with_stalk()
     assert np.array_equal(remove_petiole(disc), disc)
 
 
 def test_the_mask_given_is_not_changed():
-    whole, _ = disc_with_stalk()
+    whole, _ = draw_disc_with_stalk()
     before = whole.copy()
     remove_petiole(whole)
     assert np.array_equal(whole, before)

@@ -1,4 +1,4 @@
-"""Sheets that don't fill the picture, and leaves that hardly stand out from theirs."""
+"""Sheets that don't fill the picture, and leaves that hardly differ from their sheet."""
 
 import cv2
 import numpy as np
@@ -15,7 +15,7 @@ FRAMES = {"black": (0, 0, 0), "dark": (20, 20, 20), "wood": (60, 90, 130), "grey
 TOLERANCE = 0.95
 
 
-def framed(image, mask, widths, colour):
+def add_frame(image, mask, widths, colour):
     """Lay a frame of (top, bottom, left, right) pixels around a picture."""
     around = cv2.copyMakeBorder(image, *widths, cv2.BORDER_CONSTANT, value=colour)
     return around, np.pad(mask, (widths[:2], widths[2:]))
@@ -26,8 +26,8 @@ def framed(image, mask, widths, colour):
     ("size", "width"), [((200, 160), 12), ((200, 160), 40), ((640, 480), 20), ((640, 480), 40), ((640, 480), 120)]
 )
 def test_the_leaf_is_found_inside_a_frame(drawn_leaf, iou, size, width, colour):
-    image, mask = framed(*drawn_leaf(*size), (width,) * 4, FRAMES[colour])
-    # Without the second look the sheet is taken for the leaf, or nothing is found.
+    image, mask = add_frame(*drawn_leaf(*size), (width,) * 4, FRAMES[colour])
+    # Without the search inside the frame, the sheet is taken for the leaf, or nothing is found.
     assert iou(segment_uniform(image)[0], mask) < 0.7
     found = segment(image, SCAN_LIKE)
     assert iou(found.mask, mask) > TOLERANCE
@@ -39,18 +39,18 @@ def test_the_leaf_is_found_inside_a_frame(drawn_leaf, iou, size, width, colour):
 @pytest.mark.parametrize("colour", FRAMES)
 @pytest.mark.parametrize("width", [6, 10, 14])
 def test_the_leaf_is_found_inside_a_thin_rim(drawn_leaf, iou, width, colour):
-    image, mask = framed(*drawn_leaf(640, 480), (width,) * 4, FRAMES[colour])
+    image, mask = add_frame(*drawn_leaf(640, 480), (width,) * 4, FRAMES[colour])
     assert iou(segment(image, SCAN_LIKE).mask, mask) > TOLERANCE
 
 
 @pytest.mark.parametrize("widths", [(90, 90, 0, 0), (0, 0, 90, 90), (80, 60, 10, 30), (0, 0, 0, 60)])
 def test_bars_and_frames_of_uneven_width(drawn_leaf, iou, widths):
-    image, mask = framed(*drawn_leaf(480, 400), widths, (15, 15, 15))
+    image, mask = add_frame(*drawn_leaf(480, 400), widths, (15, 15, 15))
     assert iou(segment(image, SCAN_LIKE).mask, mask) > TOLERANCE
 
 
 def test_a_frame_within_a_frame(drawn_leaf, iou):
-    image, mask = framed(*framed(*drawn_leaf(480, 400), (30,) * 4, (60, 90, 130)), (40,) * 4, (0, 0, 0))
+    image, mask = add_frame(*add_frame(*drawn_leaf(480, 400), (30,) * 4, (60, 90, 130)), (40,) * 4, (0, 0, 0))
     assert iou(segment(image, SCAN_LIKE).mask, mask) > TOLERANCE
 
 
@@ -76,18 +76,18 @@ def test_grey_leaves_on_grey_sheets(drawn_leaf, iou, size, sheet, leaf):
 
 @pytest.mark.parametrize("shade", [0.0, 0.3])
 @pytest.mark.parametrize("size", [(200, 160), (640, 480)])
-def test_a_plain_picture_is_looked_at_once(drawn_leaf, size, shade, monkeypatch):
+def test_a_plain_picture_is_segmented_once(drawn_leaf, size, shade, monkeypatch):
     image, _ = drawn_leaf(*size, shade=shade)
-    wanted = segment_uniform(image)
+    expected = segment_uniform(image)
     calls = []
-    monkeypatch.setattr("leafid.segmentation.sheet.segment_uniform", lambda image: calls.append(image) or wanted)
-    assert segment_sheet(image) == wanted
+    monkeypatch.setattr("leafid.segmentation.sheet.segment_uniform", lambda image: calls.append(image) or expected)
+    assert segment_sheet(image) == expected
     assert len(calls) == 1
 
 
 @pytest.mark.parametrize("size", [(1, 1), (1, 300), (15, 15), (40, 30), (600, 400)])
 def test_without_a_leaf_nothing_is_found(size):
     blank = np.full((*size, 3), 240, np.uint8)
-    for image in (blank, framed(blank, np.zeros(size, bool), (30,) * 4, (20, 20, 20))[0]):
+    for image in (blank, add_frame(blank, np.zeros(size, bool), (30,) * 4, (20, 20, 20))[0]):
         assert segment(image, SCAN_LIKE).mask.shape == image.shape[:2]
     assert not segment(blank, SCAN_LIKE).mask.any()

@@ -1,4 +1,4 @@
-"""Leaves on a plain sheet: drawn ones, whose mask is known, and the edge cases."""
+"""Leaves on a plain sheet: drawn leaves with known masks, and edge cases."""
 
 import cv2
 import numpy as np
@@ -84,7 +84,7 @@ def test_an_empty_sheet_has_no_leaf(value, kind):
         assert not found.blade.any()
         assert found.box == (0, 0, 0, 0)
         assert found.confidence == 0
-    # A photo always has a middle, but nobody should believe in this one.
+    # A photo always has a middle, but the confidence must be low.
     assert found.confidence < 0.5
 
 
@@ -177,14 +177,14 @@ def test_sheet_distance_agrees_with_its_formula():
         [[0]],
     ],
 )
-def test_what_is_no_image_is_refused(image):
+def test_invalid_images_are_refused(image):
     with pytest.raises(ValueError, match="expected an image"):
         segment(image, SCAN)
 
 
 @pytest.mark.parametrize("size", [(1, 1), (1, 50), (50, 1), (3, 3)])
 @pytest.mark.parametrize("kind", list(AcquisitionType))
-def test_the_smallest_pictures_do_not_break_it(size, kind):
+def test_the_smallest_pictures_are_segmented(size, kind):
     image = np.random.default_rng(0).integers(0, 256, (*size, 3), dtype=np.uint8)
     found = segment(image, kind)
     assert found.mask.shape == found.blade.shape == size
@@ -195,14 +195,14 @@ def test_real_leaves_on_coloured_card(real_data, iou):
     found = {}
     for file in sorted((real_data / "uci-leaf" / "RGB").glob("*.JPG")):
         true = cv2.imread(str(real_data / "uci-leaf" / "masks" / f"{file.stem}.png"), cv2.IMREAD_GRAYSCALE) > 127
-        # Those masks leave the petiole out.
+        # Those masks exclude the petiole.
         found[file.stem] = iou(segment(cv2.imread(str(file)), SCAN_LIKE).blade, true)
     assert len(found) == 60
     assert np.mean(list(found.values())) >= 0.97
     assert min(found.values()) >= 0.85
 
 
-def test_a_small_pictures_cover_tells_where_between_the_pixels_the_edge_is(drawn_leaf, iou):
+def test_the_coverage_of_a_small_picture_locates_the_edge_between_pixels(drawn_leaf, iou):
     large, mask = drawn_leaf(rows=800, cols=640, turn=20)
     found = segment(cv2.resize(large, (160, 200), interpolation=cv2.INTER_AREA), SCAN)
     assert found.coverage is not None
