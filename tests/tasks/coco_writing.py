@@ -13,8 +13,14 @@ def write_coco(path, objects, sizes=None):
     ]
     pairs = [(number, item) for number, items in enumerate(objects.values(), start=1) for item in items]
     annotations = [
-        {"id": index, "image_id": number, "category_id": names.index(name) + 1, "bbox": list(box), "score": confidence}
-        for index, (number, (name, box, confidence)) in enumerate(pairs, start=1)
+        {
+            "id": index,
+            "image_id": number,
+            "category_id": names.index(item.name) + 1,
+            "bbox": list(item.box),
+            "score": item.confidence,
+        }
+        for index, (number, item) in enumerate(pairs, start=1)
     ]
     categories = [{"id": number, "name": name} for number, name in enumerate(names, start=1)]
     path.write_text(json.dumps({"images": images, "categories": categories, "annotations": annotations}, indent=1))

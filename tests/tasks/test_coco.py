@@ -3,8 +3,9 @@ import json
 import pytest
 
 from leafid.errors import LeafidError, ProblemsError
-from leafid.tasks.interpretation.box import Box, BoxedObject
+from leafid.tasks.interpretation.box import Box
 from leafid.tasks.interpretation.coco import read_coco
+from leafid.tasks.interpretation.region import BoxedObject
 
 TRUTH = {
     "images": [{"id": 1, "file_name": "a.jpg", "width": 100, "height": 80}, {"id": 2, "file_name": "b.jpg"}],

@@ -4,7 +4,8 @@ import cv2
 import numpy as np
 import pytest
 
-from leafid.tasks.interpretation.box import Box, BoxedObject
+from leafid.tasks.interpretation.box import Box
+from leafid.tasks.interpretation.region import BoxedObject
 from tests.tasks.coco_writing import write_coco
 
 
@@ -21,9 +22,9 @@ def boxes(tmp_path):
     write_coco(tmp_path / "truth.json", truth)
     numbers = {"Acer campestre": 1, "Quercus ilex": 2, "Quercus robur": 3}
     listed = [
-        {"image_id": image, "category_id": numbers[name], "bbox": list(box), "score": confidence}
+        {"image_id": image, "category_id": numbers[item.name], "bbox": list(item.box), "score": item.confidence}
         for image, objects in enumerate(result.values(), start=1)
-        for name, box, confidence in objects
+        for item in objects
     ]
     (tmp_path / "result.json").write_text(json.dumps(listed))
     return tmp_path / "truth.json", tmp_path / "result.json"

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leafid.errors import LeafidError
-from leafid.tasks.interpretation.box import Box, BoxedObject
+from leafid.tasks.interpretation.box import Box
 from leafid.tasks.interpretation.label_masks import MaskPair, ObjectName
 from leafid.tasks.interpretation.metric import (
     Parameters,
@@ -15,7 +15,8 @@ from leafid.tasks.interpretation.metric import (
     recognition_errors,
     score_scene,
 )
-from leafid.tasks.interpretation.picture_errors import average_errors, score_boxes, score_masks
+from leafid.tasks.interpretation.picture_errors import average_errors, score_masks, score_objects
+from leafid.tasks.interpretation.region import BoxedObject
 
 
 def literal_error(scene: Scene, threshold: float, alpha: float, distance=None) -> float:
@@ -67,7 +68,7 @@ def make_scene(seed: int, truths: int, results: int) -> Scene:
             for _ in range(count)
         ]
 
-    return Scene.from_boxes(draw_objects(truths), draw_objects(results))
+    return Scene.from_objects(draw_objects(truths), draw_objects(results))
 
 
 scenes = st.builds(make_scene, st.integers(0, 10**6), st.integers(0, 5), st.integers(0, 5))
@@ -192,31 +193,31 @@ def test_a_perfect_result_has_error_0(seed, count):
     # Side by side, so that no object overlaps with another.
     objects = [BoxedObject("oak", Box(20 * i, 0, *generator.integers(1, 20, 2))) for i in range(count)]
     for matching in ("multiple", "one-to-one"):
-        assert score_scene(Scene.from_boxes(objects, objects), Parameters(matching=matching)).error == 0
+        assert score_scene(Scene.from_objects(objects, objects), Parameters(matching=matching)).error == 0
 
 
 @pytest.mark.parametrize("wrong", range(1, 5))
 def test_wrong_classes_cost_a_fifth_each(wrong):
     truth = [BoxedObject("oak", Box(20 * i, 0, 10, 10)) for i in range(4)]
     result = [item._replace(name="other") if i < wrong else item for i, item in enumerate(truth)]
-    assert score_scene(Scene.from_boxes(truth, result)).error == pytest.approx(0.2 * wrong / 4)
+    assert score_scene(Scene.from_objects(truth, result)).error == pytest.approx(0.2 * wrong / 4)
 
 
 def test_missed_objects_cost_more_than_invented_ones():
     objects = [BoxedObject("oak", Box(20 * i, 0, 10, 10)) for i in range(6)]
-    missing = [score_scene(Scene.from_boxes(objects[:4], objects[: 4 - n])).error for n in range(5)]
-    invented = [score_scene(Scene.from_boxes(objects[:4], objects[: 4 + n])).error for n in range(3)]
+    missing = [score_scene(Scene.from_objects(objects[:4], objects[: 4 - n])).error for n in range(5)]
+    invented = [score_scene(Scene.from_objects(objects[:4], objects[: 4 + n])).error for n in range(3)]
     assert missing == [0, 1 / 4, 2 / 4, 3 / 4, 1]
     assert invented == [0, 1 / 5, 2 / 6]
     # A missed and an invented object make one pair of error 1.
-    assert score_scene(Scene.from_boxes(objects[:4], [*objects[:3], objects[5]])).error == 1 / 4
+    assert score_scene(Scene.from_objects(objects[:4], [*objects[:3], objects[5]])).error == 1 / 4
 
 
 def test_pictures_without_objects():
     one = [BoxedObject("oak", Box(0, 0, 10, 10))]
-    assert np.isnan(score_scene(Scene.from_boxes([], [])).error)
-    assert score_scene(Scene.from_boxes([], one)).error == 1
-    assert score_scene(Scene.from_boxes(one, [])).error == 1
+    assert np.isnan(score_scene(Scene.from_objects([], [])).error)
+    assert score_scene(Scene.from_objects([], one)).error == 1
+    assert score_scene(Scene.from_objects(one, [])).error == 1
 
 
 @given(st.floats(0, 1), st.floats(0, 1))
@@ -281,7 +282,7 @@ def test_a_region_inside_another_costs_nothing_until_the_match_is_lost():
     def square(side):
         return [BoxedObject("oak", Box(50 - side / 2, 50 - side / 2, side, side))]
 
-    errors = [score_scene(Scene.from_boxes(square(20), square(side))).error for side in (20, 30, 40, 44, 45, 60)]
+    errors = [score_scene(Scene.from_objects(square(20), square(side))).error for side in (20, 30, 40, 44, 45, 60)]
     assert errors == [0, 0, 0, 0, 1, 1]  # (20/45)² is below the threshold of 0.2
 
 
@@ -340,7 +341,7 @@ def test_pictures_and_their_means():
 
 def test_pictures_without_any_object_have_no_error():
     box = BoxedObject("oak", Box(0, 0, 10, 10))
-    errors = [score_boxes("a", [box], []), score_boxes("b", [box], [box]), score_boxes("empty", [], [])]
+    errors = [score_objects("a", [box], []), score_objects("b", [box], [box]), score_objects("empty", [], [])]
     assert average_errors(errors)["interpretation-error"] == 1 / 2
     assert average_errors(errors, count_empty=True)["interpretation-error"] == 1 / 3
 
@@ -351,11 +352,15 @@ def test_boxes_and_masks_agree():
 
     def draw(objects):
         mask = np.zeros((30, 40), int)
-        for label, (_, box, _) in enumerate(objects, start=1):
+        for label, item in enumerate(objects, start=1):
+            box = item.box
             mask[box.top : box.top + box.height, box.left : box.left + box.width] = label
         return mask
 
-    by_boxes, by_masks = score_boxes("", boxes, moved), score_masks(MaskPair("", draw(boxes), draw(moved), None, None))
+    by_boxes, by_masks = (
+        score_objects("", boxes, moved),
+        score_masks(MaskPair("", draw(boxes), draw(moved), None, None)),
+    )
     assert by_boxes.error == pytest.approx(by_masks.error)
     for name, value in by_boxes.measures.items():
         assert by_masks.measures[name] == pytest.approx(value)

@@ -38,14 +38,6 @@ class Box(NamedTuple):
         return None
 
 
-class BoxedObject(NamedTuple):
-    """An object: its class, its box, and the confidence of the class (0 to 1)."""
-
-    name: str
-    box: Box
-    confidence: float = 1.0
-
-
 def box_intersection(first: Box, second: Box) -> float:
     """Area that two boxes share, in square pixels."""
     width = min(first.left + first.width, second.left + second.width) - max(first.left, second.left)

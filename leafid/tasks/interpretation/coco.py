@@ -11,7 +11,9 @@ from dataclasses import dataclass, field
 from typing import Any, TypeGuard
 
 from leafid.errors import LeafidError
-from leafid.tasks.interpretation.box import Box, BoxedObject
+from leafid.tasks.interpretation.box import Box
+from leafid.tasks.interpretation.coco_segmentation import SegmentationError, is_number, read_segmentation
+from leafid.tasks.interpretation.region import BoxedObject, Region
 from leafid.textfiles import LineProblems, read_json
 
 
@@ -29,12 +31,20 @@ class CocoFile:
         Names by category id.
     pictures : dict of int to str
         File names by image id.
+    crowds : dict of str to list of BoxedObject
+        By picture, the annotations with ``iscrowd`` 1, which are no objects of their own.
     """
 
     objects: dict[str, list[BoxedObject]]
     sizes: dict[str, tuple[float, float]] = field(default_factory=dict)
     classes: dict[int, str] = field(default_factory=dict)
     pictures: dict[int, str] = field(default_factory=dict)
+    crowds: dict[str, list[BoxedObject]] = field(default_factory=dict)
+
+    @property
+    def has_regions(self) -> bool:
+        """Whether any object has a segmentation."""
+        return any(item.region for items in self.objects.values() for item in items)
 
 
 def read_coco(path: str | os.PathLike[str], truth: CocoFile | None = None) -> CocoFile:
@@ -44,8 +54,9 @@ def read_coco(path: str | os.PathLike[str], truth: CocoFile | None = None) -> Co
     ----------
     path : path-like
         JSON: an object with ``images`` (``id``, ``file_name``, ``width``, ``height``), ``categories`` (``id``,
-        ``name``) and ``annotations`` (``image_id``, ``category_id``, ``bbox`` as [left, top, width, height], optional
-        ``score``); with `truth` also a plain list of annotations.
+        ``name``) and ``annotations`` (``image_id``, ``category_id``, ``bbox`` as [left, top, width, height],
+        ``segmentation``, optional ``score`` and ``iscrowd``); with `truth` also a plain list of annotations. An
+        annotation may lack ``bbox`` if it has a ``segmentation``, and the reverse.
     truth : CocoFile, optional
         The ground truth of results; they may only name its pictures and classes.
 
@@ -53,7 +64,7 @@ def read_coco(path: str | os.PathLike[str], truth: CocoFile | None = None) -> Co
     ------
     ProblemsError
         Names every entry with a missing or bad field, an unknown or repeated id, a box without area or outside the
-        picture, or a score outside 0 to 1.
+        picture, a bad segmentation, or a score outside 0 to 1.
     """
     content = read_json(path, lambda text: _LineDecoder(text).decode(text))
     with LineProblems(path) as problems:
@@ -71,14 +82,25 @@ def read_coco(path: str | os.PathLike[str], truth: CocoFile | None = None) -> Co
         if not pictures and not problems:
             problems.add(1, "expected at least one image, found none")
         objects: dict[str, list[BoxedObject]] = {name: [] for name in pictures.values()}
+        crowds: dict[str, list[BoxedObject]] = {}
         for entry in reader.check_entries(annotations, "annotations"):
             reader.check_annotation_id(entry)
             picture = reader.look_up(entry, "image_id", pictures)
             name = reader.look_up(entry, "category_id", classes)
-            box, score = reader.read_box(entry, sizes.get(picture or "")), reader.read_score(entry)
-            if picture is not None and name is not None and box is not None and score is not None:
-                objects[picture].append(BoxedObject(name, box, score))
-    return CocoFile(objects, sizes, classes, pictures)
+            size = sizes.get(picture or "")
+            region = reader.read_region(entry, size)
+            if "bbox" in entry or not entry.get("segmentation"):
+                box = reader.read_box(entry, size)
+            else:
+                box = region.box if region else None
+            score, is_crowd = reader.read_score(entry), reader.read_crowd(entry)
+            if picture is None or name is None or box is None or score is None:
+                continue
+            if is_crowd and truth is None:
+                crowds.setdefault(picture, []).append(BoxedObject(name, box, score, region))
+            else:
+                objects[picture].append(BoxedObject(name, box, score, region))
+    return CocoFile(objects, sizes, classes, pictures, crowds)
 
 
 _LINE = "\0line"
@@ -177,7 +199,7 @@ class _Reader:
 
     def read_box(self, entry: Entry, size: tuple[float, float] | None) -> Box | None:
         found = entry.get("bbox")
-        if not isinstance(found, list) or len(found) != 4 or not all(map(_is_number, found)):
+        if not isinstance(found, list) or len(found) != 4 or not all(map(is_number, found)):
             self.add_problem(entry, f"expected bbox as [left, top, width, height], found {found!r}")
             return None
         box = Box(*found)
@@ -185,9 +207,28 @@ class _Reader:
             self.add_problem(entry, problem)
         return box
 
+    def read_region(self, entry: Entry, size: tuple[float, float] | None) -> Region | None:
+        # An empty list stands for no segmentation in many files.
+        if not (segmentation := entry.get("segmentation")):
+            return None
+        if size is None or not all(side.is_integer() for side in size):
+            self.add_problem(entry, "expected a whole width and height of the image of a segmentation, found none")
+            return None
+        try:
+            return read_segmentation(segmentation, int(size[0]), int(size[1]))
+        except SegmentationError as error:
+            self.add_problem(entry, str(error))
+            return None
+
+    def read_crowd(self, entry: Entry) -> bool:
+        found = entry.get("iscrowd", 0)
+        if found not in (0, 1):
+            self.add_problem(entry, f"expected iscrowd of 0 or 1, found {found!r}")
+        return found == 1
+
     def read_score(self, entry: Entry) -> float | None:
         found = entry.get("score", 1.0)
-        if _is_number(found) and 0 <= found <= 1:  # False for NaN.
+        if is_number(found) and 0 <= found <= 1:  # False for NaN.
             return float(found)
         self.add_problem(entry, f"expected a score from 0 to 1, found {found!r}")
         return None
@@ -195,18 +236,8 @@ class _Reader:
 
 def _is_side(value: object) -> TypeGuard[float]:
     # Python parses NaN and Infinity in JSON.
-    return _is_number(value) and 0 < value < math.inf
+    return is_number(value) and 0 < value < math.inf
 
 
 def _is_integer(value: object) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _is_number(value: object) -> TypeGuard[float]:
-    if not isinstance(value, int | float) or isinstance(value, bool):
-        return False
-    try:
-        float(value)
-    except OverflowError:  # An integer beyond the range of float.
-        return False
-    return True

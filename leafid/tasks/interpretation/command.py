@@ -1,9 +1,10 @@
 """Score localised and named objects by the interpretation metric of Hemery et al.
 
 The truth and the result are both label masks (a PNG whose pixels hold 0 for the background and a number for each
-object, or a folder of such PNGs with the same names), or both boxes (a JSON file in the COCO format). The classes of
-the objects in label masks are read from objects.csv beside them: mask,label,class,confidence; without it only detection
-and localisation are scored. If the result lacks a picture, all its objects count as missed.
+object, or a folder of such PNGs with the same names), or both JSON files in the COCO format, of which segmentations
+are compared where there are any, otherwise boxes. The classes of the objects in label masks are read from objects.csv
+beside them: mask,label,class,confidence; without it only detection and localisation are scored. If the result lacks a
+picture, all its objects count as missed. A crowd (iscrowd 1) can't be missed, and hides found objects of its class.
 
 The error ranges from 0 (all objects found, in place and with the correct class) to 1. The localisation metrics are
 means over the matched pairs. A picture without any true or found object has no error: it is left out of the mean, or
@@ -124,10 +125,9 @@ def _score_pictures(
     arguments: argparse.Namespace, environment: Environment, parameters: Parameters
 ) -> list[PictureError]:
     from leafid.tasks.file_kinds import recognise_file
-    from leafid.tasks.interpretation.coco import read_coco
     from leafid.tasks.interpretation.label_masks import list_masks, read_mask_pairs
     from leafid.tasks.interpretation.localisation import FOM_ALPHA
-    from leafid.tasks.interpretation.picture_errors import score_boxes, score_masks
+    from leafid.tasks.interpretation.picture_errors import score_masks
 
     has_boxes = [Path(source).suffix.lower() == ".json" for source in (arguments.truth, arguments.result)]
     for source in (arguments.truth, arguments.result):
@@ -138,11 +138,7 @@ def _score_pictures(
     if has_boxes[0] != has_boxes[1]:
         raise UsageError("expected boxes (.json) or label masks for both truth and result, found one of each")
     if has_boxes[0]:
-        if arguments.fom_alpha:
-            raise UsageError("--fom-alpha has no effect on boxes, which have no contours")
-        truth = read_coco(arguments.truth)
-        found = read_coco(arguments.result, truth).objects
-        return [score_boxes(name, objects, found[name], parameters) for name, objects in sorted(truth.objects.items())]
+        return _score_coco(arguments, environment, parameters)
     true_files = list_masks(arguments.truth)
     missing = sorted(set(true_files) - set(list_masks(arguments.result)))
     if missing and Path(arguments.truth).is_dir():
@@ -156,6 +152,28 @@ def _score_pictures(
             raise UsageError("distances between classes have no effect without objects.csv beside the masks")
         errors.append(score_masks(pair, parameters, arguments.fom_alpha or FOM_ALPHA))
     return errors
+
+
+def _score_coco(arguments: argparse.Namespace, environment: Environment, parameters: Parameters) -> list[PictureError]:
+    from leafid.tasks.interpretation.coco import read_coco
+    from leafid.tasks.interpretation.localisation import FOM_ALPHA
+    from leafid.tasks.interpretation.picture_errors import score_objects
+
+    truth = read_coco(arguments.truth)
+    result = read_coco(arguments.result, truth)
+    has_regions = truth.has_regions and result.has_regions
+    if truth.has_regions != result.has_regions:
+        only, other = (arguments.truth, arguments.result) if truth.has_regions else (arguments.result, arguments.truth)
+        environment.warn(f"only {only} has segmentations; they are compared with the boxes of {other}")
+    if arguments.fom_alpha and not has_regions:
+        raise UsageError("--fom-alpha has no effect on boxes, which have no contours")
+    fom_alpha = (arguments.fom_alpha or FOM_ALPHA) if has_regions else None
+    return [
+        score_objects(
+            name, objects, result.objects[name], parameters, crowds=truth.crowds.get(name, ()), fom_alpha=fom_alpha
+        )
+        for name, objects in sorted(truth.objects.items())
+    ]
 
 
 def _read_distance(arguments: argparse.Namespace) -> Distance | None:
@@ -194,6 +212,8 @@ def _make_summary(errors: list[PictureError], count_empty: bool) -> Table:
     if empty := sum(math.isnan(error.error) for error in errors):
         treatment = "count with an error of 0" if count_empty else "are left out; --count-empty counts them as 0"
         notes.append(f"{empty} of the pictures have neither true nor found objects and {treatment}")
+    if ignored := sum(error.ignored for error in errors):
+        notes.append(f"{ignored} found objects are in crowds and don't count")
     return Table("", ["metric", "mean", "better", "what"], rows, notes)
 
 

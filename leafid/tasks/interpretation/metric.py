@@ -10,10 +10,11 @@ import numpy as np
 
 from leafid.errors import LeafidError
 from leafid.metrics.registry import Metric
-from leafid.tasks.interpretation.box import BoxedObject, box_intersection
+from leafid.tasks.interpretation.box import box_intersection
 from leafid.tasks.interpretation.class_distances import Distance
 from leafid.tasks.interpretation.label_masks import ObjectName, ObjectNames
 from leafid.tasks.interpretation.localisation import count_common_pixels
+from leafid.tasks.interpretation.region import BoxedObject
 
 CITATION = "Hemery, Laurent, Emile, Rosenberger, Évaluation d'un résultat d'interprétation d'images"
 
@@ -46,13 +47,19 @@ class Scene:
     confidences: np.ndarray
 
     @classmethod
-    def from_boxes(cls, truth: Sequence[BoxedObject], result: Sequence[BoxedObject]) -> Scene:
-        """Compare boxes by their areas as rectangles."""
-        common = np.array([[box_intersection(true.box, found.box) for found in result] for true in truth])
+    def from_objects(cls, truth: Sequence[BoxedObject], result: Sequence[BoxedObject]) -> Scene:
+        """Compare objects by their pixels if any of them has a region, otherwise their boxes as rectangles."""
+        if any(item.region for item in (*truth, *result)):
+            true_regions, regions = [item.to_region() for item in truth], [item.to_region() for item in result]
+            common = np.array([[float(true.count_common(found)) for found in regions] for true in true_regions])
+            true_areas, areas = [float(true.area) for true in true_regions], [float(found.area) for found in regions]
+        else:
+            common = np.array([[box_intersection(true.box, found.box) for found in result] for true in truth])
+            true_areas, areas = [true.box.area for true in truth], [found.box.area for found in result]
         return cls(
             common.reshape(len(truth), len(result)),
-            np.array([true.box.area for true in truth]),
-            np.array([found.box.area for found in result]),
+            np.array(true_areas),
+            np.array(areas),
             [true.name for true in truth],
             [found.name for found in result],
             np.array([found.confidence for found in result]),

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from leafid.tasks.interpretation import localisation
-from leafid.tasks.interpretation.box import Box, BoxedObject
+from leafid.tasks.interpretation.box import Box
 from leafid.tasks.interpretation.label_masks import MaskPair
 from leafid.tasks.interpretation.localisation import FOM_ALPHA
 from leafid.tasks.interpretation.metric import DEFAULTS, Interpretation, Parameters, Scene, score_scene
+from leafid.tasks.interpretation.region import BoxedObject, align_masks
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,8 @@ class PictureError:
     scene : Scene
     interpretation : Interpretation
         The steps that led to the error.
+    ignored : int
+        Number of found objects that don't count because they are in a crowd.
     """
 
     picture: str
@@ -46,16 +49,53 @@ class PictureError:
     measures: Mapping[str, float]
     scene: Scene = field(repr=False, compare=False)
     interpretation: Interpretation = field(repr=False, compare=False)
+    ignored: int = 0
 
 
-def score_boxes(
-    picture: str, truth: Sequence[BoxedObject], result: Sequence[BoxedObject], parameters: Parameters = DEFAULTS
+def score_objects(
+    picture: str,
+    truth: Sequence[BoxedObject],
+    result: Sequence[BoxedObject],
+    parameters: Parameters = DEFAULTS,
+    *,
+    crowds: Sequence[BoxedObject] = (),
+    fom_alpha: float | None = None,
 ) -> PictureError:
-    """Compare the boxes found in a picture with the true ones."""
-    scene = Scene.from_boxes(truth, result)
+    """Compare the objects found in a picture with the true ones.
+
+    Parameters
+    ----------
+    picture : str
+    truth, result : sequence of BoxedObject
+    parameters : Parameters, optional
+    crowds : sequence of BoxedObject, optional
+        True groups of objects that aren't told apart. They can't be missed; a found object without a match is ignored
+        if more than the threshold of its area is inside a crowd of its class.
+    fom_alpha : float, optional
+        Weight of a squared distance in the figure of merit; by default the figure of merit is left out. It needs the
+        pixels of both objects.
+    """
+    n_ignored = 0
+    if crowds:
+        invented = score_scene(Scene.from_objects(truth, result), parameters).invented
+        ignored = {index for index in invented if _is_in_crowd(result[index], crowds, parameters.threshold)}
+        result = [item for index, item in enumerate(result) if index not in ignored]
+        n_ignored = len(ignored)
+    scene = Scene.from_objects(truth, result)
     found = score_scene(scene, parameters)
-    boxes = [(truth[u].box, result[v].box) for u, v in np.argwhere(found.matches)]
-    return _make_error(picture, scene, found, _measure_pairs(scene, found, boxes))
+    pairs = [(truth[u], result[v]) for u, v in np.argwhere(found.matches)]
+    measures = _measure_pairs(scene, found, [(true.box, item.box) for true, item in pairs])
+    if fom_alpha is not None:
+        masks = [align_masks(true.region, item.region) for true, item in pairs if true.region and item.region]
+        merits = [localisation.figure_of_merit_score(true, mask, fom_alpha) for true, mask in masks]
+        measures["fom"] = _average(merits)
+    return replace(_make_error(picture, scene, found, measures), ignored=n_ignored)
+
+
+def _is_in_crowd(item: BoxedObject, crowds: Sequence[BoxedObject], threshold: float) -> bool:
+    region = item.to_region()
+    shares = (region.count_common(crowd.to_region()) / region.area for crowd in crowds if crowd.name == item.name)
+    return any(share > threshold for share in shares)
 
 
 def score_masks(pair: MaskPair, parameters: Parameters = DEFAULTS, fom_alpha: float = FOM_ALPHA) -> PictureError:

@@ -1,0 +1,117 @@
+"""Segmentations of the COCO format: polygons, and run-length encoded masks."""
+
+from __future__ import annotations
+
+from typing import TypeGuard
+
+import numpy as np
+
+from leafid.tasks.interpretation.region import Region
+
+#: Maximum number of pixels of a picture whose segmentations are read.
+MAX_PIXELS = 100_000_000
+# Each character of a compressed count has five bits; no count of pixels needs more than these.
+_MAX_CHARACTERS = 7
+
+
+class SegmentationError(ValueError):
+    """A segmentation that can't be read: "expected …, found …"."""
+
+
+def read_segmentation(segmentation: object, width: int, height: int) -> Region:
+    """Read the segmentation of an annotation.
+
+    Parameters
+    ----------
+    segmentation : object
+        A list of polygons, each [x1, y1, x2, y2, …], whose union is the object; or an object with ``size`` ([height,
+        width]) and ``counts``, the lengths of runs of pixels column by column, alternately outside and inside, as a
+        list or as the COCO API's compressed text.
+    width, height : int
+        Size of the picture.
+
+    Raises
+    ------
+    SegmentationError
+        When it has another form, is outside the picture, or holds no pixel.
+    """
+    if width * height > MAX_PIXELS:
+        raise SegmentationError(f"expected a picture of at most {MAX_PIXELS} pixels, found {width}x{height}")
+    if isinstance(segmentation, list):
+        mask = _fill_polygons(segmentation, width, height)
+    elif isinstance(segmentation, dict):
+        mask = _decode_runs(segmentation, width, height)
+    else:
+        raise SegmentationError(f"expected polygons or runs as segmentation, found {type(segmentation).__name__}")
+    region = Region(mask)
+    if not region.area:
+        raise SegmentationError("expected a segmentation of some area, found an empty one")
+    box = region.box
+    top, left = int(box.top), int(box.left)
+    cut = mask[top : top + int(box.height), left : left + int(box.width)].copy()
+    return Region(cut, top, left)
+
+
+def is_number(value: object) -> TypeGuard[float]:
+    """Check whether a value of JSON is a number that a float can hold."""
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return False
+    try:
+        float(value)
+    except OverflowError:  # An integer beyond the range of float.
+        return False
+    return True
+
+
+def _fill_polygons(polygons: list, width: int, height: int) -> np.ndarray:
+    from skimage.draw import polygon as fill_polygon
+
+    mask = np.zeros((height, width), bool)
+    for points in polygons:
+        is_list = isinstance(points, list) and len(points) >= 6 and len(points) % 2 == 0
+        if not is_list or not all(map(is_number, points)):
+            raise SegmentationError("expected polygons [x1, y1, x2, y2, …] of at least three points")
+        columns, rows = np.array(points[::2], float), np.array(points[1::2], float)
+        inside = (columns >= 0) & (columns <= width) & (rows >= 0) & (rows <= height)
+        if not inside.all():
+            x, y = columns[~inside][0], rows[~inside][0]
+            raise SegmentationError(f"expected a polygon inside the picture of {width}x{height}, found {x:g}, {y:g}")
+        # A pixel belongs to the polygon if its centre does.
+        mask[fill_polygon(rows - 0.5, columns - 0.5, mask.shape)] = True
+    return mask
+
+
+def _decode_runs(runs: dict, width: int, height: int) -> np.ndarray:
+    if runs.get("size") != [height, width]:
+        raise SegmentationError(f"expected runs of size [{height}, {width}], found {runs.get('size')!r}")
+    counts = runs.get("counts")
+    counts = _decompress(counts) if isinstance(counts, str) else counts
+    if not isinstance(counts, list) or not all(map(_is_count, counts)) or sum(counts) != width * height:
+        raise SegmentationError(f"expected lengths of runs that add up to {width * height} pixels")
+    is_inside = np.arange(len(counts)) % 2 == 1
+    return np.repeat(is_inside, counts).reshape(width, height).T
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def _decompress(text: str) -> list[int]:
+    """Decode the text of the COCO API: five bits per character, and differences from the run before the last."""
+    counts: list[int] = []
+    value = n_characters = 0
+    for character in text:
+        code = ord(character) - 48
+        if not 0 <= code < 64 or n_characters == _MAX_CHARACTERS:
+            raise SegmentationError("expected compressed runs of the COCO API as counts")
+        value |= (code & 0x1F) << (5 * n_characters)
+        n_characters += 1
+        if code & 0x20:
+            continue
+        if code & 0x10:
+            value -= 1 << (5 * n_characters)
+        counts.append(value + (counts[-2] if len(counts) > 2 else 0))
+        value = n_characters = 0
+    if n_characters:
+        raise SegmentationError("expected compressed runs of the COCO API as counts")
+    return counts
