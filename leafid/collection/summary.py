@@ -16,6 +16,7 @@ from leafid.collection.statistics import (
     count_pictures,
     find_duplicates,
     gini_index,
+    lorenz_curve,
     top_share,
 )
 
@@ -34,6 +35,8 @@ class DuplicatesEntry(TypedDict):
 class Summary(TypedDict):
     """The JSON of ``leafid info``; shares are 0 to 1, lists are in the collection's order.
 
+    `lorenz_curves` has, for all labelled pictures and for each part, points of the share of species, the fewest
+    pictures first, and the share of pictures that these hold.
     `unreadable`, `damaged` and `duplicates` cover existing files; `decoded` tells whether these were decoded.
     """
 
@@ -47,6 +50,7 @@ class Summary(TypedDict):
     species: list[dict[str, Any]]
     top_shares: dict[str, float]
     gini_index: float | None
+    lorenz_curves: dict[str, list[list[float]]]
     name_clashes: dict[str, list[str]]
     missing: list[str]
     decoded: bool
@@ -75,6 +79,7 @@ def summarise(collection: Collection, checks: Sequence[FileCheck], decoded: bool
         species=[asdict(entry) for entry in species],
         top_shares={f"{share:g}": round(top_share(counts, share), 4) for share in TOP_SHARES} if counts else {},
         gini_index=round(gini_index(counts), 4) if counts else None,
+        lorenz_curves=_compute_lorenz_curves(pictures),
         name_clashes={name: _list_files(clashing) for name, clashing in find_name_clashes(pictures).items()},
         missing=_list_files(collection.find_missing()),
         decoded=decoded,
@@ -88,6 +93,19 @@ def summarise(collection: Collection, checks: Sequence[FileCheck], decoded: bool
         ],
         problems=list(collection.problems),
     )
+
+
+def _compute_lorenz_curves(pictures: Iterable[Picture]) -> dict[str, list[list[float]]]:
+    counts: dict[str, Counter[str]] = {}
+    for picture in pictures:
+        if picture.species:
+            for name in ("all", picture.part or "no part"):
+                counts.setdefault(name, Counter())[picture.species] += 1
+    curves = {name: lorenz_curve([*count.values()]) for name, count in counts.items()}
+    if len(curves) == 2:
+        # A single part is all.
+        curves = {"all": curves["all"]}
+    return {name: [[round(x, 4), round(y, 4)] for x, y in zip(*axes, strict=True)] for name, axes in curves.items()}
 
 
 def _count_values(values: Iterable[str | None]) -> dict[str, int]:

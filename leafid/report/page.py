@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import resources
@@ -117,6 +118,7 @@ def make_report(
         metrics=[metric.name for metric in metrics],
         bootstrap=resampling,
         reports=reports,
+        lorenz_plot=plots.draw_lorenz_curves(_count_by_part(truth, pictures)),
         score_plot=_plot_scores(reports),
         rank_plot=_plot_ranks(truth, reports),
         reliability_plot=plots.draw_reliability(curves) if curves else None,
@@ -195,6 +197,16 @@ def _count_by_type(truth: GroundTruth) -> list[dict[str, object]]:
         }
         for name, indices in groups.items()
     ]
+
+
+def _count_by_part(truth: GroundTruth, pictures: Sequence[Picture]) -> dict[str, Sequence[int]]:
+    """Count the pictures of each species that are scored, and of each part of the collection."""
+    counts = {"scored": Counter(truth.species)}
+    for picture in pictures:
+        if picture.part and picture.species:
+            counts.setdefault(picture.part, Counter())[picture.species] += 1
+    # The part that is scored isn't drawn twice.
+    return {name: [*count.values()] for name, count in counts.items() if name == "scored" or count != counts["scored"]}
 
 
 def _plot_scores(reports: Sequence[RunReport]) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from leafid.collection.statistics import gini_index, lorenz_curve
 from leafid.report.facts import ReliabilityCurve
 
 if TYPE_CHECKING:
@@ -77,6 +78,20 @@ def draw_rank_curves(curves: Mapping[str, NDArray[np.float64]]) -> str:
     axes.set_xticks(sorted({1, *range(5, deepest + 1, 5)}) if deepest > 10 else range(1, deepest + 1))
     axes.grid()
     axes.legend(frameon=False, loc="lower right", fontsize=9)
+    return _to_data_url(figure)
+
+
+def draw_lorenz_curves(counts: Mapping[str, Sequence[int]]) -> str:
+    """Draw the share of pictures that the species with the fewest hold, from their numbers of pictures."""
+    figure, axes = _make_figure(4.2, 3.6)
+    axes.plot([0, 1], [0, 1], "--", color="#9aa39c", lw=1)
+    for index, (name, numbers) in enumerate(counts.items()):
+        species_share, picture_share = lorenz_curve(numbers)
+        title = f"{name}, Gini {gini_index(numbers):.2f}"
+        axes.plot(species_share, picture_share, "-", color=COLOURS[index % len(COLOURS)], lw=1.6, label=title)
+    axes.set(xlim=(0, 1), ylim=(0, 1.01), xlabel="share of species, fewest pictures first", ylabel="share of pictures")
+    axes.grid()
+    axes.legend(frameon=False, fontsize=9, loc="upper left")
     return _to_data_url(figure)
 
 

@@ -71,6 +71,7 @@ def test_json(cli, collection):
     assert found["species"][0] == {"species": "Acer campestre", "pictures": 2, "plants": 2, "by_type": {"scan": 2}}
     # Counts 2 and 4: 1/2 - (area below (0, 0), (1/2, 1/3), (1, 1)) = 1/2 - 5/12, twice.
     assert found["gini_index"] == pytest.approx(1 / 6, abs=1e-4)
+    assert found["lorenz_curves"]["all"] == [[0, 0], [0.5, pytest.approx(1 / 3, abs=1e-4)], [1, 1]]
     assert found["top_shares"]["0.5"] == pytest.approx(2 / 3, abs=1e-4)
     assert len(found["unreadable"]) == 2
     assert found["missing"] == [str(collection / "6.jpg")]

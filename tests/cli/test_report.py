@@ -7,6 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from leafid.collection import read_collection
+from leafid.report.page import _count_by_part
+from leafid.runs.ground_truth_files import read_ground_truth
+
 REPOSITORY = Path(__file__).parents[2]
 SAMPLE = REPOSITORY / "data" / "sample"
 GOLDEN = REPOSITORY / "tests" / "golden" / "plant_task"
@@ -76,7 +80,7 @@ def test_the_page_tells_what_went_wrong_and_shows_it(cli, tmp_path, run):
     assert "Betula pendula taken for Ginkgo biloba – 6 pictures, 100% of the species" in page.words
     assert "The run lacks 1 of 72 pictures; each counts as wrong. 5.jpg" in page.words
     kinds = [image.split(";")[0] for image in page.images]
-    assert kinds.count("data:image/svg+xml") == 3
+    assert kinds.count("data:image/svg+xml") == 4
     # Three wrong answers, two other birches' and two ginkgos' pictures; test and training pictures both serve.
     assert kinds.count("data:image/jpeg") == 7
     for image in page.images:
@@ -94,6 +98,13 @@ def test_its_scores_are_those_of_evaluate(cli, tmp_path, run):
         if line.startswith("run.txt"):
             score, low, high = (float(cell) for cell in re.findall(r"\d\.\d+", line)[:3])
             assert f"{score:.3f} {low:.3f} to {high:.3f}" in page.words
+
+
+def test_lorenz_curves_of_what_is_scored_and_of_every_part(cli, tmp_path, run):
+    page = report(cli, tmp_path, SAMPLE, run, "--part", "test")
+    assert "Lorenz curve: the share of pictures that the species with the fewest pictures hold" in page.words
+    counts = _count_by_part(read_ground_truth(SAMPLE, part="test"), read_collection(SAMPLE).pictures)
+    assert {name: sum(numbers) for name, numbers in counts.items()} == {"scored": 72, "train": 180}
 
 
 def test_equal_input_gives_equal_bytes(cli, tmp_path, run):
@@ -129,7 +140,7 @@ def test_without_wrong_answers_and_without_probabilities(cli, tmp_path):
     page = report(cli, tmp_path, truth, tmp_path / "right.txt")
     assert "No first answer is wrong." in page.words
     assert "None: the run answers every picture." in page.words
-    assert len(page.images) == 2  # no reliability diagram
+    assert len(page.images) == 3  # no reliability diagram
 
 
 def test_names_from_outside_stay_text(cli, tmp_path):
