@@ -9,7 +9,7 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -43,42 +43,23 @@ def pass_through(items: Iterable[T], total: int, caption: str) -> Iterator[T]:
     return iter(items)
 
 
-class Source(Protocol):
-    """What is computed from pictures and cached; picklable, as workers get it."""
-
-    @property
-    def keys(self) -> dict[str, str]:
-        """By the name of each value: all that decides about it, beside the picture."""
-
-    @property
-    def longest_side(self) -> int:
-        """What pictures are reduced to when they are read."""
-
-    def compute(self, image: np.ndarray, picture: Picture, names: Sequence[str]) -> NamedArrays:
-        """Compute the values with these names."""
-
-
 @dataclass(frozen=True)
-class _ExpertFeatures:
-    extractor: FeatureExtractor
+class _Source:
+    """What is computed from pictures and cached; picklable, as workers get it.
+
+    Attributes
+    ----------
+    keys : dict of str to str
+        By the name of each value: all that decides about it, beside the picture.
+    longest_side : int
+        Pictures are reduced to it when they are read, in pixels.
+    compute : callable
+        ``compute(image, picture, names)`` gives the values with these names.
+    """
+
     keys: dict[str, str]
-
-    @property
-    def longest_side(self) -> int:
-        return self.extractor.longest_side
-
-    def compute(self, image: np.ndarray, picture: Picture, names: Sequence[str]) -> NamedArrays:
-        found = self.extractor.extract(image, get_type(picture), names)
-        return {name: [np.array([found.confidence]), found.vectors[name]] for name in names}
-
-
-@dataclass(frozen=True)
-class _TypeFeatures:
-    keys: dict[str, str] = field(default_factory=lambda: {"type": f"type|2|{FEATURE_VERSION}"})
-    longest_side: int = TYPE_SIDE
-
-    def compute(self, image: np.ndarray, picture: Picture, names: Sequence[str]) -> NamedArrays:
-        return {name: [measure_type_features(image)] for name in names}
+    longest_side: int
+    compute: Callable[[np.ndarray, Picture, Sequence[str]], NamedArrays]
 
 
 @dataclass(frozen=True)
@@ -126,17 +107,8 @@ class FeatureLoader:
     ) -> list[Features | None]:
         """Load the features of pictures of known types; for many pictures see `stream`.
 
-        Parameters
-        ----------
-        pictures : sequence of Picture
-        extractor : FeatureExtractor
-        progress : callable, optional
-            In place of the loader's own.
-
-        Returns
-        -------
-        list of Features or None
-            In the pictures' order; None for a picture that can't be read, which is noted in `unreadable`.
+        None stands for a picture that can't be read, which is noted in `unreadable`. `progress` is used in place of
+        the loader's own.
         """
         with closing(self.stream(pictures, extractor, progress)) as stream:
             return list(stream)
@@ -149,7 +121,8 @@ class FeatureLoader:
         A caller that may stop early closes the generator: what was computed by then is cached.
         """
         keys = {name: extractor.feature_key(name) for name in extractor.experts}
-        with closing(self._stream_values(pictures, _ExpertFeatures(extractor, keys))) as stream:
+        source = _Source(keys, extractor.longest_side, partial(_extract_features, extractor))
+        with closing(self._stream_values(pictures, source)) as stream:
             for values in (progress or self.progress)(stream, len(pictures), "describe"):
                 if values is None:
                     yield None
@@ -161,7 +134,8 @@ class FeatureLoader:
         self, pictures: Sequence[Picture], progress: Progress | None = None
     ) -> list[np.ndarray | None]:
         """Load what tells acquisition types apart, float32 (27,); None for a picture that can't be read."""
-        with closing(self._stream_values(pictures, _TypeFeatures())) as stream:
+        source = _Source({"type": f"type|2|{FEATURE_VERSION}"}, TYPE_SIDE, _compute_type_features)
+        with closing(self._stream_values(pictures, source)) as stream:
             return [
                 None if values is None else values["type"][0].astype(np.float32)
                 for values in (progress or self.progress)(stream, len(pictures), "types")
@@ -189,14 +163,14 @@ class FeatureLoader:
         result of the function, or None
             None where it raises an error, which is noted in `unreadable`.
         """
-        guarded = [(picture, item) for picture, item in zip(pictures, items or pictures, strict=True)]
+        guarded = list(zip(pictures, items or pictures, strict=True))
         outcomes = ordered_map(partial(_call_guarded, function), guarded, jobs or self.jobs) if guarded else iter(())
         for picture, (result, problem) in zip(pictures, outcomes, strict=True):
             if problem is not None:
                 self._note_unreadable(picture.file, problem)
             yield result
 
-    def _stream_values(self, pictures: Sequence[Picture], source: Source) -> Generator[NamedArrays | None, None, None]:
+    def _stream_values(self, pictures: Sequence[Picture], source: _Source) -> Generator[NamedArrays | None, None, None]:
         """Find the keys, then what the cache has, compute the rest, and commit that."""
         waiting: list[tuple[bytes, bytes]] = []
         try:
@@ -212,7 +186,7 @@ class FeatureLoader:
         finally:
             self._commit(waiting)
 
-    def _make_lookup(self, picture: Picture, source: Source) -> _Lookup:
+    def _make_lookup(self, picture: Picture, source: _Source) -> _Lookup:
         if self.cache is None:
             return _Lookup(picture, "", {}, tuple(source.keys))
         content_hash = self.hash_picture(picture)
@@ -237,7 +211,7 @@ class FeatureLoader:
         )
 
     def _compute(
-        self, lookups: Sequence[_Lookup], source: Source, jobs: int | None = None
+        self, lookups: Sequence[_Lookup], source: _Source, jobs: int | None = None
     ) -> Generator[tuple[str, NamedArrays] | None, None, None]:
         """Compute what is missing; gives the hash of what was read and the values, None where it can't be read."""
         pictures = [lookup.picture for lookup in lookups]
@@ -248,7 +222,7 @@ class FeatureLoader:
         lookup: _Lookup,
         cached: dict[bytes, bytes],
         computed: Iterator[tuple[str, NamedArrays] | None],
-        source: Source,
+        source: _Source,
         waiting: list[tuple[bytes, bytes]],
     ) -> NamedArrays | None:
         """Put together what was cached and what was computed of a picture; the latter also waits for the commit."""
@@ -292,14 +266,25 @@ def get_type(picture: Picture) -> AcquisitionType:
     return picture.type
 
 
-def _make_keys(source: Source, picture: Picture, content_hash: str) -> dict[str, bytes]:
+def _extract_features(
+    extractor: FeatureExtractor, image: np.ndarray, picture: Picture, names: Sequence[str]
+) -> NamedArrays:
+    features = extractor.extract(image, get_type(picture), names)
+    return {name: [np.array([features.confidence]), features.vectors[name]] for name in names}
+
+
+def _compute_type_features(image: np.ndarray, picture: Picture, names: Sequence[str]) -> NamedArrays:
+    return {name: [measure_type_features(image)] for name in names}
+
+
+def _make_keys(source: _Source, picture: Picture, content_hash: str) -> dict[str, bytes]:
     return {
         name: hashlib.sha256(f"{key}|{picture.type}|{content_hash}".encode()).digest()
         for name, key in source.keys.items()
     }
 
 
-def _compute_missing(source: Source, lookup: _Lookup) -> tuple[str, NamedArrays]:
+def _compute_missing(source: _Source, lookup: _Lookup) -> tuple[str, NamedArrays]:
     image, content_hash = read_hashed_image(lookup.picture.file, source.longest_side)
     # In a file that was replaced since it was looked up, what the cache had is of another picture.
     names = lookup.missing if content_hash == lookup.content_hash else tuple(source.keys)

@@ -41,10 +41,10 @@ def computed(monkeypatch):
 
 
 def vectors(found):
-    return [None if one is None else {name: v.tobytes() for name, v in one.vectors.items()} for one in found]
+    return [item and {name: vector.tobytes() for name, vector in item.vectors.items()} for item in found]
 
 
-def test_the_same_from_the_store_without_it_and_on_two_processes(pictures, store):
+def test_features_are_equal_with_the_cache_without_it_and_on_two_processes(pictures, store):
     runs = [
         FeatureLoader(store).load(pictures, SHAPE),
         FeatureLoader(store).load(pictures, SHAPE),
@@ -62,7 +62,7 @@ def test_nothing_is_computed_twice(pictures, store, computed):
     assert computed.take() == [pictures[3].file]
 
 
-def test_a_moved_picture_is_known_and_a_changed_one_is_not(pictures, store, computed, tmp_path):
+def test_a_moved_picture_is_cached_and_a_changed_one_is_not(pictures, store, computed, tmp_path):
     before = FeatureLoader(store).load(pictures, SHAPE)
     computed.take()
     moved = replace(pictures[0], file=shutil.move(pictures[0].file, tmp_path / "elsewhere.jpg"))
@@ -87,7 +87,7 @@ def test_another_type_or_parameter_is_computed_anew(pictures, store, computed):
     assert len(computed.take()) == 1
 
 
-def test_experts_share_their_vectors_whatever_recipe_they_are_in(pictures, store, monkeypatch):
+def test_equal_experts_of_different_recipes_share_their_vectors(pictures, store, monkeypatch):
     both = FeatureExtractor({"hu": Expert(Measures(("hu",))), "renamed": Expert(Measures(("geometry",)))})
     wanted = FeatureLoader().load(pictures, both)
     FeatureLoader(store).load(pictures, SHAPE)
@@ -103,7 +103,7 @@ def test_experts_share_their_vectors_whatever_recipe_they_are_in(pictures, store
     assert vectors(found) == vectors(wanted)
 
 
-def test_labels_do_not_count(pictures, store, computed):
+def test_labels_do_not_matter(pictures, store, computed):
     FeatureLoader(store).load(pictures, SHAPE)
     computed.take()
     FeatureLoader(store).load([replace(p, taxon=None, plant=None, part=None) for p in pictures], SHAPE)
@@ -124,7 +124,7 @@ def test_unreadable_pictures_do_not_stop_the_others(pictures, store, caplog):
         assert caplog.text.count(f"{file}: ") == 1
 
 
-def test_what_was_done_before_an_interruption_is_kept(pictures, store, computed, monkeypatch):
+def test_features_computed_before_an_interruption_are_cached(pictures, store, computed, monkeypatch):
     def impatient(items, total, what):
         for number, item in enumerate(items):
             if number == 2:
@@ -139,7 +139,7 @@ def test_what_was_done_before_an_interruption_is_kept(pictures, store, computed,
     assert vectors(resumed) == vectors(FeatureLoader().load(pictures, SHAPE))
 
 
-def test_a_failing_store_costs_only_time(pictures, store, caplog):
+def test_a_failing_cache_costs_only_time(pictures, store, caplog):
     store._connection.close()
     found = FeatureLoader(store).load(pictures, SHAPE)
     assert all(one is not None for one in found)
@@ -153,25 +153,25 @@ def test_a_picture_without_a_type_is_refused(pictures):
     assert "give it with --assume-type" in next(iter(loader.unreadable.values()))
 
 
-def test_type_features_are_kept(pictures, store, monkeypatch):
+def test_type_features_are_cached(pictures, store, monkeypatch):
     first = FeatureLoader(store).load_type_features(pictures)
     monkeypatch.setattr(module, "_compute_missing", lambda *_: pytest.fail("computed again"))
     again = FeatureLoader(store).load_type_features(pictures)
     np.testing.assert_array_equal(first, again)
 
 
-def test_streaming_goes_on_where_a_caller_stopped(pictures, store, computed):
+def test_streaming_continues_where_a_caller_stopped(pictures, store, computed):
     with closing(FeatureLoader(store).stream(pictures, SHAPE)) as stream:
         first = next(stream)
-    # What was asked for is kept, and nothing else was computed.
+    # The first is cached, and nothing else was computed.
     assert computed.take() == [pictures[0].file]
     again = list(FeatureLoader(store).stream(pictures, SHAPE))
     assert computed.take() == [picture.file for picture in pictures[1:]]
     assert vectors(again)[0] == vectors([first])[0]
 
 
-def test_known_and_new_pictures_in_any_order(pictures, store, computed, monkeypatch):
-    """Also where they are looked up, and computed, in several stretches."""
+def test_cached_and_new_pictures_in_any_order(pictures, store, computed, monkeypatch):
+    """Also where they are looked up, and computed, in several parts."""
     wanted = vectors(FeatureLoader().load(pictures, SHAPE))
     FeatureLoader(store).load([pictures[1], pictures[3]], SHAPE)
     monkeypatch.setattr(module, "_READ_AT_ONCE", 1)
@@ -184,7 +184,7 @@ def test_known_and_new_pictures_in_any_order(pictures, store, computed, monkeypa
     assert vectors(FeatureLoader(jobs=2).load(pictures, SHAPE)) == wanted
 
 
-def test_what_another_process_removed_meanwhile_is_computed_again(pictures, store, computed, monkeypatch):
+def test_values_that_another_process_removed_meanwhile_are_computed_again(pictures, store, computed, monkeypatch):
     wanted = vectors(FeatureLoader(store).load(pictures, SHAPE))
     computed.take()
     store._execute("DELETE FROM vectors", [()])
