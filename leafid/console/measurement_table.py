@@ -1,9 +1,9 @@
-"""Writes what was measured as a table, one row a picture: CSV, or Parquet where pyarrow is installed."""
+"""Writes measurements as a table, one row a picture: CSV, or Parquet where pyarrow is installed."""
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from itertools import islice
@@ -17,7 +17,8 @@ from leafid.errors import UsageError
 from leafid.files import open_output
 
 METADATA = ("picture", "type", "species")
-_GROUP = 256
+# Rows of a Parquet row group: with single rows, the file would be many times as large.
+_GROUP_SIZE = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +28,11 @@ class Row:
     Attributes
     ----------
     picture : str
-        The file, as it was given or found.
+        The file.
     type : str
-        The acquisition type that its leaf was cut out by.
+        The acquisition type that its leaf was segmented by.
     species : str or None
-        None where it is not known.
+        None where it is unknown.
     values : ndarray of float32, shape (D,)
     """
 
@@ -45,17 +46,17 @@ TableWriter = Callable[[IO[str], Sequence[str], Iterable[Row]], None]
 
 
 def choose_table_writer(output: str) -> TableWriter:
-    """Choose how to write by the output's name, before any work is done.
+    """Choose the format by the output's name, before any work is done.
 
     Parameters
     ----------
     output : str
-        A file that ends in ``.csv`` or ``.parquet``, or ``-`` for CSV to the stream that the writer is given.
+        A file that ends in ``.csv`` or ``.parquet``, or ``-`` for CSV to the writer's stream.
 
     Returns
     -------
     callable
-        ``write(stdout, columns, rows)`` writes each row as it comes; a file appears only when it is whole.
+        ``write(stdout, columns, rows)`` writes row by row; a file appears only when it is complete.
 
     Raises
     ------
@@ -63,13 +64,13 @@ def choose_table_writer(output: str) -> TableWriter:
         When the ending is another one, or pyarrow is missing for Parquet.
     """
     if output == "-":
-        return _csv
+        return _write_csv_rows
     ending = Path(output).suffix.lower()
     if ending == ".csv":
 
         def write_csv(_: IO[str], columns: Sequence[str], rows: Iterable[Row]) -> None:
             with open_output(output) as stream:
-                _csv(stream, columns, rows)
+                _write_csv_rows(stream, columns, rows)
 
         return write_csv
     if ending != ".parquet":
@@ -85,12 +86,12 @@ def choose_table_writer(output: str) -> TableWriter:
 
     def write_parquet(_: IO[str], columns: Sequence[str], rows: Iterable[Row]) -> None:
         with open_output(output, "wb") as stream:
-            _parquet(stream, columns, rows)
+            _write_parquet_rows(stream, columns, rows)
 
     return write_parquet
 
 
-def _csv(stream: IO[str], columns: Sequence[str], rows: Iterable[Row]) -> None:
+def _write_csv_rows(stream: IO[str], columns: Sequence[str], rows: Iterable[Row]) -> None:
     table = csv.writer(stream, lineterminator="\n")
     table.writerow([*METADATA, *columns])
     for row in rows:
@@ -98,22 +99,16 @@ def _csv(stream: IO[str], columns: Sequence[str], rows: Iterable[Row]) -> None:
         table.writerow([row.picture, row.type, row.species or "", *row.values.astype(str).tolist()])
 
 
-def _parquet(stream: IO[bytes], columns: Sequence[str], rows: Iterable[Row]) -> None:
+def _write_parquet_rows(stream: IO[bytes], columns: Sequence[str], rows: Iterable[Row]) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     fields = [(name, pa.string()) for name in METADATA] + [(name, pa.float32()) for name in columns]
     schema = pa.schema(fields)
     with pq.ParquetWriter(stream, schema) as table:
-        for group in _groups(rows):
+        iterator = iter(rows)
+        while group := list(islice(iterator, _GROUP_SIZE)):
             texts = [[row.picture for row in group], [row.type for row in group], [row.species for row in group]]
             values = np.stack([row.values for row in group], axis=1)
             arrays = [pa.array(text, pa.string()) for text in texts] + [pa.array(column) for column in values]
             table.write_table(pa.table(arrays, schema=schema))
-
-
-def _groups(rows: Iterable[Row]) -> Iterator[list[Row]]:
-    """Cut the rows into groups: a Parquet file of single rows would be many times as large."""
-    iterator = iter(rows)
-    while group := list(islice(iterator, _GROUP)):
-        yield group

@@ -38,8 +38,6 @@ class Shape:
     ----------
     grey : ndarray of uint8, shape (h, w)
         Share of each pixel that the leaf covers, 0 to 255; scaled so that √area ≈ `SIDE`; with an empty border.
-    mask : ndarray of bool, shape (h, w)
-        ``grey >= 128``.
     contours : tuple of ndarray of float64, shape (n, 2)
         Outer contours (rows, columns) of the large components, largest first, counter-clockwise as seen on the
         picture, at equal arc length: `CONTOUR_POINTS` points of the first one, of others in proportion to their length.
@@ -48,7 +46,6 @@ class Shape:
     """
 
     grey: NDArray[np.uint8]
-    mask: Mask
     contours: tuple[Points, ...]
     side: float
 
@@ -91,7 +88,7 @@ def normalise_shape(mask: Mask) -> Shape:
     if (total := sum(points)) > MAX_POINTS:
         points[1:] = [max(8, number * MAX_POINTS // total) for number in points[1:]]
     resampled = (resample(contour, count) for contour, count in zip(contours, points, strict=True))
-    return Shape(grey, grey >= 128, tuple(resampled), side)
+    return Shape(grey, tuple(resampled), side)
 
 
 def contour_length(contour: Points) -> float:

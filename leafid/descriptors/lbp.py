@@ -60,10 +60,10 @@ def _list_offsets(straight: int, diagonal: int) -> tuple[tuple[int, int], ...]:
     return tuple((row * steps[k % 2], col * steps[k % 2]) for k, (row, col) in enumerate(_DIRECTIONS))
 
 
-def make_ring_scales(levels: int, fine: bool = True) -> tuple[Scale, ...]:
-    """Make scales whose radii grow by about √2, two on each level; `fine` adds the radii 1.2 and 2.4 in front."""
-    finest = (Scale(0, 1, 1), Scale(0, 2, 2)) if fine else ()
-    return finest + tuple(Scale(level, *ring) for level in range(levels) for ring in ((3, 2), (4, 3)))
+def make_ring_scales(levels: int) -> tuple[Scale, ...]:
+    """Make scales whose radii grow by about √2, two on each level, after 1.2 and 2.4 on the first."""
+    rings = ((3, 2), (4, 3))
+    return (Scale(0, 1, 1), Scale(0, 2, 2), *(Scale(level, *ring) for level in range(levels) for ring in rings))
 
 
 def label_uniform_codes() -> NDArray[np.intp]:

@@ -69,7 +69,8 @@ class LeafTexture:
     """Texture features of one leaf, all non-negative, computed when first accessed.
 
     The leaf is resized to one area, so that all radii are relative to √area. A pixel of the leaf is interior when it
-    lies farther from the edge than the scale's radius, so that its whole ring is leaf, and border otherwise.
+    lies farther from the edge than the scale's radius, so that its whole ring is leaf, and border otherwise. Each part
+    has 76 values a scale.
 
     Parameters
     ----------
@@ -77,8 +78,6 @@ class LeafTexture:
         BGR.
     mask : ndarray of bool, shape (H, W)
         The leaf, best without its petiole.
-    interior, edge : Sampling
-        Of the interior, and of border and outline; a part has 76 values a scale.
 
     Raises
     ------
@@ -100,18 +99,11 @@ class LeafTexture:
        binary pattern features", IEEE Transactions on Image Processing 21(4), 2012, doi:10.1109/TIP.2011.2175739
     """
 
-    def __init__(
-        self,
-        image: Plane,
-        mask: NDArray[np.bool_],
-        *,
-        interior: Sampling = INTERIOR,
-        edge: Sampling = EDGE,
-    ) -> None:
+    def __init__(self, image: Plane, mask: NDArray[np.bool_]) -> None:
         check_picture(image, mask)
         row0, row1, col0, col1 = find_bounding_box(mask)
         image, covered = image[row0:row1, col0:col1], mask[row0:row1, col0:col1].view(np.uint8) * np.uint8(255)
-        self._interior, self._edge = (_ResizedLeaf(image, covered, sampling) for sampling in (interior, edge))
+        self._interior, self._edge = (_ResizedLeaf(image, covered, sampling) for sampling in (INTERIOR, EDGE))
 
     @cached_property
     def interior(self) -> NDArray[np.float32]:

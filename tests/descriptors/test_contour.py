@@ -123,8 +123,8 @@ def test_a_shape_has_one_size_whatever_the_masks(radius):
     assert shape.side == pytest.approx(SIDE, rel=0.5 / 270)
     # The stairs of the pixels: 2 % longer for a radius of 9 pixels, 0.2 % for one of 700.
     assert contour_length(shape.contour) / shape.side == pytest.approx(2 * np.sqrt(np.pi), rel=0.025)
-    assert not shape.mask[[0, -1]].any()
-    assert not shape.mask[:, [0, -1]].any()
+    assert not shape.grey[[0, -1]].any()
+    assert not shape.grey[:, [0, -1]].any()
 
 
 def test_a_hair_takes_little_memory():
@@ -143,4 +143,4 @@ def test_the_shape_holds_what_the_contour_encloses():
     drawn = np.zeros(shape.grey.shape, np.uint8)
     cv2.fillPoly(drawn, [np.rint(shape.contour[:, ::-1] * 16).astype(np.int32)], 1, shift=4)
     # The drawn polygon covers its rim of half a pixel: at most one pixel of the contour's length is in doubt.
-    assert np.count_nonzero((drawn > 0) != shape.mask) < contour_length(shape.contour)
+    assert np.count_nonzero((drawn > 0) != (shape.grey >= 128)) < contour_length(shape.contour)

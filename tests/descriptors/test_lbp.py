@@ -177,4 +177,3 @@ def test_radii_grow_by_about_the_square_root_of_two():
     # Whole steps can't grow evenly; none stands still or leaps.
     assert ratios.min() > 1.15
     assert ratios.max() < 2.05
-    assert make_ring_scales(4, fine=False) == make_ring_scales(4)[2:]
