@@ -1,14 +1,15 @@
-# Read by the other scripts: prepares .venv, the virtual environment that they work in.
+# Sourced by the other scripts: sets up .venv, the virtual environment that they work in.
 #
-#   prepare base    what leafid needs to run
-#   prepare all     also what tests, linters and Parquet tables need
+#   prepare base    installs leafid
+#   prepare all     also installs the packages for tests, linters and Parquet tables
 #
-# It is set up once and again whenever constraints.txt, setup.cfg or pyproject.toml change.
-# PYTHON names the interpreter to use, LEAFID_VENV another folder than .venv.
+# The environment is set up once, and again whenever constraints.txt, setup.cfg or pyproject.toml change.
+# PYTHON names another interpreter, LEAFID_VENV another folder than .venv. LEAFID_VENV_IS_READY is set by .ci/run, which
+# uses the environment of one checkout for a copy of it.
 
 root=$(cd "$(dirname "$0")/.." && pwd)
 venv=${LEAFID_VENV:-$root/.venv}
-# The scripts go to another folder, where a relative path would mean another one.
+# The scripts change the folder, so a relative path must become absolute.
 case $venv in /*) ;; *) venv=$PWD/$venv ;; esac
 
 fail() {
@@ -17,7 +18,7 @@ fail() {
 }
 
 find_python() {
-    # A name that is there may still not run, as with pyenv: each is tried.
+    # Each name is tried: a command that exists may still not run, as with pyenv.
     for python in ${PYTHON:-python3 python3.13 python3.12 python3.11 python}; do
         if "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; then
             printf '%s\n' "$python"
@@ -28,12 +29,17 @@ find_python() {
     fail "expected Python 3.11 or newer, found ${found:-none}; install one, or name one: PYTHON=/path/to/python $0"
 }
 
-# What the environment was made from: another sum, or another checkout, and it is made anew.
+# What the environment depends on; when it changes, the environment is set up again.
 state() {
     printf '%s %s\n' "$(cat "$root/constraints.txt" "$root/setup.cfg" "$root/pyproject.toml" | cksum)" "$root"
 }
 
 prepare() {
+    if [ -n "${LEAFID_VENV_IS_READY:-}" ]; then
+        PYTHONPATH=$root${PYTHONPATH:+:$PYTHONPATH}
+        export PYTHONPATH
+        return
+    fi
     case $1 in
         base) requirement=$root ;;
         all) requirement="$root[test,lint,parquet]" ;;

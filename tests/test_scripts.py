@@ -12,7 +12,7 @@ from leafid.cli.main import COMMANDS
 REPOSITORY = Path(__file__).parents[1]
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the scripts are for POSIX shells")
 
-# Stands for Python: makes "virtual environments" of itself, and notes what it is asked to install and to run.
+# Stands in for Python: makes "virtual environments" of itself, and logs what it is asked to install and to run.
 FAKE_PYTHON = """#!/bin/sh
 case "$*" in
   "-c "*) exit 0 ;;
@@ -54,7 +54,16 @@ def test_the_environment_is_set_up_once(clone):
     assert steps[1].endswith(f"--constraint {clone}/constraints.txt --editable {clone}[test,lint,parquet]")
     assert steps[2:] == ["pytest -n auto --dist loadfile tests/report -q"]
     done, steps = run(clone, "test")
-    assert (steps, done.stderr) == (["pytest -n auto --dist loadfile"], "")
+    assert steps == ["pytest -n auto --dist loadfile"]
+    assert done.stderr.startswith("All tests take about ")
+
+
+def test_a_copy_uses_the_environment_of_its_checkout(clone, tmp_path):
+    run(clone, "test")
+    shutil.copytree(clone / "scripts", tmp_path / "copy" / "scripts")
+    venv = str(clone / ".venv")
+    done, steps = run(tmp_path / "copy", "test", "-q", LEAFID_VENV=venv, LEAFID_VENV_IS_READY="1")
+    assert (done.returncode, steps) == (0, ["pytest -n auto --dist loadfile -q"])
 
 
 def test_another_environment_may_be_named_from_where_one_is(clone, tmp_path):
