@@ -117,7 +117,7 @@ def _fit_on_vectors(
     labels = np.searchsorted(species, names)
     types = np.array([recipe.training_types.index(p.type) for p in pictures if p.type is not None])
     # The mean is taken off for each type and augmentation: augmented pictures of a type resemble each other.
-    domains = types[training_set.shown] + len(recipe.training_types) * training_set.look
+    domains = types[training_set.picture_indices] + len(recipe.training_types) * training_set.augmentations
     folds = _split_into_folds(pictures, seed)
     limit = _limit_held_out(len(species), len(recipes))
     held_out_indices = [_sample_held_out(pictures, own.type, limit, seed) for own in recipes]
@@ -132,11 +132,11 @@ def _fit_on_vectors(
             domains=domains if settings.centre_types else None,
         )
         weights, *fold_weights = (
-            training_set.weights(own) for own in weigh_pictures(pictures, labels, folds, settings)
+            training_set.weigh_rows(own) for own in weigh_pictures(pictures, labels, folds, settings)
         )
-        row_folds = [training_set.rows(fold) for fold in folds]
+        row_folds = [training_set.find_rows(fold) for fold in folds]
         for scorer, held_out_scores in cross_fit(
-            matrix, labels[training_set.shown], weights, row_folds, scored, settings, folder, fold_weights
+            matrix, labels[training_set.picture_indices], weights, row_folds, scored, settings, folder, fold_weights
         ):
             for own, indices, fitted in zip(recipes, held_out_indices, classifiers, strict=True):
                 scorer_of_type = matrix.adapt_to_domain(scorer, recipe.training_types.index(own.type))

@@ -1,4 +1,4 @@
-"""What an identifier learns from: pictures as they are, variants of them, and photos staged with their leaves."""
+"""The training set of an identifier: its pictures as they are, jittered, and composited into photos."""
 
 from __future__ import annotations
 
@@ -16,68 +16,61 @@ from leafid.features.extractor import FeatureExtractor
 from leafid.features.loader import FeatureLoader
 from leafid.recipes.recipe import Recipe
 
-#: Of more pictures no variants are made and no photos staged: so many show by themselves what these stand for.
+#: Number of training pictures above which there are no augmentations: so many pictures vary enough.
 MAX_AUGMENTED_PICTURES = 20_000
-#: Pictures of one plant look alike: of so many of them, at most, of each type photos are staged, and count for all.
+#: Maximum number of pictures of a plant and type that photos are composited from. They stand for all: pictures of one
+#: plant resemble each other.
 MAX_COMPOSITED_PER_PLANT = 8
 
 
 @dataclass(frozen=True)
 class TrainingSet:
-    """The rows of an expert's training vectors: first a row for each picture, then one for each look made of one.
+    """What the rows of the training vectors are: first one for each picture, then one for each augmented picture.
 
     Attributes
     ----------
     pictures : list of Picture
         Those that could be read.
     confidence : float64 (n_pictures,)
-        How sure the segmentation is of each.
-    shown : int (n_rows,)
-        The index of the picture that a row shows.
-    look : int (n_rows,)
-        0: the picture as it is; from 1: variants, then staged photos.
-    share : float64 (n_rows,)
-        What a row counts, as a part of what the picture as it is counts.
+        Confidence of the segmentation.
+    picture_indices : int (n_rows,)
+        The picture of each row.
+    augmentations : int (n_rows,)
+        0: the picture as it is; from 1: the recipe's jittered pictures, then its composited photos.
+    relative_weights : float64 (n_rows,)
+        Weight of a row divided by that of the picture as it is.
     """
 
     pictures: list[Picture]
     confidence: np.ndarray
-    shown: np.ndarray
-    look: np.ndarray
-    share: np.ndarray
+    picture_indices: np.ndarray
+    augmentations: np.ndarray
+    relative_weights: np.ndarray
 
-    def rows(self, pictures: np.ndarray) -> np.ndarray:
-        """Find all rows that show some of the pictures, given by their indices."""
-        return np.flatnonzero(np.isin(self.shown, pictures))
+    def find_rows(self, pictures: np.ndarray) -> np.ndarray:
+        """Find all rows of some pictures, given by their indices."""
+        return np.flatnonzero(np.isin(self.picture_indices, pictures))
 
-    def weights(self, of_pictures: np.ndarray) -> np.ndarray:
-        """Make what rows count of what pictures do; the sum stays.
-
-        Parameters
-        ----------
-        of_pictures : float (n_pictures,)
-
-        Returns
-        -------
-        float64 (n_rows,)
-        """
-        if not self.look.any():
-            return of_pictures
-        weights = of_pictures[self.shown] * self.share
+    def weigh_rows(self, picture_weights: np.ndarray) -> np.ndarray:
+        """Turn weights of pictures, (n_pictures,), into weights of rows, (n_rows,), with the same sum."""
+        if not self.augmentations.any():
+            return picture_weights
+        weights = picture_weights[self.picture_indices] * self.relative_weights
         total = weights.sum()
-        return weights * (of_pictures.sum() / total) if total else weights
+        return weights * (picture_weights.sum() / total) if total else weights
 
 
 @dataclass(frozen=True)
-class _Look:
-    """A way to look at pictures, and what one counts then.
+class _Pass:
+    """One pass over the pictures: the features to extract, and the weight of a row relative to its picture.
 
-    `stands_for` gives the indices of those looked at, and for how many pictures each stands; None: each for itself.
+    `multiplicity` gives the indices of the pictures of the pass with the number of pictures that each stands for; None:
+    all pictures, each for itself.
     """
 
     extractor: FeatureExtractor
-    share: float
-    stands_for: dict[int, float] | None = None
+    weight: float
+    multiplicity: dict[int, float] | None = None
 
 
 def build_training_set(
@@ -87,7 +80,7 @@ def build_training_set(
     extractor: FeatureExtractor,
     vectors: Mapping[str, DiskBackedArray],
 ) -> TrainingSet:
-    """Describe pictures and what is made of them, and write the vectors of each expert away.
+    """Extract the features of pictures and of their augmentations, and append the vectors of each expert to an array.
 
     Parameters
     ----------
@@ -96,75 +89,68 @@ def build_training_set(
     recipe : Recipe
     loader : FeatureLoader
     extractor : FeatureExtractor
-    vectors : mapping of str to Spool
-        Empty; for each expert's.
-
-    Returns
-    -------
-    TrainingSet
-        Of the pictures that could be read.
+    vectors : mapping of str to DiskBackedArray
+        Empty, by the expert's name.
     """
-    looks = _looks(pictures, recipe, extractor)
-    n_rows = sum(len(pictures if look.stands_for is None else look.stands_for) for look in looks)
-    places: dict[int, int] = {}
+    passes = _plan_passes(pictures, recipe, extractor)
+    n_rows = sum(len(pictures if own.multiplicity is None else own.multiplicity) for own in passes)
+    rows_of_pictures: dict[int, int] = {}
     confidence: list[float] = []
-    shown: list[int] = []
-    numbers: list[int] = []
-    shares: list[float] = []
-    for number, look in enumerate(looks):
-        asked: Sequence[int] = range(len(pictures))
+    picture_indices: list[int] = []
+    augmentations: list[int] = []
+    relative_weights: list[float] = []
+    for number, own in enumerate(passes):
+        queried: Sequence[int] = range(len(pictures))
         if number:
-            asked = [index for index in look.stands_for or places if index in places]
-        with closing(loader.stream([pictures[index] for index in asked], look.extractor)) as stream:
-            for index, described in zip(asked, stream, strict=True):
-                if described is None:
+            queried = [index for index in own.multiplicity or rows_of_pictures if index in rows_of_pictures]
+        with closing(loader.stream([pictures[index] for index in queried], own.extractor)) as stream:
+            for index, features in zip(queried, stream, strict=True):
+                if features is None:
                     continue
-                for name, disk_backed_array in vectors.items():
-                    vector = described.vectors[name]
-                    if not shown:
-                        # Found out now rather than after the work on all pictures.
+                for name, array in vectors.items():
+                    vector = features.vectors[name]
+                    if not picture_indices:
+                        # At the first picture, not after the work on all of them.
                         check_memory(name, recipe.experts[name].classifier, n_rows, len(vector))
-                    disk_backed_array.append(vector[None])
+                    array.append(vector[None])
                 if not number:
-                    places[index] = len(confidence)
-                    confidence.append(described.confidence)
-                shown.append(places[index])
-                numbers.append(number)
-                shares.append(look.share * (look.stands_for[index] if look.stands_for else 1))
-    read = [pictures[index] for index in places]
-    return TrainingSet(read, np.array(confidence), np.array(shown, int), np.array(numbers, int), np.array(shares))
+                    rows_of_pictures[index] = len(confidence)
+                    confidence.append(features.confidence)
+                picture_indices.append(rows_of_pictures[index])
+                augmentations.append(number)
+                relative_weights.append(own.weight * (own.multiplicity[index] if own.multiplicity else 1))
+    return TrainingSet(
+        [pictures[index] for index in rows_of_pictures],
+        np.array(confidence),
+        np.array(picture_indices, int),
+        np.array(augmentations, int),
+        np.array(relative_weights),
+    )
 
 
-def _looks(pictures: Sequence[Picture], recipe: Recipe, extractor: FeatureExtractor) -> list[_Look]:
-    """List the ways to look at pictures; first as they are."""
-    as_they_are = _Look(extractor, 1.0)
+def _plan_passes(pictures: Sequence[Picture], recipe: Recipe, extractor: FeatureExtractor) -> list[_Pass]:
+    """List the passes over the pictures; in the first they are as they are."""
+    passes = [_Pass(extractor, 1.0)]
     if len(pictures) > MAX_AUGMENTED_PICTURES:
-        return [as_they_are]
-    variants = [
-        _Look(replace(extractor, augmentation=Augmentation("jitter", number)), recipe.jittered_weight / recipe.jittered)
-        for number in range(1, recipe.jittered + 1)
-    ]
-    to_stage = _to_stage(pictures)
-    staged = [
-        _Look(
-            replace(extractor, augmentation=Augmentation("composite", number)),
-            recipe.composited_weight / recipe.composited,
-            to_stage,
-        )
-        for number in range(1, recipe.composited + 1)
-        if to_stage
-    ]
-    return [as_they_are, *variants, *staged]
+        return passes
+    for number in range(1, recipe.jittered + 1):
+        augmented = replace(extractor, augmentation=Augmentation("jitter", number))
+        passes.append(_Pass(augmented, recipe.jittered_weight / recipe.jittered))
+    if sources := _choose_composite_sources(pictures):
+        for number in range(1, recipe.composited + 1):
+            augmented = replace(extractor, augmentation=Augmentation("composite", number))
+            passes.append(_Pass(augmented, recipe.composited_weight / recipe.composited, sources))
+    return passes
 
 
-def _to_stage(pictures: Sequence[Picture]) -> dict[int, float]:
-    """Choose the pictures that photos are staged of, evenly among those of a plant, and for how many each stands."""
-    of_plants: dict[tuple[str, AcquisitionType | None], list[int]] = {}
+def _choose_composite_sources(pictures: Sequence[Picture]) -> dict[int, float]:
+    """Choose the pictures to composite photos from, evenly among those of a plant, and how many each stands for."""
+    by_plant: dict[tuple[str, AcquisitionType | None], list[int]] = {}
     for index, picture in enumerate(pictures):
         if picture.type is not AcquisitionType.PHOTO:
-            of_plants.setdefault((picture.group, picture.type), []).append(index)
-    chosen: dict[int, float] = {}
-    for own in of_plants.values():
+            by_plant.setdefault((picture.group, picture.type), []).append(index)
+    sources: dict[int, float] = {}
+    for own in by_plant.values():
         number = min(len(own), MAX_COMPOSITED_PER_PLANT)
-        chosen.update(dict.fromkeys((own[len(own) * turn // number] for turn in range(number)), len(own) / number))
-    return dict(sorted(chosen.items()))
+        sources.update(dict.fromkeys((own[len(own) * turn // number] for turn in range(number)), len(own) / number))
+    return dict(sorted(sources.items()))

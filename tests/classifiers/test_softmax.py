@@ -89,6 +89,15 @@ def test_it_is_logistic_regression_however_it_is_batched(monkeypatch, converged,
     np.testing.assert_allclose(softmax(rows @ found[0] + found[1], axis=1), wanted.predict_proba(rows), atol=2e-3)
 
 
+def test_it_is_iterated_until_nearly_nothing_changes():
+    """As it is used, without `converged`: probabilities within a hundredth of the optimum's."""
+    rows, labels, weights = drawn(200, 40, 1, n_species=8)
+    coefficients, intercepts = fit_softmax(rows, (rows**2).sum(axis=0), labels, weights, 0.05)
+    wanted = LogisticRegression(C=20, tol=1e-10, max_iter=10_000).fit(rows, labels, sample_weight=weights)
+    found = softmax(rows @ coefficients + intercepts, axis=1)
+    assert np.abs(found - wanted.predict_proba(rows)).max() < 0.01
+
+
 def test_units_only_change_the_way(converged):
     rows, labels, weights = drawn(50, 5, 3)
     found = [fit_softmax(rows, strengths, labels, weights, 1.0) for strengths in (np.ones(5), np.geomspace(1, 1e4, 5))]
