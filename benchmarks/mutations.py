@@ -99,9 +99,7 @@ def apply_mutation(mutation: Mutation, folder: Path, run: RunTests = run_tests) 
 def main(words: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", default="", metavar="TEXT", help="only changes with this text in words or file")
-    parser.add_argument(
-        "--jobs", type=int, default=2, metavar="N", help="changes tested at a time (default: 2)"
-    )
+    parser.add_argument("--jobs", type=int, default=2, metavar="N", help="changes tested at a time (default: 2)")
     arguments = parser.parse_args(words)
     mutations = [m for m in read_mutations() if arguments.only in m.what or arguments.only in m.file]
     outcomes: list[str] = []

@@ -98,9 +98,12 @@ def score_average_k(
             threshold = place_threshold(rising, n_inside, exclude_ties=exclude_ties)
         elif len(rising) == n_pictures * len(fitted.species):
             threshold = -math.inf
+        elif len(rising) == n_inside:
+            # The highest score that is out isn't known.
+            threshold = float(rising[0])
         else:
             raise LeafidError(
-                f"{source or fitted.name}: expected scores of more than {k:g} species for each picture on average, "
+                f"{source or fitted.name}: expected scores of at least {k:g} species for each picture on average, "
                 f"found {len(rising) / n_pictures:.3g}; write more species to the run"
             )
         judged = judge_run(run.select(run.score >= threshold), truth)

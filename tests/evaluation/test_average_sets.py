@@ -76,9 +76,11 @@ def test_a_run_of_too_few_species_is_refused(tmp_path):
         for rank, kind in enumerate(kinds, 1)
     ]
     (tmp_path / "run.txt").write_text("".join(lines))
-    message = "run.txt: expected scores of more than 3 species for each picture on average, found 2; write more species"
+    message = "run.txt: expected scores of at least 3 species for each picture on average, found 2; write more species"
     with pytest.raises(LeafidError, match=message):
         score_average_k(make_truth([0, 1]), read_run(tmp_path / "run.txt"), [3])
+    (found,) = score_average_k(make_truth([0, 1]), read_run(tmp_path / "run.txt"), [2])
+    assert (found.size, found.accuracy) == (2, 1)
 
 
 @pytest.fixture
