@@ -14,7 +14,7 @@ from leafid.segmentation.result import Image
 
 @dataclass(frozen=True, slots=True)
 class Augmentation:
-    """Which picture is made of a picture, and described in its place.
+    """Which augmented picture takes the place of a picture.
 
     Attributes
     ----------

@@ -177,7 +177,7 @@ def extract_local_features(views: PictureViews, patches: LocalPatches) -> LocalF
     Raises
     ------
     ValueError
-        When its descriptor is no local one.
+        When the descriptor is not a local one.
     """
     descriptor = get_local_descriptor(patches.descriptor)
     if descriptor.reads == "mask":

@@ -82,7 +82,7 @@ class FeatureLoader:
     Attributes
     ----------
     cache : FeatureCache or None
-        None computes everything anew.
+        None: everything is computed.
     jobs : int
         Worker processes; the results don't depend on it.
     progress : callable

@@ -21,7 +21,7 @@ from leafid.textfiles import read_text
 RECIPE_KEYS = list_keys(Recipe)
 EXPERT_KEYS = {name: entry for part in EXPERT_PARTS for name, entry in list_keys(part).items()}
 # Old names of keys, with today's.
-RENAMED_KEYS = {
+_RENAMED_KEYS = {
     "directions": "softmax_components",
     "most_coverage": "max_coverage",
     "patches": "max_patches",
@@ -106,9 +106,9 @@ def parse_recipe(data: dict[str, Any], acquisition_type: AcquisitionType, source
 def _refuse_renamed_keys(data: dict[str, Any], source: str) -> None:
     experts = data.get("experts")
     tables = [data, data.get("defaults"), *(experts.values() if isinstance(experts, dict) else ())]
-    renamed = dict.fromkeys(key for table in tables if isinstance(table, dict) for key in table if key in RENAMED_KEYS)
+    renamed = dict.fromkeys(key for table in tables if isinstance(table, dict) for key in table if key in _RENAMED_KEYS)
     if renamed:
-        changes = ", ".join(f"{key!r} is now {RENAMED_KEYS[key]!r}" for key in renamed)
+        changes = ", ".join(f"{key!r} is now {_RENAMED_KEYS[key]!r}" for key in renamed)
         raise LeafidError(f"{source}: recipe keys have been renamed: {changes}; please edit the recipe")
 
 

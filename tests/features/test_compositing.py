@@ -14,7 +14,7 @@ SCAN = AcquisitionType.SCAN
 BRANCHES, LEAVES = (1, 3, 5, 7), (2, 4, 6, 8)
 
 
-def cut(mask):
+def make_segmentation(mask):
     return Segmentation(mask, mask, 1.0, find_bounding_box(mask))
 
 
@@ -29,15 +29,18 @@ def cut(mask):
 def test_a_composited_photo_is_four_to_three_and_always_the_same(picture, number, side):
     image, mask = picture
     before = image.copy()
-    found = composite_photo(image, cut(mask), number, side)
+    found = composite_photo(image, make_segmentation(mask), number, side)
     assert found.dtype == np.uint8
     assert found.shape == image.shape if not mask.any() else sorted(found.shape) == [3, round(side * 0.75), side]
-    np.testing.assert_array_equal(composite_photo(image.copy(), cut(mask), number, side), found)
+    np.testing.assert_array_equal(composite_photo(image.copy(), make_segmentation(mask), number, side), found)
     np.testing.assert_array_equal(image, before)
 
 
 def test_without_a_leaf_the_picture_stays_as_it_is(leaf_on_white):
-    assert composite_photo(leaf_on_white, cut(np.zeros(leaf_on_white.shape[:2], bool)), 1, 200) is leaf_on_white
+    assert (
+        composite_photo(leaf_on_white, make_segmentation(np.zeros(leaf_on_white.shape[:2], bool)), 1, 200)
+        is leaf_on_white
+    )
 
 
 def test_numbers_and_pictures_have_photos_of_their_own(leaf_on_white):
@@ -57,7 +60,7 @@ def test_nothing_of_the_sheet_is_left(number):
     image[mask] = (255, 0, 0)
     # The ground behind is of the leaf's colour, or grey but for 0.85 to 1.15 times as much of each colour and clouds of
     # 0.9 to 1.1 likewise: no more than 1.15 · 1.1 / (0.85 · 0.9) times as red as blue, which is 1.7.
-    blue, _, red = np.moveaxis(composite_photo(image, cut(mask), number, 400).astype(float), -1, 0)
+    blue, _, red = np.moveaxis(composite_photo(image, make_segmentation(mask), number, 400).astype(float), -1, 0)
     assert (red <= 1.7 * blue + 3).all()
 
 

@@ -13,21 +13,21 @@ LOCAL = {"descriptor": "dense-sift"}
 MEASURES = {"descriptor": "measures", "families": ["geometry"]}
 
 
-def made(expert=LOCAL, **others):
+def make_recipe(expert=LOCAL, **others):
     return parse_recipe({"experts": {"one": expert}, **others}, SCAN, "r.toml")
 
 
-def complaint(expert=LOCAL, **others):
+def get_error(expert=LOCAL, **others):
     with pytest.raises(LeafidError) as caught:
-        made(expert, **others)
+        make_recipe(expert, **others)
     message = str(caught.value)
     assert "\n" not in message
     assert message.startswith("r.toml: ")
     return message
 
 
-def test_what_is_left_out_has_defaults():
-    recipe = made()
+def test_missing_keys_have_defaults():
+    recipe = make_recipe()
     assert recipe.experts == {"one": Expert(LocalPatches("dense-sift"))}
     assert recipe.training_types == (SCAN,)
     assert recipe.summary == ""
@@ -59,7 +59,7 @@ WRONG = {
 }
 
 
-def test_no_key_is_forgotten():
+def test_every_key_is_tested():
     # The descriptor has tests of its own.
     assert set(EXPERT_KEYS) - {"descriptor"} == set(WRONG)
 
@@ -69,17 +69,17 @@ def test_no_key_is_forgotten():
     [(key, value, expected) for key, (expected, values) in WRONG.items() for value in values],
 )
 def test_every_value_is_checked(key, value, expected):
-    message = complaint({**LOCAL, key: value})
+    message = get_error({**LOCAL, key: value})
     assert message.startswith(f"r.toml: [experts.one]: {key}: ")
     assert expected in message
 
 
-def test_no_patch_can_be_covered_by_more_than_it_may():
-    message = complaint({**LOCAL, "coverage": 0.6, "max_coverage": 0.5})
+def test_coverage_is_at_most_max_coverage():
+    message = get_error({**LOCAL, "coverage": 0.6, "max_coverage": 0.5})
     assert message == "r.toml: [experts.one]: coverage: expected at most max_coverage, 0.5, found 0.6"
 
 
-def test_defaults_are_of_every_expert_that_says_nothing_else():
+def test_defaults_apply_to_experts_without_own_values():
     recipe = parse_recipe(
         {"defaults": {**LOCAL, "modes": 3, "trust": "segmentation"}, "experts": {"one": {}, "two": {"modes": 4}}},
         SCAN,
@@ -98,12 +98,12 @@ def test_defaults_are_of_every_expert_that_says_nothing_else():
     ],
 )
 def test_defaults_are_checked(defaults, expected):
-    message = complaint(defaults=defaults)
+    message = get_error(defaults=defaults)
     assert expected in message
     assert message.startswith("r.toml: [defaults]: ")
 
 
-def test_families_among_the_defaults_are_of_the_experts_that_measure():
+def test_default_families_apply_to_measures_only():
     experts = {"one": LOCAL, "two": {"descriptor": "measures"}}
     recipe = parse_recipe({"defaults": {"families": ["hu"]}, "experts": experts}, SCAN, "r.toml")
     assert recipe.experts == {"one": Expert(LocalPatches("dense-sift")), "two": Expert(Measures(("hu",)))}
@@ -139,31 +139,31 @@ def test_renamed_keys_are_all_named_at_once(data, changes):
     ],
 )
 def test_families_are_checked(families, expected):
-    assert expected in complaint({"descriptor": "measures", "families": families})
+    assert expected in get_error({"descriptor": "measures", "families": families})
 
 
 def test_measures_need_families():
-    assert "families is missing" in complaint({"descriptor": "measures"})
+    assert "families is missing" in get_error({"descriptor": "measures"})
 
 
 @pytest.mark.parametrize("table", [{}, {"view": "leaf"}])
 def test_a_descriptor_is_needed(table):
-    assert "descriptor is missing; expected one of measures, dense-sift" in complaint(table)
+    assert "descriptor is missing; expected one of measures, dense-sift" in get_error(table)
 
 
 @pytest.mark.parametrize("descriptor", ["sift", "", 3, None, ["dense-sift"]])
 def test_descriptors_are_checked(descriptor):
-    assert "descriptor: expected one of measures, dense-sift" in complaint({"descriptor": descriptor})
+    assert "descriptor: expected one of measures, dense-sift" in get_error({"descriptor": descriptor})
 
 
 @pytest.mark.parametrize("table", ["dense-sift", 1, [LOCAL], None])
 def test_an_expert_is_a_table(table):
-    assert "[experts.one]: expected a table, found" in complaint(table)
+    assert "[experts.one]: expected a table, found" in get_error(table)
 
 
 @pytest.mark.parametrize("experts", [{}, [], "local", None, 1])
 def test_experts_are_needed(experts):
-    assert "expected at least one table [experts.NAME]" in complaint(experts=experts)
+    assert "expected at least one table [experts.NAME]" in get_error(experts=experts)
     with pytest.raises(LeafidError, match=r"expected at least one table \[experts"):
         parse_recipe({}, SCAN, "r.toml")
 
@@ -183,15 +183,15 @@ def test_names_of_experts_are_plain(name):
     ],
 )
 def test_unknown_keys_of_an_expert(key, hint):
-    message = complaint({**LOCAL, key: 1})
+    message = get_error({**LOCAL, key: 1})
     assert f"[experts.one]: unknown key {key!r}; {hint}" in message
 
 
 def test_unknown_keys_of_a_recipe():
-    assert "unknown key 'training_type'; did you mean 'training_types'?" in complaint(training_type=["scan"])
+    assert "unknown key 'training_type'; did you mean 'training_types'?" in get_error(training_type=["scan"])
     assert (
         "unknown key 'zzz'; expected codebook_pictures, composited, composited_weight, defaults, experts"
-        in complaint(zzz=1)
+        in get_error(zzz=1)
     )
 
 
@@ -206,45 +206,45 @@ def test_unknown_keys_of_a_recipe():
     ],
 )
 def test_training_types_are_checked(types, expected):
-    message = complaint(training_types=types)
+    message = get_error(training_types=types)
     assert message.startswith("r.toml: training_types: ")
     assert expected in message
 
 
 @pytest.mark.parametrize("number", [0, -1, 1.5, "600", True])
 def test_the_number_of_codebook_pictures_is_checked(number):
-    assert "codebook_pictures: expected a whole number of 1 or more, found" in complaint(codebook_pictures=number)
+    assert "codebook_pictures: expected a whole number of 1 or more, found" in get_error(codebook_pictures=number)
 
 
 @pytest.mark.parametrize("key", ["jittered", "composited"])
 @pytest.mark.parametrize("number", [-1, 101, 1.5, "2", True])
 def test_the_number_of_augmented_pictures_is_checked(key, number):
-    assert f"{key}: expected a whole number from 0 to 100, found" in complaint(**{key: number})
+    assert f"{key}: expected a whole number from 0 to 100, found" in get_error(**{key: number})
 
 
 @pytest.mark.parametrize("key", ["jittered_weight", "composited_weight"])
 @pytest.mark.parametrize("weight", [0, -1, 101, "1", True])
 def test_the_weight_of_augmented_pictures_is_checked(key, weight):
-    assert f"{key}: expected a number from 0.01 to 100, found" in complaint(**{key: weight})
+    assert f"{key}: expected a number from 0.01 to 100, found" in get_error(**{key: weight})
 
 
 @pytest.mark.parametrize("side", [31, 4097, "800", 1.5, True])
 def test_the_longest_side_is_checked(side):
-    assert "longest_side: expected a whole number from 32 to 4096, found" in complaint(longest_side=side)
+    assert "longest_side: expected a whole number from 32 to 4096, found" in get_error(longest_side=side)
 
 
 @pytest.mark.parametrize("summary", [1, [], {}])
 def test_the_summary_is_a_text(summary):
-    assert "summary: expected a text, found" in complaint(summary=summary)
+    assert "summary: expected a text, found" in get_error(summary=summary)
 
 
 def test_whole_numbers_stand_for_numbers():
-    assert made({**LOCAL, "position": 1, "plant_balance": 0}).experts["one"].features.position == 1.0
+    assert make_recipe({**LOCAL, "position": 1, "plant_balance": 0}).experts["one"].features.position == 1.0
 
 
 @pytest.mark.parametrize("name", list_recipes())
 @pytest.mark.parametrize("type_", list(AcquisitionType))
-def test_recipes_that_come_along_are_valid_and_survive_json(name, type_):
+def test_shipped_recipes_are_valid_and_survive_json(name, type_):
     recipe = load_recipe(name, type_)
     assert recipe.type == type_
     assert recipe.summary
@@ -252,20 +252,20 @@ def test_recipes_that_come_along_are_valid_and_survive_json(name, type_):
 
 
 @pytest.mark.parametrize("name", list_recipes())
-def test_scans_and_sheets_of_recipes_that_come_along_are_trained_together(name):
+def test_scans_and_scan_likes_of_shipped_recipes_are_trained_together(name):
     """A key changed in the file of one type alone would part them, and nothing would say so."""
     together = [SCAN, AcquisitionType.SCAN_LIKE]
     assert group_by_training({type_: load_recipe(name, type_) for type_ in together}) == [together]
 
 
-def test_the_default_comes_along():
+def test_the_default_recipe_is_shipped():
     assert "default" in list_recipes()
 
 
 def test_a_recipe_from_a_folder_or_a_file(tmp_path):
     file = tmp_path / "scan.toml"
     file.write_text('[experts.one]\ndescriptor = "dense-sift"\n')
-    assert load_recipe(str(tmp_path), SCAN) == load_recipe(str(file), SCAN) == made()
+    assert load_recipe(str(tmp_path), SCAN) == load_recipe(str(file), SCAN) == make_recipe()
 
 
 @pytest.mark.parametrize("name", ["defualt", "no/such/folder", "", "a\0b"])
@@ -327,7 +327,7 @@ def test_types_to_train(tmp_path):
         choose_types_to_train([], SCAN)
 
 
-def test_types_that_learn_the_same_are_alike():
+def test_types_with_equal_training_are_grouped():
     scan, sheet, photo = (load_recipe("default", type_) for type_ in AcquisitionType)
     recipes = {recipe.type: recipe for recipe in (scan, photo, sheet)}
     assert group_by_training(recipes) == [[scan.type, sheet.type], [photo.type]]
