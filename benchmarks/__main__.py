@@ -48,14 +48,14 @@ def parse_arguments(words: Sequence[str] | None) -> argparse.Namespace:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--only", action="append", default=[], metavar="PATTERN", help="cases with this in their name")
-    parser.add_argument("--quick", action="store_true", help="few rounds, no slow commands, no memory")
+    parser.add_argument("--quick", action="store_true", help="few rounds, without slow commands and memory")
     parser.add_argument("--real", metavar="DIR", help="real pictures: a collection (default: $LEAFID_REAL_DATA)")
     parser.add_argument("--pictures", type=int, metavar="N", help="of each type (default: 20 real, 8 drawn)")
     parser.add_argument("--rounds", type=int, metavar="N", help="timings of a case and picture (default: 7; quick: 3)")
     parser.add_argument(
         "--baseline", type=Path, default=BASELINE, metavar="FILE", help="(default: benchmarks/baseline.json)"
     )
-    parser.add_argument("--save-baseline", action="store_true", help="keep what was measured as the new baseline")
+    parser.add_argument("--save-baseline", action="store_true", help="save the results as the new baseline")
     parser.add_argument("--check", action="store_true", help="exit with 1 when a case became worse")
     parser.add_argument("--json", action="store_true", help="print the figures as JSON instead of a table")
     parser.add_argument("--docs", action="store_true", help="rewrite the tables of docs/performance.md")
@@ -64,7 +64,7 @@ def parse_arguments(words: Sequence[str] | None) -> argparse.Namespace:
     if arguments.pictures is not None and arguments.pictures < 1:
         parser.error("--pictures: expected 1 or more")
     if arguments.rounds is not None and arguments.rounds < 2:
-        parser.error("--rounds: expected 2 or more; one tells nothing of noise")
+        parser.error("--rounds: expected 2 or more, to estimate the noise")
     return arguments
 
 

@@ -1,4 +1,4 @@
-"""What each part of a recipe is worth: cross-validated scores with parts left out, alone, or exchanged.
+"""The contribution of each part of a recipe: cross-validated scores with parts left out, alone, or exchanged.
 
 Prints rows of a Markdown table for docs/results.md, one for each type. Codebooks are shared by the folds, so that
 descriptors, once in the store, serve every row; types whose recipes are alike are trained together.
@@ -20,7 +20,7 @@ from leafid.features.loader import FeatureLoader
 from leafid.recipes.reader import load_recipe
 from leafid.recipes.recipe import ClassifierSettings, Expert, LocalPatches, Recipe, group_by_training
 
-# What families that measure the outline are measured on; the others look inside.
+# Sources of the families that measure the outline; the others measure the inside.
 _OUTLINE_SOURCES = ("blade", "whole")
 
 
@@ -50,7 +50,7 @@ def _drop_families(recipe: Recipe) -> Iterator[tuple[str, Recipe]]:
 
 
 def _add_families(recipe: Recipe) -> Iterator[tuple[str, Recipe]]:
-    """Add each family of measures that is left out to the expert that looks at the same: outline or inside."""
+    """Add each missing family of measures to the expert on the same part of the leaf: outline or inside."""
     of_outline = {
         name: any(FAMILIES[family].source in _OUTLINE_SOURCES for family in expert.families)
         for name, expert in recipe.experts.items()
@@ -67,10 +67,14 @@ def _add_families(recipe: Recipe) -> Iterator[tuple[str, Recipe]]:
 def _vary_training_pictures(recipe: Recipe) -> Iterator[tuple[str, Recipe]]:
     if len(recipe.training_types) > 1:
         yield "trained on that type alone", replace(recipe, training_types=(recipe.type,))
-    for number, words in ((0, "without variants"), (1, "with one variant of each picture"), (4, "with four of each")):
+    for number, words in (
+        (0, "without jittered pictures"),
+        (1, "with one jittered copy of each picture"),
+        (4, "with four of each"),
+    ):
         if recipe.jittered not in (0, number):
             yield words, replace(recipe, jittered=number)
-    for number, words in ((0, "without staged photos"), (1, "with one staged photo of each picture")):
+    for number, words in ((0, "without composited photos"), (1, "with one composited photo of each picture")):
         if recipe.composited not in (0, number):
             yield words, replace(recipe, composited=number)
 
@@ -89,7 +93,7 @@ def _vary_learning(recipe: Recipe) -> Iterator[tuple[str, Recipe]]:
         varied = {name: expert.with_keys(**change) for name, expert in recipe.experts.items()}
         if varied != recipe.experts:
             yield what, replace(recipe, experts=varied)
-    # Of the pictures alone: with their variants an SVM takes hours.
+    # Without augmented pictures: with them an SVM takes hours.
     changes = {
         "ridge regression alone": {"softmax_components": 0},
         "linear SVM": {"classifier": "linear-svm", "regularisation": 1.0, "softmax_components": 0},
@@ -102,7 +106,7 @@ def _vary_learning(recipe: Recipe) -> Iterator[tuple[str, Recipe]]:
 
 
 def _vary_local_features(recipe: Recipe) -> Iterator[tuple[str, Recipe]]:
-    """Exchange what the first expert of SIFT patches looks at, or add one of other features."""
+    """Exchange the patches of the first expert on SIFT, or add an expert on other features."""
     local = [
         (name, expert, expert.features)
         for name, expert in recipe.experts.items()
@@ -123,7 +127,7 @@ def _vary_local_features(recipe: Recipe) -> Iterator[tuple[str, Recipe]]:
     )
     yield "only inner-distance shape context, 500 words", replace(recipe, experts={"bends": bends})
     yield "with inner-distance shape context", replace(recipe, experts={**recipe.experts, "bends": bends})
-    # Colours of patches as they are, where `dense-chroma-sift` looks at where they change.
+    # The colours of patches; `dense-chroma-sift` describes their gradients.
     colour = expert.with_keys(descriptor="dense-colour", modes=64, components=30)
     yield "with local colour", replace(recipe, experts={**recipe.experts, "colour": colour})
     if patches.view != "picture":
@@ -156,11 +160,11 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--cache", default=str(choose_cache_folder()))
-    parser.add_argument("--only", action="append", metavar="TEXT", help="only rows with this text (or another one)")
+    parser.add_argument("--only", action="append", metavar="TEXT", help="only rows with this text; repeatable")
     arguments = parser.parse_args()
     recipes = {AcquisitionType(name): load_recipe(arguments.recipe, AcquisitionType(name)) for name in arguments.type}
     if len(group_by_training(recipes)) > 1:
-        parser.error(f"the recipes of {' and '.join(arguments.type)} are not alike; ask for one type at a time")
+        parser.error(f"the recipes of {' and '.join(arguments.type)} differ; give one type at a time")
     pictures = list(read_collection(arguments.collection).select_labelled().pictures)
     loader = FeatureLoader(FeatureCache(arguments.cache), arguments.jobs)
     print(HEAD, flush=True)

@@ -16,7 +16,7 @@ import numpy as np
 from benchmarks.measure import Cost, summarise_times
 from benchmarks.pictures import REPOSITORY, SAMPLE
 
-#: Library threads of the commands: as in leafid's own workers, one.
+#: One library thread for each command, as in the workers of leafid.
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 
 
@@ -32,7 +32,7 @@ class Command:
     before : callable, optional
         Run before each time, untimed.
     slow : bool
-        Left out of a quick benchmark.
+        Skipped in a quick benchmark.
     """
 
     name: str
@@ -60,12 +60,12 @@ def leafid(*words: object) -> tuple[str, ...]:
 
 
 def list_sample_commands(folder: Path) -> list[Command]:
-    """Commands on the sample that comes along.
+    """List the commands on the bundled sample.
 
     Parameters
     ----------
     folder : Path
-        For what they write.
+        For the files that they write.
     """
     model, store, run_file = folder / "sample.leafid", folder / "store", folder / "run.txt"
     picture = SAMPLE / "Test" / "5.jpg"
@@ -93,15 +93,15 @@ def list_sample_commands(folder: Path) -> list[Command]:
 def measure_commands(
     commands: Sequence[Command], yardstick: Callable[[], object], rounds: int, progress: Progress
 ) -> dict[str, Cost]:
-    """Run each command some times, one after the other, and the yardstick in between.
+    """Run the commands round by round, and the yardstick before and after each.
 
-    Commands of one round run in the order given: one may need what another before it wrote.
+    The commands of a round run in the given order, since a command may need the output of an earlier one.
 
     Parameters
     ----------
     commands : sequence of Command
     yardstick : callable
-        Decodes one picture.
+        Decodes a picture.
     rounds : int
     progress : callable
         ``progress(items, what)`` passes the items on.
@@ -120,12 +120,12 @@ def measure_commands(
 
 
 def run(words: Sequence[str]) -> Spent:
-    """Run `python` with some arguments; what it prints is kept from view.
+    """Run `python` with some arguments, without showing its output.
 
     Raises
     ------
     RuntimeError
-        When it fails, with the end of what it said.
+        If it fails; the message ends with its last words on stderr.
     """
     path = os.pathsep.join([str(REPOSITORY), *filter(None, [os.environ.get("PYTHONPATH")])])
     done = subprocess.run(
@@ -142,7 +142,7 @@ def run(words: Sequence[str]) -> Spent:
     return Spent(cpu, wall, peak * (1 if sys.platform == "darwin" else 1024) / 1e6)
 
 
-# A process begins with the peak of the one that started it: a small one has to.
+# The peak memory of a process starts at that of its parent: hence a small parent.
 _LAUNCHER = """
 import os, sys, time
 started = time.perf_counter()

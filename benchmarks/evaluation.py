@@ -21,7 +21,7 @@ _TYPES = ("Scan", "pseudoscan", "photograph")
 
 
 def list_evaluation_commands(folder: Path, *, quick: bool = False) -> list[Command]:
-    """Say what to run; truths and runs are written into a folder when they are first needed.
+    """List the commands; ground truths and runs are written into a folder when they are first needed.
 
     Parameters
     ----------
@@ -30,15 +30,15 @@ def list_evaluation_commands(folder: Path, *, quick: bool = False) -> list[Comma
         A hundredth of the lines.
     """
     scale, word = (100, " (a hundredth)") if quick else (1, "")
-    one, hundred = Inputs(folder / "million", 14085 // scale, 1), Inputs(folder / "hundred", 1440 // scale, 100)
+    million, hundred = Inputs(folder / "million", 14085 // scale, 1), Inputs(folder / "hundred", 1440 // scale, 100)
 
     def command(name: str, words: tuple[str, ...], inputs: Inputs) -> Command:
         return Command(f"evaluate/{name}{word}", words, before=inputs.write, slow=inputs is hundred)
 
-    of_one, of_hundred = (("evaluate", inputs.truth, *inputs.runs, "--jobs", 1) for inputs in (one, hundred))
+    of_million, of_hundred = (("evaluate", inputs.truth, *inputs.runs, "--jobs", 1) for inputs in (million, hundred))
     return [
-        command("10⁶ lines, library", _library(one), one),
-        command("10⁶ lines, command", leafid(*of_one), one),
+        command("10⁶ lines, library", _library(million), million),
+        command("10⁶ lines, command", leafid(*of_million), million),
         command("100 runs, library", _library(hundred), hundred),
         command("100 runs, command, no intervals", leafid(*of_hundred, "--intervals", "none"), hundred),
         command("100 runs, command", leafid(*of_hundred), hundred),
@@ -49,7 +49,7 @@ def list_evaluation_commands(folder: Path, *, quick: bool = False) -> list[Comma
 class Inputs:
     """The XML of some pictures, and runs that name every species for each.
 
-    Of the runs only four differ in content; the others are further names of the same files.
+    Only four runs differ in content; the others are hard links to these.
     """
 
     folder: Path
@@ -67,7 +67,7 @@ class Inputs:
         return [self.folder / f"run-{index:03}.txt" for index in range(self.n_runs)]
 
     def write(self) -> None:
-        """Write all, unless it is there."""
+        """Write all files, unless they exist."""
         if self.truth.exists():
             return
         self.truth.mkdir(parents=True)
@@ -107,7 +107,7 @@ def _library(inputs: Inputs) -> tuple[str, ...]:
 
 
 def score(truth_path: str, runs: Sequence[str]) -> list[float]:
-    """Score runs through the library: S of each, all types together."""
+    """Score runs through the library; return S of each, over all types."""
     from leafid.evaluation.judged_run import judge_run
     from leafid.evaluation.summary import RunScorer
     from leafid.metrics.plant_task import list_plant_metrics

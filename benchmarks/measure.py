@@ -54,7 +54,7 @@ def time_alternately(calls: Mapping[str, Call], yardstick: Call, rounds: int) ->
     Returns
     -------
     dict of str to float64 (rounds, 3)
-        By the call's name: seconds of CPU, seconds on the wall, and seconds of CPU of the yardstick, of one call.
+        By the name of the call: CPU seconds, wall-clock seconds, and CPU seconds of the yardstick, for a single call.
     """
     repeats = {name: _count_repeats(call) for name, call in calls.items()}
     n_yardstick = _count_repeats(yardstick)
@@ -92,12 +92,12 @@ def summarise_times(times: np.ndarray, peak_mb: float | None = None) -> Cost:
 
 
 def estimate_ratio_interval(times: np.ndarray, confidence: float = CONFIDENCE, seed: int = 0) -> tuple[float, float]:
-    """Estimate between what bounds the ratio of `summarise_times` lies, for these very pictures.
+    """Estimate a confidence interval of the ratio, for these pictures.
 
-    The rounds of each picture are drawn anew with replacement (the pictures are not: they are the same the next time).
-    The spread of the ratios of these draws, times the quantile of the normal distribution, is laid around the ratio;
-    outer percentiles of medians of a few rounds would be too coarse. The spread is half of what the middle 68 % span:
-    a standard deviation, but one that a hiccup of the machine doesn't move.
+    The rounds of each picture are resampled with replacement; the pictures are not, since they are the same each time.
+    The interval is the ratio ± the spread of the resampled ratios times the quantile of the normal distribution: outer
+    percentiles of medians of a few rounds would be too coarse. The spread is half the range of the middle 68 %, which
+    estimates the standard deviation robustly.
 
     Parameters
     ----------
@@ -146,7 +146,7 @@ def _count_repeats(call: Call) -> int:
 
 
 def _time_call(call: Call, repeats: int) -> tuple[float, float]:
-    """Seconds of CPU and on the wall, of one call."""
+    """Return CPU and wall-clock seconds per call."""
     wall, cpu = time.perf_counter(), time.process_time()
     for _ in range(repeats):
         call()

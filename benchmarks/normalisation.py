@@ -1,7 +1,7 @@
-"""What finding the leaf, and setting it upright, is worth: cross-validated scores with a step left out or done simply.
+"""The contribution of segmentation and upright crops: cross-validated scores with a step left out or simplified.
 
-Each row replaces one step of `leafid.segmentation` for training and test pictures alike, and describes all of them
-anew. Prints rows of a Markdown table for docs/results.md.
+Each row replaces a step of `leafid.segmentation` for training and test pictures, and extracts all features again.
+Prints rows of a Markdown table for docs/results.md.
 
     python -m benchmarks.normalisation COLLECTION --type scan [--type scan-like] [--jobs 2] [--only TEXT]
 """
@@ -35,7 +35,7 @@ from leafid.recipes.recipe import Recipe
 from leafid.segmentation import Segmentation, background, crop, natural, regions, segment, uniform
 from leafid.segmentation.result import Image, Mask
 
-# The module, whose name in the package is the function's.
+# The module: in the package, its name is that of the function.
 _SEGMENT = importlib.import_module("leafid.segmentation.segment")
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -44,13 +44,13 @@ _WHITE = (255.0, 128.0, 128.0)
 
 
 def segment_by_otsu(image: Image) -> Mask:
-    """Cut by grey alone: dark on light is leaf."""
+    """Segment by Otsu's threshold of grey."""
     grey = cv2.cvtColor(image, cv2.COLOR_BGR2GRAY)
     return cv2.threshold(grey, 0, 255, cv2.THRESH_BINARY_INV | cv2.THRESH_OTSU)[1] > 0
 
 
 def segment_by_green(image: Image) -> Mask:
-    """Cut by the excess of green over red and blue, and take the largest region."""
+    """Segment by the excess of green over red and blue; keep the largest region."""
     blue, green, red = cv2.split(image.astype(np.int16))
     excess = np.clip(2 * green - red - blue, 0, 255).astype(np.uint8)
     return keep_largest_region(cv2.threshold(excess, 0, 1, cv2.THRESH_BINARY | cv2.THRESH_OTSU)[1]) > 0
@@ -65,37 +65,37 @@ def keep_largest_region(marked: np.ndarray) -> np.ndarray:
 
 
 def make_ellipse(image: Image) -> Mask:
-    """Take the middle of the picture, whatever is there."""
+    """Mark an ellipse in the middle of the picture."""
     rows, cols = image.shape[:2]
     row, col = np.linspace(-1, 1, rows)[:, None], np.linspace(-1, 1, cols)[None]
     return row**2 + col**2 < 0.5
 
 
 def assume_white_sheet(image: Image, *, quick: bool = False) -> tuple[np.ndarray, float]:
-    """Take any sheet for white."""
+    """Assume that every sheet is white."""
     surface, spread = background.fit_sheet_surface(image, quick=quick)
     return np.broadcast_to(np.array(_WHITE, np.float32), surface.shape), spread
 
 
 def assume_even_light(image: Image, *, quick: bool = False) -> tuple[np.ndarray, float]:
-    """Take the sheet for evenly lit, of the colour that it has in the middle of its range."""
+    """Assume that the sheet is evenly lit, in its median colour."""
     surface, spread = background.fit_sheet_surface(image, quick=quick)
     return np.broadcast_to(np.median(surface, axis=(0, 1)), surface.shape), spread
 
 
 def select_largest_region(share: np.ndarray, distance: np.ndarray) -> np.ndarray:
-    """Keep of the leaf's regions the largest."""
+    """Select the largest region of the leaf."""
     return keep_largest_region(regions.select_leaf_regions(share, distance))
 
 
 def segment_with_petiole(image: Image, acquisition_type: AcquisitionType, *, petiole: bool = True) -> Segmentation:
-    """Look for the petiole in photos too."""
+    """Segment, and remove the petiole in photos as well."""
     return segment(image, acquisition_type, petiole=petiole or acquisition_type is AcquisitionType.PHOTO)
 
 
 @dataclass(frozen=True)
 class Step:
-    """A step done otherwise: what stands in the place of which attributes, or the recipe that is taken instead."""
+    """A changed step: replacements of attributes (owner, name, value), or a change of the recipe."""
 
     what: str
     replaced: tuple[tuple[Any, str, Any], ...] = ()
@@ -103,7 +103,7 @@ class Step:
 
     @contextmanager
     def apply(self) -> Iterator[None]:
-        """Do it so inside the ``with`` block."""
+        """Apply the replacements inside the ``with`` block."""
         with ExitStack() as stack:
             for owner, name, value in self.replaced:
                 stack.enter_context(mock.patch.object(owner, name, value))
@@ -151,12 +151,12 @@ OF_PHOTOS = [
 ]
 
 ALL = [*OF_SHEETS, *OF_PHOTOS]
-# What a worker has replaced, it has for as long as it lives.
+# The replacements of a worker last as long as it lives.
 _for_good = ExitStack()
 
 
 class Workers:
-    """Processes in which a step is done otherwise too."""
+    """Worker processes in which a step is changed as well."""
 
     def __init__(self, step: Step, jobs: int) -> None:
         self.number = ALL.index(step)
@@ -178,18 +178,18 @@ def main() -> None:
     parser.add_argument("collection")
     parser.add_argument("--type", required=True, action="append", choices=list(map(str, AcquisitionType)))
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--only", action="append", metavar="TEXT", help="only rows with this text (or another one)")
+    parser.add_argument("--only", action="append", metavar="TEXT", help="only rows with this text; repeatable")
     arguments = parser.parse_args()
     types = [AcquisitionType(name) for name in arguments.type]
     if AcquisitionType.PHOTO in types and len(types) > 1:
-        parser.error("photos have steps of their own; ask for them alone")
+        parser.error("photos have steps of their own; give that type alone")
     pictures = list(read_collection(arguments.collection).select_labelled().pictures)
     print(HEAD, flush=True)
     for step in OF_PHOTOS if AcquisitionType.PHOTO in types else OF_SHEETS:
         if arguments.only and not any(text in step.what for text in arguments.only):
             continue
         recipes = {type_: step.recipe(load_recipe("default", type_)) for type_ in types}
-        # What was described with a step replaced must not be taken for anything else: a store of its own.
+        # Features extracted with a changed step must not be used for anything else: they get a cache of their own.
         with tempfile.TemporaryDirectory() as folder, step.apply(), use_workers(Workers(step, arguments.jobs)):
             print_rows(step.what, recipes, pictures, FeatureLoader(FeatureCache(folder), arguments.jobs))
 

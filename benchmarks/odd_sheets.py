@@ -1,7 +1,7 @@
-"""Are leaves still found when sheets lie in frames, are cut out tightly, or are grey?
+"""Segmentation of leaves on sheets in frames, on tightly cropped sheets, and on grey sheets.
 
-Takes scans and scan-likes of a collection, changes what is around the leaf, and compares the masks with those of the
-pictures as they are. Prints a Markdown table: how many are found otherwise, IoU below 0.7, and the mean IoU.
+Changes the surroundings of the leaf in scans and scan-likes of a collection, and compares the masks with those of the
+original pictures. Prints a Markdown table: the number of masks with an IoU below 0.7, and the mean IoU.
 
     python -m benchmarks.odd_sheets COLLECTION [--pictures 200] [--jobs 2]
 """
@@ -33,7 +33,7 @@ _GREY_SHEETS = (240, 160, 130, 110, 40, 25, 10, 0)
 
 
 def vary_picture(image: Image, mask: Mask) -> Iterator[tuple[str, Image, Mask]]:
-    """Yield what was changed, the picture, and the leaf's mask in it."""
+    """Yield changes in words, the changed picture, and the mask of the leaf in it."""
     rows, cols = image.shape[:2]
     for what, (part, colour) in _FRAMES.items():
         width = round(part * max(rows, cols))
@@ -52,7 +52,7 @@ def vary_picture(image: Image, mask: Mask) -> Iterator[tuple[str, Image, Mask]]:
 
 
 def measure_overlaps(file: Path) -> list[tuple[str, float]]:
-    """Measure by what part the mask of each changed picture overlaps that of the picture as it is."""
+    """Measure the IoU of the masks of each changed picture and of the original."""
     image = read_image(file, LONGEST_SIDE)
     mask = segment(image, AcquisitionType.SCAN).mask
     if not mask.any():

@@ -1,9 +1,8 @@
-"""How well the default recipe, unchanged, does on other leaf collections: made of scans, drawn, and photographed.
+"""Cross-validated scores of the default recipe on other leaf collections: changed scans, drawn and photographed leaves.
 
 Every collection is written to a temporary folder as JPEG files in a folder for each species, read from there, and
-cross-validated. Such a layout does not tell plants: folds are dealt by the plants that the original names, through
-`Picture.plant`; where it names none (UCI Leaf), every picture is left out by itself. Only pictures whose species has
-another plant are scored.
+cross-validated. Such a layout has no plants: folds go by the plants of the original, through `Picture.plant`;
+without them (UCI Leaf), each fold is a single picture. Only pictures whose species has another plant are scored.
 
 Prints a Markdown table for docs/results.md.
 
@@ -48,7 +47,7 @@ SCAN, SCAN_LIKE = AcquisitionType.SCAN, AcquisitionType.SCAN_LIKE
 
 @dataclass(frozen=True)
 class Variant:
-    """A collection: pictures, what is done to each, and of which type they count."""
+    """A collection: pictures, the change of each, and the acquisition type that they are treated as."""
 
     name: str
     pictures: Sequence[Picture]
@@ -73,7 +72,7 @@ def resize(longest_side: int, image: np.ndarray, random: np.random.Generator) ->
 
 
 def rotate(image: np.ndarray, random: np.random.Generator) -> np.ndarray:
-    """Turn by any angle, on a sheet large enough, of the colour of the frame."""
+    """Rotate by a random angle, on a larger sheet in the colour of the border."""
     rows, cols = image.shape[:2]
     side = int(np.ceil(np.hypot(rows, cols)))
     turn = cv2.getRotationMatrix2D((cols / 2, rows / 2), float(random.uniform(0, 360)), 1)
@@ -95,7 +94,7 @@ def tint_sheet(gains: Gains, image: np.ndarray, random: np.random.Generator) -> 
 
 
 def select_evenly(pictures: Sequence[Picture], n_species: int, n_pictures: int) -> list[Picture]:
-    """Choose the species with the most plants, and as many pictures of each, from its plants in turn."""
+    """Select the species with the most plants, and equally many pictures of each, from its plants in turn."""
     by_species: dict[str, dict[str, list[Picture]]] = {}
     for picture in pictures:
         by_species.setdefault(picture.species or "", {}).setdefault(picture.group, []).append(picture)
@@ -125,13 +124,13 @@ def list_variants(data: Path, folder: Path) -> Iterator[Variant]:
     write_collection(folder, Settings(28, 5, 0, 2, (SCAN,)))
     drawn = read_collection(folder).select_labelled().pictures
     yield Variant("28 drawn species", drawn, keep_picture)
-    # Drawn species bear names of real ones, but are others.
+    # Drawn species have the names of real ones, but are different classes.
     others = [replace(p, taxon=Taxon(f"{(p.species or '').replace(' ', '-')} drawn")) for p in drawn]
     both = [*select_evenly(scans, 61, 5), *select_evenly(others, 28, 5)]
     yield Variant("61 scanned and 28 drawn species", both, keep_picture)
     with (data / "uci-leaf" / "labels.csv").open(newline="") as stream:
         rows = list(csv.DictReader(stream))
-    # Two words: one of the names goes on with a subspecies.
+    # Two words: a name includes a subspecies.
     card = [
         Picture(data / "uci-leaf" / row["image"], taxon=Taxon(" ".join(row["species"].split()[:2]))) for row in rows
     ]

@@ -1,4 +1,4 @@
-"""The pictures that are measured on: evenly drawn, the same every time."""
+"""The pictures of the benchmarks: evenly selected, the same every time."""
 
 from __future__ import annotations
 
@@ -16,35 +16,35 @@ REPOSITORY = Path(__file__).parents[1]
 SAMPLE = REPOSITORY / "data" / "sample"
 
 
-def draw_pictures(folder: Path, per_type: int) -> dict[AcquisitionType, list[Picture]]:
-    """Draw pictures of each acquisition type, evenly spread over a collection's order.
+def select_pictures(folder: Path, per_type: int) -> dict[AcquisitionType, list[Picture]]:
+    """Select pictures of each acquisition type, evenly spread over a collection's order.
 
     Parameters
     ----------
     folder : Path
-        A collection, or a folder that holds one named ``imageclef2011``.
+        A collection, or the parent folder of ``imageclef2011``.
     per_type : int
     """
     inner = folder / "imageclef2011"
     pictures = read_collection(inner if inner.is_dir() else folder).select_labelled().pictures
-    drawn = {}
+    selected = {}
     for type_ in AcquisitionType:
         own = [picture for picture in pictures if picture.type == type_]
-        places = np.linspace(0, len(own) - 1, min(per_type, len(own))).round().astype(int)
+        indices = np.linspace(0, len(own) - 1, min(per_type, len(own))).round().astype(int)
         if own:
-            drawn[type_] = [own[place] for place in places]
-    return drawn
+            selected[type_] = [own[index] for index in indices]
+    return selected
 
 
 def describe_sizes(pictures: Sequence[Picture]) -> str:
-    """Tell how many pictures there are, and their sizes: ``20 of 800 × 533 (median) pixels``."""
+    """Describe number and sizes of pictures: ``20 of 800 × 533 (median) pixels``."""
     sizes = np.array([sorted(read_image_size(picture.file)) for picture in pictures])
     short, long = np.median(sizes, axis=0)
     return f"{len(pictures)} of {long:.0f} × {short:.0f} (median) pixels"
 
 
 class Prepared:
-    """A picture, and what the stages make of it, each made once and kept."""
+    """A picture with its cached image and segmentation."""
 
     def __init__(self, picture: Picture) -> None:
         if picture.type is None:

@@ -1,4 +1,4 @@
-"""What training on a large collection would take, by formula from what was measured on a small one."""
+"""Projects time, memory and price of training on a large collection from measurements on a small one."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ _STAGES = ("describe", "write", "read", "passes", "sums", "solve")
 
 @dataclass(frozen=True)
 class Costs:
-    """What was measured, and what is assumed; docs/scaling.md says where each comes from.
+    """Measured and assumed costs; docs/scaling.md gives the source of each.
 
     Attributes
     ----------
     describe : float
         CPU seconds to read and describe a picture.
     columns : tuple of int
-        Of the classifiers' rows, an entry for each expert; with the χ² map thrice the vector's.
+        Number of features of each expert; the χ² map triples the length of the vector.
     vector : int
         Bytes that a picture takes in the store.
     store_rate, read_rate : float
         Bytes that one process writes to the store, and reads from it, in a second.
     listing : float
-        Bytes of memory for what is known of a picture.
+        Bytes of memory for the metadata of a picture.
     passes : float
-        CPU seconds for a number of a row, in all passes over the rows together but for the products; in one process.
+        CPU seconds per value of a row, over all passes except matrix products; in one process.
     flops : float
         Multiplications and additions of float64 in a second on one core.
     learning_cores : int
-        Learning runs on one machine: more cores than these don't help it.
+        Maximum number of cores that learning can use: it runs on one machine.
     core_hour, gigabyte_month : float
         Assumed prices, in US dollars.
     """

@@ -1,4 +1,4 @@
-"""What was measured: kept in a file, and compared with what was kept before."""
+"""Results of benchmarks: written to a file, and compared with a baseline."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from benchmarks.pictures import REPOSITORY
 from leafid.errors import LeafidError
 from leafid.files import open_output
 
-#: A change of less than this share is nothing to speak of, however sure it is.
+#: Minimum relative change of a ratio that counts, however significant.
 MIN_CHANGE = 0.05
-#: The same for memory at the peak, which varies little from run to run.
+#: Minimum relative change of peak memory that counts.
 MIN_MEMORY_CHANGE = 0.10
 _MIN_MB = 1.0
 
@@ -46,14 +46,14 @@ class Results:
     pictures: dict[str, str] = field(default_factory=dict)
 
     def update(self, other: Results) -> Results:
-        """Give these with what another measurement has anew, but none of other pictures than its."""
+        """Return these results updated by newer ones, without results on other pictures than theirs."""
         kept = self.select_comparable(other.pictures).costs
         return Results(
             {**kept, **other.costs}, {**self.machines, **other.machines}, {**self.pictures, **other.pictures}
         )
 
     def select_comparable(self, pictures: Mapping[str, str]) -> Results:
-        """Leave out what was measured on other pictures than these."""
+        """Select the results on the same pictures."""
         other = {start for start, text in self.pictures.items() if pictures.get(start, text) != text}
         costs = {name: cost for name, cost in self.costs.items() if "/".join(name.split("/")[:2]) not in other}
         return Results(costs, self.machines, self.pictures)
@@ -90,7 +90,7 @@ def read_results(path: Path) -> Results:
     Raises
     ------
     LeafidError
-        When it is no such file.
+        If it is not such a file.
     """
     if not path.exists():
         return Results()
@@ -139,7 +139,7 @@ def compare_memory(now: Cost, before: Cost | None) -> str:
 
 
 def list_regressions(now: Mapping[str, Cost], before: Mapping[str, Cost]) -> list[str]:
-    """Name the cases that became slower or need more memory."""
+    """List the cases that became slower or need more memory."""
     return [
         name
         for name, cost in now.items()
@@ -148,7 +148,7 @@ def list_regressions(now: Mapping[str, Cost], before: Mapping[str, Cost]) -> lis
 
 
 def _rounded(cost: Cost) -> dict[str, float | int | None]:
-    # Four digits: more would only tell how the machine felt.
+    # More than four digits would be noise.
     return {name: float(f"{v:.4g}") if isinstance(v, float) else v for name, v in asdict(cost).items()}
 
 

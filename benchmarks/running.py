@@ -19,7 +19,7 @@ from threadpoolctl import threadpool_limits
 from benchmarks import evaluation, stages, tables
 from benchmarks.commands import Command, list_sample_commands, measure_commands
 from benchmarks.measure import Cost, measure_peak_memory, select_names, summarise_times, time_alternately
-from benchmarks.pictures import REPOSITORY, SAMPLE, Prepared, describe_sizes, draw_pictures
+from benchmarks.pictures import REPOSITORY, SAMPLE, Prepared, describe_sizes, select_pictures
 from benchmarks.results import Results, compare_time, describe_machine
 from leafid.collection import AcquisitionType, Picture
 from leafid.files import open_output
@@ -45,9 +45,9 @@ class Plan:
     def of(cls, arguments: argparse.Namespace, folder: Path) -> Plan:
         """Draw the pictures that the arguments ask for."""
         real = arguments.real or os.environ.get("LEAFID_REAL_DATA")
-        pictures = {"sample": draw_pictures(SAMPLE, arguments.pictures or 8)}
+        pictures = {"sample": select_pictures(SAMPLE, arguments.pictures or 8)}
         if real:
-            pictures["real"] = draw_pictures(Path(real), arguments.pictures or 20)
+            pictures["real"] = select_pictures(Path(real), arguments.pictures or 20)
         rounds = arguments.rounds or (_QUICK_ROUNDS if arguments.quick else _ROUNDS)
         return cls(arguments.only, arguments.quick, rounds, folder, pictures)
 

@@ -1,8 +1,8 @@
-"""How training grows with the collection: time and memory for 1, 2, 4, 8, 16 times as many pictures.
+"""Time and memory of training on 1, 2, 4, 8 and 16 times as many pictures.
 
-Prints what docs/scaling.md shows: a table of `leafid train` on drawn collections, with the descriptors computed and
-then from the store; a table of the ridge alone, on many more vectors than there are pictures; and the projection to
-large collections. CPU seconds are those of the process and its workers, whatever else the machine does.
+Prints the tables of docs/scaling.md: `leafid train` on drawn collections, without and with cached features; the ridge
+regression alone, on many more vectors than there are pictures; and the projection to large collections. CPU seconds
+are those of the process and its workers.
 
     python -m benchmarks.scaling train [--plants 3] [--steps 5] [--recipe fast] [--jobs 1] [--no-cache]
     python -m benchmarks.scaling ridge [--rows 5000] [--steps 5] [--columns 512]
@@ -24,12 +24,12 @@ PICTURES_PER_PLANT = 2
 
 
 def format_figures(spent: Spent) -> list[str]:
-    """Seconds on the wall and of CPU, and the peak in MiB."""
+    """Format wall-clock and CPU seconds, and the peak memory in MiB."""
     return [f"{spent.wall:.0f}", f"{spent.cpu:.1f}", f"{spent.peak_mb * 1e6 / 2**20:.0f}"]
 
 
 def link_plants(collection: Path, part: Path, plants: int) -> int:
-    """Make a collection of the first plants of every species, its files links; give the number of pictures."""
+    """Link the files of the first plants of every species into a new collection; return the number of pictures."""
     from leafid.collection import read_collection
 
     pictures = [p for p in read_collection(collection).pictures if p.species and p.plant]
@@ -49,7 +49,7 @@ def link_plants(collection: Path, part: Path, plants: int) -> int:
 def print_train_table(
     first: int, steps: int, recipe: str, jobs: int, no_cache: bool, folder: Path, drawn: Path | None = None
 ) -> None:
-    """Train on more and more pictures, print a line for each."""
+    """Train on collections of growing size, and print a line for each."""
     plants = [first * 2**step for step in range(steps)]
     size = "400" if recipe == "fast" else "800"
     drawing = ["--species", str(N_SPECIES), "--plants", str(plants[-1]), "--test-plants", "0", "--only-type", "scan"]
@@ -75,7 +75,7 @@ def print_train_table(
 
 
 def fit_ridge(n_rows: int, n_columns: int) -> None:
-    """Learn from drawn vectors as an expert does: five folds, their held-out scores, and all of it."""
+    """Fit on random vectors as an expert does: with five folds, their held-out scores, and on all vectors."""
     import numpy as np
 
     from leafid.classifiers.cross_fitting import cross_fit
@@ -89,24 +89,24 @@ def fit_ridge(n_rows: int, n_columns: int) -> None:
         for start in range(0, n_rows, 1000):
             array.append(random.normal(size=(len(labels[start : start + 1000]), n_columns)) / n_columns**0.5)
         folds = [np.sort(fold) for fold in np.array_split(random.permutation(n_rows), 5)]
-        asked = np.arange(min(n_rows, 20_000))
+        held_out = np.arange(min(n_rows, 20_000))
         rows = TrainingMatrix(array, "none", standardise=False, batch_size=1000)
-        cross_fit(rows, labels, np.ones(n_rows), folds, asked, ClassifierSettings())
+        cross_fit(rows, labels, np.ones(n_rows), folds, held_out, ClassifierSettings())
 
 
 def print_ridge_table(first: int, steps: int, n_columns: int) -> None:
-    """Learn from more and more vectors, print a line for each."""
+    """Fit on growing numbers of vectors, and print a line for each."""
     print("| vectors | size of them, MiB | wall s | CPU s | peak MiB |\n|---:|---:|---:|---:|---:|", flush=True)
     for step in range(steps):
         n_rows = first * 2**step
-        words = ["-m", "benchmarks.scaling", "one-ridge", "--rows", str(n_rows), "--columns", str(n_columns)]
+        words = ["-m", "benchmarks.scaling", "single-ridge", "--rows", str(n_rows), "--columns", str(n_columns)]
         size = n_rows * n_columns * 4 / 2**20
         print("| " + " | ".join([f"{n_rows}", f"{size:.0f}", *format_figures(run(words))]) + " |", flush=True)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["train", "ridge", "one-ridge", "plan"])
+    parser.add_argument("what", choices=["train", "ridge", "single-ridge", "plan"])
     parser.add_argument("--plants", type=int, default=3, help="of each species, in the smallest collection")
     parser.add_argument("--rows", type=int, default=5000, help="of the smallest table of vectors")
     parser.add_argument("--steps", type=int, default=5)
@@ -116,7 +116,7 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--no-cache", action="store_true")
     arguments = parser.parse_args()
-    if arguments.what == "one-ridge":
+    if arguments.what == "single-ridge":
         fit_ridge(arguments.rows, arguments.columns)
     elif arguments.what == "ridge":
         print_ridge_table(arguments.rows, arguments.steps, arguments.columns)

@@ -1,6 +1,6 @@
 """Measures segmentation against the masks of real leaves on coloured card (UCI "Leaf", Silva, Marçal, da Silva 2013).
 
-The masks leave the petiole out, so the blade is compared with them. Time is of one core, reading not counted.
+The masks don't include the petiole: they are compared with the blade. Times are of one core, without reading.
 
     LEAFID_REAL_DATA=path/to/data python benchmarks/segmentation_quality.py [--worst N]
 """
@@ -24,7 +24,7 @@ from leafid.tasks.interpretation.localisation import pascal_score
 
 
 def measure(folder: Path) -> dict[str, tuple[float, float]]:
-    """Intersection over union, and processor time in milliseconds, of every picture."""
+    """Measure the IoU, and the CPU time in milliseconds, of every picture."""
     found = {}
     for file in sorted((folder / "RGB").glob("*.JPG")):
         image = read_image(file)

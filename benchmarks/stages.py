@@ -1,4 +1,4 @@
-"""The cases of one picture: each stage by itself, the parts of each recipe, and the recipe as a whole."""
+"""The cases that are timed on a picture: each stage, the parts of each recipe, and each whole recipe."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from leafid.recipes.recipe import LONGEST_SIDE, LocalPatches, Recipe
 from leafid.segmentation import crop_leaf, segment
 
 RECIPES = ("default", "fast", "baseline-bow")
-# As many as the model that comes along has; what it has learned makes no difference to the time.
+# The number of species of the bundled model; the learned values don't affect the time.
 N_SPECIES = 71
-# A codebook learned from few pictures costs as much to use as one learned from many.
+# Pictures to learn a codebook from; their number doesn't affect the time to use it.
 _CODEBOOK_PICTURES = 24
 _PATCHES = (
     LocalPatches("dense-sift"),
@@ -47,7 +47,7 @@ class Case:
     name : str
         ``part``, or ``recipe/part``.
     prepare : callable
-        Makes of a picture what is timed; whatever came before in the life of the picture is done there, untimed.
+        Makes the timed call for a picture; the preceding stages run in it, untimed.
     """
 
     name: str
@@ -55,18 +55,18 @@ class Case:
 
 
 def decode(prepared: Prepared) -> Call:
-    """The yardstick: decode the file's bytes at full size, and nothing else."""
+    """Make the yardstick: decode the bytes of the file at full size."""
     return lambda: cv2.imdecode(prepared.data, cv2.IMREAD_COLOR)
 
 
 def list_stage_cases() -> list[Case]:
-    """What doesn't depend on a recipe."""
+    """List the cases that don't depend on a recipe."""
     cases = [
         Case("decode", decode),
-        Case("read", lambda one: lambda: read_image(one.picture.file, LONGEST_SIDE)),
+        Case("read", lambda prepared: lambda: read_image(prepared.picture.file, LONGEST_SIDE)),
         Case("segment", _segment),
-        Case("crop/leaf", lambda one: _crop(one, "leaf")),
-        Case("crop/upright", lambda one: _crop(one, "upright")),
+        Case("crop/leaf", lambda prepared: _crop(prepared, "leaf")),
+        Case("crop/upright", lambda prepared: _crop(prepared, "upright")),
     ]
     cases += [Case(f"family/{name}", _measures([name])) for name in registry.FAMILIES]
     cases.append(Case("family/all together", _measures(list(registry.FAMILIES))))
@@ -75,7 +75,7 @@ def list_stage_cases() -> list[Case]:
 
 
 def list_recipe_cases(recipe: Recipe, name: str, pictures: Mapping[AcquisitionType, Sequence[Picture]]) -> list[Case]:
-    """The parts of a recipe, and the whole: from the file to the species' probabilities.
+    """List the parts of a recipe, and the whole: from the file to the probabilities of the species.
 
     Parameters
     ----------
@@ -92,29 +92,32 @@ def list_recipe_cases(recipe: Recipe, name: str, pictures: Mapping[AcquisitionTy
     def identifier() -> Identifier:
         return make_untrained_identifier(recipe, pictures)
 
-    def views(one: Prepared) -> PictureViews:
-        return PictureViews(one.image(side), one.segmentation(side))
+    def views(prepared: Prepared) -> PictureViews:
+        return PictureViews(prepared.image(side), prepared.segmentation(side))
 
-    def describe(one: Prepared) -> Call:
-        extractor, image = identifier().extractor, one.image(side)
-        return lambda: extractor.extract(image, one.type)
+    def describe(prepared: Prepared) -> Call:
+        extractor, image = identifier().extractor, prepared.image(side)
+        return lambda: extractor.extract(image, prepared.type)
 
-    def classify(one: Prepared) -> Call:
+    def classify(prepared: Prepared) -> Call:
         named = identifier()
-        described = [named.extractor.extract(one.image(side), one.type)]
+        described = [named.extractor.extract(prepared.image(side), prepared.type)]
         return lambda: named.predict_proba(described)
 
-    def encode(one: Prepared, expert_name: str, patches: LocalPatches) -> Call:
+    def encode(prepared: Prepared, expert_name: str, patches: LocalPatches) -> Call:
         encoder = identifier().extractor.encoders[expert_name]
-        found = extract_local_features(views(one), patches)
+        found = extract_local_features(views(prepared), patches)
         return lambda: encoder.transform(found)
 
-    def whole(one: Prepared) -> Call:
-        return partial(answer, identifier(), one.picture)
+    def whole(prepared: Prepared) -> Call:
+        return partial(answer, identifier(), prepared.picture)
 
-    cases = [Case("read", lambda one: lambda: read_image(one.picture.file, side)), Case("segment", _segment_at(side))]
+    cases = [
+        Case("read", lambda prepared: lambda: read_image(prepared.picture.file, side)),
+        Case("segment", _segment_at(side)),
+    ]
     if families:
-        cases.append(Case("measures", lambda one: lambda: views(one).measure(families)))
+        cases.append(Case("measures", lambda prepared: lambda: views(prepared).measure(families)))
     for expert_name, expert in recipe.experts.items():
         if isinstance(expert.features, LocalPatches):
             cases += [
@@ -126,7 +129,7 @@ def list_recipe_cases(recipe: Recipe, name: str, pictures: Mapping[AcquisitionTy
 
 
 def list_cases(type_: AcquisitionType, pictures: Mapping[AcquisitionType, Sequence[Picture]]) -> list[Case]:
-    """All cases of an acquisition type: the stages, then each recipe's; codebooks are learned when first needed."""
+    """List the cases of an acquisition type: the stages, then each recipe. Codebooks are learned when needed."""
     cases = list_stage_cases()
     for name in RECIPES:
         cases += list_recipe_cases(load_recipe(name, type_), name, pictures)
@@ -142,7 +145,7 @@ def answer(identifier: Identifier, picture: Picture) -> np.ndarray:
 
 
 def make_untrained_identifier(recipe: Recipe, pictures: Mapping[AcquisitionType, Sequence[Picture]]) -> Identifier:
-    """Make an identifier that answers as slowly as a trained one: real codebooks, classifiers that learned nothing."""
+    """Make an identifier that takes as long as a trained one: with real codebooks and random classifiers."""
     selected = [picture for type_ in recipe.training_types for picture in pictures.get(type_, ())]
     small = replace(recipe, codebook_pictures=_CODEBOOK_PICTURES)
     encoders = learn_encoders(selected, small, FeatureLoader(), seed=0)
@@ -166,39 +169,39 @@ def describe_patches(patches: LocalPatches) -> str:
     )
 
 
-def _segment(one: Prepared) -> Call:
-    return _segment_at(LONGEST_SIDE)(one)
+def _segment(prepared: Prepared) -> Call:
+    return _segment_at(LONGEST_SIDE)(prepared)
 
 
 def _segment_at(side: int) -> Callable[[Prepared], Call]:
-    def prepare(one: Prepared) -> Call:
-        image = one.image(side)
-        return lambda: segment(image, one.type)
+    def prepare(prepared: Prepared) -> Call:
+        image = prepared.image(side)
+        return lambda: segment(image, prepared.type)
 
     return prepare
 
 
-def _crop(one: Prepared, view: str) -> Call:
-    image, segmentation = one.image(LONGEST_SIDE), one.segmentation(LONGEST_SIDE)
+def _crop(prepared: Prepared, view: str) -> Call:
+    image, segmentation = prepared.image(LONGEST_SIDE), prepared.segmentation(LONGEST_SIDE)
     return lambda: crop_leaf(image, segmentation, 400, upright=view == "upright")
 
 
 def _measures(families: list[str]) -> Callable[[Prepared], Call]:
-    def prepare(one: Prepared) -> Call:
-        image, segmentation = one.image(LONGEST_SIDE), one.segmentation(LONGEST_SIDE)
+    def prepare(prepared: Prepared) -> Call:
+        image, segmentation = prepared.image(LONGEST_SIDE), prepared.segmentation(LONGEST_SIDE)
         return lambda: PictureViews(image, segmentation).measure(families)
 
     return prepare
 
 
-def _at_full_size(one: Prepared) -> PictureViews:
-    return PictureViews(one.image(LONGEST_SIDE), one.segmentation(LONGEST_SIDE))
+def _at_full_size(prepared: Prepared) -> PictureViews:
+    return PictureViews(prepared.image(LONGEST_SIDE), prepared.segmentation(LONGEST_SIDE))
 
 
 def _features(patches: LocalPatches, views: Callable[[Prepared], PictureViews]) -> Callable[[Prepared], Call]:
-    """Extract local features; their crop is part of it, for what views keep is an affair of their own."""
+    """Extract local features, with the crop: new views have no crop yet."""
 
-    def prepare(one: Prepared) -> Call:
-        return lambda: extract_local_features(views(one), patches)
+    def prepare(prepared: Prepared) -> Call:
+        return lambda: extract_local_features(views(prepared), patches)
 
     return prepare

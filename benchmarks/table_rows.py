@@ -21,17 +21,17 @@ def print_rows(
     loader: FeatureLoader,
     repeats: int = 1,
 ) -> None:
-    """Cross-validate recipes, with codebooks that the folds share, and print a row for each; the time to stderr."""
+    """Cross-validate recipes, with codebooks shared by the folds; print a row for each, and the time to stderr."""
     started = time.monotonic()
     seeds = range(repeats)
     found = list(cross_validate(pictures, recipes, loader, N_FOLDS, seeds, shared_codebooks=True))
     for type_ in recipes:
-        own = format_cells([one for one in found if one.type == type_])
+        own = format_cells([answers for answers in found if answers.type == type_])
         print(f"| {type_} | {what} | {' | '.join(own)} |", flush=True)
     print(f"{what}: {time.monotonic() - started:.0f} s", file=sys.stderr, flush=True)
 
 
 def format_cells(answers: Sequence[FoldAnswers]) -> list[str]:
-    """Give each figure, the mean over the seeds and the spread over the folds, and how many pictures it is of."""
+    """Format each figure (mean over the seeds, spread over the folds), and the number of pictures."""
     scores = cross_validated_scores(answers)
     return [*format_score_cells(scores), f"{scores['repeats'][0]['pictures']:.0f}"]

@@ -1,4 +1,4 @@
-"""What is fuzzed: a reader, inputs to begin with, and how an input reaches the reader."""
+"""A fuzzing target: a reader, seed inputs, and the call of the reader on an input."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ class Target:
     ----------
     name : str
     reads : str
-        What the reader reads, for people.
+        The kind of file, for the report.
     seeds : callable
-        Gives small valid inputs, and a few that are nearly valid.
+        Returns small valid inputs, and a few that are nearly valid.
     call : callable
         ``call(data, folder)`` writes the input below the folder and calls the reader on it. Every other write, and
         every error but `leafid.errors.LeafidError`, is a finding.
     words : tuple of bytes
-        Pieces of the format that mutations may put in.
+        Pieces of the format that mutations may insert.
     """
 
     name: str
@@ -33,7 +33,7 @@ class Target:
 
 
 def write_input(folder: Path, name: str, data: bytes) -> Path:
-    """Write an input for a reader to read."""
+    """Write an input to a file; return its path."""
     file = folder / name
     file.write_bytes(data)
     return file

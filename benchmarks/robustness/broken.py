@@ -1,4 +1,4 @@
-"""Every way at hand to break a picture, and ways to make an odd one that is good."""
+"""Ways to break a picture, and ways to make an unusual picture that is valid."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import cv2
 import numpy as np
 from PIL import Image
 
-#: Writes a broken or odd picture in place of a good one, whose pixels (BGR) it is given.
+#: Writes a broken or odd picture to a file, from the pixels (BGR) of a good one.
 Way = Callable[[Path, np.ndarray], None]
 
 
@@ -98,7 +98,7 @@ BROKEN: dict[str, Way] = {
     **({"unreadable": _make_unreadable} if hasattr(os, "geteuid") and os.geteuid() else {}),
 }
 
-#: XML that can't be used, beside a good picture: the picture is left out by name.
+#: Invalid XML beside a good picture: the picture is skipped with a message.
 BROKEN_XML: dict[str, bytes] = {
     "empty XML": b"",
     "truncated XML": b"<Image><FileName>",

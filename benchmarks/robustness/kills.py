@@ -31,14 +31,14 @@ from leafid.synthetic.writer import write_collection
 
 
 class Work:
-    """A command that writes one file, and whose interruption is to leave no trace.
+    """A command that writes a file, and whose interruption must leave no trace.
 
     Parameters
     ----------
     words : sequence of str
         Without ``--output`` and ``--cache``.
     folder : Path
-        For what the command writes; made anew by `reset`.
+        For the files of the command; cleared by `reset`.
     """
 
     def __init__(self, words: Sequence[object], folder: Path) -> None:
@@ -47,12 +47,12 @@ class Work:
         self.output = folder / "output" / "file"
 
     def reset(self) -> None:
-        """Forget everything that earlier processes wrote."""
+        """Remove everything that earlier processes wrote."""
         shutil.rmtree(self.folder, ignore_errors=True)
         self.output.parent.mkdir(parents=True)
 
     def run(self, kill_after: float | None = None) -> tuple[int, float]:
-        """Run to the end, or kill the main process after so many seconds; give status and seconds."""
+        """Run to the end, or kill the main process after some seconds; return status and seconds."""
         mark = f"kills-{os.getpid()}-{time.monotonic_ns()}"
         begun = time.monotonic()
         process = start(
@@ -69,7 +69,7 @@ class Work:
         return status, seconds
 
     def hash_output(self) -> str:
-        """Sum the bytes of what was written."""
+        """Hash the output."""
         return hashlib.sha256(self.output.read_bytes()).hexdigest()
 
     def list_leftovers(self) -> list[str]:
@@ -85,7 +85,7 @@ class Work:
         ]
 
     def summarise_cache(self) -> tuple[int, str]:
-        """Count the vectors of the store, and sum their keys and values."""
+        """Count the vectors of the cache, and hash their keys and values."""
         with closing(sqlite3.connect(self.folder / "cache" / "vectors.sqlite")) as connection:
             if connection.execute("PRAGMA integrity_check").fetchone() != ("ok",):
                 raise AssertionError("the store is damaged")
@@ -97,16 +97,16 @@ class Work:
 
 
 def check_interruption(work: Work, wanted: tuple[str, tuple[int, str]], moment: float) -> Iterator[str]:
-    """Kill the command after so many seconds, run it again, and tell what differs from the undisturbed run."""
+    """Kill the command after some seconds, run it again, and yield differences from the undisturbed run."""
     while True:
         work.reset()
         work.output.write_text("what was there before\n")
         status, _ = work.run(moment)
         if status:
             break
-        # The machine was less busy than at the undisturbed run.
+        # The machine was less busy than during the undisturbed run.
         moment /= 2
-    # Killed between the renaming and its end, the process leaves the new file, whole.
+    # A process that is killed after the renaming leaves the complete new file.
     if work.output.read_text(errors="replace") != "what was there before\n" and work.hash_output() != wanted[0]:
         yield "the output is neither the older file nor the whole new one"
     status, _ = work.run()
@@ -124,7 +124,7 @@ def check_interruption(work: Work, wanted: tuple[str, tuple[int, str]], moment: 
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Run it; 1 when anything differs."""
+    """Run it; return 1 if anything differs."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--command", choices=("train", "predict", "both"), default="both")
     parser.add_argument("--moments", type=int, default=10, metavar="N")
@@ -137,7 +137,7 @@ def main(words: Sequence[str] | None = None) -> int:
     write_collection(collection, Settings(3, 4, 1, 1, max_side=200))
     works = {"train": Work(["train", collection, "--recipe", arguments.recipe], folder / "train")}
     sources = [read_image(file) for file in sorted((collection / "Test").glob("*.jpg"))]
-    # Predict writes its run in pieces: there are to be several.
+    # Predict writes its run in batches: there must be several.
     make_pictures(folder / "pictures", sources, 600, 0, arguments.seed)
     works["predict"] = Work(["predict", folder / "pictures", "--model", folder / "model"], folder / "predict")
     bad = 0
@@ -158,8 +158,8 @@ def main(words: Sequence[str] | None = None) -> int:
         for moment in sorted(generator.uniform(0.02, 0.99) * seconds for _ in range(arguments.moments)):
             problems = list(check_interruption(work, wanted, moment))
             bad += bool(problems)
-            told = "; ".join(problems) or "the same bytes, nothing left over"
-            print(f"| {name} | {moment:.2f} s | {seconds:.1f} s | {told} |", flush=True)
+            outcome = "; ".join(problems) or "the same bytes, nothing left over"
+            print(f"| {name} | {moment:.2f} s | {seconds:.1f} s | {outcome} |", flush=True)
     return 1 if bad else 0
 
 

@@ -1,4 +1,4 @@
-"""Name the species of very many pictures, of which 1 % are broken in every way at hand, and check every answer.
+"""Identify many pictures, 1 % of them broken in all known ways, and check every answer.
 
 .. code-block:: sh
 
@@ -34,7 +34,7 @@ _NO_LEAF = "no leaf found in it; every species is ranked as equally likely"
 
 @dataclass
 class PictureSet:
-    """What was put into the folder: the names of good pictures, and what is wrong with each of the others."""
+    """The pictures of a folder: names of good ones, and how each of the others is odd or broken."""
 
     good: set[str] = field(default_factory=set)
     odd: dict[str, str] = field(default_factory=dict)
@@ -42,16 +42,16 @@ class PictureSet:
 
 
 def make_pictures(folder: Path, sources: Sequence[np.ndarray], number: int, each: int, seed: int) -> PictureSet:
-    """Write good, odd and broken pictures, each with its XML but for every seventh.
+    """Write good, odd and broken pictures, all but every seventh with XML.
 
     Parameters
     ----------
     folder : Path
     sources : sequence of uint8 (H, W, 3)
-        Leaves; each picture is one of them, brighter or darker and of another quality, so that no two are the same.
+        Leaves; each picture is a source in other brightness and quality, so that no two are equal.
     number : int
     each : int
-        So many of them are broken, and as many odd.
+        Number of broken pictures, and of odd ones.
     seed : int
     """
     folder.mkdir(parents=True)
@@ -61,33 +61,33 @@ def make_pictures(folder: Path, sources: Sequence[np.ndarray], number: int, each
     broken = dict(zip(special[::2].tolist(), ways, strict=False))
     odd = dict(zip(special[1::2].tolist(), cycle(ODD), strict=False))
     made = PictureSet()
-    for place in range(number):
-        name = f"{place}.jpg"
+    for index in range(number):
+        name = f"{index}.jpg"
         file = folder / name
         shift, quality = int(generator.integers(-12, 13)), int(generator.integers(50, 96))
-        image = np.clip(sources[place % len(sources)].astype(np.int16) + shift, 0, 255).astype(np.uint8)
-        image[0, 0] = place & 255, place >> 8 & 255, shift + 12
-        if place in broken:
-            made.bad[name] = broken[place]
+        image = np.clip(sources[index % len(sources)].astype(np.int16) + shift, 0, 255).astype(np.uint8)
+        image[0, 0] = index & 255, index >> 8 & 255, shift + 12
+        if index in broken:
+            made.bad[name] = broken[index]
         else:
             made.good.add(name)
-        if place in odd:
-            made.odd[name] = odd[place]
-            ODD[odd[place]](file, image)
-        elif broken.get(place) in BROKEN:
-            BROKEN[broken[place]](file, image)
+        if index in odd:
+            made.odd[name] = odd[index]
+            ODD[odd[index]](file, image)
+        elif broken.get(index) in BROKEN:
+            BROKEN[broken[index]](file, image)
         else:
             file.write_bytes(cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, quality])[1].tobytes())
-        # A picture that isn't there is known by its XML only, and so is a folder.
-        if place % 7 or place in broken:
-            xml = f"<Image><FileName>{name}</FileName><Type>{_TYPES[place % 3]}</Type></Image>".encode()
-            content = BROKEN_XML.get(broken.get(place, ""), xml).replace(b"NAME", name.encode())
+        # A missing picture is known by its XML only, and so is a folder.
+        if index % 7 or index in broken:
+            xml = f"<Image><FileName>{name}</FileName><Type>{_TYPES[index % 3]}</Type></Image>".encode()
+            content = BROKEN_XML.get(broken.get(index, ""), xml).replace(b"NAME", name.encode())
             file.with_suffix(".xml").write_bytes(content)
     return made
 
 
 def find_problems(made: PictureSet, run: Path, status: int, messages: str) -> Iterator[str]:
-    """Compare what came out with what was put in."""
+    """Compare the run and the messages with the pictures."""
     answered = {prediction.picture for prediction in read_run(run)}
     if lacking := made.good - answered:
         yield f"{len(lacking)} good pictures have no answer, {sorted(lacking)[:5]}"
@@ -98,10 +98,10 @@ def find_problems(made: PictureSet, run: Path, status: int, messages: str) -> It
         stem = name.removesuffix(".jpg")
         if not any(f"/{name}" in line or f"/{stem}.xml" in line for line in lines):
             yield f"{name} ({what}) is not named"
-    # A leaf that the type in the metadata doesn't fit may not be found; the picture is answered all the same.
+    # The leaf may not be found if the type in the metadata is wrong; the picture has an answer all the same.
     complaints = [line for line in lines if not line.endswith(_NO_LEAF)]
     named = {name for name in made.good if any(f"/{name}:" in line for line in complaints)}
-    # A picture that is damaged inside but whole may be warned of, and is answered all the same.
+    # There may be a warning of a picture that is damaged inside; it has an answer all the same.
     if blamed := sorted(named - set(made.odd)):
         yield f"good pictures are complained of: {blamed[:5]}"
     if status != 1:
@@ -111,7 +111,7 @@ def find_problems(made: PictureSet, run: Path, status: int, messages: str) -> It
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Run it; 1 when anything is not as it should be."""
+    """Run it; return 1 if there is any problem."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--pictures", type=int, default=10_000, metavar="N")
     parser.add_argument("--folder", type=Path, required=True, metavar="DIR", help="to work in; must not be there yet")

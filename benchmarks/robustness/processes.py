@@ -1,4 +1,4 @@
-"""Starts leafid as a process, watches its memory, and finds what is left of it (Linux)."""
+"""Starts leafid as a process, measures its memory, and finds its remaining processes (Linux)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MARK = "LEAFID_ROBUSTNESS_RUN"
 
 
 def start(words: Sequence[object], mark: str, folder: Path, **more: str) -> subprocess.Popen[str]:
-    """Start a command of leafid, its output going to files in a folder.
+    """Start a command of leafid with its output in files of a folder.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def start(words: Sequence[object], mark: str, folder: Path, **more: str) -> subp
             stderr=err,
             env=environment,
             start_new_session=True,
-            # A shell has what it starts in the background ignore Ctrl-C, which children inherit.
+            # Background processes of a shell ignore Ctrl-C, and children inherit this.
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
             text=True,
         )
@@ -60,7 +60,7 @@ def find_processes(mark: str) -> list[int]:
         try:
             if wanted in (entry / "environ").read_bytes().split(b"\0"):
                 found.append(int(entry.name))
-        except OSError:  # ended meanwhile, or somebody else's
+        except OSError:  # it has ended, or belongs to another user
             continue
     return found
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from fuzz.target import Target
 
-# Loaded only when asked for: what is imported earlier isn't watched for coverage.
+# Loaded on demand: modules that are imported earlier are not instrumented for coverage.
 _MODULES = {
     "imageclef-xml": "imageclef_xml",
     "run-2011": "run_2011",

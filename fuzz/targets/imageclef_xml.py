@@ -34,7 +34,7 @@ _SEEDS = (
 
 
 def target() -> Target:
-    """Read one file, then the folder that it is in."""
+    """Read a file, then its folder."""
 
     def call(data: bytes, folder: Path) -> None:
         file = write_input(folder, "1.xml", data)

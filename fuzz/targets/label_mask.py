@@ -25,7 +25,7 @@ def _png(mode: str) -> bytes:
 
 
 def target() -> Target:
-    """Read a mask by itself and where a size is expected."""
+    """Read a mask without and with an expected size."""
 
     def call(data: bytes, folder: Path) -> None:
         file = write_input(folder, "mask.png", data)

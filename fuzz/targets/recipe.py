@@ -36,7 +36,7 @@ def _seeds() -> list[bytes]:
 
 
 def target() -> Target:
-    """Load a recipe; what it says must read back the same."""
+    """Load a recipe; its dictionary must read back equal."""
 
     def call(data: bytes, folder: Path) -> None:
         file = write_input(folder, "scan.toml", data)

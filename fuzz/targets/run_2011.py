@@ -26,7 +26,7 @@ _KNOWN = KnownNames(
 
 
 def target() -> Target:
-    """Read a run strictly, as the official scorer does, and against what is known; check that a good one reads back."""
+    """Read a run strictly, like the official scorer, and against known names; a valid run must read back."""
 
     def call(data: bytes, folder: Path) -> None:
         file = write_input(folder, "run.txt", data)

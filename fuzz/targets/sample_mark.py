@@ -1,4 +1,4 @@
-"""The file in which a drawn collection says how it was drawn."""
+"""The settings file of a drawn collection."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _SEED = b'{"program": "leafid", "settings": {"species": 3, "seed": 0}, "complete
 
 
 def target() -> Target:
-    """Read it; a damaged one is as none."""
+    """Read it; a damaged file counts as missing."""
 
     def call(data: bytes, folder: Path) -> None:
         read_mark(write_input(folder, MARK, data))

@@ -116,7 +116,7 @@ def test_wrong_usage(capsys, monkeypatch):
 
 
 def test_every_stage_and_recipe_can_be_prepared():
-    pictures = running.draw_pictures(SAMPLE, 8)
+    pictures = running.select_pictures(SAMPLE, 8)
     for type_, own in pictures.items():
         prepared = running.Prepared(own[0])
         for case in running.stages.list_cases(type_, pictures):
