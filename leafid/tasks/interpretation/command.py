@@ -73,6 +73,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="A",
         help="weight of a squared distance in the figure of merit of label masks (default: 1/9)",
     )
+    parser.add_argument(
+        "--contours",
+        choices=("truth", "result", "both"),
+        help="the label masks of the truth, the result or both show closed contours, which are filled",
+    )
     parser.add_argument("--by-picture", action="store_true", help="show the errors of every picture")
     parser.add_argument(
         "--count-empty",
@@ -145,7 +150,8 @@ def _score_pictures(
         environment.warn(
             f"{arguments.result}: lacks {len(missing)} masks ({missing[0]} …); their objects count as missed"
         )
-    pairs = read_mask_pairs(arguments.truth, arguments.result)
+    contours = {"truth", "result"} if arguments.contours == "both" else {arguments.contours}
+    pairs = read_mask_pairs(arguments.truth, arguments.result, contours=contours)
     errors = []
     for pair in environment.progress(pairs, len(true_files), "scoring"):
         if pair.true_objects is None and parameters.distance is not None:
@@ -165,6 +171,8 @@ def _score_coco(arguments: argparse.Namespace, environment: Environment, paramet
     if truth.has_regions != result.has_regions:
         only, other = (arguments.truth, arguments.result) if truth.has_regions else (arguments.result, arguments.truth)
         environment.warn(f"only {only} has segmentations; they are compared with the boxes of {other}")
+    if arguments.contours:
+        raise UsageError("--contours has no effect on JSON files; it is for label masks")
     if arguments.fom_alpha and not has_regions:
         raise UsageError("--fom-alpha has no effect on boxes, which have no contours")
     fom_alpha = (arguments.fom_alpha or FOM_ALPHA) if has_regions else None

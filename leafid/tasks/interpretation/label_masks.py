@@ -7,7 +7,7 @@ to 1) being optional. Without that file all objects have one class.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from itertools import zip_longest
 from pathlib import Path
 from typing import NamedTuple
@@ -16,6 +16,7 @@ import numpy as np
 
 from leafid.errors import LeafidError
 from leafid.images import read_image_size
+from leafid.tasks.interpretation.contours import fill_contours
 from leafid.textfiles import LineProblems, parse_finite_number, read_table
 
 OBJECTS_FILE = "objects.csv"
@@ -86,13 +87,17 @@ class MaskPair(NamedTuple):
     objects: ObjectNames | None
 
 
-def read_mask_pairs(truth: str | os.PathLike[str], result: str | os.PathLike[str]) -> Iterator[MaskPair]:
+def read_mask_pairs(
+    truth: str | os.PathLike[str], result: str | os.PathLike[str], *, contours: Collection[str] = ()
+) -> Iterator[MaskPair]:
     """Read the label masks of a ground truth and of a result side by side, sorted by name.
 
     Parameters
     ----------
     truth, result : path-like
         Two PNG files, or two folders whose PNG files have the same names. A mask that the result lacks is empty.
+    contours : collection of {"truth", "result"}
+        Which of them show contours, to be filled (`fill_contours`), and no regions.
 
     Raises
     ------
@@ -110,8 +115,10 @@ def read_mask_pairs(truth: str | os.PathLike[str], result: str | os.PathLike[str
         bare = (truth, result)[names is None]
         raise LeafidError(f"{bare}: expected {OBJECTS_FILE} beside both or neither of truth and result, found none")
     for picture, true_file in true_files.items():
-        mask = read_label_mask(true_file)
-        found = read_label_mask(files[picture], mask.shape) if picture in files else np.zeros_like(mask)
+        mask = _read_regions(true_file, None, are_contours="truth" in contours)
+        found = np.zeros_like(mask)
+        if picture in files:
+            found = _read_regions(files[picture], mask.shape, are_contours="result" in contours)
         true_objects = _select_objects(true_names, true_file, mask)
         yield MaskPair(picture, mask, found, true_objects, _select_objects(names, files.get(picture), found))
 
@@ -156,6 +163,16 @@ def read_objects(path: str | os.PathLike[str]) -> dict[str, ObjectNames]:
             elif problems.check_unique(line, "every object", (mask, int(label)), f"label {label} of {mask}"):
                 objects.setdefault(mask, {})[int(label)] = ObjectName(name, confidence)
     return objects
+
+
+def _read_regions(file: Path, size: tuple[int, ...] | None, *, are_contours: bool) -> np.ndarray:
+    mask = read_label_mask(file, size)
+    if not are_contours:
+        return mask
+    try:
+        return fill_contours(mask)
+    except LeafidError as error:
+        raise LeafidError(f"{file}: {error}") from None
 
 
 def _read_objects_beside(files: dict[str, Path]) -> dict[str, ObjectNames] | None:
