@@ -36,6 +36,7 @@ GROUPS = {
     "other tasks": {
         "evaluate-irma": "score IRMA codes and labels (ImageCLEF 2005 to 2009)",
         "evaluate-interpretation": "score localised and named objects by the interpretation metric",
+        "study-interpretation": "show how the interpretation metric responds to altered objects",
         "evaluate-annotation": "score run files of the ImageCLEF 2016 annotation task",
         "check-annotation": "check run files of the ImageCLEF 2016 annotation task",
     },
@@ -50,6 +51,7 @@ COMMANDS = {name: summary for commands in GROUPS.values() for name, summary in c
 _TASK_MODULES = {
     "evaluate-irma": "leafid.tasks.irma.command",
     "evaluate-interpretation": "leafid.tasks.interpretation.command",
+    "study-interpretation": "leafid.tasks.interpretation.study_command",
     "evaluate-annotation": "leafid.tasks.annotation2016.evaluate_command",
     "check-annotation": "leafid.tasks.annotation2016.check_command",
 }

@@ -40,33 +40,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.add_argument("truth", metavar="TRUTH", help="label masks or boxes of the ground truth")
     parser.add_argument("result", metavar="RESULT", help="label masks or boxes of the result")
-    parser.add_argument("--matching", choices=("multiple", "one-to-one"), default="multiple", help="default: multiple")
-    parser.add_argument(
-        "--threshold",
-        type=number_type("a number from 0 to below 1", lambda value: 0 <= value < 1),
-        metavar="T",
-        help="overlap above which objects match, with multiple matching (default: 0.2)",
-    )
-    parser.add_argument(
-        "--alpha",
-        type=number_type("a number from 0 to 1", lambda value: 0 <= value <= 1),
-        default=0.8,
-        metavar="A",
-        help="weight of the localisation (default: 0.8)",
-    )
-    distances = parser.add_mutually_exclusive_group()
-    distances.add_argument(
-        "--distances", metavar="CSV", type=nonempty_path, help="distances between classes, 0 to 1 (default: all 1)"
-    )
-    distances.add_argument(
-        "--similarities", metavar="CSV", type=nonempty_path, help="similarities between classes, 0 to 1"
-    )
-    distances.add_argument(
-        "--taxonomy",
-        metavar="TREE",
-        type=nonempty_path,
-        help="distances in a tree of classes: a CSV with the columns class and parent, or the species of a collection",
-    )
+    add_parameters(parser)
     parser.add_argument(
         "--fom-alpha",
         type=number_type("a number above 0", lambda value: value > 0),
@@ -94,19 +68,43 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_format(parser)
 
 
+def add_parameters(parser: argparse.ArgumentParser) -> None:
+    """Add the parameters of the metric."""
+    parser.add_argument("--matching", choices=("multiple", "one-to-one"), default="multiple", help="default: multiple")
+    parser.add_argument(
+        "--threshold",
+        type=number_type("a number from 0 to below 1", lambda value: 0 <= value < 1),
+        metavar="T",
+        help="overlap above which objects match, with multiple matching (default: 0.2)",
+    )
+    parser.add_argument(
+        "--alpha",
+        type=number_type("a number from 0 to 1", lambda value: 0 <= value <= 1),
+        default=0.8,
+        metavar="A",
+        help="weight of the localisation (default: 0.8)",
+    )
+    distances = parser.add_mutually_exclusive_group()
+    distances.add_argument(
+        "--distances", metavar="CSV", type=nonempty_path, help="distances between classes, 0 to 1 (default: all 1)"
+    )
+    distances.add_argument(
+        "--similarities", metavar="CSV", type=nonempty_path, help="similarities between classes, 0 to 1"
+    )
+    distances.add_argument(
+        "--taxonomy",
+        metavar="TREE",
+        type=nonempty_path,
+        help="distances in a tree of classes: a CSV with the columns class and parent, or the species of a collection",
+    )
+
+
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
     """Compare the result with the truth and print the errors."""
     from leafid.report.tables import render
     from leafid.tasks.interpretation.explanation import explain_scene
-    from leafid.tasks.interpretation.metric import Parameters
 
-    if arguments.threshold is not None and arguments.matching == "one-to-one":
-        raise UsageError("--threshold has no effect with --matching one-to-one")
-    distance = _read_distance(arguments)
-    threshold = 0.2 if arguments.threshold is None else arguments.threshold
-    errors = _score_pictures(
-        arguments, environment, Parameters(arguments.matching, threshold, arguments.alpha, distance)
-    )
+    errors = _score_pictures(arguments, environment, read_parameters(arguments))
     tables = [_make_summary(errors, arguments.count_empty)]
     if arguments.by_picture:
         tables.append(_list_pictures(errors))
@@ -117,6 +115,16 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
         tables += explain_scene(picture, by_name[picture].scene, by_name[picture].interpretation)
     environment.stdout.write(render(tables, arguments.format))
     return 0
+
+
+def read_parameters(arguments: argparse.Namespace) -> Parameters:
+    """Read the parameters of the metric from the options of `add_parameters`."""
+    from leafid.tasks.interpretation.metric import Parameters
+
+    if arguments.threshold is not None and arguments.matching == "one-to-one":
+        raise UsageError("--threshold has no effect with --matching one-to-one")
+    threshold = 0.2 if arguments.threshold is None else arguments.threshold
+    return Parameters(arguments.matching, threshold, arguments.alpha, _read_distance(arguments))
 
 
 def _suggest(name: str, names: Iterable[str]) -> str:

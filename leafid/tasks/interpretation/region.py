@@ -10,6 +10,7 @@ import numpy as np
 
 from leafid.segmentation.result import find_bounding_box
 from leafid.tasks.interpretation.box import Box
+from leafid.tasks.interpretation.label_masks import ObjectName, ObjectNames
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +52,30 @@ class Region:
         )
         return int(np.count_nonzero(own & others))
 
+    def shift(self, rows: int, columns: int) -> Region:
+        """Move the region down and to the right."""
+        return Region(self.mask, self.top + rows, self.left + columns)
+
+    def scale(self, factor: float) -> Region:
+        """Enlarge the region about its centre; a row and a column remain of the smallest."""
+        rows, columns = (max(1, round(side * factor)) for side in self.mask.shape)
+        row_indices = np.minimum(((np.arange(rows) + 0.5) / factor).astype(int), self.mask.shape[0] - 1)
+        column_indices = np.minimum(((np.arange(columns) + 0.5) / factor).astype(int), self.mask.shape[1] - 1)
+        top = self.top + round((self.mask.shape[0] - rows) / 2)
+        left = self.left + round((self.mask.shape[1] - columns) / 2)
+        return Region(self.mask[np.ix_(row_indices, column_indices)], top, left)
+
+    def split(self) -> list[Region]:
+        """Cut the region into halves across its longer side, without empty ones."""
+        rows, columns = self.mask.shape
+        if rows > columns:
+            halves = [Region(self.mask[: rows // 2], self.top, self.left)]
+            halves.append(Region(self.mask[rows // 2 :], self.top + rows // 2, self.left))
+        else:
+            halves = [Region(self.mask[:, : columns // 2], self.top, self.left)]
+            halves.append(Region(self.mask[:, columns // 2 :], self.top, self.left + columns // 2))
+        return [half for half in halves if half.area]
+
 
 class BoxedObject(NamedTuple):
     """An object: its class, its box, the confidence of the class (0 to 1), and its pixels if they are known."""
@@ -63,6 +88,17 @@ class BoxedObject(NamedTuple):
     def to_region(self) -> Region:
         """Return the object's pixels, or those of its box."""
         return self.region or Region.from_box(self.box)
+
+
+def make_objects(mask: np.ndarray, names: ObjectNames | None = None) -> list[BoxedObject]:
+    """Make an object of every label of a label mask, int (H, W); without names all have one class."""
+    objects = []
+    for label in np.unique(mask[mask != 0]):
+        row0, row1, col0, col1 = find_bounding_box(mask == label)
+        region = Region(mask[row0:row1, col0:col1] == label, row0, col0)
+        name = names[int(label)] if names else ObjectName()
+        objects.append(BoxedObject(name.name, region.box, name.confidence, region))
+    return objects
 
 
 def align_masks(first: Region, second: Region) -> tuple[np.ndarray, np.ndarray]:
