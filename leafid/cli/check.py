@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from leafid.console.arguments import add_layout, nonempty_path
 from leafid.console.environment import Environment
-from leafid.errors import UsageError, to_one_line
+from leafid.errors import LeafidError, UsageError, to_one_line
 
 if TYPE_CHECKING:
     from leafid.runs import KnownNames
@@ -38,11 +38,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
     """Check the run."""
     from leafid.runs import examine_run
+    from leafid.tasks.file_kinds import recognise_file
 
     if arguments.layout and not arguments.against:
         raise UsageError("expected --against with --layout")
     known = _read_known_names(arguments) if arguments.against else None
     checked, problems = examine_run(arguments.run, known)
+    kind = recognise_file(arguments.run) if problems else None
+    if kind and kind.command not in ("evaluate", "evaluate-hierarchy"):
+        raise LeafidError(
+            f"{arguments.run}: expected a run of the plant task, found {kind.description}; use 'leafid {kind.command}'"
+        )
     for problem in problems:
         environment.print(to_one_line(problem))
     if problems:

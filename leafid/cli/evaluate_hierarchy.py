@@ -57,6 +57,7 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     from leafid.runs.ground_truth import make_ground_truth
     from leafid.runs.ground_truth_files import select_scored
     from leafid.runs.imageclef2011 import read_run
+    from leafid.tasks.file_kinds import suggesting_command
 
     pictures = read_and_warn(arguments.truth, arguments.layout).pictures
     truth = make_ground_truth(select_scored(pictures, arguments.part, source=arguments.truth), source=arguments.truth)
@@ -66,7 +67,8 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     species = dict(zip(truth.pictures, truth.species, strict=True))
     rows: list[list[Cell]] = []
     for path in arguments.runs:
-        answers = _select_answers(read_run(path), path, truth, taxonomy, remedy)
+        with suggesting_command(path, "evaluate-hierarchy", "evaluate"):
+            answers = _select_answers(read_run(path), path, truth, taxonomy, remedy)
         summary = summarise_hierarchy(species, answers, taxonomy)
         if summary.missing:
             environment.warn(f"{path}: lacks {summary.missing} of {len(truth)} pictures; each counts 1")

@@ -48,8 +48,10 @@ def add_truth_and_runs(parser: argparse.ArgumentParser, runs: str = "run file", 
 def load_ground_truth(arguments: argparse.Namespace) -> GroundTruth:
     """Read the ground truth that the arguments of `add_truth_and_runs` name."""
     from leafid.runs.ground_truth_files import read_ground_truth
+    from leafid.tasks.file_kinds import suggesting_command
 
-    return read_ground_truth(arguments.truth, xml=arguments.xml, layout=arguments.layout, part=arguments.part)
+    with suggesting_command(arguments.truth, "evaluate"):
+        return read_ground_truth(arguments.truth, xml=arguments.xml, layout=arguments.layout, part=arguments.part)
 
 
 def load_judged_runs(
@@ -88,8 +90,11 @@ def _read_judged_run(file: str, truth: GroundTruth, official: bool) -> JudgedRun
 
 
 def _read_or_return_error(read: Callable[[str], _Read], file: str) -> _Read | ProblemsError:
+    from leafid.tasks.file_kinds import suggesting_command
+
     try:
-        return read(file)
+        with suggesting_command(file, "evaluate"):
+            return read(file)
     except ProblemsError as error:
         return error
     except LeafidError as error:

@@ -13,7 +13,6 @@ from leafid.collection.picture import Picture
 from leafid.errors import LeafidError, ProblemsError, UsageError
 from leafid.runs.checks import KnownNames
 from leafid.runs.ground_truth import GroundTruth, find_identifiers, make_ground_truth
-from leafid.runs.other_formats import recognise_format
 from leafid.textfiles import read_text
 
 logger = logging.getLogger(__name__)
@@ -190,8 +189,6 @@ def read_ground_truth_file(path: str | os.PathLike[str]) -> dict[str, list[str]]
             f"{file}: expected a ground truth, found what looks like a run file; 'leafid evaluate' takes the ground "
             "truth first, then the runs"
         )
-    if (problems or not line_of_picture) and (other := recognise_format(file)):
-        raise LeafidError(f"{file}: expected a ground truth of the plant task, found what looks like {other}")
     if problems:
         raise ProblemsError(problems)
     if not line_of_picture:

@@ -21,7 +21,6 @@ from leafid.errors import LeafidError, ProblemsError
 from leafid.files import open_output
 from leafid.runs.checks import KnownNames, find_problems
 from leafid.runs.lines import LINE, parse_run
-from leafid.runs.other_formats import recognise_format
 from leafid.runs.run import Prediction, Run
 
 
@@ -79,7 +78,7 @@ def examine_run(
     Raises
     ------
     LeafidError
-        When the file can't be read at all, or is of another task.
+        When the file can't be read at all.
     """
     file = Path(path)
     try:
@@ -88,8 +87,6 @@ def examine_run(
             run, problems = parse_run(stream, file.name)
     except OSError as error:
         raise LeafidError(f"{file}: can't be read: {error.strerror or error}") from error
-    if problems and (other := recognise_format(file)):
-        raise LeafidError(f"{file}: expected a run of the plant task, found what looks like {other}")
     is_empty = not len(run) and not problems
     if known is not None and known.identifiers:
         run = run.rename_species(known.identifiers)

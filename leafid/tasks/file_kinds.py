@@ -63,14 +63,14 @@ def recognise_file(path: str | os.PathLike[str]) -> FileKind | None:
 
 
 @contextlib.contextmanager
-def suggesting_command(path: str | os.PathLike[str], command: str) -> Iterator[None]:
-    """If reading a file fails because it belongs to another task, raise one error that names the right command."""
+def suggesting_command(path: str | os.PathLike[str], *commands: str) -> Iterator[None]:
+    """If reading a file fails because it is for none of these commands, raise one error that names the right one."""
     try:
         yield
     except LeafidError as error:
         kind = recognise_file(path)
-        if kind is None or kind.command.split()[0] == command:
+        if kind is None or kind.command.split()[0] in commands:
             raise
         raise LeafidError(
-            f"{path}: expected a file for 'leafid {command}', found {kind.description}; use 'leafid {kind.command}'"
+            f"{path}: expected a file for 'leafid {commands[0]}', found {kind.description}; use 'leafid {kind.command}'"
         ) from error

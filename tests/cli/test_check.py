@@ -63,6 +63,14 @@ def test_a_problem_is_a_line_of_bounded_length(cli, tmp_path):
     assert [len(line) for line in outcome.out.splitlines()] == [MAX_LINE_LENGTH]
 
 
+def test_a_run_of_another_task_is_recognised(cli, tmp_path):
+    run = tmp_path / "run.txt"
+    run.write_text("1 a.jpg oak 0.5:10x10+1+1\n" * 3)
+    outcome = cli("check", run)
+    assert (outcome.status, outcome.out) == (1, "")
+    assert outcome.err.endswith("found a file of the 2016 annotation task; use 'leafid evaluate-annotation'\n")
+
+
 def test_no_such_run(cli, tmp_path):
     outcome = cli("check", tmp_path / "run.txt")
     assert (outcome.status, outcome.out) == (1, "")

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from leafid.errors import LeafidError, ProblemsError
 from leafid.runs import KnownNames, Prediction, examine_run, format_run_line, read_run, write_run
 from leafid.runs import lines as lines_module
-from leafid.runs.ground_truth_files import read_ground_truth_file
 
 SPECIES = ("Acer campestre", "Acer platanoides", "Juglans nigra", "Platanus x hispanica", "Quercus ilex")
 KNOWN = KnownNames(frozenset({"1.jpg", "2.jpg", "2107.jpg"}), frozenset(SPECIES))
@@ -238,33 +237,6 @@ def test_what_could_not_be_read_back_is_not_written(tmp_path, picture, species, 
     with pytest.raises(LeafidError):
         write_run(tmp_path / "run.txt", {"1.jpg": [("Quercus ilex", 1.0)], picture: [(species, score)]})
     assert list(tmp_path.iterdir()) == []
-
-
-IRMA = "1 18 * 1121-120-463-700 1121-***-46*-700\n"
-FOREIGN = [
-    ("1 a.jpg oak 0.5:10x10+1+1\n1 b.jpg oak 10x10+1+1\n", "evaluate-annotation"),
-    ("5 a 48.85 2.35\n5 b 1 -2.5\n5 c 3.25 1.5\n", "evaluate-annotation"),
-    ("3 a 0,3,7\n3 b 1\n", "evaluate-annotation"),
-    (f"# picture 2005 2006 2007 2008\n{IRMA * 3}", "evaluate-irma"),
-    ('{"images": [],\n"annotations": []}\n', "evaluate-interpretation"),
-]
-
-
-@pytest.mark.parametrize(("text", "command"), FOREIGN)
-def test_a_file_of_another_task_is_recognised_and_its_command_named_once(file, text, command):
-    for read in (examine_run, read_ground_truth_file):
-        with pytest.raises(LeafidError, match=f"run.txt: expected a .* of the plant task, found .* 'leafid {command}'"):
-            read(file(text))
-
-
-def test_a_ground_truth_in_place_of_a_run(file):
-    with pytest.raises(LeafidError, match="found what looks like a ground truth; 'leafid evaluate' takes the ground"):
-        read_run(file("Acer campestre 1.jpg 2.jpg\nSorbus aria 3.jpg\n"))
-
-
-def test_a_bad_run_is_not_taken_for_another_file(file):
-    for text in ("1 Quercus ilex 1 0.5\n", "1.jpg Quercus ilex 1 1,0\n", "1 Quercus ilex first\n"):
-        assert problems(file(f"2.jpg Quercus ilex 1 0.5\n{text}"))
 
 
 def test_answers_above_the_species_are_one_problem_with_their_command(file):
