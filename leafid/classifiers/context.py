@@ -1,7 +1,7 @@
-"""What place and day of the year say of a species: how dense its training plants are there and then.
+"""A prior over the species from place and day of the year, by kernel densities of the training plants.
 
-Only latitude, longitude, altitude and the day of the year are looked at; never who took a picture, its file name, or
-its year. Bandwidths are so wide that neither a single plant nor a single session can be told by them.
+It uses latitude, longitude, altitude and the day of the year; never who took a picture, its file name, or its year.
+Bandwidths are so wide that they distinguish neither plants nor sessions.
 """
 
 from __future__ import annotations
@@ -17,29 +17,29 @@ import numpy as np
 from leafid.collection.geography import compute_great_circle_km, get_coordinates, label_places
 from leafid.collection.picture import Picture, Place
 
-#: The columns of what is known of a picture's context: degrees, degrees, metres, radians; NaN where it isn't known.
+#: The columns of context values: degrees, degrees, metres, radians; NaN where unknown.
 COLUMNS = ("latitude", "longitude", "altitude", "day")
 DAYS_A_YEAR = 365.25
-#: With fewer there is no "elsewhere" that anything could be tried at.
-LEAST_PLACES = 3
-# Spread over all the Earth and all the year, in units of the density at a plant: an isolated plant is not certainty.
+#: Minimum number of places to fit a prior: with fewer it can't be tested at other places.
+MIN_PLACES = 3
+# Uniform density over the Earth and the year, relative to that at a plant: an isolated plant isn't certainty.
 BACKGROUND = 0.01
-# About a kilometre, much finer than any bandwidth: a model file need not tell in whose garden a plant stands.
+# Decimals of degrees that sightings keep, about a kilometre: a model file must not tell in whose garden a plant stands.
 _DECIMALS = 2
 
 
 @dataclass(frozen=True)
 class Bandwidths:
-    """How far a plant's word carries; None where that part of the context is not looked at.
+    """Bandwidths of the kernels; None for values that are ignored.
 
     Attributes
     ----------
     place_km : float or None
-        Standard deviation of the Gaussian over the great-circle distance.
+        Standard deviation of the Gaussian kernel of the great-circle distance.
     days : float or None
-        Standard deviation that the von Mises kernel over the day of the year has where it is narrow.
+        Standard deviation, where it is narrow, of the von Mises kernel of the day of the year.
     altitude_m : float or None
-        Standard deviation of the Gaussian over the difference in altitude.
+        Standard deviation of the Gaussian kernel of the difference in altitude.
     """
 
     place_km: float | None = None
@@ -53,12 +53,12 @@ class Bandwidths:
 
 @dataclass(frozen=True)
 class Sightings:
-    """Where and when the training plants of species were seen.
+    """Where and when the training plants were photographed.
 
     Attributes
     ----------
     values : float64 (m, 4)
-        `COLUMNS`; NaN where it isn't known.
+        `COLUMNS`.
     weights : float64 (m,)
         Those of a plant sum to 1.
     species : int64 (m,)
@@ -71,7 +71,7 @@ class Sightings:
 
     @property
     def n_places(self) -> int:
-        """How many places these are at, as `label_places` parts them; 0 where none is known."""
+        """Number of places as `label_places` distinguishes them; 0 where none is known."""
         spots = np.unique(self.values[:, :2], axis=0)
         if not np.isfinite(spots).any():
             return 0
@@ -84,16 +84,16 @@ class Sightings:
 
 @dataclass(frozen=True)
 class Context:
-    """A prior over the species of one identifier.
+    """The prior of one identifier.
 
     Attributes
     ----------
     sightings : Sightings
     bandwidths : Bandwidths
     shrinkage : float
-        So many plants, spread as those of all species are, are added to each species.
+        Number of plants, distributed like those of all species, that are added to each species.
     weight : float
-        The exponent of the prior; 0 where it does not help at places that it was not learned at.
+        Exponent of the prior; 0 where it doesn't help at other places than those it was fitted at.
     n_species : int
     """
 
@@ -103,41 +103,43 @@ class Context:
     weight: float
     n_species: int
 
-    def priors(self, pictures: Sequence[Picture]) -> np.ndarray:
-        """Give the prior of each picture.
+    def compute_priors(self, pictures: Sequence[Picture]) -> np.ndarray:
+        """Compute the prior of each picture.
 
         Returns
         -------
         float64 (n, n_species)
-            Rows sum to 1; all equal where nothing that is looked at is known of the picture.
+            Rows sum to 1; uniform where nothing that the prior uses is known about the picture.
         """
-        asked = encode_context(pictures)
-        allowed = np.ones((len(asked), len(self.sightings.weights)), bool)
-        ratios = compute_density_ratios(asked, self.sightings, allowed, self.bandwidths, self.shrinkage, self.n_species)
+        values = encode_context(pictures)
+        is_allowed = np.ones((len(values), len(self.sightings.weights)), bool)
+        ratios = compute_density_ratios(
+            values, self.sightings, is_allowed, self.bandwidths, self.shrinkage, self.n_species
+        )
         return ratios / ratios.sum(axis=1, keepdims=True)
 
     def apply(self, posterior: np.ndarray, pictures: Sequence[Picture]) -> np.ndarray:
-        """Weigh the visual posteriors of pictures by their priors: `apply_prior`."""
-        return apply_prior(posterior, self.priors(pictures), self.weight)
+        """Multiply the visual posteriors of pictures by their weighted priors."""
+        return apply_prior(posterior, self.compute_priors(pictures), self.weight)
 
     def __str__(self) -> str:
         if not self.weight:
             n_places = self.sightings.n_places
-            if n_places >= LEAST_PLACES:
+            if n_places >= MIN_PLACES:
                 return "weight 0 (it does not help at other places)"
             return f"weight 0 (training knew {'too few' if n_places else 'no'} places)"
         return f"weight {self.weight:g}, {self.bandwidths}"
 
 
 def apply_prior(posterior: np.ndarray, prior: np.ndarray, weight: float) -> np.ndarray:
-    """Multiply posteriors by priors to a power.
+    """Multiply posteriors by priors to the power of a weight.
 
     Parameters
     ----------
     posterior, prior : float64 (n, n_species)
         Rows sum to 1; priors are above 0.
     weight : float
-        0 or more; with 0, and where all of a prior's values are equal, the posterior stays what it is, to the bit.
+        0 or more. With 0, and where a prior is uniform, the posterior stays the same to the bit.
 
     Returns
     -------
@@ -151,18 +153,17 @@ def apply_prior(posterior: np.ndarray, prior: np.ndarray, weight: float) -> np.n
     """
     product = posterior * (prior / prior.max(axis=1, keepdims=True)) ** weight
     total = product.sum(axis=1, keepdims=True)
-    silent = (prior == prior[:, :1]).all(axis=1, keepdims=True) | (total <= 0) | (weight == 0)
-    return np.where(silent, posterior, product / np.where(total > 0, total, 1))
+    is_unchanged = (prior == prior[:, :1]).all(axis=1, keepdims=True) | (total <= 0) | (weight == 0)
+    return np.where(is_unchanged, posterior, product / np.where(total > 0, total, 1))
 
 
 def encode_context(pictures: Sequence[Picture]) -> np.ndarray:
-    """Say what is known of the context of pictures.
+    """Encode place and day of pictures.
 
     Returns
     -------
     float64 (n, 4)
-        `COLUMNS`: latitude and longitude in degrees, altitude in metres, the day of the year as an angle in
-        radians; NaN where it isn't known.
+        `COLUMNS`; the day of the year is an angle.
     """
     rows = np.full((len(pictures), len(COLUMNS)), np.nan)
     for row, picture in zip(rows, pictures, strict=True):
@@ -170,13 +171,13 @@ def encode_context(pictures: Sequence[Picture]) -> np.ndarray:
             row[:2] = found
             if picture.place is not None and picture.place.altitude is not None:
                 row[2] = picture.place.altitude
-        if (day := _day_of_year(picture.date)) is not None:
+        if (day := _get_day_of_year(picture.date)) is not None:
             row[3] = 2 * math.pi * day / DAYS_A_YEAR
     return rows
 
 
-def _day_of_year(text: str | None) -> int | None:
-    """Count days from new year; a month without a day is taken at its middle, a year alone says nothing."""
+def _get_day_of_year(text: str | None) -> int | None:
+    """Count the days since New Year, up to the middle of a month without a day; None for a year alone."""
     parts = (text or "").split("T")[0].split("-")
     try:
         if len(parts) == 2:
@@ -186,31 +187,30 @@ def _day_of_year(text: str | None) -> int | None:
         return None
 
 
-def sightings(pictures: Sequence[Picture], species: Sequence[str]) -> Sightings:
-    """Gather the training plants of species.
+def collect_sightings(pictures: Sequence[Picture], species: Sequence[str]) -> Sightings:
+    """Collect the contexts of training plants.
 
-    Each plant counts once, however many pictures there are of it: its word is shared by the different places and days
-    that it was pictured at.
+    Every plant has a total weight of 1, shared equally by the different contexts of its pictures.
 
     Parameters
     ----------
     pictures : sequence of Picture
-        Labelled; those of other species are left out.
+        Labelled; those of other species are ignored.
     species : sequence of str
         The columns.
     """
     columns = {name: column for column, name in enumerate(species)}
     rows = encode_context(pictures)
     rows[:, :2] = rows[:, :2].round(_DECIMALS)
-    # Infinity in place of NaN, which neither equals itself nor sorts.
-    seen: dict[tuple[int, str], set[tuple[float, ...]]] = {}
+    # NaN neither equals itself nor sorts: infinity stands for it.
+    contexts: dict[tuple[int, str], set[tuple[float, ...]]] = {}
     for picture, row in zip(pictures, rows, strict=True):
         if picture.species in columns:
             plant = columns[picture.species], picture.group
-            seen.setdefault(plant, set()).add(tuple(np.nan_to_num(row, nan=np.inf).tolist()))
-    # Sorted, so that the pictures' order doesn't matter; nothing of the plants' names is kept.
-    found = sorted((column, one, 1 / len(own)) for (column, _), own in seen.items() for one in own)
-    values = np.array([one for _, one, _ in found], np.float64).reshape(-1, len(COLUMNS))
+            contexts.setdefault(plant, set()).add(tuple(np.nan_to_num(row, nan=np.inf).tolist()))
+    # Sorted, so that the order of pictures doesn't matter; the names of plants are not kept.
+    found = sorted((column, context, 1 / len(own)) for (column, _), own in contexts.items() for context in own)
+    values = np.array([context for _, context, _ in found], np.float64).reshape(-1, len(COLUMNS))
     return Sightings(
         np.where(np.isinf(values), np.nan, values),
         np.array([weight for _, _, weight in found], np.float64),
@@ -219,14 +219,14 @@ def sightings(pictures: Sequence[Picture], species: Sequence[str]) -> Sightings:
 
 
 def compute_density_ratios(
-    asked: np.ndarray,
-    known: Sightings,
-    allowed: np.ndarray,
+    queries: np.ndarray,
+    sightings: Sightings,
+    is_allowed: np.ndarray,
     bandwidths: Bandwidths,
     shrinkage: float,
     n_species: int,
 ) -> np.ndarray:
-    r"""Tell how much denser the plants of each species are somewhere than plants of all species are.
+    r"""Divide the density of each species' plants by that of all plants.
 
     With :math:`K(x, x_i)` the product of the kernels, each 1 at distance 0, :math:`w_i` the weights of the sightings
     (:math:`n_s` their sum over a species, :math:`n` over all), :math:`b` the background and :math:`\beta` the
@@ -235,17 +235,17 @@ def compute_density_ratios(
     .. math:: f(x) = b + \frac{1}{n} \sum_i w_i K(x, x_i), \qquad
        r_s(x) = \frac{n_s b + \sum_{i \in s} w_i K(x, x_i) + \beta f(x)}{(n_s + \beta) f(x)}
 
-    This estimates :math:`p(x | s) / p(x)`, which is what Bayes' rule multiplies a visual posterior by where looks and
-    context don't depend on each other given the species. Far from all plants, and for a species without any, it is 1.
+    This estimates :math:`p(x | s) / p(x)`, by which Bayes' rule multiplies a visual posterior if appearance and context
+    are independent given the species. It is 1 far from all plants, and for a species without plants.
 
     Parameters
     ----------
-    asked : float64 (n, 4)
-        `COLUMNS`. What is NaN has no say.
-    known : Sightings
-        What is NaN there is filled by the mean over the sightings that do have it.
-    allowed : bool (n, m)
-        Which sightings may be used for which question.
+    queries : float64 (n, 4)
+        `COLUMNS`; NaN has no influence.
+    sightings : Sightings
+        The kernel of an unknown value is the mean over the sightings that have the value.
+    is_allowed : bool (n, m)
+        Which sightings may be used for which query.
     bandwidths : Bandwidths
     shrinkage : float
         Above 0.
@@ -254,7 +254,7 @@ def compute_density_ratios(
     Returns
     -------
     float64 (n, n_species)
-        Above 0; exactly 1 in rows where all that is looked at is NaN.
+        Above 0; exactly 1 for queries of which nothing is known that the kernels use.
 
     References
     ----------
@@ -262,38 +262,38 @@ def compute_density_ratios(
     .. [2] P. Hall, G. S. Watson, J. Cabrera, "Kernel density estimation with spherical data", Biometrika 74(4), 1987,
        p. 751-762, doi:10.1093/biomet/74.4.751
     """
-    weights = known.weights * allowed
-    member = known.species[:, None] == np.arange(n_species)
-    plants = weights @ member
-    near = weights * _kernels(asked, known.values, weights, bandwidths)
+    weights = sightings.weights * is_allowed
+    membership = sightings.species[:, None] == np.arange(n_species)
+    plants = weights @ membership
+    near = weights * _compute_kernels(queries, sightings.values, weights, bandwidths)
     total = weights.sum(axis=1, keepdims=True)
     pooled = BACKGROUND + near.sum(axis=1, keepdims=True) / np.where(total > 0, total, 1)
-    ratios = (plants * BACKGROUND + near @ member + shrinkage * pooled) / ((plants + shrinkage) * pooled)
-    says = np.isfinite(asked[:, _looked_at(bandwidths)]).any(axis=1) & (total[:, 0] > 0)
-    return np.where(says[:, None], ratios, 1.0)
+    ratios = (plants * BACKGROUND + near @ membership + shrinkage * pooled) / ((plants + shrinkage) * pooled)
+    is_informed = np.isfinite(queries[:, _get_used_columns(bandwidths)]).any(axis=1) & (total[:, 0] > 0)
+    return np.where(is_informed[:, None], ratios, 1.0)
 
 
-def _looked_at(bandwidths: Bandwidths) -> list[int]:
+def _get_used_columns(bandwidths: Bandwidths) -> list[int]:
     widths = {0: bandwidths.place_km, 2: bandwidths.altitude_m, 3: bandwidths.days}
     return [column for column, width in widths.items() if width is not None]
 
 
-def _kernels(asked: np.ndarray, known: np.ndarray, weights: np.ndarray, bandwidths: Bandwidths) -> np.ndarray:
-    product = np.ones((len(asked), len(known)))
+def _compute_kernels(queries: np.ndarray, known: np.ndarray, weights: np.ndarray, bandwidths: Bandwidths) -> np.ndarray:
+    product = np.ones((len(queries), len(known)))
     if bandwidths.place_km is not None:
-        distance = compute_great_circle_km(asked[:, :2], known[:, :2])
-        product *= _filled(np.exp(-0.5 * (distance / bandwidths.place_km) ** 2), weights)
+        distance = compute_great_circle_km(queries[:, :2], known[:, :2])
+        product *= _fill_unknown(np.exp(-0.5 * (distance / bandwidths.place_km) ** 2), weights)
     if bandwidths.altitude_m is not None:
-        difference = asked[:, None, 2] - known[None, :, 2]
-        product *= _filled(np.exp(-0.5 * (difference / bandwidths.altitude_m) ** 2), weights)
+        difference = queries[:, None, 2] - known[None, :, 2]
+        product *= _fill_unknown(np.exp(-0.5 * (difference / bandwidths.altitude_m) ** 2), weights)
     if bandwidths.days is not None:
         concentration = (DAYS_A_YEAR / (2 * math.pi * bandwidths.days)) ** 2
-        product *= _filled(np.exp(concentration * (np.cos(asked[:, None, 3] - known[None, :, 3]) - 1)), weights)
+        product *= _fill_unknown(np.exp(concentration * (np.cos(queries[:, None, 3] - known[None, :, 3]) - 1)), weights)
     return product
 
 
-def _filled(kernel: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Put in place of NaN the mean of the row; 1 in a row that has nothing else."""
+def _fill_unknown(kernel: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Replace NaN by the weighted mean of the row, or by 1 in a row of NaN."""
     missing = np.isnan(kernel)
     has = weights * ~missing
     total = has.sum(axis=1, keepdims=True)

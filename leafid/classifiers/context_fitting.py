@@ -1,4 +1,4 @@
-"""Learns how much place and day may say: on plants, and on whole places, that the prior did not see."""
+"""Fits the prior of place and day on plants, and on whole places, that the prior did not see."""
 
 from __future__ import annotations
 
@@ -9,27 +9,27 @@ from itertools import product
 import numpy as np
 
 from leafid.classifiers.context import (
-    LEAST_PLACES,
+    MIN_PLACES,
     Bandwidths,
     Context,
     Sightings,
+    collect_sightings,
     compute_density_ratios,
     encode_context,
-    sightings,
 )
 from leafid.classifiers.held_out import HeldOutAnswers
 from leafid.collection.geography import label_places
 from leafid.collection.picture import Picture
 
-# The narrowest still joins a town, and a season: a prior that knew a garden's address or a session's date would be
-# right on this collection only.
+# Candidate bandwidths, shrinkages and weights. The narrowest bandwidths still join a town and a season: a prior that
+# knew a garden's address or a session's date would be right in this collection only.
 _PLACE_KM = (None, 10.0, 30.0, 100.0, 300.0)
 _DAYS = (None, 20.0, 40.0, 80.0)
 _ALTITUDE_M = (None, 200.0, 500.0)
 _SHRINKAGE = (1.0, 4.0)
 _WEIGHTS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0)
-# Of collections in which context says nothing, so many would seem to say that it helps elsewhere.
-_CHANCE = 0.05
+# Significance level: the share of collections with an uninformative context in which the prior would seem to help.
+_SIGNIFICANCE = 0.05
 
 
 @dataclass(frozen=True)
@@ -40,79 +40,72 @@ class _Candidate:
 
 
 def fit_context_prior(held_out: HeldOutAnswers, pictures: Sequence[Picture]) -> Context:
-    """Learn the prior of one identifier.
+    """Fit the prior of one identifier.
 
-    Every held-out picture is given two priors by each choice of bandwidths and shrinkage: one of all plants but its
-    own, and one of all places but its own. Chosen is what makes the right species of held-out pictures the likeliest
-    in whichever of the two is worse. A prior is kept only if it also helps, by more than chance would, at places that
-    had no part in its choice; otherwise its weight is 0.
+    Every held-out picture gets two priors for each choice of bandwidths and shrinkage: from all other plants, and from
+    all other places. The choice that maximises the smaller of the two likelihoods of the held-out labels wins. It is
+    kept only if it helps significantly at places that had no part in the choice; otherwise its weight is 0.
 
     Parameters
     ----------
-    held_out : HeldOut
-        Visual posteriors of plants that the identifier did not see.
+    held_out : HeldOutAnswers
     pictures : sequence of Picture
-        Labelled training pictures of any type, those of `held_out` among them; where and when they were taken is
-        learned.
-
-    Returns
-    -------
-    Context
+        Labelled training pictures of any type, with those of `held_out`.
     """
-    known = sightings(pictures, held_out.species)
+    known = collect_sightings(pictures, held_out.species)
     n_species = len(held_out.species)
-    nothing = Context(known, Bandwidths(), 1.0, 0.0, n_species)
-    asked = _Asked.of(held_out, pictures)
-    if asked is None or asked.n_places < LEAST_PLACES:
-        return nothing
+    no_prior = Context(known, Bandwidths(), 1.0, 0.0, n_species)
+    queries = _Queries.from_answers(held_out, pictures)
+    if queries is None or queries.n_places < MIN_PLACES:
+        return no_prior
     candidates, by_plant, by_place = [], [], []
-    for candidate, gains in _all_gains(asked):
+    for candidate, gains in _iterate_candidates(queries):
         candidates.append(candidate)
         by_plant.append(gains[0])
         by_place.append(gains[1])
     if not candidates:
-        return nothing
-    found = choose(np.array(by_plant), np.array(by_place), asked.place_of_plant)
+        return no_prior
+    found = choose_candidate(np.array(by_plant), np.array(by_place), queries.place_of_plant)
     if found is None:
-        return nothing
+        return no_prior
     best = candidates[found]
     return Context(known, best.bandwidths, best.shrinkage, best.weight, n_species)
 
 
-def choose(by_plant: np.ndarray, by_place: np.ndarray, place_of_plant: np.ndarray) -> int | None:
-    """Choose among candidates by how much likelier each makes the right species.
+def choose_candidate(by_plant: np.ndarray, by_place: np.ndarray, place_of_plant: np.ndarray) -> int | None:
+    """Choose a candidate prior by the likelihood of the labels.
 
     Parameters
     ----------
     by_plant, by_place : float (n_candidates, n_plants)
-        Gains in log likelihood over no prior at all, when the plant, and when its whole place, is held out.
+        Gains in log-likelihood over no prior, with the plant, and with its whole place, held out.
     place_of_plant : int (n_plants,)
 
     Returns
     -------
     int or None
-        The candidate whose smaller mean gain is the largest; None where that is not above 0, or where the gains at
-        each place of candidates so chosen on the other places could well be chance.
+        The candidate with the largest minimum of both mean gains; None where that isn't above 0, or where the gains at
+        each place, of the candidate chosen on all other places, are not significant.
 
     References
     ----------
     .. [1] A. C. Cameron, D. L. Miller, "A practitioner's guide to cluster-robust inference", Journal of Human
        Resources 50(2), 2015, section II, doi:10.3368/jhr.50.2.317
     """
-    best = _best(by_plant, by_place)
+    best = _choose_by_mean_gains(by_plant, by_place)
     if best is None:
         return None
     elsewhere = np.zeros(by_place.shape[1])
     for place in np.unique(place_of_plant):
         own = place_of_plant == place
-        chosen = _best(by_plant[:, ~own], by_place[:, ~own]) if not own.all() else None
+        chosen = _choose_by_mean_gains(by_plant[:, ~own], by_place[:, ~own]) if not own.all() else None
         if chosen is not None:
             elsewhere[own] = by_place[chosen, own]
-    return best if _above_chance(elsewhere, place_of_plant) else None
+    return best if _is_significant(elsewhere, place_of_plant) else None
 
 
-def _above_chance(gains: np.ndarray, place_of_plant: np.ndarray) -> bool:
-    """Tell whether a mean is above 0 by a one-sided t test; plants of one place don't count as independent."""
+def _is_significant(gains: np.ndarray, place_of_plant: np.ndarray) -> bool:
+    """Test whether the mean gain is above 0: a one-sided t test, clustered by place."""
     from scipy.special import stdtrit
 
     _, place = np.unique(place_of_plant, return_inverse=True)
@@ -121,25 +114,25 @@ def _above_chance(gains: np.ndarray, place_of_plant: np.ndarray) -> bool:
     if n_places < 2:
         return False
     error = np.sqrt((sums**2).sum() * n_places / (n_places - 1)) / len(gains)
-    return bool(gains.mean() > stdtrit(n_places - 1, 1 - _CHANCE) * error)
+    return bool(gains.mean() > stdtrit(n_places - 1, 1 - _SIGNIFICANCE) * error)
 
 
-def _best(by_plant: np.ndarray, by_place: np.ndarray) -> int | None:
+def _choose_by_mean_gains(by_plant: np.ndarray, by_place: np.ndarray) -> int | None:
     worse = np.minimum(by_plant.mean(axis=1), by_place.mean(axis=1))
     best = int(worse.argmax())
     return best if worse[best] > 0 else None
 
 
 @dataclass(frozen=True)
-class _Asked:
-    """The held-out pictures that can be right, and what each may be told.
+class _Queries:
+    """The held-out pictures of known species, and which sightings each prior may use.
 
-    `contexts` holds every different context of a plant once, and `context_of` says which one a picture has.
-    `known` parts plants that `Sightings` would not, as it needs the names of plants that those don't keep.
+    `contexts` holds every distinct context of each plant once; `context_of` is the index of each picture's context.
+    Unlike those of a `Context`, `known` sightings are collected for each plant apart, to leave plants and places out.
     """
 
     posterior: np.ndarray
-    right: np.ndarray
+    labels: np.ndarray
     contexts: np.ndarray
     context_of: np.ndarray
     plant_of: np.ndarray
@@ -153,25 +146,25 @@ class _Asked:
         return len(np.unique(self.place_of_plant))
 
     @classmethod
-    def of(cls, held_out: HeldOutAnswers, pictures: Sequence[Picture]) -> _Asked | None:
-        asked = held_out.select_known()
-        own = asked.pictures
+    def from_answers(cls, held_out: HeldOutAnswers, pictures: Sequence[Picture]) -> _Queries | None:
+        known_answers = held_out.select_known()
+        own = known_answers.pictures
         if not own:
             return None
-        # The places of all pictures together: a chain of plants may join what the held-out ones alone leave apart.
+        # Places of all pictures together: a chain of training plants may join places of held-out ones.
         labels = label_places([*own, *pictures])
         plants: dict[str, int] = {}
         plant_of = np.array([plants.setdefault(picture.group, len(plants)) for picture in own])
         place_of_plant = np.zeros(len(plants), np.int64)
         place_of_plant[plant_of] = labels[: len(own)]
-        known, names, places = _by_plant(pictures, labels[len(own) :], held_out.species)
+        known, names, places = _collect_with_groups(pictures, labels[len(own) :], held_out.species)
         rows = encode_context(own)
         keyed = np.column_stack([plant_of, np.nan_to_num(rows, nan=-1e9)])
         _, first, context_of = np.unique(keyed, axis=0, return_index=True, return_inverse=True)
         group = np.array([own[index].group for index in first])
         return cls(
-            asked.probabilities,
-            asked.labels,
+            known_answers.probabilities,
+            known_answers.labels,
             rows[first],
             context_of.ravel(),
             plant_of,
@@ -182,10 +175,10 @@ class _Asked:
         )
 
 
-def _by_plant(
+def _collect_with_groups(
     pictures: Sequence[Picture], labels: np.ndarray, species: Sequence[str]
 ) -> tuple[Sightings, np.ndarray, np.ndarray]:
-    """Gather sightings along with the plant and the place of each."""
+    """Collect sightings, with the plant and the place of each."""
     members: dict[str, list[int]] = {}
     of_model = set(species)
     for index, picture in enumerate(pictures):
@@ -193,7 +186,7 @@ def _by_plant(
             members.setdefault(picture.group, []).append(index)
     parts, names, places = [], [], []
     for group, indices in members.items():
-        part = sightings([pictures[index] for index in indices], species)
+        part = collect_sightings([pictures[index] for index in indices], species)
         parts.append(part)
         names += [group] * len(part.weights)
         places += [int(labels[indices[0]])] * len(part.weights)
@@ -205,9 +198,9 @@ def _by_plant(
     return known, np.array(names), np.array(places)
 
 
-def _all_gains(asked: _Asked) -> Iterator[tuple[_Candidate, tuple[np.ndarray, np.ndarray]]]:
-    """Go through all candidates, each with its gains by plant and by place."""
-    varies = [len(np.unique(column[np.isfinite(column)])) > 1 for column in asked.known.values.T]
+def _iterate_candidates(queries: _Queries) -> Iterator[tuple[_Candidate, tuple[np.ndarray, np.ndarray]]]:
+    """Iterate over all candidates, each with its gains by plant and by place."""
+    varies = [len(np.unique(column[np.isfinite(column)])) > 1 for column in queries.known.values.T]
     kilometres = _PLACE_KM if varies[0] or varies[1] else (None,)
     days = _DAYS if varies[3] else (None,)
     altitudes = _ALTITUDE_M if varies[2] else (None,)
@@ -218,18 +211,18 @@ def _all_gains(asked: _Asked) -> Iterator[tuple[_Candidate, tuple[np.ndarray, np
         for shrinkage in _SHRINKAGE:
             by_plant, by_place = (
                 compute_density_ratios(
-                    asked.contexts, asked.known, allowed, bandwidths, shrinkage, asked.posterior.shape[1]
+                    queries.contexts, queries.known, allowed, bandwidths, shrinkage, queries.posterior.shape[1]
                 )
-                for allowed in (asked.other_plant, asked.other_place)
+                for allowed in (queries.other_plant, queries.other_place)
             )
             for weight in _WEIGHTS:
-                gains = _gains(asked, by_plant**weight), _gains(asked, by_place**weight)
+                gains = _compute_gains(queries, by_plant**weight), _compute_gains(queries, by_place**weight)
                 yield _Candidate(bandwidths, shrinkage, weight), gains
 
 
-def _gains(asked: _Asked, factors: np.ndarray) -> np.ndarray:
-    """Tell how much likelier factors make the right species: the mean over each plant's pictures, (n_plants,)."""
-    chosen = factors[asked.context_of]
-    total = np.maximum((asked.posterior * chosen).sum(axis=1), 1e-300)
-    gain = np.log(chosen[np.arange(len(chosen)), asked.right]) - np.log(total)
-    return np.bincount(asked.plant_of, gain) / np.bincount(asked.plant_of)
+def _compute_gains(queries: _Queries, factors: np.ndarray) -> np.ndarray:
+    """Compute the gains in log-likelihood of the labels, averaged over each plant's pictures; (n_plants,)."""
+    chosen = factors[queries.context_of]
+    total = np.maximum((queries.posterior * chosen).sum(axis=1), 1e-300)
+    gain = np.log(chosen[np.arange(len(chosen)), queries.labels]) - np.log(total)
+    return np.bincount(queries.plant_of, gain) / np.bincount(queries.plant_of)

@@ -1,4 +1,4 @@
-"""How sure an identifier must be to name a species, or a set of species: what held-out plants taught, kept small."""
+"""Probability thresholds for sets of species and for backing off, fitted on held-out answers."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Thresholds:
-    """What held-out plants taught of one identifier; enough for sets of any mean size and of any coverage.
+    """Thresholds of one identifier, for sets of any mean size and any coverage.
 
     Attributes
     ----------
     sizes : float64 (m,)
-        Mean sizes of sets, rising.
+        Mean set sizes, ascending.
     size_thresholds : float64 (m,)
-        The probability from which a species is named so that held-out sets had that mean size; falling.
+        The probabilities at which held-out sets have these mean sizes; descending.
     correct_probabilities : float64 (r,)
-        Probabilities that right species got, rising: those of the ranks `compute_kept_ranks` tells.
+        Held-out probabilities of the correct species, ascending; of large collections those at `compute_kept_ranks`.
     n_pictures : int
-        How many pictures those are of.
+        Number of held-out pictures.
     back_off : float or None
-        The least probability that a taxon is answered with; None where it could not be fitted.
+        Minimum probability of a taxon to be answered; None where it could not be fitted.
     """
 
     sizes: np.ndarray
@@ -51,17 +51,17 @@ class Thresholds:
     back_off: float | None = None
 
     def threshold_for_size(self, size: float) -> float:
-        """Give the probability from which a species is named, so that sets have a mean size.
+        """Compute the minimum probability of a species in sets of a mean size.
 
         Parameters
         ----------
         size : float
-            Above 0. Exact where it is one of `sizes`, which hold the whole numbers up to 100; interpolated between.
+            Above 0. Thresholds are exact for `sizes`, which include whole numbers up to 100, and interpolated between.
 
         Returns
         -------
         float
-            0, which names every species, from the largest of `sizes` on.
+            0, so that sets hold all species, from the largest of `sizes` on.
 
         Examples
         --------
@@ -75,7 +75,7 @@ class Thresholds:
         return float(np.interp(size, self.sizes, self.size_thresholds))
 
     def threshold_for_coverage(self, coverage: float) -> float:
-        """Give the probability from which a species is named, so that sets hold the right one with a probability.
+        """Compute the minimum probability of a species in sets that hold the correct one with a probability.
 
         Parameters
         ----------
@@ -85,8 +85,8 @@ class Thresholds:
         Returns
         -------
         float
-            The ⌊(n + 1)(1 − coverage)⌋-th smallest probability that a right species got, of those kept the next
-            smaller one; 0, which names every species, where there are too few pictures for that coverage.
+            The ⌊(n + 1)(1 − coverage)⌋-th smallest of the correct species' probabilities, or the next smaller one that
+            is kept; 0, so that sets hold all species, where there are too few pictures for the coverage.
 
         References
         ----------
@@ -99,30 +99,19 @@ class Thresholds:
         >>> Thresholds(np.array([1.0]), np.array([0.5]), one_to_nine, 9).threshold_for_coverage(0.8)
         0.2
         """
-        place = int(
-            np.searchsorted(
-                compute_kept_ranks(self.n_pictures), compute_coverage_rank(self.n_pictures, coverage), side="right"
-            )
-        )
-        return float(self.correct_probabilities[place - 1]) if place else 0.0
+        rank = compute_coverage_rank(self.n_pictures, coverage)
+        n_below = int(np.searchsorted(compute_kept_ranks(self.n_pictures), rank, side="right"))
+        return float(self.correct_probabilities[n_below - 1]) if n_below else 0.0
 
 
 def compute_kept_ranks(number: int) -> np.ndarray:
-    """List the ranks, from 1, of sorted values of which some are kept: all, or `MAX_KEPT` evenly spaced ones."""
+    """List the ranks, from 1, of the sorted values that are kept: all, or `MAX_KEPT` evenly spaced ones."""
     return np.unique(np.round(np.linspace(1, number, min(number, MAX_KEPT))).astype(np.int64))
 
 
 @dataclass(frozen=True)
 class SetRule:
-    """How to make sets of species.
-
-    Attributes
-    ----------
-    kind : {"top", "average", "coverage"}
-        The likeliest ones; as many on average; as many as hold the right one with a probability.
-    value : float
-        How many, or the probability.
-    """
+    """Which species are in a set: the top K, K on average, or so many that the correct one is in with probability P."""
 
     kind: Literal["top", "average", "coverage"]
     value: float
@@ -155,20 +144,14 @@ class SetRule:
 def select_set(
     ranking: Sequence[tuple[str, float]], rule: SetRule, thresholds: Thresholds | None
 ) -> list[tuple[str, float]]:
-    """Take the species of a picture's set.
+    """Select the species of a picture's set from the ranking of all species; the set may be empty.
 
     Parameters
     ----------
     ranking : sequence of (str, float)
-        Of all species, the likeliest first.
     rule : SetRule
     thresholds : Thresholds or None
-        Of the identifier; not needed for the likeliest ones.
-
-    Returns
-    -------
-    list of (str, float)
-        Maybe empty.
+        Of the identifier; not needed for top-K sets.
 
     Raises
     ------

@@ -13,11 +13,11 @@ from leafid.classifiers.context import (
     Bandwidths,
     Context,
     apply_prior,
+    collect_sightings,
     compute_density_ratios,
     encode_context,
-    sightings,
 )
-from leafid.classifiers.context_fitting import choose, fit_context_prior
+from leafid.classifiers.context_fitting import choose_candidate, fit_context_prior
 from leafid.classifiers.held_out import HeldOutAnswers
 from leafid.collection.geography import compute_great_circle_km
 from leafid.collection.picture import Picture, Place, Taxon
@@ -91,13 +91,13 @@ def literal_ratio(asked, species, shrinkage=1.0):
 
 
 def ratios(asked, training=TRAINING, widths=WIDTHS):
-    known = sightings(training, NAMES)
+    known = collect_sightings(training, NAMES)
     allowed = np.ones((len(asked), len(known.weights)), bool)
     return compute_density_ratios(encode_context(asked), known, allowed, widths, 1.0, len(NAMES))
 
 
 def context(weight=0.5, widths=WIDTHS, training=TRAINING):
-    return Context(sightings(training, NAMES), widths, 1.0, weight, len(NAMES))
+    return Context(collect_sightings(training, NAMES), widths, 1.0, weight, len(NAMES))
 
 
 def test_density_is_its_formula():
@@ -188,9 +188,9 @@ def test_combined_rows_sum_to_one(posterior, prior, weight):
 
 
 def test_priors_sum_to_one():
-    np.testing.assert_allclose(context().priors(ASKED).sum(axis=1), 1)
-    assert (context().priors(ASKED) > 0).all()
-    assert context().priors([]).shape == (0, 3)
+    np.testing.assert_allclose(context().compute_priors(ASKED).sum(axis=1), 1)
+    assert (context().compute_priors(ASKED) > 0).all()
+    assert context().compute_priors([]).shape == (0, 3)
 
 
 def test_a_species_that_looks_exclude_stays_excluded():
@@ -228,7 +228,7 @@ def test_weight_where_regions_differ():
     assert learned.weight > 0
     assert learned.bandwidths.place_km is not None
     # Another town of the north: the north's species gain.
-    prior = learned.priors([picture("new", place=Place(None, 47.8, 1.0))])[0]
+    prior = learned.compute_priors([picture("new", place=Place(None, 47.8, 1.0))])[0]
     assert min(prior[1::2]) > max(prior[::2])
 
 
@@ -263,26 +263,26 @@ def test_it_does_not_say_that_it_tried_where_it_could_not():
         (towns, "it does not help at other places"),
     ]:
         pictures = [picture(i, NAMES[i % 2], f"p{i}", "2010-05-03", place) for i, place in enumerate(places)]
-        known = sightings(pictures, NAMES)
+        known = collect_sightings(pictures, NAMES)
         assert str(Context(known, Bandwidths(), 1.0, 0.0, len(NAMES))) == f"weight 0 ({expected})"
 
 
 def test_choice_needs_a_gain_by_plant_and_elsewhere():
     places = np.repeat(np.arange(6), 2)
     good, bad = np.full(12, 0.2), np.full(12, -0.1)
-    assert choose(np.array([bad, good]), np.array([bad, good]), places) == 1
-    assert choose(np.array([good]), np.array([bad]), places) is None
-    assert choose(np.array([bad]), np.array([good]), places) is None
+    assert choose_candidate(np.array([bad, good]), np.array([bad, good]), places) == 1
+    assert choose_candidate(np.array([good]), np.array([bad]), places) is None
+    assert choose_candidate(np.array([bad]), np.array([good]), places) is None
     # All of it comes from one place: no more than chance.
     once = np.where(places == 0, 2.0, 0.0)
-    assert choose(np.array([good]), np.array([once]), places) is None
+    assert choose_candidate(np.array([good]), np.array([once]), places) is None
 
 
 def test_each_candidate_is_asked_of_places_that_did_not_choose_it():
     # Each candidate is good at one place only: the best of them looks well, and is of no use at the next place.
     places = np.arange(8)
     by_place = np.full((8, 8), -0.1) + np.eye(8)
-    assert choose(np.full((8, 8), 1.0), by_place, places) is None
+    assert choose_candidate(np.full((8, 8), 1.0), by_place, places) is None
 
 
 def test_it_says_what_it_looks_at():

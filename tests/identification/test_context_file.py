@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from leafid.classifiers.context import Bandwidths, Context, sightings
+from leafid.classifiers.context import Bandwidths, Context, collect_sightings
 from leafid.collection.picture import AcquisitionType
 from leafid.errors import LeafidError
 from leafid.identification.modelfile import read_model, write_model
@@ -17,7 +17,7 @@ def informed(drawn_model, training):
     model = read_model(drawn_model)
     species = model.identifiers[AcquisitionType.SCAN].species
     # One thing is unknown, so that what isn't finite is written too.
-    known = sightings([replace(training[0], date=None), *training[1:]], species)
+    known = collect_sightings([replace(training[0], date=None), *training[1:]], species)
     model.contexts[AcquisitionType.SCAN] = Context(known, Bandwidths(30.0, None, 200.0), 4.0, 0.5, len(species))
     return model
 
@@ -52,8 +52,8 @@ def test_round_trip(informed, training, tmp_path):
             before.shrinkage,
             before.weight,
         )
-        np.testing.assert_array_equal(after.priors(training), before.priors(training))
-    assert np.ptp(again.contexts[AcquisitionType.SCAN].priors(training[1:2])) > 0
+        np.testing.assert_array_equal(after.compute_priors(training), before.compute_priors(training))
+    assert np.ptp(again.contexts[AcquisitionType.SCAN].compute_priors(training[1:2])) > 0
     write_model(again, tmp_path / "again.leafid")
     assert (tmp_path / "again.leafid").read_bytes() == (tmp_path / "model.leafid").read_bytes()
 
