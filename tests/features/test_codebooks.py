@@ -113,3 +113,9 @@ def test_a_state_is_never_unpickled():
     np.savez(stream, a=np.array([object()], dtype=object))
     with pytest.raises(ValueError, match="allow_pickle"):
         module._parse_state(stream.getvalue())
+
+
+def test_each_picture_contributes_at_most_200_features(pictures):
+    dense = LocalPatches("dense-sift", size=160, scales=2, modes=2, components=4)
+    counts = [len(module._sample_picture(dense, 400, 0, picture)[1]) for picture in pictures]
+    assert counts == [200] * len(pictures)

@@ -104,3 +104,14 @@ def test_photos_have_perspective_uneven_light_and_are_partly_unsharp(leaf_on_whi
     monkeypatch.setattr(module, constant, 0)
     after = [composite_photo(leaf_on_white, leaf, number, 400).astype(int) for number in numbers]
     assert max(np.abs(first - second).mean() for first, second in zip(before, after, strict=True)) > 0.02
+
+
+def test_most_backgrounds_have_the_colour_of_the_leaf(leaf_on_white, monkeypatch):
+    """Without other leaves, the corners show the background."""
+    monkeypatch.setattr(module, "_N_OTHERS", {"branch": (0, 1), "leaf": (0, 1)})
+    monkeypatch.setattr(module, "_N_BACKGROUND", (0, 1))
+    image = np.where(leaf_on_white.min(axis=2, keepdims=True) > 200, 255, np.array([20, 160, 60])).astype(np.uint8)
+    leaf = segment(image, SCAN)
+    corners = [composite_photo(image, leaf, number, 100)[:8, :8].mean(axis=(0, 1)) for number in range(1, 41)]
+    is_green = [green > 1.5 * max(blue, red) for blue, green, red in corners]
+    assert 0.4 < np.mean(is_green) < 0.8

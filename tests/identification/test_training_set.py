@@ -140,3 +140,10 @@ def test_variants_count_for_what_fits_into_memory(monkeypatch):
     gathered(recipe=replace(RECIPE, experts=svm, jittered=1))
     with pytest.raises(LeafidError, match="expert 'one': linear-svm needs all of its 12 rows in memory"):
         gathered(recipe=replace(RECIPE, experts=svm))
+
+
+@pytest.mark.parametrize(("n_pictures", "n_composited"), [(5, 5), (8, 8), (24, 8)])
+def test_photos_are_composited_with_at_most_eight_pictures_of_a_plant(n_pictures, n_composited):
+    pictures = [replace(PICTURES[0], file=Path(f"{number}.jpg")) for number in range(n_pictures)]
+    found, _ = gathered(recipe=replace(RECIPE, jittered=0, composited=1, composited_weight=0.5), pictures=pictures)
+    assert len(found.picture_indices) == n_pictures + n_composited

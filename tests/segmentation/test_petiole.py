@@ -74,3 +74,10 @@ def test_the_blade_is_empty_only_where_the_mask_is(shape, density):
     assert blade.shape == mask.shape
     assert blade.any() == mask.any()
     assert not (blade & ~mask).any()
+
+
+def test_a_stub_less_than_twice_as_long_as_wide_is_no_petiole():
+    whole, _ = draw_disc_with_stalk(width=12, length=17)
+    np.testing.assert_array_equal(remove_petiole(whole), whole)
+    whole, disc = draw_disc_with_stalk(width=8, length=24)
+    assert np.count_nonzero(remove_petiole(whole) & ~disc) < np.count_nonzero(whole & ~disc) / 2
