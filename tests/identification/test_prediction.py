@@ -83,3 +83,7 @@ def test_a_picture_without_a_leaf_is_said_so_and_nothing_is_likelier(model, tmp_
     assert answer.type == AcquisitionType.SCAN
     assert len({probability for _, probability in answer.ranking}) == 1
     assert [species for species, _ in answer.ranking] == sorted(species for species, _ in answer.ranking)
+
+
+def test_probabilities_are_rounded_down_to_nine_digits():
+    assert rank_species(np.array([1 / 3, 2 / 3]), ["Acer", "Tilia"]) == [("Tilia", 0.666666666), ("Acer", 0.333333333)]
