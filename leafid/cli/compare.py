@@ -53,7 +53,10 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     runs = load_judged_runs(arguments.runs, truth, environment, jobs=arguments.jobs)
     metric = next(metric for metric in list_plant_metrics() if metric.name == arguments.metric)
     comparisons = compare_runs(truth, runs, metric, acquisition_type=type_, resamples=resamples, seed=seed)
-    tables = [make_comparison_table(comparisons, metric, type_ or "mean of types", resamples, seed)]
+    scope = type_ or "mean of types"
+    tables = [
+        make_comparison_table(comparisons, metric.column, scope=scope, won="species", resamples=resamples, seed=seed)
+    ]
     if arguments.species:
         tables.append(make_species_table(truth, runs, metric, type_))
     environment.stdout.write(render(tables, arguments.format))

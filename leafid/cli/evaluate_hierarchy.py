@@ -17,7 +17,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from leafid.console.arguments import add_format, add_layout, add_part, nonempty_path
+from leafid.console.arguments import add_compare, add_format, add_layout, add_part, check_runs_to_compare, nonempty_path
 from leafid.console.environment import Environment
 from leafid.errors import LeafidError, ProblemsError
 
@@ -43,6 +43,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         type=nonempty_path,
         help="a collection with more species for the tree (default: the truth's)",
     )
+    add_compare(parser, "plants")
     add_format(parser)
     add_part(parser)
     add_layout(parser)
@@ -51,14 +52,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
     """Score every run and print a table."""
     from leafid.collection import read_and_warn
+    from leafid.evaluation.comparison import compare_values
     from leafid.evaluation.hierarchy_summary import summarise_hierarchy
     from leafid.metrics.taxonomy import Taxonomy
+    from leafid.report.scores import make_comparison_table
     from leafid.report.tables import Table, render
     from leafid.runs.ground_truth import make_ground_truth
     from leafid.runs.ground_truth_files import select_scored
     from leafid.runs.imageclef2011 import read_run
     from leafid.tasks.file_kinds import suggesting_command
 
+    if arguments.compare:
+        check_runs_to_compare(arguments.runs)
     pictures = read_and_warn(arguments.truth, arguments.layout).pictures
     truth = make_ground_truth(select_scored(pictures, arguments.part, source=arguments.truth), source=arguments.truth)
     more = read_and_warn(arguments.taxonomy).pictures if arguments.taxonomy else ()
@@ -66,6 +71,7 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     remedy = _explain_missing_ranks([*pictures, *more], taxonomy)
     species = dict(zip(truth.pictures, truth.species, strict=True))
     rows: list[list[Cell]] = []
+    values: dict[str, list[float]] = {}
     for path in arguments.runs:
         with suggesting_command(path, "evaluate-hierarchy", "evaluate"):
             answers = _select_answers(read_run(path), path, truth, taxonomy, remedy)
@@ -73,11 +79,17 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
         if summary.missing:
             environment.warn(f"{path}: lacks {summary.missing} of {len(truth)} pictures; each counts 1")
         shares = [f"{summary.correct[rank]}/{count}" for rank, count in summary.answered.items()]
-        means = _average([summary.errors[picture] for picture in truth.pictures], truth)
+        errors = [summary.errors[picture] for picture in truth.pictures]
+        means = _average(errors, truth)
+        values[str(path)] = [error / len(truth) for error in errors]
         rows.append([str(path), *means, *shares])
     columns = ["run", "error", "by plant", *reversed(taxonomy.ranks), "*"]
     notes = [f"{len(truth)} pictures, {len(taxonomy.species)} species; correct/answered at each rank"]
-    environment.stdout.write(render([Table("", columns, rows, notes)], arguments.format))
+    tables = [Table("", columns, rows, notes)]
+    if arguments.compare:
+        comparisons = compare_values([*values], [*values.values()], truth.plant, higher_is_better=False)
+        tables.append(make_comparison_table(comparisons, "error"))
+    environment.stdout.write(render(tables, arguments.format))
     return 0
 
 

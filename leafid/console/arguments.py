@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from leafid.errors import LeafidError
+from leafid.errors import LeafidError, UsageError
 from leafid.textfiles import parse_finite_number
 
 # Copies of the names in leafid.collection, whose import would slow down the help of every command.
@@ -138,6 +138,21 @@ def add_bootstrap(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="bootstrap resamples for the intervals (default: 1000)",
     )
+
+
+def add_compare(parser: argparse.ArgumentParser, units: str) -> None:
+    """Add ``--compare``, the test whether runs differ."""
+    parser.add_argument(
+        "--compare",
+        action="store_true",
+        help=f"test whether every two runs differ, by paired randomisation over {units} with Holm's correction",
+    )
+
+
+def check_runs_to_compare(runs: Sequence[str]) -> None:
+    """Refuse ``--compare`` with a single run, or with one given twice."""
+    if len(runs) < 2 or len(set(runs)) < len(runs):
+        raise UsageError(f"expected two or more different runs with --compare, found {', '.join(runs)}")
 
 
 def add_format(parser: argparse.ArgumentParser) -> None:

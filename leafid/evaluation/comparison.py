@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from leafid.evaluation.judged_run import JudgedRun
 from leafid.evaluation.resampling import correct_holm, randomisation_test
@@ -27,9 +28,9 @@ class RunComparison:
         The runs' names.
     first_score, second_score : float
     p, corrected_p : float
-        Two-sided, by paired randomisation over plants; corrected by Holm's method for the number of pairs.
+        Two-sided, by paired randomisation; corrected by Holm's method for the number of pairs.
     wins, ties, losses : int
-        Number of species on which the first scores higher, the same, lower.
+        Number of species, or other units, on which the first is better, as good, worse.
     """
 
     first: str
@@ -88,15 +89,72 @@ def compare_runs(
         for value in values
     ]
     by_species = [score_species(truth, value, acquisition_type) for value in values]
-    n_species = int((~np.isnan(by_species[0])).sum())
-    pairs = []
-    for a, b in combinations(range(len(runs)), 2):
+
+    def test(a: int, b: int) -> float:
         difference = (weights * (values[a] - values[b]))[counted]
-        p = randomisation_test(difference, authors[counted], plants[counted], resamples=resamples, seed=seed)
-        margin = np.nan_to_num(by_species[a] - by_species[b])
+        return randomisation_test(difference, authors[counted], plants[counted], resamples=resamples, seed=seed)
+
+    return _compare_pairs([run.name for run in runs], scores, by_species, test)
+
+
+def compare_values(
+    names: Sequence[str],
+    values: Sequence[ArrayLike],
+    units: ArrayLike,
+    *,
+    higher_is_better: bool = True,
+    resamples: int = 10_000,
+    seed: int = 0,
+) -> list[RunComparison]:
+    """Compare every two runs of any task, by a score that is the sum of their values.
+
+    Parameters
+    ----------
+    names : sequence of str
+        The runs', two or more.
+    values : sequence of float arrays (n,)
+        For each run, what each picture contributes to its score.
+    units : int or str array (n,)
+        What is swapped between runs, and won or lost: each picture's plant, document …
+    higher_is_better : bool, default True
+        False for errors.
+    resamples : int, default 10000
+    seed : int, default 0
+
+    Raises
+    ------
+    ValueError
+        When there are less than two runs.
+    """
+    if len(names) < 2:
+        raise ValueError(f"expected two or more runs to compare, found {len(names)}")
+    arrays = [np.asarray(value, np.float64) for value in values]
+    index = np.unique(np.asarray(units), return_inverse=True)[1]
+    sign = 1 if higher_is_better else -1
+    by_unit = [np.bincount(index, weights=sign * value).astype(np.float64) for value in arrays]
+
+    def test(a: int, b: int) -> float:
+        return randomisation_test(arrays[a] - arrays[b], np.zeros(len(index)), index, resamples=resamples, seed=seed)
+
+    return _compare_pairs(names, [math.fsum(value) for value in arrays], by_unit, test)
+
+
+def _compare_pairs(
+    names: Sequence[str],
+    scores: Sequence[float],
+    by_unit: Sequence[NDArray[np.float64]],
+    test: Callable[[int, int], float],
+) -> list[RunComparison]:
+    """Compare every two runs: `by_unit` decides who wins (NaN where nothing counts), `test` gives the p value."""
+    n_units = int((~np.isnan(by_unit[0])).sum())
+    pairs = []
+    for a, b in combinations(range(len(names)), 2):
+        margin = np.nan_to_num(by_unit[a] - by_unit[b])
         wins, losses = int((margin > 1e-12).sum()), int((margin < -1e-12).sum())
-        ties = n_species - wins - losses
-        pairs.append(RunComparison(runs[a].name, runs[b].name, scores[a], scores[b], p, p, wins, ties, losses))
+        p = test(a, b)
+        pairs.append(
+            RunComparison(names[a], names[b], scores[a], scores[b], p, p, wins, n_units - wins - losses, losses)
+        )
     corrected = correct_holm([pair.p for pair in pairs]).tolist()
     return [replace(pair, corrected_p=p) for pair, p in zip(pairs, corrected, strict=True)]
 

@@ -193,20 +193,29 @@ def make_average_table(scores: Mapping[str, Sequence[AverageKScores]], origin: s
 
 
 def make_comparison_table(
-    comparisons: Sequence[RunComparison], metric: PlantMetric, pictures: str, resamples: int, seed: int
+    comparisons: Sequence[RunComparison],
+    name: str,
+    *,
+    scope: str = "",
+    units: str = "plants",
+    won: str = "",
+    resamples: int = 10_000,
+    seed: int = 0,
 ) -> Table:
     """Tabulate how every two runs differ.
 
     Parameters
     ----------
     comparisons : sequence of RunComparison
-    metric : PlantMetric
-    pictures : str
+    name : str
+        Heading of the score.
+    scope : str
         The acquisition type, or what else was compared.
+    units, won : str
+        What was swapped between the runs, and what they won or lost (by default the same).
     resamples, seed : int
         As the comparisons were made with.
     """
-    name = metric.column
     columns = ["run A", "run B", f"{name} of A", f"{name} of B", "A - B", "p", "p (Holm)", "A wins", "ties", "B wins"]
     rows: list[list[Cell]] = [
         [
@@ -216,11 +225,11 @@ def make_comparison_table(
         for c in comparisons
     ]
     notes = [
-        f"p: paired randomisation over plants, {resamples} resamples, seed {seed}; "
+        f"p: paired randomisation over {units}, {resamples} resamples, seed {seed}; "
         f"Holm's correction for {len(comparisons)} comparison{'s' if len(comparisons) > 1 else ''}",
-        "wins, ties: species on which a run scores higher, or both the same",
+        f"wins, ties: {won or units} on which a run is better, or both are as good",
     ]
-    return Table(f"Comparison, {name}, {pictures}", columns, rows, notes)
+    return Table(", ".join(filter(None, ["Comparison", name, scope])), columns, rows, notes)
 
 
 def make_species_table(

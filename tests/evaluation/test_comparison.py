@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from leafid.collection.picture import AcquisitionType, Picture, Taxon
-from leafid.evaluation.comparison import compare_runs, score_species, weigh_pictures
+from leafid.evaluation.comparison import compare_runs, compare_values, score_species, weigh_pictures
 from leafid.evaluation.judged_run import judge_run
 from leafid.evaluation.resampling import Bootstrap
 from leafid.evaluation.summary import ALL, GROUPS, MEAN_OF_TYPES, RunScorer
@@ -133,3 +133,19 @@ def test_the_types_in_their_mean_are_resampled_independently(tmp_path):
     # The mean of 30 independent draws of 0 or 1; of three equal types drawn alike it would be [0.2, 0.8].
     assert intervals[MEAN_OF_TYPES] == pytest.approx((1 / 3, 2 / 3), abs=1e-3)
     assert intervals["scan"] == pytest.approx((0.2, 0.8))
+
+
+def test_values_of_any_task_are_compared_by_their_units():
+    # Unit a: 1 against 0 + 1, unit b: 2 against 0; swapped whole, the sums differ by 2 or by 2 again.
+    values, units = [[0.5, 0.5, 2.0], [0.0, 1.0, 0.0]], ["a", "a", "b"]
+    (pair,) = compare_values(["x", "y"], values, units, resamples=100)
+    assert (pair.first_score, pair.second_score, pair.p) == (3, 1, 1)
+    assert (pair.wins, pair.ties, pair.losses) == (1, 1, 0)
+    (error,) = compare_values(["x", "y"], values, units, higher_is_better=False, resamples=100)
+    assert (error.wins, error.ties, error.losses) == (0, 1, 1)
+    many = np.arange(30)
+    first, second, third = compare_values(["x", "y", "z"], [many + 1.0, many, many], many, resamples=999)
+    assert (first.p, second.p, third.p) == (0.001, 0.001, 1)
+    assert first.corrected_p == pytest.approx(0.003)
+    with pytest.raises(ValueError, match="two or more"):
+        compare_values(["x"], [many], many)

@@ -177,3 +177,18 @@ def test_check(cli, folder):
     assert cli("check-annotation", "run.txt").status == 0
     assert cli("check-annotation", "--subtask", 3, "run.txt").status == 1
     assert cli("check-annotation", "nowhere.txt").status == 1
+
+
+def test_runs_are_compared_by_concepts_or_pictures(cli, folder):
+    (row,) = rows(cli("evaluate-annotation", "truth.txt", "run.txt", "partial.txt", "--compare", "--format", "json"), 1)
+    (first, second) = rows(cli("evaluate-annotation", "truth.txt", "run.txt", "partial.txt", "--format", "json"))
+    assert [row["map-increasing of A"], row["map-increasing of B"]] == pytest.approx(
+        [first["map-increasing"], second["map-increasing"]]
+    )
+    assert (row["A wins"], row["B wins"]) == (2, 0)
+    (folder / "near.txt").write_text("5 a 51 -6\n5 b 1 1\n")
+    (folder / "far.txt").write_text("5 a 40 -6\n5 b 1 1\n")
+    (folder / "true.txt").write_text("5 a 51.5 -6.2\n5 b 1 1\n")
+    (row,) = rows(cli("evaluate-annotation", "true.txt", "near.txt", "far.txt", "--compare", "--format", "json"), 1)
+    assert row["great-circle-km of A"] < row["great-circle-km of B"]
+    assert (row["A wins"], row["ties"], row["B wins"]) == (1, 1, 0)

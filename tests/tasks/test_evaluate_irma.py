@@ -109,3 +109,14 @@ def test_many_tolerated_answers_are_counted(cli, folder, tmp_path):
     outcome = cli("evaluate-irma", "--codes", "codes.txt", "--years", 2008, "--lenient", "truth08.txt", "run08.txt")
     assert outcome.err.count("\n") == 11
     assert "run08.txt: 20 more answers count as wrong" in outcome.err
+
+
+def test_runs_are_compared_by_pictures(cli, folder):
+    words = ["--codes", "codes.txt", "--compare", "--format", "json", "truth.txt", "run.txt", "part.txt"]
+    _, comparison = json.loads(cli("evaluate-irma", *words).out)
+    (row,) = comparison["rows"]
+    assert (row["sum of A"], row["sum of B"]) == (pytest.approx(1.594828, abs=1e-6), 2)
+    # Picture 1 is better in the second run, picture 2, which that run lacks, in the first.
+    assert (row["A wins"], row["ties"], row["B wins"]) == (1, 0, 1)
+    assert "paired randomisation over pictures" in comparison["notes"][0]
+    assert cli("evaluate-irma", "--codes", "codes.txt", "--compare", "truth.txt", "run.txt").status == 2

@@ -21,7 +21,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from leafid.console.arguments import add_format, number_type, positive_ints
+from leafid.console.arguments import add_compare, add_format, check_runs_to_compare, number_type, positive_ints
 from leafid.console.environment import Environment
 from leafid.errors import UsageError
 from leafid.tasks.annotation2016.check_command import add_known, read_known
@@ -58,6 +58,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="KM",
         help="subtask 5: radius of the earth (default: the task's 6137)",
     )
+    add_compare(parser, "concepts, pictures or documents")
     add_known(parser)
     add_format(parser)
 
@@ -71,6 +72,8 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     from leafid.tasks.annotation2016.summary import RANKS, find_best_runs, summarise_annotation
     from leafid.tasks.file_kinds import suggesting_command
 
+    if arguments.compare:
+        check_runs_to_compare(arguments.runs)
     known = read_known(arguments)
     with suggesting_command(arguments.truth, "evaluate-annotation"):
         truth = read_annotation_truth(arguments.truth, known)
@@ -98,6 +101,8 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
         ("/".join(Path(path).parts[-2 if arguments.best_of_groups else -1 :]), summary) for path, summary in scored
     ]
     tables = [_make_summary(named, notes)]
+    if arguments.compare and len(named) > 1:
+        tables.append(_compare(named))
     if arguments.by_picture:
         tables += [_list_pictures(name, summary) for name, summary in named]
     if arguments.by_concept:
@@ -131,6 +136,31 @@ def _make_summary(scored: list[tuple[str, AnnotationSummary]], notes: list[str])
     columns = list(scored[0][1].scores)
     rows: list[list[Cell]] = [[name, *summary.scores.values()] for name, summary in scored]
     return Table("", ["run", *columns], rows, notes)
+
+
+def _compare(scored: list[tuple[str, AnnotationSummary]]) -> Table:
+    """Compare runs by the mean of their main score, over concepts in subtask 1 and pictures or documents in others."""
+    from leafid.evaluation.comparison import compare_values
+    from leafid.report.scores import make_comparison_table
+
+    names, summaries = zip(*scored, strict=True)
+    first: AnnotationSummary = summaries[0]
+    if first.by_concept:
+        title, unit_names, units = "map-increasing", "concepts", [*first.by_concept]
+        values = [
+            [math.fsum(s.by_concept[concept]) / len(s.by_concept[concept]) for concept in units] for s in summaries
+        ]
+    else:
+        unit_names, units = "pictures or documents", [*first.by_picture]
+        title = next(iter(first.by_picture[units[0]]))
+        values = [[summary.by_picture[identity][title] for identity in units] for summary in summaries]
+    comparisons = compare_values(
+        names,
+        [[value / len(units) for value in column] for column in values],
+        units,
+        higher_is_better=not title.startswith("great-circle"),
+    )
+    return make_comparison_table(comparisons, title, units=unit_names)
 
 
 def _list_pictures(name: str, summary: AnnotationSummary) -> Table:

@@ -23,7 +23,7 @@ from dataclasses import astuple
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from leafid.console.arguments import add_format, nonempty_path, positive_ints
+from leafid.console.arguments import add_compare, add_format, check_runs_to_compare, nonempty_path, positive_ints
 from leafid.console.environment import Environment
 from leafid.errors import UsageError
 
@@ -56,6 +56,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--lenient", action="store_true", help="count answers outside the code table as wrong (default: refuse them)"
     )
+    add_compare(parser, "pictures")
     add_format(parser)
 
 
@@ -67,6 +68,8 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     from leafid.tasks.irma.metrics import count_clutter, year_errors
     from leafid.textfiles import LineProblems
 
+    if arguments.compare:
+        check_runs_to_compare(arguments.runs)
     years = arguments.years
     if len(set(years)) != len(years) or not set(years) <= set(YEARS):
         raise UsageError(f"expected --years of 2005 to 2008, each once, found {','.join(map(str, years))}")
@@ -89,6 +92,8 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
         scored.append((Path(path).name, year_errors(truth, answers, table, years)))
         clutter.append((Path(path).name, count_clutter(truth, answers, years)))
     tables = [_make_summary(scored)]
+    if arguments.compare:
+        tables.append(_compare(scored, truth))
     if arguments.by_axis:
         tables.append(_list_axes(scored))
     if arguments.clutter:
@@ -124,6 +129,19 @@ def _make_summary(scored: list[tuple[str, list[YearErrors]]]) -> Table:
     years = scored[0][1]
     counts = ", ".join(f"{len(year.errors)} in {year.year}" for year in years)
     return Table("", ["run", *(str(year.year) for year in years), "sum"], rows, [f"pictures that count: {counts}"])
+
+
+def _compare(scored: list[tuple[str, list[YearErrors]]], pictures: Iterable[str]) -> Table:
+    from leafid.evaluation.comparison import compare_values
+    from leafid.report.scores import make_comparison_table
+
+    units = [*pictures]
+    values = [
+        [math.fsum(error for year in errors for error in year.errors.get(picture, ())) for picture in units]
+        for _, errors in scored
+    ]
+    comparisons = compare_values([name for name, _ in scored], values, units, higher_is_better=False)
+    return make_comparison_table(comparisons, "sum", units="pictures")
 
 
 def _list_axes(scored: list[tuple[str, list[YearErrors]]]) -> Table:
