@@ -18,6 +18,7 @@ from leafid.features.loader import FeatureLoader
 from leafid.features.sampling import sample_by_plant
 from leafid.identification.fitting import FittedIdentifier, fit_identifiers
 from leafid.identification.model import Model, collect_species_info
+from leafid.parallel import get_blas_controller
 from leafid.recipes.recipe import Recipe, group_by_training
 
 #: Maximum numbers of pictures that the type recogniser, and the prior of place and day, are learned from.
@@ -46,6 +47,14 @@ def train(
     LeafidError
         When there is nothing to train on.
     """
+    # Sums round differently with another number of threads: the model must not depend on it.
+    with get_blas_controller().limit(limits=1):
+        return _train(pictures, recipes, loader, seed)
+
+
+def _train(
+    pictures: Sequence[Picture], recipes: Mapping[AcquisitionType, Recipe], loader: FeatureLoader, seed: int
+) -> Model:
     fitted: dict[AcquisitionType, FittedIdentifier] = {}
     for types in group_by_training(recipes):
         fitted.update(zip(types, fit_identifiers([recipes[t] for t in types], pictures, loader, seed), strict=True))
