@@ -16,10 +16,10 @@ from leafid.errors import LeafidError
 
 
 def results() -> Results:
-    one = Cost(2.5, 3, 20.4, 19, 21, peak_mb=12.0, n=4)
+    cost = Cost(2.5, 3, 20.4, 19, 21, peak_mb=12.0, n=4)
     names = ("decode", "segment", "family/hu", "local/dense-sift", "default/whole", "fast/whole", "baseline-bow/whole")
-    costs = {f"real/{type_}/{name}": one for type_ in ("scan", "photo") for name in names}
-    costs |= {"command/start": one, "evaluate/10⁶ lines": one}
+    costs = {f"real/{type_}/{name}": cost for type_ in ("scan", "photo") for name in names}
+    costs |= {"command/start": cost, "evaluate/10⁶ lines": cost}
     facts = dict.fromkeys(("date", "processor", "cores", "system", "python", "numpy", "opencv", "leafid"), "7")
     return Results(costs, {"real": facts}, {"real/scan": "4 pictures", "real/photo": "4 pictures"})
 

@@ -83,14 +83,14 @@ def test_memory():
 def test_only_what_both_measurements_show_is_a_change():
     before, first, second = (Cost(1, 1, ratio, ratio, ratio) for ratio in (10.0, 14.0, 10.2))
     assert select_nearest(before, first, second) is second
-    asked = []
+    measured = []
 
     def measure(names):
-        asked.append(names)
-        return {name: first if name == "a" and len(asked) == 1 else before for name in names}
+        measured.append(names)
+        return {name: first if name == "a" and len(measured) == 1 else before for name in names}
 
     assert measure_with_confirmation(measure, ["a", "b"], {"a": before}) == {"a": before, "b": before}
-    assert asked == [["a", "b"], ["a"]]
+    assert measured == [["a", "b"], ["a"]]
 
 
 def test_calls_are_timed_in_turns_with_the_yardstick():
@@ -126,9 +126,9 @@ def test_results_come_back_and_are_added_to(tmp_path):
     assert first.select_comparable({"a/scan": "4 pictures", "b/scan": "9"}) == first
     assert first.select_comparable({}) == first
     assert first.select_comparable({"a/x": "?", "a/scan": "5 pictures"}) == first
-    one = Results({"a/scan/read": first.costs["a/x"], "command/start": first.costs["a/x"]}, {}, first.pictures)
-    assert list(one.select_comparable({"a/scan": "5 pictures"}).costs) == ["command/start"]
-    assert list(one.update(Results({"b/y": one.costs["command/start"]}, {}, {"a/scan": "5 pictures"})).costs) == [
+    other = Results({"a/scan/read": first.costs["a/x"], "command/start": first.costs["a/x"]}, {}, first.pictures)
+    assert list(other.select_comparable({"a/scan": "5 pictures"}).costs) == ["command/start"]
+    assert list(other.update(Results({"b/y": other.costs["command/start"]}, {}, {"a/scan": "5 pictures"})).costs) == [
         "command/start",
         "b/y",
     ]

@@ -47,7 +47,7 @@ def test_each_step_changes_what_is_seen_or_the_recipe(request, kind, step):
     plain = seen(image, type_, OF_SHEETS[0])
     other = seen(image, type_, step)
     recipe = load_recipe("default", type_)
-    same_views = all(np.array_equal(one, two) for one, two in zip(plain, other, strict=True))
+    same_views = all(np.array_equal(first, second) for first, second in zip(plain, other, strict=True))
     assert (same_views and step.recipe(recipe) == recipe) == (step.what == "the recipe")
     # Nothing stays replaced.
     assert all(np.array_equal(*pair) for pair in zip(plain, seen(image, type_, OF_SHEETS[0]), strict=True))

@@ -34,7 +34,7 @@ def test_groups_are_dealt_whole_and_evenly():
     assert make_group_folds(["a", "a", "b"], 5) == [{"a"}, {"b"}]
 
 
-def test_groups_by_what_is_asked():
+def test_pictures_are_grouped_by_author_day_or_place():
     pictures = [picture(1), picture(2, author="B")]
     assert group_pictures(pictures, "author") == ["A", "B"]
     assert group_pictures(pictures, "day") == ["2010-07-01", "2010-07-02"]
@@ -47,14 +47,14 @@ def test_thinning_keeps_the_numbers_by_type(random):
     like = [picture(n, type_=SCAN) for n in range(3)] + [picture(n, type_=PHOTO) for n in range(14)]
     kept = thin_out(many, like, random)
     # There are only ten photos to take.
-    assert [sum(one.type == type_ for one in kept) for type_ in (SCAN, PHOTO)] == [3, 10]
-    assert len({one.file for one in kept}) == 13
+    assert [sum(picture.type == type_ for picture in kept) for type_ in (SCAN, PHOTO)] == [3, 10]
+    assert len({picture.file for picture in kept}) == 13
 
 
 def test_plants_stay_together():
     pictures = [picture(n, plant=str(n // 3)) for n in range(12)]
-    assert {one.plant for one in exclude_plants(pictures, pictures[:4])} == {"2", "3"}
-    parts = [{one.plant for one in half} for half in split_in_halves(pictures)]
+    assert {picture.plant for picture in exclude_plants(pictures, pictures[:4])} == {"2", "3"}
+    parts = [{picture.plant for picture in half} for half in split_in_halves(pictures)]
     assert len(parts) == 2
     assert not parts[0] & parts[1]
     assert [len(half) for half in split_in_halves(pictures[:3])] == [3]
@@ -63,9 +63,9 @@ def test_plants_stay_together():
 def test_pictures_are_drawn_from_all_plants_in_turn():
     pictures = [picture(n, plant="1" if n < 5 else "2") for n in range(7)]
     pictures += [picture(7, "Quercus ilex", "3"), picture(8, "Quercus ilex", "4"), picture(9, "Quercus ilex", "5")]
-    assert [one.name for one in select_evenly(pictures, 1, 2)] == ["7.jpg", "8.jpg"]
+    assert [picture.name for picture in select_evenly(pictures, 1, 2)] == ["7.jpg", "8.jpg"]
     drawn = select_evenly(pictures, 2, 4)
-    assert [one.name for one in drawn[3:]] == ["0.jpg", "5.jpg", "1.jpg", "6.jpg"]
+    assert [picture.name for picture in drawn[3:]] == ["0.jpg", "5.jpg", "1.jpg", "6.jpg"]
 
 
 def test_changes_of_pictures(leaf, random):
@@ -96,9 +96,9 @@ def test_a_collection_is_laid_out_by_species_and_keeps_its_plants(tmp_path, leaf
         cv2.imwrite(str(file), leaf)
         originals.append(Picture(file, taxon=Taxon(species), plant=plant))
     found = write_variant(Variant("all", originals, keep_picture, PHOTO), tmp_path / "out")
-    assert [(one.species, one.plant, one.type) for one in found] == [
+    assert [(picture.species, picture.plant, picture.type) for picture in found] == [
         ("Acer campestre", "Acer campestre 1", PHOTO),
         ("Acer campestre", "Acer campestre 2", PHOTO),
         ("Ilex sp", None, PHOTO),
     ]
-    assert [one.file.parent.name for one in found] == ["Acer_campestre", "Acer_campestre", "Ilex_sp"]
+    assert [picture.file.parent.name for picture in found] == ["Acer_campestre", "Acer_campestre", "Ilex_sp"]

@@ -32,7 +32,7 @@ def test_costs_are_of_the_recipe_that_comes_along():
         pytest.skip(str(error))
     assert Costs().columns == tuple(len(scorer.coefficients) for scorer in photos.scorers.values())
     # With the χ² map a classifier has three columns for a number of the vector; a number is of two bytes in the store.
-    numbers = sum(len(one.coefficients) // (3 if one.map == "chi2" else 1) for one in photos.scorers.values())
+    numbers = sum(len(scorer.coefficients) // (3 if scorer.map == "chi2" else 1) for scorer in photos.scorers.values())
     assert Costs().vector == pytest.approx(2 * 1.04 * numbers, rel=0.01)
 
 
