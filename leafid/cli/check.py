@@ -15,7 +15,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from leafid.console.arguments import add_layout, nonempty_path
+from leafid.console.arguments import add_layout
 from leafid.console.environment import Environment
 from leafid.errors import LeafidError, UsageError, to_one_line
 
@@ -29,7 +29,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--against",
         metavar="COLLECTION",
-        type=nonempty_path,
         help="the collection or ground truth whose pictures and species the run may name",
     )
     add_layout(parser)

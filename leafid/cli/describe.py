@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from leafid.cli.computing import on_workers
 from leafid.cli.picture_types import assume_type, load_type_recognition, recognise_type
-from leafid.console.arguments import add_assume_type, add_cluster, add_jobs, add_layout, nonempty_path
+from leafid.console.arguments import add_assume_type, add_cluster, add_jobs, add_layout
 from leafid.console.environment import Environment
 from leafid.console.outputs import refuse_inputs
 
@@ -52,7 +52,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--output",
         default="-",
         metavar="FILE",
-        type=nonempty_path,
         help="table to write, .csv or .parquet (default: -, CSV to stdout)",
     )
     add_jobs(parser)

@@ -39,7 +39,6 @@ from leafid.console.arguments import (
     add_format,
     add_jobs,
     add_seed,
-    nonempty_path,
     number_type,
     positive_ints,
 )
@@ -67,7 +66,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="list every metric by the command that prints it",
     )
-    parser.add_argument("--output", metavar="DIR", type=nonempty_path, help="write the official scorer's files there")
+    parser.add_argument("--output", metavar="DIR", help="write the official scorer's files there")
     parser.add_argument(
         "--official",
         action="store_true",
@@ -106,7 +105,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--training",
         metavar="COLLECTION",
-        type=nonempty_path,
         help="with --sets or --macro: count each species' training pictures there, for the bins",
     )
     parser.add_argument(

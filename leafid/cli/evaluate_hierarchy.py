@@ -17,7 +17,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from leafid.console.arguments import add_compare, add_format, add_layout, add_part, check_runs_to_compare, nonempty_path
+from leafid.console.arguments import add_compare, add_format, add_layout, add_part, check_runs_to_compare
 from leafid.console.environment import Environment
 from leafid.errors import LeafidError, ProblemsError
 
@@ -35,12 +35,11 @@ _OTHER_TAXONOMY = "name a collection that has it with --taxonomy"
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
-    parser.add_argument("truth", metavar="COLLECTION", type=nonempty_path, help="labelled pictures")
+    parser.add_argument("truth", metavar="COLLECTION", help="labelled pictures")
     parser.add_argument("runs", nargs="+", metavar="RUN", help="run files in the 2011 format")
     parser.add_argument(
         "--taxonomy",
         metavar="COLLECTION",
-        type=nonempty_path,
         help="a collection with more species for the tree (default: the truth's)",
     )
     add_compare(parser, "plants")

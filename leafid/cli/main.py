@@ -8,9 +8,10 @@ import logging
 import sys
 import traceback
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import leafid
+from leafid.console.arguments import nonempty_word
 from leafid.console.environment import Environment
 from leafid.errors import LeafidError, ProblemsError, UsageError, to_one_line
 
@@ -63,7 +64,11 @@ EXIT_BAD_DATA, EXIT_WRONG_USAGE, EXIT_INTERRUPTED = 1, 2, 130
 
 
 class Parser(argparse.ArgumentParser):
-    """Reports wrong usage as one line that names the help."""
+    """Reports wrong usage as one line that names the help, and accepts no empty words."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.register("type", None, nonempty_word)
 
     def error(self, message: str) -> NoReturn:
         """Raise instead of printing the usage and exiting."""

@@ -21,7 +21,7 @@ from leafid.cli.scoring import (
     load_ground_truth,
     load_runs,
 )
-from leafid.console.arguments import add_bootstrap, add_seed, nonempty_path
+from leafid.console.arguments import add_bootstrap, add_seed
 from leafid.console.environment import Environment
 
 if TYPE_CHECKING:
@@ -35,13 +35,10 @@ FILE_NAME = "report.html"
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
     add_truth_and_runs(parser)
-    parser.add_argument(
-        "--output", required=True, metavar="DIR", type=nonempty_path, help=f"the folder to write {FILE_NAME} to"
-    )
+    parser.add_argument("--output", required=True, metavar="DIR", help=f"the folder to write {FILE_NAME} to")
     parser.add_argument(
         "--pictures",
         metavar="COLLECTION",
-        type=nonempty_path,
         help="the pictures to show (default: those of the ground truth)",
     )
     add_bootstrap(parser)

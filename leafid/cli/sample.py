@@ -13,7 +13,6 @@ examples:
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 from leafid.console.arguments import add_jobs, add_only_type, add_seed, positive_int
 from leafid.console.environment import Environment
@@ -21,7 +20,7 @@ from leafid.console.environment import Environment
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
-    parser.add_argument("folder", metavar="DIR", type=Path, help="folder to write, new or empty")
+    parser.add_argument("folder", metavar="DIR", help="folder to write, new or empty")
     parser.add_argument(
         "--species", type=positive_int, default=12, metavar="N", help="number of species, at most 28 (default: 12)"
     )

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from leafid.console.arguments import add_layout, add_part, check_output_folder, nonempty_path
+from leafid.console.arguments import add_layout, add_part, check_output_folder
 from leafid.console.environment import Environment
 from leafid.console.outputs import refuse_inputs
 from leafid.errors import LeafidError, ProblemsError, UsageError
@@ -31,14 +31,12 @@ def add_truth_and_runs(parser: argparse.ArgumentParser, runs: str = "run file", 
         "truth",
         metavar="GROUND-TRUTH",
         nargs=None if required else "?",
-        type=nonempty_path,
         help="folder of XML, collection, or …GroundTruth.txt",
     )
     parser.add_argument("runs", metavar="RUN", nargs="+" if required else "*", help=runs)
     parser.add_argument(
         "--xml",
         metavar="DIR",
-        type=nonempty_path,
         help="the XML that belongs to a …GroundTruth.txt (default: its folder)",
     )
     add_part(parser)

@@ -54,10 +54,13 @@ def positive_ints(word: str) -> list[int]:
     return [positive_int(item) for item in word.split(",")]
 
 
-def nonempty_path(word: str) -> str:
-    """Refuse the empty word that an unset shell variable leaves: it would be ignored or mean the current folder."""
+def nonempty_word(word: str) -> str:
+    """Refuse the empty word that an unset shell variable leaves: it would be ignored or mean the current folder.
+
+    The parser of the command line applies it to every argument that has no type of its own.
+    """
     if not word:
-        raise argparse.ArgumentTypeError("expected a path, found an empty word; is a variable unset?")
+        raise argparse.ArgumentTypeError("expected a path or a word, found an empty word; is a variable unset?")
     return word
 
 

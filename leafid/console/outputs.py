@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from leafid.console.arguments import nonempty_path
+from leafid.console.arguments import nonempty_word
 from leafid.errors import UsageError
 from leafid.files import is_stream_or_device, resolve_symlink
 
@@ -17,14 +17,14 @@ _INPUT_ENDINGS = frozenset({".xml", ".json", ".toml"})
 
 def text_output_path(word: str) -> str:
     """Parse the name of a text file to write; ``-`` is stdout."""
-    return "/dev/stdout" if word == "-" else nonempty_path(word)
+    return "/dev/stdout" if word == "-" else nonempty_word(word)
 
 
 def binary_output_path(word: str) -> str:
     """Parse the name of a binary file to write, which can't go to stdout."""
     if word == "-":
         raise argparse.ArgumentTypeError("expected the name of a file, found '-': it is no text for stdout")
-    return nonempty_path(word)
+    return nonempty_word(word)
 
 
 def refuse_inputs(output: str | os.PathLike[str], inputs: Iterable[str | os.PathLike[str]]) -> None:

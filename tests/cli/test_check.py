@@ -45,7 +45,7 @@ def test_what_is_wrong_with_the_collection_is_told(cli, tmp_path):
 def test_options_that_would_do_nothing_are_refused(cli, tmp_path):
     outcome = cli("check", GOOD, "--against", "")
     assert (outcome.status, outcome.out) == (2, "")
-    assert "argument --against: expected a path, found an empty word" in outcome.err
+    assert "argument --against: expected a path or a word, found an empty word" in outcome.err
     outcome = cli("check", GOOD, "--layout", "imageclef")
     assert (outcome.status, outcome.out) == (2, "")
     assert "expected --against with --layout" in outcome.err

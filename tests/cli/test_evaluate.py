@@ -158,7 +158,7 @@ def test_output_is_looked_at_before_the_work(cli, tmp_path):
 def test_an_empty_word_is_no_path(cli, option):
     outcome = cli("evaluate", TRUTH, GOOD, "--sets", option, "")
     assert (outcome.status, outcome.out) == (2, "")
-    assert f"argument {option}: expected a path, found an empty word; is a variable unset?" in outcome.err
+    assert f"argument {option}: expected a path or a word, found an empty word; is a variable unset?" in outcome.err
 
 
 def test_options_of_the_other_kind_of_ground_truth(cli, tmp_path):

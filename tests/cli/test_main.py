@@ -55,6 +55,28 @@ def test_help_of_a_command_in_both_ways(cli):
     assert cli("help", "info").out == cli("info", "--help").out == cli("info", "x", "-h").out
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["predict", ""],
+        ["predict", "x", "--model", ""],
+        ["predict", "x", "--set="],
+        ["predict", "--cache", "", "x"],
+        ["train", "", "--output", "x"],
+        ["train", "x", "--output", "x", "--recipe", ""],
+        ["info", ""],
+        ["sample", ""],
+        ["evaluate", "x", ""],
+        ["evaluate-irma", "x", ""],
+        ["cache", "--cache", ""],
+    ],
+)
+def test_no_argument_may_be_empty(cli, words):
+    found = cli(*words)
+    assert found.status == 2
+    assert "expected a path or a word, found an empty word; is a variable unset?" in found.err
+
+
 def test_version(cli):
     assert cli("--version").out == f"leafid {__version__}\n"
 

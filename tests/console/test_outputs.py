@@ -97,4 +97,4 @@ def test_a_dash_is_no_name_of_a_model(refused, garden, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("command", ["predict", "train", "describe"])
 def test_an_empty_word_is_no_name(refused, garden, command):
-    assert "--output: expected a path, found an empty word" in refused(command, garden, "--output", "")
+    assert "--output: expected a path or a word, found an empty word" in refused(command, garden, "--output", "")

@@ -148,7 +148,7 @@ def test_boxes_are_checked_against_sizes(cli, folder, sizes, status, message):
 def test_an_empty_path_is_refused(cli, folder, option):
     outcome = cli("check-annotation", "run.txt", option, "")
     assert (outcome.status, outcome.out) == (2, "")
-    assert f"argument {option}: expected a path, found an empty word" in outcome.err
+    assert f"argument {option}: expected a path or a word, found an empty word" in outcome.err
 
 
 def test_problems_are_lines_of_bounded_length(cli, folder):

@@ -19,7 +19,6 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, cast
 
-from leafid.console.arguments import nonempty_path
 from leafid.console.environment import Environment
 from leafid.errors import to_one_line
 
@@ -48,7 +47,7 @@ def add_known(parser: argparse.ArgumentParser) -> None:
         ("--boxes", "subtask 3: the boxes given, as a run file"),
         ("--illustrations", "subtask 4: ids of the pictures to choose from"),
     ):
-        parser.add_argument(option, metavar="FILE", type=nonempty_path, help=description)
+        parser.add_argument(option, metavar="FILE", help=description)
 
 
 def read_known(arguments: argparse.Namespace) -> Known:

@@ -25,7 +25,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from leafid.console.arguments import add_format, nonempty_path, number_type
+from leafid.console.arguments import add_format, number_type
 from leafid.console.environment import Environment
 from leafid.errors import LeafidError, UsageError
 
@@ -85,16 +85,11 @@ def add_parameters(parser: argparse.ArgumentParser) -> None:
         help="weight of the localisation (default: 0.8)",
     )
     distances = parser.add_mutually_exclusive_group()
-    distances.add_argument(
-        "--distances", metavar="CSV", type=nonempty_path, help="distances between classes, 0 to 1 (default: all 1)"
-    )
-    distances.add_argument(
-        "--similarities", metavar="CSV", type=nonempty_path, help="similarities between classes, 0 to 1"
-    )
+    distances.add_argument("--distances", metavar="CSV", help="distances between classes, 0 to 1 (default: all 1)")
+    distances.add_argument("--similarities", metavar="CSV", help="similarities between classes, 0 to 1")
     distances.add_argument(
         "--taxonomy",
         metavar="TREE",
-        type=nonempty_path,
         help="distances in a tree of classes: a CSV with the columns class and parent, or the species of a collection",
     )
 

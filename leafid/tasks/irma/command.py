@@ -23,7 +23,7 @@ from dataclasses import astuple
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from leafid.console.arguments import add_compare, add_format, check_runs_to_compare, nonempty_path, positive_ints
+from leafid.console.arguments import add_compare, add_format, check_runs_to_compare, positive_ints
 from leafid.console.environment import Environment
 from leafid.errors import UsageError
 
@@ -40,9 +40,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.add_argument("truth", metavar="GROUND-TRUTH", help="the correct labels and codes")
     parser.add_argument("runs", nargs="+", metavar="RUN", help="files in the format of the ground truth")
-    parser.add_argument(
-        "--codes", metavar="TABLE", type=nonempty_path, help="the codes that exist; required for 2007 and 2008"
-    )
+    parser.add_argument("--codes", metavar="TABLE", help="the codes that exist; required for 2007 and 2008")
     parser.add_argument(
         "--years",
         type=positive_ints,
