@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 import leafid
 from leafid.console.arguments import nonempty_word
-from leafid.console.environment import Environment
+from leafid.console.environment import Environment, open_missing_streams
 from leafid.errors import LeafidError, ProblemsError, UsageError, to_one_line
 
 # A command module has configure(parser) and run(arguments, environment) -> exit status, and its docstring is the help.
@@ -113,6 +113,7 @@ def main(argv: Sequence[str] | None = None, environment: Environment | None = No
 
 def entry_point() -> NoReturn:
     """Run the command of this process and end it."""
+    open_missing_streams()
     sys.exit(main())
 
 

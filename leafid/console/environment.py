@@ -25,9 +25,8 @@ _BAR_OPTIONS: dict[str, Any] = {"unit": " pictures", "leave": False, "smoothing"
 class Environment:
     """Streams for results (`stdout`) and for messages and progress (`stderr`)."""
 
-    # Python sets a stream that the process was started without (`>&-`) to None.
-    stdout: IO[str] = field(default_factory=lambda: sys.stdout or _open_devnull())
-    stderr: IO[str] = field(default_factory=lambda: sys.stderr or _open_devnull())
+    stdout: IO[str] = field(default_factory=lambda: sys.stdout)
+    stderr: IO[str] = field(default_factory=lambda: sys.stderr)
 
     def __post_init__(self) -> None:
         # A file name may hold characters that the stream can't encode, or bytes that are no text at all.
@@ -112,6 +111,21 @@ class Bar:
     def set_count(self, count: int) -> None:
         """Set the number of finished pictures; those that can't be read may not pass through `progress`."""
         self._display.update(count - self._display.n)
+
+
+def open_missing_streams() -> None:
+    """Open the null device for each standard stream that the process was started without (``>&-``).
+
+    Otherwise the next file that is opened, an output for instance, would take the stream's number, and a worker process
+    would write its messages into it. Python's own streams would be None, which libraries don't expect.
+    """
+    while (descriptor := os.open(os.devnull, os.O_RDWR)) <= 2:  # the lowest number that is free
+        # Worker processes inherit standard streams only.
+        os.set_inheritable(descriptor, True)
+    os.close(descriptor)
+    sys.stdin = sys.stdin or Path(os.devnull).open()
+    sys.stdout = sys.stdout or _open_devnull()
+    sys.stderr = sys.stderr or _open_devnull()
 
 
 def _open_devnull() -> IO[str]:
