@@ -99,3 +99,15 @@ def test_pictures_in_other_light_are_less_sharp():
     stripes[:, ::4] = stripes[:, 1::4] = 200
     contrast = [np.ptp(jitter_picture(stripes, number, SCAN)[20:-20, 20:-20].astype(int)) / 200 for number in EVEN]
     assert np.median(contrast) < 0.9
+
+
+def test_the_size_is_reduced_to_half_at_most():
+    """An edge from one pixel to the next keeps a third to a half of its slope."""
+    rows, cols = np.mgrid[:160, :160]
+    edge = np.repeat(((cols > 60 + rows / 4) * 200).astype(np.uint8)[..., None], 3, axis=2)
+    slopes = []
+    for number in range(2, 42, 2):
+        lit = jitter_picture(edge, number, SCAN)[20:-20, :, 0].astype(float)
+        slopes.append(np.median(np.diff(lit, axis=1).max(axis=1) / np.ptp(lit, axis=1)))
+    assert 0.25 < min(slopes) < 0.4
+    assert max(slopes) > 0.5
