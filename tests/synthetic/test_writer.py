@@ -1,15 +1,17 @@
 import json
 import xml.etree.ElementTree as ET
 from collections import defaultdict
+from pathlib import Path
 
 import cv2
+import numpy as np
 import pytest
 
 from leafid.collection import AcquisitionType, Content, read_collection
 from leafid.errors import LeafidError, UsageError
 from leafid.synthetic.plan import AUTHORS, Settings, plan_collection
 from leafid.synthetic.species import SPECIES
-from leafid.synthetic.writer import MARK, write_collection
+from leafid.synthetic.writer import MARK, draw_planned_picture, write_collection
 
 SETTINGS = Settings(
     n_species=5, plants_per_species=3, test_plants=1, pictures_per_plant_and_type=1, max_side=48, seed=11
@@ -255,3 +257,18 @@ def test_mark_holds_the_settings_of_the_collection(written):
 def test_wrong_settings_are_refused(changed, message):
     with pytest.raises(UsageError, match=message):
         Settings(**changed)
+
+
+@pytest.mark.parametrize("kind", AcquisitionType)
+def test_the_shipped_sample_is_what_is_drawn_today(kind):
+    """Otherwise scripts/make-sample draws it again; processors may round differently."""
+    sample = Path(__file__).parents[2] / "data" / "sample"
+    values = json.loads((sample / MARK).read_text())["settings"]
+    settings = Settings(**{**values, "types": tuple(map(AcquisitionType, values["types"]))})
+    plan = plan_collection(settings)
+    picture = next(picture for picture in plan if picture.type is kind and picture.part == "train")
+    shipped = cv2.imread(str(sample / "Train" / f"{picture.number}.jpg")).astype(int)
+    drawn = draw_planned_picture(picture, settings).image
+    assert shipped.shape == drawn.shape
+    # JPEG changes single values, not their means over blocks.
+    assert np.abs(cv2.blur((shipped - drawn).astype(np.float32), (8, 8))).mean() < 1.5
