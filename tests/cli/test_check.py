@@ -30,7 +30,7 @@ def test_every_problem_with_its_line(cli, tmp_path):
     assert outcome.err == f"leafid: {run}: 3 problems\n"
 
 
-def test_what_is_wrong_with_the_collection_is_told(cli, tmp_path):
+def test_problems_of_the_collection_are_reported(cli, tmp_path):
     (tmp_path / "truth").mkdir()
     shutil.copy(TRUTH / "1.xml", tmp_path / "truth")
     (tmp_path / "truth" / "101.xml").write_text("<Image>")
@@ -42,7 +42,7 @@ def test_what_is_wrong_with_the_collection_is_told(cli, tmp_path):
     assert outcome.err.count("the picture is left out") == 1
 
 
-def test_options_that_would_do_nothing_are_refused(cli, tmp_path):
+def test_options_without_effect_are_refused(cli, tmp_path):
     outcome = cli("check", GOOD, "--against", "")
     assert (outcome.status, outcome.out) == (2, "")
     assert "argument --against: expected a path or a word, found an empty word" in outcome.err

@@ -9,7 +9,7 @@ GOLDEN = Path(__file__).parents[1] / "golden" / "plant_task"
 TRUTH, GOOD, PARTIAL = GOLDEN / "truth", GOLDEN / "runs" / "good.txt", GOLDEN / "runs" / "partial.txt"
 
 
-def test_a_table_that_says_how_it_was_made(cli):
+def test_the_table_names_test_and_seed(cli):
     outcome = cli("compare", TRUTH, GOOD, PARTIAL, "--resamples", 500, "--seed", 7)
     assert outcome.status == 0
     assert outcome.out.splitlines()[0] == "Comparison, S, mean of types"
@@ -43,7 +43,7 @@ def test_wrong_usage(cli):
     assert cli("compare", TRUTH, GOOD, PARTIAL, "--resamples", 0).status == 2
 
 
-def test_a_type_that_is_not_there(cli, tmp_path):
+def test_a_type_without_pictures(cli, tmp_path):
     for file in list(TRUTH.iterdir())[:12]:
         text = file.read_text().replace("photograph", "Scan").replace("pseudoscan", "Scan")
         (tmp_path / file.name).write_text(text)

@@ -30,7 +30,7 @@ def test_a_readable_table(cli):
     assert "0.8519" in lines[4]
 
 
-def test_missing_pictures_count_nothing_with_a_warning(cli):
+def test_missing_pictures_count_0_with_a_warning(cli):
     outcome = cli("evaluate", TRUTH, PARTIAL, "--format", "csv")
     assert outcome.err == "leafid: warning: partial.txt: 11 of 40 pictures are missing and count 0\n"
     table = {row["type"]: row for row in rows(outcome)}
@@ -70,7 +70,7 @@ def test_groups(cli, group):
     assert names == sorted(names)
 
 
-def test_genus_counts_the_right_genus(cli):
+def test_genus_counts_the_correct_genus(cli):
     table = json.loads(cli("evaluate", TRUTH, GOOD, "--by", "genus", "--format", "json").out)[1]
     assert all(row["S of genus"] >= row["S"] for row in table["rows"])
     assert any(row["S of genus"] > row["S"] for row in table["rows"])
@@ -118,7 +118,7 @@ def test_runs_of_one_name_would_overwrite_each_other(cli, tmp_path):
 
 @pytest.mark.parametrize("command", [["evaluate"], ["compare"], ["report", "--output", "out"]])
 def test_a_run_given_twice(cli, tmp_path, monkeypatch, command):
-    # Of one letter: Python has such words only once, so that the two are the same object.
+    # Python interns strings of one letter, so that the two are the same object.
     monkeypatch.chdir(tmp_path)
     shutil.copy(GOOD, tmp_path / "r")
     outcome = cli(*command, TRUTH, "r", "r")
@@ -142,7 +142,7 @@ def test_a_run_may_not_take_the_names_of_the_official_files(cli, tmp_path, name)
     assert len(list((tmp_path / "out").iterdir())) == 5
 
 
-def test_output_is_looked_at_before_the_work(cli, tmp_path):
+def test_output_is_checked_before_the_work(cli, tmp_path):
     (tmp_path / "file").write_text("kept")
     outcome = cli("evaluate", TRUTH, GOOD, "--output", tmp_path / "file")
     assert (outcome.status, outcome.out) == (1, "")
@@ -155,7 +155,7 @@ def test_output_is_looked_at_before_the_work(cli, tmp_path):
 
 
 @pytest.mark.parametrize("option", ["--output", "--training", "--xml"])
-def test_an_empty_word_is_no_path(cli, option):
+def test_an_empty_word_is_not_a_path(cli, option):
     outcome = cli("evaluate", TRUTH, GOOD, "--sets", option, "")
     assert (outcome.status, outcome.out) == (2, "")
     assert f"argument {option}: expected a path or a word, found an empty word; is a variable unset?" in outcome.err
@@ -191,14 +191,14 @@ def test_a_label_that_is_missing_is_blamed_on_the_ground_truth(cli, tmp_path):
     assert "run.txt: expected predictions for the 39 labelled pictures, found none" in outcome.err
 
 
-def test_training_pictures_of_other_species_are_told(cli):
+def test_training_pictures_of_other_species_are_reported(cli):
     outcome = cli("evaluate", TRUTH, GOOD, "--sets", "--training", SAMPLE)
     assert outcome.status == 0
     assert f"{SAMPLE}: expected training pictures of every species, found none of " in outcome.err
     assert cli("evaluate", TRUTH, GOOD, "--sets", "--training", TRUTH).err == ""
 
 
-def test_what_is_wrong_with_the_training_pictures_is_told(cli, tmp_path):
+def test_problems_of_the_training_pictures_are_reported(cli, tmp_path):
     shutil.copytree(TRUTH, tmp_path / "Train")
     (tmp_path / "Train" / "101.xml").write_text("<Image>")
     outcome = cli("evaluate", TRUTH, GOOD, "--sets", "--training", tmp_path / "Train")

@@ -114,7 +114,7 @@ def test_two_pictures_of_one_name_are_refused(cli, folder):
     assert outcome.out.splitlines()[-1].startswith("1 pictures, 3 species")
 
 
-def test_pictures_left_out_are_told(cli, folder):
+def test_omitted_pictures_are_reported(cli, folder):
     (folder / "run.txt").write_text("4.jpg Acer campestre 1 0.9\n")
     (folder / "all" / "Test").mkdir(parents=True)
     for ending in ("xml", "jpg"):

@@ -56,12 +56,12 @@ class Page(HTMLParser):
 
 @pytest.fixture
 def run(tmp_path):
-    """Right for Test/5.jpg and all of its species, wrong for one other species, silent on one picture."""
+    """A run that lacks 5.jpg, takes one species for another, and is correct for all others."""
     lines = []
     for line in (SAMPLE / "testGroundTruth.txt").read_text().splitlines():
         species, *pictures = re.split(r"\s+(?=\d+\.jpg)", line.strip())
-        said = "Ginkgo biloba" if species == "Betula pendula" else species
-        lines += [f"{picture} {said} 1 0.9" for picture in pictures if picture != "5.jpg"]
+        predicted = "Ginkgo biloba" if species == "Betula pendula" else species
+        lines += [f"{picture} {predicted} 1 0.9" for picture in pictures if picture != "5.jpg"]
     file = tmp_path / "run.txt"
     file.write_text("\n".join(lines) + "\n")
     return file
@@ -74,7 +74,7 @@ def report(cli, tmp_path, *words):
     return Page((tmp_path / "out" / "report.html").read_text())
 
 
-def test_the_page_tells_what_went_wrong_and_shows_it(cli, tmp_path, run):
+def test_the_page_shows_confusions_with_pictures(cli, tmp_path, run):
     page = report(cli, tmp_path, SAMPLE, run, "--part", "test")
     assert page.outside == []
     assert "Betula pendula taken for Ginkgo biloba – 6 pictures, 100% of the species" in page.words
@@ -113,7 +113,7 @@ def test_equal_input_gives_equal_bytes(cli, tmp_path, run):
     assert (tmp_path / "a" / "report.html").read_bytes() == (tmp_path / "b" / "report.html").read_bytes()
 
 
-def test_what_is_wrong_with_the_pictures_is_told(cli, tmp_path, run):
+def test_problems_of_the_pictures_are_reported(cli, tmp_path, run):
     shutil.copytree(SAMPLE / "Test", tmp_path / "pictures" / "Test")
     (tmp_path / "pictures" / "Test" / "5.xml").write_text("<Image>")
     words = [SAMPLE, run, "--part", "test", "--pictures", tmp_path / "pictures", "--output", tmp_path / "out"]

@@ -87,10 +87,10 @@ def test_species_scores_are_s_of_their_pictures(truth, runs):
     scores = score_species(truth, values, "scan")
     names, index = truth.encode("species")
     authors, plants = np.array(truth.author), np.array(truth.plant)
-    for place, name in enumerate(names):
-        here = (index == place) & (np.array(truth.type) == "scan")
-        expected = average_score(values[here], authors[here], plants[here])
-        assert scores[place] == pytest.approx(expected, nan_ok=True), name
+    for position, name in enumerate(names):
+        chosen = (index == position) & (np.array(truth.type) == "scan")
+        expected = average_score(values[chosen], authors[chosen], plants[chosen])
+        assert scores[position] == pytest.approx(expected, nan_ok=True), name
 
 
 @pytest.mark.parametrize("group", GROUPS)

@@ -31,20 +31,20 @@ def test_there_is_no_other_average():
         compute_weights("median", ["a"], ["1"])
 
 
-def drawn_scores(values, authors, plants, average):
+def list_possible_scores(values, authors, plants, average):
     """All equally likely resamples: each author's plants replaced by any of theirs, in every way."""
     of_author = {}
     for author, plant in sorted(set(zip(authors, plants, strict=True))):
         of_author.setdefault(author, []).append(plant)
-    ways = [list(product(mine, repeat=len(mine))) for mine in of_author.values()]
+    ways = [list(product(own, repeat=len(own))) for own in of_author.values()]
     for choice in product(*ways):
         new_values, new_authors, new_plants = [], [], []
         for author, drawn in zip(of_author, choice, strict=True):
-            for place, plant in enumerate(drawn):
-                mine = [v for v, a, p in zip(values, authors, plants, strict=True) if (a, p) == (author, plant)]
-                new_values += mine
-                new_authors += [author] * len(mine)
-                new_plants += [f"{plant} drawn {place}"] * len(mine)
+            for number, plant in enumerate(drawn):
+                own = [v for v, a, p in zip(values, authors, plants, strict=True) if (a, p) == (author, plant)]
+                new_values += own
+                new_authors += [author] * len(own)
+                new_plants += [f"{plant} drawn {number}"] * len(own)
         yield AVERAGES[average](new_values, new_authors, new_plants)
 
 
@@ -53,7 +53,7 @@ def test_resampled_scores_have_the_exact_distribution(average):
     authors = ["ann"] * 5 + ["bob"] * 3 + ["eve"]
     plants = ["1", "1", "2", "2", "3", "4", "5", "5", "6"]
     values = [1, 0, 1, 1, 0, 0, 1, 0, 1]
-    exact = np.array(list(drawn_scores(values, authors, plants, average)))
+    exact = np.array(list(list_possible_scores(values, authors, plants, average)))
     found = bootstrap_scores([values], [average], authors, plants, Bootstrap(resamples=20_000))[0]
     assert set(np.round(found, 9)) == set(np.round(exact, 9))
     # 20,000 draws of a score with a spread below 0.25: the mean's standard error is below 0.0018; 4 of these.
@@ -71,7 +71,7 @@ def test_small_memory_gives_samples_of_the_same_distribution(monkeypatch):
     assert parts.mean() == pytest.approx(whole.mean(), abs=0.02)
 
 
-def test_one_plant_an_author_says_nothing_of_the_spread():
+def test_authors_with_a_single_plant_give_no_interval():
     assert bootstrap_scores([[1, 0]], ["S"], ["ann", "bob"], ["1", "2"], Bootstrap()) is None
 
 

@@ -25,7 +25,7 @@ ANSWERS = [*TREE.species, *(f"{name} *" for name in TREE._path_of_taxon if name 
 def literal_error(correct: str, answer: str) -> float:
     """Order, family, genus, species counted by hand from the list of taxa."""
     taxon = next(t for t in TAXA if t.species == correct)
-    right = (taxon.order, taxon.family, taxon.genus, taxon.species)
+    correct_path = (taxon.order, taxon.family, taxon.genus, taxon.species)
     given_path = next(
         (t.order, t.family, t.genus, t.species)[: 4 - back]
         for back in range(5)
@@ -35,10 +35,10 @@ def literal_error(correct: str, answer: str) -> float:
     total = worst = 0.0
     for i in range(1, 5):
         siblings = {(t.order, t.family, t.genus, t.species)[:i] for t in TAXA
-                    if (t.order, t.family, t.genus, t.species)[: i - 1] == right[: i - 1]}  # fmt: skip
+                    if (t.order, t.family, t.genus, t.species)[: i - 1] == correct_path[: i - 1]}  # fmt: skip
         weight = 1 / len(siblings) / i
         worst += weight
-        if any(given_path[j] != right[j] for j in range(min(i, len(given_path)))):
+        if any(given_path[j] != correct_path[j] for j in range(min(i, len(given_path)))):
             total += weight
         elif i > len(given_path):
             total += 0.5 * weight
@@ -128,9 +128,9 @@ def test_back_off_goes_up_the_tree():
 
 
 @given(st.integers(0, 10_000), st.floats(0, 1), st.floats(0, 1))
-def test_a_higher_threshold_never_says_more(seed, one, other):
+def test_a_higher_threshold_never_gives_a_finer_answer(seed, first, second):
     rows = posteriors(5, seed)
-    low, high = min(one, other), max(one, other)
+    low, high = min(first, second), max(first, second)
     for bold, careful in zip(back_off(rows, TREE, low), back_off(rows, TREE, high), strict=True):
         assert TREE.find_path(careful).count("*") >= TREE.find_path(bold).count("*")
 

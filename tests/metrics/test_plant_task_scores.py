@@ -45,8 +45,8 @@ def literal_s(pictures, score):
         plants = sorted({picture["plant"] for picture in pictures if picture["author"] == user})
         of_plants = []
         for plant in plants:
-            mine = [score(p) for p in pictures if p["author"] == user and p["plant"] == plant]
-            of_plants.append(literal_mean(mine))
+            own = [score(p) for p in pictures if p["author"] == user and p["plant"] == plant]
+            of_plants.append(literal_mean(own))
         of_users.append(literal_mean(of_plants))
     return literal_mean(of_users)
 
@@ -60,19 +60,19 @@ def literal_files(truth, runs, official):
     def counted(run, type_):
         return [p for p in truth if p["type"] == type_ and (not official or p["picture"] in runs[run])]
 
-    def right(run, picture, level):
-        said = runs[run].get(picture["picture"])
-        if said is None:
+    def is_correct(run, picture, level):
+        predicted = runs[run].get(picture["picture"])
+        if predicted is None:
             return 0
         if level == "genus":
-            return int(said.split()[0] == picture["genus"])
+            return int(predicted.split()[0] == picture["genus"])
         if level == "family":
-            return int(family.get(said.split()[0]) == picture["family"])
-        return int(said == picture["species"])
+            return int(family.get(predicted.split()[0]) == picture["family"])
+        return int(predicted == picture["species"])
 
     lines = {"RunFileName;Scan;pseudoscan;photograph;"}
     for run in runs:
-        scores = [literal_s(counted(run, t), lambda p, run=run: right(run, p, "species")) for t in types]
+        scores = [literal_s(counted(run, t), lambda p, run=run: is_correct(run, p, "species")) for t in types]
         lines.add(";".join([run, *map(repr, scores)]) + ";")
     files["OfficialScores.csv"] = lines
 
@@ -81,7 +81,8 @@ def literal_files(truth, runs, official):
         lines = {"type;image;succes;family;genus;species;plantId;author;" + ";".join(members) + ";"}
         for p in truth:
             shown = [
-                "" if official and p["picture"] not in runs[run] else str(right(run, p, "species")) for run in members
+                "" if official and p["picture"] not in runs[run] else str(is_correct(run, p, "species"))
+                for run in members
             ]
             if all(cell == "" for cell in shown):
                 continue
@@ -96,8 +97,8 @@ def literal_files(truth, runs, official):
             scores = {}
             for t in types:
                 for entry in {p[level] for p in counted(run, t)}:
-                    mine = [p for p in counted(run, t) if p[level] == entry]
-                    scores[types[t], entry] = literal_s(mine, lambda p, run=run, level=level: right(run, p, level))
+                    own = [p for p in counted(run, t) if p[level] == entry]
+                    scores[types[t], entry] = literal_s(own, lambda p, run=run, level=level: is_correct(run, p, level))
             of_runs.append(scores)
             files[f"{run.removesuffix('.txt')}ScoresBy{name}.csv"] = {f"{t};{e};{s!r}" for (t, e), s in scores.items()}
         every = {key for scores in of_runs for key in scores}
@@ -155,8 +156,8 @@ def test_groups_are_the_literal_formula_on_each_group(rows):
         [r[3] for r in rows], [r[0] for r in rows], [r[1] for r in rows], [names.index(r[2]) for r in rows]
     )
     for name, score in zip(names, found, strict=True):
-        mine = [{"author": a, "plant": p, "value": v} for a, p, group, v in rows if group == name]
-        assert score == pytest.approx(literal_s(mine, lambda record: record["value"]), abs=1e-12)
+        own = [{"author": a, "plant": p, "value": v} for a, p, group, v in rows if group == name]
+        assert score == pytest.approx(literal_s(own, lambda record: record["value"]), abs=1e-12)
 
 
 @settings(deadline=None, max_examples=50)
@@ -169,17 +170,17 @@ def test_s_does_not_depend_on_the_order_of_pictures(rows, rng):
 
 @settings(deadline=None, max_examples=50)
 @given(pictures, st.data())
-def test_s_rises_with_each_picture_put_right(rows, data):
-    place = data.draw(st.integers(0, len(rows) - 1))
+def test_s_rises_with_each_corrected_picture(rows, data):
+    index = data.draw(st.integers(0, len(rows) - 1))
     values = np.array([r[3] for r in rows])
     better = values.copy()
-    better[place] = 1
+    better[index] = 1
     authors, plants = [r[0] for r in rows], [r[1] for r in rows]
     before, after = (average_score(v, authors, plants) for v in (values, better))
-    assert after > before if values[place] < 1 else after == before
+    assert after > before if values[index] < 1 else after == before
 
 
-def test_all_right_is_one_and_all_wrong_is_zero():
+def test_all_correct_is_1_and_all_wrong_is_0():
     authors, plants = ["a", "a", "b"], ["1", "2", "3"]
     for score in (average_score, per_plant_score):
         assert score(np.ones(3), authors, plants) == 1
@@ -243,13 +244,13 @@ def test_files_are_the_literal_ones_for_any_runs(tmp_path_factory, seed):
     truth = read_ground_truth(GOLDEN / "truth")
     species = sorted(truth.known.species)
     folder = tmp_path_factory.mktemp("runs")
-    said, runs = {}, []
+    predicted, runs = {}, []
     for name in ("one.txt", "two.txt"):
-        said[name] = {picture: rng.choice(species) for picture in rng.sample(truth.pictures, rng.randint(25, 40))}
-        lines = [f"{picture} {kind} 1 0.5\n" for picture, kind in said[name].items()]
+        predicted[name] = {picture: rng.choice(species) for picture in rng.sample(truth.pictures, rng.randint(25, 40))}
+        lines = [f"{picture} {kind} 1 0.5\n" for picture, kind in predicted[name].items()]
         (folder / name).write_text("".join(lines))
         runs.append(judge_run(read_run(folder / name, truth.known), truth))
-    expected = {name: "\n".join(lines) for name, lines in literal_files(as_records(truth), said, False).items()}
+    expected = {name: "\n".join(lines) for name, lines in literal_files(as_records(truth), predicted, False).items()}
     assert_same_files(format_official_files(truth, runs), expected)
 
 

@@ -27,7 +27,7 @@ def average_k_threshold(p, k):
     return fit_average_k_thresholds(p, [k])[0]
 
 
-def right_ones(p, labels):
+def select_correct(p, labels):
     return p[np.arange(len(labels)), labels]
 
 
@@ -40,13 +40,13 @@ def literal_threshold(p, k):
 @quick
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 3)), min_size=1))
 def test_scores_of_sets_are_the_literal_ones(pictures):
-    """Pictures as (class, size of the set); the right class is in sets of two and more."""
+    """Pictures as (class, size of the set); the correct class is in sets of two and more."""
     classes, sizes = zip(*pictures, strict=True)
     hit = np.array(sizes) >= 2
     of_classes = []
-    for one in sorted(set(classes)):
-        mine = [found for found, label in zip(hit, classes, strict=True) if label == one]
-        of_classes.append(sum(mine) / len(mine))
+    for label in sorted(set(classes)):
+        own = [found for found, other in zip(hit, classes, strict=True) if other == label]
+        of_classes.append(sum(own) / len(own))
     assert macro_average(average_by_group(hit, classes, 5)) == pytest.approx(sum(of_classes) / len(of_classes))
     assert accuracy_score(sizes) == pytest.approx(sum(sizes) / len(sizes))
     assert compute_empty_share(sizes) == pytest.approx(sizes.count(0) / len(sizes))
@@ -64,14 +64,14 @@ def test_average_k_threshold_is_the_literal_one(p, k):
 
 @quick
 @given(st.integers(1, 30), st.integers(2, 8), st.floats(0.05, 8), st.integers(0, 1000))
-def test_sets_have_the_mean_size_asked_for_where_no_probabilities_are_equal(n, classes, k, seed):
+def test_sets_have_the_mean_size_k_where_no_probabilities_are_tied(n, classes, k, seed):
     p = np.random.default_rng(seed).random((n, classes))
     size = accuracy_score((p >= average_k_threshold(p, k)).sum(axis=1))
     assert size <= k + 1e-9
     assert size > min(k, classes) - 1 / n - 1e-9
 
 
-def test_parts_of_sets_can_be_asked_for():
+def test_the_mean_size_may_be_a_fraction():
     p = np.array([[0.9, 0.1], [0.6, 0.4]])
     assert (p >= average_k_threshold(p, 0.5)).tolist() == [[True, False], [False, False]]
     assert not (p >= average_k_threshold(p, 0.1)).any()
@@ -81,7 +81,7 @@ def test_parts_of_sets_can_be_asked_for():
 @given(labelled, st.sampled_from([0.1, 0.5, 0.8, 0.9]))
 def test_coverage_holds_on_the_pictures_it_is_fitted_on(data, coverage):
     p, labels = data
-    found = right_ones(p, labels) >= fit_coverage_threshold(p, labels, coverage)
+    found = select_correct(p, labels) >= fit_coverage_threshold(p, labels, coverage)
     assert found.sum() >= coverage * (len(labels) + 1) - 1 - 1e-9
 
 
@@ -89,10 +89,10 @@ def test_coverage_holds_on_the_pictures_it_is_fitted_on(data, coverage):
 @given(labelled, st.sampled_from([0.1, 0.5, 0.9]))
 def test_coverage_threshold_is_the_literal_quantile(data, coverage):
     p, labels = data
-    right = sorted(p[i][label] for i, label in enumerate(labels))
-    # The smallest threshold candidates from below: as many right ones may be missed as (n + 1)(1 - coverage) allows.
-    allowed = [m for m in range(1, len(right) + 1) if m <= (len(right) + 1) * (1 - coverage) + 1e-9]
-    assert fit_coverage_threshold(p, labels, coverage) == (right[allowed[-1] - 1] if allowed else 0)
+    correct = sorted(p[i][label] for i, label in enumerate(labels))
+    # (n + 1)(1 - coverage) correct classes may be missing.
+    allowed = [m for m in range(1, len(correct) + 1) if m <= (len(correct) + 1) * (1 - coverage) + 1e-9]
+    assert fit_coverage_threshold(p, labels, coverage) == (correct[allowed[-1] - 1] if allowed else 0)
 
 
 def test_new_pictures_are_covered_as_promised():
@@ -157,7 +157,7 @@ def test_what_is_no_label_is_refused(labels):
         fit_coverage_threshold([[0.5, 0.5]], labels, 0.5)
 
 
-def test_what_can_not_be_asked_for():
+def test_impossible_sizes_and_coverages_are_refused():
     for k in (0, -1, float("nan")):
         with pytest.raises(ValueError, match="above 0"):
             average_k_threshold([[1.0]], k)

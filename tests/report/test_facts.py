@@ -52,7 +52,7 @@ def test_scores_beyond_1_are_no_probabilities(tmp_path, truth):
     assert not find_top_predictions(read_run(file), truth).are_probabilities
 
 
-def test_confusions_are_sorted_by_pictures_and_their_pictures_by_how_sure_they_were(run, truth):
+def test_confusions_are_sorted_by_pictures_and_their_pictures_by_confidence(run, truth):
     most, least = find_confusions(find_top_predictions(run, truth), truth)
     assert (most.species, most.predicted, most.pictures, most.share) == (
         "Ilex aquifolium",
@@ -83,23 +83,23 @@ def test_rank_curve_is_the_count_it_stands_for(ranks, deepest):
 
 
 @given(st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=60), st.integers(1, 12))
-def test_reliability_by_its_definition(answered, n_bins):
-    said, right = zip(*answered, strict=True)
+def test_reliability_by_its_definition(predictions, n_bins):
+    probabilities, correct = zip(*predictions, strict=True)
     bins: dict[int, list[tuple[float, bool]]] = {}
-    for probability, hit in answered:
+    for probability, hit in predictions:
         bins.setdefault(min(int(probability * n_bins), n_bins - 1), []).append((probability, hit))
     means = [
         (np.mean([p for p, _ in bins[b]]), np.mean([float(h) for _, h in bins[b]]), len(bins[b])) for b in sorted(bins)
     ]
-    found = compute_reliability(said, right, n_bins)
+    found = compute_reliability(probabilities, correct, n_bins)
     # Means of at most 60 numbers below 1, added in another order.
     np.testing.assert_allclose(found.probability, [mean for mean, _, _ in means], atol=1e-12)
     np.testing.assert_allclose(found.accuracy, [share for _, share, _ in means], atol=1e-12)
     assert found.count.tolist() == [count for _, _, count in means]
-    expected = sum(abs(mean - share) * count for mean, share, count in means) / len(answered)
+    expected = sum(abs(mean - share) * count for mean, share, count in means) / len(predictions)
     assert found.error == pytest.approx(expected, abs=1e-12)
 
 
-def test_perfectly_sure_and_right_has_no_error():
+def test_confident_and_correct_has_no_error():
     assert compute_reliability([1.0, 1.0], [True, True]).error == 0
     assert compute_reliability([1.0, 1.0], [False, False]).error == 1

@@ -115,7 +115,7 @@ def test_pictures_without_plant_are_plants_of_their_own():
     assert truth.author == (UNKNOWN, UNKNOWN)
 
 
-def test_pictures_without_type_or_author_are_told_with_what_becomes_of_them(caplog):
+def test_pictures_without_type_or_author_are_reported_with_the_consequence(caplog):
     known = {"type": AcquisitionType.SCAN, "author": "Ann"}
     make_ground_truth([picture("a.jpg", **known), picture("b.jpg", type=AcquisitionType.SCAN), picture("c.jpg")])
     assert [record.getMessage() for record in caplog.records] == [
@@ -140,7 +140,7 @@ def test_unlabelled_pictures_are_no_ground_truth():
         make_ground_truth([Picture(Path("1.jpg"))])
 
 
-def test_pictures_without_species_are_told_and_may_be_in_a_run(caplog):
+def test_pictures_without_species_are_reported_and_may_be_in_a_run(caplog):
     truth = make_ground_truth([picture("a.jpg"), Picture(Path("b.jpg")), Picture(Path("a.jpg"))])
     assert [record.getMessage() for record in caplog.records] == [
         "b.jpg: expected the species of every picture, found none for 1 of 2, this one first; they are not scored"
@@ -155,7 +155,7 @@ def test_a_path_that_is_not_there(tmp_path):
 
 @pytest.fixture
 def plantnet(tmp_path):
-    """Two species of one name with 8 pictures and 1, and a third with 1; a run that names the first throughout."""
+    """Two species of one name with 8 pictures and 1, and a third with 1; a run that always names the first."""
     names = {"1355868": "Lactuca virosa L.", "1432783": "Lactuca virosa Habl.", "7": "Acer opalus Mill."}
     (tmp_path / "plantnet300K_species_id_2_name.json").write_text(json.dumps(names))
     (tmp_path / "plantnet300K_metadata.json").write_text("{}")

@@ -127,7 +127,7 @@ def test_each_problem_is_named_with_its_line(file, text, expected):
         ("\x07", "U+0007", "remove it"),
     ],
 )
-def test_a_letter_that_is_not_seen_is_named(file, letter, named, remedy):
+def test_an_invisible_character_is_named(file, letter, named, remedy):
     line = f"1.jpg Quercus{letter} ilex 1 0.5"
     assert problems(file(f"{line}\n")) == [
         f":1: expected plain text, found the character {named} in {line!r}; {remedy}"
@@ -166,7 +166,7 @@ def test_more_lines_than_species(file):
     assert ":72: expected at most 71 lines for picture '1.jpg', found 72" in problems(file(many), None)
 
 
-def test_without_a_collection_names_are_only_looked_at(file):
+def test_without_a_collection_only_the_format_of_names_is_checked(file):
     assert problems(file("1.jpg Whatever grows 1 0.5\n"), None) == []
     assert problems(file("1001 Whatever grows 1 0.5\n"), None) == [
         ":1: expected a picture's file name such as '1001.jpg', found '1001' without extension"
