@@ -97,7 +97,8 @@ def _list_picture_state(picture: Picture) -> list[str | int | float | None]:
     coordinates = [place.latitude, place.longitude, place.altitude] if place else []
     try:
         status = os.stat(picture.file)  # noqa: PTH116  Path.stat() is slow for millions of files
-        file_state = [status.st_size, status.st_mtime_ns]
+        # The time of change also shows replacements that kept the size and the time of modification (cp -p, rsync).
+        file_state = [status.st_size, status.st_mtime_ns, status.st_ctime_ns]
     except OSError:
         file_state = []
     return [picture.name, picture.type, picture.date, *coordinates, *file_state]

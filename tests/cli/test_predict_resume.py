@@ -1,6 +1,7 @@
 """A run that is interrupted goes on, and ends as if nothing had happened."""
 
 import io
+import os
 import re
 import shutil
 import signal
@@ -119,7 +120,7 @@ def test_interrupted_later_it_says_how_to_go_on(cli, words, tmp_path, monkeypatc
     ]
 
 
-@pytest.mark.parametrize("change", ["model", "option", "picture", "type"])
+@pytest.mark.parametrize("change", ["model", "option", "picture", "picture of equal size and time", "type"])
 def test_another_question_starts_anew(cli, words, change, tmp_path, drawn_model, pictures):
     run, whole, words = tmp_path / "run", tmp_path / "whole", list(words)
     killed([*words, run], 3)
@@ -132,6 +133,12 @@ def test_another_question_starts_anew(cli, words, change, tmp_path, drawn_model,
         words[1:1] = ["--top", "1"]
     elif change == "type":
         words[1:1] = ["--assume-type", "scan"]
+    elif change == "picture of equal size and time":
+        first, status = sorted(pictures.glob("?*.jpg"))[1], sorted(pictures.glob("?*.jpg"))[1].stat()
+        content = sorted(pictures.glob("?*.jpg"))[3].read_bytes()
+        # What follows the end mark of a JPEG is ignored.
+        first.write_bytes(content[: status.st_size].ljust(status.st_size, b"\0"))
+        os.utime(first, ns=(status.st_atime_ns, status.st_mtime_ns))
     else:
         first = sorted(pictures.glob("?*.jpg"))[1]
         shutil.copyfile(sorted(pictures.glob("?*.jpg"))[3], first)
