@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -51,7 +51,7 @@ def draw_score_bars(
     for index, (name, values) in enumerate(scores.items()):
         height, low, high = np.array(values, np.float64).T
         centres = np.arange(len(types)) + (index - (len(scores) - 1) / 2) * width
-        axes.bar(centres, height, width * 0.92, color=COLOURS[index % len(COLOURS)], label=name)
+        axes.bar(centres, height, width * 0.92, color=COLOURS[index % len(COLOURS)], label=str(index))
         known = ~np.isnan(low)
         if known.any():
             # A percentile interval need not contain the score, and a whisker can't be negative.
@@ -63,7 +63,8 @@ def draw_score_bars(
     axes.set_xticks(range(len(types)), types)
     axes.set(ylim=(0, 1.12), ylabel=title, yticks=np.linspace(0, 1, 6))
     axes.grid(axis="y")
-    _add_legend(axes, scores)
+    if len(scores) > 1:
+        _add_legend(axes, scores)
     return _to_data_url(figure)
 
 
@@ -72,12 +73,12 @@ def draw_rank_curves(curves: Mapping[str, NDArray[np.float64]]) -> str:
     figure, axes = _make_figure(5.2, 3.1)
     for index, (name, curve) in enumerate(curves.items()):
         k = np.arange(1, len(curve) + 1)
-        axes.plot(k, curve, "o-", ms=3.5, lw=1.6, color=COLOURS[index % len(COLOURS)], label=name)
+        axes.plot(k, curve, "o-", ms=3.5, lw=1.6, color=COLOURS[index % len(COLOURS)], label=str(index))
     deepest = max(map(len, curves.values()))
     axes.set(ylim=(0, 1.03), xlim=(0.6, deepest + 0.4), xlabel="first k answers", ylabel="correct species among them")
     axes.set_xticks(sorted({1, *range(5, deepest + 1, 5)}) if deepest > 10 else range(1, deepest + 1))
     axes.grid()
-    axes.legend(frameon=False, loc="lower right", fontsize=9)
+    _add_legend(axes, curves, "lower right", columns=1)
     return _to_data_url(figure)
 
 
@@ -101,14 +102,15 @@ def draw_reliability(curves: Mapping[str, ReliabilityCurve]) -> str:
     axes.plot([0, 1], [0, 1], "--", color="#9aa39c", lw=1)
     for index, (name, curve) in enumerate(curves.items()):
         colour = COLOURS[index % len(COLOURS)]
-        axes.plot(curve.probability, curve.accuracy, "-", color=colour, lw=1.4, label=name)
+        axes.plot(curve.probability, curve.accuracy, "-", color=colour, lw=1.4, label=str(index))
         area = 12 + 160 * curve.count / curve.count.sum()
         axes.scatter(
             curve.probability, curve.accuracy, area, color=colour, alpha=0.85, edgecolor="white", lw=0.6, zorder=3
         )
     axes.set(xlim=(-0.02, 1.03), ylim=(-0.02, 1.03), xlabel="probability of the first answer", ylabel="share correct")
     axes.grid()
-    _add_legend(axes, curves, "upper left")
+    if len(curves) > 1:
+        _add_legend(axes, curves, "upper left")
     return _to_data_url(figure)
 
 
@@ -122,9 +124,17 @@ def _make_figure(width: float, height: float) -> tuple[Figure, Axes]:
         return figure, figure.subplots()
 
 
-def _add_legend(axes: Axes, series: Mapping[str, object], location: str = "upper right") -> None:
-    if len(series) > 1:
-        axes.legend(frameon=False, fontsize=9, loc=location, ncols=2 if len(series) > 3 else 1)
+def _add_legend(axes: Axes, names: Iterable[str], location: str = "upper right", columns: int | None = None) -> None:
+    """Add a legend with these names, in the order in which the series were drawn.
+
+    The series themselves are labelled by numbers: matplotlib leaves series out of the legend whose label begins with an
+    underscore, and would read dollar signs as formulas.
+    """
+    texts = [*names]
+    legend = axes.legend(frameon=False, fontsize=9, loc=location, ncols=columns or (2 if len(texts) > 3 else 1))
+    for label, text in zip(legend.get_texts(), texts, strict=True):
+        label.set_parse_math(False)
+        label.set_text(text)
 
 
 def _to_data_url(figure: Figure) -> str:

@@ -5,15 +5,20 @@ import xml.etree.ElementTree as ElementTree
 from html.parser import HTMLParser
 from pathlib import Path
 
+import numpy as np
 import pytest
+from matplotlib.axes import Axes
 
 from leafid.collection import read_collection
+from leafid.report import plots
+from leafid.report.facts import ReliabilityCurve
 from leafid.report.page import _count_by_part
 from leafid.runs.ground_truth_files import read_ground_truth
 
 REPOSITORY = Path(__file__).parents[2]
 SAMPLE = REPOSITORY / "data" / "sample"
 GOLDEN = REPOSITORY / "tests" / "golden" / "plant_task"
+legend = Axes.legend
 VOID = {"meta", "img", "br", "link", "input", "hr"}
 
 
@@ -141,6 +146,19 @@ def test_without_wrong_answers_and_without_probabilities(cli, tmp_path):
     assert "No first answer is wrong." in page.words
     assert "None: the run answers every picture." in page.words
     assert len(page.images) == 3  # no reliability diagram
+
+
+@pytest.mark.parametrize("name", ["_mine.txt", r"$\frac{$.txt", "$1_a$ and $2.txt", r"a\$b$.txt"])
+def test_a_legend_holds_every_name_as_plain_text(monkeypatch, name):
+    legends = []
+    monkeypatch.setattr(Axes, "legend", lambda axes, **_: legends.append(legend(axes)) or legends[-1])
+    ranks = np.array([0.5, 1.0])
+    scores = {name: [(0.5, 0.4, 0.6)], "other": [(0.5, 0.4, 0.6)]}
+    plots.draw_score_bars(["scan"], scores)
+    plots.draw_rank_curves({name: ranks, "other": ranks})
+    curve = ReliabilityCurve(ranks, ranks, np.array([1, 2]), 0.0)
+    plots.draw_reliability({name: curve, "other": curve})
+    assert [[text.get_text() for text in drawn.get_texts()] for drawn in legends] == [[name, "other"]] * 3
 
 
 def test_names_from_outside_stay_text(cli, tmp_path):
