@@ -123,13 +123,13 @@ def open_missing_streams() -> None:
         # Worker processes inherit standard streams only.
         os.set_inheritable(descriptor, True)
     os.close(descriptor)
-    sys.stdin = sys.stdin or Path(os.devnull).open()
+    sys.stdin = sys.stdin or _open_devnull()
     sys.stdout = sys.stdout or _open_devnull()
     sys.stderr = sys.stderr or _open_devnull()
 
 
 def _open_devnull() -> IO[str]:
-    return Path(os.devnull).open("w")
+    return Path(os.devnull).open("r+")
 
 
 def _redirect_to_devnull(stream: IO[str]) -> None:
