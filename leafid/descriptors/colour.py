@@ -29,34 +29,18 @@ COLOUR_NAMES = (
 
 
 def measure_colour(image: NDArray[np.uint8], blade: NDArray[np.bool_]) -> NDArray[np.float32]:
-    """Measure the colour inside a leaf.
+    """Measure the colour inside a leaf: float32 (54,).
+
+    - Moments (mean, deviation, skewness) of CIE L*, a*, b* (L* 0 … 100) and of the opponent channels red − green,
+      yellow − blue, brightness (sRGB values 0 … 1).
+    - Hue histogram in sRGB, weighted with saturation (18 bins around 0°, 20°, …; sum 1; all 0 for grey).
+    - Independent of the light: histograms (8 bins each) of log(r/g) and log(b/g) minus their medians over the leaf. A
+      light's colour and brightness multiply red, green and blue, and cancel.
+    - Share of the leaf's pixels that are clipped (0 or 255 in some channel), and the spread of brightness relative to
+      its mean.
 
     A classifier that sees these values learns who took the picture, in what light and with which device, before it
     learns the species; they are meant for tables, and for photos.
-
-    Parameters
-    ----------
-    image : ndarray of uint8, shape (H, W, 3)
-        BGR.
-    blade : ndarray of bool, shape (H, W)
-
-    Returns
-    -------
-    ndarray of float32, shape (54,)
-        - Moments (mean, deviation, skewness) of CIE L*, a*, b* (L* 0 … 100) and of the opponent channels red − green,
-          yellow − blue, brightness (sRGB values 0 … 1).
-        - Hue histogram in sRGB, weighted with saturation (18 bins around 0°, 20°, …; sum 1; all 0 for grey).
-        - Independent of the light: histograms (8 bins each) of log(r/g) and log(b/g) minus their medians over the
-          leaf. A light's colour and brightness multiply red, green and blue, and cancel.
-        - Share of the leaf's pixels that are clipped (0 or 255 in some channel), and the spread of brightness relative
-          to its mean.
-
-    Raises
-    ------
-    ValueError
-        When the arrays are not of the dtypes and shapes above, or don't fit together.
-    LeafidError
-        When the mask is empty.
 
     References
     ----------

@@ -36,12 +36,12 @@ class Shape:
 
     Attributes
     ----------
-    grey : ndarray of uint8, shape (h, w)
+    grey
         Share of each pixel that the leaf covers, 0 to 255; scaled so that √area ≈ `SIDE`; with an empty border.
-    contours : tuple of ndarray of float64, shape (n, 2)
-        Outer contours (rows, columns) of the large components, largest first, counter-clockwise as seen on the
-        picture, at equal arc length: `CONTOUR_POINTS` points of the first one, of others in proportion to their length.
-    side : float
+    contours
+        Outer contours of the large components, largest first, counter-clockwise as seen on the picture, at equal arc
+        length: `CONTOUR_POINTS` points of the first one, of others in proportion to their length.
+    side
         √area of `grey`, in pixels.
     """
 
@@ -51,12 +51,12 @@ class Shape:
 
     @property
     def contour(self) -> Points:
-        """The largest component's contour, float64 (`CONTOUR_POINTS`, 2)."""
+        """The largest component's contour, (`CONTOUR_POINTS`, 2)."""
         return self.contours[0]
 
     @property
     def all_points(self) -> Points:
-        """The points of all contours, float64 (n, 2)."""
+        """The points of all contours."""
         return self.contours[0] if len(self.contours) == 1 else np.concatenate(self.contours)
 
     @cached_property
@@ -71,7 +71,7 @@ class Shape:
 
 
 def normalise_shape(mask: Mask) -> Shape:
-    """Scale a leaf's region, bool (H, W), to one size and trace its outline; small components are dropped.
+    """Scale a leaf's region to one size and trace its outline; small components are dropped.
 
     Raises
     ------

@@ -25,15 +25,11 @@ CURVATURE_NAMES = tuple(
 
 
 def measure_curvature(shape: Shape) -> NDArray[np.float32]:
-    """Histograms of curvature over scale: disc areas and circle arcs inside the leaf, along the outline.
+    """Measure histograms of curvature over scale: disc areas and circle arcs inside the leaf, along the outline.
 
-    All large components count: a compound leaf's leaflets share the histograms.
-
-    Returns
-    -------
-    ndarray of float32, shape (2 × len(SCALES) × BINS,)
-        Scale by scale, first of areas, then of arcs: the square root of the share of contour points in each bin. A
-        point between the middles of two bins counts for both in proportion, so that small changes have small effects.
+    Scale by scale, first of areas, then of arcs: the square root of the share of contour points in each bin, float32 (2
+    × len(SCALES) × BINS,). A point between the middles of two bins counts for both in proportion, so that small changes
+    have small effects. All large components count: a compound leaf's leaflets share the histograms.
 
     References
     ----------
@@ -46,21 +42,10 @@ def measure_curvature(shape: Shape) -> NDArray[np.float32]:
 
 
 def measure_disc_shares(shape: Shape, centres: Points) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Measure the share of the leaf in discs, and on circles, around any number of points.
+    """Measure the share of the leaf in discs, and on circles, around points of the shape (rows and columns).
 
-    Parameters
-    ----------
-    shape : Shape
-    centres : ndarray of float64, shape (n, 2)
-        Rows and columns in the shape's pixels.
+    Both are (n_points, len(SCALES)), 0…1: the part of each disc's area, and of each circle's length, inside the leaf.
 
-    Returns
-    -------
-    areas, arcs : ndarray of float64, shape (n, len(SCALES)), 0…1
-        Share of each disc's area, and of each circle's length, that lies inside the leaf.
-
-    Notes
-    -----
     The leaf's coverage, smoothed over three pixels, is sampled at equal angles, at the nearest pixel, on the circles
     and on a ring halfway between each two. The area inside grows with the radius ρ by 2πρ times the share of the
     circle; Simpson's rule over ρ integrates the discs. So all discs of a point share their samples, and the work
@@ -91,10 +76,7 @@ def measure_disc_shares(shape: Shape, centres: Points) -> tuple[NDArray[np.float
 def compute_soft_histograms(values: NDArray[np.float64], bins: int) -> NDArray[np.float64]:
     """Compute the histogram of each column, (n, k), over 0…1 with linear sharing between neighbouring bins.
 
-    Returns
-    -------
-    ndarray of float64, shape (k, bins)
-        Each row sums to 1.
+    Each row of the result, (k, bins), sums to 1.
 
     Examples
     --------

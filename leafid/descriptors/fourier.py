@@ -35,12 +35,9 @@ def measure_elliptic_fourier(shape: Shape) -> NDArray[np.float32]:
     ||Z(k)| − |Z(−k)||, the invariants of Kuhl and Giardina's a, b, c, d. The relative phases of the harmonics survive
     in Z(1+m)·Z(1−m) / Z(1)², whose imaginary part changes its sign in the mirror.
 
-    Returns
-    -------
-    ndarray of float32, shape (2 × ELLIPTIC_HARMONICS − 1 + 2 × PAIRS,)
-        Logarithms of the major semi-axes of harmonics 2 … and of the minor ones of harmonics 1 …, each relative to
-        the first major one; then signed square roots of the real parts and square roots of the imaginary parts'
-        magnitudes of the phase invariants.
+    The values are logarithms of the major semi-axes of harmonics 2 … and of the minor ones of harmonics 1 …, each
+    relative to the first major one; then signed square roots of the real parts and square roots of the imaginary parts'
+    magnitudes of the phase invariants: float32 (2 × ELLIPTIC_HARMONICS − 1 + 2 × PAIRS,).
 
     References
     ----------
@@ -70,11 +67,9 @@ def measure_elliptic_fourier(shape: Shape) -> NDArray[np.float32]:
 def measure_centroid_distance(shape: Shape) -> NDArray[np.float32]:
     """Measure Fourier magnitudes of the distance from the centroid, along the largest component's outline.
 
-    Returns
-    -------
-    ndarray of float32, shape (DISTANCE_HARMONICS + 3,)
-        Logarithms of the magnitudes of harmonics 1 … relative to the mean distance; then the mean distance in contour
-        lengths (a circle: 1 / 2π), and the smallest and largest distance relative to the mean.
+    Logarithms of the magnitudes of harmonics 1 … relative to the mean distance; then the mean distance in contour
+    lengths (a circle: 1 / 2π), and the smallest and largest distance relative to the mean: float32 (DISTANCE_HARMONICS
+    + 3,).
 
     References
     ----------

@@ -49,17 +49,10 @@ GEOMETRY_NAMES = (
 
 
 def measure_geometry(shape: Shape) -> NDArray[np.float32]:
-    """Measure proportions, convexity and profiles of a leaf's region.
+    """Measure proportions, convexity and profiles of a leaf's region: float32 (51,), as named in `GEOMETRY_NAMES`.
 
-    Returns
-    -------
-    ndarray of float32, shape (51,)
-        As named in `GEOMETRY_NAMES`. Ratios lie in 0…1; a name that begins with ``log_`` is a natural logarithm (a
-        ratio of lengths is nearer to normal on that scale).
-
-    Notes
-    -----
-    The ratios are common ones of shape analysis; the profiles are leafid's own.
+    Ratios lie in 0…1; a name that begins with ``log_`` is a natural logarithm (a ratio of lengths is nearer to normal
+    on that scale). The ratios are common ones of shape analysis; the profiles are leafid's own.
 
     The main axis is that of the second moments, and points to the end with the longer tail (the sign of the third
     moment); of each pair of opposite widths the profile holds the sum and the difference in that direction.

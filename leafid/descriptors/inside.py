@@ -13,14 +13,9 @@ _MAX_SIDE = 800
 
 
 def check_picture(picture: NDArray[np.uint8], mask: NDArray[np.bool_]) -> None:
-    """Check that a picture is uint8 (H, W, 3), and its mask bool (H, W) and not empty.
+    """Refuse a picture that is not uint8 (H, W, 3) or a mask that is not bool (H, W) with a ValueError.
 
-    Raises
-    ------
-    ValueError
-        When they are of another dtype or shape.
-    LeafidError
-        When the mask is empty.
+    A `LeafidError` is raised for an empty mask.
     """
     if picture.dtype != np.uint8 or picture.ndim != 3 or picture.shape[2] != 3:
         raise ValueError(f"expected a picture of uint8 (H, W, 3), found {picture.dtype} {picture.shape}")
@@ -33,12 +28,7 @@ def check_picture(picture: NDArray[np.uint8], mask: NDArray[np.bool_]) -> None:
 def choose_size(box: NDArray[np.uint8], root_area: float) -> tuple[float, tuple[int, int]]:
     """Choose the size at which a leaf has a given √area in pixels, from its box, not 0 where the leaf is.
 
-    Returns
-    -------
-    factor : float
-        Enlargement of the box, above 0.
-    size : tuple of int
-        Columns and rows after resizing, as OpenCV takes them; at least 1.
+    Returns the enlargement of the box, and columns and rows after resizing (at least 1).
     """
     factor = min(root_area / np.sqrt(cv2.countNonZero(box)), _MAX_SIDE / max(box.shape))
     return factor, (max(1, round(box.shape[1] * factor)), max(1, round(box.shape[0] * factor)))

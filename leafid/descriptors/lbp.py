@@ -28,15 +28,10 @@ _BINOMIAL = np.array([0.25, 0.5, 0.25], np.float32)
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """A ring of eight neighbours on one level of the pyramid.
+    """A ring of eight neighbours on a level of the pyramid, whose picture is downsampled by 2 `level` times.
 
-    Attributes
-    ----------
-    level : int
-        Number of times the picture is downsampled by 2.
-    straight, diagonal : int
-        Steps to the neighbours in rows or columns, and in both, in pixels of the level; at most 4.
-        Whole steps of nearly equal length (3 and 2·√2, 4 and 3·√2) need no interpolation.
+    `straight` and `diagonal` are the steps to the neighbours in rows or columns, and in both, in pixels of the level;
+    at most 4. Whole steps of nearly equal length (3 and 2·√2, 4 and 3·√2) need no interpolation.
     """
 
     level: int
@@ -69,11 +64,8 @@ def make_ring_scales(levels: int) -> tuple[Scale, ...]:
 def label_uniform_codes() -> NDArray[np.intp]:
     """Label each of the 256 codes by its bin of the histogram.
 
-    Returns
-    -------
-    ndarray of int, shape (256,)
-        ``(n - 1) * 8 + r`` for the code whose n ones (1 … 7) are adjacent and begin at bit r; 56 for no ones, 57 for
-        ones only, 58 for all codes with more than two changes around the ring.
+    ``(n - 1) * 8 + r`` for the code whose n ones (1 … 7) are adjacent and begin at bit r; 56 for no ones, 57 for ones
+    only, 58 for all codes with more than two changes around the ring.
     """
     labels = np.full(2**POINTS, NON_UNIFORM)
     labels[0], labels[-1] = NON_UNIFORM - 2, NON_UNIFORM - 1
@@ -88,21 +80,12 @@ _ONE_HOT = np.eye(NON_UNIFORM + 1)[label_uniform_codes()]
 
 
 def compute_fourier_features(counts: NDArray[np.integer]) -> NDArray[np.float32]:
-    """Compute rotation-invariant features of histograms of 8-bit codes (LBP-HF).
+    """Compute rotation-invariant features of histograms of 8-bit codes (LBP-HF), (..., 38) from counts (..., 256).
 
     A turn of the picture by 45° shifts the codes of n ones by one bin along their row of the histogram; the magnitudes
-    of the row's discrete Fourier transform stay.
-
-    Parameters
-    ----------
-    counts : ndarray, shape (..., 256)
-        Number of occurrences of each code.
-
-    Returns
-    -------
-    ndarray of float32, shape (..., 38)
-        For n = 1 … 7 the magnitudes of harmonics 0 … 4; then the shares of no ones, ones only and the rest.
-        All in 0 … 1 and relative to the number of codes; zeros where there are none.
+    of the row's discrete Fourier transform stay. For n = 1 … 7 the features are the magnitudes of harmonics 0 … 4; then
+    the shares of no ones, ones only and the rest. All lie in 0 … 1 and are relative to the number of codes; zeros where
+    there are none.
 
     References
     ----------
@@ -159,13 +142,10 @@ class CodedLevel:
         self._values = padded.ravel()
 
     def count_codes(self, centres: NDArray[np.intp], scale: Scale) -> NDArray[np.intp]:
-        """Count the codes around some centres, as `index_centres` gives them.
+        """Count the codes around some centres, as `index_centres` gives them: int (2, 256).
 
-        Returns
-        -------
-        ndarray of int, shape (2, 256)
-            Codes of the sign (a neighbour is at least as bright as the centre) and of the magnitude (its difference to
-            the centre is at least the mean difference over these centres).
+        First the codes of the sign (a neighbour is at least as bright as the centre), then of the magnitude (its
+        difference to the centre is at least the mean difference over these centres).
         """
         if not centres.size:
             return np.zeros((2, 2**POINTS), np.intp)

@@ -27,12 +27,10 @@ LEAFLETS_NAMES = (
 def measure_leaflets(shape: Shape) -> NDArray[np.float32]:
     """Measure the pattern spectrum of the region and of its surroundings, and the parts that erosions leave.
 
-    Returns
-    -------
-    ndarray of float32, shape (5 × len(RADII) + len(QUANTILES),)
-        Per radius: share of the area that the opening removes, and area that the closing adds, relative to the leaf
-        (square roots); number of parts of the eroded region (log(1 + n)), the largest one's share, and the evenness of
-        their areas (entropy over its maximum). Then quantiles of the pixels' distance to the outline, in √area.
+    Per radius: share of the area that the opening removes, and area that the closing adds, relative to the leaf (square
+    roots); number of parts of the eroded region (log(1 + n)), the largest one's share, and the evenness of their areas
+    (entropy over its maximum). Then quantiles of the pixels' distance to the outline, in √area: float32
+    (5 × len(RADII) + len(QUANTILES),).
 
     References
     ----------

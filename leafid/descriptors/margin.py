@@ -59,19 +59,13 @@ LOBES_NAMES = (
 def measure_teeth(shape: Shape) -> Signals:
     """Measure teeth: the largest component's outline minus itself smoothed at several scales.
 
-    Returns
-    -------
-    ndarray of float32, shape (11 × len(SMOOTHINGS) + len(BANDS) − 1 + 3,)
-        For each smoothing, of the signed distance outward from the smoothed outline: its root mean square (log, in
-        √area), skewness (positive: teeth stand out, negative: notches cut in) and kurtosis; number of teeth (log),
-        their mean height (log), the spread of heights and of spacings (relative to their means; small means regular),
-        how much they lean to one side (0: symmetric), and the 10 %, 50 % and 90 % quantiles of its local root mean
-        square over the outline, relative to the whole. Then log power in bands of waves around the outline, and the
-        spectrum's log centroid, flatness and highest share.
-
-    Notes
-    -----
-    The measures are leafid's own.
+    For each smoothing, of the signed distance outward from the smoothed outline: its root mean square (log, in √area),
+    skewness (positive: teeth stand out, negative: notches cut in) and kurtosis; number of teeth (log), their mean
+    height (log), the spread of heights and of spacings (relative to their means; small means regular), how much they
+    lean to one side (0: symmetric), and the 10 %, 50 % and 90 % quantiles of its local root mean square over the
+    outline, relative to the whole. Then log power in bands of waves around the outline, and the spectrum's log
+    centroid, flatness and highest share: float32 (11 × len(SMOOTHINGS) + len(BANDS) − 1 + 3,). The measures are
+    leafid's own.
     """
     signals = compute_margin_signals(shape.contour, SMOOTHINGS) / np.float32(shape.side)
     spectra = np.fft.rfft(signals).astype(np.complex64, copy=False)
@@ -81,19 +75,18 @@ def measure_teeth(shape: Shape) -> Signals:
 
 
 def compute_margin_signals(contour: Points, sigmas: Sequence[float]) -> Signals:
-    """Compute the signed distance of each contour point from the smoothed contour, positive outward.
+    """Compute the signed distance of each contour point from the smoothed contour, positive outward, in its unit.
 
     Parameters
     ----------
-    contour : ndarray of float64, shape (n, 2)
+    contour : (n, 2)
         Counter-clockwise, at equal arc length.
     sigmas : sequence of float
         Standard deviations of the smoothings, as shares of the contour's length.
 
     Returns
     -------
-    ndarray of float32, shape (len(sigmas), n)
-        In the contour's unit.
+    float32 (len(sigmas), n)
     """
     # Complex numbers row + i·col smooth, turn and project both coordinates at once; single precision keeps a
     # thousandth of a pixel.
@@ -110,15 +103,9 @@ def compute_margin_signals(contour: Points, sigmas: Sequence[float]) -> Signals:
 def measure_lobes(shape: Shape) -> Signals:
     """Measure lobes: the sinuses between the largest component's outline and its convex hull.
 
-    Returns
-    -------
-    ndarray of float32, shape (2 × LOBES + 5,)
-        Depths and mouth widths of the deepest sinuses, deepest first (square roots, in √area); numbers of sinuses
-        deeper than 2 %, 5 %, 10 % and 20 % of √area (log(1 + n)); share of the outline on the hull.
-
-    Notes
-    -----
-    The measures are leafid's own.
+    Depths and mouth widths of the deepest sinuses, deepest first (square roots, in √area); numbers of sinuses deeper
+    than 2 %, 5 %, 10 % and 20 % of √area (log(1 + n)); share of the outline on the hull: float32 (2 × LOBES + 5,). The
+    measures are leafid's own.
     """
     depths, mouths, on_hull = _measure_sinuses(shape.contour)
     depths, mouths = depths / shape.side, mouths / shape.side

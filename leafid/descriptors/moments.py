@@ -19,13 +19,9 @@ POLAR_NAMES = tuple(f"ring{ring + 1}_harmonic{k}" for ring in range(RADII) for k
 
 
 def measure_hu_moments(shape: Shape) -> NDArray[np.float32]:
-    """Measure Hu's seven moment invariants, each as the logarithm of its magnitude.
+    """Measure Hu's seven moment invariants as ``log10(|h| + 1e-12)``: float32 (7,).
 
-    Returns
-    -------
-    ndarray of float32, shape (7,)
-        ``log10(|h| + 1e-12)``; a disc's first is log10(1 / 2π) ≈ −0.798. The seventh changes its sign in the mirror,
-        its magnitude doesn't.
+    A disc's first is log10(1 / 2π) ≈ −0.798. The seventh changes its sign in the mirror, its magnitude doesn't.
 
     References
     ----------
@@ -39,13 +35,9 @@ def measure_hu_moments(shape: Shape) -> NDArray[np.float32]:
 def measure_polar_fourier(shape: Shape) -> NDArray[np.float32]:
     """Measure angular Fourier magnitudes of the region in rings around its centroid.
 
-    After the generic Fourier descriptor, but without its transform along the radius.
-
-    Returns
-    -------
-    ndarray of float32, shape (RADII × (HARMONICS + 1),)
-        Ring by ring: the share of the ring that is leaf, then the square root of the magnitude of each harmonic of
-        that share around the ring; 0…1. The outermost ring ends at the region's farthest point.
+    Ring by ring: the share of the ring that is leaf, then the square root of the magnitude of each harmonic of that
+    share around the ring; 0…1; float32 (RADII × (HARMONICS + 1),). The outermost ring ends at the region's farthest
+    point. This is the generic Fourier descriptor without its transform along the radius.
 
     References
     ----------

@@ -24,17 +24,15 @@ class Family:
 
     Attributes
     ----------
-    name : str
+    name
         As in recipes and on the command line.
-    summary : str
-        A line that says what is measured.
-    source : str
+    source
         Key in `SOURCES` of what the family is measured on; families of one source share its computation.
-    function : str
+    function
         Measures the source: module and function in `leafid.descriptors`.
-    constant : str
+    constant
         Names the values: a tuple in the same module.
-    citation : str
+    citation
         The paper, and its DOI where it has one; empty where the measurement is common knowledge or leafid's own.
     """
 
@@ -55,21 +53,12 @@ class Family:
 def measure_families(
     image: NDArray[np.uint8], segmentation: Segmentation, families: Iterable[str] | None = None
 ) -> dict[str, NDArray[np.float32]]:
-    """Measure several families of one leaf; what they share is computed once.
-
-    Parameters
-    ----------
-    image : ndarray of uint8, shape (H, W, 3)
-        BGR.
-    segmentation : Segmentation
-        Of this image.
-    families : iterable of str, optional
-        By default all of `FAMILIES`.
+    """Measure families of one leaf, by default all; what they share is computed once.
 
     Returns
     -------
-    dict of str to ndarray of float32, shape (D,)
-        By the family's name, in the order of `families`; `get_column_names` names the values.
+    dict of str to float32 (n_values,)
+        In the order of `families`; `get_column_names` names the values.
 
     Raises
     ------

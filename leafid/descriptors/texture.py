@@ -29,14 +29,7 @@ MAX_CENTRES = 16384
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """Size of a leaf and rings around its pixels.
-
-    Attributes
-    ----------
-    side : float
-        √area of the resized leaf, in pixels.
-    scales : tuple of Scale
-    """
+    """Rings around the pixels of a leaf that is resized to a √area of `side` pixels."""
 
     side: float
     scales: tuple[Scale, ...]
@@ -68,28 +61,10 @@ EDGE_NAMES = name_texture_values(EDGE.scales)
 class LeafTexture:
     """Texture features of one leaf, all non-negative, computed when first accessed.
 
-    The leaf is resized to one area, so that all radii are relative to √area. A pixel of the leaf is interior when it
-    lies farther from the edge than the scale's radius, so that its whole ring is leaf, and border otherwise. Each part
-    has 76 values a scale.
-
-    Parameters
-    ----------
-    image : ndarray of uint8, shape (H, W, 3)
-        BGR.
-    mask : ndarray of bool, shape (H, W)
-        The leaf, best without its petiole.
-
-    Raises
-    ------
-    ValueError
-        When the arrays are not of the dtypes and shapes above, or don't fit together.
-    LeafidError
-        When the mask is empty.
-
-    See Also
-    --------
-    leafid.descriptors.lbp.make_ring_scales : the default scales.
-    leafid.classifiers.feature_map.chi2_map : the feature map that these features need before a linear classifier.
+    The leaf, best without its petiole, is resized to one area, so that all radii are relative to √area. A pixel of the
+    leaf is interior when it lies farther from the edge than the scale's radius, so that its whole ring is leaf, and
+    border otherwise. Each part has 76 values a scale, and needs `leafid.classifiers.feature_map.chi2_map` before a
+    linear classifier.
 
     References
     ----------

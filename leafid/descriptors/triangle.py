@@ -30,12 +30,12 @@ def compute_triangle_signals(contour: Points) -> dict[str, NDArray[np.float64]]:
 
     Parameters
     ----------
-    contour : ndarray of float64, shape (n, 2)
+    contour : (n, 2)
         Counter-clockwise, at equal arc length; at least 128 points, so that the smallest span is one of them.
 
     Returns
     -------
-    dict of ndarray of float64, each of shape (len(SPANS), n)
+    dict of str to float64 (len(SPANS), n)
         ``area``: signed area over the square of the arc t (½ at most; positive where the contour is convex);
         ``height``: distance of p(s) from the chord over t, with the same sign, −1…1 (the arch height of MARCH);
         ``chord``: length of the chord over 2·t, 0…1; ``ratio``: the shorter of the two sides over the longer, 0…1;
@@ -78,10 +78,8 @@ def compute_triangle_signals(contour: Points) -> dict[str, NDArray[np.float64]]:
 def measure_arches(shape: Shape) -> NDArray[np.float32]:
     """Measure Fourier magnitudes of the arch heights and chords along the largest component's outline, per span.
 
-    Returns
-    -------
-    ndarray of float32, shape (2 × len(SPANS) × HARMONICS,)
-        Square roots of magnitudes, which don't depend on the start point. The first of each span is the mean's.
+    Square roots of the magnitudes, which don't depend on the start point: float32 (2 × len(SPANS) × HARMONICS,). The
+    first of each span is the mean's.
     """
     signals = compute_triangle_signals(_sample_contour(shape))
     spectra = [np.abs(np.fft.rfft(signals[kind], axis=1)[:, :HARMONICS]) / POINTS for kind in ("height", "chord")]
@@ -89,12 +87,7 @@ def measure_arches(shape: Shape) -> NDArray[np.float32]:
 
 
 def measure_triangles(shape: Shape) -> NDArray[np.float32]:
-    """Measure quantiles of areas, chords, side ratios and angles along the largest component's outline, per span.
-
-    Returns
-    -------
-    ndarray of float32, shape (4 × len(SPANS) × len(QUANTILES),)
-    """
+    """Measure quantiles of areas, chords, side ratios and angles along the largest component's outline, per span."""
     signals = compute_triangle_signals(_sample_contour(shape))
     stacked = np.concatenate([signals[kind] for kind in ("area", "chord", "ratio", "angle")])
     stacked.sort(axis=1)

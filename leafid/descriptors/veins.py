@@ -36,29 +36,13 @@ VEINS_NAMES = tuple(
 def measure_veins(image: NDArray[np.uint8], blade: NDArray[np.bool_]) -> Values:
     """Measure the ridges inside a leaf: histograms of their strength and of their direction to the main axis.
 
+    Per width and sign: shares of the inside in each bin of strength (6), then direction, weighted with strength (9, sum
+    1), and the agreement of directions over the leaf (0 … 1); float32 (96,), all zeros where nothing is inside.
+
     On a ridge of width σ, the second derivative across it, of the picture smoothed with σ, is large: the larger
     eigenvalue of the Hessian times σ². Light ridges (veins that shine or transmit light) and dark ones (furrows) are
     counted separately. The slow shading is subtracted from the grey values, and the rest divided by its standard
     deviation inside the leaf, so that light and contrast of the picture hardly matter.
-
-    Parameters
-    ----------
-    image : ndarray of uint8, shape (H, W, 3)
-        BGR.
-    blade : ndarray of bool, shape (H, W)
-
-    Returns
-    -------
-    ndarray of float32, shape (96,)
-        Per width and sign: shares of the inside in each bin of strength (6), then direction, weighted with strength
-        (9, sum 1), and the agreement of directions over the leaf (0 … 1). All zeros where nothing is inside.
-
-    Raises
-    ------
-    ValueError
-        When the arrays are not of the dtypes and shapes above, or don't fit together.
-    LeafidError
-        When the mask is empty.
 
     References
     ----------

@@ -73,7 +73,7 @@ class ProjectedEncoder(ABC):
         return self._encode(self.projection_.transform(features))
 
     def get_state(self) -> dict[str, np.ndarray]:
-        """Return the learned arrays, as `set_state` takes them."""
+        """Return the learned arrays."""
         return {**{name: getattr(self, f"{name}_") for name in self.tables}, **self.projection_.get_state()}
 
     def get_state_shapes(self, n_values: int) -> dict[str, tuple[int, ...]]:
@@ -82,7 +82,7 @@ class ProjectedEncoder(ABC):
         return {**self._get_table_shapes(projection.count_values(n_values)), **projection.get_state_shapes(n_values)}
 
     def set_state(self, state: dict[str, np.ndarray]) -> Self:
-        """Set arrays learned before."""
+        """Take arrays that `get_state` returned."""
         for name in self.tables:
             setattr(self, f"{name}_", state[name])
         self.projection_ = Projection(self.n_components, self.position_weight).set_state(state)

@@ -15,13 +15,7 @@ _BATCH_SIZE = 1024
 class FisherEncoder(ProjectedEncoder):
     """Encoder of sets of local features as Fisher vectors with power and L2 normalisation.
 
-    Parameters are those of `leafid.encoding.base.ProjectedEncoder`; the mixture has diagonal covariances.
-
-    Attributes
-    ----------
-    projection_ : Projection
-    weights_ : float32 (n_modes,)
-    means_, variances_ : float32 (n_modes, n_values)
+    The mixture has diagonal covariances.
 
     References
     ----------

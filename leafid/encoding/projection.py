@@ -23,12 +23,9 @@ class Projection:
 
     Attributes
     ----------
-    mean_ : float32 (d,)
-    components_ : float32 (d, n_components)
     scale_ : float32 scalar array
         Standard deviation of the first component, by which the rows are divided: the covariance keeps its shape, and
         regularisation and tolerance of the mixture mean the same for every kind of descriptor.
-    position_mean_, position_scale_ : float32 (3,)
     """
 
     def __init__(self, n_components: int, position_weight: float = 0.0) -> None:
@@ -73,7 +70,7 @@ class Projection:
         return min(self.n_components, n_values) + (3 if self.position_weight else 0)
 
     def get_state(self) -> dict[str, np.ndarray]:
-        """Return the learned arrays, as `set_state` takes them."""
+        """Return the learned arrays."""
         return {name: np.asarray(getattr(self, f"{name}_")) for name in _STATE}
 
     def get_state_shapes(self, n_values: int) -> dict[str, tuple[int, ...]]:
@@ -88,7 +85,7 @@ class Projection:
         }
 
     def set_state(self, state: dict[str, np.ndarray]) -> Self:
-        """Set arrays learned before."""
+        """Take arrays that `get_state` returned."""
         for name in _STATE:
             setattr(self, f"{name}_", state[name])
         return self

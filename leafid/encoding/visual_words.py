@@ -28,8 +28,6 @@ class _CodebookEncoder(ProjectedEncoder):
 class BagOfWordsEncoder(_CodebookEncoder):
     """Encoder of sets of local features as histograms of visual words, which sum to 1.
 
-    Parameters are those of `leafid.encoding.base.ProjectedEncoder`.
-
     References
     ----------
     .. [1] G. Csurka, C. Dance, L. Fan, J. Willamowski, C. Bray, "Visual categorization with bags of keypoints",
@@ -50,7 +48,7 @@ class VladEncoder(_CodebookEncoder):
     """Encoder of sets of local features by the sums of their differences from the nearest words.
 
     Power and L2 normalisation are those of the Fisher vector. With twice the modes of a Fisher vector, the vectors are
-    equally long. Parameters are those of `leafid.encoding.base.ProjectedEncoder`.
+    equally long.
 
     References
     ----------

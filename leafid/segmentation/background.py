@@ -19,29 +19,15 @@ _NOISE_FLOOR = 1.5  # 8-bit Lab units; JPEG and rounding scatter a plain sheet b
 
 
 def fit_sheet_surface(image: Image, *, quick: bool = False) -> tuple[Values, float]:
-    """Fit the sheet's colour as a surface over the picture.
+    """Fit the sheet's colour as a surface over the picture, and measure the scatter around it (at least 1.5).
+
+    The surface lies on a coarse grid that spans the picture, float32 (h, w, 3) with at most `SAMPLES` a side. Surface
+    and scatter are in OpenCV's 8-bit Lab: L scaled to 0..255, a and b shifted by 128. `quick` halves the samples a side
+    and the rounds of reweighting.
 
     A plane is fitted to the picture's border, with weights that ignore outliers (a leaf cut by the border, a scanner's
-    dark rim), and then a surface of third order to all samples that resemble the plane.
-
-    Parameters
-    ----------
-    image : ndarray of uint8, shape (H, W, 3)
-        BGR.
-    quick : bool, default False
-        Halve the samples a side and the rounds of reweighting.
-
-    Returns
-    -------
-    surface : ndarray of float32, shape (h, w, 3)
-        The sheet's colour on a coarse grid that spans the picture, `h` and `w` at most `SAMPLES`, in OpenCV's 8-bit
-        Lab: L scaled to 0..255, a and b shifted by 128.
-    spread : float
-        Scatter of the sheet around the surface in the same units, at least 1.5.
-
-    Notes
-    -----
-    The weights are Geman and McClure's, 1 / (1 + (r / s)²)².
+    dark rim), and then a surface of third order to all samples that resemble the plane. The weights are Geman and
+    McClure's, 1 / (1 + (r / s)²)² [1]_.
 
     References
     ----------

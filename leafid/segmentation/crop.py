@@ -14,18 +14,8 @@ _MARGIN = 0.05  # free part of the square on each side of the leaf
 def estimate_upright_angle(segmentation: Segmentation) -> float:
     """Estimate the angle by which a leaf must be turned to stand upright, base and petiole below.
 
-    Parameters
-    ----------
-    segmentation : Segmentation
-        With a mask that is not empty.
+    In degrees, counter-clockwise as the picture is seen, in [-180, 180); the mask must not be empty.
 
-    Returns
-    -------
-    float
-        Degrees, counter-clockwise as the picture is seen, in [-180, 180).
-
-    Notes
-    -----
     The method is leafid's own. With a petiole, the axis runs from where the petiole meets the blade to the blade's
     centroid. Without one it is the principal axis, and the end with the longer tail (third moment along the axis) is
     the tip.
@@ -56,25 +46,10 @@ def estimate_upright_angle(segmentation: Segmentation) -> float:
 
 
 def crop_leaf(image: Image, segmentation: Segmentation, size: int, *, upright: bool = True) -> tuple[Image, Mask]:
-    """Cut the leaf out on white, upright and scaled to a square.
+    """Cut the leaf out on white, upright and scaled to a square of `size` pixels (8 or more) a side.
 
-    Parameters
-    ----------
-    image : ndarray of uint8, shape (H, W, 3) or (H, W)
-        BGR or grey.
-    segmentation : Segmentation
-        Of that image.
-    size : int
-        Side of the square in pixels, from 8 up; the leaf's longer side fills it but for a margin of a twentieth on
-        each side.
-    upright : bool, default True
-        Turn the leaf so that its base is below.
-
-    Returns
-    -------
-    crop : ndarray of uint8, shape (size, size, 3) or (size, size)
-    mask : ndarray of bool, shape (size, size)
-        An empty segmentation gives the whole picture, scaled, and an empty mask.
+    Takes and returns BGR or grey pictures, with the mask of the crop. The leaf's longer side fills the square but for a
+    margin of a twentieth on each side. An empty segmentation gives the whole picture, scaled, and an empty mask.
 
     Raises
     ------

@@ -10,15 +10,13 @@ Map = NDArray[np.float32]
 
 
 class GuidedFilter:
-    """Filter maps by one picture, the guide.
+    """Filter maps by one picture, the guide, in [0, 1].
 
     In every window the map is fitted as ``slope · guide + offset``; a pixel gets the mean of the predictions of all
     windows around it. Where the guide is even, the map is blurred; across edges of the guide it is not.
 
     Parameters
     ----------
-    guide : ndarray of float32, shape (H, W)
-        In [0, 1].
     radius : int
         Windows have 2 · radius + 1 rows and columns; the border's values are repeated beyond it.
     epsilon : float
@@ -40,10 +38,7 @@ class GuidedFilter:
         self._gain = np.float32(1) / (variance + np.float32(epsilon))
 
     def __call__(self, values: Map) -> Map:
-        """Filter one map, float32 (H, W).
-
-        The result may overshoot the range of the values a little. The next call writes into the same array.
-        """
+        """Filter a map; the result may overshoot its range a little, and the next call overwrites it."""
         slope, offset, filtered = self._slope, self._offset, self._filtered
         mean = self._blur(values, offset)
         self._blur(np.multiply(self._guide, values, out=filtered), slope)

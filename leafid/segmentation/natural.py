@@ -21,21 +21,10 @@ _COLOUR_BINS = [
 
 
 def segment_photo(image: Image) -> tuple[Mask, float]:
-    """Find the main leaf of a photo, or else its foliage.
+    """Find the main leaf of a photo, or else its foliage; mask and confidence.
 
-    Parameters
-    ----------
-    image : ndarray of uint8, shape (H, W, 3)
-        BGR.
+    Below a confidence of 0.5 the mask is foliage rather than one leaf.
 
-    Returns
-    -------
-    mask : ndarray of bool, shape (H, W)
-    confidence : float
-        From 0 to 1; below 0.5 the mask is foliage rather than one leaf.
-
-    Notes
-    -----
     The method is leafid's own. In a picture reduced to `MODEL_SIZE`, the first estimate of the leaf is what lies near
     the middle and not in the shade. Then two steps alternate: a histogram in Lab learns each colour's probability of
     leaf; colour and position give the probability of leaf at each pixel, which a guided filter [1]_ aligns with the

@@ -13,20 +13,7 @@ MAX_SIDE = 1600
 
 
 def draw_overlay(image: Image, segmentation: Segmentation) -> Image:
-    """Outline the blade in red and the petiole in magenta, and pale the background.
-
-    Parameters
-    ----------
-    image : ndarray of uint8, shape (H, W, 3)
-        BGR.
-    segmentation : Segmentation
-        Of that image.
-
-    Returns
-    -------
-    ndarray of uint8, shape (h, w, 3)
-        BGR, reduced to at most 1,600 pixels a side.
-    """
+    """Outline the blade in red and the petiole in magenta, and pale the background; at most 1,600 pixels a side."""
     canvas = shrink(image, MAX_SIDE).copy()
     mask, blade = (
         cv2.resize(part.view(np.uint8), canvas.shape[1::-1], interpolation=cv2.INTER_NEAREST)

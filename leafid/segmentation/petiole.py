@@ -25,27 +25,14 @@ _LEAFLET_DISC_OF_WIDTH = 0.6  # radius of the disc that fits into a leaflet, as 
 
 
 def remove_petiole(mask: Mask, box: tuple[int, int, int, int] | None = None) -> Mask:
-    """Remove the petiole from a leaf's mask.
+    """Remove the petiole from a leaf's mask; the blade that remains is empty only where the mask is.
 
-    The mask is opened with a disc a few percent of √area wide. The petiole is the longest slender piece among those
-    that the opening removes, if it is attached to the blade by one end and doesn't taper, as a leaf's tip does. In a
-    compound leaf, the petiole is what lies outside the convex hull of the leaflets, so that the rachis stays.
+    `box` is the mask's bounding box, as `find_bounding_box` returns it, where it is known.
 
-    Parameters
-    ----------
-    mask : ndarray of bool, shape (H, W)
-        The leaf; may be empty.
-    box : tuple of int, optional
-        ``(row0, row1, col0, col1)`` of the mask, where it is known; all 0 for an empty mask.
-
-    Returns
-    -------
-    ndarray of bool, shape (H, W)
-        The blade: part of the mask, and empty only where the mask is.
-
-    Notes
-    -----
-    The method is leafid's own.
+    The method is leafid's own. The mask is opened with a disc a few percent of √area wide. The petiole is the longest
+    slender piece among those that the opening removes, if it is attached to the blade by one end and doesn't taper, as
+    a leaf's tip does. In a compound leaf, the petiole is what lies outside the convex hull of the leaflets, so that the
+    rachis stays.
     """
     row0, row1, col0, col1 = box or find_bounding_box(mask)
     blade = mask.copy()

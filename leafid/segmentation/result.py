@@ -9,7 +9,9 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+#: (H, W).
 Mask = NDArray[np.bool_]
+#: (H, W, 3) in OpenCV's BGR order.
 Image = NDArray[np.uint8]
 Value = TypeVar("Value", bound=np.generic)
 
@@ -20,17 +22,17 @@ class Segmentation:
 
     Attributes
     ----------
-    mask : ndarray of bool, shape (H, W)
+    mask
         The whole leaf with its petiole; all False where no leaf was found.
-    blade : ndarray of bool, shape (H, W)
+    blade
         The mask without the petiole; empty only where the mask is.
-    confidence : float
+    confidence
         That the mask is one leaf, cut out well; from 0 (no leaf found) to 1.
-    box : tuple of int
+    box
         ``(row0, row1, col0, col1)`` of the mask, ends exclusive; all 0 for an empty mask.
-    coverage : ndarray of uint8, shape (H, W), optional
-        Position of the edge between the pixels, for a small picture on a sheet: above 127 inside the mask, 255 well
-        inside, 0 well outside. The mask of an enlarged picture is where the enlarged coverage exceeds 127.
+    coverage
+        Position of the edge between the pixels, (H, W), for a small picture on a sheet: above 127 inside the mask, 255
+        well inside, 0 well outside. The mask of an enlarged picture is where the enlarged coverage exceeds 127.
     """
 
     mask: Mask
@@ -41,7 +43,7 @@ class Segmentation:
 
     @property
     def petiole(self) -> Mask:
-        """The mask without the blade; bool, shape (H, W)."""
+        """The mask without the blade."""
         return self.mask & ~self.blade
 
     @property
@@ -83,12 +85,8 @@ def find_convex_hull(mask: NDArray[np.uint8]) -> NDArray[np.int32]:
 def downsample2(image: NDArray[Value]) -> NDArray[Value]:
     """Average blocks of 2 × 2 pixels; an odd last row or column is dropped.
 
-    OpenCV averages by exactly two ten times faster than by any other factor.
-
-    Parameters
-    ----------
-    image : ndarray of uint8, uint16, int16 or float32, shape (H, W) or (H, W, C)
-        At least two rows and two columns.
+    OpenCV averages by exactly two ten times faster than by any other factor. Takes uint8, uint16, int16 or float32 of
+    shape (H, W) or (H, W, C), H and W at least 2.
     """
     rows, cols = image.shape[0] // 2, image.shape[1] // 2
     result: NDArray[Value] = cv2.resize(image[: 2 * rows, : 2 * cols], (cols, rows), interpolation=cv2.INTER_AREA)

@@ -12,21 +12,10 @@ from leafid.segmentation.sheet import segment_sheet
 
 
 def segment(image: Image, acquisition_type: AcquisitionType, *, petiole: bool = True) -> Segmentation:
-    """Cut the leaf out of a picture.
+    """Cut the leaf out of a picture: from its sheet in scans and scan-likes, from any background in photos.
 
-    Parameters
-    ----------
-    image : ndarray of uint8, shape (H, W, 3)
-        BGR, of any size.
-    acquisition_type : AcquisitionType
-        Scans and scan-likes are cut from their sheet, photos from any background.
-    petiole : bool, default True
-        Separate the petiole from the blade; False leaves the blade equal to the mask.
-
-    Returns
-    -------
-    Segmentation
-        With an empty mask and confidence 0 where no leaf was found, as in an all-white scan.
+    Where no leaf was found, as in an all-white scan, the mask is empty and the confidence 0. Without `petiole`, the
+    petiole is not separated: the blade equals the mask.
 
     Raises
     ------

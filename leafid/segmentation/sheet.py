@@ -26,13 +26,6 @@ _MIN_SIDE = 16  # pixels; parts of a picture smaller than this are not searched
 def segment_sheet(image: Image) -> LeafMask:
     """Find the leaf on a sheet by `segment_uniform`, and in other ways where its answer can't be correct.
 
-    Parameters
-    ----------
-    image : ndarray of uint8, shape (H, W, 3)
-        BGR.
-
-    Notes
-    -----
     The method is leafid's own. A region with all four corners of its bounding box is not a leaf but the sheet, inside
     a frame (a table, a scanner's lid, bars): the leaf is searched for within it. Where nothing stands out clearly,
     three other ways are tried: without a thin rim; with a border in the colour of the corners (a narrow leaf cut out

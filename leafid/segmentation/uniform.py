@@ -49,22 +49,10 @@ class LeafMask(NamedTuple):
 
 
 def segment_uniform(image: Image, *, by_lightness: bool = False) -> LeafMask:
-    """Find the leaf on a plain sheet of any tint.
+    """Find the leaf on a plain sheet of any tint; an empty mask with confidence 0 where nothing stands out.
 
-    Parameters
-    ----------
-    image : ndarray of uint8, shape (H, W, 3)
-        BGR.
-    by_lightness : bool, default False
-        Weight lightness like chroma, for a leaf of the sheet's hue; its shadow is then taken for leaf.
+    `by_lightness` weighs lightness like chroma, for a leaf of the sheet's hue; its shadow is then taken for leaf.
 
-    Returns
-    -------
-    LeafMask
-        All False, with confidence 0, where nothing stands out from the sheet.
-
-    Notes
-    -----
     The method is leafid's own. The sheet's colour is fitted as a surface. Pixels count as leaf by their distance from
     it, in chroma more than in lightness (a shadow). The threshold is chosen around each pixel, within bounds relative
     to Otsu's threshold [1]_ of the whole picture, and lower along thin lines. Regions are selected in a reduced
@@ -140,21 +128,10 @@ def _measure_contrast(image: Image, line_cut: float, lightness_share: float, *, 
 
 
 def measure_sheet_distance(image: Image, sheet: Image, lightness_share: float = _LIGHTNESS_SHARE) -> Plane:
-    """Measure the distance of each pixel's colour from the sheet's.
+    """Measure the distance of each pixel's colour from the sheet's, `sheet` (H, W, 3) in 8-bit Lab.
 
-    Parameters
-    ----------
-    image : ndarray of uint8, shape (H, W, 3)
-        BGR.
-    sheet : ndarray of uint8, shape (H, W, 3)
-        The sheet's colour at each pixel, in 8-bit Lab.
-    lightness_share : float, default 0.15
-
-    Returns
-    -------
-    ndarray of uint8, shape (H, W)
-        `lightness_share` |ΔL| + 0.25 max(|ΔL| − 90, 0) + √(Δa² + Δb²), in 8-bit Lab units. The root is replaced by the
-        octagonal norm max + 0.4 min, which is at most 8 % off and needs no floating point.
+    In 8-bit Lab units: `lightness_share` |ΔL| + 0.25 max(|ΔL| − 90, 0) + √(Δa² + Δb²). The root is replaced by the
+    octagonal norm max + 0.4 min, which is at most 8 % off and needs no floating point.
     """
     lightness, a, b = cv2.split(cv2.absdiff(cv2.cvtColor(image, cv2.COLOR_BGR2LAB), sheet))
     chroma = cv2.addWeighted(cv2.max(a, b), 1.0, cv2.min(a, b), 0.4, 0)
@@ -207,21 +184,9 @@ def _classify_subpixels(
 ) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
     """Classify the four pixels of each of some cells by their own colour.
 
-    Parameters
-    ----------
-    picture : ndarray of uint8, shape (H, W, 3)
-    cells : ndarray of int, shape (n,)
-        Flat indices in the picture downsampled by 2, of `width` columns.
-    width : int
-    contrast : _Contrast
-        Of the smallest picture of the pyramid.
-
-    Returns
-    -------
-    indices : ndarray of int, shape (4, n)
-        Flat indices of the pixels in the picture.
-    above : ndarray of bool, shape (4, n)
-        Whether they are leaf.
+    `cells`, (n,), are flat indices in the picture downsampled by 2, of `width` columns; `contrast` is that of the
+    smallest picture of the pyramid. Returns the flat indices of the pixels in the picture, (4, n), and whether they are
+    leaf.
     """
     if not cells.size:
         # OpenCV refuses to convert the colour of nothing.

@@ -15,15 +15,7 @@ COLOUR_LENGTH = _N_VALUES * N_CELLS**2
 def extract_dense_colour(lab: np.ndarray, region: np.ndarray | None = None, grid: Grid | None = None) -> LocalFeatures:
     """Extract means and standard deviations of the Lab channels in 4 × 4 cells, on the grid of `extract_dense_sift`.
 
-    Parameters
-    ----------
-    lab, region, grid
-        As in `leafid.descriptors.local.sift.extract_chroma_sift`.
-
-    Returns
-    -------
-    LocalFeatures
-        ``d`` is 96: for each cell three means and three standard deviations, in [0, 1].
+    A descriptor has 96 values in [0, 1]: for each cell three means and three standard deviations.
 
     References
     ----------

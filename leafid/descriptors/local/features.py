@@ -29,7 +29,7 @@ class LocalFeatures:
         return len(self.descriptors)
 
     def take(self, indices: np.ndarray) -> LocalFeatures:
-        """Return those at some indices."""
+        """Select features by their indices."""
         return LocalFeatures(self.descriptors[indices], self.positions[indices], self.scales[indices])
 
     @classmethod

@@ -24,24 +24,24 @@ class Grid:
 
     Attributes
     ----------
-    cell : int, default 4
+    cell
         Side of a cell in pixels of each reduced copy of the picture; also the grid's step.
-    n_scales : int, default 5
+    n_scales
         Number of patch sizes, each √2 times the previous one.
-    coverage : float, default 0.1
+    coverage
         Minimum share of a patch that the region covers: 0.1 keeps the edge of a leaf, 0.95 only its inside.
-    max_coverage : float, default 1
+    max_coverage
         Maximum share: below 1 keeps the edge of a leaf without its inside.
-    max_patches : int, default 0
+    max_patches
         Maximum number of patches, spread evenly over all there are; 0 keeps all. Neighbouring patches overlap by three
         quarters, so that an even selection holds nearly the same information.
-    focus : float, default 0
+    focus
         Standard deviation, in sides of the picture, of a Gaussian around its middle that patches are sampled by;
         `max_patches` is then reached where the picture has enough patches in its middle. 0 samples evenly.
-    symmetry : {"none", "mirror", "turns"}, default "none"
+    symmetry
         "mirror" reads every second patch mirrored, "turns" every eighth in each of the eight ways in which a square
         can be turned by quarters and mirrored. The set is then nearly the same for a picture and its mirror image, or
-        for all eight, at no cost.
+        for all eight, without reading more patches.
     """
 
     cell: int = 4
@@ -67,16 +67,15 @@ def read_patches(
     picture : uint8 (H, W) or (H, W, C)
     region : bool (H, W) or None
         None keeps all patches.
-    grid : Grid
     compute_cells : callable
         Computes the values of all cells, float32 (rows, cols, d), from a reduced picture and a cell's side.
     order_values : callable
-        Gives the order of a cell's values in symmetry k (see `SYMMETRIES`), int (d,).
+        Returns the order of a cell's values in symmetry k (see `SYMMETRIES`), int (d,).
 
     Returns
     -------
     LocalFeatures
-        With descriptors float32 (n, 16 · d): cell by cell, row by row, the d values of each. Empty where the picture
+        With descriptors of 16 · d values: cell by cell, row by row, the d values of each. Empty where the picture
         is smaller than a patch, or the region keeps none.
     """
     tables, candidates, shapes, sizes = [], [], [], []
@@ -163,20 +162,9 @@ def _mark_covered(coverage: np.ndarray | None, n_rows: int, n_cols: int, grid: G
 def _select_patches(
     candidates: Sequence[np.ndarray], shapes: Sequence[tuple[int, int]], grid: Grid
 ) -> slice | np.ndarray:
-    """Select from the patches of all scales by `Grid.max_patches` and `Grid.focus`.
+    """Select from the concatenated patches of all scales by `Grid.max_patches` and `Grid.focus`; ascending indices.
 
-    Parameters
-    ----------
-    candidates : sequence of int (n,)
-        The covered patches of each scale, row by row.
-    shapes : sequence of tuple of int
-        Rows and columns of each scale, in cells.
-    grid : Grid
-
-    Returns
-    -------
-    slice or int (k,)
-        Ascending indices in the concatenated candidates.
+    `candidates` are the covered patches of each scale, row by row; `shapes` are the scales' rows and columns, in cells.
     """
     count = sum(map(len, candidates))
     if not count:
@@ -208,19 +196,10 @@ def _order_cells(symmetry: int) -> np.ndarray:
 
 
 def _list_cell_offsets(widths: Sequence[int], n_symmetries: int, n_cells: int) -> np.ndarray:
-    """List the offsets of a patch's cells from its first one in a table of all cells, for each symmetry and scale.
+    """List the offsets of a patch's cells from its first in a table of all cells: int (n_symmetries * n_scales, 16).
 
-    Parameters
-    ----------
-    widths : sequence of int
-        Columns of each scale, in cells.
-    n_symmetries : int
-    n_cells : int
-        Cells of one symmetry in the table before those of the next; 0 where one table serves all.
-
-    Returns
-    -------
-    int (n_symmetries * n_scales, 16)
+    `widths` are the columns of each scale; `n_cells` are the cells of one symmetry in the table before those of the
+    next, 0 where one table serves all.
     """
     step = np.arange(N_CELLS)
     plain = (np.array(widths)[:, None, None] * step[:, None] + step).reshape(len(widths), N_CELLS**2)

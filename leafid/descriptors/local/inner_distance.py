@@ -22,12 +22,9 @@ def extract_inner_distance(mask: Mask) -> LocalFeatures:
     The inner distance of two points is the length of the shortest path between them that stays inside the leaf, so it
     doesn't change where a lobe bends; the inner angle is that of the path's beginning to the outline's tangent.
 
-    Returns
-    -------
-    LocalFeatures
-        One histogram a point, ``d`` is DISTANCE_BINS × ANGLE_BINS: the square root of the share of the other points in
-        each bin of log distance (relative to the mean one; shortest first) and angle (counter-clockwise from the
-        tangent). All have the same position and scale, because the descriptor itself tells where a point lies.
+    Each point has a histogram of DISTANCE_BINS × ANGLE_BINS values: the square root of the share of the other points in
+    each bin of log distance (relative to the mean one; shortest first) and angle (counter-clockwise from the tangent).
+    All have the same position and scale, because the descriptor itself tells where a point lies.
 
     References
     ----------
@@ -61,12 +58,8 @@ def compute_shape_contexts(shape: Shape, n_points: int = N_POINTS) -> NDArray[np
 def compute_inner_distances(shape: Shape, n_points: int = N_POINTS) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
     """Compute the shortest paths inside the leaf between contour points, by way of other contour points.
 
-    Returns
-    -------
-    distances : ndarray of float64, shape (n_points, n_points)
-        In the shape's pixels.
-    previous : ndarray of intp, shape (n_points, n_points)
-        ``previous[i, j]``: the stop before j on the way from i.
+    Returns the distances, (n_points, n_points), in the shape's pixels, and as ``previous[i, j]`` the stop before j on
+    the way from i.
     """
     # Importing SciPy's graphs takes long, and only this function needs them.
     from scipy.sparse.csgraph import shortest_path

@@ -24,18 +24,11 @@ from leafid.descriptors.local.sift import (
 
 @dataclass(frozen=True, slots=True)
 class LocalDescriptor:
-    """A kind of local features.
+    """A kind of local features, of `length` values each.
 
-    Attributes
-    ----------
-    length : int
-        Values of a descriptor.
-    reads : {"grey", "lab", "mask"}
-        A view of the picture, uint8 (H, W) in grey or (H, W, 3) in Lab, or the leaf's blade in the whole picture,
-        bool (H, W).
-    compute : callable
-        ``compute(source, region, grid)`` extracts the `LocalFeatures`. The region is the leaf's part of the view, bool
-        (H, W), or None for all of it; "mask" ignores region and grid, "detected-sift" ignores the grid.
+    `reads` is a view of the picture, in grey or in Lab, or the leaf's blade in the whole picture. ``compute(source,
+    region, grid)`` extracts the features. The region is the leaf's part of the view, or None for all of it; "mask"
+    ignores region and grid, "detected-sift" ignores the grid.
     """
 
     length: int

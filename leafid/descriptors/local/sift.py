@@ -19,28 +19,15 @@ _PLANE_UNITS = np.where(np.arange(N_ORIENTATIONS) % 2, np.sqrt(2), 1).astype(np.
 
 
 def extract_dense_sift(grey: np.ndarray, region: np.ndarray | None = None, grid: Grid | None = None) -> LocalFeatures:
-    """Extract RootSIFT descriptors on a grid, at several patch sizes.
+    """Extract RootSIFT descriptors on a grid, at several patch sizes; by default all patches of five sizes.
 
     One plane of gradient strength per orientation is averaged over square cells. A descriptor is a patch of 4 × 4
     cells, so that neighbouring descriptors share their cells. Larger patches are read from reduced copies of the
-    picture. Patches are upright: turn the leaf first where its orientation should not matter.
+    picture. Patches are upright: turn the leaf first where its orientation should not matter. Only patches that the
+    region covers are kept.
 
-    Parameters
-    ----------
-    grey : uint8 (H, W)
-    region : bool (H, W), optional
-        Only patches that this region covers are kept; by default all.
-    grid : Grid, optional
-        Selection of patches; by default all of five sizes.
+    The 128 values are non-negative with an L2 norm below 1: near 1 where there is structure, 0 where there is none.
 
-    Returns
-    -------
-    LocalFeatures
-        ``d`` is 128. Descriptors are non-negative with an L2 norm below 1: near 1 where there is structure, 0 where
-        there is none. Empty where the picture is smaller than a patch or no patch meets the region.
-
-    Notes
-    -----
     A gradient is decomposed into its components along the two nearest of eight directions: for the first octant,
     ``a · (1, 0) + b · (1, 1) / √2`` with ``b = √2 · down`` and ``a = right - down``. The shares agree with an
     interpolation by the angle to within a twelfth, and need differences and minima instead of an angle.
@@ -60,20 +47,10 @@ def extract_chroma_sift(lab: np.ndarray, region: np.ndarray | None = None, grid:
 
     They show where hues meet, as at veins, stalks, young shoots and light that shines through, and not the colour of a
     patch as a whole. Both channels are normalised together. Patches in which hues change no more than by camera noise
-    are dropped; a grey picture keeps none.
+    are dropped; a grey picture keeps none. `lab` is as ``cv2.cvtColor(image, cv2.COLOR_BGR2LAB)`` returns it.
 
-    Parameters
-    ----------
-    lab : uint8 (H, W, 3)
-        As ``cv2.cvtColor(image, cv2.COLOR_BGR2LAB)`` returns it.
-    region, grid
-        As in `extract_dense_sift`.
-
-    Returns
-    -------
-    LocalFeatures
-        ``d`` is 256: for each cell eight values of a (green to red) and eight of b (blue to yellow); non-negative with
-        an L2 norm below 1.
+    The 256 values are non-negative with an L2 norm below 1: for each cell eight of a (green to red) and eight of b
+    (blue to yellow).
 
     References
     ----------
@@ -88,24 +65,9 @@ def extract_chroma_sift(lab: np.ndarray, region: np.ndarray | None = None, grid:
 def extract_detected_sift(
     grey: np.ndarray, region: np.ndarray | None = None, *, max_points: int = 500
 ) -> LocalFeatures:
-    """Extract RootSIFT descriptors at the points, orientations and scales of SIFT's own detector.
+    """Extract RootSIFT descriptors at the `max_points` strongest points that SIFT's own detector finds in the region.
 
-    Parameters
-    ----------
-    grey : uint8 (H, W)
-    region : bool (H, W), optional
-        Points outside of it are dropped.
-    max_points : int, default 500
-        Number of the strongest points that are kept.
-
-    Returns
-    -------
-    LocalFeatures
-        ``d`` is 128; non-negative with an L2 norm just below 1.
-
-    References
-    ----------
-    As for `extract_dense_sift`.
+    The 128 values are non-negative with an L2 norm just below 1.
     """
     mask = None if region is None else region.astype(np.uint8)
     points, descriptors = cv2.SIFT.create(nfeatures=max_points).detectAndCompute(grey, mask)
