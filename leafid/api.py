@@ -92,18 +92,9 @@ def train(
 
 
 def segment(image: Image | Path_, acquisition_type: AcquisitionType | str) -> Segmentation:
-    """Cut the leaf out of a picture.
+    """Cut the leaf out of a picture, given as BGR (H, W, 3), as `leafid.read_image` returns it, or as a path.
 
-    Parameters
-    ----------
-    image : uint8 (H, W, 3), or path
-        BGR, as `leafid.read_image` returns it.
-    acquisition_type : {"scan", "scan-like", "photo"}
-
-    Returns
-    -------
-    Segmentation
-        With an empty mask and a confidence of 0 where no leaf was found.
+    Where no leaf was found, the mask is empty and the confidence 0.
     """
     return segment_image(read_or_pass(image), AcquisitionType(acquisition_type))
 

@@ -53,18 +53,9 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class WorkerRequirements:
-    """What a worker must have in common with the parent process.
+    """What a worker must share with its parent process: files, and the versions of software that decides results.
 
-    Attributes
-    ----------
-    parent : int
-        Process id of the parent.
-    folder : Path
-        Working folder of the parent.
-    paths : tuple of Path
-        Absolute paths that must exist for the worker.
-    versions : tuple of (str, str)
-        Names and versions of the software that decides results.
+    `parent` is the parent's process id and `folder` its working folder; `paths` are absolute paths that must exist.
     """
 
     parent: int

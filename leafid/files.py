@@ -235,10 +235,7 @@ def safe_join(folder: str | os.PathLike[str], name: str) -> Path:
 def lock(descriptor: int) -> Literal["held", "taken", "unsupported"]:
     """Lock a file, without waiting, for as long as this process has it open.
 
-    Returns
-    -------
-    {"held", "taken", "unsupported"}
-        Locked by this process; locked by another one; not locked, as the system or the file system has no such locks.
+    The lock may be "taken" by another process, or "unsupported" by the system or the file system.
     """
     try:
         import fcntl

@@ -46,11 +46,11 @@ class Header:
 
     Attributes
     ----------
-    kind, mode : str
+    kind, mode
         Pillow's names of the file format and of the pixel format.
-    rows, cols : int
+    rows, cols
         As the decoder returns them, before `orientation` is applied.
-    orientation : int
+    orientation
         EXIF orientation that remains to be applied, 1 to 8.
     """
 

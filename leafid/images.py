@@ -52,22 +52,14 @@ _TIFF_PHOTOMETRIC, _WHITE_IS_ZERO = 262, 0
 
 
 def read_image(file: str | os.PathLike[str], max_side: int | None = None) -> np.ndarray:
-    """Read a picture as upright 8-bit BGR, whatever its format.
+    """Read a picture as upright 8-bit BGR, whatever its format: uint8 (H, W, 3).
 
     JPEG, PNG, TIFF, BMP and WebP are recognised by their content, not by their name. The EXIF orientation is applied;
     grey, palette and CMYK pictures are converted to BGR; 16-bit channels keep their upper 8 bits; transparent parts
     become white.
 
-    Parameters
-    ----------
-    file : path-like
-    max_side : int, optional
-        Shrink the picture so that its longer side has at most this many pixels.
-        A JPEG of at least twice that size is first decoded at 1/2, 1/4 or 1/8 of its size, which is faster.
-
-    Returns
-    -------
-    ndarray of uint8, shape (H, W, 3)
+    With `max_side`, the picture is shrunk so that its longer side has at most this many pixels. A JPEG of at least
+    twice that size is first decoded at 1/2, 1/4 or 1/8 of its size, which is faster.
 
     Raises
     ------
@@ -201,10 +193,7 @@ def _decode_keyed_png(data: bytes, key: int | tuple[int, ...]) -> np.ndarray:
 def _capture_decoder_output() -> Iterator[list[str]]:
     """Collect the lines that the decoders write to the process's stderr, their only report of damage inside a picture.
 
-    Yields
-    ------
-    list of str
-        Filled in at the end of the ``with`` block.
+    The list is filled at the end of the ``with`` block.
     """
     import cv2
 

@@ -52,16 +52,9 @@ def ordered_map(function: Callable[[Item], Result], items: Iterable[Item], jobs:
     """Return an iterator over ``function(item)`` for every item, in the items' order.
 
     Where the work is done is decided when this function is called, not when the results are read: on the workers of
-    `use_workers` if it is called inside such a block, otherwise in processes of joblib, which honour
-    ``joblib.parallel_config``. With one job, each item is computed in this process when its result is requested.
-
-    Parameters
-    ----------
-    function : callable
-        Picklable unless ``jobs`` is 1.
-    items : iterable
-    jobs : int, default 1
-        Number of worker processes; -1 uses every core.
+    `use_workers` if it is called inside such a block, otherwise in `jobs` processes of joblib (-1: one for every core),
+    which honour ``joblib.parallel_config`` and need a picklable function. With one job, each item is computed in this
+    process when its result is requested.
 
     Raises
     ------
@@ -152,17 +145,7 @@ def _silencing_joblib() -> Iterator[None]:
 
 
 def call_in_worker(parent: int, folder: Path, function: Callable[[Item], Result], item: Item) -> Result:
-    """Call the function in a worker as the parent process would call it.
-
-    Parameters
-    ----------
-    parent : int
-        Process id of the parent.
-    folder : Path
-        Working folder of the parent.
-    function : callable
-    item : object
-    """
+    """Call the function in a worker as the parent, whose process id and working folder are given, would call it."""
     _exit_with_parent(parent)
     # Workers outlive the call, so a relative path has to mean what it means to the parent now.
     if Path.cwd() != folder and folder.is_dir():

@@ -39,7 +39,7 @@ class ResumableFile:
     records : list of dict
         The record of every chunk, including those that earlier processes wrote.
     part : Path or None
-        The incomplete file; None for a pipe or device, in which nothing can be found again.
+        The incomplete file; None for a pipe or device, which can't be resumed.
     is_restarted : bool
         Whether chunks with another fingerprint were found and discarded.
     """
@@ -73,16 +73,11 @@ class ResumableFile:
 def open_resumable(path: str | os.PathLike[str], fingerprint: str) -> Iterator[ResumableFile]:
     """Write a file in chunks, resuming after the chunks of an interrupted process with the same fingerprint.
 
-    When the ``with`` block succeeds, the file is complete and takes its name. When it raises, or the process is killed,
-    the chunks stay for the next call, and an existing file of that name stays as it was.
+    The fingerprint identifies everything that decides the content: chunks with another fingerprint are discarded. When
+    the ``with`` block succeeds, the file is complete and takes its name. When it raises, or the process is killed, the
+    chunks stay for the next call, and an existing file of that name stays as it was.
 
     Missing folders are created. A symbolic link is followed. Into a pipe or device each chunk is written immediately.
-
-    Parameters
-    ----------
-    path : path-like
-    fingerprint : str
-        Identifies everything that decides the content: chunks with another fingerprint are discarded.
 
     Raises
     ------

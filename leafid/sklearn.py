@@ -124,7 +124,7 @@ class LeafClassifier(ClassifierMixin, _TakesPictures):
     ----------
     classes_ : ndarray, shape (n_classes,)
     model_ : leafid.Model
-        Its species are called by the position of the class in `classes_`.
+        Its species are called by the index of the class in `classes_`.
     """
 
     def __init__(

@@ -80,12 +80,9 @@ def read_json(file: str | os.PathLike[str], decode: Callable[[str], object] = js
 
 
 def parse_finite_number(word: str) -> float | None:
-    """Parse a decimal number as people write it, with blanks around it allowed.
+    """Parse a decimal number as people write it, with blanks around it allowed; None if it isn't one.
 
-    Returns
-    -------
-    float or None
-        None also for what ``float`` accepts beyond that: infinity, NaN, non-ASCII digits and underscores.
+    ``float`` also accepts infinity, NaN, non-ASCII digits and underscores, which are refused.
 
     Examples
     --------

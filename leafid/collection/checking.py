@@ -21,12 +21,11 @@ class FileCheck:
 
     Attributes
     ----------
-    file : Path
-    digest : str or None
+    digest
         SHA-256 of the content; None if the file can't be opened.
-    error : str or None
+    error
         Why the picture can't be read.
-    warnings : tuple of str
+    warnings
         Damage of a picture that can be read.
     """
 

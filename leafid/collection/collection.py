@@ -19,14 +19,14 @@ class Collection:
 
     Attributes
     ----------
-    root : Path
+    root
         The folder or file that was read.
-    layout : str
+    layout
         Name of the layout, as in `READERS`.
-    pictures : tuple of Picture
+    pictures
         Sorted by part (train, val, test), then by name in natural order. Where a collection holds only metadata,
         the file of a picture may be missing, see `find_missing`.
-    problems : tuple of str
+    problems
         A line for each problem; those that cost pictures are `Omission`.
     """
 

@@ -70,18 +70,8 @@ def walk_pictures(folder: Path, problems: list[str], *, descend: bool = True) ->
 def report_omissions(root: Path, used: Collection[Path], expected: str) -> Iterator[str]:
     """Report the pictures below a folder that a layout has no use for.
 
-    Parameters
-    ----------
-    root : Path
-    used : collection of Path
-        Folders whose own pictures were listed, or have been reported.
-    expected : str
-        Where pictures should be.
-
-    Yields
-    ------
-    str
-        A line for each folder with stray pictures, and for each topmost folder of which nothing was used.
+    `used` are the folders whose own pictures were listed, or have been reported; `expected` says where pictures should
+    be. Yields a line for each folder with stray pictures, and for each topmost folder of which nothing was used.
     """
     ancestors = {parent for folder in used for parent in folder.parents}
 

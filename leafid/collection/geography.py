@@ -29,18 +29,9 @@ def get_coordinates(picture: Picture) -> tuple[float, float] | None:
 
 
 def compute_great_circle_km(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Compute all distances between two sets of points on the Earth, taken as a sphere.
+    """Compute all distances between two sets of points on the Earth, taken as a sphere: float64 (n, m), in km.
 
-    Parameters
-    ----------
-    first : float (n, 2)
-        Latitudes and longitudes in degrees.
-    second : float (m, 2)
-
-    Returns
-    -------
-    float64 (n, m)
-        In km; NaN for a coordinate of NaN.
+    Points are latitudes and longitudes in degrees, (n, 2) and (m, 2); a coordinate of NaN gives NaN.
 
     References
     ----------
@@ -66,15 +57,10 @@ def compute_great_circle_km(first: np.ndarray, second: np.ndarray) -> np.ndarray
 
 
 def label_places(pictures: Sequence[Picture], within_km: float = PLACE_KM) -> np.ndarray:
-    """Give the pictures taken at the same place the same number, in the order of each place's first picture.
+    """Label each picture with the number of its place, from 0 in the order of their first pictures: int64 (n,).
 
-    Two plants are at the same place if they are closer than `within_km`, or if a chain of such plants joins them. As a
-    plant without coordinates may be anywhere, all of these form one place.
-
-    Returns
-    -------
-    int64 (n,)
-        From 0; equal for all pictures of a plant.
+    Two plants are at the same place if they are closer than `within_km`, or if a chain of such plants joins them; all
+    pictures of a plant are at one place. As a plant without coordinates may be anywhere, all of these form one place.
     """
     import numpy as np
     from scipy.sparse import coo_array

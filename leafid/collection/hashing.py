@@ -23,7 +23,7 @@ def hash_file(file: str | os.PathLike[str]) -> str:
 
 
 def compute_fingerprint(pictures: Iterable[Picture]) -> str:
-    """Return the SHA-256, in hexadecimal digits, of the files and labels of pictures in any order, wherever they are.
+    """Hash the files and labels of pictures, in any order and wherever they are: SHA-256 in hexadecimal digits.
 
     It covers each picture's name, type, species, plant and content.
     """

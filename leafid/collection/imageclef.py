@@ -56,21 +56,9 @@ def read(path: Path) -> Collection:
 
 
 def read_picture(xml: Path, folder: Path | None = None, part: str | None = None) -> tuple[Picture, list[str]]:
-    """Read an XML file.
+    """Read an XML file; also return the problems of optional fields, which are ignored.
 
-    Parameters
-    ----------
-    xml : Path
-    folder : Path, optional
-        The picture's folder; by default that of the XML file.
-    part : str, optional
-        A picture of ``train`` must have a species.
-
-    Returns
-    -------
-    picture : Picture
-    problems : list of str
-        Optional fields that were not understood and are ignored.
+    The picture is in `folder`, by default that of the XML file. A picture of the part ``train`` must have a species.
 
     Raises
     ------

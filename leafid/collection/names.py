@@ -68,11 +68,8 @@ def _take_first_name(words: list[str]) -> list[str]:
 def parse_date(text: str) -> str:
     """Convert a date to ISO 8601, as precise as it is given; the time of day is dropped.
 
-    Parameters
-    ----------
-    text : str
-        ``dd/mm/yy``, ``dd/mm/yyyy``, ``yyyy/mm/dd``, ``yyyy/mm`` or ``yyyy``, separated by ``/``, ``-`` or ``.``,
-        optionally followed by ``hh:mm``. Years of two digits are 1970 to 2069.
+    Accepts ``dd/mm/yy``, ``dd/mm/yyyy``, ``yyyy/mm/dd``, ``yyyy/mm`` and ``yyyy``, separated by ``/``, ``-`` or ``.``,
+    optionally followed by ``hh:mm``. Years of two digits are 1970 to 2069.
 
     Examples
     --------

@@ -60,11 +60,9 @@ class Taxon:
 
     Attributes
     ----------
-    species : str
+    species
         As a run file writes it: ``Genus species``, with a token ``x`` before the hybrid part of a hybrid's name.
-    genus, family, order : str or None
-        `genus` is the start of the species name.
-    identifier : str or None
+    identifier
         The collection's own for the species; runs may use it in place of the name.
     """
 
@@ -91,13 +89,14 @@ class Picture:
 
     Attributes
     ----------
-    plant : str or None
+    plant
         Identifier of the individual plant.
-    date : str or None
+    date
         ISO 8601, as precise as the source: ``2010-07-06``, ``2010-07``, ``2010``.
-    vernacular_names : tuple of str
+    vernacular_names
         Common names, in the source's order.
-    part : {"train", "val", "test"} or None
+    part
+        ``train``, ``val`` or ``test``.
     """
 
     file: Path

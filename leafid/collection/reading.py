@@ -56,7 +56,8 @@ READERS: dict[str, Reader] = {
 def read_collection(path: Paths, layout: str | None = None, *, unlabelled: bool = False) -> Collection:
     """Read a collection: list its pictures with their metadata, without opening any picture.
 
-    Pictures that can't be used are left out and named in the collection's problems.
+    Pictures that can't be used are left out and named in the collection's problems. The order of pictures doesn't
+    depend on the file system.
 
     Parameters
     ----------
@@ -67,11 +68,6 @@ def read_collection(path: Paths, layout: str | None = None, *, unlabelled: bool 
         Detected by default.
     unlabelled : bool, default False
         In species folders, list also pictures of unknown species, for a caller that needs no labels.
-
-    Returns
-    -------
-    Collection
-        With pictures in an order that doesn't depend on the file system.
 
     Raises
     ------

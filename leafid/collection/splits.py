@@ -15,16 +15,11 @@ if TYPE_CHECKING:
 
 
 def split_by_plant(pictures: Sequence[Picture], n_folds: int, seed: int) -> list[np.ndarray]:
-    """Distribute the plants of every species evenly over folds.
+    """Distribute the plants of every species evenly over folds; returns the indices of each fold's pictures, ascending.
 
     In an order shuffled by the seed, each plant goes to the fold with the fewest plants of its species so far, then the
     fewest pictures of its species, then the fewest pictures. A picture of unknown plant counts as a plant of its own.
-
-    Returns
-    -------
-    list of ndarray of int64
-        The indices of each fold's pictures, ascending. Every index occurs once, and which pictures share a fold doesn't
-        depend on the order of the pictures.
+    Which pictures share a fold doesn't depend on the order of the pictures.
 
     Raises
     ------
@@ -66,12 +61,7 @@ def split_by_place(
     """Distribute whole places, as `label_places` finds them, over folds, so that a model is tested at unseen places.
 
     Each place, those with many plants first and equal ones in an order shuffled by the seed, goes to the fold with the
-    fewest plants so far.
-
-    Returns
-    -------
-    list of ndarray of int64
-        As of `split_by_plant`; the pictures of a plant share a fold, too.
+    fewest plants so far. Returns indices as `split_by_plant` does; the pictures of a plant share a fold, too.
 
     Raises
     ------

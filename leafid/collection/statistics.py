@@ -17,17 +17,8 @@ if TYPE_CHECKING:
 def lorenz_curve(counts: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     """Compute which share of all pictures the species with the fewest pictures hold.
 
-    Parameters
-    ----------
-    counts : array-like of float, shape (n,)
-        Number of pictures of each species, in any order.
-
-    Returns
-    -------
-    species_share : ndarray of float64, shape (n + 1,)
-        0, 1/n, … 1: the share of species, from the one with the fewest pictures.
-    picture_share : ndarray of float64, shape (n + 1,)
-        The share of pictures that these hold, 0 to 1; never above `species_share`.
+    From the number of pictures of each of n species, returns the shares of species 0, 1/n, … 1, from the one with the
+    fewest pictures, and the shares of pictures that these hold; both float64 (n + 1,), 0 to 1.
 
     Raises
     ------

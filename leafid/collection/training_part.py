@@ -17,13 +17,8 @@ def select_training_pictures(
 ) -> list[Picture]:
     """Choose the labelled pictures of the training part, or of all parts where there is none, each of a known type.
 
-    Parameters
-    ----------
-    pictures : sequence of Picture
-    assume_type : AcquisitionType, optional
-        Take every picture for one of this type. Without it, pictures of unknown type are left out, with a warning.
-    source : str
-        What messages call the collection.
+    With `assume_type`, every picture counts as one of this type. Without it, pictures of unknown type are left out,
+    with a warning. Messages call the collection `source`.
 
     Raises
     ------

@@ -14,14 +14,7 @@ from leafid.segmentation.result import Image
 
 @dataclass(frozen=True, slots=True)
 class Augmentation:
-    """Which augmented picture takes the place of a picture.
-
-    Attributes
-    ----------
-    kind : {"jitter", "composite"}
-    number : int
-        From 1: which of the pictures of that kind.
-    """
+    """An augmented picture that takes the place of a picture: the first, second, … of its kind."""
 
     kind: Literal["jitter", "composite"]
     number: int

@@ -43,12 +43,7 @@ class FeatureCache:
     that no value is ever outdated. Every value has a checksum; a damaged value counts as missing. Once the cache is
     open, its errors don't stop the work: the first is logged, and the work continues without the cache.
 
-    Parameters
-    ----------
-    folder : path-like
-        Where the database is; created if it is missing.
-    limit : int, default 4 GiB
-        Bytes of values; beyond it, the least recently used values are removed.
+    The folder is created if it is missing. Beyond `limit` bytes of values, the least recently used are removed.
 
     Raises
     ------
@@ -98,14 +93,14 @@ class FeatureCache:
         )
 
     def clear(self) -> int:
-        """Remove all values, and free the space on disk; gives the number of values removed."""
+        """Remove all values, and free the space on disk; returns the number of values removed."""
         n_removed = self._execute("DELETE FROM vectors", [()])
         with self._tolerate_errors("written"):
             self._connection.execute("VACUUM")
         return n_removed
 
     def shrink(self) -> int:
-        """Remove the least recently used values until the limit is met; gives their number."""
+        """Remove the least recently used values until the limit is met; returns their number."""
         excess = -self.limit
         with self._tolerate_errors("read"):
             excess += int(self._connection.execute("SELECT TOTAL(LENGTH(value)) FROM vectors").fetchone()[0])
@@ -166,7 +161,7 @@ class FeatureCache:
         return rows
 
     def _execute(self, statement: str, rows: Sequence[tuple]) -> int:
-        """Change rows, all or none of them; gives the number of changed rows."""
+        """Change rows, all or none of them; returns the number of changed rows."""
         with self._tolerate_errors("written"), self._connection:
             return self._connection.executemany(statement, rows).rowcount
         return 0
@@ -201,7 +196,7 @@ def choose_cache_folder() -> Path:
 
 
 def locate_database(folder: Path) -> Path:
-    """Give the path of the database in a cache folder; raise `LeafidError` where the folder is a file."""
+    """Return the path of the database in a cache folder; raise `LeafidError` where the folder is a file."""
     if folder.exists() and not folder.is_dir():
         raise LeafidError(f"{folder}: expected a folder for the feature cache, found a file; name another --cache")
     return folder / "vectors.sqlite"
@@ -254,7 +249,7 @@ def _checksum(value: bytes) -> bytes:
 
 
 def _verify(stored: object) -> bytes | None:
-    """Give the value that was stored with its checksum; None where they don't match."""
+    """Return the value that was stored with its checksum; None where they don't match."""
     if not isinstance(stored, bytes) or stored[:_CHECKSUM_SIZE] != _checksum(stored[_CHECKSUM_SIZE:]):
         return None
     return stored[_CHECKSUM_SIZE:]

@@ -26,15 +26,7 @@ _log = logging.getLogger(__name__)
 
 
 def learn_encoders(pictures: Sequence[Picture], recipe: Recipe, loader: FeatureLoader, seed: int) -> dict[str, Encoder]:
-    """Learn the encoders of the experts on local patches, by the expert's name.
-
-    Parameters
-    ----------
-    pictures : sequence of Picture
-        Labelled; sampled evenly over the species.
-    recipe : Recipe
-    loader : FeatureLoader
-    seed : int
+    """Learn the encoders of the experts on local patches, by the expert's name, from pictures sampled over the species.
 
     Raises
     ------
@@ -60,8 +52,8 @@ def _learn_encoder(
 ) -> tuple[Encoder, str | None]:
     """Learn an encoder from the types that the expert names; where these show too few features, from all types.
 
-    Where all types show too few (grey pictures have no edges between hues), the encoder says nothing; the problem is
-    given beside it.
+    Where all types show too few (grey pictures have no edges between hues), the encoder is fitted to repeated features
+    or zeros and distinguishes nothing; the problem is returned with it.
     """
     encoder = patches.make_encoder(seed)
     # An expert that names the types of its codebook shares it, and all its vectors, with other recipes.

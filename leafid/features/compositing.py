@@ -46,23 +46,9 @@ def composite_photo(image: Image, leaf: Segmentation, number: int, longest_side:
 
     There are few photos of leaves on the tree, of few plants, but many scans of the same species. A composited photo
     has what a scan lacks: leaves in perspective that overlap and shade each other, in uneven light, in front of leaves
-    that are out of focus. Odd numbers give a branch, even numbers a nearly single leaf.
-
-    Parameters
-    ----------
-    image : ndarray of uint8, shape (H, W, 3)
-        BGR.
-    leaf : Segmentation
-        Of that image.
-    number : int
-        From 1. The result depends on it and on the content of the image alone.
-    longest_side : int
-        Of the photo, in pixels.
-
-    Returns
-    -------
-    ndarray of uint8, shape (rows, cols, 3)
-        Four to three, landscape or upright; the image itself where it has no leaf.
+    that are out of focus. Odd numbers give a branch, even numbers a nearly single leaf; the result depends on the
+    number and on the content of the image alone. It is four to three, landscape or upright, with `longest_side` in
+    pixels; an image without a leaf is returned as it is.
 
     References
     ----------

@@ -25,15 +25,7 @@ FEATURE_VERSION = 12
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """The features of a picture.
-
-    Attributes
-    ----------
-    vectors : dict of str to float16 or float32 (d,)
-        By the expert's name.
-    confidence : float
-        Confidence of the segmentation, from 0 to 1.
-    """
+    """The features of a picture: vectors by the expert's name, and the confidence of the segmentation (0 to 1)."""
 
     vectors: dict[str, np.ndarray]
     confidence: float
@@ -43,15 +35,8 @@ class Features:
 class FeatureExtractor:
     """Extracts the features of pictures; small enough to be sent to worker processes.
 
-    Attributes
-    ----------
-    experts : dict of str to Expert
-    encoders : dict of str to Encoder
-        Of the experts on local patches.
-    longest_side : int
-        Pictures are first reduced to it, in pixels.
-    augmentation : Augmentation, optional
-        Extract the features of the augmented picture in place of the picture.
+    Pictures are first reduced to `longest_side` pixels. With an augmentation, the features are those of the augmented
+    picture.
     """
 
     experts: dict[str, Expert]
@@ -60,7 +45,7 @@ class FeatureExtractor:
     augmentation: Augmentation | None = None
 
     def feature_key(self, name: str) -> str:
-        """Hash all that decides about an expert's vector of a picture."""
+        """Hash everything that decides an expert's vector of a picture."""
         words = [FEATURE_VERSION, self.longest_side, self.experts[name].features.feature_key()]
         if self.augmentation:
             words.append(f"{self.augmentation.kind} {self.augmentation.number}")
@@ -73,20 +58,9 @@ class FeatureExtractor:
     def extract(
         self, image: np.ndarray, acquisition_type: AcquisitionType, names: Sequence[str] | None = None
     ) -> Features:
-        """Extract the features of a picture.
+        """Extract the features of a picture, of all experts or of those with some names.
 
-        Parameters
-        ----------
-        image : uint8 (H, W, 3)
-            BGR.
-        acquisition_type : AcquisitionType
-            Decides how the leaf is segmented.
-        names : sequence of str, optional
-            Of the experts; by default all.
-
-        Returns
-        -------
-        Features
+        The acquisition type decides how the leaf is segmented.
         """
         if self.augmentation:
             image, acquisition_type = augment(image, acquisition_type, self.augmentation, self.longest_side)
@@ -106,11 +80,7 @@ class FeatureExtractor:
 class PictureViews:
     """Views of a picture that several experts share; each is made when it is first used.
 
-    Parameters
-    ----------
-    image : uint8 (H, W, 3)
-    segmentation : Segmentation
-        Of that image. If it found no leaf, the whole picture counts as leaf.
+    If the segmentation found no leaf, the whole picture counts as leaf.
     """
 
     def __init__(self, image: np.ndarray, segmentation: Segmentation) -> None:
@@ -131,23 +101,10 @@ class PictureViews:
         return cv2.cvtColor(self.image, cv2.COLOR_BGR2GRAY)
 
     def crop(self, view: str, size: int, *, grey: bool = False) -> tuple[np.ndarray, np.ndarray | None]:
-        """Crop a view of the picture to a size, with its leaf region.
+        """Crop a view, as `leafid.recipes.recipe.LocalPatches` names it, to a longest side of `size` pixels.
 
-        Parameters
-        ----------
-        view : {"leaf", "upright", "picture"}
-            As in `leafid.recipes.recipe.LocalPatches`.
-        size : int
-            Longest side, in pixels.
-        grey : bool, default False
-            In grey instead of colour.
-
-        Returns
-        -------
-        image : ndarray of uint8, shape (h, w, 3) or (h, w)
-            BGR or grey; square but for the whole picture.
-        region : ndarray of bool, shape (h, w), or None
-            The leaf; None for the whole picture.
+        Returns the picture in BGR or grey, square but for the whole picture, and the leaf's region; None for the whole
+        picture.
         """
         key = (view, size, grey)
         if key not in self._crops:
@@ -161,18 +118,7 @@ class PictureViews:
 
 
 def extract_local_features(views: PictureViews, patches: LocalPatches) -> LocalFeatures:
-    """Extract the local features of a picture.
-
-    Parameters
-    ----------
-    views : PictureViews
-        Of the picture.
-    patches : LocalPatches
-
-    Returns
-    -------
-    LocalFeatures
-        As long as `leafid.descriptors.local.registry` says; none where no patch fits the settings.
+    """Extract the local features of a picture; none where no patch fits the settings.
 
     Raises
     ------
@@ -197,21 +143,6 @@ def make_views(image: np.ndarray, acquisition_type: AcquisitionType) -> PictureV
 def sample_features(
     image: np.ndarray, acquisition_type: AcquisitionType, patches: LocalPatches, per_picture: int, seed: int
 ) -> LocalFeatures:
-    """Sample local features of a picture, to learn an encoder from.
-
-    Parameters
-    ----------
-    image : uint8 (H, W, 3)
-    acquisition_type : AcquisitionType
-    patches : LocalPatches
-    per_picture : int
-        Maximum number of features.
-    seed : int
-        Decides, alone, which are chosen.
-
-    Returns
-    -------
-    LocalFeatures
-    """
+    """Sample at most `per_picture` local features of a picture, to learn an encoder from."""
     features = extract_local_features(make_views(image, acquisition_type), patches)
     return features.take(np.sort(np.random.default_rng(seed).permutation(len(features))[:per_picture]))

@@ -22,20 +22,9 @@ def jitter_picture(image: Image, number: int, acquisition_type: AcquisitionType)
     """Tilt a picture (odd numbers), or change its light and make it less sharp (even numbers).
 
     Descriptors change more with the leaf's position and the light than between species, and a few plants of a species
-    don't show how. Classifiers that also learn from jittered pictures learn to ignore such changes.
-
-    Parameters
-    ----------
-    image : ndarray of uint8, shape (H, W, 3)
-        BGR.
-    number : int
-        From 1. The result depends on it and on the content of the picture alone.
-    acquisition_type : AcquisitionType
-        A tilted sheet is continued beside its edges; a tilted photo is enlarged to fill its frame.
-
-    Returns
-    -------
-    ndarray of uint8, shape (H, W, 3)
+    don't show how. Classifiers that also learn from jittered pictures learn to ignore such changes. The result depends
+    on the number, the type and the content of the picture alone: a tilted sheet is continued beside its edges, a tilted
+    photo is enlarged to fill its frame.
 
     References
     ----------

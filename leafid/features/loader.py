@@ -49,12 +49,12 @@ class _Source:
 
     Attributes
     ----------
-    keys : dict of str to str
-        By the name of each value: all that decides about it, beside the picture.
-    longest_side : int
+    keys
+        By the name of each value: all that decides it, beside the picture.
+    longest_side
         Pictures are reduced to it when they are read, in pixels.
-    compute : callable
-        ``compute(image, picture, names)`` gives the values with these names.
+    compute
+        ``compute(image, picture, names)`` returns the values with these names.
     """
 
     keys: dict[str, str]
@@ -81,13 +81,13 @@ class FeatureLoader:
 
     Attributes
     ----------
-    cache : FeatureCache or None
+    cache
         None: everything is computed.
-    jobs : int
+    jobs
         Worker processes; the results don't depend on it.
-    progress : callable
+    progress
         ``progress(items, total, caption)`` passes the items on.
-    unreadable : dict of Path to str
+    unreadable
         Pictures that could not be read so far, with the message.
     """
 
@@ -116,7 +116,7 @@ class FeatureLoader:
     def stream(
         self, pictures: Sequence[Picture], extractor: FeatureExtractor, progress: Progress | None = None
     ) -> Generator[Features | None, None, None]:
-        """Yield what `load` gives, picture by picture, holding a few at a time.
+        """Yield what `load` returns, picture by picture, holding a few at a time.
 
         A caller that may stop early closes the generator: what was computed by then is cached.
         """
@@ -158,10 +158,7 @@ class FeatureLoader:
     ) -> Generator[T | None, None, None]:
         """Apply a function to pictures, or to an item for each, on the workers.
 
-        Yields
-        ------
-        result of the function, or None
-            None where it raises an error, which is noted in `unreadable`.
+        Where it raises an error, the result is None, and the error is noted in `unreadable`.
         """
         guarded = list(zip(pictures, items or pictures, strict=True))
         outcomes = ordered_map(partial(_call_guarded, function), guarded, jobs or self.jobs) if guarded else iter(())
@@ -213,7 +210,7 @@ class FeatureLoader:
     def _compute(
         self, lookups: Sequence[_Lookup], source: _Source, jobs: int | None = None
     ) -> Generator[tuple[str, NamedArrays] | None, None, None]:
-        """Compute what is missing; gives the hash of what was read and the values, None where it can't be read."""
+        """Compute what is missing; yields the hash of what was read and the values, None where it can't be read."""
         pictures = [lookup.picture for lookup in lookups]
         return self.map_pictures(partial(_compute_missing, source), pictures, lookups, jobs)
 
@@ -260,7 +257,7 @@ class FeatureLoader:
 
 
 def get_type(picture: Picture) -> AcquisitionType:
-    """Give the acquisition type of a picture; raise `LeafidError` where it is not known."""
+    """Return the acquisition type of a picture; raise `LeafidError` where it is not known."""
     if picture.type is None:
         raise LeafidError(f"{picture.file}: the acquisition type is not known; give it with --assume-type")
     return picture.type
@@ -292,7 +289,7 @@ def _compute_missing(source: _Source, lookup: _Lookup) -> tuple[str, NamedArrays
 
 
 def _call_guarded(function: Callable[[Any], T], guarded: tuple[Picture, Any]) -> tuple[T | None, str | None]:
-    """Give the result, or the message of what was raised: one bad picture must not cost the work on the others."""
+    """Return the result, or the message of what was raised: one bad picture must not cost the work on the others."""
     picture, item = guarded
     try:
         return function(item), None

@@ -11,21 +11,10 @@ from leafid.collection.picture import Picture
 
 
 def sample_by_plant(pictures: Sequence[Picture], limit: int, seed: int) -> np.ndarray:
-    """Sample whole plants, up to a number of pictures.
+    """Sample whole plants, up to a number of pictures; returns ascending indices.
 
-    Parameters
-    ----------
-    pictures : sequence of Picture
-    limit : int
-        Maximum number of pictures, at least 1. Plants with more pictures are skipped; if all have more, some pictures
-        of one plant are taken.
-    seed : int
-        Decides, with the names of the plants, which are sampled.
-
-    Returns
-    -------
-    int64 (k,)
-        Indices of pictures, ascending.
+    Plants with more pictures than `limit` are skipped; if all have more, some pictures of one plant are taken. The
+    sample depends on the seed and the names of the plants.
     """
     if len(pictures) <= limit:
         return np.arange(len(pictures))

@@ -16,13 +16,13 @@ class Key:
 
     Attributes
     ----------
-    help : str
+    help
         For docs/formats.md, in Markdown.
-    parse : callable
+    parse
         Checks and converts a value from TOML; raises `LeafidError` with what was expected and what was found.
-    name : str
+    name
         In the recipe, where the field has another name.
-    default : str
+    default
         How the default is documented, where it is not the field's own.
     """
 

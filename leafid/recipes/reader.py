@@ -33,13 +33,7 @@ _RENAMED_KEYS = {
 
 
 def load_recipe(name: str, acquisition_type: AcquisitionType) -> Recipe:
-    """Read the recipe of an acquisition type.
-
-    Parameters
-    ----------
-    name : str
-        A shipped recipe (`list_recipes`), a folder with a ``<type>.toml`` in it, or a ``.toml`` file.
-    acquisition_type : AcquisitionType
+    """Read the recipe of an acquisition type: a shipped one, a folder with a ``<type>.toml``, or a ``.toml`` file.
 
     Raises
     ------

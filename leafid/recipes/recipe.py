@@ -25,7 +25,7 @@ class Measures:
     families: tuple[str, ...] = families("for `measures`: a list of descriptor families (`leafid describe --list`)")
 
     def feature_key(self) -> str:
-        """Give all settings that decide about a picture's vector; JSON."""
+        """Encode all settings that decide a picture's vector; JSON."""
         return json.dumps(_read_keys(self))
 
 
@@ -101,7 +101,7 @@ class LocalPatches:
         return make_encoder(self.encoder, self.modes, self.components, self.position, seed)
 
     def feature_key(self) -> str:
-        """Give all settings that decide about a picture's vector, except what an encoder learned; JSON."""
+        """Encode all settings that decide a picture's vector, except what an encoder learned; JSON."""
         # The types that the codebook was learned from don't matter: the codebook itself shows what was learned.
         return json.dumps(_read_keys(self) | {"codebook_types": None}, sort_keys=True)
 
@@ -175,13 +175,13 @@ class Expert:
         return cls(kind(**parts[0]), ClassifierSettings(**parts[1]), **parts[2])
 
     def to_keys(self) -> dict[str, Any]:
-        """Give the values by recipe key, as `from_keys` takes them."""
+        """Return the values by recipe key, as `from_keys` takes them."""
         return {"descriptor": self.features.descriptor, **_read_keys(self.features), **_read_keys(self.classifier)} | (
             _read_keys(self)
         )
 
     def with_keys(self, **values: Any) -> Expert:
-        """Give the same expert with some values by recipe key changed."""
+        """Return the same expert with some values by recipe key changed."""
         return self.from_keys(**{**self.to_keys(), **values})
 
 
@@ -227,7 +227,7 @@ class Recipe:
         return replace(self, type=other.type, summary=other.summary) == other
 
     def to_dict(self) -> dict[str, Any]:
-        """Give plain data that `leafid.recipes.reader.parse_recipe` reads back."""
+        """Return plain data that `leafid.recipes.reader.parse_recipe` reads back."""
         return {**_read_keys(self), "experts": {name: expert.to_keys() for name, expert in self.experts.items()}}
 
 
