@@ -1,6 +1,7 @@
 """The house rules of docs/architecture.md, held against the imports themselves."""
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -79,6 +80,20 @@ def test_a_room_imports_only_what_stands_before_it(path):
 def test_every_room_is_known():
     folders = {path.name for path in PACKAGE.iterdir() if path.is_dir() and (path / "__init__.py").exists()}
     assert folders == set(ROOMS) - {"api", "sklearn"}
+
+
+def test_the_page_lists_every_room_in_order_and_only_files_that_exist():
+    page = (PACKAGE.parent / "docs" / "architecture.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^\| `(\w+)/` \|", page, re.MULTILINE)
+    assert listed == [room for room in ROOMS if (PACKAGE / room).is_dir()]
+    folder = PACKAGE
+    for name in re.findall(r"`([\w/]+\.py)`", page):
+        # A bare name is in the folder of the file named before it.
+        file = folder / name if "/" not in name and (folder / name).exists() else PACKAGE / name
+        assert file.exists() or (PACKAGE.parent / name).exists(), (
+            f"docs/architecture.md names {name}, which doesn't exist"
+        )
+        folder = file.parent
 
 
 @pytest.mark.parametrize("path", LIBRARY, ids=lambda path: str(path.relative_to(PACKAGE)))
