@@ -19,6 +19,8 @@ from leafid.identification.prediction import predict
 from leafid.identification.training import train
 from leafid.recipes.reader import load_recipe
 
+pytestmark = pytest.mark.slow
+
 SAMPLE = Path(__file__).parents[1] / "data" / "sample"
 TRAINING_PLANTS = 2
 RECIPE_FLOORS = {

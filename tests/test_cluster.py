@@ -20,6 +20,8 @@ from leafid.cluster import DaskWorkers, WorkerRequirements, check_cluster_addres
 from leafid.errors import LeafidError, UsageError
 from leafid.parallel import ordered_map
 
+pytestmark = pytest.mark.slow
+
 needs_dask = pytest.mark.skipif(find_spec("distributed") is None, reason="needs Dask: pip install distributed")
 
 

@@ -48,6 +48,7 @@ def test_every_data_file_is_shipped(setup_cfg):
     assert wanted <= shipped
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(
     not builds_wheels(), reason="building a wheel without a network needs setuptools 71 (the extra 'test')"
 )

@@ -65,6 +65,7 @@ def test_errors_of_workers_pass_unchanged(jobs):
         list(ordered_map(fail, range(6), jobs))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="kills a process")
 def test_killed_worker_is_reported_in_one_line():
     """A system that is out of memory kills processes like this."""
@@ -136,6 +137,7 @@ def test_joblib_backend_of_the_caller_is_used():
     assert {process for process, _, _ in found} == {os.getpid()}
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks processes up in /proc")
 def test_workers_exit_when_the_parent_is_killed(tmp_path):
     """Workers of loky wait for work for minutes by default."""

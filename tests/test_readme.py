@@ -1,15 +1,15 @@
-"""What README.md shows is what the program prints.
+"""README.md shows what the program prints.
 
-Each ``console`` block is run in a folder that has `data/` in it; blocks share that folder, from the top of the
-page to its end. A comment above a block says how its output is compared:
+Each ``console`` block is run in a folder with `data/`. The blocks share that folder, in the order of the page. A comment
+above a block says how its output is compared:
 
     (none)                      exactly
-    <!-- test: numbers -->      any other number may stand where a number stands
-    <!-- test: shape -->        as many lines, each with as many words: what a model says changes with its recipe
-    <!-- test: own model -->    as shape; needs the model that comes along, and a real leaf: LEAFID_REAL_DATA
-    <!-- test: not run: … -->   not at all, and why
+    <!-- test: numbers -->      numbers may differ
+    <!-- test: shape -->        the same number of lines, and of words in each: answers depend on the recipe
+    <!-- test: own model -->    as shape; needs the bundled model, and a real leaf from LEAFID_REAL_DATA
+    <!-- test: not run: … -->   not at all, with the reason
 
-With LEAFID_UPDATE_README=1 in the environment the page is written anew with the output that was found.
+With LEAFID_UPDATE_README=1 in the environment, the output in the page is replaced by the output of this run.
 """
 
 import io
@@ -21,13 +21,14 @@ from pathlib import Path
 
 import pytest
 
-from leafid.cli.main import COMMANDS, main
+from leafid.cli.main import COMMANDS, GROUPS, main
 from leafid.console.environment import Environment
 from leafid.errors import LeafidError
 from leafid.identification.bundled import default_model
 
 REPOSITORY = Path(__file__).parents[1]
 README = REPOSITORY / "README.md"
+DOCS = sorted(f"docs/{file.name}" for file in (REPOSITORY / "docs").glob("*.md"))
 _BLOCK = re.compile(r"(?:<!-- test: (?P<how>[^>]*?) -->\n)?```console\n(?P<text>.*?)```\n", re.DOTALL)
 _FILE = re.compile(r"```toml\n# (?P<name>[\w.-]+)\n(?P<text>.*?)```\n", re.DOTALL)
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
@@ -96,7 +97,7 @@ def place(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def shared():
-    """What each command printed, for LEAFID_UPDATE_README."""
+    """The output of each command, for LEAFID_UPDATE_README."""
     found: dict[str, str] = {}
     yield found
     if os.environ.get("LEAFID_UPDATE_README"):
@@ -107,6 +108,7 @@ def shared():
         README.write_text(page, encoding="utf-8")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", range(len(blocks(README.read_text(encoding="utf-8")))))
 def test_a_command_prints_what_the_page_shows(number, place, shared, monkeypatch, request):
     block = blocks(README.read_text(encoding="utf-8"))[number]
@@ -125,21 +127,20 @@ def test_a_command_prints_what_the_page_shows(number, place, shared, monkeypatch
     check(block, shared)
 
 
-# A chestnut of a collection that the model was not trained on.
+# A chestnut from a collection that the model was not trained on.
 MY_LEAF = "iPAD2_C14_EX01.JPG"
 
 
 def test_every_main_command_is_shown():
     page = README.read_text(encoding="utf-8")
     shown = {command.split()[1] for block in blocks(page) for command, _ in block.calls() if "leafid" in command}
-    others = {name for name in COMMANDS if name.startswith("evaluate-")} | {"check-annotation"}
-    assert set(COMMANDS) - others <= shown
-    # The rest is named by the help, which the page shows.
+    assert set(COMMANDS) - set(GROUPS["other tasks"]) - {"evaluate-hierarchy"} <= shown
+    # The help, which the page shows, lists the others.
     assert "--help" in shown
 
 
-def test_links_lead_somewhere():
-    for name in ("README.md", "CONTRIBUTING.md", "docs/architecture.md", "docs/formats.md", "models/README.md"):
+def test_linked_files_exist():
+    for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "data/README.md", "models/README.md", *DOCS):
         file = REPOSITORY / name
         for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", file.read_text(encoding="utf-8")):
             if not target.startswith(("http:", "https:", "mailto:")):
@@ -157,5 +158,5 @@ def test_links_lead_somewhere():
         ("Acer opalus 1\n", "Tilia cordata 2\n", "shape", True),
     ],
 )
-def test_outputs_are_compared_as_the_page_asks(first, second, how, same):
+def test_outputs_are_compared_as_the_comment_says(first, second, how, same):
     assert (comparable(first, how) == comparable(second, how)) is same

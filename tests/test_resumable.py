@@ -177,6 +177,7 @@ def test_second_process_is_refused(tmp_path):
     assert (tmp_path / "run").read_text() == WHOLE
 
 
+@pytest.mark.slow
 def test_lock_ends_with_a_killed_process(tmp_path):
     script = f"""
 import os, signal

@@ -77,6 +77,7 @@ def test_a_model_has_to_know_the_type(model, test_pictures):
         list(model.identify(test_pictures, assume_type="drawing"))
 
 
+@pytest.mark.slow
 def test_train_save_and_load(drawn, small_recipe, drawn_model, tmp_path):
     collection = leafid.read_collection(drawn)
     trained = leafid.train(collection.part("train"), recipe=str(small_recipe), cache=tmp_path / "cache")

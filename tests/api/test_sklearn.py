@@ -93,6 +93,7 @@ def test_classifier_takes_images(scans, classifier):
     assert fitted.predict(images[:2]).shape == (2,)
 
 
+@pytest.mark.slow
 def test_classifier_in_cross_validation_and_grid_search(scans, classifier):
     files, species, plants = scans
     assert cross_val_score(classifier, files, species, groups=plants, cv=GroupKFold(3)).mean() > 0.3

@@ -84,6 +84,7 @@ def test_a_command_is_measured_in_a_process_of_its_own():
         run(["-c", "nonsense"])
 
 
+@pytest.mark.slow
 def test_the_program_from_end_to_end(tmp_path, capsys, monkeypatch):
     monkeypatch.delenv("LEAFID_REAL_DATA", raising=False)
     monkeypatch.setattr(program, "RESULTS", tmp_path / "results" / "latest.md")

@@ -1,5 +1,7 @@
 """The growing collections of the scaling benchmark, and its tables."""
 
+import pytest
+
 from benchmarks import scaling
 from leafid.collection import read_collection
 
@@ -17,6 +19,7 @@ def test_collections_grow_by_whole_plants(drawn, tmp_path):
     assert plants[1] < plants[2]
 
 
+@pytest.mark.slow
 def test_the_tables_are_markdown(drawn, tmp_path, capsys, monkeypatch):
     scaling.print_ridge_table(40, 2, 8)
     monkeypatch.setattr(scaling, "COMMAND", ("-c", "import sys; open(sys.argv[-1] + '/x', 'w')"))

@@ -110,6 +110,7 @@ def crossval(cli, small_recipe, drawn, drawn_cache):
     return run
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("folds", [[], ["--by-place"]])
 def test_cross_validation_tells_looks_and_context_apart(crossval, folds):
     found = crossval("--folds", 2, "--context", *folds)

@@ -32,6 +32,7 @@ def test_a_table_of_scores(crossval):
     assert sum(fold["pictures"] for fold in figures["folds"]) == 9
 
 
+@pytest.mark.slow
 def test_seeds_deal_the_plants_out_anew(crossval):
     found = crossval("--folds", 2, "--repeats", 2, "--seed", 5, "--only-type", "scan-like", "--json")
     figures = json.loads(found.out)["scan-like"]

@@ -132,6 +132,7 @@ def test_omitted_pictures_are_reported(cli, folder):
     assert outcome.out.splitlines()[-1].startswith("1 pictures, 3 species")
 
 
+@pytest.mark.slow
 def test_the_golden_run(cli, real_data):
     run = real_data / "golden" / "imageclef2011" / "runs" / "alpha.txt"
     outcome = cli("evaluate-hierarchy", real_data / "imageclef2011" / "Train", run, "--format", "csv")

@@ -154,6 +154,7 @@ def test_help(cli):
     assert "examples:" in outcome.out
 
 
+@pytest.mark.slow
 def test_real_training_set(cli, real_data):
     found = json.loads(cli("info", real_data / "imageclef2011", "--quick", "--json", "--jobs", 1).out)
     assert found["total"] == {"pictures": 3254, "species": 71, "plants": 269, "authors": 17}

@@ -68,6 +68,7 @@ def killed(words, number, where="before"):
     assert done.returncode == -signal.SIGKILL, done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options",
     [[], ["--format", "annotation2016", "--top", "2"], ["--set", "average-1.5"]],
@@ -120,6 +121,7 @@ def test_interrupted_later_it_says_how_to_go_on(cli, words, tmp_path, monkeypatc
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", ["model", "option", "picture", "picture of equal size and time", "type"])
 def test_another_question_starts_anew(cli, words, change, tmp_path, drawn_model, pictures):
     run, whole, words = tmp_path / "run", tmp_path / "whole", list(words)

@@ -47,6 +47,7 @@ def digest(file):
     return hashlib.sha256(Path(file).read_bytes()).hexdigest()
 
 
+@pytest.mark.slow
 def test_bytes_depend_neither_on_the_cache_nor_on_the_number_of_processes(train, drawn, drawn_model, tmp_path):
     one = train(drawn, output=tmp_path / "a", type_=None, cache=None)
     two = train(drawn, "--jobs", 2, output=tmp_path / "b", type_=None, cache=tmp_path / "cache")
@@ -259,6 +260,7 @@ def test_wrong_usage(cli, drawn, tmp_path, words, status, expected):
     assert not (tmp_path / "m").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in list_recipes() if name != "default"])
 def test_recipes_by_name(cli, drawn, drawn_cache, tmp_path, name):
     words = [

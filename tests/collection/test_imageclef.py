@@ -267,6 +267,7 @@ def test_hidden_files_are_ignored(tmp_path, add):
     assert (len(collection), collection.problems) == (1, ())
 
 
+@pytest.mark.slow
 def test_real_training_set(real_data):
     collection = read_collection(real_data / "imageclef2011")
     assert collection == read_collection(real_data / "imageclef2011", "imageclef")

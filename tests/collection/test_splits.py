@@ -84,6 +84,7 @@ def test_too_few_plants():
         split_by_plant(make([[9, 9]]), 1, 0)
 
 
+@pytest.mark.slow
 def test_real_folds_are_even(real_data):
     pictures = read_collection(real_data / "imageclef2011").pictures
     folds = split_by_plant(pictures, 5, 0)

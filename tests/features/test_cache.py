@@ -166,6 +166,7 @@ def written(name, n):
     return {f"{name} {n} {part}".encode(): bytes([n % 256]) * 5000 for part in range(4)}
 
 
+@pytest.mark.slow
 def test_two_processes_at_once_and_one_killed(tmp_path):
     both = [writer(tmp_path, name, 40) for name in ("first", "second")]
     killed = writer(tmp_path, "killed", 100_000)

@@ -8,6 +8,7 @@ from leafid.identification.crossvalidation import cross_validate
 SCAN, SHEET = AcquisitionType.SCAN, AcquisitionType.SCAN_LIKE
 
 
+@pytest.mark.slow
 def test_every_picture_is_asked_once_a_seed_and_its_plant_is_never_learned_from(training, recipes, loader, monkeypatch):
     learned = []
 

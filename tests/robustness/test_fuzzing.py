@@ -17,6 +17,8 @@ from fuzz.judging import Watch, find_message_problem, judge
 from fuzz.target import Target, write_input
 from leafid.errors import LeafidError, ProblemsError
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def watch(tmp_path_factory):

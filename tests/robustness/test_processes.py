@@ -15,7 +15,10 @@ import pytest
 
 from benchmarks.robustness.processes import ROOT, find_processes, start, wait_until_ended
 
-pytestmark = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="looks processes up in /proc")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="looks processes up in /proc"),
+]
 
 
 @pytest.fixture

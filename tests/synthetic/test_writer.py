@@ -168,6 +168,7 @@ def test_same_seed_same_bytes_whatever_the_jobs(written, tmp_path):
     assert contents(tmp_path / "again") == contents(written.folder)
 
 
+@pytest.mark.slow
 def test_interrupted_work_is_resumed(written, tmp_path):
     folder = tmp_path / "leaves"
 

@@ -184,6 +184,7 @@ def test_bad_input(cli, boxes, tmp_path, monkeypatch, words, status, message):
     assert message in outcome.err
 
 
+@pytest.mark.slow
 def test_real_masks_moved_aside(cli, real_data, tmp_path):
     (tmp_path / "moved").mkdir()
     (tmp_path / "truth").mkdir()
