@@ -16,7 +16,7 @@ from leafid.tasks.interpretation.metric import (
     score_scene,
 )
 from leafid.tasks.interpretation.picture_errors import average_errors, score_masks, score_objects
-from leafid.tasks.interpretation.region import BoxedObject
+from leafid.tasks.interpretation.region import BoxedObject, make_objects
 
 
 def literal_error(scene: Scene, threshold: float, alpha: float, distance=None) -> float:
@@ -231,6 +231,10 @@ def test_confidence_sharpens_the_recognition_error(one, other):
     assert errors(high)[0] <= errors(low)[0] <= errors(low)[1] <= errors(high)[1]
 
 
+def compare_masks(truth, result):
+    return Scene.from_objects(make_objects(truth), make_objects(result))
+
+
 # A leaf with a stalk and a notch: neither convex nor symmetric.
 def draw_leaf() -> np.ndarray:
     mask = np.zeros((240, 240), np.uint8)
@@ -263,18 +267,14 @@ ALTERATIONS = ("translation", "scale", "rotation", "perspective")
 @pytest.mark.parametrize("kind", ALTERATIONS)
 @pytest.mark.parametrize("direction", [1, -1])
 def test_stronger_alterations_cost_more(kind, direction):
-    errors = [
-        score_scene(Scene.from_masks(draw_leaf(), alter(kind, direction * step))).error for step in range(0, 21, 4)
-    ]
+    errors = [score_scene(compare_masks(draw_leaf(), alter(kind, direction * step))).error for step in range(0, 21, 4)]
     assert errors[0] == 0
     assert all(weaker < stronger for weaker, stronger in itertools.pairwise(errors))
 
 
 @pytest.mark.parametrize("step", [3, 9, 17])
 def test_translations_cost_the_same_either_way(step):
-    forth, back = (
-        score_scene(Scene.from_masks(draw_leaf(), alter("translation", sign * step))).error for sign in (1, -1)
-    )
+    forth, back = (score_scene(compare_masks(draw_leaf(), alter("translation", sign * step))).error for sign in (1, -1))
     assert forth == back
 
 
@@ -290,7 +290,7 @@ def test_a_region_inside_another_costs_nothing_until_the_match_is_lost():
 def test_a_higher_threshold_is_never_milder_for_one_object(threshold):
     for step in range(0, 80, 8):
         moved = np.roll(draw_leaf(), step, axis=0)
-        scene = Scene.from_masks(draw_leaf(), moved)
+        scene = compare_masks(draw_leaf(), moved)
         low, high = (score_scene(scene, Parameters(threshold=t)).error for t in (threshold - 0.1, threshold))
         assert low <= high
 
@@ -310,15 +310,13 @@ def test_bad_parameters_are_refused(arguments, message):
 
 
 def test_labels_need_names_where_others_have_some():
-    with pytest.raises(
-        LeafidError, match="ground truth: expected a class for every label of the mask, found none for 2"
-    ):
-        Scene.from_masks(np.array([[1, 2]]), np.array([[1, 0]]), {1: ObjectName("oak")}, {1: ObjectName("oak")})
+    with pytest.raises(LeafidError, match="expected a class for every label of the mask, found none for 2"):
+        make_objects(np.array([[1, 2]]), {1: ObjectName("oak")})
 
 
 def test_masks_of_other_sizes_are_refused():
     with pytest.raises(LeafidError, match="expected two masks of one size"):
-        Scene.from_masks(np.zeros((3, 4), int), np.zeros((4, 3), int))
+        score_masks(MaskPair("", np.zeros((3, 4), int), np.zeros((4, 3), int), None, None))
 
 
 def test_pictures_and_their_means():
@@ -327,7 +325,8 @@ def test_pictures_and_their_means():
     result[5:15, 7:17] = 1
     oak = ObjectName("oak")
     first = score_masks(MaskPair("a", truth, result, {3: oak, 7: oak}, {1: oak}))
-    assert (first.true_objects, first.objects, first.matches, first.missed, first.invented) == (2, 1, 1, 1, 0)
+    found = first.interpretation
+    assert (found.matches.shape, found.matches.sum(), found.missed, found.invented) == ((2, 1), 1, (1,), ())
     assert first.error == pytest.approx((0.8 * 0.2 + 1) / 2)
     assert first.measures["pas"] == pytest.approx(80 / 120)
     assert first.measures["martin"] == pytest.approx(0.2)

@@ -9,6 +9,7 @@ from hypothesis.extra.numpy import arrays
 from leafid.errors import LeafidError
 from leafid.tasks.interpretation import localisation as loc
 from leafid.tasks.interpretation.box import Box, box_overlap
+from leafid.tasks.interpretation.region import Region
 
 boxes = st.builds(Box, *[st.integers(0, 50)] * 2, *[st.integers(1, 50)] * 2)
 masks = arrays(bool, (7, 6))
@@ -83,7 +84,7 @@ def test_boxes_overlap_as_their_pixels(truth, result):
     for mask, box in zip(canvas, (truth, result), strict=True):
         mask[box.top : box.top + box.height, box.left : box.left + box.width] = True
     assert box_overlap(truth, result) == pytest.approx(loc.pascal_score(*canvas), abs=1e-12)
-    assert loc.make_box(canvas[0]) == truth
+    assert Region(canvas[0]).box == truth
 
 
 @given(masks, masks)
@@ -137,8 +138,6 @@ def test_empty_masks():
     assert loc.figure_of_merit_score(something, nothing) == 0
     assert loc.martin_error(something, nothing) == 1
     assert loc.martin_error(nothing, nothing) == 0
-    with pytest.raises(LeafidError, match="found an empty one"):
-        loc.make_box(nothing)
 
 
 @pytest.mark.parametrize(

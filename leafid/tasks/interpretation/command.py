@@ -216,8 +216,9 @@ def _make_summary(errors: list[PictureError], count_empty: bool) -> Table:
         [name, value, "higher" if metrics[name].higher_is_better else "lower", metrics[name].summary]
         for name, value in average_errors(errors, count_empty=count_empty).items()
     ]
-    true_objects = sum(error.true_objects for error in errors)
-    missed, invented = sum(error.missed for error in errors), sum(error.invented for error in errors)
+    true_objects = sum(len(error.scene.true_names) for error in errors)
+    missed = sum(len(error.interpretation.missed) for error in errors)
+    invented = sum(len(error.interpretation.invented) for error in errors)
     objects = f"{len(errors)} pictures, {true_objects} objects: {missed} missed, {invented} invented"
     notes = [f"{objects}; means over pictures"]
     if empty := sum(math.isnan(error.error) for error in errors):
@@ -232,8 +233,9 @@ def _list_pictures(errors: list[PictureError]) -> Table:
     from leafid.report.tables import Cell, Table
 
     columns = ["picture", "objects", "found", "matches", "missed", "invented", "error", *errors[0].measures]
-    rows: list[list[Cell]] = [
-        [e.picture, e.true_objects, e.objects, e.matches, e.missed, e.invented, e.error, *e.measures.values()]
-        for e in errors
-    ]
+    rows: list[list[Cell]] = []
+    for error in errors:
+        found = error.interpretation
+        counts = [*found.matches.shape, int(found.matches.sum()), len(found.missed), len(found.invented)]
+        rows.append([error.picture, *counts, found.error, *error.measures.values()])
     return Table("", columns, rows)

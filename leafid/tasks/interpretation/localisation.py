@@ -12,7 +12,6 @@ import numpy as np
 
 from leafid.errors import LeafidError
 from leafid.metrics.registry import Metric
-from leafid.segmentation.result import find_bounding_box
 from leafid.tasks.interpretation.box import Box
 
 _ROBIN = "D'Angelo, Herbin, Ratiéville, Robin challenge evaluation principles and metrics, 2006"
@@ -161,37 +160,13 @@ def find_contour(mask: np.ndarray) -> np.ndarray:
     return mask & ~interior
 
 
-def make_box(mask: np.ndarray) -> Box:
-    """Make the smallest box around a mask, bool (H, W), that isn't empty."""
-    row0, row1, col0, col1 = find_bounding_box(mask)
-    if row1 == row0:
-        raise LeafidError("expected a mask with an object, found an empty one")
-    return Box(float(col0), float(row0), float(col1 - col0), float(row1 - row0))
-
-
-def count_common_pixels(truth: np.ndarray, result: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Count the pixels that each label of one mask shares with each label of the other.
-
-    Parameters
-    ----------
-    truth, result : int array (H, W)
-
-    Returns
-    -------
-    common : int array (U, V)
-    true_labels : int array (U,)
-    labels : int array (V,)
-        The labels that occur, in rising order, 0 included.
-    """
+def _refinement_errors(truth: np.ndarray, result: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Count the common pixels of each pair of labels, (U, V), and the shares of the regions missed and in excess."""
     _check_masks(truth, result)
     true_labels, rows = np.unique(truth, return_inverse=True)
     labels, columns = np.unique(result, return_inverse=True)
-    counts = np.bincount(rows.ravel() * len(labels) + columns.ravel(), minlength=len(true_labels) * len(labels))
-    return counts.reshape(len(true_labels), len(labels)), true_labels, labels
-
-
-def _refinement_errors(truth: np.ndarray, result: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    common, _, _ = count_common_pixels(truth, result)
+    common = np.bincount(rows.ravel() * len(labels) + columns.ravel(), minlength=len(true_labels) * len(labels))
+    common = common.reshape(len(true_labels), len(labels))
     return common, 1 - common / common.sum(axis=1, keepdims=True), 1 - common / common.sum(axis=0, keepdims=True)
 
 

@@ -12,8 +12,6 @@ from leafid.errors import LeafidError
 from leafid.metrics.registry import Metric
 from leafid.tasks.interpretation.box import box_intersection
 from leafid.tasks.interpretation.class_distances import Distance
-from leafid.tasks.interpretation.label_masks import ObjectName, ObjectNames
-from leafid.tasks.interpretation.localisation import count_common_pixels
 from leafid.tasks.interpretation.region import BoxedObject
 
 CITATION = "Hemery, Laurent, Emile, Rosenberger, Évaluation d'un résultat d'interprétation d'images"
@@ -63,32 +61,6 @@ class Scene:
             [true.name for true in truth],
             [found.name for found in result],
             np.array([found.confidence for found in result]),
-        )
-
-    @classmethod
-    def from_masks(
-        cls,
-        truth: np.ndarray,
-        result: np.ndarray,
-        true_objects: ObjectNames | None = None,
-        objects: ObjectNames | None = None,
-    ) -> Scene:
-        """Compare two label masks, int (H, W); without names all objects have one class.
-
-        A `LeafidError` is raised when the masks differ in size, or when some but not all labels have names.
-        """
-        common, true_labels, labels = count_common_pixels(truth, result)
-        true_areas, areas = common.sum(axis=1), common.sum(axis=0)
-        rows, columns = true_labels != 0, labels != 0
-        true_names = _look_up_names(true_labels[rows], true_objects, "ground truth")
-        names = _look_up_names(labels[columns], objects, "result")
-        return cls(
-            common[rows][:, columns].astype(float),
-            true_areas[rows].astype(float),
-            areas[columns].astype(float),
-            [true.name for true in true_names],
-            [found.name for found in names],
-            np.array([found.confidence for found in names]),
         )
 
     @property
@@ -225,15 +197,6 @@ def recognition_errors(
     is_same = np.array([[true == found for found in names] for true in true_names], bool).reshape(shape)
     signed_confidences = np.where(is_same, -1.0, 1.0) * np.asarray(confidences, float)[None, :]
     return distances * (1 + signed_confidences) / 2
-
-
-def _look_up_names(labels: np.ndarray, objects: ObjectNames | None, source: str) -> list[ObjectName]:
-    if objects is None:
-        return [ObjectName() for _ in labels]
-    for label in labels:
-        if int(label) not in objects:
-            raise LeafidError(f"{source}: expected a class for every label of the mask, found none for {label}")
-    return [objects[int(label)] for label in labels]
 
 
 def _match_one_to_one(overlap: np.ndarray, local: np.ndarray) -> np.ndarray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from leafid.tasks.interpretation.box import Box
 from leafid.tasks.interpretation.label_masks import MaskPair
 from leafid.tasks.interpretation.localisation import FOM_ALPHA
 from leafid.tasks.interpretation.metric import DEFAULTS, Interpretation, Parameters, Scene, score_scene
-from leafid.tasks.interpretation.region import BoxedObject, align_masks
+from leafid.tasks.interpretation.region import BoxedObject, align_masks, make_objects
 
 
 @dataclass(frozen=True)
@@ -23,33 +23,25 @@ class PictureError:
     Attributes
     ----------
     picture : str
-    true_objects, objects : int
-        Numbers of true and of found objects.
-    matches, missed, invented : int
-        Numbers of matched pairs, and of true and found objects without a match.
-    error : float
-        The interpretation error, 0 to 1; NaN without any true or found object.
+    scene : Scene
+    interpretation : Interpretation
     measures : dict of str to float
         The mean of each localisation metric over the matched pairs, NaN without any; ``martin-gce`` and ``martin-lce``
         concern the whole picture.
-    scene : Scene
-    interpretation : Interpretation
-        The steps that led to the error.
     ignored : int
         Number of found objects that don't count because they are in a crowd.
     """
 
     picture: str
-    true_objects: int
-    objects: int
-    matches: int
-    missed: int
-    invented: int
-    error: float
+    scene: Scene
+    interpretation: Interpretation
     measures: Mapping[str, float]
-    scene: Scene = field(repr=False, compare=False)
-    interpretation: Interpretation = field(repr=False, compare=False)
     ignored: int = 0
+
+    @property
+    def error(self) -> float:
+        """The interpretation error, 0 to 1; NaN without any true or found object."""
+        return self.interpretation.error
 
 
 def score_objects(
@@ -89,7 +81,7 @@ def score_objects(
         masks = [align_masks(true.region, item.region) for true, item in pairs if true.region and item.region]
         merits = [localisation.figure_of_merit_score(true, mask, fom_alpha) for true, mask in masks]
         measures["fom"] = _average(merits)
-    return replace(_make_error(picture, scene, found, measures), ignored=n_ignored)
+    return PictureError(picture, scene, found, measures, n_ignored)
 
 
 def _is_in_crowd(item: BoxedObject, crowds: Sequence[BoxedObject], threshold: float) -> bool:
@@ -99,21 +91,14 @@ def _is_in_crowd(item: BoxedObject, crowds: Sequence[BoxedObject], threshold: fl
 
 
 def score_masks(pair: MaskPair, parameters: Parameters = DEFAULTS, fom_alpha: float = FOM_ALPHA) -> PictureError:
-    """Compare the label mask found for a picture with the true one; boxes are the smallest around the regions.
-
-    `fom_alpha` is the weight of a squared distance in the figure of merit.
-    """
-    scene = Scene.from_masks(pair.truth, pair.result, pair.true_objects, pair.objects)
-    found = score_scene(scene, parameters)
-    true_labels, labels = (labels[labels != 0] for labels in (np.unique(pair.truth), np.unique(pair.result)))
-    regions = [(pair.truth == true_labels[u], pair.result == labels[v]) for u, v in np.argwhere(found.matches)]
-    boxes = [(localisation.make_box(true), localisation.make_box(region)) for true, region in regions]
-    measures = _measure_pairs(scene, found, boxes)
-    merits = [localisation.figure_of_merit_score(true, region, fom_alpha) for true, region in regions]
-    measures["fom"] = _average(merits)
-    measures["martin-gce"] = localisation.martin_gce_error(pair.truth, pair.result)
-    measures["martin-lce"] = localisation.martin_lce_error(pair.truth, pair.result)
-    return _make_error(pair.picture, scene, found, measures)
+    """Compare the label mask found for a picture with the true one; `fom_alpha` as for `score_objects`."""
+    partitions = {
+        "martin-gce": localisation.martin_gce_error(pair.truth, pair.result),
+        "martin-lce": localisation.martin_lce_error(pair.truth, pair.result),
+    }
+    truth, result = make_objects(pair.truth, pair.true_objects), make_objects(pair.result, pair.objects)
+    error = score_objects(pair.picture, truth, result, parameters, fom_alpha=fom_alpha)
+    return replace(error, measures={**error.measures, **partitions})
 
 
 def average_errors(errors: Sequence[PictureError], *, count_empty: bool = False) -> dict[str, float]:
@@ -137,12 +122,6 @@ def _measure_pairs(scene: Scene, found: Interpretation, boxes: Sequence[tuple[Bo
         "pas": _average(scene.overlap[found.matches].tolist()),
         "martin": _average(found.localisation[found.matches].tolist()),
     }
-
-
-def _make_error(picture: str, scene: Scene, found: Interpretation, measures: Mapping[str, float]) -> PictureError:
-    true_objects, objects = found.matches.shape
-    matches, missed, invented = int(found.matches.sum()), len(found.missed), len(found.invented)
-    return PictureError(picture, true_objects, objects, matches, missed, invented, found.error, measures, scene, found)
 
 
 def _average(values: Sequence[float]) -> float:

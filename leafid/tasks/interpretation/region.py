@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from leafid.errors import LeafidError
 from leafid.segmentation.result import find_bounding_box
 from leafid.tasks.interpretation.box import Box
 from leafid.tasks.interpretation.label_masks import ObjectName, ObjectNames
@@ -91,12 +92,20 @@ class BoxedObject(NamedTuple):
 
 
 def make_objects(mask: np.ndarray, names: ObjectNames | None = None) -> list[BoxedObject]:
-    """Make an object of every label of a label mask, int (H, W); without names all have one class."""
+    """Make an object of every label above 0 of a label mask, int (H, W), in rising order.
+
+    Without `names` all objects have one class; with them, a label without a name raises a `LeafidError`.
+    """
+    from scipy.ndimage import find_objects
+
     objects = []
-    for label in np.unique(mask[mask != 0]):
-        row0, row1, col0, col1 = find_bounding_box(mask == label)
-        region = Region(mask[row0:row1, col0:col1] == label, row0, col0)
-        name = names[int(label)] if names else ObjectName()
+    for label, slices in enumerate(find_objects(mask), start=1):
+        if slices is None:
+            continue
+        if names is not None and label not in names:
+            raise LeafidError(f"expected a class for every label of the mask, found none for {label}")
+        name = ObjectName() if names is None else names[label]
+        region = Region(mask[slices] == label, slices[0].start, slices[1].start)
         objects.append(BoxedObject(name.name, region.box, name.confidence, region))
     return objects
 
