@@ -76,7 +76,7 @@ def test_the_blade_is_empty_only_where_the_mask_is(shape, density):
     assert not (blade & ~mask).any()
 
 
-def test_a_stub_less_than_twice_as_long_as_wide_is_no_petiole():
+def test_a_short_petiole_is_removed_and_a_stub_is_not():
     whole, _ = draw_disc_with_stalk(width=12, length=17)
     np.testing.assert_array_equal(remove_petiole(whole), whole)
     whole, disc = draw_disc_with_stalk(width=8, length=24)
