@@ -76,18 +76,9 @@ class Parser(argparse.ArgumentParser):
 
 
 def main(argv: Sequence[str] | None = None, environment: Environment | None = None) -> int:
-    """Run one command.
+    """Run a command; return the exit status: 0, 1 for bad data, 2 for wrong usage, or 130 after an interruption.
 
-    Parameters
-    ----------
-    argv : sequence of str, optional
-        The arguments after the program's name; those of the process by default.
-    environment : Environment, optional
-
-    Returns
-    -------
-    int
-        The exit status: 0; 1 for bad data; 2 for wrong usage; 130 when interrupted.
+    `argv` holds the arguments after the program's name, by default those of the process.
     """
     words = list(sys.argv[1:] if argv is None else argv)
     environment = environment or Environment()

@@ -62,7 +62,7 @@ def test_a_picture_that_isnt_there_costs_only_itself(predict, drawn, tmp_path):
     assert found.status == 1
     assert found.out.startswith(f"{there}  (")
     assert found.err.splitlines() == [
-        f"leafid: warning: {gone}: can't be read: No such file or directory",
+        f"leafid: warning: {gone}: no such file",
         "leafid: 1 of 2 pictures could not be read",
     ]
 
