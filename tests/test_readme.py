@@ -1,7 +1,7 @@
 """README.md shows what the program prints.
 
-Each ``console`` block is run in a folder with `data/`. The blocks share that folder, in the order of the page. A comment
-above a block says how its output is compared:
+Each ``console`` block is run in a folder with `data/`. The blocks share that folder, in the order of the page.
+A comment above a block says how its output is compared:
 
     (none)                      exactly
     <!-- test: numbers -->      numbers may differ

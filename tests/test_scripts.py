@@ -1,4 +1,4 @@
-"""The scripts for newcomers: set-up happens once, says what is wrong, and the demo writes what it says."""
+"""The scripts for newcomers: they set up their environment once, report errors, and write what they say."""
 
 import os
 import shutil
@@ -66,7 +66,7 @@ def test_a_copy_uses_the_environment_of_its_checkout(clone, tmp_path):
     assert (done.returncode, steps) == (0, ["pytest -n auto --dist loadfile -q"])
 
 
-def test_another_environment_may_be_named_from_where_one_is(clone, tmp_path):
+def test_another_environment_is_relative_to_the_current_folder(clone, tmp_path):
     (tmp_path / "here").mkdir()
     for _ in range(2):
         done, steps = run(clone, "test", cwd=tmp_path / "here", LEAFID_VENV="venvs/mine")
@@ -77,7 +77,7 @@ def test_another_environment_may_be_named_from_where_one_is(clone, tmp_path):
     assert not (clone / "venvs").exists()
 
 
-def test_it_is_set_up_again_when_a_version_changes(clone):
+def test_the_environment_is_set_up_again_when_a_version_changes(clone):
     run(clone, "test")
     with (clone / "constraints.txt").open("a") as stream:
         stream.write("another==1.0\n")
@@ -85,7 +85,7 @@ def test_it_is_set_up_again_when_a_version_changes(clone):
     assert [step.split()[0] for step in steps] == ["pip", "pytest"]
 
 
-def test_an_interrupted_set_up_is_done_again(clone):
+def test_an_interrupted_set_up_is_repeated(clone):
     done, _ = run(clone, "test", PIP_STATUS="1")
     assert done.returncode == 1
     assert "test: error: the packages could not be installed" in done.stderr
@@ -102,7 +102,7 @@ def test_python_too_old(clone):
     assert not (clone / ".venv").exists()
 
 
-def test_somebody_elses_environment_is_left_alone(clone):
+def test_a_foreign_environment_is_not_changed(clone):
     (clone / ".venv").mkdir()
     (clone / ".venv" / "mine").write_text("")
     done, steps = run(clone, "demo")
@@ -112,7 +112,7 @@ def test_somebody_elses_environment_is_left_alone(clone):
     assert steps == []
 
 
-def test_reproduce_says_what_it_needs(clone):
+def test_reproduce_reports_what_it_needs(clone):
     done, _ = run(clone, "reproduce-imageclef2011")
     assert done.returncode == 1
     assert "name the folder with the ImageCLEF 2011 pictures" in done.stderr
@@ -120,8 +120,8 @@ def test_reproduce_says_what_it_needs(clone):
     assert "nowhere: no such folder" in done.stderr
 
 
-def test_the_demo_calls_commands_that_exist_and_names_what_it_writes(clone):
-    """Leafid itself is stood in for: its commands, run for real on the same sample, are test_readme.py's."""
+def test_the_demo_calls_existing_commands_and_lists_its_files(clone):
+    """With a stand-in for leafid; test_readme.py runs the real commands on the same sample."""
     (clone / "data" / "sample").mkdir(parents=True)
     run(clone, "test")
     program = clone / ".venv" / "bin" / "leafid"
@@ -140,7 +140,7 @@ def test_the_demo_calls_commands_that_exist_and_names_what_it_writes(clone):
 
 
 @pytest.mark.parametrize("script", ["benchmark", "demo", "test", "reproduce-imageclef2011", "make-sample"])
-def test_scripts_can_be_run(script):
+def test_scripts_are_executable(script):
     file = REPOSITORY / "scripts" / script
     assert os.access(file, os.X_OK)
     subprocess.run(["/bin/sh", "-n", str(file)], check=True)

@@ -55,7 +55,7 @@ def test_a_smaller_limit_removes_the_least_recently_used(cli, folder):
 
 
 @pytest.mark.parametrize("limit", ["0", "-1", "much", "nan", "inf", "1_0"])
-def test_a_limit_that_is_none(cli, folder, limit):
+def test_invalid_limits(cli, folder, limit):
     done = cli("cache", "--cache", folder, f"--cache-limit={limit}")
     assert done.status == 2
     assert f"expected a number of GiB above 0, found '{limit}'" in done.err
@@ -69,8 +69,8 @@ def test_a_missing_cache_is_not_created(cli, tmp_path, words):
     assert not (tmp_path / "typo").exists()
 
 
-def test_showing_changes_nothing(cli, folder, monkeypatch):
-    """Neither a store that was filled with a larger limit, nor a damaged one."""
+def test_showing_the_cache_changes_nothing(cli, folder, monkeypatch):
+    """Neither a cache that was filled with a larger limit, nor a damaged one."""
     monkeypatch.setattr("leafid.features.cache.DEFAULT_LIMIT", 2**20)
     files = {file.name: file.read_bytes() for file in folder.iterdir()}
     done = cli("cache", "--cache", folder)
@@ -85,7 +85,7 @@ def test_showing_changes_nothing(cli, folder, monkeypatch):
     assert (folder / "vectors.sqlite").read_bytes() == b"\xff" * 2**12
 
 
-def test_a_file_is_no_folder_of_a_store(cli, tmp_path):
+def test_a_file_in_place_of_the_cache_folder(cli, tmp_path):
     (tmp_path / "file").write_text("mine")
     for words in ([], ["--clear"]):
         done = cli("cache", "--cache", tmp_path / "file", *words)

@@ -8,7 +8,7 @@ from leafid.identification.modelfile import read_model, write_model
 
 
 def weighed(model_file, weight, file):
-    """Write a model anew with a context of some weight: what so few places teach is chance."""
+    """Write a copy of the model with a context weight above 0, which so few places would not give it."""
     model = read_model(model_file)
     for type_, context in model.contexts.items():
         model.contexts[type_] = Context(context.sightings, Bandwidths(50.0, 40.0), 1.0, weight, context.n_species)
@@ -78,14 +78,14 @@ def test_a_model_without_context(predict, drawn_model, loose, tmp_path):
 
 
 @pytest.mark.parametrize("words", [["--set", "average-2"], ["--set", "coverage-0.9"], ["--back-off"]])
-def test_what_was_learned_of_looks_alone(predict, informed_model, loose, words):
+def test_thresholds_learned_without_context_are_refused(predict, informed_model, loose, words):
     found = predict(informed_model, loose, "--context", *words)
     assert found.status == 2
     assert "expected --context without --back-off and with top-K sets only" in found.err
     assert found.out == ""
 
 
-def test_top_sets_go_with_context(predict, informed_model, drawn, tmp_path):
+def test_top_sets_are_allowed_with_context(predict, informed_model, drawn, tmp_path):
     assert predict(informed_model, drawn, "--context", "--set", "top-1", "--output", tmp_path / "run").status == 0
     assert len((tmp_path / "run").read_text().splitlines()) == 9
 
@@ -112,7 +112,7 @@ def crossval(cli, small_recipe, drawn, drawn_cache):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("folds", [[], ["--by-place"]])
-def test_cross_validation_tells_looks_and_context_apart(crossval, folds):
+def test_cross_validation_scores_answers_with_and_without_context(crossval, folds):
     found = crossval("--folds", 2, "--context", *folds)
     assert found.status == 0, found.err
     _, looks, both = found.out.splitlines()

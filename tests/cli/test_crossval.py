@@ -18,7 +18,7 @@ def test_a_table_of_scores(crossval):
     head, line = found.out.splitlines()
     assert head.split() == ["type", "S", "top-1", "top-5", "per-plant", "pictures", "left", "out"]
     assert line.split()[0] == "scan-like"
-    # 3 species of 3 training plants, one a fold: every species is in every training part.
+    # 3 species of 3 training plants, one in each fold: every training part has every species.
     assert line.split()[-2:] == ["9", "0"]
     assert found.err.splitlines() == [f"seed 0, fold {fold}: scan-like done" for fold in (1, 2, 3)]
     figures = json.loads(crossval(*words, "--json").out)["scan-like"]
@@ -33,7 +33,7 @@ def test_a_table_of_scores(crossval):
 
 
 @pytest.mark.slow
-def test_seeds_deal_the_plants_out_anew(crossval):
+def test_seeds_change_the_folds(crossval):
     found = crossval("--folds", 2, "--repeats", 2, "--seed", 5, "--only-type", "scan-like", "--json")
     figures = json.loads(found.out)["scan-like"]
     assert [one["seed"] for one in figures["repeats"]] == [5, 6]

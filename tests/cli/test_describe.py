@@ -30,11 +30,11 @@ def test_a_picture_becomes_a_row(cli, tmp_path):
     (row,) = table(outcome.out)
     assert list(row) == ["picture", "type", "species", *get_column_names(["geometry", "hu"])]
     assert (row["picture"], row["type"], row["species"]) == (str(picture), "scan", "")
-    # Axes of 80 and 50: the logarithm of 1.6, but for a pixel.
+    # Axes of 80 and 50: the logarithm of 1.6, within a pixel.
     assert float(row["geometry.log_aspect_axes"]) == pytest.approx(np.log(1.6), abs=0.03)
 
 
-def test_species_of_a_collection_come_along(cli, tmp_path):
+def test_rows_have_the_species_of_a_collection(cli, tmp_path):
     for species in ("Acer campestre", "Quercus ilex"):
         draw(tmp_path / "leaves" / species / f"{species[0]}.png")
     outcome = cli("describe", tmp_path / "leaves", "--families", "hu", "--assume-type", "scan-like", "--jobs", "1")
@@ -45,7 +45,7 @@ def test_species_of_a_collection_come_along(cli, tmp_path):
     ]
 
 
-def test_bad_pictures_are_named_and_the_others_done(cli, tmp_path):
+def test_bad_pictures_are_reported_and_the_others_measured(cli, tmp_path):
     draw(tmp_path / "a.png")
     (tmp_path / "b.jpg").write_text("not a picture")
     (tmp_path / "c.jpg").touch()
@@ -110,7 +110,7 @@ def test_workers_change_nothing(cli, tmp_path):
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_damage_inside_is_warned_of_by_whatever_process_reads(cli, tmp_path, capfd, jobs):
+def test_damage_is_reported_from_every_process(cli, tmp_path, capfd, jobs):
     noise = np.random.default_rng(0).integers(0, 256, (64, 64, 3), dtype=np.uint8)
     cv2.ellipse(noise, (32, 32), (12, 20), 0, 0, 360, (50, 120, 70), -1)
     cv2.imwrite(str(tmp_path / "leaf.jpg"), noise)
@@ -123,7 +123,7 @@ def test_damage_inside_is_warned_of_by_whatever_process_reads(cli, tmp_path, cap
     assert capfd.readouterr().err == ""
 
 
-def test_list_has_a_line_a_family(cli):
+def test_list_has_a_line_for_each_family(cli):
     outcome = cli("describe", "--list")
     assert outcome.status == 0
     assert [line.split()[0] for line in outcome.out.splitlines()] == list(FAMILIES)
@@ -150,7 +150,7 @@ def test_parquet_without_pyarrow_says_what_to_install(cli, tmp_path, monkeypatch
         (("leaf.png", "--assume-type", "xray"), 2, "invalid choice: 'xray'"),
     ],
 )
-def test_wrong_words_are_named(cli, tmp_path, monkeypatch, words, status, message):
+def test_wrong_usage(cli, tmp_path, monkeypatch, words, status, message):
     monkeypatch.chdir(tmp_path)
     draw(tmp_path / "leaf.png")
     (tmp_path / "folder.csv").mkdir()
@@ -184,7 +184,7 @@ def test_folders_need_not_be_named_after_species(cli, tmp_path):
     for folder in ("olivier", "érable champêtre", "test/Olea europaea"):
         draw(tmp_path / "own" / folder / "leaf.png")
         outcome = cli("describe", tmp_path / "own", "--families", "hu", "--jobs", "1")
-        # What belongs to no part is left out.
+        # Pictures outside the parts are left out.
         expected = 1 if "test" in folder else 0
         assert (outcome.status, "left out" in outcome.err) == (expected, bool(expected))
     assert [row["species"] for row in table(outcome.out)] == ["Olea europaea"]

@@ -85,11 +85,11 @@ def test_json(cli, collection):
     assert len(found["problems"]) == 1
 
 
-def test_jobs_dont_change_anything(cli, collection):
+def test_results_do_not_depend_on_jobs(cli, collection):
     assert cli("info", collection, "--jobs", 1).out == cli("info", collection, "--jobs", 2).out
 
 
-def test_quick_sees_headers_only(cli, collection):
+def test_quick_reads_headers_only(cli, collection):
     found = json.loads(cli("info", collection, "--quick", "--json", "--jobs", 1).out)
     (line,) = found["unreadable"]
     assert "5.jpg" in line
@@ -117,7 +117,7 @@ def test_long_lists_are_cut(cli, tmp_path, make_picture):
     assert "… and 8 more; --json lists them all" in out
 
 
-def test_damage_inside_is_listed(collection):
+def test_damaged_pictures_are_listed(collection):
     import cv2
     import numpy as np
 

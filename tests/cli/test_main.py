@@ -27,7 +27,7 @@ print(json.dumps(found))
 """
 
 
-def test_help_of_every_command_reads_well_and_imports_nothing_heavy():
+def test_help_of_every_command_imports_nothing_heavy():
     done = subprocess.run([sys.executable, "-c", PROBE], capture_output=True, text=True, check=True)
     found = json.loads(done.stdout)
     assert set(found) == set(COMMANDS)
@@ -39,7 +39,7 @@ def test_help_of_every_command_reads_well_and_imports_nothing_heavy():
         assert f"  leafid {command} " in text
 
 
-def test_the_overview_names_every_command(cli):
+def test_the_overview_lists_every_command(cli):
     found = cli("--help")
     assert found.status == 0
     for command, what in COMMANDS.items():
@@ -150,7 +150,7 @@ def test_warnings_of_the_library_are_lines_on_stderr_while_a_command_runs(cli, m
     assert logging.getLogger("leafid").handlers == []
 
 
-def test_of_very_many_problems_the_first_are_told(cli, tmp_path):
+def test_only_the_first_of_many_problems_are_printed(cli, tmp_path):
     run = tmp_path / "poem.txt"
     for lines, more in ((100, []), (101, ["and 1 problem more"]), (5000, ["and 4900 problems more"])):
         run.write_text("no line of a run\n" * lines)
@@ -163,7 +163,7 @@ def test_of_very_many_problems_the_first_are_told(cli, tmp_path):
     assert cli("check", run).out.count("\n") == 5000
 
 
-def test_an_error_of_ours_is_one_line_of_bounded_length(cli, monkeypatch):
+def test_an_error_is_one_line_of_bounded_length(cli, monkeypatch):
     def run(*_):
         raise ValueError("several\nlines\n" + "x" * 10_000)
 
@@ -176,7 +176,7 @@ def test_an_error_of_ours_is_one_line_of_bounded_length(cli, monkeypatch):
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_takes_options_anywhere(cli, command):
-    """The parser of some arguments would refuse to, whatever the words are."""
+    """argparse refuses this for some kinds of arguments."""
     found = cli(command, "x", "--nonsense", "y")
     assert found.status == 2
     assert found.err.startswith("leafid: error: ")
@@ -192,7 +192,7 @@ def test_every_command_takes_options_anywhere(cli, command):
         ["--intervals", "none", "--", "TRUTH", "run.txt", "other.txt"],
     ],
 )
-def test_options_between_other_words(cli, monkeypatch, words):
+def test_options_between_positional_arguments(cli, monkeypatch, words):
     seen = []
     monkeypatch.setattr(evaluate, "run", lambda arguments, _: seen.append(arguments) or 0)
     assert cli("evaluate", *words).status == 0
@@ -222,7 +222,7 @@ def test_progress_is_shown_on_a_terminal_only():
     assert "describe" in terminal.stderr.getvalue()
 
 
-def test_words_of_the_process_are_the_default(monkeypatch, capsys):
+def test_arguments_of_the_process_are_the_default(monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["leafid", "--version"])
     assert main() == 0
     assert capsys.readouterr().out == f"leafid {__version__}\n"

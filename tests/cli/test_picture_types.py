@@ -1,4 +1,4 @@
-"""Segment and describe take a picture without metadata for the type that predict takes it for."""
+"""Segment and describe recognise the type of a picture without metadata as predict does."""
 
 import csv
 import io
@@ -61,7 +61,7 @@ def types_by_describe(cli, folder, *words):
     return {row["picture"].rpartition("/")[2]: row["type"] for row in csv.DictReader(io.StringIO(found.out))}
 
 
-def test_sheets_are_no_photos(cli, model, sheets, tmp_path):
+def test_leaves_on_sheets_are_not_taken_for_photos(cli, model, sheets, tmp_path):
     found = types_by_segment(cli, sheets, tmp_path / "cut")
     assert set(found.values()) == {"scan-like"}
     assert types_by_describe(cli, sheets) == found
@@ -71,7 +71,7 @@ def test_sheets_are_no_photos(cli, model, sheets, tmp_path):
 
 
 def test_leaves_photographed_on_white_sheets(cli, model, real_data, tmp_path):
-    """The field pictures of Leafsnap: a leaf on a white sheet, seldom well lit."""
+    """The field pictures of Leafsnap: leaves on white sheets in bad light."""
     folder = real_data / "other-collections" / "leafsnap-field"
     if not folder.is_dir():
         pytest.skip(f"{folder} is not there")
@@ -83,7 +83,7 @@ def test_leaves_photographed_on_white_sheets(cli, model, real_data, tmp_path):
     assert "photo" not in found.values()
 
 
-def test_the_recogniser_answers_as_the_whole_model_does(model, sheets):
+def test_the_recogniser_alone_answers_like_the_whole_model(model, sheets):
     recognition, whole = read_type_recognition(model), read_model(model)
     for file in sheets.iterdir():
         assert recognition.recognise_file(file) is whole.recognise_type(
@@ -91,9 +91,7 @@ def test_the_recogniser_answers_as_the_whole_model_does(model, sheets):
         )
 
 
-def test_another_model_recognises_the_types_that_it_was_trained_for(
-    cli, drawn, drawn_cache, small_recipe, sheets, tmp_path
-):
+def test_a_model_recognises_only_types_that_it_was_trained_for(cli, drawn, drawn_cache, small_recipe, sheets, tmp_path):
     scans = tmp_path / "scans.leafid"
     words = ("--recipe", small_recipe, "--output", scans, "--cache", drawn_cache)
     assert cli("train", drawn, "--only-type", "scan", *words).status == 0

@@ -56,7 +56,7 @@ def test_top(predict, drawn, tmp_path):
     assert (tmp_path / "top").read_text().splitlines() == first
 
 
-def test_a_picture_that_isnt_there_costs_only_itself(predict, drawn, tmp_path):
+def test_a_missing_picture_does_not_affect_the_others(predict, drawn, tmp_path):
     there, gone = sorted(drawn.glob("Test/*.jpg"))[0], tmp_path / "gone.jpg"
     found = predict(gone, there, "--top", 1)
     assert found.status == 1
@@ -67,7 +67,7 @@ def test_a_picture_that_isnt_there_costs_only_itself(predict, drawn, tmp_path):
     ]
 
 
-def test_a_ranking_for_a_person(predict, loose):
+def test_printed_rankings(predict, loose):
     found = predict(loose, "--top", 2)
     assert found.status == 0
     assert found.err == ""
@@ -82,7 +82,7 @@ def test_a_ranking_for_a_person(predict, loose):
     assert "Norway Maple" in found.out
 
 
-def test_the_type_can_be_said(predict, loose):
+def test_the_type_can_be_assumed(predict, loose):
     found = predict(*sorted(loose.iterdir()), "--assume-type", "photo")
     assert found.status == 0
     assert found.out.count("(photo)") == 3
@@ -144,7 +144,7 @@ def test_folders_need_not_be_named_after_species(predict, loose, tmp_path):
     assert found.err.count("found 1 picture here; it is left out") == 2
 
 
-def test_a_name_that_is_no_utf_8(predict, loose, tmp_path, name_in_latin_1):
+def test_a_name_that_is_not_utf_8(predict, loose, tmp_path, name_in_latin_1):
     file = sorted(loose.iterdir())[0].rename(loose / name_in_latin_1)
     found = predict(file, "--output", tmp_path / "run")
     assert found.status == 1
@@ -171,7 +171,7 @@ def test_into_a_pipe_and_through_a_link(predict, drawn, tmp_path):
     assert sorted(file.name for file in tmp_path.iterdir()) == ["elsewhere", "link", "pipe", "run"]
 
 
-def test_two_pictures_of_one_name(predict, loose, tmp_path):
+def test_name_clashes(predict, loose, tmp_path):
     (tmp_path / "other").mkdir()
     file = sorted(loose.iterdir())[0]
     twin = shutil.copy(file, tmp_path / "other" / file.name)
@@ -200,7 +200,7 @@ def test_a_type_that_the_model_lacks(cli, predict, drawn, drawn_cache, small_rec
     assert predict(drawn, "--output", tmp_path / "run", "--assume-type", "scan", model=scans).status == 0
 
 
-def test_models_that_are_none(predict, loose, tmp_path):
+def test_files_that_are_no_models(predict, loose, tmp_path):
     (tmp_path / "text").write_text("no model")
     for model, expected in (("none", "there is no such model file"), ("text", "expected a leafid model")):
         found = predict(loose, model=tmp_path / model)
@@ -209,7 +209,7 @@ def test_models_that_are_none(predict, loose, tmp_path):
         assert found.err.count("\n") == 1
 
 
-def test_no_model_came_along(cli, loose, tmp_path, monkeypatch):
+def test_without_the_bundled_model(cli, loose, tmp_path, monkeypatch):
     monkeypatch.setattr(bundled, "__file__", str(tmp_path / "leafid" / "learning" / "bundled.py"))
     found = cli("predict", loose, "--no-cache")
     assert found.status == 1
@@ -217,7 +217,7 @@ def test_no_model_came_along(cli, loose, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["nothing-there.jpg", "empty"])
-def test_nothing_to_name(predict, tmp_path, name):
+def test_nothing_to_identify(predict, tmp_path, name):
     (tmp_path / "empty").mkdir()
     found = predict(tmp_path / name)
     assert found.status == 1
@@ -225,7 +225,7 @@ def test_nothing_to_name(predict, tmp_path, name):
     assert found.err.count("\n") == 1
 
 
-def test_an_unwritable_output_is_found_out_first(predict, drawn, tmp_path):
+def test_an_unwritable_output_is_reported_first(predict, drawn, tmp_path):
     (tmp_path / "file").write_text("")
     found = predict(drawn, "--output", tmp_path / "file" / "run", model=tmp_path / "not even looked at")
     assert found.status == 1
@@ -233,7 +233,7 @@ def test_an_unwritable_output_is_found_out_first(predict, drawn, tmp_path):
     assert found.err.count("\n") == 1
 
 
-def test_an_older_run_stays_when_the_work_fails(predict, drawn, tmp_path):
+def test_an_older_run_stays_after_a_failure(predict, drawn, tmp_path):
     run = tmp_path / "run.txt"
     run.write_text("older\n")
     (tmp_path / "model").write_text("no model")

@@ -1,4 +1,4 @@
-"""A run that is interrupted goes on, and ends as if nothing had happened."""
+"""An interrupted run is resumed, and has the same bytes as an undisturbed one."""
 
 import io
 import os
@@ -17,7 +17,7 @@ from leafid.console.environment import Environment
 from leafid.identification import prediction
 from leafid.identification.modelfile import read_model, write_model
 
-# Kills itself just before it would write the piece of a number, or in the middle of doing so.
+# Kills itself before it writes the chunk with a given number, or in the middle of writing it.
 KILLED = """
 import os, signal, sys
 from leafid.cli.main import main
@@ -48,7 +48,7 @@ def small_batches(monkeypatch):
 
 @pytest.fixture
 def pictures(drawn, tmp_path):
-    """Nine test pictures, two of them with names that come first and last broken."""
+    """Nine test pictures, and two broken ones whose names come first and last."""
     folder = tmp_path / "pictures"
     folder.mkdir()
     for file in sorted((drawn / "Test").glob("*.jpg")):
@@ -74,7 +74,7 @@ def killed(words, number, where="before"):
     [[], ["--format", "annotation2016", "--top", "2"], ["--set", "average-1.5"]],
     ids=["ranking", "boxes", "sets"],
 )
-def test_killed_several_times_it_ends_the_same(cli, words, options, tmp_path):
+def test_a_run_killed_several_times_has_the_same_bytes(cli, words, options, tmp_path):
     whole, run, part = tmp_path / "whole", tmp_path / "run", tmp_path / "run.part"
     undisturbed = cli(*words, whole, *options)
     assert undisturbed.status == 1
@@ -87,12 +87,12 @@ def test_killed_several_times_it_ends_the_same(cli, words, options, tmp_path):
     assert run.read_bytes() == whole.read_bytes()
     first, *rest = resumed.err.splitlines()
     assert first == f"{run}: resuming after 6 of 11 pictures"
-    # Unreadable pictures are named again, whoever found them.
+    # Unreadable pictures are reported again, whichever process found them.
     assert "\n".join(rest) == undisturbed.err.replace(str(whole), str(run)).rstrip()
     assert sorted(tmp_path.glob("run*")) == [run]
 
 
-def test_interrupted_before_the_first_answers_nothing_is_left(cli, words, tmp_path, monkeypatch):
+def test_an_interruption_before_the_first_answers_leaves_nothing(cli, words, tmp_path, monkeypatch):
     def interrupt(*_):
         raise KeyboardInterrupt
 
@@ -102,7 +102,7 @@ def test_interrupted_before_the_first_answers_nothing_is_left(cli, words, tmp_pa
     assert list(tmp_path.glob("run*")) == []
 
 
-def test_interrupted_later_it_says_how_to_go_on(cli, words, tmp_path, monkeypatch):
+def test_an_interruption_reports_how_to_resume(cli, words, tmp_path, monkeypatch):
     answered = prediction._recognise_missing_types
     calls = []
 
@@ -123,7 +123,7 @@ def test_interrupted_later_it_says_how_to_go_on(cli, words, tmp_path, monkeypatc
 
 @pytest.mark.slow
 @pytest.mark.parametrize("change", ["model", "option", "picture", "picture of equal size and time", "type"])
-def test_another_question_starts_anew(cli, words, change, tmp_path, drawn_model, pictures):
+def test_a_run_with_another_fingerprint_starts_again(cli, words, change, tmp_path, drawn_model, pictures):
     run, whole, words = tmp_path / "run", tmp_path / "whole", list(words)
     killed([*words, run], 3)
     if change == "model":
@@ -151,7 +151,7 @@ def test_another_question_starts_anew(cli, words, change, tmp_path, drawn_model,
     assert run.read_bytes() == whole.read_bytes()
 
 
-def test_one_at_a_time(cli, words, tmp_path):
+def test_a_second_process_is_refused(cli, words, tmp_path):
     fcntl = pytest.importorskip("fcntl")
     run = tmp_path / "run"
     killed([*words, run], 3)
@@ -164,7 +164,7 @@ def test_one_at_a_time(cli, words, tmp_path):
 
 
 def test_memory_does_not_grow_with_the_pictures(cli, words, pictures, tmp_path, monkeypatch):
-    """What is known of a batch is forgotten with it."""
+    """Nothing of a batch is kept after it."""
     held = []
     load = prediction.FeatureLoader.load
 
@@ -177,7 +177,7 @@ def test_memory_does_not_grow_with_the_pictures(cli, words, pictures, tmp_path, 
     assert max(held) <= 2
 
 
-def test_the_part_file_grows_as_the_work_goes_on(cli, words, tmp_path, monkeypatch):
+def test_the_part_file_grows_with_every_batch(cli, words, tmp_path, monkeypatch):
     sizes = []
     answered = prediction._recognise_missing_types
 
@@ -198,7 +198,7 @@ class Terminal(io.StringIO):
 
 
 def test_one_bar_over_all_batches(drawn, drawn_model, tmp_path, monkeypatch):
-    # Every step is shown, however fast.
+    # Show every step, however fast.
     monkeypatch.setattr(environment_module, "_BAR_OPTIONS", {"leave": False, "mininterval": 0, "miniters": 1})
     environment = Environment(io.StringIO(), Terminal())
     words = ["predict", drawn, "--model", drawn_model, "--no-cache", "--jobs", 1, "--output", tmp_path / "run"]
@@ -210,7 +210,7 @@ def test_one_bar_over_all_batches(drawn, drawn_model, tmp_path, monkeypatch):
     assert set(counts) == set(range(10))
 
 
-def test_a_bar_starts_from_what_is_known():
+def test_a_bar_starts_from_the_pictures_done():
     environment = Environment(io.StringIO(), Terminal())
     with environment.bar(9, "describe", 4) as bar:
         assert list(bar.progress([1, 2], 2, "describe")) == [1, 2]

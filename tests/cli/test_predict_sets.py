@@ -1,4 +1,4 @@
-"""Sets, names above the species, and boxes: what predict says beside a ranking."""
+"""Sets, back-off to higher taxa, and boxes: the answers of predict other than a ranking."""
 
 import json
 import zipfile
@@ -31,7 +31,7 @@ def truth(drawn):
 
 @pytest.fixture
 def unsure(drawn_model, tmp_path):
-    """The model, with a threshold that hardly an answer reaches."""
+    """The model with a threshold that hardly any answer reaches."""
     model = read_model(drawn_model)
     thresholds = {type_: replace(own, back_off=0.999999) for type_, own in model.thresholds.items()}
     write_model(replace(model, thresholds=thresholds), tmp_path / "unsure.leafid")
@@ -40,7 +40,7 @@ def unsure(drawn_model, tmp_path):
 
 @pytest.fixture
 def older(drawn_model, tmp_path):
-    """A model as programs wrote it before thresholds were kept."""
+    """A model without thresholds, as earlier versions wrote it."""
     with zipfile.ZipFile(drawn_model) as old, zipfile.ZipFile(tmp_path / "older.leafid", "w") as new:
         for name in old.namelist():
             content = old.read(name)
@@ -103,7 +103,7 @@ def test_empty_sets(predict, drawn_model, tmp_path):
     assert printed.out.count("  no species is likely enough\n") == 9
 
 
-def test_sets_for_a_person(predict):
+def test_printed_sets(predict):
     found = predict("--set", "top-2")
     assert found.status == 0
     assert found.out.count("  1  ") == found.out.count("  2  ") == 9
@@ -122,7 +122,7 @@ def test_back_off_of_a_confident_model_names_species(predict, drawn_model, tmp_p
 
 
 def test_back_off_without_a_leaf_names_nothing(predict, tmp_path):
-    """Whatever the threshold: here it is 0."""
+    """Even with a threshold of 0, as here."""
     cv2.imwrite(str(tmp_path / "blank.png"), np.full((300, 200, 3), 250, np.uint8))
     found = predict(
         "--back-off", "--assume-type", "scan", "--output", tmp_path / "run", pictures=tmp_path / "blank.png"
@@ -132,7 +132,7 @@ def test_back_off_without_a_leaf_names_nothing(predict, tmp_path):
     assert [name for _, name, _ in lines(tmp_path / "run")["blank.png"]] == ["*"]
 
 
-def test_back_off_of_an_unsure_model(cli, predict, drawn, unsure, truth, tmp_path):
+def test_back_off_of_a_model_of_low_confidence(cli, predict, drawn, unsure, truth, tmp_path):
     found = predict("--back-off", "--output", tmp_path / "run.txt", model=unsure)
     assert found.status == 0, found.err
     answers = lines(tmp_path / "run.txt")
@@ -147,13 +147,13 @@ def test_back_off_of_an_unsure_model(cli, predict, drawn, unsure, truth, tmp_pat
     assert answered == 9
 
 
-def test_back_off_for_a_person(predict, unsure):
+def test_printed_back_off(predict, unsure):
     found = predict("--back-off", model=unsure)
     assert found.status == 0
     assert found.out.count("  1  ") == 9
     backed = [line for line in found.out.splitlines() if " *" in line]
     assert backed
-    # What is left open is told beside it.
+    # The likeliest species are printed as well.
     assert all("likeliest: " in line for line in backed)
 
 
@@ -174,7 +174,7 @@ def test_boxes(cli, predict, drawn, tmp_path):
         said = [(rank, c.name.replace("_", " "), c.boxes[0].confidence) for rank, c in enumerate(concepts, 1)]
         assert said == plain[name]
         assert len({box for concept in concepts for box, _ in concept.boxes}) == 1
-        # A drawn leaf fills a good part of its picture, and leaves a margin.
+        # A drawn leaf fills much of its picture, but not all.
         share = concepts[0].boxes[0].box.area / (sizes[name][0] * sizes[name][1])
         assert 0.05 < share <= 1
 
@@ -187,7 +187,7 @@ def test_boxes_of_sets_and_by_two_processes(predict, tmp_path):
     assert len((tmp_path / "one").read_text().splitlines()) == 9
 
 
-def test_boxes_need_names_in_ascii(predict, drawn, tmp_path):
+def test_boxes_need_ascii_names(predict, drawn, tmp_path):
     file = tmp_path / "érable.jpg"
     file.write_bytes(next((drawn / "Test").glob("*.jpg")).read_bytes())
     found = predict("--format", "annotation2016", "--output", tmp_path / "run", pictures=file)

@@ -8,7 +8,7 @@ def small(cli, folder, *more):
     return cli("sample", folder, *words, *more)
 
 
-def test_says_what_was_written(cli, tmp_path):
+def test_it_prints_what_was_written(cli, tmp_path):
     outcome = small(cli, tmp_path / "leaves")
     assert outcome.status == 0, outcome.err
     assert outcome.err == ""
@@ -48,7 +48,7 @@ def test_refuses_a_folder_with_files(cli, tmp_path, words):
     assert [entry.name for entry in tmp_path.iterdir()] == ["notes.txt"]
 
 
-def test_force_replaces_what_was_drawn(cli, tmp_path):
+def test_force_replaces_a_drawn_collection(cli, tmp_path):
     assert small(cli, tmp_path).status == 0
     outcome = small(cli, tmp_path)
     assert outcome.status == 1
@@ -82,7 +82,7 @@ def test_help_has_examples(cli):
     assert "--force" in outcome.out
 
 
-def test_shipped_sample_is_whole():
+def test_the_shipped_sample_is_complete():
     from leafid.collection import read_collection
 
     folder = Path(__file__).parents[2] / "data" / "sample"

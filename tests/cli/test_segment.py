@@ -1,4 +1,4 @@
-"""`leafid segment`, end to end, and what it does with bad input."""
+"""`leafid segment` from end to end, also with bad input."""
 
 import cv2
 import numpy as np
@@ -50,7 +50,7 @@ def test_the_older_name_of_the_option(cli, leaf_file, tmp_path):
     assert "--type " not in cli("segment", "--help").out
 
 
-def test_unreadable_pictures_are_reported_and_the_others_done(cli, leaf_file, tmp_path):
+def test_unreadable_pictures_are_reported_and_the_others_segmented(cli, leaf_file, tmp_path):
     (leaf_file.parent / "empty.jpg").write_bytes(b"")
     (leaf_file.parent / "text.jpg").write_text("not a picture")
     (leaf_file.parent / "half.png").write_bytes(leaf_file.read_bytes()[:500])
@@ -83,7 +83,7 @@ def test_jobs_do_not_change_the_bytes(cli, leaf_file, tmp_path):
         assert file.read_bytes() == (tmp_path / "two" / file.name).read_bytes()
 
 
-def test_pictures_of_one_name_do_not_overwrite_each_other(cli, leaf_file, tmp_path):
+def test_outputs_of_pictures_with_the_same_name_differ(cli, leaf_file, tmp_path):
     for folder in ("a", "b"):
         (tmp_path / "pictures" / folder).mkdir()
         (tmp_path / "pictures" / folder / "leaf.png").write_bytes(leaf_file.read_bytes())
@@ -121,7 +121,7 @@ def test_wrong_usage(cli, leaf_file, tmp_path):
 @pytest.mark.parametrize(
     "output", ["garden/Acer campestre", "garden", ".", "garden/cut", "garden/Acer campestre/../cut"]
 )
-def test_what_is_written_is_not_read_by_the_next_call(cli, leaf_file, tmp_path, output):
+def test_an_output_folder_that_the_next_call_would_read_is_refused(cli, leaf_file, tmp_path, output):
     species = tmp_path / "garden" / "Acer campestre"
     species.mkdir(parents=True)
     leaf_file.rename(species / "leaf.png")
@@ -135,7 +135,7 @@ def test_what_is_written_is_not_read_by_the_next_call(cli, leaf_file, tmp_path, 
     assert [file.name for file in tmp_path.rglob("*.*") if file.is_file()] == ["leaf.png"]
 
 
-def test_a_folder_below_that_of_the_pictures_is_read_too_where_that_is_named(cli, leaf_file):
+def test_an_output_folder_below_the_pictures_is_allowed_for_single_files(cli, leaf_file):
     below = leaf_file.parent / "cut"
     done = cli("segment", leaf_file.parent, "--output", below, "--jobs", 1)
     assert (done.status, below.exists()) == (2, False)

@@ -1,4 +1,4 @@
-"""What becomes of a command whose output nobody reads, can't be written, or lacks letters for what is to be told."""
+"""Commands whose output nobody reads, can't be written, or has an encoding without some letters."""
 
 import io
 import os
@@ -18,7 +18,7 @@ needs_full = pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a 
 
 
 def leafid(*words, **options):
-    """Run a command as a process, with Python's own buffers: what they hold at the end is what the tests are about."""
+    """Run a command as a process, because the tests are about the contents of Python's buffers at its end."""
     surroundings = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
     surroundings["PYTHONPATH"] = str(Path(__file__).parents[2])
     surroundings |= options.pop("variables", {})
@@ -28,7 +28,7 @@ def leafid(*words, **options):
 
 @pytest.fixture
 def without_reader():
-    """A pipe whose reader has left."""
+    """A pipe whose reader has closed it."""
     reader, writer = os.pipe()
     os.close(reader)
     yield writer
@@ -36,12 +36,12 @@ def without_reader():
 
 
 @pytest.mark.parametrize("words", [["--help"], ["--version"], ["info", "--help"], ["evaluate", "--list"]])
-def test_a_reader_that_leaves_is_no_error(without_reader, words):
+def test_a_closed_pipe_is_no_error(without_reader, words):
     done = leafid(*words, stdout=without_reader)
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_a_reader_that_leaves_amid_the_result_ends_the_command(without_reader, tmp_path):
+def test_a_pipe_closed_amid_the_result_ends_the_command(without_reader, tmp_path):
     # More problems than a buffer holds.
     (tmp_path / "bad.txt").write_text("no line of a run\n" * 2000)
     done = leafid("check", tmp_path / "bad.txt", stdout=without_reader)
@@ -58,8 +58,8 @@ def test_help_that_can_not_be_written_is_an_error(words):
 
 @needs_full
 @pytest.mark.parametrize("lines", [1, 2000])
-def test_a_result_that_can_not_be_written_is_told_of_once(tmp_path, lines):
-    """Whether it is found out while the command runs, or when the buffer is emptied at the end."""
+def test_a_result_that_can_not_be_written_is_reported_once(tmp_path, lines):
+    """While the command runs, or when the buffer is flushed at the end."""
     (tmp_path / "bad.txt").write_text("no line of a run\n" * lines)
     with Path("/dev/full").open("w") as full:
         done = leafid("check", tmp_path / "bad.txt", stdout=full)
@@ -68,7 +68,7 @@ def test_a_result_that_can_not_be_written_is_told_of_once(tmp_path, lines):
     assert found == ["leafid: error: No space left on device"]
 
 
-def test_a_broken_pipe_of_something_else_is_an_error(cli, monkeypatch):
+def test_another_broken_pipe_is_an_error(cli, monkeypatch):
     def run(*_):
         raise BrokenPipeError(32, "Broken pipe")
 
@@ -82,7 +82,7 @@ class Gone(io.StringIO):
         raise BrokenPipeError(32, "Broken pipe")
 
 
-def test_without_a_reader_of_messages_the_work_is_done(tmp_path):
+def test_a_closed_stderr_does_not_stop_the_work(tmp_path):
     environment = Environment(io.StringIO(), Gone())
     assert main(["evaluate", str(TRUTH), str(PARTIAL), "--output", str(tmp_path / "out")], environment) == 0
     assert len(list((tmp_path / "out").iterdir())) > 3
@@ -90,7 +90,7 @@ def test_without_a_reader_of_messages_the_work_is_done(tmp_path):
 
 
 @pytest.mark.parametrize("words", [["zzz"], ["zzz", "--debug"], []])
-def test_without_a_reader_of_messages_the_status_is_the_same(without_reader, words):
+def test_a_closed_stderr_does_not_change_the_status(without_reader, words):
     assert leafid(*words, stderr=without_reader).returncode == 2
 
 
@@ -112,7 +112,7 @@ def test_workers_start_without_standard_streams(tmp_path, redirection):
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
-def test_letters_that_the_encoding_lacks_are_written_as_escapes(encoding):
+def test_letters_missing_in_the_encoding_are_escaped(encoding):
     done = leafid("--help", variables={"PYTHONIOENCODING": encoding})
     assert (done.returncode, done.stderr) == (0, "")
     assert "COMMAND \\u2026" in done.stdout

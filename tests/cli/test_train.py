@@ -13,7 +13,7 @@ from leafid.recipes.reader import list_recipes, load_recipe
 
 @pytest.fixture
 def train(cli, small_recipe, drawn_cache, tmp_path):
-    """Train on a folder, of scans only unless said otherwise."""
+    """Train on a folder, by default for scans only."""
 
     def run(folder, *words, output=tmp_path / "model.leafid", cache=drawn_cache, type_="scan"):
         chosen = ["--only-type", type_] if type_ else []
@@ -25,7 +25,7 @@ def train(cli, small_recipe, drawn_cache, tmp_path):
 
 
 def copied(drawn, target, keep=lambda stem: True):
-    """Copy some of the training pictures of the drawn collection, as a collection of its own."""
+    """Copy some of the training pictures of the drawn collection to another collection."""
     target.mkdir(parents=True)
     for file in (drawn / "Train").iterdir():
         if keep(file.stem):
@@ -34,7 +34,7 @@ def copied(drawn, target, keep=lambda stem: True):
 
 
 def stems(folder, type_="Scan", species=None):
-    """The training pictures of one type (and species), by what their XML says."""
+    """List the training pictures of a type (and species) by their XML."""
     found = []
     for xml in sorted(folder.rglob("*.xml")):
         text = xml.read_text()
@@ -59,13 +59,13 @@ def test_bytes_depend_neither_on_the_cache_nor_on_the_number_of_processes(train,
     assert one.out.count("per-plant") == 3
 
 
-def test_the_seed_counts(train, drawn, tmp_path):
+def test_the_seed_changes_the_model(train, drawn, tmp_path):
     for seed in (0, 1):
         assert train(drawn, "--seed", seed, output=tmp_path / str(seed)).status == 0
     assert digest(tmp_path / "0") != digest(tmp_path / "1")
 
 
-def test_one_type_tells_of_the_pictures_it_used(train, drawn, tmp_path):
+def test_only_used_pictures_are_counted(train, drawn, tmp_path):
     found = train(drawn)
     # Scans are trained on scans and scan-likes; photos are in the collection, but not used.
     assert "trained on 18 pictures" in found.out
@@ -155,7 +155,7 @@ def test_a_type_with_a_single_species(train, drawn, tmp_path):
 
 @pytest.mark.parametrize("count", [1, 2])
 def test_a_single_plant(train, drawn, tmp_path, count):
-    """Nothing can be held out; the model names that species all the same."""
+    """Nothing can be held out, but the model names that species."""
     folder = copied(drawn, tmp_path / "Train", set(stems(drawn / "Train")[:count]).__contains__)
     for xml in folder.glob("*.xml"):
         text = xml.read_text()
@@ -209,7 +209,7 @@ def test_pictures_without_labels(train, drawn):
     )
 
 
-def test_a_type_that_is_not_there(train, drawn, tmp_path):
+def test_a_missing_type(train, drawn, tmp_path):
     folder = copied(drawn, tmp_path / "Train", set(stems(drawn / "Train")).__contains__)
     found = train(folder, type_="photo")
     assert found.status == 1
@@ -217,7 +217,7 @@ def test_a_type_that_is_not_there(train, drawn, tmp_path):
 
 
 @pytest.mark.parametrize("place", ["file/model.leafid", "file/deep/model.leafid", "folder", "/proc/model.leafid"])
-def test_an_unwritable_output_is_found_out_before_training(train, drawn, tmp_path, monkeypatch, place):
+def test_an_unwritable_output_is_reported_before_training(train, drawn, tmp_path, monkeypatch, place):
     (tmp_path / "file").write_text("")
     (tmp_path / "folder").mkdir()
     monkeypatch.setattr(loader_module, "read_hashed_image", lambda *_: pytest.fail("worked before"))
@@ -233,7 +233,7 @@ def test_an_output_in_a_new_folder(train, drawn, tmp_path):
     assert zipfile.is_zipfile(tmp_path / "new" / "folder" / "model")
 
 
-def test_a_cache_that_can_not_be_costs_the_cache_and_not_the_work(train, drawn, tmp_path):
+def test_training_works_without_a_usable_cache(train, drawn, tmp_path):
     (tmp_path / "file").write_text("")
     found = train(drawn, cache=tmp_path / "file" / "cache")
     assert found.status == 0
@@ -280,7 +280,7 @@ def test_recipes_by_name(cli, drawn, drawn_cache, tmp_path, name):
     assert read_model(tmp_path / "model").identifiers["scan"].recipe == load_recipe(name, AcquisitionType.SCAN)
 
 
-def test_a_test_part_alone_is_nothing_to_learn_from(train, drawn, tmp_path):
+def test_a_test_part_alone_is_refused(train, drawn, tmp_path):
     leaf = next((drawn / "Train").glob("*.jpg"))
     for folder in ("Acer campestre", "test/Olea europaea"):
         (tmp_path / "own" / folder).mkdir(parents=True)
