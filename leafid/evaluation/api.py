@@ -35,7 +35,7 @@ def evaluate(
     metrics: Sequence[str] = ("S", "inverse-rank", "per-plant", "accuracy", "top-5"),
     *,
     by: str = "type",
-    bootstrap: Bootstrap | None = None,
+    bootstrap: Bootstrap | bool = False,
     leave_out_missing: bool = False,
     as_frame: bool = False,
 ) -> Any:
@@ -53,8 +53,8 @@ def evaluate(
         "top-K" for any K.
     by : {"type", "species", "genus", "family", "author", "plant", "content"}, default "type"
         What the rows are. By type there are two more: "mean of types" and "all pictures".
-    bootstrap : Bootstrap, optional
-        Adds an interval to every score, as "S low" and "S high".
+    bootstrap : Bootstrap or bool, default False
+        Adds an interval to every score, as "S low" and "S high"; True uses the command's defaults.
     leave_out_missing : bool, default False
         Leave the pictures that a run lacks out of its means, as the official scorer does.
     as_frame : bool, default False
@@ -86,17 +86,22 @@ def evaluate(
     if by not in ("type", *GROUPS):
         raise UsageError(f"expected a group ({', '.join(('type', *GROUPS))}), found {by!r}")
     ground_truth = _to_ground_truth(truth)
+    resampling = Bootstrap() if bootstrap is True else bootstrap or None
     records = []
     for run in _to_runs(runs, ground_truth):
         scorer = RunScorer(
-            ground_truth, judge_run(run, ground_truth), chosen, leave_out_missing=leave_out_missing, bootstrap=bootstrap
+            ground_truth,
+            judge_run(run, ground_truth),
+            chosen,
+            leave_out_missing=leave_out_missing,
+            bootstrap=resampling,
         )
         for part in scorer.score_by_type() if by == "type" else scorer.score_by_group(by):
             record: dict[str, Any] = {"run": run.name, by: part.name}
             record |= {"pictures": part.pictures, "missing": part.missing, "plants": part.plants}
             for metric, score, (low, high) in zip(chosen, part.scores, part.intervals, strict=True):
                 record[metric.name] = score
-                if bootstrap:
+                if resampling:
                     record |= {f"{metric.name} low": low, f"{metric.name} high": high}
             records.append(record)
     return _to_frame(records) if as_frame else records

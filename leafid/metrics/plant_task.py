@@ -260,16 +260,11 @@ def find_plant_metric(name: str) -> PlantMetric:
     """
     if re.fullmatch("top-[1-9][0-9]{0,8}", name):
         return _make_top_k(int(name.removeprefix("top-")))
-    for metric in (*_EVERY_RUN, *_LEVELS.values()):
+    for metric in (*_EVERY_RUN, *LEVEL_METRICS.values()):
         if name in (metric.name, metric.column):
             return metric
     names = ", ".join(metric.name for metric in METRICS)
     raise LeafidError(f"expected a metric of the plant task ({names}), found {name!r}")
-
-
-def find_level_metric(level: str) -> PlantMetric | None:
-    """Find the S that counts a picture where the first species is of the correct genus or family; None for others."""
-    return _LEVELS.get(level)
 
 
 def _make_top_k(k: int) -> PlantMetric:
@@ -297,7 +292,8 @@ _EVERY_RUN = (
 _TOP_K = PlantMetric(
     "top-K", "share of pictures with the correct species among the first K", citation="Lapin et al., PAMI 2018"
 )
-_LEVELS = {
+#: The S of genus and family, which count a picture where the first species is of the correct one.
+LEVEL_METRICS = {
     level: PlantMetric(
         level,
         f"as S, where the first species need only be of the correct {level}",
@@ -309,4 +305,4 @@ _LEVELS = {
     for level in ("genus", "family")
 }
 
-METRICS = (*_EVERY_RUN, _TOP_K, *_LEVELS.values())
+METRICS = (*_EVERY_RUN, _TOP_K, *LEVEL_METRICS.values())

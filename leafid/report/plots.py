@@ -48,7 +48,7 @@ def draw_score_bars(
     """
     figure, axes = _make_figure(1.6 + 1.5 * len(types), 3.1)
     width = 0.72 / len(scores)
-    for index, (name, values) in enumerate(scores.items()):
+    for index, values in enumerate(scores.values()):
         height, low, high = np.array(values, np.float64).T
         centres = np.arange(len(types)) + (index - (len(scores) - 1) / 2) * width
         axes.bar(centres, height, width * 0.92, color=COLOURS[index % len(COLOURS)], label=str(index))
@@ -71,7 +71,7 @@ def draw_score_bars(
 def draw_rank_curves(curves: Mapping[str, NDArray[np.float64]]) -> str:
     """Draw curves of `leafid.report.facts.compute_rank_curve`."""
     figure, axes = _make_figure(5.2, 3.1)
-    for index, (name, curve) in enumerate(curves.items()):
+    for index, curve in enumerate(curves.values()):
         k = np.arange(1, len(curve) + 1)
         axes.plot(k, curve, "o-", ms=3.5, lw=1.6, color=COLOURS[index % len(COLOURS)], label=str(index))
     deepest = max(map(len, curves.values()))
@@ -100,7 +100,7 @@ def draw_reliability(curves: Mapping[str, ReliabilityCurve]) -> str:
     """Draw how often predictions of about the same probability are correct, and how many there are."""
     figure, axes = _make_figure(4.2, 3.6)
     axes.plot([0, 1], [0, 1], "--", color="#9aa39c", lw=1)
-    for index, (name, curve) in enumerate(curves.items()):
+    for index, curve in enumerate(curves.values()):
         colour = COLOURS[index % len(COLOURS)]
         axes.plot(curve.probability, curve.accuracy, "-", color=colour, lw=1.4, label=str(index))
         area = 12 + 160 * curve.count / curve.count.sum()

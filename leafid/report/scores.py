@@ -14,7 +14,7 @@ from leafid.evaluation.judged_run import JudgedRun
 from leafid.evaluation.resampling import Bootstrap
 from leafid.evaluation.summary import GroupScores, RunScorer
 from leafid.metrics.averaging import accuracy_score, average_by_group, macro_average
-from leafid.metrics.plant_task import PlantMetric, find_level_metric, top_k_scores
+from leafid.metrics.plant_task import LEVEL_METRICS, PlantMetric, top_k_scores
 from leafid.metrics.registry import Metric
 from leafid.metrics.set_valued import BINS, average_by_bin, compute_empty_share
 from leafid.report.tables import Cell, Table
@@ -87,9 +87,8 @@ def make_type_table(truth: GroundTruth, runs: Sequence[JudgedRun], options: Tabl
 
 def make_group_table(truth: GroundTruth, runs: Sequence[JudgedRun], group: str, options: TableOptions) -> Table:
     """Tabulate the scores of each run on each of `leafid.evaluation.summary.GROUPS`."""
-    level_metric = find_level_metric(group)
-    if level_metric:
-        options = replace(options, metrics=[level_metric, *options.metrics])
+    if group in LEVEL_METRICS:
+        options = replace(options, metrics=[LEVEL_METRICS[group], *options.metrics])
     return _make_score_table(f"Scores by {group}", truth, runs, group, options)
 
 

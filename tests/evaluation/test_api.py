@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from leafid import evaluate
 from leafid.collection import read_collection
 from leafid.errors import LeafidError, ProblemsError
-from leafid.evaluation.api import evaluate
 from leafid.evaluation.resampling import Bootstrap
 from leafid.runs import read_run
 from leafid.runs.ground_truth_files import read_ground_truth
@@ -22,7 +22,7 @@ def test_the_records_are_the_rows_of_the_command(cli, group):
     table = cli("evaluate", TRUTH, GOOD, PARTIAL, *words, "--intervals", "all", "--format", "csv").out.split("\n\n")[-1]
     metrics = ["S", "inverse-rank", "per-plant", "accuracy", "top-5"]
     records = evaluate(
-        TRUTH, [GOOD, PARTIAL], ["S of family"] * (group == "family") + metrics, by=group, bootstrap=Bootstrap()
+        TRUTH, [GOOD, PARTIAL], ["S of family"] * (group == "family") + metrics, by=group, bootstrap=True
     )
     rows = list(csv.DictReader(io.StringIO(table)))
     assert [{name: str(value) for name, value in record.items()} for record in records] == rows
@@ -48,6 +48,13 @@ def test_rankings_need_no_scores_and_no_name():
     found, expected = evaluate(TRUTH, run, ["top-2"]), evaluate(TRUTH, GOOD, ["top-2"])
     assert [record["top-2"] for record in found] == [record["top-2"] for record in expected]
     assert {record["run"] for record in found} == {"run"}
+
+
+def test_intervals_are_those_of_the_given_bootstrap():
+    wide, narrow = (
+        evaluate(TRUTH, GOOD, ["S"], bootstrap=Bootstrap(confidence=confidence))[-1] for confidence in (0.95, 0.5)
+    )
+    assert wide["S low"] < narrow["S low"] < wide["S"] < narrow["S high"] < wide["S high"]
 
 
 def test_missing_pictures_count_0_or_are_left_out():
