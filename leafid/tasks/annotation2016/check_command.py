@@ -20,13 +20,16 @@ import argparse
 from typing import TYPE_CHECKING, cast
 
 from leafid.console.environment import Environment
-from leafid.errors import to_one_line
+from leafid.errors import UsageError, to_one_line
 
 if TYPE_CHECKING:
     from leafid.tasks.annotation2016.known import Known
 
 #: Maximum number of problems printed per run: a systematic fault is in every line.
 _MAX_PROBLEMS = 100
+
+#: Options that only one subtask uses.
+_SUBTASK_OPTIONS = {"by_concept": 1, "concepts": 1, "sizes": 1, "boxes": 3, "k": 4, "illustrations": 4, "radius": 5}
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -69,12 +72,24 @@ def read_known(arguments: argparse.Namespace) -> Known:
     )
 
 
+def refuse_useless_options(arguments: argparse.Namespace, subtask: int) -> None:
+    """Refuse options that only another subtask uses."""
+    for option, used in _SUBTASK_OPTIONS.items():
+        if getattr(arguments, option, None) and subtask != used:
+            name = option.replace("_", "-")
+            raise UsageError(
+                f"--{name} is for subtask {used} and has no effect on this ground truth of subtask {subtask}"
+            )
+
+
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
     """Check every run and print its problems."""
     from leafid.tasks.annotation2016.files import examine_annotation_run
     from leafid.tasks.annotation2016.results import Subtask
     from leafid.tasks.file_kinds import recognise_file
 
+    if arguments.subtask:
+        refuse_useless_options(arguments, arguments.subtask)
     known = read_known(arguments)
     subtask = Subtask(arguments.subtask) if arguments.subtask else None
     status = 0

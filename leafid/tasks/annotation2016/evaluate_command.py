@@ -23,8 +23,7 @@ from typing import TYPE_CHECKING
 
 from leafid.console.arguments import add_compare, add_format, check_runs_to_compare, number_type, positive_ints
 from leafid.console.environment import Environment
-from leafid.errors import UsageError
-from leafid.tasks.annotation2016.check_command import add_known, read_known
+from leafid.tasks.annotation2016.check_command import add_known, read_known, refuse_useless_options
 
 if TYPE_CHECKING:
     from leafid.report.tables import Cell, Table
@@ -33,9 +32,6 @@ if TYPE_CHECKING:
 
 #: By subtask, the score that the runs of a group are compared by; of subtask 4 it is the first one.
 _MAIN_METRICS = {1: "map-increasing", 2: "meteor mean", 3: "selection-f1", 5: "great-circle-km mean"}
-
-#: Options that only one subtask uses.
-_SUBTASK_OPTIONS = {"by_concept": 1, "concepts": 1, "sizes": 1, "boxes": 3, "k": 4, "illustrations": 4, "radius": 5}
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -77,7 +73,7 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     known = read_known(arguments)
     with suggesting_command(arguments.truth, "evaluate-annotation"):
         truth = read_annotation_truth(arguments.truth, known)
-    _refuse_useless(arguments, truth.subtask)
+    refuse_useless_options(arguments, truth.subtask)
     if known.ids is None:
         known = replace(known, ids=frozenset(truth.results))
     if truth.subtask is Subtask.CAPTION:
@@ -109,15 +105,6 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
         tables += [_list_concepts(name, summary) for name, summary in named if summary.by_concept]
     environment.stdout.write(render(tables, arguments.format))
     return 0
-
-
-def _refuse_useless(arguments: argparse.Namespace, subtask: int) -> None:
-    for option, used in _SUBTASK_OPTIONS.items():
-        if getattr(arguments, option) and subtask != used:
-            name = option.replace("_", "-")
-            raise UsageError(
-                f"--{name} is for subtask {used} and has no effect on this ground truth of subtask {subtask}"
-            )
 
 
 def _check_captions(path: str, truth: AnnotationTruth, environment: Environment) -> None:

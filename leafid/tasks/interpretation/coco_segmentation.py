@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TypeGuard
 
 import numpy as np
@@ -38,18 +39,14 @@ def read_segmentation(segmentation: object, width: int, height: int) -> Region:
     if width * height > MAX_PIXELS:
         raise SegmentationError(f"expected a picture of at most {MAX_PIXELS} pixels, found {width}x{height}")
     if isinstance(segmentation, list):
-        mask = _fill_polygons(segmentation, width, height)
+        region = _fill_polygons(segmentation, width, height)
     elif isinstance(segmentation, dict):
-        mask = _decode_runs(segmentation, width, height)
+        region = Region(_decode_runs(segmentation, width, height))
     else:
         raise SegmentationError(f"expected polygons or runs as segmentation, found {type(segmentation).__name__}")
-    region = Region(mask)
     if not region.area:
         raise SegmentationError("expected a segmentation of some area, found an empty one")
-    box = region.box
-    top, left = int(box.top), int(box.left)
-    cut = mask[top : top + int(box.height), left : left + int(box.width)].copy()
-    return Region(cut, top, left)
+    return region.crop()
 
 
 def is_number(value: object) -> TypeGuard[float]:
@@ -63,22 +60,29 @@ def is_number(value: object) -> TypeGuard[float]:
     return True
 
 
-def _fill_polygons(polygons: list, width: int, height: int) -> np.ndarray:
+def _fill_polygons(polygons: list, width: int, height: int) -> Region:
     from skimage.draw import polygon as fill_polygon
 
-    mask = np.zeros((height, width), bool)
-    for points in polygons:
-        is_list = isinstance(points, list) and len(points) >= 6 and len(points) % 2 == 0
-        if not is_list or not all(map(is_number, points)):
-            raise SegmentationError("expected polygons [x1, y1, x2, y2, …] of at least three points")
-        columns, rows = np.array(points[::2], float), np.array(points[1::2], float)
-        inside = (columns >= 0) & (columns <= width) & (rows >= 0) & (rows <= height)
-        if not inside.all():
-            x, y = columns[~inside][0], rows[~inside][0]
-            raise SegmentationError(f"expected a polygon inside the picture of {width}x{height}, found {x:g}, {y:g}")
+    corners = [_read_corners(points, width, height) for points in polygons]
+    top, left = (math.floor(min(values.min() for values in axis)) for axis in zip(*corners, strict=True))
+    bottom, right = (math.ceil(max(values.max() for values in axis)) for axis in zip(*corners, strict=True))
+    mask = np.zeros((max(bottom - top, 1), max(right - left, 1)), bool)
+    for rows, columns in corners:
         # A pixel belongs to the polygon if its centre does.
-        mask[fill_polygon(rows - 0.5, columns - 0.5, mask.shape)] = True
-    return mask
+        mask[fill_polygon(rows - top - 0.5, columns - left - 0.5, mask.shape)] = True
+    return Region(mask, top, left)
+
+
+def _read_corners(points: object, width: int, height: int) -> tuple[np.ndarray, np.ndarray]:
+    """Read the rows and columns of a polygon's corners."""
+    if not isinstance(points, list) or len(points) < 6 or len(points) % 2 or not all(map(is_number, points)):
+        raise SegmentationError("expected polygons [x1, y1, x2, y2, …] of at least three points")
+    columns, rows = np.array(points[::2], float), np.array(points[1::2], float)
+    inside = (columns >= 0) & (columns <= width) & (rows >= 0) & (rows <= height)
+    if not inside.all():
+        x, y = columns[~inside][0], rows[~inside][0]
+        raise SegmentationError(f"expected a polygon inside the picture of {width}x{height}, found {x:g}, {y:g}")
+    return rows, columns
 
 
 def _decode_runs(runs: dict, width: int, height: int) -> np.ndarray:

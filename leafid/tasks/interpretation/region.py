@@ -40,6 +40,11 @@ class Region:
         row0, row1, col0, col1 = find_bounding_box(self.mask)
         return Box(float(self.left + col0), float(self.top + row0), float(col1 - col0), float(row1 - row0))
 
+    def crop(self) -> Region:
+        """Drop the empty rows and columns around the pixels."""
+        row0, row1, col0, col1 = find_bounding_box(self.mask)
+        return Region(self.mask[row0:row1, col0:col1].copy(), self.top + row0, self.left + col0)
+
     def count_common(self, other: Region) -> int:
         """Count the pixels that two regions share."""
         top, left = max(self.top, other.top), max(self.left, other.left)
