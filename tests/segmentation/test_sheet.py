@@ -6,6 +6,7 @@ import pytest
 
 from leafid.collection.picture import AcquisitionType
 from leafid.segmentation import segment
+from leafid.segmentation import sheet as module
 from leafid.segmentation.sheet import segment_sheet
 from leafid.segmentation.uniform import segment_uniform
 
@@ -91,3 +92,19 @@ def test_without_a_leaf_nothing_is_found(size):
     for image in (blank, add_frame(blank, np.zeros(size, bool), (30,) * 4, (20, 20, 20))[0]):
         assert segment(image, SCAN_LIKE).mask.shape == image.shape[:2]
     assert not segment(blank, SCAN_LIKE).mask.any()
+
+
+def draw_faint_leaf(contrast):
+    image = np.full((300, 240, 3), (235, 238, 240), np.uint8)
+    colour = (235 - contrast, 238 - contrast / 3, 240 - contrast)
+    cv2.ellipse(image, (120, 150), (60, 100), 0, 0, 360, colour, -1)
+    return np.clip(image + np.random.default_rng(0).normal(0, 2, image.shape), 0, 255).astype(np.uint8)
+
+
+@pytest.mark.parametrize(("contrast", "is_clear"), [(14, False), (24, True)])
+def test_a_faint_leaf_is_searched_for_in_other_ways(contrast, is_clear, monkeypatch):
+    """Confidences of 0.27 and 0.48: a coloured leaf counts as found from 0.35 on."""
+    calls = []
+    monkeypatch.setattr(module, "_segment_otherwise", lambda image: calls.append(1) or [])
+    segment_sheet(draw_faint_leaf(contrast))
+    assert bool(calls) != is_clear
