@@ -42,6 +42,18 @@ def test_boxes(cli, boxes):
     assert found["pas"] == pytest.approx((80 / 120 + 1) / 2)
 
 
+def test_two_results_are_compared_by_pictures(cli, boxes, tmp_path):
+    truth, result = boxes
+    other = tmp_path / "other.json"
+    other.write_text(json.dumps([{"image_id": 2, "category_id": 2, "bbox": [0, 0, 10, 10], "score": 1.0}]))
+    outcome = cli("evaluate-interpretation", truth, result, "--compare", other, "--format", "json")
+    summary, comparison = json.loads(outcome.out)
+    (row,) = comparison["rows"]
+    # The other result misses both objects of a.jpg and finds that of b.jpg.
+    assert [row["error of A"], row["error of B"]] == pytest.approx([summary["rows"][0]["mean"], 0.5])
+    assert (row["A wins"], row["ties"], row["B wins"]) == (1, 0, 1)
+
+
 def test_distances_and_parameters(cli, boxes, tmp_path):
     (tmp_path / "d.csv").write_text(
         ",Quercus robur,Quercus ilex,Acer campestre\n"

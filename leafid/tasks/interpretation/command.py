@@ -65,6 +65,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="show the matrices of every step and the errors of every object of a picture; may be repeated",
     )
+    parser.add_argument(
+        "--compare",
+        metavar="RESULT",
+        help="test whether another result differs, by paired randomisation over pictures",
+    )
     add_format(parser)
 
 
@@ -99,8 +104,13 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     from leafid.report.tables import render
     from leafid.tasks.interpretation.explanation import explain_scene
 
-    errors = _score_pictures(arguments, environment, read_parameters(arguments))
+    parameters = read_parameters(arguments)
+    errors = _score_pictures(arguments, environment, parameters)
     tables = [_make_summary(errors, arguments.count_empty)]
+    if arguments.compare:
+        others = argparse.Namespace(**{**vars(arguments), "result": arguments.compare})
+        results = {arguments.result: errors, arguments.compare: _score_pictures(others, environment, parameters)}
+        tables.append(_compare(results))
     if arguments.by_picture:
         tables.append(_list_pictures(errors))
     by_name = {error.picture: error for error in errors}
@@ -110,6 +120,22 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
         tables += explain_scene(picture, by_name[picture].scene, by_name[picture].interpretation)
     environment.stdout.write(render(tables, arguments.format))
     return 0
+
+
+def _compare(results: dict[str, list[PictureError]]) -> Table:
+    """Compare two results by the mean error of the pictures that have an object in the truth or in either."""
+    from leafid.evaluation.comparison import compare_values
+    from leafid.report.scores import make_comparison_table
+
+    errors = [[error.error for error in pictures] for pictures in results.values()]
+    has_objects = [any(math.isfinite(error) for error in pair) for pair in zip(*errors, strict=True)]
+    # Without true and found objects there is no error.
+    values = [
+        [0.0 if math.isnan(error) else error / max(sum(has_objects), 1) for error in pictures] for pictures in errors
+    ]
+    units = [error.picture for error in next(iter(results.values()))]
+    comparisons = compare_values([*results], values, units, higher_is_better=False)
+    return make_comparison_table(comparisons, "error", units="pictures")
 
 
 def read_parameters(arguments: argparse.Namespace) -> Parameters:
