@@ -21,6 +21,10 @@ MAX_NAME_BYTES = 255
 _TEMPORARY_SUFFIX = ".part"
 #: Age in seconds below which a temporary file is never taken for abandoned.
 _MIN_ABANDONED_AGE = 60
+#: Maximum number of bytes that the names of files beside an output add to its name, `.part.journal` for instance.
+_MAX_ADDED_BYTES = 15
+#: Maximum length of the name of an output file, in bytes.
+MAX_OUTPUT_NAME_BYTES = MAX_NAME_BYTES - _MAX_ADDED_BYTES
 #: Descriptors of the standard streams by their file names.
 _STANDARD_STREAMS = {"/dev/stdout": 1, "/dev/stderr": 2}
 _NUMBERED_STREAM = re.compile(r"/(?:dev|proc/self)/fd/(\d{1,9})")
@@ -89,7 +93,7 @@ def open_output(path: str | os.PathLike[str], mode: Literal["w", "wb"] = "w") ->
     try:
         with reporting_write_errors(target):
             target.parent.mkdir(parents=True, exist_ok=True)
-            _refuse_folder(target)
+            _check_output_name(target)
             _remove_abandoned_files(target)
             descriptor, temporary = tempfile.mkstemp(
                 prefix=f".{target.name}.", suffix=_TEMPORARY_SUFFIX, dir=target.parent
@@ -194,7 +198,7 @@ def check_writable(path: str | os.PathLike[str]) -> None:
             raise LeafidError(f"{path}: can't be written: Permission denied")
         return
     target = resolve_symlink(path)
-    _refuse_folder(target)
+    _check_output_name(target)
     folder = target.parent
     while not folder.exists() and folder != folder.parent:
         folder = folder.parent
@@ -268,7 +272,9 @@ def _make_write_error(target: Path, error: OSError) -> LeafidError:
     return LeafidError(f"{target}: can't be written: {error.strerror or error}")
 
 
-def _refuse_folder(target: Path) -> None:
+def _check_output_name(target: Path) -> None:
+    if len(os.fsencode(target.name)) > MAX_OUTPUT_NAME_BYTES:
+        raise LeafidError(f"{target}: expected a file name of at most {MAX_OUTPUT_NAME_BYTES} bytes; name another")
     if target.is_dir():
         raise LeafidError(f"{target}: expected a file to write, found a folder; name a file in it")
 

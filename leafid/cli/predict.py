@@ -98,13 +98,15 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
         check_writable(arguments.output)
 
     from leafid.cli.answers import check_thresholds, make_selector, print_answers, report_context
-    from leafid.cli.run_writer import write_run_file
+    from leafid.cli.run_writer import check_localised_names, write_run_file
     from leafid.identification.modelfile import read_model
     from leafid.identification.prediction import predict
 
     model = read_model(model_file)
     pictures, is_incomplete = _read_pictures(arguments, environment)
     check_thresholds(model, pictures, arguments)
+    if arguments.format == "annotation2016":
+        check_localised_names(model)
     if arguments.context:
         report_context(model, pictures, environment)
     select = make_selector(arguments, model)
@@ -179,10 +181,8 @@ def _keep_writable(pictures: Sequence[Picture], run_format: str, environment: En
 
 def _check_name(name: str, run_format: str) -> str | None:
     """Give the reason why a run file can't hold a picture's name, if there is any."""
-    from leafid.files import is_utf8
+    from leafid.runs import find_name_problem
 
-    if len(name.split()) != 1:
-        return "a run file can't hold a picture name with blanks"
-    if run_format == "annotation2016":
-        return None if name.isascii() else "expected a name in ASCII, as the run files of that task are"
-    return None if is_utf8(name) else "expected a name in UTF-8, as run files are"
+    if run_format == "annotation2016" and not name.isascii():
+        return "expected a name in ASCII, as the run files of that task are"
+    return find_name_problem(name)

@@ -142,6 +142,15 @@ def _make_ranking_formatter(select: Selector) -> Formatter:
     return format_answers
 
 
+def check_localised_names(model: Model) -> None:
+    """Raise before the work starts if the format of the ImageCLEF 2016 annotation task can't hold a species' name."""
+    from leafid.tasks.annotation2016.files import format_line
+    from leafid.tasks.annotation2016.results import Subtask, localise_ranking
+
+    for species in model.species:
+        format_line(Subtask.CONCEPTS, "species", localise_ranking([(species, 1.0)], (0, 1, 0, 1)))
+
+
 def _make_localised_formatter(select: Selector, jobs: int) -> Formatter:
     """Format answers as the run file of the ImageCLEF 2016 annotation task, subtask 1."""
     from leafid.identification.locating import locate

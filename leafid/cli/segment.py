@@ -16,6 +16,7 @@ examples:
 from __future__ import annotations
 
 import argparse
+import hashlib
 import os
 from collections import Counter
 from collections.abc import Sequence
@@ -28,6 +29,7 @@ from leafid.cli.computing import on_workers
 from leafid.cli.picture_types import assume_type, load_type_recognition, recognise_type
 from leafid.console.arguments import add_assume_type, add_cluster, add_jobs, add_layout, check_output_folder
 from leafid.console.environment import Environment
+from leafid.files import MAX_OUTPUT_NAME_BYTES
 
 if TYPE_CHECKING:
     import numpy as np
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     from leafid.identification.type_recognition import TypeRecognition
 
 CROP_SIZE = 512
+_MAX_STEM_BYTES = MAX_OUTPUT_NAME_BYTES - len("_overlay.jpg")
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +120,8 @@ def _refuse_read_folder(output: Path, pictures: Sequence[Picture], given: Sequen
 def make_output_names(files: Sequence[Path], root: Path) -> list[str]:
     """Make a different output name for each file.
 
-    It is the file's stem if no other file has that, else its path relative to `root` with ``_`` for the separators.
+    It is the file's stem if no other file has that, else its path relative to `root` with ``_`` for the separators. The
+    end of a name that is too long is replaced by a hash.
     """
     base = root if root.is_dir() else root.parent
     # Some file systems ignore case.
@@ -126,6 +130,9 @@ def make_output_names(files: Sequence[Path], root: Path) -> list[str]:
     names = []
     for file in files:
         name = file.stem if stems[file.stem.lower()] == 1 else os.path.relpath(file, base).replace(os.sep, "_")
+        if len(os.fsencode(name)) > _MAX_STEM_BYTES:
+            digest = hashlib.sha256(os.fsencode(name)).hexdigest()[:16]
+            name = f"{os.fsencode(name)[: _MAX_STEM_BYTES - 17].decode(errors='ignore')}-{digest}"
         while name.lower() in taken:
             name += "_"
         taken.add(name.lower())

@@ -210,8 +210,12 @@ class _XmlRecord:
         with self.naming_field("Species"):
             species = names.parse_species_name(label)
         # An author's name may follow that of the family or the order.
-        family, order = (self.fields[rank].split()[0] if rank in self.fields else None for rank in ("Family", "Order"))
+        family, order = self._read_higher_taxon("Family"), self._read_higher_taxon("Order")
         return Taxon(species, names.parse_genus(species), family, order)
+
+    def _read_higher_taxon(self, rank: str) -> str | None:
+        with self.naming_field(rank):
+            return names.check_printable(self.fields[rank].split()[0]) if rank in self.fields else None
 
     def _read_label(self) -> str | None:
         """Return the species name, which an author's name may follow."""

@@ -22,7 +22,7 @@ def parse_species_name(text: str) -> str:
     Raises
     ------
     LeafidError
-        If there is no epithet.
+        If there is no epithet, or the name holds invisible characters.
 
     Examples
     --------
@@ -40,7 +40,14 @@ def parse_species_name(text: str) -> str:
     name = genus + _take_first_name(words[len(genus) :])
     if sum(word != "x" for word in name) < 2:
         raise LeafidError(f"expected a species name of two or three words, found {text.strip()!r}")
-    return " ".join(name)
+    return check_printable(" ".join(name))
+
+
+def check_printable(name: str) -> str:
+    """Return the name of a taxon; refuse control and direction characters, which no run file may hold."""
+    if not name.isprintable():
+        raise LeafidError(f"expected a name without invisible characters, found {name!r}")
+    return name
 
 
 def parse_genus(text: str) -> str:

@@ -58,7 +58,7 @@ def read_ground_truth(
         raise UsageError(f"expected a collection with --part, found the file {source}, which lists what is scored")
     listed = None if source.is_dir() else read_ground_truth_file(source)
     folder = source if listed is None else Path(xml) if xml is not None else source.parent
-    pictures: Sequence[Picture] = read_and_warn(folder, layout).pictures
+    pictures: Sequence[Picture] = read_and_warn(folder, layout, unlabelled=True).pictures
     species = {picture.species for picture in pictures if picture.species}
     families = {p.taxon.genus: p.taxon.family for p in pictures if p.taxon and p.taxon.genus and p.taxon.family}
     identifiers = find_identifiers(pictures)
@@ -133,7 +133,7 @@ def read_known_names(path: str | os.PathLike[str], *, layout: str | None = None)
         listed = read_ground_truth_file(source)
         listed_pictures = frozenset(name for names in listed.values() for name in names)
         return KnownNames(listed_pictures, frozenset(listed) | frozenset(_read_species_list(source.parent) or ()))
-    pictures = read_and_warn(source, layout).pictures
+    pictures = read_and_warn(source, layout, unlabelled=True).pictures
     names = _read_species_list(source)
     species = {picture.species for picture in pictures if picture.species} | set(names or ())
     complete = names is not None or _has_training_labels(pictures)

@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from leafid.errors import LeafidError, ProblemsError
-from leafid.files import open_output
+from leafid.files import is_utf8, open_output
 from leafid.runs.checks import KnownNames, find_problems
 from leafid.runs.lines import LINE, parse_run
 from leafid.runs.run import Prediction, Run
@@ -125,20 +125,33 @@ def format_run_line(picture: str, species: str, rank: int, score: float) -> str:
     Raises
     ------
     LeafidError
-        When a picture's name has blanks, a species' name has other than single ones, or the score isn't finite.
+        When the format can't hold the name of the picture or the species, or the score isn't finite.
 
     Examples
     --------
     >>> format_run_line("2107.jpg", "Platanus x hispanica", 1, 1)
     '2107.jpg Platanus x hispanica 1 1.0\n'
     """
-    if len(picture.split()) != 1 or picture != picture.strip():
-        raise LeafidError(f"picture {picture!r}: a run file can't hold a picture name with blanks; rename the file")
-    if not species or " ".join(species.split()) != species:
+    if problem := find_name_problem(picture):
+        raise LeafidError(f"picture {picture!r}: {problem}; rename the file")
+    if not species.isprintable() or " ".join(species.split()) != species or not species:
         raise LeafidError(f"picture {picture!r}: expected a species name with single blanks, found {species!r}")
     if not math.isfinite(score):
         raise LeafidError(f"picture {picture!r}, species {species!r}: expected a finite score, found {score}")
     return f"{picture} {species} {int(rank)} {float(score)!r}\n"
+
+
+def find_name_problem(picture: str) -> str | None:
+    """Return the reason why a run file can't hold a picture's name, or None; `read_run` accepts all other names."""
+    if picture.split() != [picture]:
+        return "a run file can't hold a picture name with blanks"
+    if not is_utf8(picture):
+        return "expected a name in UTF-8, as run files are"
+    if not picture.isprintable():
+        return "a run file can't hold a picture name with invisible characters"
+    if picture.startswith("<"):
+        return "a run file can't hold a picture name that begins with '<'"
+    return None if "." in picture else "expected a picture name with an extension such as '.jpg'"
 
 
 def _rank(predictions: Mapping[str, Sequence[tuple[str, float]]]) -> Iterable[Prediction]:

@@ -107,7 +107,7 @@ def format_line(subtask: Subtask, identity: str, result: Result) -> str:
         line = f"{subtask.value} {identity} {format_result(subtask, result)}".rstrip()
     except BadResultError as error:
         raise LeafidError(f"{identity}: {error}") from None
-    if len(identity.split()) != 1 or not line.isascii() or not line.isprintable():
+    if identity.split() != [identity] or not line.isascii() or not line.isprintable():
         raise LeafidError(f"expected an id without blanks and results in ASCII, found {line!r}")
     return f"{line}\n"
 
