@@ -25,7 +25,7 @@ from leafid.tasks.annotation2016.summary import summarise_annotation
 from leafid.tasks.interpretation.box import Box
 
 
-def concept(name, *boxes):
+def make_concept(name, *boxes):
     return Concept(name, tuple(ScoredBox(Box(*box[:4]), *box[4:]) for box in boxes))
 
 
@@ -70,10 +70,14 @@ def make_collections(seed):
                 for _ in range(generator.integers(0, 4))
             ]
             if boxes:
-                found.append(concept(name, *[(*b, float(next(confidences))) if with_confidence else b for b in boxes]))
+                found.append(
+                    make_concept(name, *[(*b, float(next(confidences))) if with_confidence else b for b in boxes])
+                )
         return tuple(found)
 
-    truth = {p: make_scene(False) for p in "abc"} | {"d": (concept("dog", (0, 0, 9, 9)), concept("cat", (0, 0, 5, 5)))}
+    truth = {p: make_scene(False) for p in "abc"} | {
+        "d": (make_concept("dog", (0, 0, 9, 9)), make_concept("cat", (0, 0, 5, 5)))
+    }
     return truth, {p: make_scene(True) for p in "abcd"}
 
 
@@ -98,7 +102,7 @@ def test_concept_precision_equals_the_literal_version(seed):
     def flatten(pictures):
         """Replace the boxes of a concept by one box of the whole picture, with their maximum confidence."""
         return {
-            p: tuple(concept(name, (0, 0, 30, 30, max(c for _, c in boxes))) for name, boxes in concepts)
+            p: tuple(make_concept(name, (0, 0, 30, 30, max(c for _, c in boxes))) for name, boxes in concepts)
             for p, concepts in pictures.items()
         }
 
@@ -141,15 +145,15 @@ def test_order_does_not_matter_even_with_equal_confidences(seed, random):
 
 def test_known_precisions():
     truth = {
-        "a": [concept("dog", (0, 0, 10, 10))],
-        "b": [concept("dog", (0, 0, 10, 10))],
-        "c": [concept("cat", (0, 0, 5, 5))],
+        "a": [make_concept("dog", (0, 0, 10, 10))],
+        "b": [make_concept("dog", (0, 0, 10, 10))],
+        "c": [make_concept("cat", (0, 0, 5, 5))],
     }
     run = {
-        "a": [concept("dog", (0, 0, 10, 10, 0.9), (0, 0, 10, 9, 0.8))],  # the second box shows the same dog
-        "b": [concept("dog", (5, 0, 10, 10, 0.7))],  # overlap 1/3
-        "c": [concept("dog", (0, 0, 5, 5, 0.6))],
-        "unknown": [concept("dog", (0, 0, 5, 5, 0.99))],
+        "a": [make_concept("dog", (0, 0, 10, 10, 0.9), (0, 0, 10, 9, 0.8))],  # the second box shows the same dog
+        "b": [make_concept("dog", (5, 0, 10, 10, 0.7))],  # overlap 1/3
+        "c": [make_concept("dog", (0, 0, 5, 5, 0.6))],
+        "unknown": [make_concept("dog", (0, 0, 5, 5, 0.99))],
     }
     precisions = concept_precisions(truth, run, [0, 0.3, 0.5])
     assert precisions["cat"] == [0, 0, 0]
@@ -205,16 +209,16 @@ points = st.builds(Place, st.floats(-90, 90), st.floats(-180, 180))
 
 
 @given(points, points)
-def test_distance_equals_the_angle_between_vectors(one, other):
-    def vector(place):
+def test_distance_equals_the_angle_between_vectors(first, second):
+    def make_vector(place):
         lat, lon = np.radians(place)
         return np.array([np.cos(lat) * np.cos(lon), np.cos(lat) * np.sin(lon), np.sin(lat)])
 
-    a, b = vector(one), vector(other)
+    a, b = make_vector(first), make_vector(second)
     angle = math.atan2(np.linalg.norm(np.cross(a, b)), a @ b)
     # Where arccos is steepest, the last bit of a cosine of 1 is worth 1.5e-8 of the radius: some 0.1 m.
-    assert great_circle_distance(one, other) == pytest.approx(EARTH_RADIUS * angle, abs=3e-4)
-    assert great_circle_distance(one, other) == pytest.approx(great_circle_distance(other, one), abs=3e-4)
+    assert great_circle_distance(first, second) == pytest.approx(EARTH_RADIUS * angle, abs=3e-4)
+    assert great_circle_distance(first, second) == pytest.approx(great_circle_distance(second, first), abs=3e-4)
 
 
 def test_known_distances():
@@ -285,10 +289,10 @@ def test_meteor_names_what_is_missing(monkeypatch):
 
 
 def test_summary_of_captions(monkeypatch):
-    def words_in_common(captions, references):
+    def count_common_words(captions, references):
         return {p: len(set(text.split()) & set(references[p][0].split())) / 4 for p, text in captions.items()}
 
-    monkeypatch.setattr("leafid.tasks.annotation2016.summary.meteor_scores", words_in_common)
+    monkeypatch.setattr("leafid.tasks.annotation2016.summary.meteor_scores", count_common_words)
     truth = AnnotationTruth(Subtask.CAPTION, dict.fromkeys("abcd", ("a red old car", "a car")))
     run = make_run(Subtask.CAPTION, {"c": "a red old car", "a": "a car", "b": "red", "unknown": "a"})
     summary = summarise_annotation(truth, run)

@@ -37,7 +37,7 @@ def write(tmp_path, text):
     return path
 
 
-def problems_of(tmp_path, text, known=None, subtask=None):
+def find_problems(tmp_path, text, known=None, subtask=None):
     path = write(tmp_path, text)
     _, problems = examine_annotation_run(path, subtask, known)
     return [problem.removeprefix(f"{path}:") for problem in problems]
@@ -66,7 +66,7 @@ def test_values_of_the_examples(tmp_path):
     assert read[5]["zwtm5ZcmsvTZydW0"] == Place(51.5085, -6.24889)
 
 
-def bad_examples():
+def make_bad_examples():
     """The five files that the task's own verifier rejects, as its page describes them, and where."""
     boxes = ",".join(["0.5:10x10+0+0"] * 101)
     pictures = frozenset({"jlsCv7gwAE1ScDJ2", "LCbsocZO4I1KtVf1", "2WFgg3tHINzdbLfs"})
@@ -81,9 +81,9 @@ def bad_examples():
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("subtask", "text", "known", "problem"), bad_examples(), ids=lambda value: str(value)[:1])
+@pytest.mark.parametrize(("subtask", "text", "known", "problem"), make_bad_examples(), ids=lambda value: str(value)[:1])
 def test_the_five_bad_examples_are_rejected_with_their_line(tmp_path, subtask, text, known, problem):
-    assert problems_of(tmp_path, text, known) == [problem]
+    assert find_problems(tmp_path, text, known) == [problem]
     with pytest.raises(ProblemsError):
         read_annotation_run(write(tmp_path, text), Subtask(subtask), known)
 
@@ -121,18 +121,18 @@ def test_the_five_bad_examples_are_rejected_with_their_line(tmp_path, subtask, t
 def test_bad_lines(tmp_path, line, problem):
     subtask = line[:1] if line[:1] in "12345" and line else "2"
     good = GOOD[int(subtask)]
-    found = problems_of(tmp_path, f"{good}{line}\n")
+    found = find_problems(tmp_path, f"{good}{line}\n")
     assert [text.split(":", 1)[1].strip() for text in found] == [problem]
     assert found[0].startswith(f"{good.count(chr(10)) + 1}:")
 
 
 def test_a_file_has_one_subtask_and_each_id_once(tmp_path):
     text = "3 a 0\n5 b 1 1\n3 a 1\n3 c 2\n"
-    assert problems_of(tmp_path, text) == [
+    assert find_problems(tmp_path, text) == [
         "2: expected subtask 3, found subtask 5",
         "3: expected every id once, found 'a', as in line 1",
     ]
-    assert len(problems_of(tmp_path, text, subtask=Subtask.LOCATION)) == 3
+    assert len(find_problems(tmp_path, text, subtask=Subtask.LOCATION)) == 3
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def test_a_file_has_one_subtask_and_each_id_once(tmp_path):
     ],
 )
 def test_unknown_names_are_problems(tmp_path, text, known, problem):
-    assert problems_of(tmp_path, text, known) == [problem]
+    assert find_problems(tmp_path, text, known) == [problem]
 
 
 def test_an_empty_file_is_refused(tmp_path):
@@ -159,7 +159,7 @@ def test_an_empty_file_is_refused(tmp_path):
 
 
 def test_no_problem_is_dropped(tmp_path):
-    assert len(problems_of(tmp_path, "3 a x\n" * 150)) == 150
+    assert len(find_problems(tmp_path, "3 a x\n" * 150)) == 150
 
 
 def test_a_ground_truth_has_several_descriptions(tmp_path):
@@ -195,7 +195,7 @@ def test_species_become_concepts(tmp_path):
         (Subtask.CONCEPTS, {"a": (Concept("dog", ()),)}, "a: expected pairs of a concept and its boxes"),
     ],
 )
-def test_unreadable_results_are_not_write(tmp_path, subtask, results, message):
+def test_unreadable_results_are_not_written(tmp_path, subtask, results, message):
     with pytest.raises(LeafidError, match=message):
         write_annotation_run(tmp_path / "run.txt", subtask, results)
     assert not (tmp_path / "run.txt").exists()

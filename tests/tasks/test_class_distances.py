@@ -18,6 +18,33 @@ def file(tmp_path):
     return tmp_path / "classes.csv"
 
 
+def test_distances(file):
+    file.write_text("class,oak,ash\nash,0.4,0\noak,0,0.5\n")
+    distance = read_distances(file)
+    assert [distance("oak", "ash"), distance("ash", "oak"), distance("ash", "ash")] == [0.5, 0.4, 0]
+    with pytest.raises(LeafidError, match="found none of 'elm'"):
+        distance("oak", "elm")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("class,oak,oak\n", ":1: expected an empty cell and the classes, each once"),
+        ("", ":1: expected an empty cell and the classes"),
+        ("class,oak\nelm,0\n", ":2: expected each class of the first line once, found 'elm'"),
+        ("class,oak\noak,0\noak,0\n", ":3: expected each class of the first line once, found 'oak'"),
+        ("class,oak\noak,0,1\n", ":2: expected a class and 1 distances, found 3 cells"),
+        ("class,oak\noak,nan\n", ":2: expected a distance from 0 to 1, found 'nan'"),
+        ("class,oak\noak,far\n", ":2: expected a distance from 0 to 1, found 'far'"),
+        ("class,oak,ash\noak,0,1\n", "expected a line for class 'ash', found none"),
+    ],
+)
+def test_bad_distances_are_refused(file, content, message):
+    file.write_text(content)
+    with pytest.raises(LeafidError, match=message):
+        read_distances(file)
+
+
 def test_similarities_are_turned_into_distances(file):
     file.write_text("class,oak,ash\nash,0.4,1\noak,0.75,0.5\n")
     distance = read_distances(file, similarities=True)

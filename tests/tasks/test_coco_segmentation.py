@@ -107,7 +107,7 @@ def score(cli, tmp_path):
     return run
 
 
-def means(outcome):
+def read_means(outcome):
     assert outcome.status == 0, outcome.err
     return {row["metric"]: row["mean"] for row in json.loads(outcome.out)[0]["rows"]}
 
@@ -120,7 +120,7 @@ def test_segmentations_count_and_not_their_boxes(score):
         [{"segmentation": [lower], "bbox": box}, {"segmentation": [upper]}],
         [{"segmentation": [lower], "bbox": box}, {"segmentation": [upper]}],
     )
-    found = means(outcome)
+    found = read_means(outcome)
     assert found["interpretation-error"] == 0
     assert found["fom"] == found["pas"] == 1
     assert outcome.err == ""
@@ -128,20 +128,20 @@ def test_segmentations_count_and_not_their_boxes(score):
 
 def test_segmentations_on_one_side_only_are_warned_about(score):
     outcome = score([{"segmentation": [SQUARE]}], [{"bbox": [10, 10, 20, 20]}])
-    assert means(outcome)["pas"] == 1
+    assert read_means(outcome)["pas"] == 1
     assert "truth.json has segmentations; they are compared with the boxes of" in outcome.err
 
 
 def test_found_objects_in_a_crowd_do_not_count(score):
     crowd = {"segmentation": [[0, 0, 50, 0, 50, 9, 0, 9]], "iscrowd": 1}
     oak, inside, beside = {"bbox": [10, 10, 20, 20]}, {"bbox": [0, 0, 9, 9]}, {"bbox": [40, 30, 9, 9]}
-    assert means(score([oak, crowd], [oak]))["interpretation-error"] == 0
+    assert read_means(score([oak, crowd], [oak]))["interpretation-error"] == 0
     outcome = score([oak, crowd], [oak, inside])
-    assert means(outcome)["interpretation-error"] == 0
+    assert read_means(outcome)["interpretation-error"] == 0
     assert "1 found objects are in crowds and don't count" in json.loads(outcome.out)[0]["notes"]
-    assert means(score([oak, crowd], [oak, beside]))["interpretation-error"] == 0.5
-    assert means(score([oak, crowd], [oak, {**inside, "category_id": 2}]))["interpretation-error"] == 0.5
-    assert means(score([oak, {**crowd, "iscrowd": 0}], [oak]))["interpretation-error"] == 0.5
+    assert read_means(score([oak, crowd], [oak, beside]))["interpretation-error"] == 0.5
+    assert read_means(score([oak, crowd], [oak, {**inside, "category_id": 2}]))["interpretation-error"] == 0.5
+    assert read_means(score([oak, {**crowd, "iscrowd": 0}], [oak]))["interpretation-error"] == 0.5
 
 
 def test_problems_of_segmentations_are_named(tmp_path):

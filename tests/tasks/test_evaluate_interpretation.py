@@ -30,13 +30,13 @@ def boxes(tmp_path):
     return tmp_path / "truth.json", tmp_path / "result.json"
 
 
-def means(outcome):
+def read_means(outcome):
     assert outcome.status == 0, outcome.err
     return {row["metric"]: row["mean"] for row in json.loads(outcome.out)[0]["rows"]}
 
 
 def test_boxes(cli, boxes):
-    found = means(cli("evaluate-interpretation", *boxes, "--format", "json"))
+    found = read_means(cli("evaluate-interpretation", *boxes, "--format", "json"))
     # a.jpg: 0.8 · 0.2 for the shift and 0.2 for the name, two objects; b.jpg: missed.
     assert found["interpretation-error"] == pytest.approx(((0.16 + 0.2) / 2 + 1) / 2)
     assert found["pas"] == pytest.approx((80 / 120 + 1) / 2)
@@ -60,19 +60,19 @@ def test_distances_and_parameters(cli, boxes, tmp_path):
         "Quercus robur,0,0.5,1\nQuercus ilex,0.5,0,1\nAcer campestre,1,0.25,0\n"
     )
     options = ["--distances", tmp_path / "d.csv", "--alpha", 0.5, "--matching", "one-to-one"]
-    found = means(cli("evaluate-interpretation", *boxes, *options, "--format", "json"))
+    found = read_means(cli("evaluate-interpretation", *boxes, *options, "--format", "json"))
     assert found["interpretation-error"] == pytest.approx(((0.5 * 0.2 + 0.5 * 0.25) / 2 + 1) / 2)
 
 
 def test_similarities_and_trees(cli, boxes, tmp_path):
     names = ("Quercus robur", "Quercus ilex", "Acer campestre")
     (tmp_path / "s.csv").write_text("," + ",".join(names) + "\n" + "".join(f"{name},0.5,0.5,0.5\n" for name in names))
-    found = means(cli("evaluate-interpretation", *boxes, "--similarities", tmp_path / "s.csv", "--format", "json"))
+    found = read_means(cli("evaluate-interpretation", *boxes, "--similarities", tmp_path / "s.csv", "--format", "json"))
     assert found["interpretation-error"] == pytest.approx(((0.16 + 0.2 * 0.5) / 2 + 1) / 2)
     (tmp_path / "tree.csv").write_text(
         "class,parent\nQuercus robur,oak\nQuercus ilex,oak\noak,tree\nAcer campestre,maple\nmaple,tree\ntree,plant\n"
     )
-    found = means(cli("evaluate-interpretation", *boxes, "--taxonomy", tmp_path / "tree.csv", "--format", "json"))
+    found = read_means(cli("evaluate-interpretation", *boxes, "--taxonomy", tmp_path / "tree.csv", "--format", "json"))
     # Maple and oak meet below the root, plant: 4 of at most 6 edges.
     assert found["interpretation-error"] == pytest.approx(((0.16 + 0.2 * 4 / 6) / 2 + 1) / 2)
 
@@ -111,9 +111,9 @@ def test_weight_of_the_figure_of_merit(cli, boxes, tmp_path):
         mask[10:20, column : column + 10] = 1
         cv2.imwrite(str(tmp_path / name), mask)
     words = ["evaluate-interpretation", tmp_path / "truth.png", tmp_path / "result.png", "--format", "json"]
-    default, same = means(cli(*words))["fom"], means(cli(*words, "--fom-alpha", 1 / 9))["fom"]
+    default, same = read_means(cli(*words))["fom"], read_means(cli(*words, "--fom-alpha", 1 / 9))["fom"]
     assert default == same
-    assert means(cli(*words, "--fom-alpha", 1))["fom"] < default
+    assert read_means(cli(*words, "--fom-alpha", 1))["fom"] < default
     assert "--fom-alpha has no effect on boxes" in cli("evaluate-interpretation", *boxes, "--fom-alpha", 1).err
 
 
@@ -131,7 +131,7 @@ def test_distances_from_a_collection(cli, tmp_path, boxes):
         cv2.imwrite(str(tmp_path / "all" / species / "1.jpg"), np.zeros((20, 20, 3), np.uint8))
     options = ["--taxonomy", tmp_path / "all", "--format", "json"]
     # Maple for oak: another genus and another species, as far as can be.
-    assert means(cli("evaluate-interpretation", *boxes, *options))["interpretation-error"] == pytest.approx(0.59)
+    assert read_means(cli("evaluate-interpretation", *boxes, *options))["interpretation-error"] == pytest.approx(0.59)
 
 
 def test_problems_of_the_taxonomy_are_warned_about(cli, tmp_path, boxes):
@@ -149,8 +149,8 @@ def test_pictures_without_objects(cli, tmp_path):
     (tmp_path / "result.json").write_text("[]")
     words = ["evaluate-interpretation", tmp_path / "truth.json", tmp_path / "result.json"]
     assert "1 of the pictures have neither true nor found objects and are left out" in cli(*words).out
-    assert means(cli(*words, "--format", "json"))["interpretation-error"] == 1
-    assert means(cli(*words, "--count-empty", "--format", "json"))["interpretation-error"] == 0.5
+    assert read_means(cli(*words, "--format", "json"))["interpretation-error"] == 1
+    assert read_means(cli(*words, "--count-empty", "--format", "json"))["interpretation-error"] == 0.5
 
 
 def test_masks(cli, tmp_path):
@@ -161,8 +161,8 @@ def test_masks(cli, tmp_path):
         cv2.imwrite(str(tmp_path / folder / "a.png"), mask)
     cv2.imwrite(str(tmp_path / "truth" / "b.png"), mask)
     outcome = cli("evaluate-interpretation", tmp_path / "truth", tmp_path / "result", "--format", "json")
-    assert means(outcome)["interpretation-error"] == 0.5
-    assert means(outcome)["fom"] == 1
+    assert read_means(outcome)["interpretation-error"] == 0.5
+    assert read_means(outcome)["fom"] == 1
     assert f"{tmp_path}/result: lacks 1 masks (b.png …)" in outcome.err
 
 
@@ -205,4 +205,4 @@ def test_real_masks_moved_aside(cli, real_data, tmp_path):
         cv2.imwrite(str(tmp_path / "truth" / file.name), mask)
         cv2.imwrite(str(tmp_path / "moved" / file.name), np.roll(mask, 20, axis=1))
     outcome = cli("evaluate-interpretation", tmp_path / "truth", tmp_path / "moved", "--format", "json")
-    assert 0 < means(outcome)["interpretation-error"] < 0.5
+    assert 0 < read_means(outcome)["interpretation-error"] < 0.5

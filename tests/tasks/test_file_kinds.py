@@ -1,4 +1,4 @@
-"""Files of another task are recognised, and options without effect are refused."""
+"""Tests that files of another task are recognised, and options without effect are refused."""
 
 import re
 

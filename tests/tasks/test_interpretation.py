@@ -108,7 +108,7 @@ def make_worked_example() -> Scene:
     return Scene(common, true_areas, areas, names, ["lorry", "aeroplane", "person", "person"], np.ones(4))
 
 
-def test_the_make_worked_example():
+def test_the_worked_example():
     scene = make_worked_example()
     assert scene.overlap[[1, 2, 3, 4], [2, 2, 2, 0]] == pytest.approx([0.186, 0.235, 0.242, 0.941])
     found = score_scene(scene)
@@ -137,7 +137,7 @@ def test_the_error_is_the_mean_of_the_compensated_errors(scene, matching):
     assert found.error == pytest.approx(expected, abs=1e-12, nan_ok=True)
 
 
-def test_matching_one_to_one_in_the_make_worked_example():
+def test_matching_one_to_one_in_the_worked_example():
     found = score_scene(make_worked_example(), Parameters(matching="one-to-one"))
     assert np.argwhere(found.matches).tolist() == [[0, 3], [3, 2], [4, 0], [5, 1]]
     assert found.missed == (1, 2, 6)
@@ -152,8 +152,8 @@ def test_error_equals_the_literal_version(scene, threshold, alpha):
 
 @given(scenes)
 def test_a_distance_between_classes(scene):
-    def distance(one, other):
-        return {"oak": 0.0, "maple": 0.3, "ash": 0.9}[other] if one != other else 0.1
+    def distance(true_name, name):
+        return {"oak": 0.0, "maple": 0.3, "ash": 0.9}[name] if true_name != name else 0.1
 
     parameters = Parameters(distance=distance)
     expected = literal_error(scene, 0.2, 0.8, distance)
@@ -214,15 +214,15 @@ def test_missed_objects_cost_more_than_invented_ones():
 
 
 def test_pictures_without_objects():
-    one = [BoxedObject("oak", Box(0, 0, 10, 10))]
+    oak = [BoxedObject("oak", Box(0, 0, 10, 10))]
     assert np.isnan(score_scene(Scene.from_objects([], [])).error)
-    assert score_scene(Scene.from_objects([], one)).error == 1
-    assert score_scene(Scene.from_objects(one, [])).error == 1
+    assert score_scene(Scene.from_objects([], oak)).error == 1
+    assert score_scene(Scene.from_objects(oak, [])).error == 1
 
 
 @given(st.floats(0, 1), st.floats(0, 1))
-def test_confidence_sharpens_the_recognition_error(one, other):
-    low, high = sorted((one, other))
+def test_confidence_sharpens_the_recognition_error(first, second):
+    low, high = sorted((first, second))
 
     def errors(confidence):
         # A class that is at a distance from itself shows the factor of the right class too.
@@ -231,7 +231,7 @@ def test_confidence_sharpens_the_recognition_error(one, other):
     assert errors(high)[0] <= errors(low)[0] <= errors(low)[1] <= errors(high)[1]
 
 
-def compare_masks(truth, result):
+def make_mask_scene(truth, result):
     return Scene.from_objects(make_objects(truth), make_objects(result))
 
 
@@ -267,14 +267,18 @@ ALTERATIONS = ("translation", "scale", "rotation", "perspective")
 @pytest.mark.parametrize("kind", ALTERATIONS)
 @pytest.mark.parametrize("direction", [1, -1])
 def test_stronger_alterations_cost_more(kind, direction):
-    errors = [score_scene(compare_masks(draw_leaf(), alter(kind, direction * step))).error for step in range(0, 21, 4)]
+    errors = [
+        score_scene(make_mask_scene(draw_leaf(), alter(kind, direction * step))).error for step in range(0, 21, 4)
+    ]
     assert errors[0] == 0
     assert all(weaker < stronger for weaker, stronger in itertools.pairwise(errors))
 
 
 @pytest.mark.parametrize("step", [3, 9, 17])
 def test_translations_cost_the_same_either_way(step):
-    forth, back = (score_scene(compare_masks(draw_leaf(), alter("translation", sign * step))).error for sign in (1, -1))
+    forth, back = (
+        score_scene(make_mask_scene(draw_leaf(), alter("translation", sign * step))).error for sign in (1, -1)
+    )
     assert forth == back
 
 
@@ -290,7 +294,7 @@ def test_a_region_inside_another_costs_nothing_until_the_match_is_lost():
 def test_a_higher_threshold_is_never_milder_for_one_object(threshold):
     for step in range(0, 80, 8):
         moved = np.roll(draw_leaf(), step, axis=0)
-        scene = compare_masks(draw_leaf(), moved)
+        scene = make_mask_scene(draw_leaf(), moved)
         low, high = (score_scene(scene, Parameters(threshold=t)).error for t in (threshold - 0.1, threshold))
         assert low <= high
 

@@ -25,7 +25,7 @@ TEN_LINES = """
 EXAMPLES = [(line.split()[0], float(line.split()[1])) for line in TEN_LINES.split("\n") if line]
 
 
-def example_table() -> CodeTable:
+def make_example_table() -> CodeTable:
     """Has 11 characters at the first position, 7 below 4, 8 below 46."""
     anatomy = {"731", "473", "477"} | {f"46{n}" for n in range(1, 9)} | {f"4{n}1" for n in (1, 2, 3, 4, 5)}
     anatomy |= {f"{first}00" for first in "12356890a"}
@@ -69,7 +69,7 @@ classifieds = st.text("0123ab*", min_size=3, max_size=3)
 
 @pytest.mark.parametrize(("classified", "error"), EXAMPLES)
 def test_ten_lines_of_the_document(classified, error):
-    branching = example_table().count_children("A", "463")
+    branching = make_example_table().count_children("A", "463")
     assert branching == (11, 7, 8)
     assert f"{axis_error('463', classified, branching):.6f}" == f"{error:.6f}"
 
@@ -147,7 +147,7 @@ def test_codes_of_another_length_are_refused():
 
 
 def test_code_error_is_the_sum_over_axes():
-    table = example_table()
+    table = make_example_table()
     correct = "1121-120-463-700"
     assert code_error(correct, correct, table) == 0
     assert code_error(correct, "2110-400-731-510", table) == pytest.approx(1)
@@ -160,7 +160,7 @@ def test_code_error_is_the_sum_over_axes():
 @pytest.mark.parametrize("classified", ["1121-120-463", "463", "1121-120-46-700"])
 def test_codes_of_another_shape_are_refused(classified):
     with pytest.raises(LeafidError, match="expected"):
-        code_error("1121-120-463-700", classified, example_table())
+        code_error("1121-120-463-700", classified, make_example_table())
 
 
 def make_four_years():
@@ -172,7 +172,7 @@ def make_four_years():
 
 def test_errors_of_four_years():
     truth, run = make_four_years()
-    errors = {row.year: row for row in year_errors(truth, run, example_table())}
+    errors = {row.year: row for row in year_errors(truth, run, make_example_table())}
     assert errors[2005].error == 1  # 3 is missing; 2 is clutter
     assert errors[2006].error == 2.5
     assert errors[2007].error == 1
@@ -184,16 +184,16 @@ def test_errors_of_four_years():
 
 def test_numbers_do_not_depend_on_the_order_of_pictures():
     truth, run = make_four_years()
-    expected = year_errors(truth, run, example_table())
+    expected = year_errors(truth, run, make_example_table())
     for order in itertools.permutations(truth):
         shuffled = {picture: truth[picture] for picture in order}
-        errors = year_errors(shuffled, dict(reversed(run.items())), example_table())
+        errors = year_errors(shuffled, dict(reversed(run.items())), make_example_table())
         assert errors == expected
         assert [year.error for year in errors] == [year.error for year in expected]
 
 
 def test_a_missing_picture_costs_as_much_as_its_worst_answer():
-    table = example_table()
+    table = make_example_table()
     truth = {"1": ("1121-CCC-463-700",)}
     worst = year_errors(truth, {"1": ("2110-120-731-510",)}, table, years=(2007,))
     assert year_errors(truth, {}, table, years=(2007,))[0].error == worst[0].error == 0.75

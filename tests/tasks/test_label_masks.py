@@ -4,7 +4,6 @@ import pytest
 from PIL import Image
 
 from leafid.errors import LeafidError, ProblemsError
-from leafid.tasks.interpretation.class_distances import read_distances
 from leafid.tasks.interpretation.label_masks import (
     ObjectName,
     list_masks,
@@ -133,32 +132,3 @@ def test_missing_masks_are_refused(tmp_path):
         list_masks(tmp_path)
     with pytest.raises(LeafidError, match="found nothing"):
         list_masks(tmp_path / "nowhere")
-
-
-def test_distances(tmp_path):
-    path = tmp_path / "d.csv"
-    path.write_text("class,oak,ash\nash,0.4,0\noak,0,0.5\n")
-    distance = read_distances(path)
-    assert [distance("oak", "ash"), distance("ash", "oak"), distance("ash", "ash")] == [0.5, 0.4, 0]
-    with pytest.raises(LeafidError, match="found none of 'elm'"):
-        distance("oak", "elm")
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        ("class,oak,oak\n", ":1: expected an empty cell and the classes, each once"),
-        ("", ":1: expected an empty cell and the classes"),
-        ("class,oak\nelm,0\n", ":2: expected each class of the first line once, found 'elm'"),
-        ("class,oak\noak,0\noak,0\n", ":3: expected each class of the first line once, found 'oak'"),
-        ("class,oak\noak,0,1\n", ":2: expected a class and 1 distances, found 3 cells"),
-        ("class,oak\noak,nan\n", ":2: expected a distance from 0 to 1, found 'nan'"),
-        ("class,oak\noak,far\n", ":2: expected a distance from 0 to 1, found 'far'"),
-        ("class,oak,ash\noak,0,1\n", "expected a line for class 'ash', found none"),
-    ],
-)
-def test_bad_distances_are_refused(tmp_path, content, message):
-    path = tmp_path / "d.csv"
-    path.write_text(content)
-    with pytest.raises(LeafidError, match=message):
-        read_distances(path)
