@@ -181,7 +181,8 @@ def make_average_table(scores: Mapping[str, Sequence[AverageKScores]], origin: s
     columns = ["run", "K", "threshold", "size fitted", "accuracy", "error", "macro-average accuracy"]
     rows: list[list[Cell]] = [
         [
-            *(name, f"{row.k:g}", f"{row.threshold:.6g}", row.fitted_size, row.accuracy, 1 - row.accuracy),
+            *(name, int(row.k) if row.k.is_integer() else row.k, row.threshold),
+            *(row.fitted_size, row.accuracy, 1 - row.accuracy),
             *(row.macro_accuracy, row.size, row.empty_share),
         ]
         for name, found in scores.items()
