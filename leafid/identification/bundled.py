@@ -1,4 +1,4 @@
-"""Finds the model that comes along."""
+"""Finds the bundled model."""
 
 from __future__ import annotations
 
@@ -23,6 +23,6 @@ def default_model() -> Path:
         if (folder / DEFAULT_NAME).is_file():
             return folder / DEFAULT_NAME
     raise LeafidError(
-        f"the model that comes along ({DEFAULT_NAME}) is missing from this installation; "
+        f"the bundled model ({DEFAULT_NAME}) is missing from this installation; "
         "name one with --model, or train one with 'leafid train'"
     )

@@ -30,12 +30,12 @@ def truth(drawn):
 
 
 @pytest.fixture
-def unsure(drawn_model, tmp_path):
+def doubtful(drawn_model, tmp_path):
     """The model with a threshold that hardly any answer reaches."""
     model = read_model(drawn_model)
     thresholds = {type_: replace(own, back_off=0.999999) for type_, own in model.thresholds.items()}
-    write_model(replace(model, thresholds=thresholds), tmp_path / "unsure.leafid")
-    return tmp_path / "unsure.leafid"
+    write_model(replace(model, thresholds=thresholds), tmp_path / "doubtful.leafid")
+    return tmp_path / "doubtful.leafid"
 
 
 @pytest.fixture
@@ -132,8 +132,8 @@ def test_back_off_without_a_leaf_names_nothing(predict, tmp_path):
     assert [name for _, name, _ in lines(tmp_path / "run")["blank.png"]] == ["*"]
 
 
-def test_back_off_of_a_model_of_low_confidence(cli, predict, drawn, unsure, truth, tmp_path):
-    found = predict("--back-off", "--output", tmp_path / "run.txt", model=unsure)
+def test_back_off_of_a_model_of_low_confidence(cli, predict, drawn, doubtful, truth, tmp_path):
+    found = predict("--back-off", "--output", tmp_path / "run.txt", model=doubtful)
     assert found.status == 0, found.err
     answers = lines(tmp_path / "run.txt")
     assert {len(own) for own in answers.values()} == {1}
@@ -147,8 +147,8 @@ def test_back_off_of_a_model_of_low_confidence(cli, predict, drawn, unsure, trut
     assert answered == 9
 
 
-def test_printed_back_off(predict, unsure):
-    found = predict("--back-off", model=unsure)
+def test_printed_back_off(predict, doubtful):
+    found = predict("--back-off", model=doubtful)
     assert found.status == 0
     assert found.out.count("  1  ") == 9
     backed = [line for line in found.out.splitlines() if " *" in line]
