@@ -9,7 +9,7 @@ The truth is given as for 'leafid evaluate-interpretation'; boxes are rounded to
 examples:
   leafid study-interpretation truth-masks
   leafid study-interpretation --output curves.svg truth.json
-  leafid study-interpretation --alteration shift --matching one-to-one --output shift.png truth.json
+  leafid study-interpretation --alteration shift --matching one-to-one --output shift.pdf truth.json
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import IO, TYPE_CHECKING
 
 from leafid.console.arguments import add_format, positive_int
 from leafid.console.environment import Environment
-from leafid.console.outputs import binary_output_path
+from leafid.console.outputs import binary_output_path, refuse_inputs
 from leafid.errors import LeafidError, UsageError
 from leafid.tasks.interpretation.command import add_parameters, read_parameters
 
@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 
 # Copies of the names in leafid.tasks.interpretation.alterations, whose import would slow the help down.
 _ALTERATIONS = ("shift", "scale", "remove", "add", "relabel", "split", "merge")
-_FORMATS = (".svg", ".png", ".pdf")
+# No pictures: one of the truth could be overwritten.
+_FORMATS = (".svg", ".pdf")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -44,7 +45,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--steps", type=positive_int, default=20, metavar="N", help="strengths above 0 (default: 20)")
     parser.add_argument(
-        "--output", metavar="FILE", type=binary_output_path, help="draw the curves to this .svg, .png or .pdf file"
+        "--output", metavar="FILE", type=binary_output_path, help="draw the curves to this .svg or .pdf file"
     )
     add_parameters(parser)
     add_format(parser)
@@ -56,7 +57,9 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     from leafid.tasks.interpretation.alterations import study_alterations
 
     if arguments.output and Path(arguments.output).suffix.lower() not in _FORMATS:
-        raise UsageError(f"--output {arguments.output}: expected a name that ends in {', '.join(_FORMATS)}")
+        raise UsageError(f"--output {arguments.output}: expected a name that ends in {' or '.join(_FORMATS)}")
+    if arguments.output:
+        refuse_inputs(arguments.output, [arguments.truth])
     parameters = read_parameters(arguments)
     pictures = [objects for objects in _read_truth(arguments) if objects]
     if not pictures:
@@ -102,4 +105,5 @@ def _draw_curves(path: str, strengths: Sequence[float], curves: dict[str, list[f
         axes.legend(frameon=False)
         stream: IO
         with open_output(path, "wb") as stream:
-            figure.savefig(stream, format=form, dpi=150, metadata={"Date": None} if form == "svg" else None)
+            # Without a date, equal figures give equal bytes.
+            figure.savefig(stream, format=form, metadata={"Date" if form == "svg" else "CreationDate": None})
