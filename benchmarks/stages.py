@@ -117,7 +117,7 @@ def list_recipe_cases(recipe: Recipe, name: str, pictures: Mapping[AcquisitionTy
         Case("segment", _segment_at(side)),
     ]
     if families:
-        cases.append(Case("measures", lambda prepared: lambda: views(prepared).measure(families)))
+        cases.append(Case("measures", lambda prepared: lambda: _measure(views(prepared), families)))
     for expert_name, expert in recipe.experts.items():
         if isinstance(expert.features, LocalPatches):
             cases += [
@@ -186,10 +186,14 @@ def _crop(prepared: Prepared, view: str) -> Call:
     return lambda: crop_leaf(image, segmentation, 400, upright=view == "upright")
 
 
+def _measure(views: PictureViews, families: list[str]) -> dict[str, np.ndarray]:
+    return registry.measure_families(views.image, views.segmentation, dict.fromkeys(families))
+
+
 def _measures(families: list[str]) -> Callable[[Prepared], Call]:
     def prepare(prepared: Prepared) -> Call:
         image, segmentation = prepared.image(LONGEST_SIDE), prepared.segmentation(LONGEST_SIDE)
-        return lambda: PictureViews(image, segmentation).measure(families)
+        return lambda: _measure(PictureViews(image, segmentation), families)
 
     return prepare
 

@@ -32,7 +32,7 @@ from leafid.segmentation import segment
 PictureLike = str | os.PathLike[str] | NDArray[np.uint8]
 
 
-class _TakesPictures(BaseEstimator):
+class _PictureEstimator(BaseEstimator):
     """Says of itself that its input is pictures, not a matrix."""
 
     def __sklearn_tags__(self) -> Tags:
@@ -42,7 +42,7 @@ class _TakesPictures(BaseEstimator):
         return tags
 
 
-class LeafDescriptor(TransformerMixin, _TakesPictures):
+class LeafDescriptor(TransformerMixin, _PictureEstimator):
     """Measures leaves: pictures to a matrix with a column for each measure.
 
     Parameters
@@ -104,7 +104,7 @@ class LeafDescriptor(TransformerMixin, _TakesPictures):
         return self.feature_names_out_
 
 
-class LeafClassifier(ClassifierMixin, _TakesPictures):
+class LeafClassifier(ClassifierMixin, _PictureEstimator):
     """Names leaves: a recipe behind ``fit``, ``predict`` and ``predict_proba``.
 
     Parameters

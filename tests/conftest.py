@@ -167,7 +167,7 @@ def training(drawn):
 
 
 @pytest.fixture(scope="session")
-def asked(drawn):
+def queries(drawn):
     """The 9 test pictures, without labels."""
     found = [picture for picture in read_collection(drawn).pictures if picture.part == "test"]
     return [replace(picture, taxon=None, plant=None) for picture in found]

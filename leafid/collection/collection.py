@@ -66,13 +66,6 @@ class Collection:
         """Keep the pictures of known species."""
         return self._with_pictures(picture for picture in self.pictures if picture.species is not None)
 
-    def fill_type(self, type_: AcquisitionType | str) -> Collection:
-        """Set the acquisition type of pictures of unknown type."""
-        default = AcquisitionType(type_)
-        return self._with_pictures(
-            picture if picture.type else replace(picture, type=default) for picture in self.pictures
-        )
-
     def find_missing(self) -> tuple[Picture, ...]:
         """Return the pictures with metadata but no file."""
         return tuple(picture for picture in self.pictures if not picture.file.is_file())

@@ -16,7 +16,7 @@ DISTANCE_HARMONICS = 30
 _FLOOR = 1e-3
 """Magnitude, relative to the first harmonic, below which a logarithm would only show the pixel grid."""
 
-ELLIPTIC_NAMES = (
+ELLIPTIC_FOURIER_NAMES = (
     *(f"major_log_{k}" for k in range(2, ELLIPTIC_HARMONICS + 1)),
     *(f"minor_log_{k}" for k in range(1, ELLIPTIC_HARMONICS + 1)),
     *(f"phase_{part}_{m}" for part in ("real", "imaginary") for m in range(2, PAIRS + 2)),

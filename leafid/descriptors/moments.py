@@ -14,8 +14,8 @@ HARMONICS = 10
 """Angular harmonics of `measure_polar_fourier`, from 1."""
 _ANGLES = 128
 
-HU_NAMES = tuple(f"log_{index}" for index in range(1, 8))
-POLAR_NAMES = tuple(f"ring{ring + 1}_harmonic{k}" for ring in range(RADII) for k in range(HARMONICS + 1))
+HU_MOMENTS_NAMES = tuple(f"log_{index}" for index in range(1, 8))
+POLAR_FOURIER_NAMES = tuple(f"ring{ring + 1}_harmonic{k}" for ring in range(RADII) for k in range(HARMONICS + 1))
 
 
 def measure_hu_moments(shape: Shape) -> NDArray[np.float32]:

@@ -29,9 +29,8 @@ class Family:
     source
         Key in `SOURCES` of what the family is measured on; families of one source share its computation.
     function
-        Measures the source: module and function in `leafid.descriptors`.
-    constant
-        Names the values: a tuple in the same module.
+        Measures the source: module and function in `leafid.descriptors`. The tuple ``X_NAMES`` beside ``measure_X``
+        names its values.
     citation
         The paper, and its DOI where it has one; empty where the measurement is common knowledge or leafid's own.
     """
@@ -40,13 +39,13 @@ class Family:
     summary: str
     source: str
     function: str
-    constant: str
     citation: str = ""
 
     @property
     def value_names(self) -> tuple[str, ...]:
         """Names of the values, in order, without the family's name."""
-        names: tuple[str, ...] = _load(f"{self.function.partition('.')[0]}.{self.constant}")
+        module, _, function = self.function.partition(".")
+        names: tuple[str, ...] = _load(f"{module}.{function.removeprefix('measure_').upper()}_NAMES")
         return names
 
 
@@ -143,66 +142,30 @@ _MOUINE = "Mouine et al., A shape-based approach for leaf classification, ICMR 2
 _FRANGI = "Frangi et al., Multiscale vessel enhancement filtering, MICCAI 1998, doi:10.1007/BFb0056195"
 
 _FAMILIES = (
-    Family(
-        "geometry",
-        "proportions, convexity and profiles of the blade",
-        "blade",
-        "geometry.measure_geometry",
-        "GEOMETRY_NAMES",
-    ),
-    Family("geometry_whole", "the same with the petiole", "whole", "geometry.measure_geometry", "GEOMETRY_NAMES"),
-    Family("hu", "Hu's moment invariants", "blade", "moments.measure_hu_moments", "HU_NAMES", _HU),
-    Family(
-        "polar_fourier", "angular Fourier in rings", "blade", "moments.measure_polar_fourier", "POLAR_NAMES", _ZHANG
-    ),
-    Family(
-        "elliptic", "elliptic Fourier outline", "blade", "fourier.measure_elliptic_fourier", "ELLIPTIC_NAMES", _KUHL
-    ),
+    Family("geometry", "proportions, convexity and profiles of the blade", "blade", "geometry.measure_geometry"),
+    Family("geometry_whole", "the same with the petiole", "whole", "geometry.measure_geometry"),
+    Family("hu", "Hu's moment invariants", "blade", "moments.measure_hu_moments", _HU),
+    Family("polar_fourier", "angular Fourier in rings", "blade", "moments.measure_polar_fourier", _ZHANG),
+    Family("elliptic", "elliptic Fourier outline", "blade", "fourier.measure_elliptic_fourier", _KUHL),
     Family(
         "centroid_distance",
         "outline's distance from its centroid",
         "blade",
         "fourier.measure_centroid_distance",
-        "CENTROID_DISTANCE_NAMES",
         _ZHANG_ACCV,
     ),
-    Family("arch", "arch heights and chords over span", "blade", "triangle.measure_arches", "ARCH_NAMES", _MOUINE),
-    Family(
-        "triangle",
-        "triangles along the outline, over span",
-        "blade",
-        "triangle.measure_triangles",
-        "TRIANGLE_NAMES",
-        _MOUINE,
-    ),
-    Family("curvature", "curvature over scale", "blade", "curvature.measure_curvature", "CURVATURE_NAMES", _KUMAR),
-    Family(
-        "curvature_whole",
-        "the same with the petiole",
-        "whole",
-        "curvature.measure_curvature",
-        "CURVATURE_NAMES",
-        _KUMAR,
-    ),
-    Family("teeth", "teeth of the margin over scale", "blade", "margin.measure_teeth", "TEETH_NAMES"),
-    Family("lobes", "lobes of the margin", "blade", "margin.measure_lobes", "LOBES_NAMES"),
-    Family(
-        "leaflets", "leaflets and pattern spectrum", "blade", "leaflets.measure_leaflets", "LEAFLETS_NAMES", _MARAGOS
-    ),
-    Family(
-        "interior", "texture of the inside (LBP-HF)", "texture", "texture.measure_interior", "INTERIOR_NAMES", _SULC
-    ),
-    Family("border", "texture along the edge (LBP-HF)", "texture", "texture.measure_border", "EDGE_NAMES", _SULC),
-    Family(
-        "outline",
-        "texture of the edge's silhouette (LBP-HF)",
-        "texture",
-        "texture.measure_outline",
-        "EDGE_NAMES",
-        _SULC,
-    ),
-    Family("veins", "density and direction of veins", "pixels", "veins.measure_veins", "VEINS_NAMES", _FRANGI),
-    Family("colour", "colour inside the blade", "pixels", "colour.measure_colour", "COLOUR_NAMES", _SANDE),
+    Family("arch", "arch heights and chords over span", "blade", "triangle.measure_arches", _MOUINE),
+    Family("triangle", "triangles along the outline, over span", "blade", "triangle.measure_triangles", _MOUINE),
+    Family("curvature", "curvature over scale", "blade", "curvature.measure_curvature", _KUMAR),
+    Family("curvature_whole", "the same with the petiole", "whole", "curvature.measure_curvature", _KUMAR),
+    Family("teeth", "teeth of the margin over scale", "blade", "margin.measure_teeth"),
+    Family("lobes", "lobes of the margin", "blade", "margin.measure_lobes"),
+    Family("leaflets", "leaflets and pattern spectrum", "blade", "leaflets.measure_leaflets", _MARAGOS),
+    Family("interior", "texture of the inside (LBP-HF)", "texture", "texture.measure_interior", _SULC),
+    Family("border", "texture along the edge (LBP-HF)", "texture", "texture.measure_border", _SULC),
+    Family("outline", "texture of the edge's silhouette (LBP-HF)", "texture", "texture.measure_outline", _SULC),
+    Family("veins", "density and direction of veins", "pixels", "veins.measure_veins", _FRANGI),
+    Family("colour", "colour inside the blade", "pixels", "colour.measure_colour", _SANDE),
 )
 #: Every family, by name.
 FAMILIES: Mapping[str, Family] = MappingProxyType({family.name: family for family in _FAMILIES})

@@ -55,11 +55,11 @@ def name_texture_values(scales: Sequence[Scale]) -> tuple[str, ...]:
 
 
 INTERIOR_NAMES = name_texture_values(INTERIOR.scales)
-EDGE_NAMES = name_texture_values(EDGE.scales)
+BORDER_NAMES = OUTLINE_NAMES = name_texture_values(EDGE.scales)
 
 
 class LeafTexture:
-    """Texture features of one leaf, all non-negative, computed when first accessed.
+    """A leaf as its texture is measured: resized, with what several measurements share computed when first accessed.
 
     The leaf, best without its petiole, is resized to one area, so that all radii are relative to √area. A pixel of the
     leaf is interior when it lies farther from the edge than the scale's radius, so that its whole ring is leaf, and
@@ -78,47 +78,34 @@ class LeafTexture:
         check_picture(image, mask)
         row0, row1, col0, col1 = find_bounding_box(mask)
         image, covered = image[row0:row1, col0:col1], mask[row0:row1, col0:col1].view(np.uint8) * np.uint8(255)
-        self._interior, self._edge = (_ResizedLeaf(image, covered, sampling) for sampling in (INTERIOR, EDGE))
+        self.inside, self.edge = (_ResizedLeaf(image, covered, sampling) for sampling in (INTERIOR, EDGE))
 
     @cached_property
-    def interior(self) -> NDArray[np.float32]:
-        """Veins, hairs and gloss: from the grey picture, where the ring lies in the leaf; float32 (456,)."""
-        return self._interior.compute_features(self._interior.grey, self._interior.find_centres(inside=True))
+    def background(self) -> Plane:
+        """White where the leaf isn't."""
+        return cv2.bitwise_not(self.edge.coverage)
 
     @cached_property
-    def border(self) -> NDArray[np.float32]:
-        """From the leaf on white, where the ring crosses the edge; float32 (912,)."""
-        leaf = self._edge
-        on_white = cv2.add(cv2.multiply(leaf.grey, leaf.coverage, scale=1 / 255), self._background)
-        return leaf.compute_features(on_white, self._edge_centres)
-
-    @cached_property
-    def outline(self) -> NDArray[np.float32]:
-        """Teeth and lobes: from the mask alone, where the ring crosses the edge; float32 (912,)."""
-        return self._edge.compute_features(self._background, self._edge_centres)
-
-    @cached_property
-    def _background(self) -> Plane:
-        return cv2.bitwise_not(self._edge.coverage)
-
-    @cached_property
-    def _edge_centres(self) -> list[NDArray[np.intp]]:
-        return self._edge.find_centres(inside=False)
+    def edge_centres(self) -> list[NDArray[np.intp]]:
+        """The centres of the rings that cross the edge."""
+        return self.edge.find_centres(inside=False)
 
 
 def measure_interior(texture: LeafTexture) -> NDArray[np.float32]:
-    """Return the features of the interior."""
-    return texture.interior
+    """Measure veins, hairs and gloss: in the grey picture, where the ring lies in the leaf; float32 (456,)."""
+    return texture.inside.compute_features(texture.inside.grey, texture.inside.find_centres(inside=True))
 
 
 def measure_border(texture: LeafTexture) -> NDArray[np.float32]:
-    """Return the features of the border."""
-    return texture.border
+    """Measure the leaf on white, where the ring crosses the edge; float32 (912,)."""
+    leaf = texture.edge
+    on_white = cv2.add(cv2.multiply(leaf.grey, leaf.coverage, scale=1 / 255), texture.background)
+    return leaf.compute_features(on_white, texture.edge_centres)
 
 
 def measure_outline(texture: LeafTexture) -> NDArray[np.float32]:
-    """Return the features of the outline."""
-    return texture.outline
+    """Measure teeth and lobes: in the mask alone, where the ring crosses the edge; float32 (912,)."""
+    return texture.edge.compute_features(texture.background, texture.edge_centres)
 
 
 class _ResizedLeaf:

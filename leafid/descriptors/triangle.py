@@ -14,10 +14,10 @@ HARMONICS = 12
 """Fourier harmonics of each signal, from 0."""
 QUANTILES = (0.02, 0.1, 0.25, 0.5, 0.75, 0.9, 0.98)
 
-ARCH_NAMES = tuple(
+ARCHES_NAMES = tuple(
     f"{kind}_span{span}_harmonic{k}" for kind in ("height", "chord") for span in SPANS for k in range(HARMONICS)
 )
-TRIANGLE_NAMES = tuple(
+TRIANGLES_NAMES = tuple(
     f"{kind}_span{span}_quantile{quantile:g}"
     for kind in ("area", "chord", "ratio", "angle")
     for span in SPANS

@@ -66,8 +66,8 @@ class FeatureExtractor:
             image, acquisition_type = augment(image, acquisition_type, self.augmentation, self.longest_side)
         views = make_views(image, acquisition_type)
         experts = {name: self.experts[name] for name in (self.experts if names is None else names)}
-        families = [family for expert in experts.values() for family in expert.families]
-        measured = views.measure(families) if families else {}
+        families = dict.fromkeys(family for expert in experts.values() for family in expert.families)
+        measured = measure_families(views.image, views.segmentation, families) if families else {}
         vectors = {}
         for name, expert in experts.items():
             if isinstance(expert.features, LocalPatches):
@@ -91,10 +91,6 @@ class PictureViews:
         self.segmentation = segmentation
         self._crops: dict[tuple[str, int, bool], tuple[np.ndarray, np.ndarray | None]] = {}
 
-    def measure(self, families: list[str]) -> dict[str, np.ndarray]:
-        """Measure descriptor families, each once; vectors by family."""
-        return measure_families(self.image, self.segmentation, dict.fromkeys(families))
-
     @cached_property
     def grey(self) -> np.ndarray:
         """The picture in grey, uint8 (H, W)."""
@@ -108,13 +104,12 @@ class PictureViews:
         """
         key = (view, size, grey)
         if key not in self._crops:
-            self._crops[key] = self._crop(self.grey if grey else self.image, view, size)
+            image = self.grey if grey else self.image
+            if view == "picture":
+                self._crops[key] = shrink(image, size), None
+            else:
+                self._crops[key] = crop_leaf(image, self.segmentation, size, upright=view == "upright")
         return self._crops[key]
-
-    def _crop(self, image: np.ndarray, view: str, size: int) -> tuple[np.ndarray, np.ndarray | None]:
-        if view == "picture":
-            return shrink(image, size), None
-        return crop_leaf(image, self.segmentation, size, upright=view == "upright")
 
 
 def extract_local_features(views: PictureViews, patches: LocalPatches) -> LocalFeatures:

@@ -11,13 +11,13 @@ from leafid.descriptors.contour import normalise_shape
 
 FAMILIES = [
     (geometry.measure_geometry, geometry.GEOMETRY_NAMES),
-    (moments.measure_hu_moments, moments.HU_NAMES),
-    (moments.measure_polar_fourier, moments.POLAR_NAMES),
-    (fourier.measure_elliptic_fourier, fourier.ELLIPTIC_NAMES),
+    (moments.measure_hu_moments, moments.HU_MOMENTS_NAMES),
+    (moments.measure_polar_fourier, moments.POLAR_FOURIER_NAMES),
+    (fourier.measure_elliptic_fourier, fourier.ELLIPTIC_FOURIER_NAMES),
     (fourier.measure_centroid_distance, fourier.CENTROID_DISTANCE_NAMES),
     (curvature.measure_curvature, curvature.CURVATURE_NAMES),
-    (triangle.measure_arches, triangle.ARCH_NAMES),
-    (triangle.measure_triangles, triangle.TRIANGLE_NAMES),
+    (triangle.measure_arches, triangle.ARCHES_NAMES),
+    (triangle.measure_triangles, triangle.TRIANGLES_NAMES),
     (margin.measure_teeth, margin.TEETH_NAMES),
     (margin.measure_lobes, margin.LOBES_NAMES),
     (leaflets.measure_leaflets, leaflets.LEAFLETS_NAMES),

@@ -3,8 +3,9 @@ import numpy as np
 import pytest
 
 from leafid.descriptors.texture import (
-    EDGE_NAMES,
+    BORDER_NAMES,
     INTERIOR_NAMES,
+    OUTLINE_NAMES,
     LeafTexture,
     measure_border,
     measure_interior,
@@ -30,15 +31,15 @@ def leaf(rows=300, cols=240, period=9.0, teeth=0.0):
 
 
 def list_parts(texture):
-    return texture.interior, texture.border, texture.outline
+    return measure_interior(texture), measure_border(texture), measure_outline(texture)
 
 
 def test_a_leaf_has_three_textures():
     texture = LeafTexture(*leaf())
     families = (
         (measure_interior, INTERIOR_NAMES),
-        (measure_border, EDGE_NAMES),
-        (measure_outline, EDGE_NAMES),
+        (measure_border, BORDER_NAMES),
+        (measure_outline, OUTLINE_NAMES),
     )
     for part, names in families:
         values = part(texture)
@@ -51,13 +52,13 @@ def test_a_leaf_has_three_textures():
 
 def test_the_inside_shows_in_the_interior_and_not_in_the_outline():
     narrow, wide = LeafTexture(*leaf(period=9)), LeafTexture(*leaf(period=30))
-    assert np.abs(narrow.interior - wide.interior).max() > 0.2
-    np.testing.assert_array_equal(narrow.outline, wide.outline)
+    assert np.abs(measure_interior(narrow) - measure_interior(wide)).max() > 0.2
+    np.testing.assert_array_equal(measure_outline(narrow), measure_outline(wide))
 
 
 def test_teeth_show_in_the_outline():
     smooth, toothed = LeafTexture(*leaf()), LeafTexture(*leaf(teeth=0.06))
-    assert np.abs(smooth.outline - toothed.outline).max() > 0.1
+    assert np.abs(measure_outline(smooth) - measure_outline(toothed)).max() > 0.1
 
 
 def test_the_background_does_not_matter():
@@ -65,9 +66,9 @@ def test_the_background_does_not_matter():
     other = np.where(mask[..., None], image, 20).astype(np.uint8)
     # Only resized pixels that straddle the edge hold some background.
     on_white, on_black = LeafTexture(image, mask), LeafTexture(other, mask)
-    np.testing.assert_array_equal(on_white.outline, on_black.outline)
+    np.testing.assert_array_equal(measure_outline(on_white), measure_outline(on_black))
     # (By how much a leaf with teeth differs, see below: 0.017.)
-    assert np.abs(on_white.border - on_black.border).mean() < 0.005
+    assert np.abs(measure_border(on_white) - measure_border(on_black)).mean() < 0.005
 
 
 def test_quarter_turns_of_a_leaf_change_little():
@@ -87,9 +88,9 @@ def test_a_larger_picture_changes_little(factor):
     # Repeated pixels are resized to nearly, not exactly, the same: leaves with other stripes, and with teeth, differ by
     # several times as much in the parts that these change.
     striped, toothed = LeafTexture(*leaf(period=30)), LeafTexture(*leaf(teeth=0.06))
-    for part, unlike in (("interior", striped), ("border", toothed), ("outline", toothed)):
-        difference = np.abs(getattr(original, part) - getattr(enlarged, part)).mean()
-        assert difference < 0.3 * np.abs(getattr(original, part) - getattr(unlike, part)).mean()
+    for measure, unlike in ((measure_interior, striped), (measure_border, toothed), (measure_outline, toothed)):
+        difference = np.abs(measure(original) - measure(enlarged)).mean()
+        assert difference < 0.3 * np.abs(measure(original) - measure(unlike)).mean()
 
 
 def test_the_position_of_the_leaf_does_not_matter():

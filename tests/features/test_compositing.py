@@ -47,7 +47,7 @@ def test_numbers_and_pictures_have_photos_of_their_own(leaf_on_white):
     leaf = segment(leaf_on_white, SCAN)
     found = [composite_photo(leaf_on_white, leaf, number, 200) for number in (1, 2, 3, 4)]
     found.append(composite_photo(255 - leaf_on_white, leaf, 1, 200))
-    assert len({one.tobytes() for one in found}) == 5
+    assert len({image.tobytes() for image in found}) == 5
 
 
 @pytest.mark.parametrize("number", BRANCHES + LEAVES)

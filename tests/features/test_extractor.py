@@ -6,7 +6,7 @@ import pytest
 
 from leafid.collection.picture import AcquisitionType
 from leafid.descriptors.local import LocalFeatures
-from leafid.descriptors.registry import get_column_names
+from leafid.descriptors.registry import get_column_names, measure_families
 from leafid.encoding import BagOfWordsEncoder, FisherEncoder, VladEncoder
 from leafid.features import extractor as extractor_module
 from leafid.features.augmentation import Augmentation
@@ -181,7 +181,7 @@ def test_petioles_are_segmented_on_sheets_only(fixed_pictures, type_):
     """In photos, what juts out of a leaf is as often a neighbour as its petiole."""
     image, _ = fixed_pictures["drawn"]
     with_petiole, without = (
-        PictureViews(image, segment(image, type_, petiole=petiole)).measure(["geometry"])["geometry"]
+        measure_families(image, segment(image, type_, petiole=petiole), ["geometry"])["geometry"]
         for petiole in (True, False)
     )
     assert (with_petiole != without).any()

@@ -26,7 +26,7 @@ def test_a_jittered_picture_has_the_same_size_and_is_always_the_same(image, numb
 def test_numbers_and_pictures_are_jittered_differently(leaf_on_white):
     found = [jitter_picture(leaf_on_white, number, SCAN) for number in (1, 2, 3, 4)]
     found.append(jitter_picture(255 - leaf_on_white, 1, SCAN))
-    assert len({one.tobytes() for one in found}) == 5
+    assert len({image.tobytes() for image in found}) == 5
 
 
 @pytest.mark.parametrize("number", [1, 3, 5, 7])

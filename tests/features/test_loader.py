@@ -52,7 +52,9 @@ def test_features_are_equal_with_the_cache_without_it_and_on_two_processes(pictu
         FeatureLoader(jobs=2).load(pictures, SHAPE),
     ]
     assert all(vectors(run) == vectors(runs[0]) for run in runs)
-    assert all([one.confidence for one in run] == [one.confidence for one in runs[0]] for run in runs)
+    assert all(
+        [features.confidence for features in run] == [features.confidence for features in runs[0]] for run in runs
+    )
 
 
 def test_nothing_is_computed_twice(pictures, store, computed):
@@ -91,15 +93,15 @@ def test_equal_experts_of_different_recipes_share_their_vectors(pictures, store,
     both = FeatureExtractor({"hu": Expert(Measures(("hu",))), "renamed": Expert(Measures(("geometry",)))})
     wanted = FeatureLoader().load(pictures, both)
     FeatureLoader(store).load(pictures, SHAPE)
-    asked = []
+    extracted = []
     extract = FeatureExtractor.extract
     monkeypatch.setattr(
         FeatureExtractor,
         "extract",
-        lambda self, image, kind, names=None: asked.append(names) or extract(self, image, kind, names),
+        lambda self, image, kind, names=None: extracted.append(names) or extract(self, image, kind, names),
     )
     found = FeatureLoader(store).load(pictures, both)
-    assert asked == [("hu",)] * len(pictures)
+    assert extracted == [("hu",)] * len(pictures)
     assert vectors(found) == vectors(wanted)
 
 
@@ -116,10 +118,10 @@ def test_unreadable_pictures_do_not_stop_the_others(pictures, store, caplog):
     gone = replace(pictures[3], file=pictures[3].file.with_name("gone.jpg"))
     loader = FeatureLoader(store)
     found = loader.load([*pictures, gone], SHAPE)
-    assert [one is None for one in found] == [True, False, True, False, True]
+    assert [features is None for features in found] == [True, False, True, False, True]
     assert set(loader.unreadable) == {pictures[0].file, pictures[2].file, gone.file}
     for file in loader.unreadable:
-        # Named once, though it is asked for again.
+        # Logged once, although it is loaded again.
         loader.load([replace(pictures[0], file=file)], SHAPE)
         assert caplog.text.count(f"{file}: ") == 1
 
@@ -142,7 +144,7 @@ def test_features_computed_before_an_interruption_are_cached(pictures, store, co
 def test_a_failing_cache_costs_only_time(pictures, store, caplog):
     store._connection.close()
     found = FeatureLoader(store).load(pictures, SHAPE)
-    assert all(one is not None for one in found)
+    assert all(features is not None for features in found)
     assert "feature cache can't be" in caplog.text
     store._connection = store._connect()
 

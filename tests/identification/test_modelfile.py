@@ -47,14 +47,14 @@ def npy(array, allow_pickle=False):
     return stream.getvalue()
 
 
-def test_round_trip(trained, asked, loader, tmp_path):
+def test_round_trip(trained, queries, loader, tmp_path):
     file = tmp_path / "model.leafid"
     write_model(trained, file)
     first, second = read_model(file), read_model(file)
-    said = answers(first, asked, loader)
+    said = answers(first, queries, loader)
     assert len(said) == 9
-    assert said == answers(second, asked, loader)
-    for (name, before), (again, after) in zip(answers(trained, asked, loader), said, strict=True):
+    assert said == answers(second, queries, loader)
+    for (name, before), (again, after) in zip(answers(trained, queries, loader), said, strict=True):
         assert name == again
         # Coefficients are kept in half precision: 11 bits of scores of about 1, times weights of about 10.
         before, after = dict(before), dict(after)

@@ -32,12 +32,12 @@ def test_ranks_by_probability_then_by_name(numbers):
     assert rank_species(np.array(numbers, float), species) == wanted
 
 
-def test_answers_come_in_the_order_of_the_pictures_whatever_the_batches(model, asked, loader, monkeypatch):
-    whole = list(predict(model, asked, loader))
-    assert [answer.picture.file for answer in whole] == [picture.file for picture in asked]
+def test_answers_come_in_the_order_of_the_pictures_whatever_the_batches(model, queries, loader, monkeypatch):
+    whole = list(predict(model, queries, loader))
+    assert [answer.picture.file for answer in whole] == [picture.file for picture in queries]
     assert all(answer.has_leaf for answer in whole)
     monkeypatch.setattr(prediction, "BATCH_SIZE", 2)
-    parts = list(predict(model, asked, loader))
+    parts = list(predict(model, queries, loader))
     assert [answer.picture for answer in parts] == [answer.picture for answer in whole]
     for part, answer in zip(parts, whole, strict=True):
         assert [name for name, _ in part.ranking] == [name for name, _ in answer.ranking]
@@ -45,26 +45,26 @@ def test_answers_come_in_the_order_of_the_pictures_whatever_the_batches(model, a
         np.testing.assert_allclose([p for _, p in part.ranking], [p for _, p in answer.ranking], atol=1e-5)
 
 
-def test_an_unknown_type_is_recognised_and_told(model, asked, loader):
-    answers = list(predict(model, [replace(picture, type=None) for picture in asked], loader))
-    right = np.mean([answer.picture.type == picture.type for answer, picture in zip(answers, asked, strict=True)])
+def test_an_unknown_type_is_recognised_and_told(model, queries, loader):
+    answers = list(predict(model, [replace(picture, type=None) for picture in queries], loader))
+    right = np.mean([answer.picture.type == picture.type for answer, picture in zip(answers, queries, strict=True)])
     assert right > 0.7
 
 
-def test_a_picture_that_can_not_be_read_has_no_answer(model, asked, loader, tmp_path):
+def test_a_picture_that_can_not_be_read_has_no_answer(model, queries, loader, tmp_path):
     (tmp_path / "bad.jpg").write_bytes(b"")
     for type_ in (None, AcquisitionType.SCAN):
-        bad = replace(asked[0], file=tmp_path / "bad.jpg", type=type_)
-        answers = list(predict(model, [bad, *asked[:2]], loader))
-        assert [answer.picture for answer in answers] == asked[:2]
+        bad = replace(queries[0], file=tmp_path / "bad.jpg", type=type_)
+        answers = list(predict(model, [bad, *queries[:2]], loader))
+        assert [answer.picture for answer in answers] == queries[:2]
     assert list(loader.unreadable) == [tmp_path / "bad.jpg"]
 
 
-def test_a_type_that_the_model_lacks_is_said_before_any_work(model, asked, loader, monkeypatch):
+def test_a_type_that_the_model_lacks_is_said_before_any_work(model, queries, loader, monkeypatch):
     scans = Model({AcquisitionType.SCAN: model.identifiers[AcquisitionType.SCAN]})
     monkeypatch.setattr(prediction, "BATCH_SIZE", 1)
     monkeypatch.setattr(loader, "load", lambda *_: pytest.fail("worked before"))
-    ordered = sorted(asked, key=lambda picture: picture.type != AcquisitionType.SCAN)
+    ordered = sorted(queries, key=lambda picture: picture.type != AcquisitionType.SCAN)
     with pytest.raises(LeafidError, match="was not trained for pictures of type"):
         next(predict(scans, ordered, loader))
 

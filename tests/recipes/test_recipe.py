@@ -81,12 +81,12 @@ def test_coverage_is_at_most_max_coverage():
 
 def test_defaults_apply_to_experts_without_own_values():
     recipe = parse_recipe(
-        {"defaults": {**LOCAL, "modes": 3, "trust": "segmentation"}, "experts": {"one": {}, "two": {"modes": 4}}},
+        {"defaults": {**LOCAL, "modes": 3, "trust": "segmentation"}, "experts": {"first": {}, "second": {"modes": 4}}},
         SCAN,
         "r.toml",
     )
-    one = Expert(LocalPatches("dense-sift", modes=3), trust="segmentation")
-    assert recipe.experts == {"one": one, "two": one.with_keys(modes=4)}
+    expert = Expert(LocalPatches("dense-sift", modes=3), trust="segmentation")
+    assert recipe.experts == {"first": expert, "second": expert.with_keys(modes=4)}
 
 
 @pytest.mark.parametrize(
