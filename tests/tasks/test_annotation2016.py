@@ -244,6 +244,8 @@ def test_summary_of_concepts():
     assert summary.scores["map-0.5"] == pytest.approx(statistics.mean(values[5] for values in expected.values()))
     assert summary.scores["map-0"] == summary.scores["map at 0.0"]
     assert summary.scores["map-increasing"] == pytest.approx(statistics.mean(map(statistics.mean, expected.values())))
+    assert summary.by_picture == {}
+    assert summarise_annotation(truth, run, by_picture=True).by_picture.keys() == truth.results.keys()
     with pytest.raises(LeafidError, match="at least one concept"):
         summarise_annotation(AnnotationTruth(Subtask.CONCEPTS, {"a": ((),)}), run)
 

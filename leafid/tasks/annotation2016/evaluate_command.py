@@ -82,7 +82,13 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     for path in arguments.runs:
         with suggesting_command(path, "evaluate-annotation"):
             answers = read_annotation_run(path, truth.subtask, known)
-        summary = summarise_annotation(truth, answers, arguments.k or RANKS, arguments.radius or EARTH_RADIUS)
+        summary = summarise_annotation(
+            truth,
+            answers,
+            arguments.k or RANKS,
+            arguments.radius or EARTH_RADIUS,
+            by_picture=arguments.by_picture,
+        )
         if summary.missing:
             missing = f"{summary.missing} of {len(truth.results)} pictures or documents"
             environment.warn(f"{path}: lacks {missing}; each counts as the worst answer")

@@ -48,7 +48,8 @@ class AnnotationSummary:
     missing : int
         Number of the ground truth's pictures or documents that the run lacks; each counts as the worst answer.
     by_picture : dict of str to dict of str to float
-        By picture or document, its scores by metric; empty for a picture without true concepts.
+        By picture or document, its scores by metric; in subtask 1 only on request, and empty for a picture without true
+        concepts.
     by_concept : dict of str to list of float
         Subtask 1: average precision of each concept at `OVERLAPS`.
     """
@@ -60,7 +61,12 @@ class AnnotationSummary:
 
 
 def summarise_annotation(
-    truth: AnnotationTruth, run: AnnotationRun, ranks: Sequence[int] = RANKS, radius: float = EARTH_RADIUS
+    truth: AnnotationTruth,
+    run: AnnotationRun,
+    ranks: Sequence[int] = RANKS,
+    radius: float = EARTH_RADIUS,
+    *,
+    by_picture: bool = False,
 ) -> AnnotationSummary:
     """Score a run of any subtask.
 
@@ -73,6 +79,8 @@ def summarise_annotation(
         Values of k for recall and success at k, subtask 4.
     radius : float
         Radius of the earth in km, subtask 5.
+    by_picture : bool, default False
+        Subtask 1: whether to score each picture by itself as well. The other subtasks always do.
 
     Raises
     ------
@@ -83,10 +91,10 @@ def summarise_annotation(
         raise LeafidError(f"{run.name}: expected subtask {truth.subtask.value}, found subtask {run.subtask.value}")
     missing = len(truth.results.keys() - run.results.keys())
     if truth.subtask is Subtask.CONCEPTS:
-        return _summarise_concepts(truth, run, missing)
-    by_picture = _score_pictures(truth, run, ranks, radius)
-    names = next(iter(by_picture.values()))
-    columns = {name: [scores[name] for scores in by_picture.values()] for name in names}
+        return _summarise_concepts(truth, run, missing, by_picture)
+    by_id = _score_pictures(truth, run, ranks, radius)
+    names = next(iter(by_id.values()))
+    columns = {name: [scores[name] for scores in by_id.values()] for name in names}
     if truth.subtask in {Subtask.CAPTION, Subtask.LOCATION}:
         scores = {
             f"{name} {statistic}": compute(values)
@@ -95,7 +103,7 @@ def summarise_annotation(
         }
     else:
         scores = {name: statistics.fmean(values) for name, values in columns.items()}
-    return AnnotationSummary(scores, missing, by_picture)
+    return AnnotationSummary(scores, missing, by_id)
 
 
 def find_best_runs(scored: Sequence[tuple[str, AnnotationSummary]], metric: str) -> list[tuple[str, AnnotationSummary]]:
@@ -110,19 +118,21 @@ def find_best_runs(scored: Sequence[tuple[str, AnnotationSummary]], metric: str)
     return [choose(runs, key=lambda run: run[1].scores[metric]) for runs in groups.values()]
 
 
-def _summarise_concepts(truth: AnnotationTruth, run: AnnotationRun, missing: int) -> AnnotationSummary:
+def _summarise_concepts(
+    truth: AnnotationTruth, run: AnnotationRun, missing: int, by_picture: bool
+) -> AnnotationSummary:
     true_concepts = {identity: cast(Sequence[Concept], correct[0]) for identity, correct in truth.results.items()}
     concepts = cast(Mapping[str, Sequence[Concept]], run.results)
     by_concept = concept_precisions(true_concepts, concepts)
     if not by_concept:
         raise LeafidError("expected a ground truth with at least one concept, found none")
-    by_picture: dict[str, dict[str, float]] = {}
-    for identity in sorted(true_concepts):
+    by_id: dict[str, dict[str, float]] = {}
+    for identity in sorted(true_concepts) if by_picture else ():
         alone = concept_precisions({identity: true_concepts[identity]}, {identity: concepts.get(identity, ())})
-        by_picture[identity] = _average_concepts(alone) if alone else {}
+        by_id[identity] = _average_concepts(alone) if alone else {}
     by_overlap = zip(OVERLAPS, zip(*by_concept.values(), strict=True), strict=True)
     scores = {f"map at {overlap:.1f}": math.fsum(column) / len(column) for overlap, column in by_overlap}
-    return AnnotationSummary(_average_concepts(by_concept) | scores, missing, by_picture, by_concept)
+    return AnnotationSummary(_average_concepts(by_concept) | scores, missing, by_id, by_concept)
 
 
 def _average_concepts(precisions: Mapping[str, Sequence[float]]) -> dict[str, float]:
