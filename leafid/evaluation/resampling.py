@@ -83,13 +83,17 @@ def bootstrap_scores(
     plants_of_author = np.bincount(owners)
     if not len(owners) or plants_of_author.max() < 2:
         return None
-    weights = [compute_weights(average, authors, plants) for average in averages]
     # Every average is a weighted mean; in a resample a plant's pictures weigh as often as it is drawn.
-    plant_weights = [np.bincount(unit, weights=weight) for weight in weights]
-    sums = [np.bincount(unit, weights=w * np.asarray(v, np.float64)) for w, v in zip(weights, values, strict=True)]
+    weights = {average: compute_weights(average, authors, plants) for average in set(averages)}
+    plant_weights = {average: np.bincount(unit, weights=weight) for average, weight in weights.items()}
+    sums = [
+        np.bincount(unit, weights=weights[average] * np.asarray(value, np.float64))
+        for average, value in zip(averages, values, strict=True)
+    ]
     blocks = []
     for times in _draw_in_blocks(tuple(plants_of_author.tolist()), bootstrap):
-        blocks.append([(times @ total) / (times @ weight) for total, weight in zip(sums, plant_weights, strict=True)])
+        totals = {average: times @ weight for average, weight in plant_weights.items()}
+        blocks.append([times @ part / totals[average] for average, part in zip(averages, sums, strict=True)])
     return np.concatenate(blocks, axis=1)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -71,10 +72,17 @@ class GroundTruth:
         index : intp (number of pictures,)
             Each picture's entry, as index into `names`.
         """
-        entries = getattr(self, field)
-        names = tuple(sorted(set(entries)))
-        position = {name: index for index, name in enumerate(names)}
-        return names, np.fromiter(map(position.__getitem__, entries), np.intp, len(entries))
+        if field not in self._encoded:
+            entries = getattr(self, field)
+            names = tuple(sorted(set(entries)))
+            position = {name: index for index, name in enumerate(names)}
+            self._encoded[field] = names, np.fromiter(map(position.__getitem__, entries), np.intp, len(entries))
+        return self._encoded[field]
+
+    @cached_property
+    def _encoded(self) -> dict[str, tuple[tuple[str, ...], NDArray[np.intp]]]:
+        """The columns encoded so far: every run uses the same."""
+        return {}
 
 
 def make_ground_truth(
