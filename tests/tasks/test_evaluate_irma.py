@@ -41,7 +41,7 @@ def test_four_years(cli, folder):
         "sum": pytest.approx(1.5 + 0.025531 + 0.069297, abs=1e-6),
     }
     assert second["sum"] == 2  # the missing picture is clutter in 2005 and 2007
-    assert "part.txt: lacks 1 of 2 pictures; each counts as all wrong" in outcome.err
+    assert "part.txt: lacks 1 of 2 pictures; each counts as entirely wrong" in outcome.err
 
 
 def test_ten_lines_of_the_document(cli, folder):

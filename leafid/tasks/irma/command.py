@@ -86,7 +86,7 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
         if tolerated:
             _warn_about(tolerated, environment)
         if missing := len(truth.keys() - answers.keys()):
-            environment.warn(f"{path}: lacks {missing} of {len(truth)} pictures; each counts as all wrong")
+            environment.warn(f"{path}: lacks {missing} of {len(truth)} pictures; each counts as entirely wrong")
         scored.append((Path(path).name, year_errors(truth, answers, table, years)))
         clutter.append((Path(path).name, count_clutter(truth, answers, years)))
     tables = [_make_summary(scored)]
