@@ -69,6 +69,16 @@ def test_a_threshold_fitted_on_the_run_itself_gives_its_sets_the_mean_size(tmp_p
         assert row.size == row.fitted_size == pytest.approx(row.k)
 
 
+def test_a_picture_that_the_run_lacks_has_an_empty_set_and_counts_in_the_mean_size(tmp_path):
+    run = make_run(tmp_path, "test", np.array([[0.7, 0.2, 0.1, 0.0], [0.4, 0.35, 0.15, 0.1]]))
+    (found,) = score_average_k(make_truth([0, 0, 0, 0]), run, [1])
+    # Four of the eight scores are in, for four pictures.
+    assert (found.size, found.empty_share, found.accuracy) == (1, 0.5, 0.5)
+    # Pictures outside the ground truth don't count.
+    (other,) = score_average_k(make_truth([0]), run, [2])
+    assert (other.fitted_size, other.size, other.threshold) == (2, 2, pytest.approx(0.15))
+
+
 def test_a_run_of_too_few_species_is_refused(tmp_path):
     lines = [
         f"test{n}.jpg Acer species{kind} {rank} 0.5\n"
