@@ -195,5 +195,5 @@ def test_a_name_of_several_species_is_refused_with_their_identifiers(plantnet):
 def test_an_identifier_and_its_name_are_one_species(plantnet):
     folder, _ = plantnet
     (folder / "run.txt").write_text("7-0.jpg 7 1 0.9\n7-0.jpg Acer opalus 2 0.1\n")
-    with pytest.raises(ProblemsError, match="expected each species of picture '7-0.jpg' once, found 'Acer opalus'"):
+    with pytest.raises(ProblemsError, match=r"expected each species of picture '7-0\.jpg' once, found 'Acer opalus'"):
         read_run(folder / "run.txt", read_ground_truth(folder).known)
