@@ -64,6 +64,8 @@ def open_input(file: str | os.PathLike[str], error_class: type[LeafidError] = Le
             yield stream
     except FileNotFoundError:
         raise error_class(f"{file}: no such file") from None
+    except IsADirectoryError:
+        raise error_class(f"{file}: expected a file, found a folder") from None
     except OSError as error:
         raise error_class(f"{file}: can't be read: {error.strerror or error}") from error
 

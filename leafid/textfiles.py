@@ -8,11 +8,11 @@ import json
 import math
 import os
 from collections.abc import Callable, Hashable, Iterator
-from pathlib import Path
 
 from leafid.errors import LeafidError, ProblemsError
+from leafid.files import open_input
 
-#: Maximum size of a text file; a device such as /dev/zero would never end.
+#: Maximum size of a text file.
 MAX_BYTES = 1 << 28
 
 
@@ -24,13 +24,8 @@ def read_text(file: str | os.PathLike[str]) -> str:
     LeafidError
         If the file can't be read, or isn't UTF-8; the message names the line and the first invalid byte.
     """
-    try:
-        with Path(file).open("rb") as stream:
-            data = stream.read(MAX_BYTES + 1)
-    except FileNotFoundError:
-        raise LeafidError(f"{file}: no such file") from None
-    except OSError as error:
-        raise LeafidError(f"{file}: can't be read: {error.strerror or error}") from error
+    with open_input(file) as stream:
+        data = stream.read(MAX_BYTES + 1)
     if len(data) > MAX_BYTES:
         raise LeafidError(f"{file}: expected a text file of at most {MAX_BYTES >> 20} MiB, found more")
     try:

@@ -43,6 +43,7 @@ def integer_type(expected: str, is_valid: Callable[[int], bool]) -> Callable[[st
 
 fraction = number_type("a number between 0 and 1", lambda value: 0 < value < 1)
 positive_int = integer_type("a whole number from 1 up", lambda value: value >= 1)
+_resample_count = integer_type("a whole number from 1 to 1000000", lambda value: 1 <= value <= 1_000_000)
 #: Number of worker processes; -1 means one per core, -2 one fewer, and so on.
 job_count = integer_type("a number of processes, or -1 for one a core", lambda value: value != 0)
 #: Seed of a random generator; every generator accepts this range.
@@ -136,7 +137,7 @@ def add_bootstrap(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--resamples",
-        type=positive_int,
+        type=_resample_count,
         default=1000,
         metavar="N",
         help="bootstrap resamples for the intervals (default: 1000)",

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.lib import format as npy
 
 from leafid.errors import LeafidError
-from leafid.files import open_output
+from leafid.files import open_input, open_output
 
 MANIFEST = "manifest.json"
 # Maximum bytes of a model, of its manifest and of an array's header: far above what any classical model needs.
@@ -58,7 +58,7 @@ class ModelArchive:
             When there is none, or it isn't JSON.
         """
         try:
-            return json.loads(self._archive.read(MANIFEST))
+            return json.loads(self._read_member(MANIFEST))
         except KeyError:
             raise LeafidError(f"{self._path}: expected a leafid model, found another kind of ZIP archive") from None
         except _DAMAGE_ERRORS as error:
@@ -85,7 +85,7 @@ class ModelArchive:
             if claimed > 8 * math.prod(shape) + _MAX_HEADER_SIZE:
                 raise self._damage(f"array {name}: expected shape {shape}, found {claimed} bytes")
             # The whole member is read before it is parsed, which verifies its checksum.
-            content = self._archive.read(f"{name}.npy")
+            content = self._read_member(f"{name}.npy")
             array = npy.read_array(io.BytesIO(content), allow_pickle=False)
         except KeyError:
             raise self._damage(f"array {name} is missing") from None
@@ -97,6 +97,12 @@ class ModelArchive:
         if array.shape != shape:
             raise self._damage(f"array {name}: expected shape {shape}, found {array.shape}")
         return array
+
+    def _read_member(self, name: str) -> bytes:
+        """Read a member, decompressing no more than it claims to hold: by default the whole of it is decompressed."""
+        entry = self._archive.getinfo(name)
+        with self._archive.open(entry) as member:
+            return member.read(entry.file_size + 1)
 
     def _damage(self, problem: str) -> LeafidError:
         return LeafidError(f"{self._path}: the model is damaged: {problem}")
@@ -112,7 +118,7 @@ def open_archive(path: str | os.PathLike[str]) -> Iterator[ModelArchive]:
         When there is no such file, it can't be read, is no model, is damaged, or claims to be larger than 2 GiB.
     """
     try:
-        with zipfile.ZipFile(path) as archive:
+        with open_input(path) as stream, zipfile.ZipFile(stream) as archive:
             entries = archive.infolist()
             manifests = [entry.file_size for entry in entries if entry.filename == MANIFEST]
             if sum(entry.file_size for entry in entries) > _MAX_SIZE or sum(manifests) > _MAX_MANIFEST_SIZE:
@@ -123,12 +129,6 @@ def open_archive(path: str | os.PathLike[str]) -> Iterator[ModelArchive]:
             yield ModelArchive(archive, path)
     except LeafidError:
         raise
-    except FileNotFoundError:
-        raise LeafidError(f"{path}: there is no such model file") from None
-    except IsADirectoryError:
-        raise LeafidError(f"{path}: expected a model file, found a folder") from None
-    except OSError as error:
-        raise LeafidError(f"{path}: the model can't be read: {error.strerror or error}") from error
     except zipfile.BadZipFile:
         raise LeafidError(
             f"{path}: expected a leafid model, found something else or a damaged file; "

@@ -13,15 +13,18 @@ import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from io import TextIOWrapper
 from pathlib import Path
 
 import numpy as np
 
 from leafid.errors import LeafidError, ProblemsError
-from leafid.files import is_utf8, open_output
+from leafid.files import is_utf8, open_input, open_output
 from leafid.runs.checks import KnownNames, find_problems
 from leafid.runs.lines import LINE, parse_run
 from leafid.runs.run import Prediction, Run
+
+_MAX_LINE_BYTES = 1 << 16
 
 
 def read_run(path: str | os.PathLike[str], known: KnownNames | None = None, *, official: bool = False) -> Run:
@@ -81,12 +84,14 @@ def examine_run(
         When the file can't be read at all.
     """
     file = Path(path)
-    try:
+    with open_input(file) as stream:
+        # A file that is no text may be a single line of gigabytes.
+        start = stream.read(_MAX_LINE_BYTES)
+        if len(start) == _MAX_LINE_BYTES and b"\n" not in start:
+            raise LeafidError(f"{file}:1: expected {LINE}, found a line of more than {_MAX_LINE_BYTES} bytes")
+        stream.seek(0)
         # Wrong bytes become lone surrogates, which are then reported with their line.
-        with file.open(encoding="utf-8-sig", errors="surrogateescape") as stream:
-            run, problems = parse_run(stream, file.name)
-    except OSError as error:
-        raise LeafidError(f"{file}: can't be read: {error.strerror or error}") from error
+        run, problems = parse_run(TextIOWrapper(stream, "utf-8-sig", "surrogateescape"), file.name)
     is_empty = not len(run) and not problems
     if known is not None and known.identifiers:
         run = run.rename_species(known.identifiers)

@@ -7,9 +7,9 @@ import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 from leafid.errors import LeafidError
+from leafid.files import open_input
 
 #: Characters and lines of a file that are looked at.
 _N_CHARACTERS, _N_LINES = 65_536, 20
@@ -45,9 +45,9 @@ _MASK = _make_kind("a label mask", "evaluate-interpretation", "")
 def recognise_file(path: str | os.PathLike[str]) -> FileKind | None:
     """Recognise a file by its first lines; None for an unknown or unreadable one."""
     try:
-        with Path(path).open("rb") as stream:
+        with open_input(path) as stream:
             start = stream.read(_N_CHARACTERS)
-    except OSError:
+    except LeafidError:
         return None
     if start.startswith(b"\x89PNG"):
         return _MASK

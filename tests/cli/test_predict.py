@@ -202,7 +202,7 @@ def test_a_type_that_the_model_lacks(cli, predict, drawn, drawn_cache, small_rec
 
 def test_files_that_are_no_models(predict, loose, tmp_path):
     (tmp_path / "text").write_text("no model")
-    for model, expected in (("none", "there is no such model file"), ("text", "expected a leafid model")):
+    for model, expected in (("none", "no such file"), ("text", "expected a leafid model")):
         found = predict(loose, model=tmp_path / model)
         assert found.status == 1
         assert found.err.startswith(f"leafid: error: {tmp_path / model}: {expected}")

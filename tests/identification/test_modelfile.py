@@ -1,6 +1,7 @@
 import io
 import json
 import pickle
+import tracemalloc
 import zipfile
 
 import numpy as np
@@ -297,9 +298,23 @@ def test_huge_arrays_are_not_read(drawn_model, tmp_path, monkeypatch):
     assert "claims to be larger" in complaint(file)
 
 
+def test_a_member_that_claims_to_be_small_is_not_inflated(tmp_path):
+    file = tmp_path / "bomb"
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("weights.npy", bytes(1 << 26))
+    with zipfile.ZipFile(file) as archive:
+        archive.getinfo("weights.npy").file_size = 136
+        tracemalloc.start()
+        with pytest.raises(LeafidError, match="array weights: Bad CRC"):
+            archive_module.ModelArchive(archive, file).read_array("weights", 1)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    assert peak < 1 << 22
+
+
 def test_no_file_or_a_folder(tmp_path):
-    assert "there is no such model file" in complaint(tmp_path / "none")
-    assert "expected a model file, found a folder" in complaint(tmp_path)
+    assert "no such file" in complaint(tmp_path / "none")
+    assert "expected a file, found a folder" in complaint(tmp_path)
     for place in (tmp_path, tmp_path / "none"):
         with pytest.raises(LeafidError):
             read_type_recognition(place)

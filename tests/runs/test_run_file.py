@@ -214,9 +214,9 @@ def test_any_text_is_read_or_refused_with_a_line(tmp_path_factory, text):
 
 
 def test_a_file_that_is_not_there(tmp_path):
-    with pytest.raises(LeafidError, match="can't be read"):
+    with pytest.raises(LeafidError, match="no such file"):
         read_run(tmp_path / "run.txt")
-    with pytest.raises(LeafidError, match="can't be read"):
+    with pytest.raises(LeafidError, match="found a folder"):
         read_run(tmp_path)
 
 

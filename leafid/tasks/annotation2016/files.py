@@ -9,10 +9,11 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from io import TextIOWrapper
 from pathlib import Path
 
 from leafid.errors import LeafidError, ProblemsError
-from leafid.files import open_output
+from leafid.files import open_input, open_output
 from leafid.tasks.annotation2016.known import Known
 from leafid.tasks.annotation2016.results import BadResultError, Result, Subtask, format_result, parse_result
 from leafid.textfiles import LineProblems
@@ -117,26 +118,23 @@ def _read_lines(
 ) -> tuple[Subtask | None, dict[str, list[Result]], LineProblems]:
     problems = LineProblems(path)
     results: dict[str, list[Result]] = {}
-    try:
+    with open_input(path) as stream:
         # Bytes that aren't ASCII become lone surrogates, which `_split_line` reports.
-        with Path(path).open(encoding="ascii", errors="surrogateescape") as stream:
-            for number, line in enumerate(stream, start=1):
-                try:
-                    found, identity, text = _split_line(line)
-                    subtask = subtask or found
-                    if found is not subtask:
-                        raise BadResultError(f"expected subtask {subtask.value}, found subtask {found.value}")
-                    result = _parse_known(subtask, identity, text, known)
-                except BadResultError as error:
-                    problems.add(number, str(error))
-                    continue
-                if subtask not in repeated:
-                    problems.check_unique(number, "every id", identity)
-                elif result == ():
-                    problems.add(number, "expected a description that mentions at least one box, found none")
-                results.setdefault(identity, []).append(result)
-    except OSError as error:
-        raise LeafidError(f"{path}: can't be read: {error.strerror or error}") from error
+        for number, line in enumerate(TextIOWrapper(stream, "ascii", "surrogateescape"), start=1):
+            try:
+                found, identity, text = _split_line(line)
+                subtask = subtask or found
+                if found is not subtask:
+                    raise BadResultError(f"expected subtask {subtask.value}, found subtask {found.value}")
+                result = _parse_known(subtask, identity, text, known)
+            except BadResultError as error:
+                problems.add(number, str(error))
+                continue
+            if subtask not in repeated:
+                problems.check_unique(number, "every id", identity)
+            elif result == ():
+                problems.add(number, "expected a description that mentions at least one box, found none")
+            results.setdefault(identity, []).append(result)
     if not results and not problems:
         problems.add(None, "expected lines '[subtask] [id] [results]', found none")
     return subtask, results, problems

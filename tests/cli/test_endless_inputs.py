@@ -1,0 +1,50 @@
+"""No command waits for, or reads without end, an input that is no plain file."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "plant_task"
+TRUTH, RUN = GOLDEN / "truth", GOLDEN / "runs" / "good.txt"
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs pipes and devices")
+
+
+@pytest.fixture(params=["pipe", "device"])
+def endless(request, tmp_path):
+    if request.param == "device":
+        return Path("/dev/zero")
+    os.mkfifo(tmp_path / "pipe")
+    return tmp_path / "pipe"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["predict", "x.jpg", "--model", "ENDLESS"],
+        ["check", "ENDLESS"],
+        ["evaluate", TRUTH, "ENDLESS"],
+        ["evaluate", "ENDLESS", RUN],
+        ["evaluate-irma", "ENDLESS", RUN, "--years", "2005"],
+        ["evaluate-irma", RUN, RUN, "--years", "2007", "--codes", "ENDLESS"],
+        ["evaluate-annotation", "ENDLESS", RUN],
+        ["check-annotation", "ENDLESS"],
+        ["check-annotation", RUN, "--pictures", "ENDLESS"],
+    ],
+    ids=lambda words: f"{words[0]}-{words.index('ENDLESS')}",
+)
+def test_a_pipe_or_device_is_no_input(cli, endless, words):
+    found = cli(*[endless if word == "ENDLESS" else word for word in words])
+    assert found.status == 1
+    assert f"{endless}: expected a file, found a named pipe or a device" in found.err
+
+
+def test_a_run_of_gigabytes_without_a_line_end(cli, tmp_path):
+    with (tmp_path / "run.txt").open("wb") as stream:
+        stream.truncate(1 << 36)
+    assert "found a line of more than 65536 bytes" in cli("check", tmp_path / "run.txt").err
+
+
+def test_the_number_of_resamples_has_a_limit(cli):
+    found = cli("evaluate", TRUTH, RUN, "--resamples", 10**12)
+    assert "--resamples: expected a whole number from 1 to 1000000, found" in found.err
