@@ -12,6 +12,8 @@ A comment above a block says how its output is compared:
 With LEAFID_UPDATE_README=1 in the environment, the output in the page is replaced by the output of this run.
 """
 
+import importlib
+import importlib.util
 import io
 import os
 import re
@@ -145,6 +147,32 @@ def test_linked_files_exist():
         for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", file.read_text(encoding="utf-8")):
             if not target.startswith(("http:", "https:", "mailto:")):
                 assert (file.parent / target).exists(), f"{name} links {target}, which isn't there"
+
+
+def find_code_names(page):
+    """The dotted names of leafid's code in a page: in backticks, and in the imports of its code blocks."""
+    names = set(re.findall(r"`(leafid(?:\.\w+)+)[`(]", page))
+    for module, imported in re.findall(r"^(?:>>> )?from (leafid[\w.]*) import ([\w, ]+)$", page, re.MULTILINE):
+        names |= {f"{module}.{name.strip()}" for name in imported.split(",")}
+    return sorted(names)
+
+
+@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "data/README.md", *DOCS])
+def test_code_that_the_pages_name_exists(page):
+    for name in find_code_names((REPOSITORY / page).read_text(encoding="utf-8")):
+        module, _, attribute = name.rpartition(".")
+        assert _exists(module, attribute), f"{page} names {name}, which doesn't exist"
+
+
+def _exists(module, attribute):
+    try:
+        found = importlib.import_module(module)
+    except ModuleNotFoundError:
+        # A class in between: leafid.features.loader.FeatureLoader.load
+        return _exists(*module.rsplit(".", 1)) if "." in module else False
+    if hasattr(found, attribute):
+        return True
+    return hasattr(found, "__path__") and importlib.util.find_spec(f"{module}.{attribute}") is not None
 
 
 @pytest.mark.parametrize(
