@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from leafid.errors import LeafidError
+from leafid.picture_formats import READABLE_FORMATS, SIGNATURE_SIZE, describe_content, identify_format
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -26,14 +27,9 @@ _SEPARATE_PLANES = 2
 #: Maximum number of consecutive fill bytes before a marker of a JPEG.
 _MAX_FILL_BYTES = 1 << 16
 _FILL_BYTES = re.compile(rb"\xff+")
-_EXPECTED = "a JPEG, PNG, TIFF, BMP or WebP picture"
-_SIGNATURES: dict[str, tuple[bytes, ...]] = {
-    "JPEG": (b"\xff\xd8\xff",),
-    "PNG": (b"\x89PNG\r\n\x1a\n",),
-    "TIFF": (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+"),
-    "BMP": (b"BM",),
-    "WEBP": (b"RIFF",),
-}
+_DNG_VERSION = 50706
+_BIG_TIFF, _TIFF_HEADER, _BIG_TIFF_HEADER = 43, 8, 16
+_PICTURE_BOXES = {b"ftyp", b"meta", b"moov", b"mdat"}
 
 
 class ImageError(LeafidError):
@@ -82,7 +78,7 @@ def check_picture_file(file: str | os.PathLike[str]) -> None:
         raise ImageError(f"{file}: expected a picture file, found {'a folder' if path.is_dir() else 'no file'}")
     size = status.st_size
     if size == 0:
-        raise ImageError(f"{file}: expected {_EXPECTED}, found an empty file (0 bytes)")
+        raise ImageError(f"{file}: expected {READABLE_FORMATS}, found an empty file (0 bytes)")
     if size > MAX_BYTES:
         raise ImageError(f"{file}: expected a picture of at most {MAX_BYTES >> 20} MiB, found {size >> 20} MiB")
 
@@ -102,9 +98,9 @@ def _make_read_error(file: str | os.PathLike[str], error: Exception) -> ImageErr
 
 def read_header(file: str | os.PathLike[str], data: bytes) -> Header:
     """Read the header of a picture; refuse what is not a picture, too large or too small."""
-    from PIL import Image
+    from PIL import Image, UnidentifiedImageError
 
-    kind = _identify_format(file, data[:16])
+    kind = _identify_format(file, data)
     if kind == "JPEG":
         # Pillow would read megabytes of fill bytes one by one.
         _find_first_scan(file, data)
@@ -112,19 +108,27 @@ def read_header(file: str | os.PathLike[str], data: bytes) -> Header:
         with warnings.catch_warnings():
             # Pillow warns about sizes of its own choice; ours are checked below.
             warnings.simplefilter("ignore")
+            if kind == "TIFF" and _is_dng(data):
+                raise ImageError(
+                    f"{file}: expected {READABLE_FORMATS}, found a DNG (raw data of a camera); export it as JPEG"
+                )
             with Image.open(io.BytesIO(data), formats=[kind]) as picture:
                 rows, cols, orientation = _read_size_and_orientation(picture)
                 tags = picture.tag_v2 if kind == "TIFF" else {}  # type: ignore[attr-defined]
                 is_tiled = _TIFF_TILE_WIDTH in tags
                 has_deep_planes = tags.get(_TIFF_PLANES) == _SEPARATE_PLANES and 16 in tags.get(_TIFF_BITS, ())
                 header = Header(kind, picture.mode, rows, cols, orientation, _is_transparent(picture), is_tiled)
+    except ImageError:
+        raise
     except Image.DecompressionBombError as error:
         # Pillow gives the number of pixels only within its message.
         pixels = re.search(r"\d+", str(error))
         found = f"{int(pixels.group()) // 1_000_000}" if pixels else "more"
         raise ImageError(f"{file}: {_describe_excess(found)}") from None
+    except UnidentifiedImageError:
+        raise ImageError(f"{file}: expected {READABLE_FORMATS}, found a damaged {kind} header") from None
     except Exception as error:  # Pillow raises struct.error, SyntaxError, KeyError … for damaged headers.
-        raise ImageError(f"{file}: expected {_EXPECTED}, found a damaged {kind} header ({error})") from error
+        raise ImageError(f"{file}: expected {READABLE_FORMATS}, found a damaged {kind} header ({error})") from error
     if is_tiled and has_deep_planes:
         # No decoder at hand reads these correctly in all variants.
         raise ImageError(
@@ -143,27 +147,43 @@ def _describe_excess(found: str) -> str:
     return f"expected a picture of at most {MAX_PIXELS // 1_000_000} megapixels, found {found}; shrink it first"
 
 
-def _identify_format(file: str | os.PathLike[str], start: bytes) -> str:
-    for kind, signatures in _SIGNATURES.items():
-        if start.startswith(signatures) and (kind != "WEBP" or start[8:12] == b"WEBP"):
-            return kind
-    if start[4:8] == b"ftyp":
-        found = "a HEIF, AVIF or video file"
-    elif start.startswith(b"GIF8"):
-        found = "a GIF"
-    elif start.startswith(b"%PDF"):
-        found = "a PDF"
-    elif all(byte >= 32 or byte in b"\t\n\r" for byte in start):
-        found = f"text ({start.decode('utf-8', 'replace')!r} …)"
-    else:
-        found = f"something else (its first bytes are {start[:8].hex(' ')})"
-    raise ImageError(f"{file}: expected {_EXPECTED}, found {found}")
+def _identify_format(file: str | os.PathLike[str], data: bytes) -> str:
+    from PIL import features
+
+    start = data[:SIGNATURE_SIZE]
+    kind = identify_format(start)
+    if kind is None:
+        raise ImageError(f"{file}: expected {READABLE_FORMATS}, found {describe_content(start)}")
+    if kind == "HEIF":
+        try:
+            import pillow_heif
+        except ImportError as error:
+            raise ImageError(f"{file}: reading HEIC needs: pip install pillow-heif ({error})") from None
+        pillow_heif.register_heif_opener()
+    elif kind == "AVIF" and not features.check("avif"):
+        raise ImageError(f"{file}: reading AVIF needs a Pillow that was built with it; convert the file to JPEG")
+    return kind
+
+
+def _is_dng(data: bytes) -> bool:
+    """Tell whether a TIFF is a DNG. Its first picture is mostly a thumbnail, which must not pass for the picture."""
+    from PIL.TiffImagePlugin import ImageFileDirectory_v2
+
+    stream = io.BytesIO(data)
+    directory = ImageFileDirectory_v2(stream.read(_BIG_TIFF_HEADER if data[2] == _BIG_TIFF else _TIFF_HEADER))
+    stream.seek(directory.next)
+    directory.load(stream)
+    return _DNG_VERSION in directory
 
 
 def _read_size_and_orientation(picture: Image.Image) -> tuple[int, int, int]:
     """Return rows and cols as the decoder returns them, and the orientation that remains to be applied."""
-    orientation = _read_orientation(picture)
     cols, rows = picture.size
+    if picture.format == "HEIF":
+        # The decoder applies the orientation. In HEIF, that of the EXIF block has no effect (ISO/IEC 23008-12).
+        return rows, cols, 1
+    # Pillow tells the orientation of an AVIF, which is not in its EXIF block either, as if it were.
+    orientation = _read_orientation(picture)
     if picture.format != "TIFF":
         return rows, cols, orientation
     # All decoders apply the orientation of a TIFF themselves; whether Pillow's size shows it depends on its version.
@@ -202,6 +222,10 @@ def refuse_truncated(file: str | os.PathLike[str], kind: str, data: bytes) -> No
     elif kind == "BMP":
         # Some writers leave the size 0.
         is_complete = len(data) >= int.from_bytes(data[2:6], "little")
+    elif kind == "GIF":
+        is_complete = _has_first_gif_frame(data)
+    elif kind in {"HEIF", "AVIF"}:
+        is_complete = _has_whole_boxes(data)
     else:
         # A TIFF has no end marker; its decoder reports missing data.
         is_complete = True
@@ -232,3 +256,47 @@ def _has_png_end(data: bytes) -> bool:
             return True
         position += 12 + int.from_bytes(data[position : position + 4], "big")
     return False
+
+
+def _has_first_gif_frame(data: bytes) -> bool:
+    """Tell whether the blocks of a GIF follow each other up to the end of its first frame."""
+    position = 13 + _measure_gif_palette(data[10:11])
+    while position < len(data):
+        is_frame = data[position] == 0x2C
+        if is_frame:
+            position += 11 + _measure_gif_palette(data[position + 9 : position + 10])
+        elif data[position] == 0x21:
+            position += 2
+        else:
+            return False
+        while data[position : position + 1] > b"\0":
+            position += 1 + data[position]
+        if position < len(data) and is_frame:
+            return True
+        position += 1
+    return False
+
+
+def _measure_gif_palette(flags: bytes) -> int:
+    """Return the number of bytes of a colour table, which a byte of flags before it declares."""
+    return 3 << ((flags[0] & 7) + 1) if flags and flags[0] & 0x80 else 0
+
+
+def _has_whole_boxes(data: bytes) -> bool:
+    """Tell whether the boxes of metadata and of coded pictures in a HEIF or AVIF are whole (ISO/IEC 14496-12)."""
+    position = 0
+    names = set()
+    while position + 8 <= len(data):
+        size, name = int.from_bytes(data[position : position + 4], "big"), data[position + 4 : position + 8]
+        if size == 1:
+            size = int.from_bytes(data[position + 8 : position + 16], "big")
+        elif size == 0:  # up to the end of the file
+            size = len(data) - position
+        # Some cameras append data of their own that has no boxes.
+        if size < 8 or (position + size > len(data) and name not in _PICTURE_BOXES):
+            break
+        if position + size > len(data):
+            return False
+        names.add(name)
+        position += size
+    return b"meta" in names or b"moov" in names

@@ -24,6 +24,7 @@ from leafid.image_header import (
     read_picture_bytes,
     refuse_truncated,
 )
+from leafid.picture_formats import PICTURE_ENDINGS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -41,20 +42,20 @@ __all__ = [
 
 _log = logging.getLogger(__name__)
 
-#: File name endings that count as pictures when a folder is listed; the content decides which format it is.
-PICTURE_ENDINGS = frozenset({".jpg", ".jpeg", ".png", ".tif", ".tiff", ".bmp", ".webp"})
-
 #: Pillow's names of the pixel formats that OpenCV decodes correctly in every file format.
 _OPENCV_MODES = {"1", "L", "P", "RGB", "YCbCr", "I", "I;16", "I;16B", "I;16L", "I;16N"}
 #: Offset of the bit depth in a PNG file.
 _PNG_DEPTH = 24
+#: Formats that Pillow decodes in any case: OpenCV can be built without them.
+_PILLOW_FORMATS = {"GIF", "HEIF", "AVIF"}
 _TIFF_PHOTOMETRIC, _WHITE_IS_ZERO = 262, 0
 
 
 def read_image(file: str | os.PathLike[str], max_side: int | None = None) -> np.ndarray:
     """Read a picture as upright 8-bit BGR, whatever its format: uint8 (H, W, 3).
 
-    JPEG, PNG, TIFF, BMP and WebP are recognised by their content, not by their name. The EXIF orientation is applied;
+    JPEG, PNG, TIFF, BMP, WebP, GIF (its first frame), HEIC and AVIF are recognised by their content, not by their name.
+    The orientation is applied;
     grey, palette and CMYK pictures are converted to BGR; 16-bit channels keep their upper 8 bits; transparent parts
     become white.
 
@@ -117,7 +118,7 @@ def _choose_opencv_flag(kind: str, longest: int, max_side: int | None) -> int:
 def _decode(file: str | os.PathLike[str], header: Header, data: bytes, flag: int) -> np.ndarray:
     if header.mode == "F" or (header.mode == "I" and header.kind == "TIFF"):
         raise ImageError(f"{file}: expected 8 or 16 bits a channel, found 32; the range of their values is unknown")
-    is_in_opencv = header.mode in _OPENCV_MODES or header.kind == "JPEG"
+    is_in_opencv = (header.mode in _OPENCV_MODES or header.kind == "JPEG") and header.kind not in _PILLOW_FORMATS
     # OpenCV ignores transparency that is not a channel, and puts the tiles of a turned or 16-bit grey TIFF in disorder.
     if header.is_transparent or header.is_tiled or not is_in_opencv:
         return _decode_with_pillow(file, header, data)
@@ -152,8 +153,12 @@ def _decode_with_pillow(file: str | os.PathLike[str], header: Header, data: byte
                 if header.kind == "PNG" and data[_PNG_DEPTH] == 16 and "transparency" in picture.info:
                     return _decode_keyed_png(data, picture.info["transparency"])
                 stored = _convert_to_rgb(picture, header.is_transparent)
+                if header.kind in _PILLOW_FORMATS and stored.shape[:2] != (header.rows, header.cols):
+                    raise ValueError(f"expected {header.cols} × {header.rows} pixels, found {picture.size}")
     except Exception as error:  # As for headers, damaged files raise errors of any class.
-        raise ImageError(f"{file}: expected a whole picture, found a damaged {header.kind} ({error})") from error
+        raise ImageError(
+            f"{file}: expected a whole picture, found a damaged {header.kind} ({str(error).strip()})"
+        ) from error
     return np.ascontiguousarray(stored[:, :, ::-1])
 
 

@@ -34,6 +34,7 @@ SERVICES = (
     "errors",
     "files",
     "image_header",
+    "picture_formats",
     "images",
     "parallel",
     "resumable",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import io
 from pathlib import Path
 
@@ -30,6 +31,15 @@ def _encode_tiles(dtype: str, channels: int) -> bytes:
     return stream.getvalue()
 
 
+def _encode_heif(exif: Image.Exif) -> list[bytes]:
+    if importlib.util.find_spec("pillow_heif") is None:
+        return []
+    import pillow_heif
+
+    pillow_heif.register_heif_opener()
+    return [_encoded("RGBA", "HEIF", exif=exif.tobytes()), _encoded("L", "HEIF")]
+
+
 def _seeds() -> list[bytes]:
     exif = Image.Exif()
     exif[0x0112] = 6
@@ -46,6 +56,9 @@ def _seeds() -> list[bytes]:
         _encode_tiles("uint16", 1),
         _encoded("RGB", "BMP"),
         _encoded("RGB", "WEBP", quality=50),
+        _encoded("P", "GIF"),
+        _encoded("RGB", "AVIF", exif=exif.tobytes()),
+        *_encode_heif(exif),
     ]
 
 
@@ -61,5 +74,6 @@ def target() -> Target:
         read_image(file, max_side=16)
 
     words = (b"\xff\xd8", b"\xff\xd9", b"\xff\xda", b"\xff\xc0", b"\xff\xc2", b"\xff\xe1", b"IHDR", b"IDAT", b"acTL",
-             b"RIFF", b"WEBPVP8X", b"ANIM", b"II*\0", b"MM\0*", b"BM", b"Exif\0\0")  # fmt: skip
-    return Target("picture", "pictures (JPEG, PNG, TIFF, BMP, WebP)", _seeds, call, words)
+             b"RIFF", b"WEBPVP8X", b"ANIM", b"II*\0", b"MM\0*", b"BM", b"Exif\0\0", b"GIF89a",
+             b"ftypheic", b"ftypavif", b"mif1", b"meta", b"ispe", b"irot", b"iloc", b"grid")  # fmt: skip
+    return Target("picture", "pictures (JPEG, PNG, TIFF, BMP, WebP, GIF, HEIC, AVIF)", _seeds, call, words)
