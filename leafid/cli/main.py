@@ -85,7 +85,7 @@ def main(argv: Sequence[str] | None = None, environment: Environment | None = No
     debug = "--debug" in words
     status = 0
     try:
-        status = _dispatch([word for word in words if word != "--debug"], environment)
+        status = _dispatch([word for word in words if word != "--debug"], environment, debug)
         environment.stdout.flush()
     except KeyboardInterrupt:
         environment.note("leafid: interrupted")
@@ -125,7 +125,7 @@ def _format_error(error: Exception) -> list[str]:
     return [to_one_line(text)]
 
 
-def _dispatch(words: list[str], environment: Environment) -> int:
+def _dispatch(words: list[str], environment: Environment, debug: bool) -> int:
     if not words:
         environment.note(_format_overview())
         return EXIT_WRONG_USAGE
@@ -154,7 +154,7 @@ def _dispatch(words: list[str], environment: Environment) -> int:
         return 0
     # Options may stand between positional arguments; only parse_args knows what '--' means.
     arguments = parser.parse_args(rest) if "--" in rest else parser.parse_intermixed_args(rest)
-    with _LogToStderr(environment):
+    with _LogToStderr(environment, logging.DEBUG if debug else logging.WARNING):
         return module.run(arguments, environment)
 
 
@@ -181,17 +181,25 @@ def _suggest_command(word: str) -> str:
 
 
 class _LogToStderr(logging.Handler):
-    """Writes the library's warnings to stderr while a command runs."""
+    """Writes the library's warnings to stderr while a command runs; at level DEBUG also tracebacks, which it logs."""
 
-    def __init__(self, environment: Environment) -> None:
-        super().__init__(logging.WARNING)
+    def __init__(self, environment: Environment, level: int) -> None:
+        super().__init__(level)
         self.environment = environment
 
     def emit(self, record: logging.LogRecord) -> None:
-        self.environment.warn(record.getMessage())
+        if record.levelno >= logging.WARNING:
+            self.environment.warn(record.getMessage())
+        else:
+            self.environment.note(record.getMessage())
 
     def __enter__(self) -> None:
-        logging.getLogger("leafid").addHandler(self)
+        logger = logging.getLogger("leafid")
+        logger.addHandler(self)
+        self.previous_level = logger.level
+        logger.setLevel(self.level)
 
     def __exit__(self, *_: object) -> None:
-        logging.getLogger("leafid").removeHandler(self)
+        logger = logging.getLogger("leafid")
+        logger.setLevel(self.previous_level)
+        logger.removeHandler(self)

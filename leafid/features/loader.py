@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import traceback
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -162,10 +163,11 @@ class FeatureLoader:
         """
         guarded = list(zip(pictures, items or pictures, strict=True))
         outcomes = ordered_map(partial(_call_guarded, function), guarded, jobs or self.jobs) if guarded else iter(())
-        for picture, (result, problem) in zip(pictures, outcomes, strict=True):
-            if problem is not None:
-                self._note_unreadable(picture.file, problem)
-            yield result
+        for picture, outcome in zip(pictures, outcomes, strict=True):
+            if outcome.problem is not None:
+                _log.debug("%s", outcome.traceback)
+                self._note_unreadable(picture.file, outcome.problem)
+            yield outcome.result
 
     def _stream_values(self, pictures: Sequence[Picture], source: _Source) -> Generator[NamedArrays | None, None, None]:
         """Find the keys, then what the cache has, compute the rest, and commit that."""
@@ -288,15 +290,27 @@ def _compute_missing(source: _Source, lookup: _Lookup) -> tuple[str, NamedArrays
     return content_hash, source.compute(image, lookup.picture, names)
 
 
-def _call_guarded(function: Callable[[Any], T], guarded: tuple[Picture, Any]) -> tuple[T | None, str | None]:
-    """Return the result, or the message of what was raised: one bad picture must not cost the work on the others."""
+class _Outcome(NamedTuple):
+    """The result for a picture, or the message and the traceback of the error."""
+
+    result: Any
+    problem: str | None = None
+    traceback: str = ""
+
+
+def _call_guarded(function: Callable[[Any], T], guarded: tuple[Picture, Any]) -> _Outcome:
+    """Call the function and return its error, if any, as text: one bad picture must not cost the work on the others."""
     picture, item = guarded
     try:
-        return function(item), None
+        return _Outcome(function(item))
     except UsageError:
         raise
-    except LeafidError as error:
-        return None, str(error)
     except Exception as error:
-        message = " ".join(str(error).split())
-        return None, f"{picture.file}: unexpected {type(error).__name__}: {message}; this is a bug, please report it"
+        if isinstance(error, LeafidError):
+            problem = str(error)
+        else:
+            problem = (
+                f"{picture.file}: unexpected {type(error).__name__}: {' '.join(str(error).split())}; "
+                "this is a bug, please report it with --debug's output"
+            )
+        return _Outcome(None, problem, "".join(traceback.format_exception(error)).rstrip("\n"))

@@ -140,13 +140,15 @@ def test_warnings_of_the_library_are_lines_on_stderr_while_a_command_runs(cli, m
 
     def run(_, environment):
         logging.getLogger("leafid.somewhere").warning("careful with %s", "this")
-        logging.getLogger("leafid.somewhere").info("not this")
+        logging.getLogger("leafid.somewhere").debug("Traceback …\n  line 1")
         environment.print("result")
         return 0
 
     monkeypatch.setattr(info, "run", run)
     found = cli("info", "x")
     assert (found.status, found.out, found.err) == (0, "result\n", "leafid: warning: careful with this\n")
+    assert cli("info", "x", "--debug").err == "leafid: warning: careful with this\nTraceback …\n  line 1\n"
+    assert logging.getLogger("leafid").level == logging.NOTSET
     assert logging.getLogger("leafid").handlers == []
 
 

@@ -126,6 +126,25 @@ def test_unreadable_pictures_do_not_stop_the_others(pictures, store, caplog):
         assert caplog.text.count(f"{file}: ") == 1
 
 
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_tracebacks_of_errors_in_workers_are_logged_for_debugging(pictures, caplog, jobs):
+    pictures[0].file.write_bytes(b"")
+    caplog.set_level("DEBUG", "leafid")
+    loader = FeatureLoader(jobs=jobs)
+    loader.load(pictures[:2], SHAPE)
+    assert list(loader.map_pictures(divide_by_zero, pictures[1:2])) == [None]
+    assert "this is a bug, please report it with --debug's output" in loader.unreadable[pictures[1].file]
+    tracebacks = [record.getMessage() for record in caplog.records if record.levelname == "DEBUG"]
+    assert len(tracebacks) == 2
+    assert all(text.startswith("Traceback") for text in tracebacks)
+    assert ", in read_picture_bytes\n" in tracebacks[0]
+    assert ", in divide_by_zero\n" in tracebacks[1]
+
+
+def divide_by_zero(_guarded):
+    return 1 / 0
+
+
 def test_features_computed_before_an_interruption_are_cached(pictures, store, computed, monkeypatch):
     def impatient(items, total, what):
         for number, item in enumerate(items):
