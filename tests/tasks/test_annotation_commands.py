@@ -192,3 +192,9 @@ def test_runs_are_compared_by_concepts_or_pictures(cli, folder):
     (row,) = rows(cli("evaluate-annotation", "true.txt", "near.txt", "far.txt", "--compare", "--format", "json"), 1)
     assert row["great-circle-km of A"] < row["great-circle-km of B"]
     assert (row["A wins"], row["ties"], row["B wins"]) == (1, 1, 0)
+
+
+def test_tables_fit_120_columns(cli, folder):
+    outcome = cli("evaluate-annotation", "truth.txt", "run.txt", "--by-picture", "--by-concept")
+    assert max(map(len, outcome.out.splitlines())) <= 120
+    assert "map at 0.9" in outcome.out
