@@ -43,6 +43,7 @@ from leafid.console.arguments import (
     positive_ints,
 )
 from leafid.console.environment import Environment
+from leafid.console.outputs import refuse_inputs
 from leafid.errors import UsageError
 
 if TYPE_CHECKING:
@@ -154,9 +155,11 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
         tables += scores.make_set_tables(truth, runs, training_pictures)
     if arguments.average:
         tables.append(_make_average_table(arguments, truth, environment))
+    files = format_official_files(truth, runs, leave_out_missing=arguments.official) if arguments.output else {}
+    for name in files:
+        refuse_inputs(Path(arguments.output) / name, [arguments.truth, *arguments.runs, *arguments.validation])
     environment.stdout.write(render(tables, arguments.format))
     if arguments.output:
-        files = format_official_files(truth, runs, leave_out_missing=arguments.official)
         _write_files(files, Path(arguments.output), environment)
     return 0
 

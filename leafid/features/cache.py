@@ -9,6 +9,7 @@ import sqlite3
 import time
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import count
 from pathlib import Path
 from typing import TypeVar
 
@@ -30,6 +31,8 @@ _SCHEMA = """
 CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, value BLOB NOT NULL, used INTEGER NOT NULL);
 CREATE INDEX IF NOT EXISTS vectors_used ON vectors (used);
 """
+#: First bytes of every SQLite database.
+_MAGIC = b"SQLite format 3\0"
 # SQLite quotes a damaged schema in its message, which Python may then fail to decode.
 _DAMAGE_ERRORS = (sqlite3.DatabaseError, UnicodeDecodeError)
 _log = logging.getLogger(__name__)
@@ -129,8 +132,19 @@ class FeatureCache:
             return self._replace_damaged(error)
 
     def _replace_damaged(self, error: Exception) -> sqlite3.Connection:
-        """Replace a damaged database by an empty one: everything in it can be computed again."""
-        _log.warning("%s: the feature cache is damaged (%s); an empty one replaces it", self.file, error)
+        """Replace a damaged database by an empty one: everything in it can be computed again.
+
+        What is no database may be a file of the user's, and is kept under another name.
+        """
+        kept = ""
+        with contextlib.suppress(OSError):
+            with self.file.open("rb") as stream:
+                is_database = stream.read(len(_MAGIC)) == _MAGIC
+            if not is_database:
+                aside = next(name for n in count(1) if not os.path.lexists(name := f"{self.file}.{n}"))
+                self.file.rename(aside)
+                kept = f"it is kept as {aside}, and "
+        _log.warning("%s: the feature cache is damaged (%s); %san empty one replaces it", self.file, error, kept)
         for suffix in ("", "-wal", "-shm"):
             self.file.with_name(self.file.name + suffix).unlink(missing_ok=True)
         return self._connect()
@@ -140,6 +154,9 @@ class FeatureCache:
         while True:
             connection = sqlite3.connect(self.file, timeout=_LOCK_TIMEOUT)
             try:
+                tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+                if tables and "vectors" not in tables:
+                    raise sqlite3.OperationalError(f"{self.file.name} is a database of another program")
                 connection.execute("PRAGMA journal_mode=WAL")
                 connection.execute("PRAGMA synchronous=NORMAL")
                 connection.executescript(_SCHEMA)

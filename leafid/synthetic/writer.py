@@ -28,6 +28,7 @@ from leafid.synthetic.plan import (
 from leafid.synthetic.scene import DrawnPicture, draw_picture
 from leafid.synthetic.species import SPECIES, vary
 
+_PARTS = ("Train", "Test", "TestXmlWithGroundTruth")
 MARK = "Sample.json"
 """The file that tells a drawn collection from a real one, and a complete one from an interrupted one."""
 
@@ -136,13 +137,18 @@ def _prepare_folder(folder: Path, wanted: dict[str, object], force: bool) -> boo
         raise LeafidError(
             f"{folder}: expected a new or empty folder, found files that were not drawn by leafid; name another"
         )
+    for path in (*folder.iterdir(), *(file for part in _PARTS for file in (folder / part).glob("*"))):
+        if path.is_symlink():
+            raise LeafidError(
+                f"{path}: expected a drawn file or folder, found a link; remove it, or name another folder"
+            )
     if not mark.get("complete") and all(mark.get(key) == value for key, value in wanted.items()):
         return True
     if not force:
         raise LeafidError(
             f"{folder}: expected a new or empty folder, found a drawn collection; name another, or use --force"
         )
-    for name in ("Train", "Test", "TestXmlWithGroundTruth"):
+    for name in _PARTS:
         for file in (folder / name).glob("*"):
             if file.stem.isdigit() and file.suffix in {".jpg", ".xml"}:
                 file.unlink()

@@ -142,6 +142,18 @@ def test_a_run_may_not_take_the_names_of_the_official_files(cli, tmp_path, name)
     assert len(list((tmp_path / "out").iterdir())) == 5
 
 
+def test_the_official_files_replace_no_input(cli, tmp_path):
+    first, second = tmp_path / "run.txt", tmp_path / "runScoreByPicture.csv"
+    for file in (first, second):
+        shutil.copyfile(GOOD, file)
+    before = second.read_bytes()
+    found = cli("evaluate", TRUTH, first, second, "--output", tmp_path)
+    assert found.status == 2
+    assert "expected a file of its own, found one that is read" in found.err
+    assert second.read_bytes() == before
+    assert len(list(tmp_path.iterdir())) == 2
+
+
 def test_output_is_checked_before_the_work(cli, tmp_path):
     (tmp_path / "file").write_text("kept")
     outcome = cli("evaluate", TRUTH, GOOD, "--output", tmp_path / "file")

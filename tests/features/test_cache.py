@@ -1,3 +1,4 @@
+import contextlib
 import signal
 import sqlite3
 import subprocess
@@ -75,6 +76,22 @@ def test_a_damaged_file_is_replaced(tmp_path, caplog, content):
     assert "an empty one replaces it" in caplog.text
     store.put([(b"key", b"value")])
     assert store.get([b"key"]) == {b"key": b"value"}
+
+
+def test_a_file_that_is_no_database_is_kept(tmp_path):
+    for content in (b"precious", b"too"):
+        (tmp_path / FILE).write_bytes(content)
+        FeatureCache(tmp_path).close()
+    assert [(tmp_path / f"{FILE}.{n}").read_bytes() for n in (1, 2)] == [b"precious", b"too"]
+
+
+def test_a_database_of_another_program_stays_as_it_is(tmp_path):
+    with contextlib.closing(sqlite3.connect(tmp_path / FILE)) as connection:
+        connection.execute("CREATE TABLE theirs (key)")
+    before = (tmp_path / FILE).read_bytes()
+    with pytest.raises(LeafidError, match="is a database of another program; name another with --cache"):
+        FeatureCache(tmp_path)
+    assert (tmp_path / FILE).read_bytes() == before
 
 
 def filled(folder):

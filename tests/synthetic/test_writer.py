@@ -227,6 +227,23 @@ def test_force_never_touches_a_real_collection(tmp_path, folder):
     assert [file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()] == [b"precious"]
 
 
+@pytest.mark.parametrize("linked", ["Train", "Detail.txt", "Test/9.jpg"])
+def test_force_follows_no_link(tmp_path, linked):
+    folder, target = tmp_path / "leaves", tmp_path / "precious"
+    settings = Settings(n_species=1, plants_per_species=2, test_plants=1, max_side=32)
+    write_collection(folder, settings)
+    if (folder / linked).is_dir():
+        (folder / linked).rename(target)
+    else:
+        (folder / linked).unlink(missing_ok=True)
+        target.write_text("precious")
+    (folder / linked).symlink_to(target)
+    before = contents(target) if target.is_dir() else target.read_text()
+    with pytest.raises(LeafidError, match=f"{linked}: expected a drawn file or folder, found a link"):
+        write_collection(folder, settings, force=True)
+    assert before == (contents(target) if target.is_dir() else target.read_text())
+
+
 def test_a_file_is_refused_as_folder(tmp_path):
     file = tmp_path / "leaves"
     file.write_text("")
