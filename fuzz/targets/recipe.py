@@ -44,7 +44,7 @@ def target() -> Target:
         if parse_recipe(recipe.to_dict(), AcquisitionType.SCAN, "again") != recipe:
             raise AssertionError("a recipe doesn't read back as it was")
         for expert in recipe.experts.values():
-            expert.features.feature_key()
+            expert.features.make_feature_key()
 
     keys = [key.encode() for key in EXPERT_KEYS]
     tables = (b"[experts.a]", b"[defaults]")

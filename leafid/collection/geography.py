@@ -74,7 +74,7 @@ def label_places(pictures: Sequence[Picture], within_km: float = PLACE_KM) -> np
     clusters = np.zeros(len(pictures), np.int64)
     if is_known.any():
         points, inverse = np.unique([point for point in coordinates if point is not None], axis=0, return_inverse=True)
-        # With single points allowed, clusters are what chains of near points join.
+        # With min_samples=1, the clusters are the connected components of near points.
         search = DBSCAN(eps=within_km / _EARTH_RADIUS_KM, min_samples=1, metric="haversine", algorithm="ball_tree")
         clusters[is_known] = 1 + search.fit_predict(np.radians(points))[inverse]
     # A plant may have several points, and joins their clusters; it is unknown only if it has none.

@@ -64,8 +64,8 @@ def measure_colour(image: NDArray[np.uint8], blade: NDArray[np.bool_]) -> NDArra
         [
             _compute_moments(lab),
             _compute_moments(opponent),
-            _hue_histogram(unit),
-            _chromaticity_histograms(unit),
+            _compute_hue_histogram(unit),
+            _compute_chromaticity_histograms(unit),
             [clipped, relative_spread],
         ]
     ).astype(np.float32)
@@ -80,7 +80,7 @@ def _compute_moments(channels: NDArray[np.float32]) -> NDArray[np.float64]:
     return np.stack([mean, deviation, skewness], axis=1).ravel()
 
 
-def _hue_histogram(unit: NDArray[np.float32]) -> NDArray[np.float64]:
+def _compute_hue_histogram(unit: NDArray[np.float32]) -> NDArray[np.float64]:
     hue, saturation, _ = cv2.cvtColor(unit[:, None], cv2.COLOR_BGR2HSV)[:, 0].T
     # Pure colours lie in the middle of a bin, so that rounding can't push them out of it.
     bins = np.rint(hue * np.float32(HUE_BINS / 360)).astype(np.intp) % HUE_BINS
@@ -88,7 +88,7 @@ def _hue_histogram(unit: NDArray[np.float32]) -> NDArray[np.float64]:
     return counts / max(counts.sum(), 1e-12)
 
 
-def _chromaticity_histograms(unit: NDArray[np.float32]) -> NDArray[np.float64]:
+def _compute_chromaticity_histograms(unit: NDArray[np.float32]) -> NDArray[np.float64]:
     # Half a grey level keeps the logarithm of black finite.
     logs = np.log(unit + np.float32(0.5 / 255))
     histograms = []

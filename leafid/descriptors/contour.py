@@ -83,7 +83,7 @@ def normalise_shape(mask: Mask) -> Shape:
     grey = _scale(_drop_dirt(mask))
     side = float(np.sqrt(cv2.sumElems(grey)[0] / 255))
     contours = _trace_contours(grey)
-    lengths = [contour_length(contour) for contour in contours]
+    lengths = [compute_contour_length(contour) for contour in contours]
     points = [max(8, round(CONTOUR_POINTS * length / lengths[0])) for length in lengths]
     if (total := sum(points)) > MAX_POINTS:
         points[1:] = [max(8, number * MAX_POINTS // total) for number in points[1:]]
@@ -91,7 +91,7 @@ def normalise_shape(mask: Mask) -> Shape:
     return Shape(grey, tuple(resampled), side)
 
 
-def contour_length(contour: Points) -> float:
+def compute_contour_length(contour: Points) -> float:
     """Length of a closed contour.
 
     Examples
@@ -104,7 +104,7 @@ def contour_length(contour: Points) -> float:
     return float(np.sqrt((steps * steps).sum(axis=1)).sum())
 
 
-def contour_area(contour: Points) -> float:
+def compute_contour_area(contour: Points) -> float:
     """Signed area inside a closed contour: positive where it runs counter-clockwise as seen on the picture."""
     rows, cols = contour[:, 0], contour[:, 1]
     around = (rows[:-1] * cols[1:]).sum() - (cols[:-1] * rows[1:]).sum()
@@ -207,4 +207,4 @@ def _refine_contour(pixels: NDArray[np.int32], grey: NDArray[np.uint8]) -> Point
         # One or two pixels are represented by the corners of their box.
         low, high = contour.min(axis=0) - 0.5, contour.max(axis=0) + 0.5
         contour = np.array([[low[0], low[1]], [high[0], low[1]], [high[0], high[1]], [low[0], high[1]]])
-    return contour if contour_area(contour) >= 0 else contour[::-1].copy()
+    return contour if compute_contour_area(contour) >= 0 else contour[::-1].copy()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from leafid.descriptors.contour import Shape, contour_length
+from leafid.descriptors.contour import Shape, compute_contour_length
 
 ELLIPTIC_HARMONICS = 24
 """Harmonics of `measure_elliptic_fourier`."""
@@ -81,5 +81,5 @@ def measure_centroid_distance(shape: Shape) -> NDArray[np.float32]:
     magnitudes = np.abs(np.fft.rfft(distance)) / len(distance)
     mean = max(float(magnitudes[0]), 1e-9)
     values = np.log(2 * magnitudes[1 : DISTANCE_HARMONICS + 1] / mean + _FLOOR)
-    extremes = [mean / contour_length(contour), distance.min() / mean, distance.max() / mean]
+    extremes = [mean / compute_contour_length(contour), distance.min() / mean, distance.max() / mean]
     return np.concatenate([values, extremes]).astype(np.float32)

@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from leafid.descriptors.contour import Points, Shape, contour_area, contour_length
+from leafid.descriptors.contour import Points, Shape, compute_contour_area, compute_contour_length
 
 Vector = NDArray[np.float64]
 
@@ -59,9 +59,9 @@ def measure_geometry(shape: Shape) -> NDArray[np.float32]:
     """
     hull = cv2.convexHull(shape.all_points.astype(np.float32))[:, 0].astype(np.float64)
     area = shape.side**2
-    outer_areas = np.array([abs(contour_area(contour)) for contour in shape.contours])
-    perimeter = sum(contour_length(contour) for contour in shape.contours)
-    hull_area, hull_length = abs(contour_area(hull)), contour_length(hull)
+    outer_areas = np.array([abs(compute_contour_area(contour)) for contour in shape.contours])
+    perimeter = sum(compute_contour_length(contour) for contour in shape.contours)
+    hull_area, hull_length = abs(compute_contour_area(hull)), compute_contour_length(hull)
     box = [max(length, 1e-6) for length in sorted(cv2.minAreaRect(hull.astype(np.float32))[1])]
     radius = cv2.minEnclosingCircle(hull.astype(np.float32))[1]
     # The region's inside is measured at half or a quarter of its size.

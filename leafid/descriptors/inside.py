@@ -1,4 +1,4 @@
-"""What the families share that measure the pixels inside a leaf."""
+"""Functions shared by the families that measure the pixels inside a leaf."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def check_picture(picture: NDArray[np.uint8], mask: NDArray[np.bool_]) -> None:
 
 
 def choose_size(box: NDArray[np.uint8], root_area: float) -> tuple[float, tuple[int, int]]:
-    """Choose the size at which a leaf has a given √area in pixels, from its box, not 0 where the leaf is.
+    """Choose the size at which a leaf has a given √area in pixels; `box` is non-zero where the leaf is.
 
     Returns the enlargement of the box, and columns and rows after resizing (at least 1).
     """

@@ -10,7 +10,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from leafid.descriptors.contour import Points, Shape, as_complex, contour_length
+from leafid.descriptors.contour import Points, Shape, as_complex, compute_contour_length
 
 Signals = NDArray[np.float32]
 
@@ -220,5 +220,5 @@ def _measure_sinuses(contour: Points) -> tuple[NDArray[np.float64], NDArray[np.f
     start, unit = points[corners[:-1]], chords.conj() / np.maximum(mouths, 1e-9)
     depth = np.abs(((points[:-1] - start[stretch]) * unit[stretch]).imag)
     depths = np.maximum.reduceat(depth, corners[:-1])
-    on_hull = np.count_nonzero(depth < 0.002 * contour_length(contour)) / count
+    on_hull = np.count_nonzero(depth < 0.002 * compute_contour_length(contour)) / count
     return depths, mouths, on_hull

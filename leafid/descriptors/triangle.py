@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from leafid.descriptors.contour import Points, Shape, as_complex, contour_length
+from leafid.descriptors.contour import Points, Shape, as_complex, compute_contour_length
 
 SPANS = (2, 4, 6, 10, 16, 24, 36, 52, 76, 104)
 """Steps from a contour point to the other two points of its triangle, of `POINTS` steps around."""
@@ -56,7 +56,7 @@ def compute_triangle_signals(contour: Points) -> dict[str, NDArray[np.float64]]:
     points = as_complex(contour)
     indices = np.arange(count) + spans[:, None]
     before, after = points[indices - 2 * spans[:, None]] - points, points[indices % count] - points
-    arc = (spans * (contour_length(contour) / count))[:, None]
+    arc = (spans * (compute_contour_length(contour) / count))[:, None]
     product = before * after.conj()
     # Rows point down: this is twice the area, positive for a counter-clockwise turn as seen on the picture.
     cross = product.imag

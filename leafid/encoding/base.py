@@ -1,4 +1,4 @@
-"""What the encoders have in common: a projection of the local features, and tables learned from projected features."""
+"""The base of all encoders: a projection of the local features, and tables learned from projected features."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ class Augmentation:
 def augment(
     image: Image, acquisition_type: AcquisitionType, augmentation: Augmentation, longest_side: int
 ) -> tuple[Image, AcquisitionType]:
-    """Make the augmented picture; also give its type, as a leaf in a composited photo is to be found as in a photo."""
+    """Return the augmented picture and its type: the leaf in a composited photo is segmented as in a photo."""
     if augmentation.kind == "jitter":
         return jitter_picture(image, augmentation.number, acquisition_type), acquisition_type
     # The petiole stays: it is composited together with the blade.

@@ -92,7 +92,7 @@ class FeatureCache:
         now = int(time.time())
         self._execute(
             "INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)",
-            [(key, _checksum(value) + value, now) for key, value in items],
+            [(key, _compute_checksum(value) + value, now) for key, value in items],
         )
 
     def clear(self) -> int:
@@ -261,12 +261,12 @@ def split_into_chunks(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
         yield items[start : start + size]
 
 
-def _checksum(value: bytes) -> bytes:
+def _compute_checksum(value: bytes) -> bytes:
     return zlib.crc32(value).to_bytes(_CHECKSUM_SIZE, "big")
 
 
 def _verify(stored: object) -> bytes | None:
     """Return the value that was stored with its checksum; None where they don't match."""
-    if not isinstance(stored, bytes) or stored[:_CHECKSUM_SIZE] != _checksum(stored[_CHECKSUM_SIZE:]):
+    if not isinstance(stored, bytes) or stored[:_CHECKSUM_SIZE] != _compute_checksum(stored[_CHECKSUM_SIZE:]):
         return None
     return stored[_CHECKSUM_SIZE:]

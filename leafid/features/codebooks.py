@@ -62,7 +62,7 @@ def _learn_encoder(
     problem = ""
     for candidates in (own, pictures) if 0 < len(own) < len(pictures) else (pictures,):
         chosen = sample_evenly(candidates, recipe.codebook_pictures, seed)
-        settings = f"codebook|{FEATURE_VERSION}|{recipe.longest_side}|{patches.feature_key()}|{seed}"
+        settings = f"codebook|{FEATURE_VERSION}|{recipe.longest_side}|{patches.make_feature_key()}|{seed}"
         hashes = [loader.hash_picture(picture) for picture in chosen] if loader.cache else []
         key = _make_key(settings, chosen, hashes)
         if loader.cache and (cached := loader.cache.get([key])):
@@ -78,7 +78,7 @@ def _learn_encoder(
                 problem = str(error)
             else:
                 if loader.cache:
-                    # A file may have been replaced since it was hashed: what was read decides about the key.
+                    # A file may have been replaced since it was hashed: the key is made from what was read.
                     key = _make_key(settings, chosen, [sample and sample[0] for sample in samples])
                     loader.cache.put([(key, _dump_state(encoder.get_state()))])
                 return encoder, None

@@ -44,9 +44,9 @@ class FeatureExtractor:
     longest_side: int = LONGEST_SIDE
     augmentation: Augmentation | None = None
 
-    def feature_key(self, name: str) -> str:
+    def make_feature_key(self, name: str) -> str:
         """Hash everything that decides an expert's vector of a picture."""
-        words = [FEATURE_VERSION, self.longest_side, self.experts[name].features.feature_key()]
+        words = [FEATURE_VERSION, self.longest_side, self.experts[name].features.make_feature_key()]
         if self.augmentation:
             words.append(f"{self.augmentation.kind} {self.augmentation.number}")
         digest = hashlib.sha256("|".join(map(str, words)).encode())
@@ -131,7 +131,8 @@ def extract_local_features(views: PictureViews, patches: LocalPatches) -> LocalF
 
 def make_views(image: np.ndarray, acquisition_type: AcquisitionType) -> PictureViews:
     """Segment a picture as its type requires, for views of it."""
-    # In photos, what juts out of a leaf is as often a neighbour as its petiole; without it photos are named no better.
+    # In photos, a part that protrudes from a leaf is as often a neighbouring leaf as the petiole: accuracy is no higher
+    # where it is separated.
     return PictureViews(image, segment(image, acquisition_type, petiole=acquisition_type is not AcquisitionType.PHOTO))
 
 

@@ -121,7 +121,7 @@ class FeatureLoader:
 
         A caller that may stop early closes the generator: what was computed by then is cached.
         """
-        keys = {name: extractor.feature_key(name) for name in extractor.experts}
+        keys = {name: extractor.make_feature_key(name) for name in extractor.experts}
         source = _Source(keys, extractor.longest_side, partial(_extract_features, extractor))
         with closing(self._stream_values(pictures, source)) as stream:
             for values in (progress or self.progress)(stream, len(pictures), "describe"):
@@ -134,7 +134,7 @@ class FeatureLoader:
     def load_type_features(
         self, pictures: Sequence[Picture], progress: Progress | None = None
     ) -> list[np.ndarray | None]:
-        """Load what tells acquisition types apart, float32 (27,); None for a picture that can't be read."""
+        """Load the features of `measure_type_features`; None for a picture that can't be read."""
         source = _Source({"type": f"type|2|{FEATURE_VERSION}"}, TYPE_SIDE, _compute_type_features)
         with closing(self._stream_values(pictures, source)) as stream:
             return [
@@ -242,7 +242,7 @@ class FeatureLoader:
             keys = _make_keys(source, lookup.picture, content_hash)
             for name, own in arrays.items():
                 value = pack(own)
-                # Unpacking what was packed makes computed values equal to cached ones to the last bit.
+                # Unpacked again, computed values equal cached ones to the last bit.
                 values[name] = unpack(value)
                 waiting.append((keys[name], value))
         return {name: values[name] for name in source.keys}
@@ -285,7 +285,7 @@ def _make_keys(source: _Source, picture: Picture, content_hash: str) -> dict[str
 
 def _compute_missing(source: _Source, lookup: _Lookup) -> tuple[str, NamedArrays]:
     image, content_hash = read_hashed_image(lookup.picture.file, source.longest_side)
-    # In a file that was replaced since it was looked up, what the cache had is of another picture.
+    # If the file was replaced since it was looked up, the cached values belong to another picture.
     names = lookup.missing if content_hash == lookup.content_hash else tuple(source.keys)
     return content_hash, source.compute(image, lookup.picture, names)
 

@@ -1,4 +1,4 @@
-"""Features that tell acquisition types apart."""
+"""Features from which acquisition types are recognised."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ENDS = (slice(0, _SIDE // 6), slice(-(_SIDE // 6), None))
 
 
 def measure_type_features(image: np.ndarray) -> np.ndarray:
-    """Measure what tells scans, sheets and photos apart, whatever the tint of the sheet: float32 (27,).
+    """Measure features that separate scans, scan-likes and photos, whatever the tint of the sheet: float32 (27,).
 
     Of a thumbnail in Lab with channels in [0, 1]: percentiles of the rim's lightness, of the distance of its colours
     from their median, standard deviations of the rim and of the whole, range of the corners' colours, and roughness

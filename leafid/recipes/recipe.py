@@ -24,7 +24,7 @@ class Measures:
     descriptor: ClassVar[str] = MEASURES
     families: tuple[str, ...] = families("for `measures`: a list of descriptor families (`leafid describe --list`)")
 
-    def feature_key(self) -> str:
+    def make_feature_key(self) -> str:
         """Encode all settings that decide a picture's vector; JSON."""
         return json.dumps(_read_keys(self))
 
@@ -100,7 +100,7 @@ class LocalPatches:
         """Make an encoder that has learned nothing yet."""
         return make_encoder(self.encoder, self.modes, self.components, self.position, seed)
 
-    def feature_key(self) -> str:
+    def make_feature_key(self) -> str:
         """Encode all settings that decide a picture's vector, except what an encoder learned; JSON."""
         # The types that the codebook was learned from don't matter: the codebook itself shows what was learned.
         return json.dumps(_read_keys(self) | {"codebook_types": None}, sort_keys=True)

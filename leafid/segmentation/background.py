@@ -49,18 +49,19 @@ def fit_sheet_surface(image: Image, *, quick: bool = False) -> tuple[Values, flo
     surface = plane @ basis[:3]
     for terms in (6, 10) if quick else (6, 6, 10, 10):
         residual = _sum_squares(samples - surface)
-        spread = max(_NOISE_FLOOR, _upper_median(residual[border]) ** 0.5)
+        spread = max(_NOISE_FLOOR, _compute_upper_median(residual[border]) ** 0.5)
         weights = _compute_weights(residual, 2 * spread) * (residual < min(4 * spread, 25.0) ** 2)
         surface = _solve_weighted(basis[:terms], samples, weights) @ basis[:terms]
-    spread = max(_NOISE_FLOOR, _upper_median(_sum_squares(outer - surface[:, border])) ** 0.5)
+    spread = max(_NOISE_FLOOR, _compute_upper_median(_sum_squares(outer - surface[:, border])) ** 0.5)
     return surface.T.reshape(rows, cols, 3), spread
 
 
 def _fit_robust_plane(basis: Values, colours: Values, rounds: int) -> Values:
-    fitted = _row_medians(colours)
+    fitted = _compute_row_medians(colours)
     for _ in range(rounds):
         residual = _sum_squares(colours - fitted)
-        plane = _solve_weighted(basis, colours, _compute_weights(residual, 1.5 * _upper_median(residual) ** 0.5))
+        weights = _compute_weights(residual, 1.5 * _compute_upper_median(residual) ** 0.5)
+        plane = _solve_weighted(basis, colours, weights)
         fitted = plane @ basis
     return plane
 
@@ -80,14 +81,14 @@ def _sum_squares(differences: Values) -> Values:
     return total
 
 
-def _row_medians(values: Values) -> Values:
+def _compute_row_medians(values: Values) -> Values:
     """Return the median of each row as a column, without the checks that take most of the time of `np.median`."""
     low, high = (values.shape[1] - 1) // 2, values.shape[1] // 2
     ordered = np.partition(values, (low, high), axis=1)
     return np.asarray((ordered[:, low : low + 1] + ordered[:, high : high + 1]) / np.float32(2))
 
 
-def _upper_median(values: Values) -> float:
+def _compute_upper_median(values: Values) -> float:
     return float(np.partition(values, values.size // 2)[values.size // 2])
 
 

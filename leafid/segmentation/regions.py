@@ -1,4 +1,4 @@
-"""Which of the regions that stand out from a sheet are the leaf."""
+"""Selects the regions of the leaf among those that differ from the sheet."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Leaves on a sheet that does not fill the picture, or that they hardly stand out from."""
+"""Cuts leaves from sheets that don't fill the picture, or have nearly the leaf's colour."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import numpy as np
 from leafid.segmentation.result import Image, Mask, find_bounding_box
 from leafid.segmentation.uniform import LOW_CONFIDENCE, LeafMask, segment_uniform
 
-# A mask of low confidence is replaced by one found in another way if that one reaches _HIGH_CONFIDENCE. In grey
-# pictures no chroma tells the leaf from the sheet, so that fragments of a leaf reach a higher confidence.
+# A mask of low confidence is replaced by that of another method if that reaches _HIGH_CONFIDENCE. In grey pictures
+# there is no chroma to separate leaf and sheet, and fragments of a leaf reach a higher confidence.
 _LOW_CONFIDENCE_GREY, _HIGH_CONFIDENCE = 0.6, 0.7
 _GREY_RANGE = 4  # largest range of a and b, in 8-bit Lab units, of a grey picture
 _MIN_SHEET_SHARE = 0.3  # smallest share of the picture that a sheet inside a frame takes

@@ -4,7 +4,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from leafid.descriptors.contour import CONTOUR_POINTS, SIDE, contour_area, contour_length, normalise_shape, resample
+from leafid.descriptors.contour import (
+    CONTOUR_POINTS,
+    SIDE,
+    compute_contour_area,
+    compute_contour_length,
+    normalise_shape,
+    resample,
+)
 from leafid.errors import LeafidError
 
 # In pixels: one Newton step over a step edge smoothed by one pixel ends up to 0.13 pixels from it.
@@ -29,8 +36,8 @@ def test_a_discs_contour_is_a_circle():
     np.testing.assert_allclose(radii, 150, atol=0.6)
     assert radii.mean() == pytest.approx(150, abs=0.2)
     # A smooth circle's length and area; a chain code would be 5 % too long.
-    assert contour_length(contour) == pytest.approx(2 * np.pi * 150, rel=0.004)
-    assert contour_area(contour) == pytest.approx(np.pi * 150**2, rel=0.004)
+    assert compute_contour_length(contour) == pytest.approx(2 * np.pi * 150, rel=0.004)
+    assert compute_contour_area(contour) == pytest.approx(np.pi * 150**2, rel=0.004)
 
 
 def test_a_contour_is_counter_clockwise_and_evenly_spaced():
@@ -38,7 +45,7 @@ def test_a_contour_is_counter_clockwise_and_evenly_spaced():
     mask[20:90, 30:170] = True
     [contour] = trace_in_pixels(mask)
     assert contour.shape == (CONTOUR_POINTS, 2)
-    assert contour_area(contour) > 0
+    assert compute_contour_area(contour) > 0
     along = contour[:, 0] < contour[:, 0].min() + 0.5
     assert np.count_nonzero(along) > CONTOUR_POINTS / 4
     at = np.argmin(np.abs(contour - [contour[:, 0].min(), contour[:, 1].mean()]).sum(axis=1))
@@ -61,8 +68,8 @@ def test_components_are_traced_the_largest_first_and_dirt_is_dropped():
     mask[5, 5] = True
     first, second = trace_in_pixels(mask)
     np.testing.assert_allclose(second.mean(axis=0) - first.mean(axis=0), [120, 120], atol=0.5)
-    assert contour_area(first) == pytest.approx(np.pi * 60**2, rel=0.01)
-    assert contour_area(second) == pytest.approx(np.pi * 40**2, rel=0.01)
+    assert compute_contour_area(first) == pytest.approx(np.pi * 60**2, rel=0.01)
+    assert compute_contour_area(second) == pytest.approx(np.pi * 40**2, rel=0.01)
 
 
 def test_two_equal_components_are_both_traced():
@@ -99,7 +106,7 @@ def test_the_smallest_masks_have_a_contour(size):
 )
 def test_resampling_walks_the_polygon(corners, count):
     polygon = np.array(corners)
-    length = contour_length(polygon)
+    length = compute_contour_length(polygon)
     expected = []
     for index in range(count):
         left = index * length / count
@@ -122,7 +129,7 @@ def test_a_shape_has_one_size_whatever_the_masks(radius):
     # Height and width, of some 270, are whole pixels.
     assert shape.side == pytest.approx(SIDE, rel=0.5 / 270)
     # The stairs of the pixels: 2 % longer for a radius of 9 pixels, 0.2 % for one of 700.
-    assert contour_length(shape.contour) / shape.side == pytest.approx(2 * np.sqrt(np.pi), rel=0.025)
+    assert compute_contour_length(shape.contour) / shape.side == pytest.approx(2 * np.sqrt(np.pi), rel=0.025)
     assert not shape.grey[[0, -1]].any()
     assert not shape.grey[:, [0, -1]].any()
 
@@ -143,4 +150,4 @@ def test_the_shape_holds_what_the_contour_encloses():
     drawn = np.zeros(shape.grey.shape, np.uint8)
     cv2.fillPoly(drawn, [np.rint(shape.contour[:, ::-1] * 16).astype(np.int32)], 1, shift=4)
     # The drawn polygon covers its rim of half a pixel: at most one pixel of the contour's length is in doubt.
-    assert np.count_nonzero((drawn > 0) != (shape.grey >= 128)) < contour_length(shape.contour)
+    assert np.count_nonzero((drawn > 0) != (shape.grey >= 128)) < compute_contour_length(shape.contour)

@@ -145,20 +145,22 @@ def test_the_feature_key_changes_with_all_that_decides_about_a_vector(monkeypatc
     encoder = learned(FisherEncoder)
 
     def key(expert, encoder=encoder):
-        return FeatureExtractor({"a": expert, "other": Expert(Measures(("hu",)))}, {"a": encoder}).feature_key("a")
+        return FeatureExtractor({"a": expert, "other": Expert(Measures(("hu",)))}, {"a": encoder}).make_feature_key("a")
 
     first = key(SIFT)
     assert key(SIFT.with_keys(classifier="lda", species_balance=0.1)) == first
     assert key(SIFT, learned(FisherEncoder)) == first
-    assert FeatureExtractor({"b": SIFT}, {"b": encoder}).feature_key("b") == first
+    assert FeatureExtractor({"b": SIFT}, {"b": encoder}).make_feature_key("b") == first
     measures = [("hu",), ("geometry",), ("hu", "geometry"), ("geometry", "hu")]
     others = [
         key(SIFT.with_keys(size=65)),
         key(SIFT.with_keys(view="picture")),
         key(SIFT, learned(FisherEncoder, seed=1)),
-        *(FeatureExtractor({"a": Expert(Measures(families))}).feature_key("a") for families in measures),
+        *(FeatureExtractor({"a": Expert(Measures(families))}).make_feature_key("a") for families in measures),
         *(
-            FeatureExtractor({"a": SIFT}, {"a": encoder}, augmentation=Augmentation(*augmentation)).feature_key("a")
+            FeatureExtractor({"a": SIFT}, {"a": encoder}, augmentation=Augmentation(*augmentation)).make_feature_key(
+                "a"
+            )
             for augmentation in (("jitter", 1), ("composite", 1), ("jitter", 2))
         ),
     ]

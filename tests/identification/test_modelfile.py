@@ -70,8 +70,8 @@ def test_round_trip(trained, queries, loader, tmp_path):
         assert first.identifiers[type_].n_pictures == identifier.n_pictures
         assert first.identifiers[type_].n_plants == identifier.n_plants
         for name in identifier.recipe.experts:
-            key = identifier.extractor.feature_key(name)
-            assert first.identifiers[type_].extractor.feature_key(name) == key
+            key = identifier.extractor.make_feature_key(name)
+            assert first.identifiers[type_].extractor.make_feature_key(name) == key
 
 
 def test_the_same_model_gives_the_same_bytes(trained, tmp_path, monkeypatch):

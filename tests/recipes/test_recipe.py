@@ -300,7 +300,7 @@ def test_a_file_that_is_no_recipe(text, expected, tmp_path):
 
 def test_only_what_decides_about_vectors_is_in_the_feature_key():
     def key(**values):
-        return Expert.from_keys(**{**LOCAL, **values}).features.feature_key()
+        return Expert.from_keys(**{**LOCAL, **values}).features.make_feature_key()
 
     training = {"classifier": "lda", "regularisation": 3.0, "map": "chi2", "trust": "segmentation"}
     training.update(species_balance=0.0, plant_balance=0.0, softmax_components=9, softmax_regularisation=2.0)
@@ -313,8 +313,8 @@ def test_only_what_decides_about_vectors_is_in_the_feature_key():
         assert key(**{name: value}) == key()
     for name, value in {**patches, **encoder}.items():
         assert key(**{name: value}) != key()
-    assert key(descriptor="measures", families=("hu",), size=99) == Measures(("hu",)).feature_key()
-    assert Measures(("geometry",)).feature_key() != Measures(("hu",)).feature_key()
+    assert key(descriptor="measures", families=("hu",), size=99) == Measures(("hu",)).make_feature_key()
+    assert Measures(("geometry",)).make_feature_key() != Measures(("hu",)).make_feature_key()
 
 
 def test_types_to_train(tmp_path):

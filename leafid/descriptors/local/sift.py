@@ -101,7 +101,7 @@ def _compute_gradient_cells(grey: np.ndarray, cell: int) -> np.ndarray:
     cv2.min(west, north, planes[5])
     cv2.subtract(north, horizontal, planes[6])
     cv2.min(north, east, planes[7])
-    # One below the other, the planes are averaged in one call.
+    # Stacked vertically, the planes are averaged in one call.
     means = average_cells(planes.reshape(N_ORIENTATIONS * rows, cols), cell).reshape(N_ORIENTATIONS, n_rows * n_cols)
     cells = cv2.transpose(means).astype(np.float32)
     cells *= _PLANE_UNITS
