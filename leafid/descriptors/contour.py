@@ -97,7 +97,7 @@ def compute_contour_length(contour: Points) -> float:
     Examples
     --------
     >>> import numpy as np
-    >>> contour_length(np.array([[0.0, 0.0], [3.0, 0.0], [3.0, 4.0]]))
+    >>> compute_contour_length(np.array([[0.0, 0.0], [3.0, 0.0], [3.0, 4.0]]))
     12.0
     """
     steps = np.diff(np.concatenate([contour, contour[:1]]), axis=0)
