@@ -69,9 +69,9 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     from leafid.parallel import ordered_map
 
     if arguments.list:
-        _list(environment)
+        _list_families(environment)
         return 0
-    families = [family.name for family in find_families(_split(arguments.families))]
+    families = [family.name for family in find_families(_split_names(arguments.families))]
     if not arguments.pictures:
         raise UsageError("expected at least one picture, folder or collection; see 'leafid describe --help'")
     write = choose_table_writer(arguments.output)
@@ -82,7 +82,7 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     task = partial(_measure_file, families=families, recognition=load_type_recognition(arguments, pictures))
     problems: list[str] = []
 
-    def rows() -> Iterator[Row]:
+    def generate_rows() -> Iterator[Row]:
         results = ordered_map(task, pictures, arguments.jobs)
         for outcome in environment.progress(results, len(pictures), "describe"):
             if isinstance(outcome, str):
@@ -92,7 +92,7 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
                 yield outcome
 
     with on_workers(arguments, arguments.pictures):
-        write(environment.stdout, get_column_names(families), rows())
+        write(environment.stdout, get_column_names(families), generate_rows())
     if problems:
         environment.note(f"leafid: {len(problems)} of {len(pictures)} pictures left out")
     return 1 if problems or collection.is_incomplete else 0
@@ -122,11 +122,11 @@ def _measure_file(picture: Picture, families: Sequence[str], recognition: TypeRe
     return Row(str(picture.file), type_.value, picture.species, np.concatenate(list(values.values())))
 
 
-def _split(words: str | None) -> list[str] | None:
+def _split_names(words: str | None) -> list[str] | None:
     return None if words is None else [word.strip() for word in words.split(",") if word.strip()]
 
 
-def _list(environment: Environment) -> None:
+def _list_families(environment: Environment) -> None:
     from leafid.descriptors import FAMILIES
 
     width = max(map(len, FAMILIES)) + 2

@@ -85,13 +85,13 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     task = partial(_segment_file, recognition=recognition, output=output, crop=arguments.crop)
     width = max(len("picture"), *(len(picture.name) for picture in pictures))
     environment.print(f"{'picture':<{width}}  {'type':<9}  {'leaf':>6}  confidence")
-    failed = 0
+    n_failed = 0
     with on_workers(arguments, arguments.pictures, [arguments.output]):
         results = ordered_map(task, zip(pictures, names, strict=True), arguments.jobs)
         outcomes = environment.progress(results, len(pictures), "segment")
         for picture, outcome in zip(pictures, outcomes, strict=True):
             if outcome.problem is not None:
-                failed += 1
+                n_failed += 1
                 environment.note(f"leafid: error: {outcome.problem}")
                 continue
             environment.print(
@@ -99,9 +99,9 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
             )
             if not outcome.share:
                 environment.warn(f"{picture.file}: no leaf found; its mask is empty")
-    if failed:
-        environment.note(f"leafid: {failed} of {len(pictures)} pictures could not be read")
-    return 1 if failed or collection.is_incomplete else 0
+    if n_failed:
+        environment.note(f"leafid: {n_failed} of {len(pictures)} pictures could not be read")
+    return 1 if n_failed or collection.is_incomplete else 0
 
 
 def _refuse_read_folder(output: Path, pictures: Sequence[Picture], given: Sequence[str]) -> None:
