@@ -103,7 +103,7 @@ class LineProblems:
     >>> problems = LineProblems("run.txt")
     >>> [problems.check_unique(line, "every id", name) for line, name in enumerate("aba", start=1)]
     [True, True, False]
-    >>> problems.messages()
+    >>> problems.list_messages()
     ["run.txt:3: expected every id once, found 'a', as in line 1"]
     """
 
@@ -120,7 +120,7 @@ class LineProblems:
 
     def __exit__(self, kind: object, *_: object) -> None:
         if kind is None and self:
-            raise ProblemsError(self.messages())
+            raise ProblemsError(self.list_messages())
 
     def add(self, line: int | None, problem: str) -> None:
         """Add a problem ("expected …, found …") of a line, or of the file as a whole."""
@@ -136,6 +136,6 @@ class LineProblems:
         self.add(line, f"expected {kind} once, found {shown or repr(key)}, as in line {first}")
         return False
 
-    def messages(self) -> list[str]:
+    def list_messages(self) -> list[str]:
         """List the problems in the order of lines, those of the whole file last."""
         return [message for _, message in sorted(self._found, key=lambda entry: entry[0])]

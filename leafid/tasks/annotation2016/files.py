@@ -78,14 +78,14 @@ def examine_annotation_run(
     run = AnnotationRun(
         Path(path).name, found or Subtask.CONCEPTS, {identity: listed[-1] for identity, listed in results.items()}
     )
-    return run, problems.messages()
+    return run, problems.list_messages()
 
 
 def read_annotation_truth(path: str | os.PathLike[str], known: Known | None = None) -> AnnotationTruth:
     """Read a ground truth; errors as for `read_annotation_run`."""
     subtask, results, problems = _read_lines(path, None, known or Known(), repeated=_REPEATED)
     if problems or subtask is None:
-        raise ProblemsError(problems.messages())
+        raise ProblemsError(problems.list_messages())
     return AnnotationTruth(subtask, {identity: tuple(listed) for identity, listed in results.items()})
 
 

@@ -111,7 +111,7 @@ def _refuse_useless(arguments: argparse.Namespace, *, has_codes: bool, has_clutt
 
 
 def _warn_about(tolerated: LineProblems, environment: Environment) -> None:
-    messages = tolerated.messages()
+    messages = tolerated.list_messages()
     for message in messages[:_MAX_WARNINGS]:
         environment.warn(f"{message}; it counts as wrong")
     if len(messages) > _MAX_WARNINGS:

@@ -1,0 +1,31 @@
+import pytest
+
+from leafid.errors import LeafidError, ProblemsError
+from leafid.textfiles import LineProblems
+
+
+def test_problems_are_raised_together_in_the_order_of_lines():
+    with pytest.raises(ProblemsError) as caught, LineProblems("run.txt") as problems:
+        problems.add(None, "expected more")
+        problems.add(3, "third")
+        problems.add(1, "first")
+        problems.add(3, "third again")
+    assert caught.value.problems == (
+        "run.txt:1: first",
+        "run.txt:3: third",
+        "run.txt:3: third again",
+        "run.txt: expected more",
+    )
+
+
+def test_no_problem_raises_nothing():
+    with LineProblems("run.txt") as problems:
+        assert problems.check_unique(1, "every id", "a")
+        assert problems.check_unique(2, "every name", "a")
+    assert not problems
+
+
+def test_another_error_is_not_hidden():
+    with pytest.raises(LeafidError, match="something else"), LineProblems("run.txt") as problems:
+        problems.add(1, "first")
+        raise LeafidError("something else")
