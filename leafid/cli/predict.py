@@ -79,6 +79,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default="imageclef2011",
         help="format of the run file (default: %(default)s)",
     )
+    parser.add_argument(
+        "--names",
+        choices=("as-is", "underscore"),
+        default="as-is",
+        help="names of pictures in the run file, which can't hold blanks: underscore writes them as underscores "
+        "(default: %(default)s)",
+    )
     add_layout(parser)
     add_cache(parser)
     add_jobs(parser)
@@ -130,6 +137,8 @@ def _parse_options(arguments: argparse.Namespace) -> None:
         raise UsageError("expected --output with --format annotation2016, a format of run files")
     if arguments.format == "annotation2016" and arguments.back_off:
         raise UsageError("expected species with --format annotation2016; leave out --back-off")
+    if arguments.names != "as-is" and not arguments.output:
+        raise UsageError(f"expected --output with --names {arguments.names}, which is about names in run files")
     if arguments.set:
         arguments.set = SetRule.parse(arguments.set)
     if arguments.context and (arguments.back_off or (arguments.set and arguments.set.kind != "top")):
@@ -141,6 +150,7 @@ def _parse_options(arguments: argparse.Namespace) -> None:
 
 def _read_pictures(arguments: argparse.Namespace, environment: Environment) -> tuple[list[Picture], bool]:
     """List the pictures to name; also tell whether any of those on the command line are left out."""
+    from leafid.cli.run_writer import make_run_name
     from leafid.collection import find_name_clashes, read_and_warn
     from leafid.errors import ProblemsError
 
@@ -150,28 +160,34 @@ def _read_pictures(arguments: argparse.Namespace, environment: Environment) -> t
         pictures = [picture for picture in pictures if picture.part == "test"]
     n_found = len(pictures)
     if arguments.output:
-        pictures = _keep_writable(pictures, arguments.format, environment)
+        pictures = _keep_writable(pictures, arguments, environment)
+        clashes = find_name_clashes(pictures, lambda picture: make_run_name(picture, arguments.names))
         problems = [
             f"{name}: two pictures have this name ({', '.join(str(picture.file) for picture in same)}); "
             "a run file can't tell them apart: name them in two runs, or rename one"
-            for name, same in find_name_clashes(pictures).items()
+            for name, same in clashes.items()
         ]
         if problems:
             raise ProblemsError(problems)
     return assume_type(arguments, pictures), collection.is_incomplete or len(pictures) < n_found
 
 
-def _keep_writable(pictures: Sequence[Picture], run_format: str, environment: Environment) -> list[Picture]:
+def _keep_writable(
+    pictures: Sequence[Picture], arguments: argparse.Namespace, environment: Environment
+) -> list[Picture]:
     """Leave out, with a warning, the pictures whose names a run file can't hold; raise if none remains."""
+    from leafid.cli.run_writer import make_run_name
     from leafid.errors import ProblemsError
 
     kept, problems = [], []
     for picture in pictures:
-        problem = _check_name(picture.name, run_format)
+        problem = _check_name(make_run_name(picture, arguments.names), arguments.format)
         if problem is None:
             kept.append(picture)
         else:
-            problems.append(f"{picture.file}: {problem}; rename the file")
+            has_blanks = picture.name.split() != [picture.name]
+            remedy = "use --names underscore, or rename the file" if has_blanks else "rename the file"
+            problems.append(f"{picture.file}: {problem}; {remedy}")
     if not kept:
         raise ProblemsError(problems)
     for line in problems:

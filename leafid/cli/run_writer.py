@@ -6,6 +6,7 @@ import argparse
 import hashlib
 import json
 import os
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -39,9 +40,9 @@ def write_run_file(
     path = arguments.output
     is_localised = arguments.format == "annotation2016"
     if is_localised:
-        format_answers = _make_localised_formatter(select, arguments.jobs)
+        format_answers = _make_localised_formatter(select, arguments.names, arguments.jobs)
     else:
-        format_answers = _make_ranking_formatter(select)
+        format_answers = _make_ranking_formatter(select, arguments.names)
     with (
         open_resumable(path, compute_run_fingerprint(arguments, pictures)) as run,
         _report_resume_status(path, run, len(pictures), environment),
@@ -73,6 +74,11 @@ def write_run_file(
     return totals["answered"]
 
 
+def make_run_name(picture: Picture, naming: str) -> str:
+    """Return the name of a picture in the run file; with the naming ``underscore``, blanks become underscores."""
+    return re.sub(r"\s", "_", picture.name) if naming == "underscore" else picture.name
+
+
 def compute_run_fingerprint(arguments: argparse.Namespace, pictures: Sequence[Picture]) -> str:
     """Hash everything that decides the content of a run file: program, model, options, and the state of each picture.
 
@@ -88,11 +94,11 @@ def compute_run_fingerprint(arguments: argparse.Namespace, pictures: Sequence[Pi
     options = (arguments.top, str(arguments.set), arguments.back_off, arguments.context, arguments.format)
     total = hashlib.sha256(json.dumps([program, hash_file(arguments.model or default_model()), options]).encode())
     for picture in pictures:
-        total.update(json.dumps(_list_picture_state(picture)).encode() + b"\n")
+        total.update(json.dumps(_list_picture_state(picture, arguments.names)).encode() + b"\n")
     return total.hexdigest()
 
 
-def _list_picture_state(picture: Picture) -> list[str | int | float | None]:
+def _list_picture_state(picture: Picture, naming: str) -> list[str | int | float | None]:
     place = picture.place
     coordinates = [place.latitude, place.longitude, place.altitude] if place else []
     try:
@@ -101,7 +107,7 @@ def _list_picture_state(picture: Picture) -> list[str | int | float | None]:
         file_state = [status.st_size, status.st_mtime_ns, status.st_ctime_ns]
     except OSError:
         file_state = []
-    return [picture.name, picture.type, picture.date, *coordinates, *file_state]
+    return [make_run_name(picture, naming), picture.type, picture.date, *coordinates, *file_state]
 
 
 @contextmanager
@@ -126,12 +132,12 @@ def _count_pictures(run: ResumableFile) -> int:
     return sum(record["pictures"] for record in run.records)
 
 
-def _make_ranking_formatter(select: Selector) -> Formatter:
+def _make_ranking_formatter(select: Selector, naming: str) -> Formatter:
     """Format answers as the run file of the ImageCLEF 2011 plant task."""
     from leafid.runs.imageclef2011 import format_run_line
 
     def format_answers(answers: Sequence[Answer]) -> tuple[str, int, int]:
-        rankings = [(answer.picture.name, select(answer)) for answer in answers]
+        rankings = [(make_run_name(answer.picture, naming), select(answer)) for answer in answers]
         lines = [
             format_run_line(name, species, rank, score)
             for name, ranking in rankings
@@ -151,7 +157,7 @@ def check_localised_names(model: Model) -> None:
         format_line(Subtask.CONCEPTS, "species", localise_ranking([(species, 1.0)], (0, 1, 0, 1)))
 
 
-def _make_localised_formatter(select: Selector, jobs: int) -> Formatter:
+def _make_localised_formatter(select: Selector, naming: str, jobs: int) -> Formatter:
     """Format answers as the run file of the ImageCLEF 2016 annotation task, subtask 1."""
     from leafid.identification.locating import locate
     from leafid.tasks.annotation2016.files import format_line
@@ -161,7 +167,7 @@ def _make_localised_formatter(select: Selector, jobs: int) -> Formatter:
         boxes = locate([answer.picture for answer in answers], jobs)
         concepts = [localise_ranking(select(answer), box) for answer, box in zip(answers, boxes, strict=True)]
         lines = [
-            format_line(Subtask.CONCEPTS, answer.picture.name, found)
+            format_line(Subtask.CONCEPTS, make_run_name(answer.picture, naming), found)
             for answer, found in zip(answers, concepts, strict=True)
         ]
         return "".join(lines), sum(map(len, concepts)), 0

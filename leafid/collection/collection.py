@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from pathlib import Path
 
 from leafid.collection.picture import AcquisitionType, Picture
@@ -74,12 +75,14 @@ class Collection:
         return replace(self, pictures=tuple(pictures))
 
 
-def find_name_clashes(pictures: Iterable[Picture]) -> dict[str, tuple[Picture, ...]]:
-    """Return the file names that several pictures share, which makes lines of a run file ambiguous.
+def find_name_clashes(
+    pictures: Iterable[Picture], get_name: Callable[[Picture], str] = attrgetter("name")
+) -> dict[str, tuple[Picture, ...]]:
+    """Return the names that several pictures share, which makes lines of a run file ambiguous.
 
-    Names are in the order of their first picture.
+    Names are in the order of their first picture. By default, they are the file names.
     """
     by_name: dict[str, list[Picture]] = {}
     for picture in pictures:
-        by_name.setdefault(picture.name, []).append(picture)
+        by_name.setdefault(get_name(picture), []).append(picture)
     return {name: tuple(clashing) for name, clashing in by_name.items() if len(clashing) > 1}

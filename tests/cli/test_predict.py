@@ -119,7 +119,8 @@ def test_names_with_blanks(predict, loose, tmp_path):
     blank = file.rename(loose / "my leaf.jpg")
     found = predict(blank, "--output", tmp_path / "run")
     assert found.status == 1
-    assert found.err == f"leafid: error: {blank}: a run file can't hold a picture name with blanks; rename the file\n"
+    expected = "a run file can't hold a picture name with blanks; use --names underscore, or rename the file"
+    assert found.err == f"leafid: error: {blank}: {expected}\n"
     assert not (tmp_path / "run").exists()
     assert predict(blank).status == 0
     (loose / "notes").mkdir()
@@ -129,6 +130,20 @@ def test_names_with_blanks(predict, loose, tmp_path):
     assert notes.startswith(f"leafid: warning: {loose / 'notes'}: expected a collection")
     assert named.startswith(f"leafid: warning: {blank}: a run file can't hold a picture name with blanks")
     assert written.endswith("predictions for 2 pictures")
+
+
+def test_names_with_blanks_as_underscores(predict, loose, tmp_path):
+    first, second, _ = sorted(loose.iterdir())
+    first.rename(loose / "my olive\tleaf.jpg")
+    assert predict(loose, "--names", "underscore", "--output", tmp_path / "run").status == 0
+    lines = (tmp_path / "run").read_text().splitlines()
+    assert {line.split()[0] for line in lines} == {"my_olive_leaf.jpg", *(file.name for file in loose.glob("[!m]*"))}
+    second.rename(loose / "my_olive leaf.jpg")
+    clashing = predict(loose, "--names", "underscore", "--output", tmp_path / "clashing")
+    assert clashing.status == 1
+    assert "my_olive_leaf.jpg: two pictures have this name" in clashing.err
+    assert not (tmp_path / "clashing").exists()
+    assert predict(loose, "--names", "underscore").status == 2
 
 
 def test_folders_need_not_be_named_after_species(predict, loose, tmp_path):
