@@ -4,12 +4,17 @@ from leafid.errors import LeafidError, ProblemsError
 from leafid.textfiles import LineProblems
 
 
+def collect(*entries, error=None):
+    with LineProblems("run.txt") as problems:
+        for line, problem in entries:
+            problems.add(line, problem)
+        if error:
+            raise error
+
+
 def test_problems_are_raised_together_in_the_order_of_lines():
-    with pytest.raises(ProblemsError) as caught, LineProblems("run.txt") as problems:
-        problems.add(None, "expected more")
-        problems.add(3, "third")
-        problems.add(1, "first")
-        problems.add(3, "third again")
+    with pytest.raises(ProblemsError) as caught:
+        collect((None, "expected more"), (3, "third"), (1, "first"), (3, "third again"))
     assert caught.value.problems == (
         "run.txt:1: first",
         "run.txt:3: third",
@@ -26,6 +31,5 @@ def test_no_problem_raises_nothing():
 
 
 def test_another_error_is_not_hidden():
-    with pytest.raises(LeafidError, match="something else"), LineProblems("run.txt") as problems:
-        problems.add(1, "first")
-        raise LeafidError("something else")
+    with pytest.raises(LeafidError, match="something else"):
+        collect((1, "first"), error=LeafidError("something else"))
