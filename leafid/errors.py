@@ -43,9 +43,15 @@ def to_one_line(message: str) -> str:
     >>> to_one_line("a.txt:1: found \x1b[31m\n")
     'a.txt:1: found \\x1b[31m\\n'
     """
-    if not message.isprintable():
-        message = "".join(character if character.isprintable() else repr(character)[1:-1] for character in message)
+    message = escape_unprintable(message)
     if len(message) <= MAX_LINE_LENGTH:
         return message
     end = MAX_LINE_LENGTH // 4
     return f"{message[: MAX_LINE_LENGTH - end - 3]} … {message[-end:]}"
+
+
+def escape_unprintable(text: str, keep: str = "") -> str:
+    """Escape control and direction characters as ``repr`` does, except those in `keep`; a terminal would obey them."""
+    if text.isprintable():
+        return text
+    return "".join(letter if letter.isprintable() or letter in keep else repr(letter)[1:-1] for letter in text)

@@ -15,6 +15,8 @@ from leafid.files import open_input
 #: Maximum size of a text file.
 MAX_BYTES = 1 << 28
 
+_FORMULA_STARTS = ("=", "+", "@", "\t", "\r")
+
 
 def read_text(file: str | os.PathLike[str]) -> str:
     """Read an untrusted UTF-8 file, without its byte order mark and with its line ends as they are.
@@ -53,6 +55,11 @@ def read_table(file: str | os.PathLike[str]) -> Iterator[tuple[int, list[str]]]:
             yield reader.line_num, cells
     except csv.Error as error:
         raise LeafidError(f"{file}:{reader.line_num}: expected a table as CSV, found an error: {error}") from None
+
+
+def escape_formula(cell: object) -> object:
+    """Prefix text that a spreadsheet would take for a formula with an apostrophe, for CSV cells."""
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA_STARTS) else cell
 
 
 def read_json(file: str | os.PathLike[str], decode: Callable[[str], object] = json.loads) -> object:

@@ -10,9 +10,9 @@ import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, TypeVar
+from typing import IO, TYPE_CHECKING, Any, TypeVar, cast
 
-from leafid.errors import to_one_line
+from leafid.errors import escape_unprintable, to_one_line
 
 if TYPE_CHECKING:
     from tqdm import tqdm
@@ -33,6 +33,8 @@ class Environment:
         for stream in (self.stdout, self.stderr):
             if isinstance(stream, io.TextIOWrapper):
                 stream.reconfigure(errors="backslashreplace")
+        if self.stdout.isatty():
+            self.stdout = cast("IO[str]", _TerminalStream(self.stdout))
 
     def print(self, text: str = "") -> None:
         """Write a line of the result."""
@@ -41,7 +43,7 @@ class Environment:
     def note(self, text: str) -> None:
         """Write a message to stderr; if stderr is closed, drop it and all later ones."""
         try:
-            self.stderr.write(f"{text}\n")
+            self.stderr.write(escape_unprintable(text, keep="\n") + "\n")
             self.stderr.flush()
         except OSError:
             _redirect_to_devnull(self.stderr)
@@ -94,6 +96,19 @@ class Environment:
         silent = not self.stderr.isatty()
         with tqdm(total=total, initial=done, desc=what, file=self.stderr, disable=silent, **_BAR_OPTIONS) as display:
             yield Bar(display)
+
+
+class _TerminalStream:
+    """A terminal for results: control characters in names, which files keep, are escaped."""
+
+    def __init__(self, stream: IO[str]) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        return self._stream.write(escape_unprintable(text, keep="\n"))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
 
 
 class Bar:

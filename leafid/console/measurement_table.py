@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from leafid.errors import UsageError
 from leafid.files import open_output
+from leafid.textfiles import escape_formula
 
 METADATA = ("picture", "type", "species")
 # Rows of a Parquet row group: with single rows, the file would be many times as large.
@@ -96,7 +97,9 @@ def _write_csv_rows(stream: IO[str], columns: Sequence[str], rows: Iterable[Row]
     table.writerow([*METADATA, *columns])
     for row in rows:
         # NumPy writes the fewest digits that read back as the same float32.
-        table.writerow([row.picture, row.type, row.species or "", *row.values.astype(str).tolist()])
+        table.writerow(
+            [escape_formula(row.picture), row.type, escape_formula(row.species or ""), *row.values.astype(str).tolist()]
+        )
 
 
 def _write_parquet_rows(stream: IO[bytes], columns: Sequence[str], rows: Iterable[Row]) -> None:

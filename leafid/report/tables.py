@@ -9,6 +9,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from leafid.errors import escape_unprintable
+from leafid.textfiles import escape_formula
+
 Cell = str | int | float | None
 
 #: The formats that `render` writes.
@@ -89,8 +92,8 @@ def render(tables: Sequence[Table], form: str = "text", digits: int = 4) -> str:
 def _format_csv(table: Table) -> str:
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(table.columns)
-    writer.writerows([[_drop_nan(cell) for cell in row] for row in table.rows])
+    writer.writerow(map(escape_formula, table.columns))
+    writer.writerows([[escape_formula(_drop_nan(cell)) for cell in row] for row in table.rows])
     return stream.getvalue()
 
 
@@ -123,6 +126,8 @@ def _format_cells(table: Table, form: str, digits: int, *, close: bool = False) 
     is_text = [any(isinstance(row[column], str) for row in table.rows) for column in range(len(table.columns))]
     rows = [[_format_cell(cell, digits) for cell in row] for row in table.rows]
     headings = list(table.columns)
+    if form == "markdown":
+        headings, *rows = [[cell.replace("|", r"\|") for cell in row] for row in [headings, *rows]]
     if close:
         # tabulate pads headings, but not cells.
         widths = [max(map(_measure_width, column)) for column in zip(headings, *rows, strict=True)]
@@ -168,4 +173,4 @@ def _format_cell(cell: Cell, digits: int) -> str:
         return "–"
     if isinstance(cell, float):
         return f"{cell:.{digits}f}"
-    return str(cell)
+    return escape_unprintable(str(cell))

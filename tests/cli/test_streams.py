@@ -77,6 +77,20 @@ def test_another_broken_pipe_is_an_error(cli, monkeypatch):
     assert (found.status, found.err) == (1, "leafid: error: Broken pipe\n")
 
 
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+@pytest.mark.parametrize(("stream", "is_escaped"), [(Terminal, True), (io.StringIO, False)])
+def test_only_a_terminal_gets_control_characters_as_escapes(stream, is_escaped):
+    environment = Environment(stream(), io.StringIO())
+    environment.print("a\x1b[31m.jpg")
+    environment.note("a\x1b[31m.jpg")
+    assert environment.stdout.getvalue() == ("a\\x1b[31m.jpg\n" if is_escaped else "a\x1b[31m.jpg\n")
+    assert environment.stderr.getvalue() == "a\\x1b[31m.jpg\n"
+
+
 class Gone(io.StringIO):
     def write(self, _):
         raise BrokenPipeError(32, "Broken pipe")

@@ -59,6 +59,20 @@ def test_latex_escapes_text():
     assert text.startswith("% Scores\n% seed 0, 5 % left out\n")
 
 
+@pytest.mark.parametrize("name", ["=1+1", "+1", "@SUM(A1)", "\tx"])
+def test_csv_holds_no_formulas(name):
+    table = Table("", ["run", name], [[name, -1.5]])
+    assert [*csv.reader(render([table], "csv").splitlines())] == [["run", f"'{name}"], [f"'{name}", "-1.5"]]
+
+
+def test_markdown_escapes_pipes():
+    assert r"| a\|b" in render([Table("", ["run", "S"], [["a|b", 1.0]])], "markdown")
+
+
+def test_control_characters_are_escaped():
+    assert r"a\x1b[31m.txt" in render([Table("", ["run", "S"], [["a\x1b[31m.txt", 1.0]])])
+
+
 def test_markdown():
     lines = render([TABLE], "markdown").splitlines()
     assert lines[0] == "**Scores**"
