@@ -16,29 +16,16 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from leafid.image_header import (
-    MAX_PIXELS,
-    MIN_SIDE,
     Header,
     ImageError,
     read_header,
     read_picture_bytes,
     refuse_truncated,
 )
-from leafid.picture_formats import PICTURE_ENDINGS
 
 if TYPE_CHECKING:
     import numpy as np
     from PIL import Image
-
-__all__ = [
-    "MAX_PIXELS",
-    "MIN_SIDE",
-    "PICTURE_ENDINGS",
-    "ImageError",
-    "read_hashed_image",
-    "read_image",
-    "read_image_size",
-]
 
 _log = logging.getLogger(__name__)
 
@@ -55,9 +42,8 @@ def read_image(file: str | os.PathLike[str], max_side: int | None = None) -> np.
     """Read a picture as upright 8-bit BGR, whatever its format: uint8 (H, W, 3).
 
     JPEG, PNG, TIFF, BMP, WebP, GIF (its first frame), HEIC and AVIF are recognised by their content, not by their name.
-    The orientation is applied;
-    grey, palette and CMYK pictures are converted to BGR; 16-bit channels keep their upper 8 bits; transparent parts
-    become white.
+    The orientation is applied; grey, palette and CMYK pictures are converted to BGR; 16-bit channels keep their upper
+    8 bits; transparent parts become white.
 
     With `max_side`, the picture is shrunk so that its longer side has at most this many pixels. A JPEG of at least
     twice that size is first decoded at 1/2, 1/4 or 1/8 of its size, which is faster.

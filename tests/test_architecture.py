@@ -69,7 +69,7 @@ def imported(path: Path) -> set[str]:
 
 
 @pytest.mark.parametrize("path", sorted(PACKAGE.rglob("*.py")), ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_a_room_imports_only_what_stands_before_it(path):
+def test_a_room_imports_only_earlier_rooms(path):
     room = room_of(path)
     if room in ("__init__", "__main__"):
         return

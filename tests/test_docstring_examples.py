@@ -13,7 +13,7 @@ MODULES = [
 
 
 @pytest.mark.parametrize("module", MODULES)
-def test_examples_show_what_happens(module):
+def test_examples_print_what_they_show(module):
     failed, tried = doctest.testmod(importlib.import_module(module))
     assert tried
     assert not failed

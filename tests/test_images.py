@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 from PIL import Image, ImageOps, features
 
 from leafid.errors import LeafidError
-from leafid.images import MAX_PIXELS, ImageError, read_image, read_image_size
+from leafid.image_header import MAX_PIXELS
+from leafid.images import ImageError, read_image, read_image_size
 
 KINDS = ["jpg", "png", "tif", "bmp", "webp", "gif", "avif", "heic"]
 LOSSLESS = {

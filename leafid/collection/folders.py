@@ -9,7 +9,7 @@ from pathlib import Path
 from leafid.collection.collection import Omission
 from leafid.collection.names import natural_sort_key
 from leafid.errors import LeafidError
-from leafid.images import PICTURE_ENDINGS
+from leafid.picture_formats import PICTURE_ENDINGS
 
 _PARTS = {"train": "train", "val": "val", "validation": "val", "test": "test"}
 _PART_ORDER = ("train", "val", "test")

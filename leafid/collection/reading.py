@@ -15,7 +15,7 @@ from leafid.collection.folders import has_file, walk_pictures
 from leafid.collection.names import parse_genus
 from leafid.collection.picture import Picture
 from leafid.errors import LeafidError, ProblemsError, UsageError
-from leafid.images import PICTURE_ENDINGS
+from leafid.picture_formats import PICTURE_ENDINGS
 
 #: Paths that a collection is read from.
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]

@@ -8,7 +8,7 @@ from leafid.collection import folders, names
 from leafid.collection.collection import Collection, Omission
 from leafid.collection.picture import Picture, Taxon
 from leafid.errors import LeafidError
-from leafid.images import PICTURE_ENDINGS
+from leafid.picture_formats import PICTURE_ENDINGS
 
 LAYOUT = "species-folders"
 

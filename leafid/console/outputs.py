@@ -42,7 +42,7 @@ def refuse_inputs(output: str | os.PathLike[str], inputs: Iterable[str | os.Path
     UsageError
         When the output is an input, has the ending of a picture, or is metadata or a recipe in an input folder.
     """
-    from leafid.images import PICTURE_ENDINGS
+    from leafid.picture_formats import PICTURE_ENDINGS
 
     if is_stream_or_device(output):
         return

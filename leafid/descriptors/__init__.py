@@ -3,6 +3,6 @@
 Importing this package imports no family; each is imported when it is first computed or named.
 """
 
-from leafid.descriptors.registry import FAMILIES, Family, find_families, get_column_names, measure_families
+from leafid.descriptors.registry import FAMILIES, find_families, get_column_names, measure_families
 
-__all__ = ["FAMILIES", "Family", "find_families", "get_column_names", "measure_families"]
+__all__ = ["FAMILIES", "find_families", "get_column_names", "measure_families"]

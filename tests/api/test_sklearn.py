@@ -109,7 +109,7 @@ def test_clone_and_parameters(classifier):
 
 
 @pytest.mark.parametrize("estimator", [LeafDescriptor(["hu"]), LeafClassifier("fast", cache=False)])
-def test_wrong_input_is_told(estimator):
+def test_invalid_input_is_refused(estimator):
     for wrong in ("leaf.jpg", np.zeros((3, 4)), [], [1, 2]):
         with pytest.raises(ValueError, match="expected"):
             estimator.fit(wrong, [0] * len(wrong))

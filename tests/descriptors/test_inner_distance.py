@@ -63,7 +63,7 @@ def test_in_a_convex_leaf_every_way_is_straight():
     assert (previous == np.arange(40)[:, None])[far].mean() > 0.95
 
 
-def test_the_way_round_a_notch_is_longer_than_the_straight_one():
+def test_the_path_around_a_notch_is_longer_than_the_straight_line():
     shape = normalise_shape(horseshoe())
     points = resample(shape.contour, 80)
     scale = shape.side / np.sqrt(np.count_nonzero(horseshoe()))

@@ -64,7 +64,7 @@ def test_higher_teeth_are_higher_and_an_entire_margin_has_none():
         assert entire[name] < low[name] - 0.5 < high[name] - 1
 
 
-def test_leaning_teeth_are_told_from_upright_ones():
+def test_leaning_teeth_differ_from_upright_teeth():
     rows, cols = np.indices((600, 600)) - 299.5
     angle = np.arctan2(rows, cols)
     saw = (16 * angle / (2 * np.pi)) % 1.0

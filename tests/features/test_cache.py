@@ -18,7 +18,7 @@ from leafid.features.cache import FeatureCache, choose_cache_folder, measure_cac
 FILE = "vectors.sqlite"
 
 
-def test_gives_back_what_was_put(store):
+def test_stored_values_are_returned(store):
     items = {bytes([n]): bytes(n) for n in range(200)}
     store.put(items.items())
     assert store.get([*items, b"missing"]) == items
@@ -265,7 +265,7 @@ def test_another_that_makes_the_store_is_waited_for(held, tmp_path):
     timer.join()
 
 
-def test_it_is_not_waited_for_for_ever(held, tmp_path, monkeypatch):
+def test_waiting_for_a_locked_cache_ends(held, tmp_path, monkeypatch):
     monkeypatch.setattr(cache_module, "_LOCK_TIMEOUT", 0.1)
     with pytest.raises(LeafidError, match="the feature cache can't be used: database is locked; name another"):
         FeatureCache(tmp_path)

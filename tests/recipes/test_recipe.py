@@ -298,7 +298,7 @@ def test_a_file_that_is_no_recipe(text, expected, tmp_path):
     assert "\n" not in str(caught.value)
 
 
-def test_only_what_decides_about_vectors_is_in_the_feature_key():
+def test_the_feature_key_covers_only_settings_that_change_vectors():
     def key(**values):
         return Expert.from_keys(**{**LOCAL, **values}).features.make_feature_key()
 

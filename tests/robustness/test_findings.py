@@ -144,7 +144,7 @@ def test_a_message_is_one_line_that_can_be_read(content, tmp_path, cli):
     assert str(caught.value) == problem
 
 
-def test_what_is_left_out_of_a_message_is_the_middle():
+def test_long_messages_lose_their_middle():
     assert to_one_line("short") == "short"
     assert to_one_line("x" * MAX_LINE_LENGTH) == "x" * MAX_LINE_LENGTH
     long = to_one_line(f"file:1: found {'x' * 10_000}; mend it")

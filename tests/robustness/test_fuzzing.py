@@ -70,7 +70,7 @@ def refuse(message):
         (lambda folder: refuse("something is wrong"), "message", "no file named"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_is_found(fault, kind, what, watch, folder):
+def test_faults_are_found(fault, kind, what, watch, folder):
     # The peak memory is measured from now on: going beyond that of earlier tests would take long, and count as slow.
     Path("/proc/self/clear_refs").write_text("5")
     verdict = judge(planted(fault), b"", folder, watch)
@@ -101,7 +101,7 @@ def spin(seconds):
         lambda folder: Path(os.devnull).write_text("x"),
     ],
 )
-def test_what_is_right_is_left_alone(fine, watch, folder):
+def test_correct_targets_have_no_findings(fine, watch, folder):
     assert judge(planted(fine), b"", folder, watch).findings == ()
 
 
@@ -122,7 +122,7 @@ def test_the_same_seed_gives_the_same_inputs():
     assert len(set(first)) > 150
 
 
-def test_what_was_found_is_kept_and_shown(tmp_path, capsys, monkeypatch):
+def test_findings_are_stored_and_printed(tmp_path, capsys, monkeypatch):
     fault = Target("planted", "", lambda: [b"good", b"bad"], lambda data, _: data == b"good" or 1 / 0)
     monkeypatch.setattr(worker, "_load_target", lambda _: fault)
     output = tmp_path / "out" / "boxes"
@@ -140,7 +140,7 @@ def test_what_was_found_is_kept_and_shown(tmp_path, capsys, monkeypatch):
 
 
 @pytest.mark.parametrize("targets", [[], ["boxes", "recipe"]])
-def test_an_input_is_given_to_one_target_again(targets, capsys):
+def test_an_input_is_repeated_with_a_single_target(targets, capsys):
     with pytest.raises(SystemExit):
         driver.main(["--again", "input", *targets])
     assert capsys.readouterr().err.endswith("error: --again: name one target\n")

@@ -2,13 +2,12 @@
 
 from leafid.descriptors.local.features import LocalFeatures, concatenate_features, tile_features
 from leafid.descriptors.local.grid import SYMMETRIES, Grid
-from leafid.descriptors.local.registry import LOCAL_DESCRIPTORS, LocalDescriptor, get_local_descriptor
+from leafid.descriptors.local.registry import LOCAL_DESCRIPTORS, get_local_descriptor
 
 __all__ = [
     "LOCAL_DESCRIPTORS",
     "SYMMETRIES",
     "Grid",
-    "LocalDescriptor",
     "LocalFeatures",
     "concatenate_features",
     "get_local_descriptor",
