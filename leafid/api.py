@@ -60,7 +60,7 @@ def train(
     Parameters
     ----------
     collection : Collection, path, or sequence of Picture
-        Its labelled pictures are learned from; of a collection that is split, those of its training part only.
+        Only labelled pictures are used, and of a collection with parts only those of the training part.
     recipe : str
         ``default``, ``fast``, ``baseline-bow``, a folder with a ``TYPE.toml`` for each type, or a ``.toml`` file.
     assume_type : {"scan", "scan-like", "photo"}, optional

@@ -100,7 +100,7 @@ def on_cluster(address: str, paths: Iterable[str | os.PathLike[str]] = (), jobs:
         importlib.import_module("distributed")
     except ImportError as error:
         raise LeafidError(f"--cluster needs Dask ({error}); install it: pip install distributed") from None
-    # Lost connections are reported once, by a line of ours.
+    # leafid reports lost connections itself, in one line.
     for name in ("distributed.client", "distributed.comm", "distributed.batched"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
     absolute_paths = tuple(Path(path).absolute() for path in paths)

@@ -33,7 +33,7 @@ PictureLike = str | os.PathLike[str] | NDArray[np.uint8]
 
 
 class _PictureEstimator(BaseEstimator):
-    """Says of itself that its input is pictures, not a matrix."""
+    """Base of the estimators whose input is pictures instead of a matrix."""
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -41,7 +41,7 @@ def split_by_plant(pictures: Sequence[Picture], n_folds: int, seed: int) -> list
         plants_by_species.setdefault(species, []).append(plant)
     random = np.random.default_rng(seed)
     folds: list[list[int]] = [[] for _ in range(n_folds)]
-    # Species with many plants come first, so that species with few plants even out what remains uneven.
+    # Species with many plants come first, so that those with few plants balance the folds.
     for species in sorted(plants_by_species, key=lambda species: (-len(plants_by_species[species]), species)):
         plants = plants_by_species[species]
         n_plants = [0] * n_folds

@@ -24,11 +24,7 @@ class ProjectedEncoder(ABC):
     position_weight : float, default 0
         Above 0, row, column and scale of a patch are appended to its components, as standard scores times this weight.
     seed : int, default 0
-        Of the learning.
-
-    Attributes
-    ----------
-    projection_ : Projection
+        Of the mixture, or of k-means.
     """
 
     #: Names of the learned tables; each is an attribute that ends in an underscore.

@@ -30,12 +30,12 @@ NamedArrays = dict[str, list[np.ndarray]]
 Progress = Callable[[Iterable[T], int, str], Iterator[T]]
 _log = logging.getLogger(__name__)
 
-# Pictures that are looked up together: computed ones wait to be fetched, so that workers may run ahead by as many.
+# Number of pictures that are looked up together; workers may be ahead of the consumer by as many.
 _LOOKED_UP_AT_ONCE = 4096
-# Pictures whose cached values are in memory at once, and computed values between two commits.
+# Number of pictures whose cached values are in memory at once, and of computed values between two commits.
 _READ_AT_ONCE = 64
 _COMMIT_EVERY = 64
-# Hashes of files that a loader remembers, for passes over the same pictures.
+# Maximum number of file hashes that a loader keeps for later passes over the same pictures.
 _REMEMBERED_HASHES = 2**15
 
 
@@ -51,7 +51,7 @@ class _Source:
     Attributes
     ----------
     keys
-        By the name of each value: all that decides it, beside the picture.
+        Everything but the picture that decides a value, by its name.
     longest_side
         Pictures are reduced to it when they are read, in pixels.
     compute

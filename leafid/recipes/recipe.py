@@ -102,7 +102,7 @@ class LocalPatches:
 
     def make_feature_key(self) -> str:
         """Encode all settings that decide a picture's vector, except what an encoder learned; JSON."""
-        # The types that the codebook was learned from don't matter: the codebook itself shows what was learned.
+        # The types that the codebook was learned from are left out: the hash covers the codebook itself.
         return json.dumps(_read_keys(self) | {"codebook_types": None}, sort_keys=True)
 
 

@@ -68,7 +68,7 @@ def crop_leaf(image: Image, segmentation: Segmentation, size: int, *, upright: b
         return _warp(image, _fit_square(corners, 0.0, size, 0.0), size), np.zeros((size, size), bool)
     corners = find_convex_hull(mask[row0:row1, col0:col1].view(np.uint8))[:, 0] + (col0, row0)
     matrix = _fit_square(corners, estimate_upright_angle(segmentation) if upright else 0.0, size, _MARGIN)
-    # The square shows only the leaf's box, and what the blur mixes into it.
+    # Only the leaf's box, and the pixels that the blur mixes into it, appear in the square.
     reach = 2 + int(np.ceil(4 * _choose_blur(matrix)))
     box = np.s_[max(row0 - reach, 0) : row1 + reach, max(col0 - reach, 0) : col1 + reach]
     matrix[:, 2] += matrix[:, :2] @ (box[1].start, box[0].start)

@@ -83,7 +83,7 @@ def test_where_the_named_types_show_too_little_all_serve(pictures, caplog):
     assert "sees nothing" not in caplog.text
 
 
-def test_without_features_no_codebook_is_learned(pictures):
+def test_without_readable_pictures_no_codebook_is_learned(pictures):
     for picture in pictures:
         picture.file.write_bytes(b"")
     with pytest.raises(LeafidError, match="no picture could be read to learn a codebook from"):
