@@ -10,7 +10,7 @@ import contextlib
 import json
 import os
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
@@ -70,7 +70,9 @@ class ResumableFile:
 
 
 @contextmanager
-def open_resumable(path: str | os.PathLike[str], fingerprint: str) -> Iterator[ResumableFile]:
+def open_resumable(
+    path: str | os.PathLike[str], fingerprint: str, record_types: Mapping[str, type] | None = None
+) -> Iterator[ResumableFile]:
     """Write a file in chunks, resuming after the chunks of an interrupted process with the same fingerprint.
 
     The fingerprint identifies everything that decides the content: chunks with another fingerprint are discarded. When
@@ -78,6 +80,8 @@ def open_resumable(path: str | os.PathLike[str], fingerprint: str) -> Iterator[R
     chunks stay for the next call, and an existing file of that name stays as it was.
 
     Missing folders are created. A symbolic link is followed. Into a pipe or device each chunk is written immediately.
+
+    Chunks whose records lack a key of `record_types`, or have another type there, are discarded as well.
 
     Raises
     ------
@@ -97,7 +101,7 @@ def open_resumable(path: str | os.PathLike[str], fingerprint: str) -> Iterator[R
         with _open_journal(journal_file, target) as journal:
             file: ResumableFile | None = None
             try:
-                file = _open_part(part, journal_file, journal, fingerprint)
+                file = _open_part(part, journal_file, journal, fingerprint, record_types or {})
                 with contextlib.closing(file._stream):
                     yield file
                 part.replace(target)
@@ -136,7 +140,9 @@ def _is_same_file(stream: IO[bytes], path: Path) -> bool:
         return False
 
 
-def _open_part(part: Path, journal_file: Path, journal: IO[bytes], fingerprint: str) -> ResumableFile:
+def _open_part(
+    part: Path, journal_file: Path, journal: IO[bytes], fingerprint: str, record_types: Mapping[str, type]
+) -> ResumableFile:
     """Open the part file after its last complete chunk, or a new one if the chunks are not of this run."""
     header = {"format": _FORMAT, "question": fingerprint}
     start = journal.read(len(_HEADER_START))
@@ -150,7 +156,7 @@ def _open_part(part: Path, journal_file: Path, journal: IO[bytes], fingerprint: 
         raise _make_foreign_file_error(part)
     if lines and lines[0][0] == header and os.path.lexists(part):
         file = ResumableFile(os.fdopen(open_own_file(part, os.O_RDWR), "r+b"), journal, part)
-        _restore_chunks(file, journal, lines)
+        _restore_chunks(file, journal, lines, record_types)
         return file
     is_restarted = os.path.lexists(part)
     if is_restarted:
@@ -163,10 +169,17 @@ def _open_part(part: Path, journal_file: Path, journal: IO[bytes], fingerprint: 
     return file
 
 
-def _restore_chunks(file: ResumableFile, journal: IO[bytes], lines: list[tuple[dict[str, Any], int]]) -> None:
+def _restore_chunks(
+    file: ResumableFile,
+    journal: IO[bytes],
+    lines: list[tuple[dict[str, Any], int]],
+    record_types: Mapping[str, type],
+) -> None:
     """Take up the chunks that are complete, and cut off what follows them."""
     end, journal_end = 0, lines[0][1]
     for line, line_end in lines[1:]:
+        if not all(isinstance(line["facts"].get(key), type_) for key, type_ in record_types.items()):
+            break
         content = file._stream.read(line["bytes"])
         if len(content) != line["bytes"] or zlib.crc32(content) != line["crc"]:
             break

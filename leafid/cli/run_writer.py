@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 #: From answers to the text of a run file, its number of predictions, and its number of empty sets.
 Formatter = Callable[[Sequence["Answer"]], tuple[str, int, int]]
 
+_RECORD_TYPES = {"pictures": int, "answered": int, "lines": int, "empty": int, "unreadable": list}
+
 
 def write_run_file(
     arguments: argparse.Namespace,
@@ -44,7 +46,7 @@ def write_run_file(
     else:
         format_answers = _make_ranking_formatter(select, arguments.names)
     with (
-        open_resumable(path, compute_run_fingerprint(arguments, pictures)) as run,
+        open_resumable(path, compute_run_fingerprint(arguments, pictures), _RECORD_TYPES) as run,
         _report_resume_status(path, run, len(pictures), environment),
         environment.bar(len(pictures), "describe", _count_pictures(run)) as bar,
     ):

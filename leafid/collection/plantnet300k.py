@@ -113,7 +113,7 @@ def _check_entry(file: Path, identifier: str, entry: object) -> list[str]:
     problems = []
     if (species := fields.get("species_id")) not in (None, identifier) and str(species) != identifier:
         problems.append(f"picture {file.stem}: expected species {identifier}, as its folder says, found {species!r}")
-    if (split := fields.get("split")) is not None and split not in _SPLITS:
+    if (split := fields.get("split")) is not None and str(split) not in _SPLITS:
         problems.append(f"picture {file.stem}: expected a split ({', '.join(sorted(_SPLITS))}), found {split!r}")
     return problems
 

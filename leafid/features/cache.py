@@ -248,10 +248,14 @@ def pack(arrays: Sequence[np.ndarray]) -> bytes:
 
 
 def unpack(value: bytes) -> list[np.ndarray]:
-    """Read what `pack` wrote, as float16 arrays with one axis."""
-    count = int(np.frombuffer(value, np.int64, 1)[0])
-    sizes = np.frombuffer(value, np.int64, count, offset=8)
-    numbers = np.frombuffer(value, np.float16, offset=8 * (count + 1))
+    """Read what `pack` wrote, as float16 arrays with one axis; raise `ValueError` if the value is anything else."""
+    n_arrays = int(np.frombuffer(value, np.int64, 1)[0])
+    if not 0 <= n_arrays < len(value) // 8:
+        raise ValueError(f"expected a number of arrays, found {n_arrays}")
+    sizes = np.frombuffer(value, np.int64, n_arrays, offset=8)
+    if (sizes < 0).any() or len(value) != 8 * (n_arrays + 1) + 2 * sum(sizes.tolist()):
+        raise ValueError(f"expected arrays of {len(value)} bytes, found sizes {sizes}")
+    numbers = np.frombuffer(value, np.float16, offset=8 * (n_arrays + 1))
     return np.split(numbers, np.cumsum(sizes)[:-1])
 
 

@@ -6,7 +6,7 @@ import hashlib
 import logging
 import traceback
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from pathlib import Path
@@ -227,7 +227,10 @@ class FeatureLoader:
         """Put together what was cached and what was computed of a picture; the latter also waits for the commit."""
         if lookup.content_hash is None:
             return None
-        values = {name: unpack(cached[key]) for name, key in lookup.keys.items() if key in cached}
+        values: NamedArrays = {}
+        for name, key in lookup.keys.items():
+            with suppress(ValueError, KeyError):
+                values[name] = unpack(cached[key])
         # Values that were cached may be damaged, or have been removed by another process since.
         lost = tuple(name for name in lookup.keys if name not in values and name not in lookup.missing)
         results = [next(computed)] if lookup.missing else []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import asdict, fields
 from typing import Any
 
@@ -29,6 +30,9 @@ from leafid.recipes.recipe import LocalPatches, Recipe
 FORMAT = "leafid-model"
 FORMAT_VERSION = 3
 Arrays = dict[str, np.ndarray]
+
+# Arrays of encoders that are divided by, or whose logarithm is taken.
+_POSITIVE_STATE = {"weights", "variances"}
 
 
 def write_model(model: Model, path: str | os.PathLike[str]) -> None:
@@ -95,7 +99,9 @@ def read_model(path: str | os.PathLike[str]) -> Model:
         for word, entry in manifest["identifiers"].items():
             type_ = AcquisitionType(word)
             recipe = parse_recipe(entry["recipe"], type_, str(path))
-            model.identifiers[type_] = _read_identifier(entry, recipe, archive)
+            model.identifiers[type_] = identifier = _read_identifier(entry, recipe, archive)
+            if unknown := set(identifier.species) - model.species.keys():
+                raise ValueError(f"expected an entry of every species, found none of {', '.join(sorted(unknown))}")
             if "scores" in entry:
                 model.scores[word] = dict(entry["scores"])
             if "thresholds" in entry:
@@ -104,6 +110,11 @@ def read_model(path: str | os.PathLike[str]) -> Model:
                 n_species = len(model.identifiers[type_].species)
                 model.contexts[type_] = _read_context(entry["context"], f"{type_}/context", archive, n_species)
         return model
+
+
+def _check_names(names: Sequence[object], what: str) -> None:
+    if not all(isinstance(name, str) for name in names) or len(set(names)) != len(names):
+        raise ValueError(f"expected {what}, each once, found {names!r}")
 
 
 def read_type_recognition(path: str | os.PathLike[str]) -> TypeRecognition:
@@ -155,8 +166,9 @@ def _dump_classifiers(identifier: Identifier) -> Arrays:
 def _read_identifier(entry: dict[str, Any], recipe: Recipe, archive: ModelArchive) -> Identifier:
     seed = int(entry["seed"])
     species = tuple(entry["species"])
-    if not species or not all(isinstance(name, str) for name in species):
-        raise ValueError(f"expected a list of species, found {entry['species']!r}")
+    if not species:
+        raise ValueError("expected a list of species, found none")
+    _check_names(species, "names of species")
     weights = archive.read_array(f"{recipe.type}/expert_weights", len(recipe.experts))
     encoders: dict[str, Encoder] = {}
     scorers: dict[str, LinearScorer] = {}
@@ -166,6 +178,8 @@ def _read_identifier(entry: dict[str, Any], recipe: Recipe, archive: ModelArchiv
             encoder = expert.features.make_encoder(seed)
             shapes = encoder.get_state_shapes(get_local_descriptor(expert.features.descriptor).length)
             state = {key: archive.read_array(f"{prefix}/encoder/{key}", *shape) for key, shape in shapes.items()}
+            if any((state[key] <= 0).any() for key in _POSITIVE_STATE & state.keys()):
+                raise ValueError(f"{prefix}: expected variances and weights above 0")
             encoders[name] = encoder.set_state(state)
             n_values = encoder.n_features
         else:
@@ -173,9 +187,13 @@ def _read_identifier(entry: dict[str, Any], recipe: Recipe, archive: ModelArchiv
         feature_map = expert.classifier.feature_map
         n_mapped = apply_feature_map(np.zeros((1, n_values), np.float32), feature_map).shape[1]
         halves = archive.read_array(f"{prefix}/coefficients", n_mapped, len(species))
+        with np.errstate(over="ignore"):
+            coefficients = halves.astype(np.float32) * archive.read_array(f"{prefix}/scale", len(species))
+        if not np.isfinite(coefficients).all():
+            raise ValueError(f"{prefix}: expected finite coefficients, found infinity or NaN")
         scorers[name] = LinearScorer(
             feature_map,
-            halves.astype(np.float32) * archive.read_array(f"{prefix}/scale", len(species)),
+            coefficients,
             archive.read_array(f"{prefix}/intercepts", len(species)),
         )
     extractor = FeatureExtractor(recipe.experts, encoders, recipe.longest_side)
@@ -262,8 +280,10 @@ def _dump_species_info(info: SpeciesInfo) -> dict[str, Any]:
 
 
 def _parse_species_info(name: str, entry: dict[str, Any]) -> SpeciesInfo:
-    taxon = Taxon(name, entry["genus"], entry["family"], entry["order"])
-    return SpeciesInfo(taxon, tuple(entry["vernacular_names"]), entry["n_pictures"])
+    taxa = [entry[rank] for rank in ("genus", "family", "order")]
+    _check_names([taxon for taxon in taxa if taxon is not None], f"the taxa above {name}")
+    _check_names(entry["vernacular_names"], f"vernacular names of {name}")
+    return SpeciesInfo(Taxon(name, *taxa), tuple(entry["vernacular_names"]), int(entry["n_pictures"]))
 
 
 def to_half_precision(coefficients: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -1,6 +1,7 @@
 """An interrupted run is resumed, and has the same bytes as an undisturbed one."""
 
 import io
+import json
 import os
 import re
 import shutil
@@ -216,3 +217,16 @@ def test_a_bar_starts_from_the_pictures_done():
         assert list(bar.progress([1, 2], 2, "describe")) == [1, 2]
         bar.set_count(9)
     assert " 4/9 " in environment.stderr.getvalue()
+
+
+@pytest.mark.parametrize("record", [{}, {"pictures": [2]}])
+def test_a_journal_with_other_records_is_not_resumed(cli, words, tmp_path, record):
+    run, whole = tmp_path / "run", tmp_path / "whole"
+    killed([*words, run], 3)
+    journal = tmp_path / "run.part.journal"
+    header, *lines = map(json.loads, journal.read_text().splitlines())
+    lines[1]["facts"] = record
+    journal.write_text("".join(f"{json.dumps(line)}\n" for line in (header, *lines)))
+    assert cli(*words, run).err.startswith(f"{run}: resuming after 2 of 11 pictures")
+    assert cli(*words, whole).status == 1
+    assert run.read_bytes() == whole.read_bytes()

@@ -304,3 +304,9 @@ def test_packing_keeps_half_precision(vectors):
         np.testing.assert_allclose(array, kept, rtol=2**-11, atol=2**-25)
     # What was packed once doesn't change any more.
     assert pack(found) == pack(vectors)
+
+
+@pytest.mark.parametrize("content", [b"", bytes(7), b"\xff" * 16, pack([np.ones(3)])[:-1], pack([np.ones(3)]) + b"\0"])
+def test_only_packed_values_are_unpacked(content):
+    with pytest.raises(ValueError, match=r"expected|buffer"):
+        unpack(content)

@@ -276,3 +276,10 @@ def test_few_hashes_are_remembered(pictures, store, monkeypatch):
     loader = FeatureLoader(store)
     loader.load(pictures, SHAPE)
     assert loader._hash_file.cache_info().currsize == 2
+
+
+def test_values_that_were_not_packed_are_computed_again(pictures, store):
+    before = FeatureLoader(store).load(pictures, SHAPE)
+    keys = [key for (key,) in store._connection.execute("SELECT key FROM vectors")]
+    store.put([(key, b"\xff" * 24) for key in keys])
+    assert vectors(FeatureLoader(store).load(pictures, SHAPE)) == vectors(before)

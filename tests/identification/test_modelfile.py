@@ -241,6 +241,14 @@ def test_arrays_that_make_no_sense(drawn_model, tmp_path, content):
     assert "the model is damaged: array scan/expert_weights" in complaint(file)
 
 
+def _first_species(manifest):
+    return manifest["identifiers"]["scan"]["species"][0]
+
+
+def _first_entry(manifest):
+    return manifest["species"][_first_species(manifest)]
+
+
 CHANGES = {
     "no identifiers": lambda m: m.pop("identifiers"),
     "identifiers are a list": lambda m: m.update(identifiers=[1]),
@@ -265,6 +273,11 @@ CHANGES = {
     "species of the manifest are a list": lambda m: m.update(species=["a"]),
     "no training data": lambda m: m.pop("training_fingerprint"),
     "scores are a number": lambda m: m["identifiers"]["scan"].update(scores=1),
+    "a species without an entry": lambda m: m["species"].pop(_first_species(m)),
+    "a species listed twice": lambda m: m["identifiers"]["scan"]["species"].__setitem__(1, _first_species(m)),
+    "common names are lists": lambda m: _first_entry(m).update(vernacular_names=[[[]]]),
+    "a genus is a list": lambda m: _first_entry(m).update(genus=[]),
+    "the number of pictures is a text": lambda m: _first_entry(m).update(n_pictures="x"),
     "a recipe with an old key": lambda m: m["identifiers"]["scan"]["recipe"].update(variants=1),
 }
 
@@ -283,7 +296,7 @@ def test_a_manifest_that_is_none(drawn_model, tmp_path, content):
 
 
 def test_a_huge_manifest_is_not_read(drawn_model, tmp_path, monkeypatch):
-    monkeypatch.setattr(zipfile.ZipFile, "read", lambda *_: pytest.fail("read before its size was looked at"))
+    monkeypatch.setattr(archive_module.ModelArchive, "_read_member", _refuse_reading)
     file = tmp_path / "bomb"
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("manifest.json", b" " * (archive_module._MAX_MANIFEST_SIZE + 1))
@@ -294,7 +307,7 @@ def test_huge_arrays_are_not_read(drawn_model, tmp_path, monkeypatch):
     file = changed(drawn_model, tmp_path / "m", add={"more.npy": bytes(10_000)})
     read_model(file)
     monkeypatch.setattr(archive_module, "_MAX_SIZE", 10_000)
-    monkeypatch.setattr(zipfile.ZipFile, "read", lambda *_: pytest.fail("read before its size was looked at"))
+    monkeypatch.setattr(archive_module.ModelArchive, "_read_member", _refuse_reading)
     assert "claims to be larger" in complaint(file)
 
 
@@ -342,3 +355,23 @@ def test_a_file_that_can_not_be_written(trained, tmp_path):
     with pytest.raises(LeafidError, match="can't be written"):
         write_model(trained, tmp_path / "file" / "model.leafid")
     assert (tmp_path / "file").read_text() == ""
+
+
+def _refuse_reading(*_):
+    pytest.fail("read before its size was looked at")
+
+
+@pytest.mark.parametrize(
+    ("array", "value", "expected"),
+    [
+        ("scan/experts/local/encoder/variances", -1, "variances and weights above 0"),
+        ("scan/experts/shape/scale", 3e38, "finite coefficients"),
+    ],
+)
+def test_arrays_that_would_overflow(drawn_model, tmp_path, array, value, expected):
+    coefficients = "scan/experts/shape/coefficients"
+    with zipfile.ZipFile(drawn_model) as archive:
+        shapes = {name: np.load(io.BytesIO(archive.read(f"{name}.npy"))).shape for name in (array, coefficients)}
+    values = {coefficients: 1000, array: value}
+    added = {f"{name}.npy": npy(np.full(shapes[name], values[name], np.float32)) for name in shapes}
+    assert expected in complaint(changed(drawn_model, tmp_path / "m", add=added))
