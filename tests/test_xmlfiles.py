@@ -83,7 +83,7 @@ def test_too_large(tmp_path):
 def test_no_file_and_folder(tmp_path):
     with pytest.raises(XmlError, match="no such file"):
         read_xml(tmp_path / "none.xml")
-    with pytest.raises(LeafidError, match="can't be read"):
+    with pytest.raises(LeafidError, match="expected a file, found a folder"):
         read_xml(tmp_path)
 
 
