@@ -6,6 +6,10 @@ from __future__ import annotations
 PICTURE_ENDINGS = frozenset(
     {".jpg", ".jpeg", ".png", ".tif", ".tiff", ".bmp", ".webp", ".gif", ".heic", ".heif", ".hif", ".avif"}
 )
+#: Endings of pictures that leafid doesn't read: raw data of cameras, and formats of newer or of professional programs.
+UNREAD_ENDINGS = frozenset(
+    {".dng", ".cr2", ".cr3", ".nef", ".arw", ".orf", ".rw2", ".raf", ".pef", ".srw", ".raw", ".jxl", ".jp2", ".psd"}
+)
 READABLE_FORMATS = "a JPEG, PNG, TIFF, BMP, WebP, GIF, HEIC or AVIF picture"
 #: Number of bytes at the start of a file that are enough to recognise its format.
 SIGNATURE_SIZE = 256

@@ -55,7 +55,7 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
 
     if arguments.folds < 2:
         raise UsageError(f"--folds: expected at least 2, found {arguments.folds}; see 'leafid crossval --help'")
-    pictures = read_training_pictures(arguments)
+    pictures, _ = read_training_pictures(arguments)
     recipes = load_recipes(arguments, pictures)
     seeds = range(arguments.seed, arguments.seed + arguments.repeats)
     with on_workers(arguments, [arguments.collection]), open_loader(arguments, environment) as loader:

@@ -42,7 +42,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
-    """Train; 1 when any picture could not be read."""
+    """Train; 1 when any picture could not be read or is left out."""
     from leafid.files import check_writable
 
     # Checked before the work starts.
@@ -52,7 +52,7 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     from leafid.identification.modelfile import write_model
     from leafid.identification.training import train
 
-    pictures = read_training_pictures(arguments)
+    pictures, is_incomplete = read_training_pictures(arguments)
     _check_parts(arguments.collection, pictures)
     recipes = load_recipes(arguments, pictures)
     with on_workers(arguments, [arguments.collection]), open_loader(arguments, environment) as loader:
@@ -68,7 +68,7 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
         environment.print(f"  acquisition type recognised: {model.type_recognition:.3f} of the pictures")
     if loader.unreadable:
         environment.note(f"leafid: {len(loader.unreadable)} pictures could not be read and were left out")
-    return 1 if loader.unreadable else 0
+    return 1 if loader.unreadable or is_incomplete else 0
 
 
 def _format_scores(scores: dict[str, float] | None) -> str:

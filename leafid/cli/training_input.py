@@ -38,16 +38,20 @@ def add_training_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def read_training_pictures(arguments: argparse.Namespace) -> list[Picture]:
-    """Read the labelled pictures of a collection's training part, each with its acquisition type."""
+def read_training_pictures(arguments: argparse.Namespace) -> tuple[list[Picture], bool]:
+    """Read the labelled pictures of a collection's training part, each with its acquisition type.
+
+    Also tell whether the collection has pictures that can't be used.
+    """
     from leafid.collection import AcquisitionType, read_and_warn
     from leafid.collection.training_part import select_training_pictures
 
-    pictures = read_and_warn(arguments.collection, arguments.layout).pictures
+    collection = read_and_warn(arguments.collection, arguments.layout)
     assumed = arguments.assume_type
-    if arguments.type and all(picture.type is None for picture in pictures):
+    if arguments.type and all(picture.type is None for picture in collection.pictures):
         assumed = assumed or arguments.type
-    return select_training_pictures(pictures, AcquisitionType(assumed) if assumed else None, arguments.collection)
+    type_ = AcquisitionType(assumed) if assumed else None
+    return select_training_pictures(collection.pictures, type_, arguments.collection), collection.is_incomplete
 
 
 def load_recipes(arguments: argparse.Namespace, pictures: list[Picture]) -> dict[AcquisitionType, Recipe]:

@@ -67,6 +67,19 @@ def walk_pictures(folder: Path, problems: list[str], *, descend: bool = True) ->
         yield from walk_pictures(sub_folder, problems, descend=not sub_folder.is_symlink())
 
 
+def walk_files(folder: Path, *, descend: bool = True) -> Iterator[list[Path]]:
+    """Yield the files of a folder, then those of each folder below it, except hidden ones and what can't be read."""
+    try:
+        files = _sort_paths(folder, (entry.name for entry in _scan(folder) if not _is_folder(entry)))
+        sub_folders = _list_folders_without_cycles(folder) if descend else []
+    except OSError:
+        return
+    yield files
+    for sub_folder in sub_folders:
+        # The sub-folders of a linked folder are not visited, so that circular links end.
+        yield from walk_files(sub_folder, descend=not sub_folder.is_symlink())
+
+
 def report_omissions(root: Path, used: Collection[Path], expected: str) -> Iterator[str]:
     """Report the pictures below a folder that a layout has no use for.
 

@@ -14,6 +14,7 @@ from leafid.collection.collection import Collection, Omission
 from leafid.collection.folders import has_file, walk_pictures
 from leafid.collection.names import parse_genus
 from leafid.collection.picture import Picture
+from leafid.collection.unread import find_live_videos, report_unread
 from leafid.errors import LeafidError, ProblemsError, UsageError
 from leafid.picture_formats import PICTURE_ENDINGS
 
@@ -25,10 +26,11 @@ logger = logging.getLogger(__name__)
 
 
 class Reader(NamedTuple):
-    """The functions that detect and read a layout."""
+    """The functions that detect and read a layout, and the endings of its files that are no pictures."""
 
     detect: Callable[[Path], bool]
     read: Callable[[Path], Collection]
+    metadata_endings: frozenset[str] = frozenset()
 
 
 def _has_pictures(path: Path) -> bool:
@@ -44,10 +46,12 @@ def _read_plain_pictures(path: Path) -> Collection:
     return Collection(path, PLAIN_PICTURES, tuple(Picture(file) for file in files), tuple(problems))
 
 
+# Beside XML, packages hold ground truths, lists of species without an ending, and the settings of a drawn sample.
+_PACKAGE_ENDINGS = frozenset({".xml", ".txt", ".json", ""})
 #: Readers by the name of their layout; detection tries the most specific layout first.
 READERS: dict[str, Reader] = {
-    plantnet300k.LAYOUT: Reader(plantnet300k.detect, plantnet300k.read),
-    imageclef.LAYOUT: Reader(imageclef.detect, imageclef.read),
+    plantnet300k.LAYOUT: Reader(plantnet300k.detect, plantnet300k.read, frozenset({".json"})),
+    imageclef.LAYOUT: Reader(imageclef.detect, imageclef.read, _PACKAGE_ENDINGS),
     species_folders.LAYOUT: Reader(species_folders.detect, species_folders.read),
     PLAIN_PICTURES: Reader(_has_pictures, _read_plain_pictures),
 }
@@ -84,7 +88,12 @@ def read_collection(path: Paths, layout: str | None = None, *, unlabelled: bool 
         return _read_path(Path(path[0]), layout, unlabelled)
     collections: list[Collection] = []
     problems: list[str] = []
-    for item in map(Path, path):
+    items = [*map(Path, path)]
+    videos = find_live_videos(items)
+    for item in items:
+        if item in videos:
+            problems.append(f"{item}: the video of the live photo {videos[item].name}; it is not read")
+            continue
         if not item.exists() and item.suffix.lower() in PICTURE_ENDINGS:
             collections.append(Collection(item, PLAIN_PICTURES, (Picture(item),)))
             continue
@@ -119,6 +128,9 @@ def _read_path(path: Path, layout: str | None, unlabelled: bool) -> Collection:
             collection = READERS[name].read(path)
     except OSError as error:
         raise LeafidError(f"{error.filename or path}: can't be read: {error.strerror or error}") from error
+    if path.is_dir():
+        unread = report_unread(path, READERS[name].metadata_endings)
+        collection = replace(collection, problems=(*collection.problems, *unread))
     if not collection.pictures:
         hint = f" in the layout {layout}; leave out --layout to have it detected" if layout else ""
         raise ProblemsError([f"{path}: expected pictures, found none that can be used{hint}", *collection.problems])
@@ -129,10 +141,11 @@ def _detect_layout(path: Path) -> str:
     for name, reader in READERS.items():
         if reader.detect(path):
             return name
-    raise LeafidError(
+    message = (
         f"{path}: expected a collection, found no pictures of any known layout ({', '.join(READERS)}); "
         "name a folder that holds pictures itself, or folders of pictures named after species"
     )
+    raise ProblemsError([message, *report_unread(path)])
 
 
 def _unify_spelling(pictures: Sequence[Picture]) -> tuple[Picture, ...]:

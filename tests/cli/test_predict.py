@@ -4,6 +4,7 @@ import shutil
 from collections import defaultdict
 
 import pytest
+from PIL import Image
 
 from leafid.identification import bundled
 
@@ -112,6 +113,28 @@ def test_only_bad_pictures(predict, tmp_path):
     assert found.status == 1
     assert found.out == ""
     assert f"{tmp_path / 'bad.jpg'}: " in found.err
+
+
+def test_every_file_of_a_folder_is_read_or_named(predict, loose, tmp_path):
+    first = sorted(loose.iterdir())[0]
+    (loose / f"{first.stem}.MOV").write_bytes(b"the video of a live photo")
+    found = predict(loose)
+    assert found.status == 0
+    assert f"{first.stem}.MOV: not a picture by its name and content (.mov of live photos)" in found.err
+    (loose / "IMG_0001.dng").write_bytes(b"raw data")
+    found = predict(loose)
+    assert found.status == 1
+    assert "IMG_0001.dng: expected a JPEG, " in found.err
+
+
+def test_a_heic_in_a_folder_is_read(predict, loose):
+    pytest.importorskip("pillow_heif").register_heif_opener()
+    first = sorted(loose.iterdir())[0]
+    with Image.open(first) as picture:
+        picture.save(loose / "IMG_0001.HEIC", quality=90)
+    found = predict(loose)
+    assert found.status == 0
+    assert "IMG_0001.HEIC" in found.out
 
 
 def test_names_with_blanks(predict, loose, tmp_path):

@@ -197,7 +197,7 @@ def test_an_empty_collection(train, tmp_path, content):
     found = train(tmp_path / "empty")
     assert found.status == 1
     assert found.err.startswith(f"leafid: error: {tmp_path / 'empty'}: ")
-    assert found.err.count("\n") == 1
+    assert len(found.err.splitlines()) == 1 + len(content)
 
 
 def test_pictures_without_labels(train, drawn):
@@ -293,3 +293,15 @@ def test_a_test_part_alone_is_refused(train, drawn, tmp_path):
         f"leafid: error: {tmp_path / 'own'}: expected pictures to learn from, found 1 of part test only; put those to "
         "learn from into a folder called train beside it"
     )
+
+
+def test_a_file_that_looks_like_a_picture_but_is_not_read(train, drawn, tmp_path):
+    folder = copied(drawn, tmp_path / "few")
+    (folder / "film.mov").write_bytes(b"a video")
+    found = train(folder)
+    assert found.status == 0
+    assert "film.mov: not a picture by its name and content (.mov); it is not read" in found.err
+    (folder / "IMG_1.dng").write_bytes(b"raw data")
+    found = train(folder)
+    assert found.status == 1
+    assert "IMG_1.dng: expected a JPEG, " in found.err
