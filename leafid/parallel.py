@@ -10,10 +10,12 @@ import signal
 import threading
 import time
 import warnings
+from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
@@ -48,7 +50,12 @@ def use_workers(workers: Workers) -> Iterator[None]:
         _current_workers.reset(token)
 
 
-def ordered_map(function: Callable[[Item], Result], items: Iterable[Item], jobs: int = 1) -> Iterator[Result]:
+def ordered_map(
+    function: Callable[[Item], Result],
+    items: Iterable[Item],
+    jobs: int = 1,
+    make_failure: Callable[[Item, str], Result] | None = None,
+) -> Iterator[Result]:
     """Return an iterator over ``function(item)`` for every item, in the items' order.
 
     Where the work is done is decided when this function is called, not when the results are read: on the workers of
@@ -56,22 +63,67 @@ def ordered_map(function: Callable[[Item], Result], items: Iterable[Item], jobs:
     which honour ``joblib.parallel_config`` and need a picklable function. With one job, each item is computed in this
     process when its result is requested.
 
+    If a worker process is killed, for example because the system is out of memory, the items in progress are tried once
+    more, one at a time. The result of an item whose worker is killed again is ``make_failure(item, reason)``.
+
     Raises
     ------
     LeafidError
-        If a worker process is killed, for example because the system is out of memory.
+        If a worker process is killed, and there is no `make_failure`.
     """
     workers = _current_workers.get()
     if workers is not None:
         return workers.ordered_map(function, items)
     if jobs == 1:
         return (_call_single_threaded(function, item) for item in items)
-    return _map_in_processes(function, items, jobs)
+    return _map_in_processes(function, items, jobs, make_failure)
 
 
-def _map_in_processes(function: Callable[[Item], Result], items: Iterable[Item], jobs: int) -> Iterator[Result]:
-    from joblib import Parallel, delayed
+def _map_in_processes(
+    function: Callable[[Item], Result],
+    items: Iterable[Item],
+    jobs: int,
+    make_failure: Callable[[Item, str], Result] | None,
+) -> Iterator[Result]:
     from joblib.externals.loky.process_executor import TerminatedWorkerError
+
+    remaining = iter(items)
+    pending: deque[Item] = deque()
+
+    def take() -> Iterator[Item]:
+        for item in remaining:
+            pending.append(item)
+            yield item
+
+    while True:
+        try:
+            for result in _run_in_pool(function, take(), jobs):
+                pending.popleft()
+                yield result
+            return
+        except TerminatedWorkerError as error:
+            if make_failure is None:
+                raise LeafidError(_describe_killed_worker(error)) from error
+        while pending:
+            item = pending.popleft()
+            try:
+                [result] = _run_in_pool(function, [item], 2)
+            except TerminatedWorkerError as error:
+                yield make_failure(item, _describe_killed_worker(error))
+                break
+            yield result
+        # The item that killed its worker has been found, so that the others can be computed in parallel again.
+        remaining, pending = chain(pending, remaining), deque()
+
+
+def _describe_killed_worker(error: Exception) -> str:
+    # The message of joblib has several lines, of which one holds the reason, as in {SIGKILL(-9)}.
+    reason = ", ".join(re.findall(r"SIG[A-Z]+|EXIT\(\d+\)", str(error))) or "reason unknown"
+    return f"a worker process was killed ({reason}), maybe out of memory; use fewer --jobs"
+
+
+def _run_in_pool(function: Callable[[Item], Result], items: Iterable[Item], jobs: int) -> Iterator[Result]:
+    from joblib import Parallel, delayed
 
     task = delayed(call_and_record_log)
     parent, folder = os.getpid(), Path.cwd()
@@ -82,10 +134,6 @@ def _map_in_processes(function: Callable[[Item], Result], items: Iterable[Item],
             # Memory mapping would make large arrays read-only, so that in-place arithmetic would fail in workers only.
             results = Parallel(n_jobs=jobs, return_as="generator", max_nbytes=None)(tasks)
         yield from map(replay_log, results)
-    except TerminatedWorkerError as error:
-        # The message of joblib has several lines, of which one holds the reason, as in {SIGKILL(-9)}.
-        reason = ", ".join(re.findall(r"SIG[A-Z]+|EXIT\(\d+\)", str(error))) or "reason unknown"
-        raise LeafidError(f"a worker process was killed ({reason}), maybe out of memory; use fewer --jobs") from error
     finally:
         if results is not None:
             with _silencing_joblib():

@@ -75,6 +75,29 @@ def test_killed_worker_is_reported_in_one_line():
     assert list(ordered_map(square, range(3), 2)) == [0, 1, 4]
 
 
+@pytest.mark.skipif(os.name != "posix", reason="kills processes")
+def test_an_item_that_kills_its_worker_costs_only_itself():
+    def kill_at_3_and_7(number):
+        if number in {3, 7}:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return number
+
+    found = list(ordered_map(kill_at_3_and_7, range(20), 2, lambda number, reason: f"{number}: {reason}"))
+    reason = "a worker process was killed (SIGKILL), maybe out of memory; use fewer --jobs"
+    assert found == [f"{number}: {reason}" if number in {3, 7} else number for number in range(20)]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="kills a process")
+def test_an_item_whose_worker_is_killed_is_tried_once_more(tmp_path):
+    def kill_once(number):
+        if number == 3 and not (tmp_path / "mark").exists():
+            (tmp_path / "mark").touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return number
+
+    assert list(ordered_map(kill_once, range(9), 2, lambda *_: None)) == list(range(9))
+
+
 @pytest.mark.parametrize(("jobs", "backend"), [(1, "loky"), (2, "loky"), (2, "threading")])
 def test_warnings_of_workers_are_logged_once_in_this_process(jobs, backend, caplog, capfd):
     from joblib import parallel_config

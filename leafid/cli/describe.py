@@ -83,7 +83,7 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     problems: list[str] = []
 
     def generate_rows() -> Iterator[Row]:
-        results = ordered_map(task, pictures, arguments.jobs)
+        results = ordered_map(task, pictures, arguments.jobs, lambda picture, problem: f"{picture.file}: {problem}")
         for outcome in environment.progress(results, len(pictures), "describe"):
             if isinstance(outcome, str):
                 problems.append(outcome)

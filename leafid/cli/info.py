@@ -49,14 +49,17 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     from functools import partial
 
     from leafid.collection import read_collection
-    from leafid.collection.checking import check_file
+    from leafid.collection.checking import FileCheck, check_file
     from leafid.collection.summary import summarise
     from leafid.parallel import ordered_map
 
     collection = read_collection(arguments.collection, arguments.layout)
     missing = {picture.file for picture in collection.find_missing()}
     files = [picture.file for picture in collection.pictures if picture.file not in missing]
-    results = ordered_map(partial(check_file, decode=not arguments.quick), files, arguments.jobs)
+    check = partial(check_file, decode=not arguments.quick)
+    results = ordered_map(
+        check, files, arguments.jobs, lambda file, problem: FileCheck(file, error=f"{file}: {problem}")
+    )
     checks = list(environment.progress(results, len(files), "reading"))
     summary = summarise(collection, checks, decoded=not arguments.quick)
     if arguments.json:

@@ -87,7 +87,12 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     environment.print(f"{'picture':<{width}}  {'type':<9}  {'leaf':>6}  confidence")
     n_failed = 0
     with on_workers(arguments, arguments.pictures, [arguments.output]):
-        results = ordered_map(task, zip(pictures, names, strict=True), arguments.jobs)
+        results = ordered_map(
+            task,
+            zip(pictures, names, strict=True),
+            arguments.jobs,
+            lambda named, problem: Outcome(problem=f"{named[0].file}: {problem}"),
+        )
         outcomes = environment.progress(results, len(pictures), "segment")
         for picture, outcome in zip(pictures, outcomes, strict=True):
             if outcome.problem is not None:

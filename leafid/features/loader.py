@@ -162,7 +162,8 @@ class FeatureLoader:
         Where it raises an error, the result is None, and the error is noted in `unreadable`.
         """
         guarded = list(zip(pictures, items or pictures, strict=True))
-        outcomes = ordered_map(partial(_call_guarded, function), guarded, jobs or self.jobs) if guarded else iter(())
+        call = partial(_call_guarded, function)
+        outcomes = ordered_map(call, guarded, jobs or self.jobs, _make_failure) if guarded else iter(())
         for picture, outcome in zip(pictures, outcomes, strict=True):
             if outcome.problem is not None:
                 _log.debug("%s", outcome.traceback)
@@ -317,3 +318,7 @@ def _call_guarded(function: Callable[[Any], T], guarded: tuple[Picture, Any]) ->
                 "this is a bug, please report it with --debug's output"
             )
         return _Outcome(None, problem, "".join(traceback.format_exception(error)).rstrip("\n"))
+
+
+def _make_failure(guarded: tuple[Picture, Any], problem: str) -> _Outcome:
+    return _Outcome(None, f"{guarded[0].file}: {problem}")
