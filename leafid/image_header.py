@@ -9,7 +9,7 @@ import stat
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from leafid.errors import LeafidError
 from leafid.picture_formats import READABLE_FORMATS, SIGNATURE_SIZE, describe_content, identify_format
@@ -26,6 +26,12 @@ _TIFF_WIDTH, _TIFF_HEIGHT, _TIFF_BITS, _TIFF_PLANES, _TIFF_TILE_WIDTH = 256, 257
 _SEPARATE_PLANES = 2
 #: Maximum number of consecutive fill bytes before a marker of a JPEG.
 _MAX_FILL_BYTES = 1 << 16
+#: Maximum number of scans of a progressive JPEG: each costs time for the whole picture. Cameras write about 10.
+_MAX_SCANS = 100
+#: Maximum number of strips or tiles of a TIFF, which take time and memory one by one.
+_MAX_STRIPS = 1 << 17
+# Offsets and byte counts of strips and tiles.
+_TIFF_STRIP_TAGS = {273, 279, 324, 325}
 _FILL_BYTES = re.compile(rb"\xff+")
 _DNG_VERSION = 50706
 _BIG_TIFF, _TIFF_HEADER, _BIG_TIFF_HEADER = 43, 8, 16
@@ -103,7 +109,9 @@ def read_header(file: str | os.PathLike[str], data: bytes) -> Header:
     kind = _identify_format(file, data)
     if kind == "JPEG":
         # Pillow would read megabytes of fill bytes one by one.
-        _find_first_scan(file, data)
+        _refuse_many_scans(file, data)
+    elif kind == "TIFF":
+        _refuse_many_strips(file, data)
     try:
         with warnings.catch_warnings():
             # Pillow warns about sizes of its own choice; ours are checked below.
@@ -246,6 +254,34 @@ def _find_first_scan(file: str | os.PathLike[str], data: bytes) -> int:
             return marker - 1
         position = marker + 1 + int.from_bytes(data[marker + 1 : marker + 3], "big")
     return len(data)
+
+
+def _refuse_many_scans(file: str | os.PathLike[str], data: bytes) -> None:
+    first = _find_first_scan(file, data)
+    # A video may follow the end marker.
+    end = data.find(b"\xff\xd9", first)
+    n_scans = data.count(b"\xff\xda", first, end if end >= 0 else len(data))
+    if n_scans > _MAX_SCANS:
+        raise ImageError(f"{file}: expected a JPEG of at most {_MAX_SCANS} scans, found {n_scans}; save it anew")
+
+
+def _refuse_many_strips(file: str | os.PathLike[str], data: bytes) -> None:
+    """Read the counts of strips and tiles from the first directory, before Pillow makes an object for each."""
+    order: Literal["little", "big"] = "little" if data[:2] == b"II" else "big"
+    is_big = 43 in data[2:4]  # BigTIFF, with numbers of 8 bytes
+
+    def read_number(offset: int, size: int) -> int:
+        return int.from_bytes(data[offset : offset + size], order)
+
+    word, n_bytes = (8, 8) if is_big else (4, 2)
+    directory = read_number(word, word)
+    start, step = directory + n_bytes, 4 + 2 * word
+    for entry in range(start, min(start + step * read_number(directory, n_bytes), len(data)), step):
+        n_strips = read_number(entry + 4, word)
+        if read_number(entry, 2) in _TIFF_STRIP_TAGS and n_strips > _MAX_STRIPS:
+            raise ImageError(
+                f"{file}: expected a TIFF of at most {_MAX_STRIPS} strips or tiles, found {n_strips}; save it anew"
+            )
 
 
 def _has_png_end(data: bytes) -> bool:

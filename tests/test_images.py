@@ -1,3 +1,4 @@
+import io
 import math
 import os
 import struct
@@ -499,3 +500,32 @@ def test_real_pictures_equal_those_read_by_opencv(real_data):
     for file in sorted((real_data / "imageclef2011" / "Train").glob("*.jpg"))[:200:10]:
         assert (read_image(file) == cv2.imread(str(file))).all()
         assert max(read_image(file, 300).shape) == 300
+
+
+def test_a_jpeg_of_a_thousand_scans_is_refused(tmp_path):
+    content = io.BytesIO()
+    Image.new("RGB", (64, 64), "green").save(content, "JPEG", progressive=True)
+    data = content.getvalue()
+    scan = data[data.rindex(b"\xff\xda") : -2]
+    file = tmp_path / "leaf.jpg"
+    file.write_bytes(data[:-2] + 1000 * scan + data[-2:])
+    with pytest.raises(ImageError, match="expected a JPEG of at most 100 scans, found 10"):
+        read_image(file)
+    # What follows the end of the picture doesn't count.
+    file.write_bytes(data + 1000 * scan + data[-2:])
+    assert read_image(file).shape == (64, 64, 3)
+
+
+@pytest.mark.parametrize("order", ["<", ">"])
+@pytest.mark.parametrize("is_big", [False, True])
+def test_a_tiff_of_a_million_strips_is_refused(tmp_path, order, is_big):
+    word = "Q" if is_big else "I"
+    mark = {"<": b"II", ">": b"MM"}[order]
+    header = struct.pack(f"{order}HHHQ", 43, 8, 0, 16) if is_big else struct.pack(f"{order}HI", 42, 8)
+    count = struct.pack(f"{order}{'Q' if is_big else 'H'}", 2)
+    width = struct.pack(f"{order}HH{word}{word}", 256, 3, 1, 0)
+    strips = struct.pack(f"{order}HH{word}{word}", 273, 4, 10**6, 0)
+    file = tmp_path / "leaf.tif"
+    file.write_bytes(mark + header + count + width + strips)
+    with pytest.raises(ImageError, match="at most 131072 strips or tiles, found 1000000"):
+        read_image(file)
