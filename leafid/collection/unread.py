@@ -53,7 +53,7 @@ def report_unread(folder: Path, metadata_endings: Collection[str] = ()) -> Itera
     yield from _report_pictures(folder, raw, READABLE_FORMATS, "convert {} to JPEG")
     yield from _report_pictures(folder, misnamed, "the name of a picture, as with .jpg", "rename {}")
     if len(others) <= MAX_NAMED:
-        yield from (f"{file}: not a picture by its name and content ({kind}); it is not read" for file, kind in others)
+        yield from (f"{file}: a file of another kind ({kind}); it is not read" for file, kind in others)
     else:
         counts = _count(kind for _, kind in others)
         yield f"{folder}: {len(others)} files of other kinds are not read: {counts}"

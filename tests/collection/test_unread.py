@@ -22,7 +22,7 @@ def test_a_few_other_files_are_named(tmp_path, draw, touch):
     draw(tmp_path / "1.jpg")
     touch("notes.txt", "deep/film.mov", ".hidden", "LICENSE")
     collection = read_collection(tmp_path)
-    reason = "not a picture by its name and content"
+    reason = "a file of another kind"
     assert collection.problems == (
         f"{tmp_path}/LICENSE: {reason} (without an ending); it is not read",
         f"{tmp_path}/notes.txt: {reason} (.txt); it is not read",
