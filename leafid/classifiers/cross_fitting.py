@@ -34,6 +34,8 @@ def cross_fit(
 ) -> list[tuple[LinearScorer, np.ndarray]]:
     """Fit classifiers to all rows, and score rows by classifiers that were fitted without the row's fold.
 
+    `cross_score` does the latter alone.
+
     Parameters
     ----------
     matrix : TrainingMatrix
@@ -61,6 +63,31 @@ def cross_fit(
         held_out_scores : float32 (k, n_species)
             -inf for species that the classifiers without the row's fold did not see.
     """
+    all_folds = folds or [np.arange(len(labels))]
+    with closing(
+        _make_cross_fitter(matrix, labels, weights, all_folds, settings, folder, fold_weights or None)
+    ) as fitter:
+        held_out_scores = _score_held_out(fitter, labels, folds, scored, settings)
+        scorers = [fitter.make_scorer(fit(fitter, None)) for fit in _list_fits(settings)]
+    return list(zip(scorers, held_out_scores, strict=True))
+
+
+def cross_score(
+    matrix: TrainingMatrix,
+    labels: np.ndarray,
+    weights: np.ndarray,
+    folds: Sequence[np.ndarray],
+    scored: np.ndarray,
+    settings: ClassifierSettings,
+    folder: Path | None,
+    fold_weights: Sequence[np.ndarray],
+) -> list[np.ndarray]:
+    """Score rows by classifiers that were fitted without the row's fold; parameters and scores are `cross_fit`'s."""
+    with closing(_make_cross_fitter(matrix, labels, weights, folds, settings, folder, fold_weights)) as fitter:
+        return _score_held_out(fitter, labels, folds, scored, settings)
+
+
+def _list_fits(settings: ClassifierSettings) -> list[Callable[[CrossFitter, int | None], Solution]]:
     fits: list[Callable[[CrossFitter, int | None], Solution]] = [lambda fitter, left_out: fitter.fit(left_out)]
     if settings.softmax_components:
         fits.append(
@@ -68,19 +95,25 @@ def cross_fit(
                 settings.softmax_components, settings.softmax_regularisation, left_out
             )
         )
+    return fits
+
+
+def _score_held_out(
+    fitter: CrossFitter,
+    labels: np.ndarray,
+    folds: Sequence[np.ndarray],
+    scored: np.ndarray,
+    settings: ClassifierSettings,
+) -> list[np.ndarray]:
+    fits = _list_fits(settings)
     held_out_scores = [np.full((len(scored), int(labels.max()) + 1), -np.inf, np.float32) for _ in fits]
-    all_folds = folds or [np.arange(len(labels))]
-    with closing(
-        _make_cross_fitter(matrix, labels, weights, all_folds, settings, folder, fold_weights or None)
-    ) as fitter:
-        for left_out, fold in enumerate(folds):
-            positions = np.flatnonzero(np.isin(scored, fold))
-            for scores, fit in zip(held_out_scores, fits, strict=True):
-                if len(positions):
-                    solution = fit(fitter, left_out)
-                    scores[np.ix_(positions, solution.classes)] = fitter.score_rows(solution, scored[positions])
-        scorers = [fitter.make_scorer(fit(fitter, None)) for fit in fits]
-    return list(zip(scorers, held_out_scores, strict=True))
+    for left_out, fold in enumerate(folds):
+        positions = np.flatnonzero(np.isin(scored, fold))
+        for scores, fit in zip(held_out_scores, fits, strict=True):
+            if len(positions):
+                solution = fit(fitter, left_out)
+                scores[np.ix_(positions, solution.classes)] = fitter.score_rows(solution, scored[positions])
+    return held_out_scores
 
 
 def check_memory(name: str, settings: ClassifierSettings, n_rows: int, n_columns: int) -> None:

@@ -1,4 +1,4 @@
-"""Augmented training pictures: jittered copies, and photos composited with the leaf of a picture."""
+"""Pictures made from training pictures: jittered copies, composited photos, and pictures without a leaf."""
 
 from __future__ import annotations
 
@@ -8,15 +8,16 @@ from typing import Literal
 from leafid.collection.picture import AcquisitionType
 from leafid.features.compositing import composite_photo
 from leafid.features.jitter import jitter_picture
+from leafid.features.non_leaves import draw_non_leaf
 from leafid.segmentation import segment
 from leafid.segmentation.result import Image
 
 
 @dataclass(frozen=True, slots=True)
 class Augmentation:
-    """An augmented picture that takes the place of a picture: the first, second, … of its kind."""
+    """A picture made from a picture, which takes its place: the first, second, … of its kind."""
 
-    kind: Literal["jitter", "composite"]
+    kind: Literal["jitter", "composite", "non-leaf"]
     number: int
 
 
@@ -28,4 +29,6 @@ def augment(
         return jitter_picture(image, augmentation.number, acquisition_type), acquisition_type
     # The petiole stays: it is composited together with the blade.
     leaf = segment(image, acquisition_type, petiole=False)
-    return composite_photo(image, leaf, augmentation.number, longest_side), AcquisitionType.PHOTO
+    if augmentation.kind == "composite":
+        return composite_photo(image, leaf, augmentation.number, longest_side), AcquisitionType.PHOTO
+    return draw_non_leaf(image, leaf.mask, augmentation.number), acquisition_type

@@ -4,30 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from leafid.classifiers.cross_fitting import cross_fit
+from leafid.classifiers.cross_fitting import cross_fit, cross_score
 from leafid.classifiers.disk_backed_array import DiskBackedArray
 from leafid.classifiers.fusion import fit_fusion_weights, fuse
 from leafid.classifiers.held_out import HeldOutAnswers
 from leafid.classifiers.linear import LinearScorer, compute_sample_weights, sum_scorers
+from leafid.classifiers.rejection import Examples, compute_evidence, fit_rejection
 from leafid.classifiers.training_matrix import TrainingMatrix
 from leafid.collection import split_by_plant
 from leafid.collection.picture import AcquisitionType, Picture
 from leafid.encoding import Encoder
 from leafid.errors import LeafidError
+from leafid.features.augmentation import Augmentation
 from leafid.features.codebooks import learn_encoders
-from leafid.features.extractor import FeatureExtractor
+from leafid.features.extractor import FeatureExtractor, Features
 from leafid.features.loader import FeatureLoader
+from leafid.features.non_leaves import N_KINDS as N_NON_LEAF_KINDS
 from leafid.features.sampling import sample_by_plant
 from leafid.identification.identifier import Identifier, expert_trust
 from leafid.identification.training_set import TrainingSet, build_training_set
 from leafid.recipes.recipe import ClassifierSettings, Recipe
 
 N_FOLDS = 5
+#: Number of pictures without a leaf that an identifier learns from, and of species below which it learns none of this.
+N_NON_LEAVES = 360
+MIN_SPECIES_FOR_REJECTION = 3
 #: Maximum number of held-out pictures that fusion weights, thresholds and scores are learned from.
 HELD_OUT_PICTURES = 20_000
 # Maximum number of held-out probabilities (pictures times species) of all identifiers that are fitted together ...
@@ -44,11 +51,16 @@ class FittedIdentifier(NamedTuple):
 
 
 class _FittedClassifier(NamedTuple):
-    """A classifier of an expert (by its index), and the scores that it gives to held-out pictures."""
+    """A classifier of an expert (by its index), and the scores that it gives to held-out pictures.
+
+    `held_out_scores` are by classifiers that did not see the picture's plant, `unknown_scores` by classifiers that did
+    not see its species.
+    """
 
     expert: int
     scorer: LinearScorer
     held_out_scores: np.ndarray
+    unknown_scores: np.ndarray
 
 
 def fit_identifiers(
@@ -88,7 +100,8 @@ def fit_identifiers(
         vectors = {name: stack.enter_context(DiskBackedArray(folder=loader.folder)) for name in recipe.experts}
         training_set = build_training_set(chosen, recipe, loader, extractor, vectors)
         _check_types(recipes, training_set.pictures, "no picture of type {} could be read; nothing to train on")
-        return _fit_on_vectors(recipes, training_set, vectors, extractor, seed, loader.folder)
+        fitted = _fit_on_vectors(recipes, training_set, vectors, extractor, seed, loader.folder)
+    return [_learn_rejection(*own, chosen, loader) for own in fitted]
 
 
 def select_trainable(pictures: Sequence[Picture], recipe: Recipe) -> list[Picture]:
@@ -110,7 +123,7 @@ def _fit_on_vectors(
     extractor: FeatureExtractor,
     seed: int,
     folder: Path | None,
-) -> list[FittedIdentifier]:
+) -> list[tuple[FittedIdentifier, tuple[Examples, Examples] | None]]:
     recipe, pictures = recipes[0], training_set.pictures
     names = [str(picture.species) for picture in pictures]
     species = tuple(sorted(set(names)))
@@ -119,6 +132,7 @@ def _fit_on_vectors(
     # The mean is taken off for each type and augmentation: augmented pictures of a type resemble each other.
     domains = types[training_set.picture_indices] + len(recipe.training_types) * training_set.augmentations
     folds = _split_into_folds(pictures, seed)
+    species_folds = _split_by_species(labels, len(species), seed)
     limit = _limit_held_out(len(species), len(recipes))
     held_out_indices = [_sample_held_out(pictures, own.type, limit, seed) for own in recipes]
     scored = np.unique(np.concatenate(held_out_indices))
@@ -134,17 +148,23 @@ def _fit_on_vectors(
         weights, *fold_weights = (
             training_set.weigh_rows(own) for own in weigh_pictures(pictures, labels, folds, settings)
         )
+        row_labels = labels[training_set.picture_indices]
         row_folds = [training_set.find_rows(fold) for fold in folds]
-        for scorer, held_out_scores in cross_fit(
-            matrix, labels[training_set.picture_indices], weights, row_folds, scored, settings, folder, fold_weights
-        ):
+        fits = cross_fit(matrix, row_labels, weights, row_folds, scored, settings, folder, fold_weights)
+        unknown_scores = [np.empty((len(scored), 0), np.float32) for _ in fits]
+        if species_folds:
+            row_folds = [training_set.find_rows(fold) for fold in species_folds]
+            weights, *fold_weights = (
+                training_set.weigh_rows(own) for own in weigh_pictures(pictures, labels, species_folds, settings)
+            )
+            unknown_scores = cross_score(matrix, row_labels, weights, row_folds, scored, settings, folder, fold_weights)
+        for (scorer, held_out_scores), unknown in zip(fits, unknown_scores, strict=True):
             for own, indices, fitted in zip(recipes, held_out_indices, classifiers, strict=True):
                 scorer_of_type = matrix.adapt_to_domain(scorer, recipe.training_types.index(own.type))
-                fitted.append(
-                    _FittedClassifier(index, scorer_of_type, held_out_scores[np.searchsorted(scored, indices)])
-                )
+                positions = np.searchsorted(scored, indices)
+                fitted.append(_FittedClassifier(index, scorer_of_type, held_out_scores[positions], unknown[positions]))
     return [
-        _fuse_classifiers(own, species, training_set, indices, fitted, extractor, seed)
+        _fuse_classifiers(own, species, training_set, indices, fitted, vectors, extractor, seed)
         for own, indices, fitted in zip(recipes, held_out_indices, classifiers, strict=True)
     ]
 
@@ -155,9 +175,10 @@ def _fuse_classifiers(
     training_set: TrainingSet,
     held_out_indices: np.ndarray,
     classifiers: Sequence[_FittedClassifier],
+    vectors: Mapping[str, DiskBackedArray],
     extractor: FeatureExtractor,
     seed: int,
-) -> FittedIdentifier:
+) -> tuple[FittedIdentifier, tuple[Examples, Examples] | None]:
     """Fit the weight of each classifier on held-out pictures, and sum the classifiers of each expert."""
     pictures = [training_set.pictures[index] for index in held_out_indices]
     labels = np.searchsorted(species, [str(picture.species) for picture in pictures])
@@ -174,11 +195,19 @@ def _fuse_classifiers(
     held_out = HeldOutAnswers(pictures, fuse(scores, trust, weights), species, is_known)
     expert_weights = np.bincount([classifier.expert for classifier in classifiers], weights, len(recipe.experts))
     scorers = {}
+    expert_scores: list[tuple[np.ndarray, np.ndarray]] = []
     for index, name in enumerate(recipe.experts):
         members = np.flatnonzero([classifier.expert == index for classifier in classifiers])
         # An expert of weight 0 keeps its first classifier.
         shares = weights[members] / expert_weights[index] if expert_weights[index] else members == members[0]
-        scorers[name] = sum_scorers([classifiers[member].scorer for member in members.tolist()], shares)
+        own = [classifiers[member] for member in members.tolist()]
+        scorers[name] = sum_scorers([classifier.scorer for classifier in own], shares)
+        expert_scores.append(
+            (
+                _sum_scores([classifier.held_out_scores for classifier in own], shares),
+                _sum_scores([classifier.unknown_scores for classifier in own], shares),
+            )
+        )
     identifier = Identifier(
         recipe,
         species,
@@ -189,12 +218,79 @@ def _fuse_classifiers(
         len(training_set.pictures),
         len({picture.group for picture in training_set.pictures}),
     )
-    return FittedIdentifier(identifier, held_out)
+    measures = np.hstack(
+        [np.empty((len(pictures), 0)), *(vectors[name][held_out_indices] for name in identifier.measured_experts)]
+    )
+    examples = _gather_examples(
+        identifier, expert_scores, measures, training_set.confidence[held_out_indices], pictures, is_known
+    )
+    return FittedIdentifier(identifier, held_out), examples
+
+
+def _gather_examples(
+    identifier: Identifier,
+    expert_scores: Sequence[tuple[np.ndarray, np.ndarray]],
+    measures: np.ndarray,
+    confidence: np.ndarray,
+    pictures: Sequence[Picture],
+    is_known: np.ndarray,
+) -> tuple[Examples, Examples] | None:
+    """Gather held-out pictures as examples of known and of unknown species, each plant with the same total weight."""
+    if not expert_scores[0][1].shape[1] or not is_known.any():
+        return None
+    trust = expert_trust(identifier.recipe, confidence)
+    known, unknown = (
+        compute_evidence([own[kind] for own in expert_scores], trust, identifier.weights, confidence) for kind in (0, 1)
+    )
+    weights = weigh_by_plant(pictures)
+    return Examples(known[is_known], measures[is_known], weights[is_known]), Examples(unknown, measures, weights)
+
+
+def _learn_rejection(
+    fitted: FittedIdentifier,
+    examples: tuple[Examples, Examples] | None,
+    pictures: Sequence[Picture],
+    loader: FeatureLoader,
+) -> FittedIdentifier:
+    """Add to an identifier what it learns from unknown species and from pictures without a leaf."""
+    identifier = fitted.identifier
+    sheets = [p for p in pictures if p.type is not AcquisitionType.PHOTO and p.file not in loader.unreadable]
+    if examples is None or not sheets:
+        return fitted
+    indices = np.linspace(0, len(sheets) - 1, min(N_NON_LEAVES, len(sheets))).astype(int)
+    # The leaf is found, and features are extracted, as in a picture of the identifier's own type.
+    sources = [replace(sheets[index], type=identifier.type) for index in indices]
+    features: list[Features] = []
+    for kind in range(N_NON_LEAF_KINDS):
+        extractor = replace(identifier.extractor, augmentation=Augmentation("non-leaf", kind))
+        loaded = loader.load(sources[kind::N_NON_LEAF_KINDS], extractor)
+        # Where no leaf was found there is nothing to learn: the answer is certain.
+        features += [own for own in loaded if own is not None and own.confidence > 0]
+    if not features:
+        return fitted
+    evidence, measures = identifier.compute_evidence(features)
+    rejection = fit_rejection(*examples, Examples(evidence, measures, np.ones(len(evidence))))
+    return FittedIdentifier(replace(identifier, rejection=rejection), fitted.held_out)
+
+
+def _sum_scores(scores: Sequence[np.ndarray], shares: np.ndarray) -> np.ndarray:
+    """Sum scores as `sum_scorers` sums the classifiers that give them; impossible species stay so."""
+    possible = np.isfinite(scores[0])
+    finite = sum(np.where(possible, own, 0) * share for own, share in zip(scores, shares, strict=True))
+    return np.where(possible, finite, -np.inf)
 
 
 def _split_into_folds(pictures: list[Picture], seed: int) -> list[np.ndarray]:
     n_plants = len({picture.group for picture in pictures})
     return split_by_plant(pictures, min(N_FOLDS, n_plants), seed) if n_plants > 1 else []
+
+
+def _split_by_species(labels: np.ndarray, n_species: int, seed: int) -> list[np.ndarray]:
+    """Deal the species out to folds, each the indices of all pictures of its species."""
+    if n_species < MIN_SPECIES_FOR_REJECTION:
+        return []
+    folds = np.random.default_rng(seed).permutation(n_species) % min(N_FOLDS, n_species)
+    return [np.flatnonzero(folds[labels] == fold) for fold in range(min(N_FOLDS, n_species))]
 
 
 def _limit_held_out(n_species: int, n_identifiers: int) -> int:

@@ -9,6 +9,7 @@ import numpy as np
 
 from leafid.classifiers.fusion import fuse
 from leafid.classifiers.linear import LinearScorer
+from leafid.classifiers.rejection import Rejection, compute_evidence
 from leafid.collection.picture import AcquisitionType
 from leafid.features.extractor import FeatureExtractor, Features
 from leafid.recipes.recipe import Recipe
@@ -33,6 +34,9 @@ class Identifier:
         Fusion weights in the recipe's order of experts.
     seed, n_pictures, n_plants : int
         Seed of the training, and the numbers of its pictures and plants.
+    rejection : Rejection or None
+        Tells known species from unknown ones, and leaves from other pictures; None where there were too few species to
+        learn that from.
     """
 
     recipe: Recipe
@@ -43,6 +47,7 @@ class Identifier:
     seed: int = 0
     n_pictures: int = 0
     n_plants: int = 0
+    rejection: Rejection | None = None
 
     @property
     def type(self) -> AcquisitionType:
@@ -57,17 +62,44 @@ class Identifier:
         float64 (n, n_species)
             Rows sum to 1. All species are equally likely where no leaf was found.
         """
+        confidence = np.array([item.confidence for item in features])
+        probabilities = fuse(self._score(features), expert_trust(self.recipe, confidence), self.weights)
+        probabilities[confidence == 0] = 1 / len(self.species)
+        return probabilities
+
+    def compute_evidence(self, features: Sequence[Features]) -> tuple[np.ndarray, np.ndarray]:
+        """Compute what `rejection` assesses: evidence (n, n_evidence) and measures (n, n_measures)."""
+        confidence = np.array([item.confidence for item in features])
+        trust = expert_trust(self.recipe, confidence)
+        measures = np.array(
+            [np.concatenate([[], *(item.vectors[name] for name in self.measured_experts)]) for item in features]
+        )
+        return compute_evidence(self._score(features), trust, self.weights, confidence), measures
+
+    @property
+    def measured_experts(self) -> list[str]:
+        """Names of the experts whose features are measures of the leaf."""
+        return [name for name, expert in self.recipe.experts.items() if not expert.is_local]
+
+    def assess(self, features: Sequence[Features]) -> tuple[np.ndarray, np.ndarray] | None:
+        """Give the probabilities that there is a leaf, and that a leaf is of a known species, float64 (n,).
+
+        The first is 0 where no leaf was found. None without a `rejection`.
+        """
+        if self.rejection is None or not features:
+            return None
+        leaf, known = self.rejection.assess(*self.compute_evidence(features))
+        leaf[[item.confidence == 0 for item in features]] = 0
+        return leaf, known
+
+    def _score(self, features: Sequence[Features]) -> list[np.ndarray]:
         # One row at a time: a product of several rows rounds differently, and no answer may depend on other pictures.
-        scores = [
+        return [
             np.concatenate(
                 [self.scorers[name].scores(item.vectors[name][None].astype(np.float32)) for item in features]
             )
             for name in self.recipe.experts
         ]
-        confidence = np.array([item.confidence for item in features])
-        probabilities = fuse(scores, expert_trust(self.recipe, confidence), self.weights)
-        probabilities[confidence == 0] = 1 / len(self.species)
-        return probabilities
 
 
 def expert_trust(recipe: Recipe, confidence: np.ndarray) -> list[np.ndarray]:

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
+from leafid.classifiers.rejection import REJECTED_SHARE
 from leafid.collection.collection import Collection
 from leafid.collection.picture import AcquisitionType, Picture
 from leafid.collection.reading import read_and_warn
 from leafid.features.loader import FeatureLoader
 from leafid.features.type_features import TYPE_SIDE, measure_type_features
-from leafid.identification.prediction import Answer, predict_batches, rank_species
+from leafid.identification.prediction import Answer, judge_features, predict_batches, rank_species
 from leafid.segmentation.result import Image, shrink
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ def identify(
     assume_type: AcquisitionType | str | None = None,
     jobs: int = 1,
     context: bool = False,
+    reject_at: float = REJECTED_SHARE,
 ) -> Iterator[Answer]:
     """Rank the model's species for pictures; `leafid.Model.identify` documents it."""
     type_ = AcquisitionType(assume_type) if assume_type else None
@@ -44,19 +46,20 @@ def identify(
     for is_image, group in groupby(items, lambda item: isinstance(item, np.ndarray)):
         if is_image:
             for image in group:
-                yield _identify_image(model, cast(Image, image), type_, f"image {next(numbers)}")
+                yield _identify_image(model, cast(Image, image), type_, f"image {next(numbers)}", reject_at)
         else:
-            yield from _identify_files(model, _list_pictures(group, type_), jobs, context)
+            yield from _identify_files(model, _list_pictures(group, type_), jobs, context, reject_at)
 
 
-def _identify_image(model: Model, image: Image, assumed: AcquisitionType | None, name: str) -> Answer:
+def _identify_image(model: Model, image: Image, assumed: AcquisitionType | None, name: str, reject_at: float) -> Answer:
     type_ = assumed or model.recognise_type(measure_type_features(shrink(image, TYPE_SIDE)))
     identifier = model.identifier(type_)
     extractor = identifier.extractor
     features = extractor.extract(shrink(image, extractor.longest_side), type_)
     (probabilities,) = identifier.predict_proba([features])
     ranking = rank_species(probabilities, identifier.species)
-    return Answer(Picture(Path(name), type=type_), ranking, features.confidence)
+    (judgement,) = judge_features(identifier, [features], reject_at)
+    return Answer(Picture(Path(name), type=type_), ranking, features.confidence, *judgement)
 
 
 def _list_pictures(sources: Iterable[Source], assumed: AcquisitionType | None) -> list[Picture]:
@@ -77,12 +80,14 @@ def _list_pictures(sources: Iterable[Source], assumed: AcquisitionType | None) -
     return [replace(picture, type=assumed) for picture in pictures] if assumed else pictures
 
 
-def _identify_files(model: Model, pictures: Sequence[Picture], jobs: int, context: bool) -> Iterator[Answer]:
+def _identify_files(
+    model: Model, pictures: Sequence[Picture], jobs: int, context: bool, reject_at: float
+) -> Iterator[Answer]:
     remaining = iter(pictures)
-    for batch in predict_batches(model, pictures, FeatureLoader(jobs=jobs), context=context):
+    for batch in predict_batches(model, pictures, FeatureLoader(jobs=jobs), context=context, reject_at=reject_at):
         answers = iter(batch.answers)
         for picture in islice(remaining, batch.n_pictures):
             if picture.file in batch.unreadable:
-                yield Answer(picture, [], 0.0, problem=batch.unreadable[picture.file])
+                yield Answer(picture, [], 0.0, verdict="unreadable", problem=batch.unreadable[picture.file])
             else:
                 yield next(answers)

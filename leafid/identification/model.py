@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from leafid.classifiers.context import Context
+from leafid.classifiers.rejection import REJECTED_SHARE
 from leafid.classifiers.thresholds import Thresholds
 from leafid.classifiers.type_recogniser import TypeRecogniser
 from leafid.collection.picture import AcquisitionType, Picture, Taxon
@@ -72,6 +73,7 @@ class Model:
         assume_type: AcquisitionType | str | None = None,
         jobs: int = 1,
         context: bool = False,
+        reject_at: float = REJECTED_SHARE,
     ) -> Iterator[Answer]:
         """Rank the model's species for pictures.
 
@@ -85,6 +87,8 @@ class Model:
             Number of worker processes; -1 uses every core.
         context : bool
             Weigh place and day of the year as well, where they are known of a picture and the model learned of them.
+        reject_at : float
+            The share, from 0 to 1, of the leaves of known species that may be rejected as unknown or as no leaf.
 
         Yields
         ------
@@ -98,7 +102,7 @@ class Model:
         """
         from leafid.identification.identify import identify
 
-        return identify(self, pictures, assume_type=assume_type, jobs=jobs, context=context)
+        return identify(self, pictures, assume_type=assume_type, jobs=jobs, context=context, reject_at=reject_at)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a file, which `leafid.load_model` reads.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy as np
 import leafid
 from leafid.classifiers.context import COLUMNS, Bandwidths, Context, Sightings
 from leafid.classifiers.linear import LinearScorer, apply_feature_map
+from leafid.classifiers.rejection import Rejection, count_evidence
 from leafid.classifiers.thresholds import Thresholds, compute_kept_ranks
 from leafid.classifiers.type_recogniser import N_EXPANDED_FEATURES, TypeRecogniser
 from leafid.collection.picture import AcquisitionType, Taxon
@@ -54,6 +55,10 @@ def write_model(model: Model, path: str | os.PathLike[str]) -> None:
             "n_plants": identifier.n_plants,
         }
         arrays.update(_prefix_names(str(type_), _dump_classifiers(identifier)))
+        if identifier.rejection is not None:
+            entry["rejection"] = {"n_quantiles": len(identifier.rejection.quantiles)}
+            own = {name: getattr(identifier.rejection, name) for name in ("leaf", "known", "quantiles")}
+            arrays.update(_prefix_names(f"{type_}/rejection", own))
         if str(type_) in model.scores:
             entry["scores"] = model.scores[str(type_)]
         if type_ in model.thresholds:
@@ -198,7 +203,25 @@ def _read_identifier(entry: dict[str, Any], recipe: Recipe, archive: ModelArchiv
         )
     extractor = FeatureExtractor(recipe.experts, encoders, recipe.longest_side)
     n_pictures, n_plants = int(entry["n_pictures"]), int(entry["n_plants"])
-    return Identifier(recipe, species, extractor, scorers, weights, seed, n_pictures, n_plants)
+    identifier = Identifier(recipe, species, extractor, scorers, weights, seed, n_pictures, n_plants)
+    return replace(identifier, rejection=_read_rejection(entry, identifier, archive))
+
+
+def _read_rejection(entry: dict[str, Any], identifier: Identifier, archive: ModelArchive) -> Rejection | None:
+    if "rejection" not in entry:
+        return None
+    prefix = f"{identifier.type}/rejection"
+    n_evidence = count_evidence(len(identifier.recipe.experts))
+    experts = [identifier.recipe.experts[name] for name in identifier.measured_experts]
+    n_measures = sum(len(get_column_names(expert.families)) for expert in experts)
+    quantiles = archive.read_array(f"{prefix}/quantiles", int(entry["rejection"]["n_quantiles"]))
+    if not len(quantiles) or (np.diff(quantiles) < 0).any():
+        raise ValueError(f"{prefix}: expected sorted quantiles")
+    return Rejection(
+        archive.read_array(f"{prefix}/leaf", n_evidence + n_measures + 1),
+        archive.read_array(f"{prefix}/known", n_evidence + 1),
+        quantiles,
+    )
 
 
 def _read_type_recogniser(manifest: dict[str, Any], archive: ModelArchive) -> TypeRecogniser | None:

@@ -7,19 +7,24 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from leafid.classifiers.rejection import REJECTED_SHARE
 from leafid.collection.picture import AcquisitionType, Picture
 from leafid.features.loader import FeatureLoader, Progress, pass_through
 
 if TYPE_CHECKING:
+    from leafid.features.extractor import Features
+    from leafid.identification.identifier import Identifier
     from leafid.identification.model import Model
 
 # Probabilities in answers are multiples of one over this number.
 _DIGITS = 10**9
 _log = logging.getLogger(__name__)
+
+Verdict = Literal["species", "unknown", "no-leaf", "unreadable"]
 
 #: Number of pictures that are identified together. Sums may round differently in batches of another size, so that a
 #: resumed run needs the size that it was begun with.
@@ -39,6 +44,11 @@ class Answer:
         ones in alphabetical order.
     confidence : float
         Confidence of the segmentation, from 0 to 1. 0: no leaf was found, and all species are equally probable.
+    leaf, known : float or None
+        Probability that the picture shows a leaf, and that a leaf is of a species that the model knows; those of the
+        ranking hold if it is. None where the model has not learned to tell.
+    verdict : {"species", "unknown", "no-leaf", "unreadable"}
+        Whether the model names a species, or rejects the picture: as a leaf of an unknown species, or as no leaf.
     problem : str or None
         Why the picture can't be read; its ranking is empty then.
     """
@@ -46,6 +56,9 @@ class Answer:
     picture: Picture
     ranking: list[tuple[str, float]]
     confidence: float
+    leaf: float | None = None
+    known: float | None = None
+    verdict: Verdict = "species"
     problem: str | None = None
 
     @property
@@ -79,7 +92,12 @@ class AnswerBatch:
 
 
 def predict(
-    model: Model, pictures: Sequence[Picture], loader: FeatureLoader, *, context: bool = False
+    model: Model,
+    pictures: Sequence[Picture],
+    loader: FeatureLoader,
+    *,
+    context: bool = False,
+    reject_at: float = REJECTED_SHARE,
 ) -> Iterator[Answer]:
     """Identify pictures.
 
@@ -92,6 +110,8 @@ def predict(
         Its `unreadable` gets the pictures that can't be read; they have no answer.
     context : bool, default False
         Apply the prior of place and day, where the model has one and the metadata of a picture tell them.
+    reject_at : float
+        The share, from 0 to 1, of the leaves of known species that may be rejected as unknown or as no leaf.
 
     Yields
     ------
@@ -103,7 +123,7 @@ def predict(
     LeafidError
         When the model was not trained for a picture's type.
     """
-    for batch in predict_batches(model, pictures, loader, context=context):
+    for batch in predict_batches(model, pictures, loader, context=context, reject_at=reject_at):
         yield from batch.answers
 
 
@@ -113,6 +133,7 @@ def predict_batches(
     loader: FeatureLoader,
     *,
     context: bool = False,
+    reject_at: float = REJECTED_SHARE,
     n_skipped: int = 0,
     progress: Progress | None = None,
 ) -> Iterator[AnswerBatch]:
@@ -120,7 +141,7 @@ def predict_batches(
 
     Parameters
     ----------
-    model, pictures, loader, context
+    model, pictures, loader, context, reject_at
         As for `predict`, but unreadable pictures are listed in the batches.
     n_skipped : int, default 0
         Number of batches at the beginning that are skipped; the other batches stay the same.
@@ -140,7 +161,7 @@ def predict_batches(
         answers: dict[int, Answer] = {}
         for type_ in dict.fromkeys(picture.type for picture in typed.values() if picture.type is not None):
             own = {index: picture for index, picture in typed.items() if picture.type == type_}
-            answers.update(_identify_type(model, type_, own, loader, progress, context=context))
+            answers.update(_identify_type(model, type_, own, loader, progress, context=context, reject_at=reject_at))
         unreadable = {p.file: loader.unreadable[p.file] for p in batch if p.file in loader.unreadable}
         yield AnswerBatch([answers[index] for index in sorted(answers)], unreadable, len(batch))
 
@@ -167,6 +188,7 @@ def _identify_type(
     progress: Progress | None,
     *,
     context: bool,
+    reject_at: float,
 ) -> Iterator[tuple[int, Answer]]:
     identifier = model.identifier(type_)
     table = loader.load(list(pictures.values()), identifier.extractor, progress)
@@ -180,8 +202,28 @@ def _identify_type(
     if context and type_ in model.contexts:
         readable = [pictures[index] for index in features]
         probabilities = model.contexts[type_].apply(probabilities, readable)
-    for (index, found), row in zip(features.items(), probabilities, strict=True):
-        yield index, Answer(pictures[index], rank_species(row, identifier.species), found.confidence)
+    judgements = judge_features(identifier, list(features.values()), reject_at)
+    for (index, found), row, judgement in zip(features.items(), probabilities, judgements, strict=True):
+        yield index, Answer(pictures[index], rank_species(row, identifier.species), found.confidence, *judgement)
+
+
+def judge_features(
+    identifier: Identifier, features: Sequence[Features], reject_at: float
+) -> list[tuple[float | None, float | None, Verdict]]:
+    """Give `Answer.leaf`, `Answer.known` and `Answer.verdict` for the features of pictures.
+
+    A picture is rejected where the product of both probabilities is lower than that of a share `reject_at` of held-out
+    leaves of known species.
+    """
+    found = identifier.assess(features)
+    if found is None or identifier.rejection is None:
+        return [(None, None, "species" if item.confidence else "no-leaf") for item in features]
+    threshold = identifier.rejection.threshold(reject_at)
+    judgements: list[tuple[float | None, float | None, Verdict]] = []
+    for leaf, known in zip(*found, strict=True):
+        rejected: Verdict = "unknown" if leaf >= 0.5 else "no-leaf"
+        judgements.append((float(leaf), float(known), "species" if leaf * known >= threshold else rejected))
+    return judgements
 
 
 def rank_species(probabilities: np.ndarray, species: Sequence[str]) -> list[tuple[str, float]]:

@@ -1,0 +1,228 @@
+"""Pictures that show no leaf, drawn from training pictures: what a model learns to answer with "no leaf".
+
+No picture from elsewhere is needed: empty sheets and shuffled tiles come from the training pictures themselves, and
+figures, writing, strokes and noise are drawn in their colours and textures.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable
+
+import cv2
+import numpy as np
+
+from leafid.segmentation.result import Image, Mask
+
+#: Side of a drawn picture, in pixels; the longer one is drawn between these.
+_MIN_SIDE, _MAX_SIDE = 300, 800
+#: A sheet is cut out where no leaf is nearer than this share of the picture's side.
+_SHEET_MARGIN = 0.02
+_FONTS = (cv2.FONT_HERSHEY_SIMPLEX, cv2.FONT_HERSHEY_COMPLEX, cv2.FONT_HERSHEY_TRIPLEX, cv2.FONT_HERSHEY_SCRIPT_SIMPLEX)
+_LETTERS = np.array(list("aaaabcdeeeeefghiiiilmnnnooopqrrrsssttttuuvwxyz"))
+
+
+def draw_non_leaf(image: Image, mask: Mask, number: int) -> Image:
+    """Draw a picture without a leaf.
+
+    Parameters
+    ----------
+    image : uint8 (H, W, 3)
+        A training picture of a leaf on a sheet, BGR; it lends its sheet, colours and texture.
+    mask : bool (H, W)
+        Its leaf.
+    number : int
+        Chooses the kind of picture: consecutive numbers go through all `KINDS`. The result depends on it and on the
+        content of the picture alone.
+
+    Returns
+    -------
+    uint8 (H, W, 3)
+    """
+    random = np.random.default_rng([number, zlib.crc32(image.tobytes())])
+    return list(KINDS.values())[number % len(KINDS)](image, mask, random)
+
+
+def _draw_size(random: np.random.Generator) -> tuple[int, int]:
+    longest = int(random.integers(_MIN_SIDE, _MAX_SIDE + 1))
+    shorter = int(longest * random.uniform(0.6, 1))
+    return (longest, shorter) if random.random() < 0.5 else (shorter, longest)
+
+
+def _cut_sheet(image: Image, mask: Mask, random: np.random.Generator) -> Image:
+    """Cut the largest of some random rectangles without leaf out of a picture; without any, one of its plain colour."""
+    rows, cols = mask.shape
+    margin = max(1, int(_SHEET_MARGIN * max(rows, cols)))
+    near = cv2.dilate(mask.astype(np.uint8), np.ones((2 * margin + 1, 2 * margin + 1), np.uint8))
+    covered = cv2.integral(near)
+    best, best_area = None, 0
+    for _ in range(60):
+        row0, row1 = np.sort(random.integers(0, rows + 1, 2))
+        col0, col1 = np.sort(random.integers(0, cols + 1, 2))
+        area = (row1 - row0) * (col1 - col0)
+        empty = covered[row1, col1] - covered[row0, col1] - covered[row1, col0] + covered[row0, col0] == 0
+        if empty and area > best_area and min(row1 - row0, col1 - col0) >= 16:
+            best, best_area = (slice(row0, row1), slice(col0, col1)), area
+    height, width = _draw_size(random)
+    if best is None:
+        return _fill_plain(height, width, image[~mask] if (~mask).any() else image.reshape(-1, 3), random)
+    return cv2.resize(image[best], (width, height), interpolation=cv2.INTER_CUBIC)
+
+
+def _fill_plain(height: int, width: int, colours: np.ndarray, random: np.random.Generator) -> Image:
+    canvas = np.empty((height, width, 3), np.float32)
+    canvas[:] = colours[random.integers(len(colours))]
+    canvas += random.normal(0, random.uniform(0, 4), canvas.shape)
+    return np.clip(canvas, 0, 255).astype(np.uint8)
+
+
+def _draw_ground(image: Image, mask: Mask, random: np.random.Generator) -> Image:
+    kind = random.random()
+    if kind < 0.6:
+        return _cut_sheet(image, mask, random)
+    height, width = _draw_size(random)
+    if kind < 0.8:
+        return _fill_plain(height, width, random.integers(0, 256, (1, 3)), random)
+    return _draw_noise(image, mask, random)
+
+
+def _draw_colour(image: Image, mask: Mask, random: np.random.Generator) -> tuple[int, int, int]:
+    if mask.any() and random.random() < 0.4:
+        rows, cols = np.nonzero(mask)
+        pick = random.integers(len(rows))
+        colour = image[rows[pick], cols[pick]]
+    else:
+        colour = random.integers(0, 256, 3)
+    return tuple(int(value) for value in colour)  # type: ignore[return-value]
+
+
+def _shuffle_tiles(image: Image, mask: Mask, random: np.random.Generator) -> Image:
+    n_tiles = int(random.integers(3, 9))
+    side = min(image.shape[:2]) // n_tiles
+    rows, cols = image.shape[0] // side, image.shape[1] // side
+    tiles = (
+        image[: rows * side, : cols * side].reshape(rows, side, cols, side, 3).swapaxes(1, 2).reshape(-1, side, side, 3)
+    )
+    tiles = random.permutation(tiles)
+    if random.random() < 0.5:
+        tiles = np.stack([np.rot90(tile, int(random.integers(4))) for tile in tiles])
+    shuffled = tiles.reshape(rows, cols, side, side, 3).swapaxes(1, 2).reshape(rows * side, cols * side, 3)
+    return np.ascontiguousarray(255 - shuffled if random.random() < 0.3 else shuffled)
+
+
+def _draw_figure(image: Image, mask: Mask, random: np.random.Generator) -> Image:
+    """Draw discs, rectangles, stars and polygons on a sheet, plain or filled with the texture of a leaf."""
+    canvas = _draw_ground(image, mask, random)
+    height, width = canvas.shape[:2]
+    area = np.zeros((height, width), np.uint8)
+    for _ in range(int(random.integers(1, 4)) if random.random() < 0.4 else 1):
+        centre = (random.uniform(0.3, 0.7, 2) * (width, height)).astype(int)
+        radius = random.uniform(0.12, 0.4) * min(height, width)
+        kind = random.integers(4)
+        angle = random.uniform(0, 2 * np.pi)
+        if kind == 0:
+            axes = (int(radius), int(radius * random.choice([1, random.uniform(0.3, 1)])))
+            cv2.ellipse(area, centre.tolist(), axes, float(np.degrees(angle)), 0, 360, 255, -1, cv2.LINE_AA)
+            continue
+        if kind == 1:
+            ratio = random.uniform(0.15, 1)
+            points = np.array([[-1, -ratio], [1, -ratio], [1, ratio], [-1, ratio]]) * radius
+        elif kind == 2:
+            n_points = int(random.integers(3, 9))
+            points = radius * random.uniform(0.5, 1, (n_points, 1)) * _unit_circle(n_points)
+        else:
+            n_points = 2 * int(random.integers(4, 9))
+            points = (
+                radius
+                * np.where(np.arange(n_points) % 2, random.uniform(0.3, 0.7), 1)[:, None]
+                * _unit_circle(n_points)
+            )
+        turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+        cv2.fillPoly(area, [np.round(points @ turn + centre).astype(np.int32)], 255, cv2.LINE_AA)
+    if random.random() < 0.4:
+        texture = _tile_leaf_texture(image, mask, height, width)
+    else:
+        texture = _fill_plain(height, width, np.array([_draw_colour(image, mask, random)]), random)
+    share = area[..., None] / np.float32(255)
+    return np.round(canvas * (1 - share) + texture * share).astype(np.uint8)
+
+
+def _tile_leaf_texture(image: Image, mask: Mask, height: int, width: int) -> Image:
+    """Fill a canvas with mirrored copies of the largest square inside the leaf."""
+    distance = cv2.distanceTransform(mask.astype(np.uint8), cv2.DIST_C, 3)
+    row, col = np.unravel_index(distance.argmax(), distance.shape)
+    radius = max(4, int(distance[row, col]) - 1)
+    patch = image[max(0, row - radius) : row + radius, max(0, col - radius) : col + radius]
+    tile = np.vstack([np.hstack([patch, patch[:, ::-1]]), np.hstack([patch[::-1], patch[::-1, ::-1]])])
+    repeats = -(-height // tile.shape[0]), -(-width // tile.shape[1]), 1
+    return np.ascontiguousarray(np.tile(tile, repeats)[:height, :width])
+
+
+def _unit_circle(n_points: int) -> np.ndarray:
+    angles = np.arange(n_points) * 2 * np.pi / n_points
+    return np.column_stack([np.cos(angles), np.sin(angles)])
+
+
+def _draw_writing(image: Image, mask: Mask, random: np.random.Generator) -> Image:
+    canvas = _draw_ground(image, mask, random).copy()
+    height, width = canvas.shape[:2]
+    scale = random.uniform(0.4, 2.5)
+    font = _FONTS[int(random.integers(len(_FONTS)))]
+    colour = (30, 30, 30) if random.random() < 0.6 else _draw_colour(image, mask, random)
+    thickness = int(random.integers(1, 4))
+    step = int(34 * scale)
+    for baseline in range(step, height, step):
+        words = "".join(random.choice(_LETTERS, 80))
+        length = int(random.integers(6, 80))
+        text = " ".join(words[start : start + int(random.integers(2, 9))] for start in range(0, length, 7))
+        cv2.putText(canvas, text, (int(0.05 * width), baseline), font, scale, colour, thickness, cv2.LINE_AA)
+    return canvas
+
+
+def _draw_strokes(image: Image, mask: Mask, random: np.random.Generator) -> Image:
+    """Draw lines, grids or scribbles on a sheet."""
+    canvas = _draw_ground(image, mask, random).copy()
+    height, width = canvas.shape[:2]
+    colour = _draw_colour(image, mask, random)
+    thickness = int(random.integers(1, 12))
+    if random.random() < 0.4:
+        step = int(random.integers(15, 120))
+        for offset in range(step, max(height, width), step):
+            cv2.line(canvas, (0, offset), (width, offset), colour, thickness)
+            cv2.line(canvas, (offset, 0), (offset, height), colour, thickness)
+        return canvas
+    for _ in range(int(random.integers(1, 12))):
+        step = random.uniform(0.02, 0.12) * max(height, width)
+        path = random.normal(0, step, (int(random.integers(2, 40)), 2)).cumsum(axis=0)
+        points = np.round(path + random.uniform(0, 1, 2) * (width, height)).astype(np.int32)
+        cv2.polylines(canvas, [points], random.random() < 0.3, colour, thickness, cv2.LINE_AA)
+    return canvas
+
+
+def _draw_noise(image: Image, mask: Mask, random: np.random.Generator) -> Image:
+    """Draw a field of noise, from white to cloudy, in random colours, or a gradient."""
+    height, width = _draw_size(random)
+    n_channels = int(random.choice([1, 3]))
+    field = np.zeros((height, width, n_channels), np.float32)
+    roughness = random.uniform(0.3, 1.2)
+    for octave in range(7):
+        side = 2 ** (octave + 1)
+        layer = random.normal(0, roughness**octave, (side, side, n_channels)).astype(np.float32)
+        field += cv2.resize(layer, (width, height), interpolation=cv2.INTER_CUBIC).reshape(field.shape)
+    field += random.normal(0, random.uniform(0, 0.5), field.shape)
+    field -= field.min()
+    field /= max(float(field.max()), 1e-6)
+    low, high = (np.array(_draw_colour(image, mask, random), np.float32) for _ in range(2))
+    return np.round(low + (high - low) * field).clip(0, 255).astype(np.uint8)
+
+
+#: By name; the name serves tests and reports alone.
+KINDS: dict[str, Callable[[Image, Mask, np.random.Generator], Image]] = {
+    "sheet": _cut_sheet,
+    "tiles": _shuffle_tiles,
+    "figure": _draw_figure,
+    "writing": _draw_writing,
+    "strokes": _draw_strokes,
+    "noise": _draw_noise,
+}
+N_KINDS = len(KINDS)
