@@ -66,7 +66,9 @@ class Trainer:
         known = {picture.species for picture in training if picture.type == self.recipe.type}
         held_out = [picture for picture in held_out if picture.species in known]
         if held_out:
-            [(identifier, _)] = fit_identifiers([self.recipe], training, self.loader, encoders=self.encoders)
+            [(identifier, _)] = fit_identifiers(
+                [self.recipe], training, self.loader, encoders=self.encoders, learn_rejection=False
+            )
             loaded = zip(held_out, self.loader.load(held_out, identifier.extractor), strict=True)
             found = [(picture, features) for picture, features in loaded if features is not None]
             probabilities = identifier.predict_proba([features for _, features in found])

@@ -117,16 +117,50 @@ def report_context(model: Model, pictures: Sequence[Picture], environment: Envir
             environment.note(f"context: {type_}: {context}")
 
 
-def print_answers(answers: Iterable[Answer], select: Selector, model: Model, environment: Environment) -> int:
-    """Print what is selected from each answer, for a person to read; return the number of answers."""
+def check_rejection(model: Model, arguments: argparse.Namespace) -> None:
+    """Raise if ``--reject-at`` is given but the model can't reject pictures."""
+    if arguments.reject_at is not None and all(found.rejection is None for found in model.identifiers.values()):
+        raise LeafidError(
+            "the model has not learned to reject pictures: its training set had too few species; leave out --reject-at"
+        )
+
+
+def print_answers(
+    answers: Iterable[Answer],
+    select: Selector,
+    model: Model,
+    environment: Environment,
+    *,
+    ranks_rejected: bool,
+) -> int:
+    """Print the answers for a person to read; return their number.
+
+    What is selected from the answer for a rejected picture is printed only with `ranks_rejected`.
+    """
     count = 0
     for count, answer in enumerate(answers, 1):
         if count > 1:
             environment.print()
-        environment.print(f"{answer.picture.file}  ({answer.picture.type})")
-        for line in _format_answer(select(answer), answer, model):
-            environment.print(line)
+        environment.print(f"{answer.picture.file}  ({_describe_picture(answer)})")
+        remark = _explain_verdict(answer)
+        if remark:
+            environment.print(f"  {remark}")
+        if not remark or ranks_rejected:
+            for line in _format_answer(select(answer), answer, model):
+                environment.print(line)
     return count
+
+
+def _explain_verdict(answer: Answer) -> str | None:
+    if answer.verdict == "unknown":
+        return f"unknown: probably none of the {len(answer.ranking)} species that the model knows"
+    return "no leaf: the picture probably shows none" if answer.verdict == "no-leaf" else None
+
+
+def _describe_picture(answer: Answer) -> str:
+    if answer.leaf is None or answer.known is None:
+        return str(answer.type)
+    return f"{answer.type}; leaf {answer.leaf:.0%}, of a known species {answer.known:.0%}"
 
 
 def _format_answer(selected: Ranking, answer: Answer, model: Model) -> Iterator[str]:

@@ -12,6 +12,11 @@ needed to include the correct one with probability P (coverage-P). A set may be 
 that picture. --back-off reports one name for each picture: a species or, where no species is probable enough, a genus,
 family or order ('Quercus *'), or '*', also where no leaf is found. Both use thresholds learned from held-out plants.
 
+What is printed of a picture begins with the probability that it shows a leaf, and that a leaf is of a species that the
+model knows; the probabilities of species hold if it is. Where neither is probable enough the answer is 'unknown' or 'no
+leaf', and the ranking is printed only if --top, --set or --back-off ask for it. --reject-at sets how many leaves of
+known species may be rejected for that. Run files hold the ranking of every picture.
+
 --format annotation2016 writes the run file of another task: each species with its probability and with the bounding box
 of the leaf.
 
@@ -36,7 +41,7 @@ from typing import TYPE_CHECKING
 
 from leafid.cli.computing import add_cache, on_workers, open_loader
 from leafid.cli.picture_types import assume_type
-from leafid.console.arguments import add_assume_type, add_cluster, add_jobs, add_layout, positive_int
+from leafid.console.arguments import add_assume_type, add_cluster, add_jobs, add_layout, number_type, positive_int
 from leafid.console.environment import Environment
 from leafid.console.outputs import refuse_inputs, text_output_path
 
@@ -69,6 +74,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     names.add_argument("--set", metavar="RULE", help="a set of species for each picture: top-K, average-K, coverage-P")
     names.add_argument(
         "--back-off", action="store_true", help="one name for each picture: a species, genus, family, order, or '*'"
+    )
+    parser.add_argument(
+        "--reject-at",
+        metavar="SHARE",
+        type=number_type("a share from 0 to 1", lambda value: 0 <= value <= 1),
+        help="reject pictures as 'unknown' or 'no leaf' so that this share of the leaves of known species is rejected "
+        "(default: 0.05)",
     )
     parser.add_argument(
         "--context", action="store_true", help="also use place and day of the year where they are known"
@@ -104,7 +116,8 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
         refuse_inputs(arguments.output, [model_file, *arguments.pictures])
         check_writable(arguments.output)
 
-    from leafid.cli.answers import check_thresholds, make_selector, print_answers, report_context
+    from leafid.classifiers.rejection import REJECTED_SHARE
+    from leafid.cli.answers import check_rejection, check_thresholds, make_selector, print_answers, report_context
     from leafid.cli.run_writer import check_localised_names, write_run_file
     from leafid.identification.modelfile import read_model
     from leafid.identification.prediction import predict
@@ -112,6 +125,7 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     model = read_model(model_file)
     pictures, is_incomplete = _read_pictures(arguments, environment)
     check_thresholds(model, pictures, arguments)
+    check_rejection(model, arguments)
     if arguments.format == "annotation2016":
         check_localised_names(model)
     if arguments.context:
@@ -121,8 +135,10 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
         if arguments.output:
             n_answered = write_run_file(arguments, model, pictures, loader, select, environment)
         else:
-            answers = predict(model, pictures, loader, context=arguments.context)
-            n_answered = print_answers(answers, select, model, environment)
+            reject_at = REJECTED_SHARE if arguments.reject_at is None else arguments.reject_at
+            answers = predict(model, pictures, loader, context=arguments.context, reject_at=reject_at)
+            is_asked = bool(arguments.top or arguments.set or arguments.back_off)
+            n_answered = print_answers(answers, select, model, environment, ranks_rejected=is_asked)
     n_failed = len(pictures) - n_answered
     if n_failed:
         environment.note(f"leafid: {n_failed} of {len(pictures)} pictures could not be read")
@@ -139,6 +155,8 @@ def _parse_options(arguments: argparse.Namespace) -> None:
         raise UsageError("expected species with --format annotation2016; leave out --back-off")
     if arguments.names != "as-is" and not arguments.output:
         raise UsageError(f"expected --output with --names {arguments.names}, which is about names in run files")
+    if arguments.reject_at is not None and arguments.output:
+        raise UsageError("expected --reject-at without --output: a run file holds the ranking of every picture")
     if arguments.set:
         arguments.set = SetRule.parse(arguments.set)
     if arguments.context and (arguments.back_off or (arguments.set and arguments.set.kind != "top")):

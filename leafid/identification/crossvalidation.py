@@ -109,7 +109,12 @@ def cross_validate(
             chosen = {type_: recipe for type_, recipe in recipes.items() if queries[type_] and type_ in trained}
             for types in group_by_training(chosen):
                 fitted = fit_identifiers(
-                    [recipes[type_] for type_ in types], training, loader, seed, encoders.get(types[0])
+                    [recipes[type_] for type_ in types],
+                    training,
+                    loader,
+                    seed,
+                    encoders.get(types[0]),
+                    learn_rejection=False,
                 )
                 for type_, own in zip(types, fitted, strict=True):
                     answers = FoldAnswers(type_, seed, fold, _identify(queries[type_], own.identifier, loader))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -69,6 +69,8 @@ def fit_identifiers(
     loader: FeatureLoader,
     seed: int = 0,
     encoders: dict[str, Encoder] | None = None,
+    *,
+    learn_rejection: bool = True,
 ) -> list[FittedIdentifier]:
     """Fit an identifier for each of some recipes that differ in nothing but their type.
 
@@ -84,6 +86,8 @@ def fit_identifiers(
     seed : int, default 0
     encoders : dict of str to Encoder, optional
         Encoders of the experts on local features; learned from `pictures` by default.
+    learn_rejection : bool, default True
+        Also learn to reject pictures (`Identifier.rejection`), which takes as long again as the fits without each fold.
 
     Raises
     ------
@@ -100,8 +104,10 @@ def fit_identifiers(
         vectors = {name: stack.enter_context(DiskBackedArray(folder=loader.folder)) for name in recipe.experts}
         training_set = build_training_set(chosen, recipe, loader, extractor, vectors)
         _check_types(recipes, training_set.pictures, "no picture of type {} could be read; nothing to train on")
-        fitted = _fit_on_vectors(recipes, training_set, vectors, extractor, seed, loader.folder)
-    return [_learn_rejection(*own, chosen, loader) for own in fitted]
+        fitted = _fit_on_vectors(
+            recipes, training_set, vectors, extractor, seed, loader.folder, learn_rejection=learn_rejection
+        )
+    return [_learn_rejection(*own, pictures, loader) for own in fitted]
 
 
 def select_trainable(pictures: Sequence[Picture], recipe: Recipe) -> list[Picture]:
@@ -123,6 +129,8 @@ def _fit_on_vectors(
     extractor: FeatureExtractor,
     seed: int,
     folder: Path | None,
+    *,
+    learn_rejection: bool,
 ) -> list[tuple[FittedIdentifier, tuple[Examples, Examples] | None]]:
     recipe, pictures = recipes[0], training_set.pictures
     names = [str(picture.species) for picture in pictures]
@@ -132,7 +140,7 @@ def _fit_on_vectors(
     # The mean is taken off for each type and augmentation: augmented pictures of a type resemble each other.
     domains = types[training_set.picture_indices] + len(recipe.training_types) * training_set.augmentations
     folds = _split_into_folds(pictures, seed)
-    species_folds = _split_by_species(labels, len(species), seed)
+    species_folds = _split_by_species(labels, len(species), seed) if learn_rejection else []
     limit = _limit_held_out(len(species), len(recipes))
     held_out_indices = [_sample_held_out(pictures, own.type, limit, seed) for own in recipes]
     scored = np.unique(np.concatenate(held_out_indices))
@@ -254,18 +262,19 @@ def _learn_rejection(
 ) -> FittedIdentifier:
     """Add to an identifier what it learns from unknown species and from pictures without a leaf."""
     identifier = fitted.identifier
-    sheets = [p for p in pictures if p.type is not AcquisitionType.PHOTO and p.file not in loader.unreadable]
-    if examples is None or not sheets:
+    if examples is None:
         return fitted
+    # Sheets lend their background. Where there are photos only, these have to do.
+    sheets = [picture for picture in pictures if picture.type is not AcquisitionType.PHOTO] or pictures
     indices = np.linspace(0, len(sheets) - 1, min(N_NON_LEAVES, len(sheets))).astype(int)
     # The leaf is found, and features are extracted, as in a picture of the identifier's own type.
     sources = [replace(sheets[index], type=identifier.type) for index in indices]
     features: list[Features] = []
     for kind in range(N_NON_LEAF_KINDS):
         extractor = replace(identifier.extractor, augmentation=Augmentation("non-leaf", kind))
-        loaded = loader.load(sources[kind::N_NON_LEAF_KINDS], extractor)
-        # Where no leaf was found there is nothing to learn: the answer is certain.
-        features += [own for own in loaded if own is not None and own.confidence > 0]
+        with closing(loader.stream(sources[kind::N_NON_LEAF_KINDS], extractor)) as stream:
+            # Where no leaf was found there is nothing to learn: the answer is certain.
+            features += [own for own in stream if own is not None and own.confidence > 0]
     if not features:
         return fitted
     evidence, measures = identifier.compute_evidence(features)

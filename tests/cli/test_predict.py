@@ -3,6 +3,8 @@ import re
 import shutil
 from collections import defaultdict
 
+import cv2
+import numpy as np
 import pytest
 from PIL import Image
 
@@ -69,7 +71,7 @@ def test_a_missing_picture_does_not_affect_the_others(predict, drawn, tmp_path):
 
 
 def test_printed_rankings(predict, loose):
-    found = predict(loose, "--top", 2)
+    found = predict(loose, "--top", 2, "--reject-at", 0)
     assert found.status == 0
     assert found.err == ""
     blocks = found.out.rstrip("\n").split("\n\n")
@@ -77,7 +79,7 @@ def test_printed_rankings(predict, loose):
     for block in blocks:
         head, first, second = block.splitlines()
         # Without metadata the type is recognised.
-        assert re.fullmatch(rf"{loose}/\d+\.jpg  \((scan|scan-like|photo)\)", head)
+        assert re.fullmatch(rf"{loose}/\d+\.jpg  \((scan|scan-like|photo); leaf \d+%, of a known species \d+%\)", head)
         assert re.fullmatch(r"  1 +\d+\.\d%  \w+ \w+ +\S.*", first)
         assert re.fullmatch(r"  2 +\d+\.\d%  \w+ \w+ +\S.*", second)
     assert "Norway Maple" in found.out
@@ -86,7 +88,35 @@ def test_printed_rankings(predict, loose):
 def test_the_type_can_be_assumed(predict, loose):
     found = predict(*sorted(loose.iterdir()), "--assume-type", "photo")
     assert found.status == 0
-    assert found.out.count("(photo)") == 3
+    assert found.out.count("(photo; ") == 3
+
+
+def test_rejected_pictures_are_ranked_on_request_only(predict, loose, tmp_path):
+    rejected = predict(loose, "--reject-at", 1)
+    assert rejected.status == 0
+    remarks = [line for line in rejected.out.splitlines() if line.startswith("  ")]
+    assert len(remarks) == 3
+    assert set(remarks) <= {
+        "  unknown: probably none of the 3 species that the model knows",
+        "  no leaf: the picture probably shows none",
+    }
+    ranked = predict(loose, "--reject-at", 1, "--top", 2).out.splitlines()
+    assert [line for line in ranked if line in remarks] == remarks
+    accepted = predict(loose, "--reject-at", 0, "--top", 2).out.splitlines()
+    assert [line for line in ranked if line not in remarks] == accepted
+
+
+def test_a_picture_without_a_leaf_is_rejected(predict, tmp_path):
+    cv2.imwrite(str(tmp_path / "white.png"), np.full((200, 300, 3), 255, np.uint8))
+    found = predict(tmp_path / "white.png", "--assume-type", "scan")
+    assert "(scan; leaf 0%, " in found.out
+    assert found.out.splitlines()[1:] == ["  no leaf: the picture probably shows none"]
+
+
+def test_wrong_usage_of_rejection(predict, loose, tmp_path):
+    assert predict(loose, "--reject-at", 0.1, "--output", tmp_path / "run").status == 2
+    for share in (-0.1, 1.1, "x"):
+        assert predict(loose, "--reject-at", share).status == 2
 
 
 def test_good_pictures_among_bad_ones(predict, loose, tmp_path):
@@ -102,7 +132,7 @@ def test_good_pictures_among_bad_ones(predict, loose, tmp_path):
         assert found.err.splitlines()[-1] == "leafid: 3 of 6 pictures could not be read"
         answered = {line.split()[0] for line in (tmp_path / "run").read_text().splitlines()}
         assert answered == {file.name for file in good}
-        printed = predict(loose, *words)
+        printed = predict(loose, "--top", 1, *words)
         assert printed.status == 1
         assert printed.out.count("  1  ") == 3
 
@@ -219,7 +249,7 @@ def test_name_clashes(predict, loose, tmp_path):
     assert str(file) in found.err
     assert str(twin) in found.err
     assert not (tmp_path / "run").exists()
-    printed = predict(file, twin)
+    printed = predict(file, twin, "--top", 1)
     assert printed.status == 0
     assert printed.out.count("  1  ") == 2
 

@@ -1,0 +1,47 @@
+import numpy as np
+import pytest
+
+from leafid.collection.picture import AcquisitionType
+from leafid.features.augmentation import Augmentation, augment
+from leafid.features.non_leaves import KINDS, N_KINDS, draw_non_leaf
+from leafid.segmentation import segment
+
+
+@pytest.fixture(scope="module")
+def mask(leaf_on_white):
+    return segment(leaf_on_white, AcquisitionType.SCAN).mask
+
+
+@pytest.mark.parametrize("number", range(N_KINDS), ids=list(KINDS))
+def test_every_kind_is_a_picture_that_depends_on_the_picture_alone(number, leaf_on_white, mask):
+    drawn = draw_non_leaf(leaf_on_white, mask, number)
+    assert drawn.dtype == np.uint8
+    assert drawn.ndim == 3
+    assert min(drawn.shape[:2]) >= 100
+    np.testing.assert_array_equal(drawn, draw_non_leaf(leaf_on_white, mask, number))
+    other = leaf_on_white.copy()
+    other[0, 0] = 0
+    assert not np.array_equal(drawn, draw_non_leaf(other, mask, number))
+
+
+@pytest.mark.parametrize("number", range(N_KINDS), ids=list(KINDS))
+@pytest.mark.parametrize("is_leaf", [False, True])
+def test_a_mask_may_be_empty_or_full(number, is_leaf, leaf_on_white):
+    full = np.full(leaf_on_white.shape[:2], is_leaf)
+    assert draw_non_leaf(leaf_on_white, full, number).size
+
+
+def test_a_sheet_holds_no_leaf(leaf_on_white, mask):
+    for brightness in range(200, 206):
+        picture = leaf_on_white.copy()
+        picture[~mask] = brightness
+        sheet = draw_non_leaf(picture, mask, list(KINDS).index("sheet"))
+        assert np.abs(sheet.astype(int) - brightness).max() < 30
+
+
+def test_the_augmentation_keeps_the_type(leaf_on_white):
+    drawn, type_ = augment(leaf_on_white, AcquisitionType.SCAN, Augmentation("non-leaf", 3), 800)
+    assert type_ is AcquisitionType.SCAN
+    np.testing.assert_array_equal(
+        drawn, draw_non_leaf(leaf_on_white, segment(leaf_on_white, type_, petiole=False).mask, 3)
+    )
