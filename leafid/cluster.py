@@ -128,15 +128,7 @@ def _start_local_cluster(address: str, jobs: int) -> Iterator[Client]:
 
 @contextmanager
 def _connect_to_scheduler(address: str, _jobs: int) -> Iterator[Client]:
-    import distributed
-
-    try:
-        client = distributed.Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
-    except (OSError, TimeoutError):
-        raise LeafidError(
-            f"{address}: no Dask scheduler answers within {CONNECT_SECONDS} s; start one: dask scheduler"
-        ) from None
-    with client:
+    with _connect_in_time(address) as client:
         try:
             client.wait_for_workers(1, timeout=FIRST_WORKER_SECONDS)
         except TimeoutError:
@@ -145,6 +137,34 @@ def _connect_to_scheduler(address: str, _jobs: int) -> Iterator[Client]:
                 f"start some: dask worker {address} --nthreads 1"
             ) from None
         yield client
+
+
+def _connect_in_time(address: str) -> Client:
+    """Connect to a scheduler, or raise; Dask's own limit holds for each of many attempts at a server that is none."""
+    import distributed
+
+    outcomes: list[Client | Exception] = []
+
+    def connect() -> None:
+        client = distributed.Client.__new__(distributed.Client)
+        try:
+            client.__init__(address, timeout=CONNECT_SECONDS, set_as_default=False)  # type: ignore[misc]
+            outcomes.append(client)
+        except Exception as error:  # MemoryError for an answer that is none of Dask's, TypeError without certificates
+            # Otherwise its finaliser would wait 20 s for the connection that it never had.
+            client.status = "closed"
+            outcomes.append(error)
+
+    thread = threading.Thread(target=connect, name="leafid-connect", daemon=True)
+    thread.start()
+    thread.join(CONNECT_SECONDS)
+    outcome = outcomes[0] if outcomes else TimeoutError()
+    if not isinstance(outcome, Exception):
+        return outcome
+    details = "" if isinstance(outcome, OSError) else f" ({outcome})"
+    raise LeafidError(
+        f"{address}: no Dask scheduler answers within {CONNECT_SECONDS} s{details}; start one: dask scheduler"
+    ) from None
 
 
 class DaskWorkers:

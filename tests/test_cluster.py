@@ -87,6 +87,28 @@ def test_no_scheduler_answers(cli, drawn, tmp_path, monkeypatch):
     assert found.err == (f"leafid: error: {address}: no Dask scheduler answers within 1 s; start one: dask scheduler\n")
 
 
+@needs_dask
+def test_a_server_that_never_answers_is_left_in_time(monkeypatch):
+    monkeypatch.setattr(cluster, "CONNECT_SECONDS", 1)
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+        address = f"tcp://127.0.0.1:{silent.getsockname()[1]}"
+        start = time.monotonic()
+        with pytest.raises(LeafidError, match="no Dask scheduler answers within 1 s"), cluster.on_cluster(address):
+            pass
+        assert time.monotonic() - start < 10
+
+
+@needs_dask
+def test_tls_without_certificates_is_reported():
+    with (
+        pytest.raises(LeafidError, match=r"no Dask scheduler answers within 10 s \(TLS expects"),
+        cluster.on_cluster("tls://127.0.0.1:8786"),
+    ):
+        pass
+
+
 class DaskProcesses:
     """A scheduler whose workers join and leave."""
 

@@ -119,7 +119,7 @@ def _format_error(error: Exception) -> list[str]:
     elif isinstance(error, OSError):
         text = f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror or error)
     elif isinstance(error, MemoryError):
-        text = "out of memory; use fewer --jobs, or smaller pictures"
+        text = "out of memory; use fewer --jobs, or smaller files"
     else:
         text = f"unexpected {type(error).__name__}: {error}; this is a bug, please report it with --debug's output"
     return [to_one_line(text)]

@@ -111,7 +111,7 @@ def test_wrong_usage_is_one_line_and_status_2(cli, words, expected):
         (KeyboardInterrupt(), 130, ["leafid: interrupted"]),
         (PermissionError(13, "Permission denied", "x.jpg"), 1, ["leafid: error: x.jpg: Permission denied"]),
         (OSError(28, "No space left on device"), 1, ["leafid: error: No space left on device"]),
-        (MemoryError(), 1, ["leafid: error: out of memory; use fewer --jobs, or smaller pictures"]),
+        (MemoryError(), 1, ["leafid: error: out of memory; use fewer --jobs, or smaller files"]),
         (
             ZeroDivisionError("division by zero"),
             1,
