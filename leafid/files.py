@@ -20,7 +20,7 @@ from leafid.errors import LeafidError
 MAX_NAME_BYTES = 255
 _TEMPORARY_SUFFIX = ".part"
 #: Age in seconds below which a temporary file is never taken for abandoned.
-_MIN_ABANDONED_AGE = 60
+MIN_ABANDONED_AGE = 60
 #: Maximum number of bytes that the names of files beside an output add to its name, `.part.journal` for instance.
 _MAX_ADDED_BYTES = 15
 #: Maximum length of the name of an output file, in bytes.
@@ -266,7 +266,7 @@ def _remove_abandoned_files(target: Path) -> None:
         with contextlib.suppress(OSError, LeafidError), os.fdopen(open_own_file(file, os.O_RDONLY), "rb") as stream:
             # A live process holds the lock on its file, unless it created the file a moment ago.
             age = time.time() - os.fstat(stream.fileno()).st_mtime
-            if age > _MIN_ABANDONED_AGE and lock(stream.fileno()) == "held":
+            if age > MIN_ABANDONED_AGE and lock(stream.fileno()) == "held":
                 file.unlink()
 
 

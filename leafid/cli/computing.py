@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -70,8 +71,6 @@ def on_workers(arguments: argparse.Namespace, pictures: Sequence[str], folders: 
 @contextmanager
 def open_loader(arguments: argparse.Namespace, environment: Environment) -> Iterator[FeatureLoader]:
     """Open the feature cache and yield the loader that uses it."""
-    from tempfile import TemporaryDirectory
-
     from leafid.errors import LeafidError
     from leafid.features.cache import FeatureCache, choose_cache_folder
     from leafid.features.loader import FeatureLoader
@@ -80,7 +79,7 @@ def open_loader(arguments: argparse.Namespace, environment: Environment) -> Iter
         folder = arguments.cache or choose_cache_folder()
         if arguments.no_cache:
             # A temporary cache, so that features that several types share are computed only once.
-            folder = stack.enter_context(TemporaryDirectory(prefix="leafid-"))
+            folder = stack.enter_context(_open_temporary_folder())
         cache = None
         try:
             cache = FeatureCache(folder, arguments.cache_limit)
@@ -88,3 +87,25 @@ def open_loader(arguments: argparse.Namespace, environment: Environment) -> Iter
         except LeafidError as error:
             environment.warn(f"{error}; nothing is cached")
         yield FeatureLoader(cache, arguments.jobs, environment.progress)
+
+
+@contextmanager
+def _open_temporary_folder() -> Iterator[Path]:
+    """Create a folder that is removed at the end, or by the next call if this process is killed."""
+    import shutil
+    import time
+    from contextlib import suppress
+    from tempfile import TemporaryDirectory, gettempdir
+
+    from leafid.errors import LeafidError
+    from leafid.files import MIN_ABANDONED_AGE, lock, open_own_file
+
+    for file in Path(gettempdir()).glob("leafid-*/lock"):
+        with suppress(OSError, LeafidError), os.fdopen(open_own_file(file, os.O_RDONLY), "rb") as stream:
+            # A live process holds the lock, unless it created the file a moment ago.
+            age = time.time() - os.fstat(stream.fileno()).st_mtime
+            if age > MIN_ABANDONED_AGE and not file.parent.is_symlink() and lock(stream.fileno()) == "held":
+                shutil.rmtree(file.parent)
+    with TemporaryDirectory(prefix="leafid-") as name, (Path(name) / "lock").open("wb") as stream:
+        lock(stream.fileno())
+        yield Path(name)
