@@ -173,4 +173,5 @@ def _format_cell(cell: Cell, digits: int) -> str:
         return "–"
     if isinstance(cell, float):
         return f"{cell:.{digits}f}"
-    return escape_unprintable(str(cell))
+    # A cell may have several lines.
+    return escape_unprintable(str(cell), keep="\n")
