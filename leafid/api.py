@@ -22,7 +22,7 @@ from leafid.descriptors.registry import get_column_names, measure_families
 from leafid.features.cache import FeatureCache, choose_cache_folder
 from leafid.features.loader import FeatureLoader
 from leafid.identification import training
-from leafid.identification.bundled import default_model
+from leafid.identification.bundled import find_bundled_model
 from leafid.identification.model import Model
 from leafid.identification.modelfile import read_model
 from leafid.images import read_image
@@ -42,7 +42,7 @@ def load_model(path: Path_ | None = None) -> Model:
     LeafidError
         When there is no such file, or it is no model of this version.
     """
-    return read_model(Path(path) if path is not None else default_model())
+    return read_model(Path(path) if path is not None else find_bundled_model())
 
 
 def train(

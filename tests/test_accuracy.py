@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_limits
 
 from leafid.collection import AcquisitionType, read_collection
 from leafid.features.loader import FeatureLoader
-from leafid.identification.bundled import default_model
+from leafid.identification.bundled import find_bundled_model
 from leafid.identification.modelfile import read_model
 from leafid.identification.prediction import predict
 from leafid.identification.training import train
@@ -78,7 +78,7 @@ def test_top1_of_a_recipe_on_the_sample(recipe, sample, training_pictures):
 
 
 def test_the_bundled_model_recognises_the_types_of_the_sample(sample):
-    model = read_model(default_model())
+    model = read_model(find_bundled_model())
     rows = FeatureLoader().load_type_features(sample)
     is_correct = [model.recognise_type(row) is picture.type for row, picture in zip(rows, sample, strict=True)]
     assert np.mean(is_correct) >= 0.93
@@ -96,6 +96,6 @@ def test_top1_of_the_bundled_model_on_its_own_pictures(real_data):
         own = sorted(of_type[name], key=lambda picture: int(picture.file.stem))
         indices = np.linspace(0, len(own) - 1, PICTURES_PER_TYPE).round().astype(int)
         selection += [own[index] for index in indices]
-    top1 = compute_top1(read_model(default_model()), selection)
+    top1 = compute_top1(read_model(find_bundled_model()), selection)
     print(top1)
     assert_not_below(top1, BUNDLED_FLOORS)

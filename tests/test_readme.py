@@ -26,7 +26,7 @@ import pytest
 from leafid.cli.main import COMMANDS, GROUPS, main
 from leafid.console.environment import Environment
 from leafid.errors import LeafidError
-from leafid.identification.bundled import default_model
+from leafid.identification.bundled import find_bundled_model
 
 REPOSITORY = Path(__file__).parents[1]
 README = REPOSITORY / "README.md"
@@ -121,7 +121,7 @@ def test_a_command_prints_what_the_page_shows(number, place, shared, monkeypatch
     if block.how == "own model":
         real_data = request.getfixturevalue("real_data")
         try:
-            default_model()
+            find_bundled_model()
         except LeafidError as error:
             pytest.skip(str(error))
         leaf = sorted((real_data / "uci-leaf").rglob(MY_LEAF))

@@ -30,14 +30,14 @@ def load_type_recognition(arguments: argparse.Namespace, pictures: Sequence[Pict
         When there is no model, or it can't be read.
     """
     from leafid.errors import LeafidError
-    from leafid.identification.bundled import default_model
+    from leafid.identification.bundled import find_bundled_model
     from leafid.identification.modelfile import read_type_recognition
 
     n_unknown = sum(picture.type is None for picture in pictures)
     if not n_unknown:
         return None
     try:
-        return read_type_recognition(arguments.model or default_model())
+        return read_type_recognition(arguments.model or find_bundled_model())
     except LeafidError as error:
         raise LeafidError(
             f"the acquisition type of {n_unknown} of {len(pictures)} pictures is unknown, and no model can recognise "

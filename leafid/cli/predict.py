@@ -107,10 +107,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
     """Name the pictures; 1 when any could not be read or is left out."""
     from leafid.files import check_writable
-    from leafid.identification.bundled import default_model
+    from leafid.identification.bundled import find_bundled_model
 
     _parse_options(arguments)
-    model_file = arguments.model or default_model()
+    model_file = arguments.model or find_bundled_model()
     if arguments.output:
         # Checked before the work starts.
         refuse_inputs(arguments.output, [model_file, *arguments.pictures])

@@ -89,12 +89,12 @@ def compute_run_fingerprint(arguments: argparse.Namespace, pictures: Sequence[Pi
     import leafid
     from leafid.collection import hash_file
     from leafid.features.extractor import FEATURE_VERSION
-    from leafid.identification.bundled import default_model
+    from leafid.identification.bundled import find_bundled_model
     from leafid.identification.prediction import BATCH_SIZE
 
     program = (leafid.__version__, FEATURE_VERSION, BATCH_SIZE)
     options = (arguments.top, str(arguments.set), arguments.back_off, arguments.context, arguments.format)
-    total = hashlib.sha256(json.dumps([program, hash_file(arguments.model or default_model()), options]).encode())
+    total = hashlib.sha256(json.dumps([program, hash_file(arguments.model or find_bundled_model()), options]).encode())
     for picture in pictures:
         total.update(json.dumps(_list_picture_state(picture, arguments.names)).encode() + b"\n")
     return total.hexdigest()
@@ -161,12 +161,12 @@ def check_localised_names(model: Model) -> None:
 
 def _make_localised_formatter(select: Selector, naming: str, jobs: int) -> Formatter:
     """Format answers as the run file of the ImageCLEF 2016 annotation task, subtask 1."""
-    from leafid.identification.locating import locate
+    from leafid.identification.locating import locate_leaves
     from leafid.tasks.annotation2016.files import format_line
     from leafid.tasks.annotation2016.results import Subtask, localise_ranking
 
     def format_answers(answers: Sequence[Answer]) -> tuple[str, int, int]:
-        boxes = locate([answer.picture for answer in answers], jobs)
+        boxes = locate_leaves([answer.picture for answer in answers], jobs)
         concepts = [localise_ranking(select(answer), box) for answer, box in zip(answers, boxes, strict=True)]
         lines = [
             format_line(Subtask.CONCEPTS, make_run_name(answer.picture, naming), found)

@@ -9,8 +9,8 @@ from leafid.errors import LeafidError
 DEFAULT_NAME = "imageclef2011.leafid"
 
 
-def default_model() -> Path:
-    """Give the model that is used where none is named.
+def find_bundled_model() -> Path:
+    """Return the path of the model that is used where none is named.
 
     Raises
     ------

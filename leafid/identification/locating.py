@@ -1,4 +1,4 @@
-"""Where in a picture its leaf is."""
+"""Finds the bounding boxes of leaves."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from leafid.recipes.recipe import LONGEST_SIDE
 from leafid.segmentation import segment
 
 
-def locate(pictures: Sequence[Picture], jobs: int = 1) -> Iterator[tuple[int, int, int, int]]:
-    """Find the leaf of each picture.
+def locate_leaves(pictures: Sequence[Picture], jobs: int = 1) -> Iterator[tuple[int, int, int, int]]:
+    """Find the bounding box of the leaf in each picture.
 
     Parameters
     ----------
@@ -34,10 +34,10 @@ def locate(pictures: Sequence[Picture], jobs: int = 1) -> Iterator[tuple[int, in
     LeafidError
         When a picture can't be read.
     """
-    yield from ordered_map(_located, pictures, jobs)
+    yield from ordered_map(_locate_leaf, pictures, jobs)
 
 
-def _located(picture: Picture) -> tuple[int, int, int, int]:
+def _locate_leaf(picture: Picture) -> tuple[int, int, int, int]:
     if picture.type is None:
         raise LeafidError(f"{picture.file}: the acquisition type is not known; give it with --assume-type")
     rows, cols = read_image_size(picture.file)

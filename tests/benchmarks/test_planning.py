@@ -7,7 +7,7 @@ import pytest
 from benchmarks.planning import COLLECTIONS, CORES, Costs, plan_table, project_training
 from leafid.collection import AcquisitionType
 from leafid.errors import LeafidError
-from leafid.identification.bundled import default_model
+from leafid.identification.bundled import find_bundled_model
 from leafid.identification.modelfile import read_model
 
 SMALL = Costs(
@@ -27,7 +27,7 @@ SMALL = Costs(
 
 def test_costs_are_of_the_recipe_that_comes_along():
     try:
-        photos = read_model(default_model()).identifiers[AcquisitionType.PHOTO]
+        photos = read_model(find_bundled_model()).identifiers[AcquisitionType.PHOTO]
     except LeafidError as error:
         pytest.skip(str(error))
     assert Costs().columns == tuple(len(scorer.coefficients) for scorer in photos.scorers.values())

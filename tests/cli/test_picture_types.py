@@ -11,7 +11,7 @@ import pytest
 from leafid.errors import LeafidError
 from leafid.features.type_features import TYPE_SIDE, measure_type_features
 from leafid.identification import bundled
-from leafid.identification.bundled import default_model
+from leafid.identification.bundled import find_bundled_model
 from leafid.identification.modelfile import read_model, read_type_recognition
 from leafid.images import read_image
 
@@ -44,7 +44,7 @@ def sheets(tmp_path):
 @pytest.fixture
 def model(request):
     try:
-        return default_model()
+        return find_bundled_model()
     except LeafidError as error:
         pytest.skip(str(error))
 

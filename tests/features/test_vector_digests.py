@@ -18,7 +18,7 @@ from leafid.descriptors.local import LOCAL_DESCRIPTORS, Grid
 from leafid.encoding import make_encoder
 from leafid.features.augmentation import Augmentation, augment
 from leafid.features.extractor import FEATURE_VERSION, FeatureExtractor
-from leafid.identification.bundled import default_model
+from leafid.identification.bundled import find_bundled_model
 from leafid.identification.modelfile import read_model
 from leafid.recipes.reader import list_recipes, load_recipe
 from leafid.recipes.recipe import LocalPatches
@@ -100,7 +100,7 @@ def test_shipped_recipes(fixed_pictures, check_digests):
 
 def test_bundled_model(fixed_pictures, check_digests):
     vectors = {}
-    for type_, identifier in read_model(default_model()).identifiers.items():
+    for type_, identifier in read_model(find_bundled_model()).identifiers.items():
         features = identifier.extractor.extract(fixed_pictures[str(type_)][0], type_)
         for name, vector in features.vectors.items():
             # Another model has other names here: with its codebooks vectors change without a change of the code.

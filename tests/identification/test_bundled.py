@@ -18,17 +18,17 @@ def put(folder):
 def test_in_a_checkout_it_lies_beside_the_package(tmp_path, monkeypatch):
     site = installation(tmp_path, monkeypatch)
     beside = put(site / "models")
-    assert bundled.default_model() == beside.resolve()
+    assert bundled.find_bundled_model() == beside.resolve()
 
 
 def test_installed_it_lies_in_the_package(tmp_path, monkeypatch):
     site = installation(tmp_path, monkeypatch)
     put(site / "models")
     inside = put(site / "leafid" / "models")
-    assert bundled.default_model() == inside.resolve()
+    assert bundled.find_bundled_model() == inside.resolve()
 
 
 def test_missing(tmp_path, monkeypatch):
     installation(tmp_path, monkeypatch)
     with pytest.raises(LeafidError, match="is missing from this installation; name one with --model, or train one"):
-        bundled.default_model()
+        bundled.find_bundled_model()
