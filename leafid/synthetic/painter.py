@@ -109,23 +109,23 @@ def paint_leaf(
         return None
     unit = float(np.sqrt(abs(np.linalg.det(matrix))))
 
-    def locate_leaves(points: Points) -> npt.NDArray[np.int32]:
+    def to_fixed_point(points: Points) -> npt.NDArray[np.int32]:
         pixels = points @ matrix.T + position - [col, row]
         return np.round(pixels * 2**_SHIFT).astype(np.int32)
 
     alpha, veins, stalks = np.zeros((3, rows, cols), np.uint8)
     light = np.ones((rows, cols), np.float32)
     for blade in leaf.blades:
-        contour = locate_leaves(blade.contour)
+        contour = to_fixed_point(blade.contour)
         cv2.fillPoly(alpha, [contour], 255, cv2.LINE_AA, _SHIFT)
         # A leaflet hides the veins of those that lie below it.
         cv2.fillPoly(veins, [contour], 0, cv2.LINE_8, _SHIFT)
         for right_or_left, value in zip((blade.right, blade.left), _light_halves(matrix, appearance, rng), strict=True):
-            cv2.fillPoly(light, [locate_leaves(right_or_left)], value, cv2.LINE_8, _SHIFT)
+            cv2.fillPoly(light, [to_fixed_point(right_or_left)], value, cv2.LINE_8, _SHIFT)
         for vein in blade.veins:
-            _draw_vein(veins, locate_leaves(vein.points), vein, unit)
+            _draw_vein(veins, to_fixed_point(vein.points), vein, unit)
     for stalk in leaf.stalks:
-        cv2.fillPoly(stalks, [locate_leaves(_make_ribbon(stalk, 1 / unit))], 255, cv2.LINE_AA, _SHIFT)
+        cv2.fillPoly(stalks, [to_fixed_point(_make_ribbon(stalk, 1 / unit))], 255, cv2.LINE_AA, _SHIFT)
     colour = _shade(alpha, veins, stalks, cv2.blur(light, (3, 3)), appearance, unit, rng)
     return Layer(int(row), int(col), colour, np.maximum(alpha, stalks) / np.float32(255))
 
