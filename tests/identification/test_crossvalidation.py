@@ -9,14 +9,14 @@ SCAN, SHEET = AcquisitionType.SCAN, AcquisitionType.SCAN_LIKE
 
 
 @pytest.mark.slow
-def test_every_picture_is_asked_once_a_seed_and_its_plant_is_never_learned_from(training, recipes, loader, monkeypatch):
+def test_every_picture_is_identified_once_per_seed_by_a_model_that_did_not_see_its_plant(training, recipes, loader, monkeypatch):
     learned = []
 
     fit_identifiers = module.fit_identifiers
 
-    def spy(recipes, pictures, *others):
+    def spy(recipes, pictures, *others, **options):
         learned.append({picture.plant for picture in pictures})
-        return fit_identifiers(recipes, pictures, *others)
+        return fit_identifiers(recipes, pictures, *others, **options)
 
     monkeypatch.setattr(module, "fit_identifiers", spy)
     found = list(cross_validate(training, {SHEET: recipes[SHEET]}, loader, 3, (0, 1)))

@@ -90,7 +90,7 @@ def test_pictures_of_odd_names_are_left_out_before_the_work(
     words = ["predict", odd_pictures, "--model", drawn_model, "--cache", drawn_cache, "--jobs", 1, "--output", run]
     found = cli(*words, "--format", run_format)
     assert found.status == 1
-    assert found.err.count("; rename the file; it is left out") == 3
+    assert found.err.count("rename the file; it is left out") == 3
     assert found.err.endswith(" for 1 pictures\n")
     check = "check" if run_format == "imageclef2011" else "check-annotation"
     assert cli(check, run).status == 0
