@@ -9,7 +9,9 @@ SCAN, SHEET = AcquisitionType.SCAN, AcquisitionType.SCAN_LIKE
 
 
 @pytest.mark.slow
-def test_every_picture_is_identified_once_per_seed_by_a_model_that_did_not_see_its_plant(training, recipes, loader, monkeypatch):
+def test_every_picture_is_identified_once_per_seed_by_a_model_that_did_not_see_its_plant(
+    training, recipes, loader, monkeypatch
+):
     learned = []
 
     fit_identifiers = module.fit_identifiers
