@@ -52,7 +52,7 @@ def cross_fit(
         Folder of temporary files.
     fold_weights : sequence of float (n,), optional
         Sample weights for the fits without each fold; `weights` by default. Ignored for ridge regression on more rows
-        than stay in memory: a fold hardly changes the weights of so many.
+        than stay in memory: leaving out a fold hardly changes weights then.
 
     Returns
     -------

@@ -111,7 +111,7 @@ def compute_kept_ranks(number: int) -> np.ndarray:
 
 @dataclass(frozen=True)
 class SetRule:
-    """Which species are in a set: the top K, K on average, or so many that the correct one is in with probability P."""
+    """Which species are in a set: the top K, K on average, or enough to include the correct one with probability P."""
 
     kind: Literal["top", "average", "coverage"]
     value: float

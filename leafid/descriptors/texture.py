@@ -140,7 +140,7 @@ class _ResizedLeaf:
         distances = _average_levels(cv2.distanceTransform(leaf, cv2.DIST_L2, cv2.DIST_MASK_5), levels)
         found = [(index_centres(is_leaf), far[is_leaf]) for is_leaf, far in zip(leaves, distances, strict=True)]
         if inside:
-            # The interior has so many pixels that they are thinned out; few lie along the edge.
+            # The many pixels of the interior are thinned out; few lie along the edge.
             steps = [1 + centres.size // MAX_CENTRES for centres, _ in found]
             found = [(centres[::step], far[::step]) for (centres, far), step in zip(found, steps, strict=True)]
         by_scale = [(scale, *found[scale.level]) for scale in self._sampling.scales]

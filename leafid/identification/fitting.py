@@ -203,19 +203,14 @@ def _fuse_classifiers(
     held_out = HeldOutAnswers(pictures, fuse(scores, trust, weights), species, is_known)
     expert_weights = np.bincount([classifier.expert for classifier in classifiers], weights, len(recipe.experts))
     scorers = {}
-    expert_scores: list[tuple[np.ndarray, np.ndarray]] = []
+    members_of_experts: list[tuple[list[_FittedClassifier], np.ndarray]] = []
     for index, name in enumerate(recipe.experts):
         members = np.flatnonzero([classifier.expert == index for classifier in classifiers])
         # An expert of weight 0 keeps its first classifier.
         shares = weights[members] / expert_weights[index] if expert_weights[index] else members == members[0]
         own = [classifiers[member] for member in members.tolist()]
         scorers[name] = sum_scorers([classifier.scorer for classifier in own], shares)
-        expert_scores.append(
-            (
-                _sum_scores([classifier.held_out_scores for classifier in own], shares),
-                _sum_scores([classifier.unknown_scores for classifier in own], shares),
-            )
-        )
+        members_of_experts.append((own, shares))
     identifier = Identifier(
         recipe,
         species,
@@ -226,6 +221,15 @@ def _fuse_classifiers(
         len(training_set.pictures),
         len({picture.group for picture in training_set.pictures}),
     )
+    if not classifiers[0].unknown_scores.shape[1] or not is_known.any():
+        return FittedIdentifier(identifier, held_out), None
+    expert_scores = [
+        (
+            _sum_scores([classifier.held_out_scores for classifier in own], shares),
+            _sum_scores([classifier.unknown_scores for classifier in own], shares),
+        )
+        for own, shares in members_of_experts
+    ]
     measures = np.hstack(
         [np.empty((len(pictures), 0)), *(vectors[name][held_out_indices] for name in identifier.measured_experts)]
     )
@@ -242,10 +246,8 @@ def _gather_examples(
     confidence: np.ndarray,
     pictures: Sequence[Picture],
     is_known: np.ndarray,
-) -> tuple[Examples, Examples] | None:
+) -> tuple[Examples, Examples]:
     """Gather held-out pictures as examples of known and of unknown species, each plant with the same total weight."""
-    if not expert_scores[0][1].shape[1] or not is_known.any():
-        return None
     trust = expert_trust(identifier.recipe, confidence)
     known, unknown = (
         compute_evidence([own[kind] for own in expert_scores], trust, identifier.weights, confidence) for kind in (0, 1)

@@ -54,8 +54,8 @@ class Identifier:
         """The acquisition type that it is for."""
         return self.recipe.type
 
-    def predict_proba(self, features: Sequence[Features]) -> np.ndarray:
-        """Give the probability of every species for each picture.
+    def predict_proba(self, features: Sequence[Features], scores: Sequence[np.ndarray] | None = None) -> np.ndarray:
+        """Give the probability of every species for each picture; `scores` are those of `score`, if at hand.
 
         Returns
         -------
@@ -63,36 +63,41 @@ class Identifier:
             Rows sum to 1. All species are equally likely where no leaf was found.
         """
         confidence = np.array([item.confidence for item in features])
-        probabilities = fuse(self._score(features), expert_trust(self.recipe, confidence), self.weights)
+        probabilities = fuse(scores or self.score(features), expert_trust(self.recipe, confidence), self.weights)
         probabilities[confidence == 0] = 1 / len(self.species)
         return probabilities
 
-    def compute_evidence(self, features: Sequence[Features]) -> tuple[np.ndarray, np.ndarray]:
+    def compute_evidence(
+        self, features: Sequence[Features], scores: Sequence[np.ndarray] | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Compute what `rejection` assesses: evidence (n, n_evidence) and measures (n, n_measures)."""
         confidence = np.array([item.confidence for item in features])
         trust = expert_trust(self.recipe, confidence)
         measures = np.array(
             [np.concatenate([[], *(item.vectors[name] for name in self.measured_experts)]) for item in features]
         )
-        return compute_evidence(self._score(features), trust, self.weights, confidence), measures
+        return compute_evidence(scores or self.score(features), trust, self.weights, confidence), measures
 
     @property
     def measured_experts(self) -> list[str]:
         """Names of the experts whose features are measures of the leaf."""
         return [name for name, expert in self.recipe.experts.items() if not expert.is_local]
 
-    def assess(self, features: Sequence[Features]) -> tuple[np.ndarray, np.ndarray] | None:
+    def assess(
+        self, features: Sequence[Features], scores: Sequence[np.ndarray] | None = None
+    ) -> tuple[np.ndarray, np.ndarray] | None:
         """Give the probabilities that there is a leaf, and that a leaf is of a known species, float64 (n,).
 
         The first is 0 where no leaf was found. None without a `rejection`.
         """
         if self.rejection is None or not features:
             return None
-        leaf, known = self.rejection.assess(*self.compute_evidence(features))
+        leaf, known = self.rejection.assess(*self.compute_evidence(features, scores))
         leaf[[item.confidence == 0 for item in features]] = 0
         return leaf, known
 
-    def _score(self, features: Sequence[Features]) -> list[np.ndarray]:
+    def score(self, features: Sequence[Features]) -> list[np.ndarray]:
+        """Give each expert's scores of the species, float (n, n_species)."""
         # One row at a time: a product of several rows rounds differently, and no answer may depend on other pictures.
         return [
             np.concatenate(

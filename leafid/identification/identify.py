@@ -17,7 +17,7 @@ from leafid.collection.picture import AcquisitionType, Picture
 from leafid.collection.reading import read_and_warn
 from leafid.features.loader import FeatureLoader
 from leafid.features.type_features import TYPE_SIDE, measure_type_features
-from leafid.identification.prediction import Answer, judge_features, predict_batches, rank_species
+from leafid.identification.prediction import Answer, make_answers, predict_batches
 from leafid.segmentation.result import Image, shrink
 
 if TYPE_CHECKING:
@@ -56,10 +56,8 @@ def _identify_image(model: Model, image: Image, assumed: AcquisitionType | None,
     identifier = model.identifier(type_)
     extractor = identifier.extractor
     features = extractor.extract(shrink(image, extractor.longest_side), type_)
-    (probabilities,) = identifier.predict_proba([features])
-    ranking = rank_species(probabilities, identifier.species)
-    (judgement,) = judge_features(identifier, [features], reject_at)
-    return Answer(Picture(Path(name), type=type_), ranking, features.confidence, *judgement)
+    (answer,) = make_answers(identifier, [Picture(Path(name), type=type_)], [features], reject_at=reject_at)
+    return answer
 
 
 def _list_pictures(sources: Iterable[Source], assumed: AcquisitionType | None) -> list[Picture]:

@@ -16,6 +16,7 @@ from leafid.collection.picture import AcquisitionType, Picture
 from leafid.features.loader import FeatureLoader, Progress, pass_through
 
 if TYPE_CHECKING:
+    from leafid.classifiers.context import Context
     from leafid.features.extractor import Features
     from leafid.identification.identifier import Identifier
     from leafid.identification.model import Model
@@ -198,24 +199,48 @@ def _identify_type(
     for index, found in features.items():
         if found.confidence == 0:
             _log.warning("%s: no leaf found in it; every species is ranked as equally likely", pictures[index].file)
-    probabilities = identifier.predict_proba(list(features.values()))
-    if context and type_ in model.contexts:
-        readable = [pictures[index] for index in features]
-        probabilities = model.contexts[type_].apply(probabilities, readable)
-    judgements = judge_features(identifier, list(features.values()), reject_at)
-    for (index, found), row, judgement in zip(features.items(), probabilities, judgements, strict=True):
-        yield index, Answer(pictures[index], rank_species(row, identifier.species), found.confidence, *judgement)
+    answers = make_answers(
+        identifier,
+        [pictures[index] for index in features],
+        list(features.values()),
+        context=model.contexts.get(type_) if context else None,
+        reject_at=reject_at,
+    )
+    yield from zip(features, answers, strict=True)
 
 
-def judge_features(
-    identifier: Identifier, features: Sequence[Features], reject_at: float
+def make_answers(
+    identifier: Identifier,
+    pictures: Sequence[Picture],
+    features: Sequence[Features],
+    *,
+    context: Context | None = None,
+    reject_at: float = REJECTED_SHARE,
+) -> list[Answer]:
+    """Make the answers of an identifier for pictures of its type by their features.
+
+    `context` is the prior of place and day to apply, if any.
+    """
+    scores = identifier.score(features)
+    probabilities = identifier.predict_proba(features, scores)
+    if context is not None:
+        probabilities = context.apply(probabilities, pictures)
+    judgements = _judge_features(identifier, features, scores, reject_at)
+    return [
+        Answer(picture, rank_species(row, identifier.species), item.confidence, *judgement)
+        for picture, row, item, judgement in zip(pictures, probabilities, features, judgements, strict=True)
+    ]
+
+
+def _judge_features(
+    identifier: Identifier, features: Sequence[Features], scores: Sequence[np.ndarray], reject_at: float
 ) -> list[tuple[float | None, float | None, Verdict]]:
     """Give `Answer.leaf`, `Answer.known` and `Answer.verdict` for the features of pictures.
 
     A picture is rejected where the product of both probabilities is lower than that of a share `reject_at` of held-out
     leaves of known species.
     """
-    found = identifier.assess(features)
+    found = identifier.assess(features, scores)
     if found is None or identifier.rejection is None:
         return [(None, None, "species" if item.confidence else "no-leaf") for item in features]
     threshold = identifier.rejection.threshold(reject_at)

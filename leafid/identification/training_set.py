@@ -1,4 +1,4 @@
-"""The training set of an identifier: its pictures as they are, jittered, and composited into photos."""
+"""The training set of an identifier: its pictures unchanged, jittered, and composited into photos."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from leafid.features.extractor import FeatureExtractor
 from leafid.features.loader import FeatureLoader
 from leafid.recipes.recipe import Recipe
 
-#: Number of training pictures above which there are no augmentations: so many pictures vary enough.
+#: Number of training pictures above which there are no augmentations: a large set varies enough.
 MAX_AUGMENTED_PICTURES = 20_000
 #: Maximum number of pictures of a plant and type that photos are composited from. They stand for all: pictures of one
 #: plant resemble each other.
@@ -129,7 +129,7 @@ def build_training_set(
 
 
 def _plan_passes(pictures: Sequence[Picture], recipe: Recipe, extractor: FeatureExtractor) -> list[_Pass]:
-    """List the passes over the pictures; in the first they are as they are."""
+    """List the passes over the pictures; the first takes them unchanged."""
     passes = [_Pass(extractor, 1.0)]
     if len(pictures) > MAX_AUGMENTED_PICTURES:
         return passes
