@@ -44,22 +44,15 @@ class ImageError(LeafidError):
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """What a file declares about itself, before anything is decoded.
+    """What a file declares about itself, before anything is decoded."""
 
-    Attributes
-    ----------
-    kind, mode
-        Pillow's names of the file format and of the pixel format.
-    rows, cols
-        As the decoder returns them, before `orientation` is applied.
-    orientation
-        EXIF orientation that remains to be applied, 1 to 8.
-    """
-
+    #: `kind`, `mode`: pillow's names of the file format and of the pixel format.
     kind: str
     mode: str
+    #: `rows`, `cols`: as the decoder returns them, before `orientation` is applied.
     rows: int
     cols: int
+    #: EXIF orientation that remains to be applied, 1 to 8.
     orientation: int
     is_transparent: bool
     is_tiled: bool

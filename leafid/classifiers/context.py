@@ -30,20 +30,13 @@ _DECIMALS = 2
 
 @dataclass(frozen=True)
 class Bandwidths:
-    """Bandwidths of the kernels; None for values that are ignored.
+    """Bandwidths of the kernels; None for values that are ignored."""
 
-    Attributes
-    ----------
-    place_km : float or None
-        Standard deviation of the Gaussian kernel of the great-circle distance.
-    days : float or None
-        Standard deviation, where it is narrow, of the von Mises kernel of the day of the year.
-    altitude_m : float or None
-        Standard deviation of the Gaussian kernel of the difference in altitude.
-    """
-
+    #: Standard deviation of the Gaussian kernel of the great-circle distance.
     place_km: float | None = None
+    #: Standard deviation, where it is narrow, of the von Mises kernel of the day of the year.
     days: float | None = None
+    #: Standard deviation of the Gaussian kernel of the difference in altitude.
     altitude_m: float | None = None
 
     def __str__(self) -> str:
@@ -53,20 +46,13 @@ class Bandwidths:
 
 @dataclass(frozen=True)
 class Sightings:
-    """Where and when the training plants were photographed.
+    """Where and when the training plants were photographed."""
 
-    Attributes
-    ----------
-    values : float64 (m, 4)
-        `COLUMNS`.
-    weights : float64 (m,)
-        Those of a plant sum to 1.
-    species : int64 (m,)
-        Columns of the probabilities.
-    """
-
+    #: float64 (m, 4): `COLUMNS`.
     values: np.ndarray
+    #: float64 (m,): those of a plant sum to 1.
     weights: np.ndarray
+    #: int64 (m,): columns of the probabilities.
     species: np.ndarray
 
     @property
@@ -84,22 +70,13 @@ class Sightings:
 
 @dataclass(frozen=True)
 class Context:
-    """The prior of one identifier.
-
-    Attributes
-    ----------
-    sightings : Sightings
-    bandwidths : Bandwidths
-    shrinkage : float
-        Number of plants, distributed like those of all species, that are added to each species.
-    weight : float
-        Exponent of the prior; 0 where it doesn't help at other places than those it was fitted at.
-    n_species : int
-    """
+    """The prior of one identifier."""
 
     sightings: Sightings
     bandwidths: Bandwidths
+    #: Number of plants, distributed like those of all species, that are added to each species.
     shrinkage: float
+    #: Exponent of the prior; 0 where it doesn't help at other places than those it was fitted at.
     weight: float
     n_species: int
 

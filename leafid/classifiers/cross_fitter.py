@@ -18,19 +18,13 @@ from leafid.classifiers.training_matrix import TrainingMatrix
 
 @dataclass(frozen=True)
 class Solution:
-    """A fitted classifier of the species in its training rows.
+    """A fitted classifier of the species in its training rows."""
 
-    Attributes
-    ----------
-    coefficients : float32 (n_dimensions, n_classes)
-        In the representation of rows that the cross-fitter works with.
-    intercepts : float32 (n_classes,)
-    classes : int (n_classes,)
-        The species, ascending.
-    """
-
+    #: float32 (n_dimensions, n_classes): in the representation of rows that the cross-fitter works with.
     coefficients: np.ndarray
+    #: float32 (n_classes,).
     intercepts: np.ndarray
+    #: int (n_classes,): the species, ascending.
     classes: np.ndarray
 
 

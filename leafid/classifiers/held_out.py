@@ -19,22 +19,15 @@ FIGURES_WITHOUT_AUTHORS = FIGURES[1:]
 
 @dataclass(frozen=True, eq=False)
 class HeldOutAnswers:
-    """Species probabilities of labelled pictures, each by classifiers that were trained without the picture's plant.
+    """Species probabilities of labelled pictures, each by classifiers that were trained without the picture's plant."""
 
-    Attributes
-    ----------
-    pictures : list of Picture
-        Of the identifier's own type; a sample of the plants in a large collection.
-    probabilities : float64 (n, n_species)
-    species : tuple of str
-        The columns.
-    is_known : bool (n,)
-        Whether another plant of the picture's species was trained on; otherwise the answer can't be correct.
-    """
-
+    #: Of the identifier's own type; a sample of the plants in a large collection.
     pictures: list[Picture]
+    #: float64 (n, n_species).
     probabilities: np.ndarray
+    #: The columns.
     species: tuple[str, ...]
+    #: bool (n,): whether another plant of the picture's species was trained on; otherwise the answer can't be correct.
     is_known: np.ndarray
 
     def select(self, mask: np.ndarray) -> HeldOutAnswers:

@@ -21,18 +21,13 @@ class _FittedModel(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class LinearScorer:
-    """A trained linear classifier.
+    """A trained linear classifier."""
 
-    Attributes
-    ----------
-    map : {"none", "chi2"}
-        Explicit feature map that is applied first.
-    coefficients : float (n_mapped, n_species)
-    intercepts : float (n_species,)
-    """
-
+    #: One of {"none", "chi2"}: explicit feature map that is applied first.
     map: str
+    #: float (n_mapped, n_species).
     coefficients: np.ndarray
+    #: float (n_species,).
     intercepts: np.ndarray
 
     def scores(self, vectors: np.ndarray) -> np.ndarray:

@@ -26,20 +26,14 @@ _FLOOR = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class Rejection:
-    """Evidence to probabilities: that there is a leaf, and that a leaf is of a known species.
+    """Evidence to probabilities: that there is a leaf, and that a leaf is of a known species."""
 
-    Attributes
-    ----------
-    leaf : float64 (n_evidence + n_measures + 1,)
-        Coefficients of the logistic regression on evidence and measures, the intercept last.
-    known : float64 (n_evidence + 1,)
-        Likewise, on evidence alone.
-    quantiles : float64 (m,)
-        Of the product of both probabilities over held-out leaves of known species, evenly spaced, rising.
-    """
-
+    #: float64 (n_evidence + n_measures + 1,): coefficients of the logistic regression on evidence and measures, the
+    #: intercept last.
     leaf: np.ndarray
+    #: float64 (n_evidence + 1,): likewise, on evidence alone.
     known: np.ndarray
+    #: float64 (m,): of the product of both probabilities over held-out leaves of known species, evenly spaced, rising.
     quantiles: np.ndarray
 
     def assess(self, evidence: np.ndarray, measures: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

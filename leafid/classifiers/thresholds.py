@@ -28,26 +28,18 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Thresholds:
-    """Thresholds of one identifier, for sets of any mean size and any coverage.
+    """Thresholds of one identifier, for sets of any mean size and any coverage."""
 
-    Attributes
-    ----------
-    sizes : float64 (m,)
-        Mean set sizes, ascending.
-    size_thresholds : float64 (m,)
-        The probabilities at which held-out sets have these mean sizes; descending.
-    correct_probabilities : float64 (r,)
-        Held-out probabilities of the correct species, ascending; of large collections those at `compute_kept_ranks`.
-    n_pictures : int
-        Number of held-out pictures.
-    back_off : float or None
-        Minimum probability of a taxon to be answered; None where it could not be fitted.
-    """
-
+    #: float64 (m,): mean set sizes, ascending.
     sizes: np.ndarray
+    #: float64 (m,): the probabilities at which held-out sets have these mean sizes; descending.
     size_thresholds: np.ndarray
+    #: float64 (r,): held-out probabilities of the correct species, ascending; of large collections those at
+    #: `compute_kept_ranks`.
     correct_probabilities: np.ndarray
+    #: Number of held-out pictures.
     n_pictures: int
+    #: Minimum probability of a taxon to be answered; None where it could not be fitted.
     back_off: float | None = None
 
     def threshold_for_size(self, size: float) -> float:

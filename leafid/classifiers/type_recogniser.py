@@ -19,15 +19,9 @@ _REGULARISATION = 1e-3
 
 @dataclass(frozen=True, eq=False)
 class TypeRecogniser:
-    """Logistic regression on `measure_type_features` and their squares.
+    """Logistic regression on `measure_type_features` and their squares."""
 
-    Attributes
-    ----------
-    types : tuple of AcquisitionType
-        The columns of the scorer.
-    scorer : LinearScorer
-    """
-
+    #: The columns of the scorer.
     types: tuple[AcquisitionType, ...]
     scorer: LinearScorer
 

@@ -17,21 +17,14 @@ from leafid.parallel import Log, LogRecorder
 
 @dataclass(frozen=True)
 class FileCheck:
-    """What was found in a picture file.
-
-    Attributes
-    ----------
-    digest
-        SHA-256 of the content; None if the file can't be opened.
-    error
-        Why the picture can't be read.
-    warnings
-        Damage of a picture that can be read.
-    """
+    """What was found in a picture file."""
 
     file: Path
+    #: SHA-256 of the content; None if the file can't be opened.
     digest: str | None = None
+    #: Why the picture can't be read.
     error: str | None = None
+    #: Damage of a picture that can be read.
     warnings: tuple[str, ...] = ()
 
 

@@ -16,24 +16,16 @@ class Omission(str):
 
 @dataclass(frozen=True)
 class Collection:
-    """Pictures, and the problems that were found while listing them.
+    """Pictures, and the problems that were found while listing them."""
 
-    Attributes
-    ----------
-    root
-        The folder or file that was read.
-    layout
-        Name of the layout, as in `READERS`.
-    pictures
-        Sorted by part (train, val, test), then by name in natural order. Where a collection holds only metadata,
-        the file of a picture may be missing, see `find_missing`.
-    problems
-        A line for each problem; those that cost pictures are `Omission`.
-    """
-
+    #: The folder or file that was read.
     root: Path
+    #: Name of the layout, as in `READERS`.
     layout: str
+    #: Sorted by part (train, val, test), then by name in natural order. Where a collection holds only metadata, the
+    #: file of a picture may be missing, see `find_missing`.
     pictures: tuple[Picture, ...]
+    #: A line for each problem; those that cost pictures are `Omission`.
     problems: tuple[str, ...] = ()
 
     def __len__(self) -> int:

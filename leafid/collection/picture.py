@@ -56,20 +56,14 @@ class Content(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Taxon:
-    """A species and its higher taxa, all without author names.
+    """A species and its higher taxa, all without author names."""
 
-    Attributes
-    ----------
-    species
-        As a run file writes it: ``Genus species``, with a token ``x`` before the hybrid part of a hybrid's name.
-    identifier
-        The collection's own for the species; runs may use it in place of the name.
-    """
-
+    #: As a run file writes it: ``Genus species``, with a token ``x`` before the hybrid part of a hybrid's name.
     species: str
     genus: str | None = None
     family: str | None = None
     order: str | None = None
+    #: The collection's own for the species; runs may use it in place of the name.
     identifier: str | None = None
 
 
@@ -85,30 +79,22 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """An image file with its metadata; fields that the collection doesn't give are None.
-
-    Attributes
-    ----------
-    plant
-        Identifier of the individual plant.
-    date
-        ISO 8601, as precise as the source: ``2010-07-06``, ``2010-07``, ``2010``.
-    vernacular_names
-        Common names, in the source's order.
-    part
-        ``train``, ``val`` or ``test``.
-    """
+    """An image file with its metadata; fields that the collection doesn't give are None."""
 
     file: Path
     type: AcquisitionType | None = None
     content: Content | None = None
     taxon: Taxon | None = None
+    #: Identifier of the individual plant.
     plant: str | None = None
     author: str | None = None
     organization: str | None = None
+    #: ISO 8601, as precise as the source: ``2010-07-06``, ``2010-07``, ``2010``.
     date: str | None = None
     place: Place | None = None
+    #: Common names, in the source's order.
     vernacular_names: tuple[str, ...] = ()
+    #: ``train``, ``val`` or ``test``.
     part: str | None = None
 
     @property

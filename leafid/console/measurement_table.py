@@ -24,22 +24,15 @@ _GROUP_SIZE = 256
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One picture of the table.
+    """One picture of the table."""
 
-    Attributes
-    ----------
-    picture : str
-        The file.
-    type : str
-        The acquisition type that its leaf was segmented by.
-    species : str or None
-        None where it is unknown.
-    values : ndarray of float32, shape (D,)
-    """
-
+    #: The file.
     picture: str
+    #: The acquisition type that its leaf was segmented by.
     type: str
+    #: None where it is unknown.
     species: str | None
+    #: Float32, shape (D,).
     values: NDArray[np.float32]
 
 

@@ -32,21 +32,14 @@ _BORDER = 3
 
 @dataclass(frozen=True, eq=False)
 class Shape:
-    """A leaf's region scaled to one size.
+    """A leaf's region scaled to one size."""
 
-    Attributes
-    ----------
-    grey
-        Share of each pixel that the leaf covers, 0 to 255; scaled so that √area ≈ `SIDE`; with an empty border.
-    contours
-        Outer contours of the large components, largest first, counter-clockwise as seen on the picture, at equal arc
-        length: `CONTOUR_POINTS` points of the first one, of others in proportion to their length.
-    side
-        √area of `grey`, in pixels.
-    """
-
+    #: Share of each pixel that the leaf covers, 0 to 255; scaled so that √area ≈ `SIDE`; with an empty border.
     grey: NDArray[np.uint8]
+    #: Outer contours of the large components, largest first, counter-clockwise as seen on the picture, at equal arc
+    #: length: `CONTOUR_POINTS` points of the first one, of others in proportion to their length.
     contours: tuple[Points, ...]
+    #: √area of `grey`, in pixels.
     side: float
 
     @property

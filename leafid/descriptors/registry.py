@@ -20,25 +20,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """One vector of numbers that every leaf has.
+    """One vector of numbers that every leaf has."""
 
-    Attributes
-    ----------
-    name
-        As in recipes and on the command line.
-    source
-        Key in `SOURCES` of what the family is measured on; families of one source share its computation.
-    function
-        Measures the source: module and function in `leafid.descriptors`. The tuple ``X_NAMES`` beside ``measure_X``
-        names its values.
-    citation
-        The paper, and its DOI where it has one; empty where the measurement is common knowledge or leafid's own.
-    """
-
+    #: As in recipes and on the command line.
     name: str
     summary: str
+    #: Key in `SOURCES` of what the family is measured on; families of one source share its computation.
     source: str
+    #: Measures the source: module and function in `leafid.descriptors`. The tuple ``X_NAMES`` beside ``measure_X``
+    #: names its values.
     function: str
+    #: The paper, and its DOI where it has one; empty where the measurement is common knowledge or leafid's own.
     citation: str = ""
 
     @property

@@ -24,30 +24,21 @@ from leafid.runs.run import Run
 
 @dataclass(frozen=True, slots=True)
 class AverageKScores:
-    """The scores of a run's sets at one mean size.
+    """The scores of a run's sets at one mean size."""
 
-    Attributes
-    ----------
-    k : float
-        The mean size asked for.
-    threshold : float
-        The lowest score in a set.
-    fitted_size : float
-        The mean size of the sets that the threshold was fitted on; above `k` where scores are tied.
-    accuracy, macro_accuracy : float
-        Share of the pictures with the correct species in the set; the same for each species, then their mean.
-    size : float
-        Mean size of the sets.
-    empty_share : float
-        Share of the pictures with an empty set.
-    """
-
+    #: The mean size asked for.
     k: float
+    #: The lowest score in a set.
     threshold: float
+    #: The mean size of the sets that the threshold was fitted on; above `k` where scores are tied.
     fitted_size: float
+    #: `accuracy`, `macro_accuracy`: share of the pictures with the correct species in the set; the same for each
+    #: species, then their mean.
     accuracy: float
     macro_accuracy: float
+    #: Mean size of the sets.
     size: float
+    #: Share of the pictures with an empty set.
     empty_share: float
 
 

@@ -20,25 +20,17 @@ from leafid.runs.ground_truth import GroundTruth
 
 @dataclass(frozen=True, slots=True)
 class RunComparison:
-    """How a first run differs from a second.
+    """How a first run differs from a second."""
 
-    Attributes
-    ----------
-    first, second : str
-        The runs' names.
-    first_score, second_score : float
-    p, corrected_p : float
-        Two-sided, by paired randomisation; corrected by Holm's method for the number of pairs.
-    wins, ties, losses : int
-        Number of species, or other units, on which the first is better, as good, worse.
-    """
-
+    #: `first`, `second`: the runs' names.
     first: str
     second: str
     first_score: float
     second_score: float
+    #: `p`, `corrected_p`: two-sided, by paired randomisation; corrected by Holm's method for the number of pairs.
     p: float
     corrected_p: float
+    #: `wins`, `ties`, `losses`: number of species, or other units, on which the first is better, as good, worse.
     wins: int
     ties: int
     losses: int

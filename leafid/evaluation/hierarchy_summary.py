@@ -13,23 +13,15 @@ from leafid.metrics.taxonomy import Taxonomy
 
 @dataclass(frozen=True)
 class HierarchySummary:
-    """The errors of a run and the ranks of its answers.
+    """The errors of a run and the ranks of its answers."""
 
-    Attributes
-    ----------
-    errors : dict of str to float
-        Hierarchical error of each picture of the ground truth, sorted by picture; 1 where the run lacks it.
-    answered : dict of str to int
-        How many answers stop at each rank of the taxonomy, from the species up; last ``"*"``.
-    correct : dict of str to int
-        How many of those are correct as far as they go.
-    missing : int
-        Number of pictures that the run lacks.
-    """
-
+    #: Hierarchical error of each picture of the ground truth, sorted by picture; 1 where the run lacks it.
     errors: dict[str, float]
+    #: How many answers stop at each rank of the taxonomy, from the species up; last ``"*"``.
     answered: dict[str, int]
+    #: How many of those are correct as far as they go.
     correct: dict[str, int]
+    #: Number of pictures that the run lacks.
     missing: int
 
 

@@ -16,30 +16,20 @@ from leafid.runs.run import Run
 
 @dataclass(frozen=True, slots=True)
 class JudgedRun:
-    """What a run answers for each picture of the ground truth, in its order.
+    """What a run answers for each picture of the ground truth, in its order."""
 
-    Attributes
-    ----------
-    name : str
-        The run's.
-    rank : int32 (n,)
-        The rank of the correct species, from 1; 0 where the run doesn't name it.
-    size : int64 (n,)
-        How many species the run names.
-    covered : bool (n,)
-        Whether the run names any.
-    genus_correct, family_correct : bool (n,)
-        Whether the species of rank 1 is of the correct genus, family.
-    repeated : int
-        As the run's.
-    """
-
+    #: The run's.
     name: str
+    #: int32 (n,): the rank of the correct species, from 1; 0 where the run doesn't name it.
     rank: NDArray[np.int32]
+    #: int64 (n,): how many species the run names.
     size: NDArray[np.int64]
+    #: bool (n,): whether the run names any.
     covered: NDArray[np.bool_]
+    #: `genus_correct`, `family_correct`: bool (n,), whether the species of rank 1 is of the correct genus, family.
     genus_correct: NDArray[np.bool_]
     family_correct: NDArray[np.bool_]
+    #: As the run's.
     repeated: int = 0
 
     @property

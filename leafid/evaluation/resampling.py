@@ -25,21 +25,13 @@ _CELLS = 4_000_000
 
 @dataclass(frozen=True, slots=True)
 class Bootstrap:
-    """How to resample.
-
-    Attributes
-    ----------
-    resamples : int
-    confidence : float
-        In (0, 1): the share of resampled scores inside the interval.
-    seed : int
-    stream : tuple of int
-        Draws of one seed but different streams are independent.
-    """
+    """How to resample."""
 
     resamples: int = 1000
+    #: In (0, 1): the share of resampled scores inside the interval.
     confidence: float = 0.95
     seed: int = 0
+    #: Draws of one seed but different streams are independent.
     stream: tuple[int, ...] = ()
 
     def compute_interval(self, samples: ArrayLike) -> tuple[float, float]:

@@ -28,25 +28,19 @@ _NO_INTERVAL = (float("nan"), float("nan"))
 
 @dataclass(frozen=True)
 class GroupScores:
-    """A run's scores on some pictures of the ground truth.
+    """A run's scores on some pictures of the ground truth."""
 
-    Attributes
-    ----------
-    name : str
-        The acquisition type or group; `MEAN_OF_TYPES`, `ALL`.
-    pictures, plants, missing : int
-        How many pictures count, of how many plants, and how many of the group's pictures the run lacks.
-    scores : tuple of float
-        One for each metric; NaN where no picture counts, or where nothing could be correct.
-    intervals : tuple of (float, float)
-        The confidence interval of each score; NaN where there is none: not asked for, or no author has two plants.
-    """
-
+    #: The acquisition type or group; `MEAN_OF_TYPES`, `ALL`.
     name: str
+    #: `pictures`, `plants`, `missing`: how many pictures count, of how many plants, and how many of the group's
+    #: pictures the run lacks.
     pictures: int
     plants: int
     missing: int
+    #: One for each metric; NaN where no picture counts, or where nothing could be correct.
     scores: tuple[float, ...]
+    #: The confidence interval of each score; NaN where there is none: not asked for, or no
+    #: author has two plants.
     intervals: tuple[tuple[float, float], ...]
 
 

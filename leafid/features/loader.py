@@ -46,20 +46,13 @@ def pass_through(items: Iterable[T], total: int, caption: str) -> Iterator[T]:
 
 @dataclass(frozen=True)
 class _Source:
-    """What is computed from pictures and cached; picklable, as workers get it.
+    """What is computed from pictures and cached; picklable, as workers get it."""
 
-    Attributes
-    ----------
-    keys
-        Everything but the picture that decides a value, by its name.
-    longest_side
-        Pictures are reduced to it when they are read, in pixels.
-    compute
-        ``compute(image, picture, names)`` returns the values with these names.
-    """
-
+    #: Everything but the picture that decides a value, by its name.
     keys: dict[str, str]
+    #: Pictures are reduced to it when they are read, in pixels.
     longest_side: int
+    #: ``compute(image, picture, names)`` returns the values with these names.
     compute: Callable[[np.ndarray, Picture, Sequence[str]], NamedArrays]
 
 
@@ -78,23 +71,15 @@ class _Lookup:
 
 @dataclass
 class FeatureLoader:
-    """Loads features; a command has one.
+    """Loads features; a command has one."""
 
-    Attributes
-    ----------
-    cache
-        None: everything is computed.
-    jobs
-        Worker processes; the results don't depend on it.
-    progress
-        ``progress(items, total, caption)`` passes the items on.
-    unreadable
-        Pictures that could not be read so far, with the message.
-    """
-
+    #: None: everything is computed.
     cache: FeatureCache | None = None
+    #: Worker processes; the results don't depend on it.
     jobs: int = 1
+    #: ``progress(items, total, caption)`` passes the items on.
     progress: Progress = pass_through
+    #: Pictures that could not be read so far, with the message.
     unreadable: dict[Path, str] = field(default_factory=dict)
     _hash_file: Callable[[Path], str] = field(default_factory=lambda: lru_cache(_REMEMBERED_HASHES)(hash_file))
 

@@ -30,25 +30,16 @@ _BATCH_SIZE = 256
 
 @dataclass(frozen=True)
 class FoldAnswers:
-    """Answers to one fold's test pictures of one type.
-
-    Attributes
-    ----------
-    type : AcquisitionType
-    seed, fold : int
-    held_out : HeldOutAnswers
-        Visual probabilities alone.
-    context : Context or None
-        The prior of place and day learned from the fold's training part, if asked for.
-    with_context : HeldOutAnswers or None
-        The same pictures with the prior applied.
-    """
+    """Answers to one fold's test pictures of one type."""
 
     type: AcquisitionType
     seed: int
     fold: int
+    #: Visual probabilities alone.
     held_out: HeldOutAnswers
+    #: The prior of place and day learned from the fold's training part, if asked for.
     context: Context | None = None
+    #: The same pictures with the prior applied.
     with_context: HeldOutAnswers | None = None
 
 

@@ -21,32 +21,22 @@ class Identifier:
 
     `leafid.identification.fitting.fit_identifiers` makes one from pictures, `leafid.identification.modelfile` from a
     file.
-
-    Attributes
-    ----------
-    recipe : Recipe
-    species : tuple of str
-        Sorted; the columns of all probabilities.
-    extractor : FeatureExtractor
-    scorers : mapping of str to LinearScorer
-        By the expert's name.
-    weights : float64 (n_experts,)
-        Fusion weights in the recipe's order of experts.
-    seed, n_pictures, n_plants : int
-        Seed of the training, and the numbers of its pictures and plants.
-    rejection : Rejection or None
-        Tells known species from unknown ones, and leaves from other pictures; None where there were too few species to
-        learn that from.
     """
 
     recipe: Recipe
+    #: Sorted; the columns of all probabilities.
     species: tuple[str, ...]
     extractor: FeatureExtractor
+    #: By the expert's name.
     scorers: Mapping[str, LinearScorer]
+    #: float64 (n_experts,): fusion weights in the recipe's order of experts.
     weights: np.ndarray
+    #: `seed`, `n_pictures`, `n_plants`: seed of the training, and the numbers of its pictures and plants.
     seed: int = 0
     n_pictures: int = 0
     n_plants: int = 0
+    #: Tells known species from unknown ones, and leaves from other pictures; None where there were too few species to
+    #: learn that from.
     rejection: Rejection | None = None
 
     @property

@@ -38,32 +38,21 @@ class Model:
 
     `leafid.identification.training.train` makes one from pictures, `leafid.identification.modelfile.read_model` reads
     one from a file.
-
-    Attributes
-    ----------
-    identifiers : dict of AcquisitionType to Identifier
-    recogniser : TypeRecogniser or None
-        None in a model of a single type.
-    species : dict of str to SpeciesInfo
-    fingerprint : str
-        Of the training pictures.
-    scores : dict of str to dict
-        `leafid.classifiers.held_out.held_out_scores` of the training, by type.
-    thresholds : dict of AcquisitionType to Thresholds
-        Without a type that no species had two plants to learn from.
-    contexts : dict of AcquisitionType to Context
-        Priors of place and day; empty in files of older programs.
-    type_recognition : float or None
-        Share of held-out pictures whose type the recogniser told correctly; None where this could not be measured.
     """
 
     identifiers: dict[AcquisitionType, Identifier]
+    #: None in a model of a single type.
     recogniser: TypeRecogniser | None = None
     species: dict[str, SpeciesInfo] = field(default_factory=dict)
+    #: Of the training pictures.
     fingerprint: str = ""
+    #: `leafid.classifiers.held_out.held_out_scores` of the training, by type.
     scores: dict[str, dict[str, float]] = field(default_factory=dict)
+    #: Without a type that no species had two plants to learn from.
     thresholds: dict[AcquisitionType, Thresholds] = field(default_factory=dict)
+    #: Priors of place and day; empty in files of older programs.
     contexts: dict[AcquisitionType, Context] = field(default_factory=dict)
+    #: Share of held-out pictures whose type the recogniser told correctly; None where this could not be measured.
     type_recognition: float | None = None
 
     def identify(

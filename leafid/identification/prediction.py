@@ -34,32 +34,23 @@ BATCH_SIZE = 256
 
 @dataclass(frozen=True)
 class Answer:
-    """What a model says about a picture.
+    """What a model says about a picture."""
 
-    Attributes
-    ----------
-    picture : Picture
-        With the acquisition type that it was identified as.
-    ranking : list of (str, float)
-        All species with their probabilities, rounded down to nine digits: the most probable first, equally probable
-        ones in alphabetical order.
-    confidence : float
-        Confidence of the segmentation, from 0 to 1. 0: no leaf was found, and all species are equally probable.
-    leaf, known : float or None
-        Probability that the picture shows a leaf, and that a leaf is of a species that the model knows; those of the
-        ranking hold if it is. None where the model has not learned to tell.
-    verdict : {"species", "unknown", "no-leaf", "unreadable"}
-        Whether the model names a species, or rejects the picture: as a leaf of an unknown species, or as no leaf.
-    problem : str or None
-        Why the picture can't be read; its ranking is empty then.
-    """
-
+    #: With the acquisition type that it was identified as.
     picture: Picture
+    #: All species with their probabilities, rounded down to nine digits: the most probable first,
+    #: equally probable ones in alphabetical order.
     ranking: list[tuple[str, float]]
+    #: Confidence of the segmentation, from 0 to 1. 0: no leaf was found, and all species are equally probable.
     confidence: float
+    #: `leaf`, `known`: probability that the picture shows a leaf, and that a leaf is of a species that the model knows;
+    #: those of the ranking hold if it is. None where the model has not learned to tell.
     leaf: float | None = None
     known: float | None = None
+    #: One of {"species", "unknown", "no-leaf", "unreadable"}: whether the model names a species, or rejects the
+    #: picture: as a leaf of an unknown species, or as no leaf.
     verdict: Verdict = "species"
+    #: Why the picture can't be read; its ranking is empty then.
     problem: str | None = None
 
     @property
@@ -75,20 +66,13 @@ class Answer:
 
 @dataclass(frozen=True)
 class AnswerBatch:
-    """Answers to consecutive pictures.
+    """Answers to consecutive pictures."""
 
-    Attributes
-    ----------
-    answers : list of Answer
-        In the order of the pictures, without those that can't be read.
-    unreadable : dict of Path to str
-        An error message for each picture that can't be read.
-    n_pictures : int
-        Readable or not.
-    """
-
+    #: In the order of the pictures, without those that can't be read.
     answers: list[Answer]
+    #: An error message for each picture that can't be read.
     unreadable: dict[Path, str]
+    #: Readable or not.
     n_pictures: int
 
 

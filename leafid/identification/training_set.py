@@ -25,26 +25,17 @@ MAX_COMPOSITED_PER_PLANT = 8
 
 @dataclass(frozen=True)
 class TrainingSet:
-    """What the rows of the training vectors are: first one for each picture, then one for each augmented picture.
+    """What the rows of the training vectors are: first one for each picture, then one for each augmented picture."""
 
-    Attributes
-    ----------
-    pictures : list of Picture
-        Those that could be read.
-    confidence : float64 (n_pictures,)
-        Confidence of the segmentation.
-    picture_indices : int (n_rows,)
-        The picture of each row.
-    augmentations : int (n_rows,)
-        0: the picture as it is; from 1: the recipe's jittered pictures, then its composited photos.
-    relative_weights : float64 (n_rows,)
-        Weight of a row divided by that of the picture as it is.
-    """
-
+    #: Those that could be read.
     pictures: list[Picture]
+    #: float64 (n_pictures,): confidence of the segmentation.
     confidence: np.ndarray
+    #: int (n_rows,): the picture of each row.
     picture_indices: np.ndarray
+    #: int (n_rows,): 0: the picture as it is; from 1: the recipe's jittered pictures, then its composited photos.
     augmentations: np.ndarray
+    #: float64 (n_rows,): weight of a row divided by that of the picture as it is.
     relative_weights: np.ndarray
 
     def find_rows(self, pictures: np.ndarray) -> np.ndarray:

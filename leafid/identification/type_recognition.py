@@ -15,17 +15,11 @@ from leafid.images import read_image
 
 @dataclass(frozen=True)
 class TypeRecognition:
-    """The recogniser of a model, and the types that the model identifies: it recognises no other.
+    """The recogniser of a model, and the types that the model identifies: it recognises no other."""
 
-    Attributes
-    ----------
-    types : tuple of AcquisitionType
-        At least one.
-    recogniser : TypeRecogniser or None
-        None where training saw a single type, which every picture then is taken for.
-    """
-
+    #: At least one.
     types: tuple[AcquisitionType, ...]
+    #: None where training saw a single type, which every picture then is taken for.
     recogniser: TypeRecogniser | None
 
     def recognise_features(self, features: np.ndarray) -> AcquisitionType:

@@ -209,26 +209,18 @@ def compute_weights(average: str, authors: ArrayLike, plants: ArrayLike) -> NDAr
 
 @dataclass(frozen=True)
 class PlantMetric(Metric):
-    """A metric of the plant task: a score for each picture, and how the pictures are averaged.
+    """A metric of the plant task: a score for each picture, and how the pictures are averaged."""
 
-    Attributes
-    ----------
-    compute : callable
-        From the ranks, authors and plants of pictures to a float.
-    score_pictures : callable
-        Ranks of the correct taxon, int (n,), to scores, float64 (n,) in [0, 1].
-    average : {"S", "plants", "pictures"}
-        See `AVERAGES`.
-    level : {"species", "genus", "family"}
-        What has to be correct.
-    """
-
+    #: From the ranks, authors and plants of pictures to a float.
     compute: Callable[..., float] = field(init=False, repr=False, compare=False)
     _: KW_ONLY
     citation: str = "Goëau et al., ImageCLEF 2011 plant task"
     command: str = "evaluate"
+    #: Ranks of the correct taxon, int (n,), to scores, float64 (n,) in [0, 1].
     score_pictures: Callable[[ArrayLike], NDArray[np.float64]] = top_k_scores
+    #: One of {"S", "plants", "pictures"}: see `AVERAGES`.
     average: str = "pictures"
+    #: One of {"species", "genus", "family"}: what has to be correct.
     level: str = "species"
 
     def __post_init__(self) -> None:

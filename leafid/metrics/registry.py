@@ -9,36 +9,24 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Metric:
-    """One way to judge a run. A module that implements metrics lists them as ``METRICS``.
+    """One way to judge a run. A module that implements metrics lists them as ``METRICS``."""
 
-    Attributes
-    ----------
-    name : str
-        Unique among all metrics; options take it.
-    summary : str
-        What it measures, in one line.
-    compute : callable
-        The function that computes it.
-    citation : str
-        Where it is defined.
-    command : str
-        The command, with its options, that prints it; empty where none does.
-    column : str
-        Its heading in that command's table, by default its name. K stands for a number.
-    higher_is_better : bool
-        True for a score, False for an error.
-    range : tuple of float
-        The least and the greatest value that it can take; an end may be infinite.
-    """
-
+    #: Unique among all metrics; options take it.
     name: str
+    #: What it measures, in one line.
     summary: str
+    #: The function that computes it.
     compute: Callable[..., Any]
     _: KW_ONLY
+    #: Where it is defined.
     citation: str
+    #: The command, with its options, that prints it; empty where none does.
     command: str
+    #: Its heading in that command's table, by default its name. K stands for a number.
     column: str = ""
+    #: True for a score, False for an error.
     higher_is_better: bool = True
+    #: The least and the greatest value that it can take; an end may be infinite.
     range: tuple[float, float] = (0.0, 1.0)
 
     def __post_init__(self) -> None:

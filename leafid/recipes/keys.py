@@ -12,23 +12,15 @@ from leafid.errors import LeafidError
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """What a recipe key takes.
+    """What a recipe key takes."""
 
-    Attributes
-    ----------
-    help
-        For docs/formats.md, in Markdown.
-    parse
-        Checks and converts a value from TOML; raises `LeafidError` with what was expected and what was found.
-    name
-        In the recipe, where the field has another name.
-    default
-        How the default is documented, where it is not the field's own.
-    """
-
+    #: For docs/formats.md, in Markdown.
     help: str
+    #: Checks and converts a value from TOML; raises `LeafidError` with what was expected and what was found.
     parse: Callable[[Any], Any]
+    #: In the recipe, where the field has another name.
     name: str = ""
+    #: How the default is documented, where it is not the field's own.
     default: str = ""
 
 

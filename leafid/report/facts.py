@@ -17,19 +17,13 @@ from leafid.runs.run import Run
 
 @dataclass(frozen=True)
 class TopPredictions:
-    """The species of rank 1 of each picture of the ground truth, in its order.
+    """The species of rank 1 of each picture of the ground truth, in its order."""
 
-    Attributes
-    ----------
-    species : tuple of (str or None)
-        None where the run lacks the picture.
-    score : float64 (n,)
-        Its score; NaN where there is none.
-    correct : bool (n,)
-    """
-
+    #: None where the run lacks the picture.
     species: tuple[str | None, ...]
+    #: float64 (n,): its score; NaN where there is none.
     score: NDArray[np.float64]
+    #: bool (n,).
     correct: NDArray[np.bool_]
 
     @property
@@ -41,61 +35,40 @@ class TopPredictions:
 
 @dataclass(frozen=True)
 class Confusion:
-    """A species that was taken for another.
-
-    Attributes
-    ----------
-    species, predicted : str
-    pictures : tuple of str
-        The pictures, the most confident predictions first.
-    share : float
-        Of all pictures of the species.
-    """
+    """A species that was taken for another."""
 
     species: str
     predicted: str
+    #: The pictures, the most confident predictions first.
     pictures: tuple[str, ...]
+    #: Of all pictures of the species.
     share: float
 
 
 @dataclass(frozen=True)
 class SpeciesScores:
-    """A run's scores on one species.
-
-    Attributes
-    ----------
-    species : str
-    pictures : int
-    top_1, top_5 : float
-        Shares of its pictures with the species at rank 1, and among the first five.
-    taken_for : str or None
-        Its most frequent confusion.
-    """
+    """A run's scores on one species."""
 
     species: str
     pictures: int
+    #: `top_1`, `top_5`: shares of its pictures with the species at rank 1, and among the first five.
     top_1: float
     top_5: float
+    #: Its most frequent confusion.
     taken_for: str | None
 
 
 @dataclass(frozen=True)
 class ReliabilityCurve:
-    """How often predictions of about the same probability are correct.
+    """How often predictions of about the same probability are correct."""
 
-    Attributes
-    ----------
-    probability, accuracy : float64 (m,)
-        Mean probability and share of correct predictions of each bin that isn't empty.
-    count : int64 (m,)
-        Number of predictions in the bin.
-    error : float
-        The expected calibration error: the mean of ``|probability - accuracy|`` over predictions, in [0, 1].
-    """
-
+    #: `probability`, `accuracy`: float64 (m,), mean probability and share of correct predictions of each bin that isn't
+    #: empty.
     probability: NDArray[np.float64]
     accuracy: NDArray[np.float64]
+    #: int64 (m,): number of predictions in the bin.
     count: NDArray[np.intp]
+    #: The expected calibration error: the mean of ``|probability - accuracy|`` over predictions, in [0, 1].
     error: float
 
 

@@ -23,21 +23,13 @@ from leafid.runs.ground_truth import GroundTruth
 
 @dataclass(frozen=True)
 class TableOptions:
-    """What the tables of scores show.
-
-    Attributes
-    ----------
-    metrics : sequence of PlantMetric
-    leave_out_missing : bool
-        As the official scorer does.
-    bootstrap : Bootstrap
-    intervals : {"S", "all", "none"}
-        The scores that are shown with confidence intervals.
-    """
+    """What the tables of scores show."""
 
     metrics: Sequence[PlantMetric]
+    #: As the official scorer does.
     leave_out_missing: bool = False
     bootstrap: Bootstrap = field(default_factory=Bootstrap)
+    #: One of {"S", "all", "none"}: the scores that are shown with confidence intervals.
     intervals: str = "S"
 
     def has_interval(self, metric: PlantMetric) -> bool:

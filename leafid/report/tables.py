@@ -24,22 +24,14 @@ _TABULATE = {"text": "simple", "markdown": "github", "latex": "latex_booktabs"}
 
 @dataclass(frozen=True)
 class Table:
-    """A titled table.
-
-    Attributes
-    ----------
-    title : str
-    columns : sequence of str
-        Headings, each once.
-    rows : sequence of sequences
-        Cells, as many as columns: text, numbers, or None for an empty one.
-    notes : sequence of str
-        What a reader has to know as well: seeds, what was left out.
-    """
+    """A titled table."""
 
     title: str
+    #: Headings, each once.
     columns: Sequence[str]
+    #: Cells, as many as columns: text, numbers, or None for an empty one.
     rows: Sequence[Sequence[Cell]]
+    #: What a reader has to know as well: seeds, what was left out.
     notes: Sequence[str] = ()
 
     def __post_init__(self) -> None:

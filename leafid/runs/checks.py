@@ -28,22 +28,14 @@ Problem = tuple[int, str]
 
 @dataclass(frozen=True)
 class KnownNames:
-    """The names that a run may use.
-
-    Attributes
-    ----------
-    pictures : frozenset of str
-    species : frozenset of str
-    complete : bool
-        Whether there can be no other species. Where only a test set is known, a well-formed name that it lacks may be
-        another species of the training set, and is accepted unless it looks misspelt.
-    identifiers : mapping of str to str
-        The species of each identifier that a run may use in place of the name.
-    """
+    """The names that a run may use."""
 
     pictures: frozenset[str]
     species: frozenset[str]
+    #: Whether there can be no other species. Where only a test set is known, a well-formed name that it lacks may be
+    #: another species of the training set, and is accepted unless it looks misspelt.
     complete: bool = True
+    #: The species of each identifier that a run may use in place of the name.
     identifiers: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property

@@ -24,33 +24,23 @@ UNKNOWN = "unknown"
 
 @dataclass(frozen=True)
 class GroundTruth:
-    """The labelled pictures, sorted by name; every column has one entry for each picture.
+    """The labelled pictures, sorted by name; every column has one entry for each picture."""
 
-    Attributes
-    ----------
-    pictures : tuple of str
-        File names, each once.
-    species, genus, family : tuple of str
-        The correct answer and the taxa above it.
-    type : tuple of str
-        ``scan``, ``scan-like``, ``photo``.
-    author, plant, content : tuple of str
-        A picture without plant is a plant of its own.
-    known : KnownNames
-        The names that a run may use.
-    family_of : mapping of str to str
-        The family of each known genus.
-    """
-
+    #: File names, each once.
     pictures: tuple[str, ...]
+    #: `species`, `genus`, `family`: the correct answer and the taxa above it.
     species: tuple[str, ...]
     genus: tuple[str, ...]
     family: tuple[str, ...]
+    #: ``scan``, ``scan-like``, ``photo``.
     type: tuple[str, ...]
+    #: `author`, `plant`, `content`: a picture without plant is a plant of its own.
     author: tuple[str, ...]
     plant: tuple[str, ...]
     content: tuple[str, ...]
+    #: The names that a run may use.
     known: KnownNames
+    #: The family of each known genus.
     family_of: Mapping[str, str]
 
     def __len__(self) -> int:

@@ -24,32 +24,24 @@ class Run:
     """All predictions of a run file, in columns of one length, sorted by picture, rank and line.
 
     Columns instead of objects: a run of a million lines takes some 20 MB.
-
-    Attributes
-    ----------
-    name : str
-        The run's file name.
-    pictures, species : tuple of str
-        The distinct names, sorted.
-    picture_index, species_index : int32 (N,)
-        Each prediction's picture and species, as indices into `pictures` and `species`.
-    rank : int32 (N,)
-    score : float64 (N,)
-        Finite; higher is more confident.
-    line : int32 (N,)
-        The 1-based line in the file.
-    repeated : int
-        How many lines were left out because a later one has the same picture and rank; see `read_run`.
     """
 
+    #: The run's file name.
     name: str
+    #: `pictures`, `species`: the distinct names, sorted.
     pictures: tuple[str, ...]
     species: tuple[str, ...]
+    #: `picture_index`, `species_index`: int32 (N,), each prediction's picture and species, as indices into `pictures`
+    #: and `species`.
     picture_index: NDArray[np.int32]
     species_index: NDArray[np.int32]
+    #: int32 (N,).
     rank: NDArray[np.int32]
+    #: float64 (N,): finite; higher is more confident.
     score: NDArray[np.float64]
+    #: int32 (N,): the 1-based line in the file.
     line: NDArray[np.int32]
+    #: How many lines were left out because a later one has the same picture and rank; see `read_run`.
     repeated: int = 0
 
     def __len__(self) -> int:

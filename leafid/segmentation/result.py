@@ -18,27 +18,18 @@ Value = TypeVar("Value", bound=np.generic)
 
 @dataclass(frozen=True, slots=True)
 class Segmentation:
-    """The leaf of one picture.
+    """The leaf of one picture."""
 
-    Attributes
-    ----------
-    mask
-        The whole leaf with its petiole; all False where no leaf was found.
-    blade
-        The mask without the petiole; empty only where the mask is.
-    confidence
-        That the mask is one leaf, cut out well; from 0 (no leaf found) to 1.
-    box
-        ``(row0, row1, col0, col1)`` of the mask, ends exclusive; all 0 for an empty mask.
-    coverage
-        Position of the edge between the pixels, (H, W), for a small picture on a sheet: above 127 inside the mask, 255
-        well inside, 0 well outside. The mask of an enlarged picture is where the enlarged coverage exceeds 127.
-    """
-
+    #: The whole leaf with its petiole; all False where no leaf was found.
     mask: Mask
+    #: The mask without the petiole; empty only where the mask is.
     blade: Mask
+    #: That the mask is one leaf, cut out well; from 0 (no leaf found) to 1.
     confidence: float
+    #: ``(row0, row1, col0, col1)`` of the mask, ends exclusive; all 0 for an empty mask.
     box: tuple[int, int, int, int]
+    #: Position of the edge between the pixels, (H, W), for a small picture on a sheet: above 127 inside the mask, 255
+    #: well inside, 0 well outside. The mask of an enlarged picture is where the enlarged coverage exceeds 127.
     coverage: NDArray[np.uint8] | None = None
 
     @property

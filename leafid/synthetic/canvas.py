@@ -18,52 +18,34 @@ _SHEETS = ((230, 236, 238), (196, 220, 236), (226, 218, 212), (176, 184, 190), (
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """A painted leaf, to be laid onto a canvas.
+    """A painted leaf, to be laid onto a canvas."""
 
-    Attributes
-    ----------
-    row, col : int
-        Position of its upper left corner in the canvas; it lies inside the canvas.
-    colour : ndarray, shape (rows, cols, 3), float32
-        0 to 255.
-    alpha : ndarray, shape (rows, cols), float32
-        Share of each pixel that the leaf covers.
-    """
-
+    #: `row`, `col`: position of its upper left corner in the canvas; it lies inside the canvas.
     row: int
     col: int
+    #: Shape (rows, cols, 3), float32: 0 to 255.
     colour: Canvas
+    #: Shape (rows, cols), float32: share of each pixel that the leaf covers.
     alpha: npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
 class Camera:
-    """How an author takes pictures: all pictures of one author have it in common.
+    """How an author takes pictures: all pictures of one author have it in common."""
 
-    Attributes
-    ----------
-    white : int
-        Grey level of the scanner's lid.
-    sheet : Colour
-        Of the sheet that leaves are laid on.
-    warmth : float
-        Relative gain of red and loss of blue.
-    noise : float
-        Standard deviation in grey levels.
-    light : float
-        Direction that the light comes from, in radians (0 from the right, π/2 from below).
-    hardness : float
-        Of the light on the sheet: 0 an overcast sky, 1 the sun.
-    quality : int
-        Of the JPEG files, 0 to 100.
-    """
-
+    #: Grey level of the scanner's lid.
     white: int
+    #: Of the sheet that leaves are laid on.
     sheet: Colour
+    #: Relative gain of red and loss of blue.
     warmth: float
+    #: Standard deviation in grey levels.
     noise: float
+    #: Direction that the light comes from, in radians (0 from the right, π/2 from below).
     light: float
+    #: Of the light on the sheet: 0 an overcast sky, 1 the sun.
     hardness: float
+    #: Of the JPEG files, 0 to 100.
     quality: int
 
 

@@ -24,24 +24,17 @@ _MARGIN = 2
 
 @dataclass(frozen=True, slots=True)
 class Appearance:
-    """Colours of one leaf (blue, green, red), and the light on it.
-
-    Attributes
-    ----------
-    contrast, relief : float
-        Of the veins, 0 to 1.
-    light : float
-        Direction that the light comes from, in radians (0 from the right, π/2 from below).
-    hardness : float
-        Of the light: 0 a scanner's lamp, 1 the sun.
-    """
+    """Colours of one leaf (blue, green, red), and the light on it."""
 
     blade: npt.NDArray[np.float64]
     vein: npt.NDArray[np.float64]
     stalk: npt.NDArray[np.float64]
+    #: `contrast`, `relief`: of the veins, 0 to 1.
     contrast: float
     relief: float
+    #: Direction that the light comes from, in radians (0 from the right, π/2 from below).
     light: float
+    #: Of the light: 0 a scanner's lamp, 1 the sun.
     hardness: float
 
 

@@ -47,26 +47,20 @@ AUTHORS = (
 class Settings:
     """What to draw; the same settings give the same bytes.
 
-    Attributes
-    ----------
-    n_species : int, default 12
-        From the top of the catalogue.
-    test_plants : int, default 1
-        Number of test plants among the plants of a species.
-    max_side : int, default 800
-        Longest side of the pictures, in pixels.
-
     Raises
     ------
     UsageError
         If a number is out of its range.
     """
 
+    #: From the top of the catalogue.
     n_species: int = 12
     plants_per_species: int = 5
+    #: Number of test plants among the plants of a species.
     test_plants: int = 1
     pictures_per_plant_and_type: int = 2
     types: tuple[AcquisitionType, ...] = tuple(AcquisitionType)
+    #: Longest side of the pictures, in pixels.
     max_side: int = 800
     seed: int = 0
 
@@ -87,33 +81,22 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class PlannedPicture:
-    """One picture to draw.
+    """One picture to draw."""
 
-    Attributes
-    ----------
-    number : int
-        The picture is ``<number>.jpg``; numbers don't reveal the species.
-    part : {"train", "test"}
-    species : int
-        Index into the catalogue.
-    plant : int
-        From 1, over all species.
-    author : int
-        Index into `AUTHORS`.
-    autumn : float
-        0 summer, 1 full autumn colour, 2 dead leaves.
-    latitude, longitude : float
-        In degrees.
-    """
-
+    #: The picture is ``<number>.jpg``; numbers don't reveal the species.
     number: int
     part: str
+    #: Index into the catalogue.
     species: int
+    #: From 1, over all species.
     plant: int
     type: AcquisitionType
+    #: Index into `AUTHORS`.
     author: int
     taken: datetime
+    #: 0 summer, 1 full autumn colour, 2 dead leaves.
     autumn: float
+    #: `latitude`, `longitude`: in degrees.
     latitude: float
     longitude: float
 

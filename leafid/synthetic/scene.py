@@ -25,22 +25,14 @@ _LEAF_VARIATION = 0.6
 
 @dataclass(frozen=True, slots=True)
 class DrawnPicture:
-    """A drawn picture.
+    """A drawn picture."""
 
-    Attributes
-    ----------
-    image : ndarray, shape (rows, cols, 3), uint8
-        Blue, green, red.
-    mask : ndarray, shape (rows, cols), bool
-        The leaf with its petiole; in a photo, all leaves in the foreground.
-    content : Content
-    quality : int
-        The JPEG quality of the author's camera.
-    """
-
+    #: Shape (rows, cols, 3), uint8: blue, green, red.
     image: npt.NDArray[np.uint8]
+    #: Shape (rows, cols), bool: the leaf with its petiole; in a photo, all leaves in the foreground.
     mask: npt.NDArray[np.bool_]
     content: Content
+    #: The JPEG quality of the author's camera.
     quality: int
 
 

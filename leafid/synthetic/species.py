@@ -53,130 +53,89 @@ class Outline:
     """The contour of one blade; lengths are relative to the blade's length from stalk to tip.
 
     Half the width at height t (0 at the stalk, 1 at the tip) is proportional to ``t**base * (1 - t)**tip``.
-
-    Attributes
-    ----------
-    width : float
-        Largest width of the blade, or of one lobe of a palmate blade; the opening angle of a fan, in radians.
-    base, tip : float
-        0.5 is round, 1 a wedge, more is drawn out.
-    cordate : float
-        Distance by which the base hangs below the end of the stalk: 0.15 is a heart.
-    drip : float
-        Length of the narrow point at the tip.
-    asymmetry : float
-        Relative difference between the widths of the two sides.
-    lobes : int
-        Lobes of one side (pinnate) or of the whole blade (palmate).
-    lobe_depth : float
-        Depth of the sinuses between pinnate lobes relative to the half width, or of a fan's middle notch relative to
-        its radius.
-    lobe_point : float
-        0 for rounded pinnate lobes, 1 for pointed ones.
-    lobe_spread : float
-        Angle between neighbouring palmate lobes, in degrees.
-    lobe_falloff : float
-        Relative decrease in length from one palmate lobe to the next outer one.
-    lobe_teeth : float
-        Angle between a palmate lobe's axis and the large tooth on either side of it, in degrees; 0 for none.
-    web : float
-        Minimum distance of a palmate blade's contour from the end of the stalk, between its lobes.
-    teeth : int
-        Teeth of one side.
-    tooth_depth : float
-    tooth_sharpness : float
-        0.5 is scalloped, 1 a saw, more is spiny.
-    tooth_start : float
-        Share of the side, from the stalk on, without teeth.
-    double_teeth : bool
-        Whether the teeth carry smaller teeth.
-    wave : float
-        Relative amplitude of the margin's undulation.
     """
 
+    #: Largest width of the blade, or of one lobe of a palmate blade; the opening angle of a fan, in radians.
     width: float
+    #: `base`, `tip`: 0.5 is round, 1 a wedge, more is drawn out.
     base: float
     tip: float
+    #: Distance by which the base hangs below the end of the stalk: 0.15 is a heart.
     cordate: float = 0.0
+    #: Length of the narrow point at the tip.
     drip: float = 0.0
+    #: Relative difference between the widths of the two sides.
     asymmetry: float = 0.0
     lobing: Lobing = Lobing.NONE
+    #: Lobes of one side (pinnate) or of the whole blade (palmate).
     lobes: int = 0
+    #: Depth of the sinuses between pinnate lobes relative to the half width, or of a fan's middle notch relative to its
+    #: radius.
     lobe_depth: float = 0.0
+    #: 0 for rounded pinnate lobes, 1 for pointed ones.
     lobe_point: float = 0.0
+    #: Angle between neighbouring palmate lobes, in degrees.
     lobe_spread: float = 0.0
+    #: Relative decrease in length from one palmate lobe to the next outer one.
     lobe_falloff: float = 0.0
+    #: Angle between a palmate lobe's axis and the large tooth on either side of it, in degrees; 0 for none.
     lobe_teeth: float = 0.0
+    #: Minimum distance of a palmate blade's contour from the end of the stalk, between its lobes.
     web: float = 0.0
+    #: Teeth of one side.
     teeth: int = 0
     tooth_depth: float = 0.0
+    #: 0.5 is scalloped, 1 a saw, more is spiny.
     tooth_sharpness: float = 1.0
+    #: Share of the side, from the stalk on, without teeth.
     tooth_start: float = 0.12
+    #: Whether the teeth carry smaller teeth.
     double_teeth: bool = False
+    #: Relative amplitude of the margin's undulation.
     wave: float = 0.015
 
 
 @dataclass(frozen=True, slots=True)
 class Venation:
-    """The veins of one blade.
+    """The veins of one blade."""
 
-    Attributes
-    ----------
-    pairs : int
-        Pairs of side veins; for a fan, the number of veins.
-    angle : float
-        Angle between a side vein and the midrib at the middle of the blade, in degrees.
-    contrast : float
-        Visibility of the veins' colour, 0 to 1.
-    relief : float
-        Depth of the veins in the blade, 0 to 1.
-    """
-
+    #: Pairs of side veins; for a fan, the number of veins.
     pairs: int = 7
+    #: Angle between a side vein and the midrib at the middle of the blade, in degrees.
     angle: float = 50.0
+    #: Visibility of the veins' colour, 0 to 1.
     contrast: float = 0.5
+    #: Depth of the veins in the blade, 0 to 1.
     relief: float = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class LeafSpecies:
-    """A species as it can be drawn; a plant or a leaf is a variation of it.
-
-    Attributes
-    ----------
-    clades : tuple of str
-        Three names, from the widest to the narrowest.
-    outline, venation
-        Of the blade, or of each leaflet.
-    leaflets : int
-        Pairs of leaflets (pinnate), or their number (palmate).
-    leaflet_length : float
-        Relative to the whole leaf (pinnate).
-    leaflet_angle : float
-        Angle between leaflet and rachis (pinnate) or between neighbouring leaflets (palmate), in degrees.
-    petiole_length, petiole_width : float
-        Relative to the length of the leaf without its petiole.
-    upper : Colour
-        Of the upper side of a green leaf.
-    autumn : Colour or None
-        Of an old leaf; None for an evergreen.
-    """
+    """A species as it can be drawn; a plant or a leaf is a variation of it."""
 
     genus: str
     epithet: str
     family: str
     order: str
+    #: Three names, from the widest to the narrowest.
     clades: tuple[str, str, str]
     vernacular: str
+    #: `outline`, `venation`: of the blade, or of each leaflet.
     outline: Outline
     venation: Venation = Venation()
     arrangement: Arrangement = Arrangement.SIMPLE
+    #: Pairs of leaflets (pinnate), or their number (palmate).
     leaflets: int = 0
+    #: Relative to the whole leaf (pinnate).
     leaflet_length: float = 0.3
+    #: Angle between leaflet and rachis (pinnate) or between neighbouring leaflets (palmate), in degrees.
     leaflet_angle: float = 60.0
+    #: `petiole_length`, `petiole_width`: relative to the length of the leaf without its petiole.
     petiole_length: float = 0.2
     petiole_width: float = 0.02
+    #: Of the upper side of a green leaf.
     upper: Colour = (30, 85, 50)
+    #: Of an old leaf; None for an evergreen.
     autumn: Colour | None = None
     vein: Colour = (95, 150, 130)
     stalk: Colour = (70, 120, 105)

@@ -38,19 +38,13 @@ Progress = Callable[[Iterator[int], int], Iterator[int]]
 
 @dataclass(frozen=True, slots=True)
 class WrittenCollection:
-    """What was written.
-
-    Attributes
-    ----------
-    n_bytes : int
-        Of the pictures.
-    n_resumed : int
-        Pictures that an interrupted call had already written.
-    """
+    """What was written."""
 
     folder: Path
     pictures: tuple[PlannedPicture, ...]
+    #: Of the pictures.
     n_bytes: int
+    #: Pictures that an interrupted call had already written.
     n_resumed: int
 
 

@@ -10,19 +10,13 @@ import numpy as np
 
 @dataclass(frozen=True, slots=True)
 class LocalFeatures:
-    """Descriptors of many patches.
+    """Descriptors of many patches."""
 
-    Attributes
-    ----------
-    descriptors : float32 (n, d)
-    positions : float32 (n, 2)
-        Row and column of each patch's centre, relative to the picture's rows and columns, in [0, 1].
-    scales : float32 (n,)
-        Binary logarithm of the patch's side relative to the picture's longest side.
-    """
-
+    #: float32 (n, d).
     descriptors: np.ndarray
+    #: float32 (n, 2): row and column of each patch's centre, relative to the picture's rows and columns, in [0, 1].
     positions: np.ndarray
+    #: float32 (n,): binary logarithm of the patch's side relative to the picture's longest side.
     scales: np.ndarray
 
     def __len__(self) -> int:

@@ -20,36 +20,25 @@ SYMMETRIES = {"none": 1, "mirror": 2, "turns": 8}
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """Selection of patches.
+    """Selection of patches."""
 
-    Attributes
-    ----------
-    cell
-        Side of a cell in pixels of each reduced copy of the picture; also the grid's step.
-    n_scales
-        Number of patch sizes, each √2 times the previous one.
-    coverage
-        Minimum share of a patch that the region covers: 0.1 keeps the edge of a leaf, 0.95 only its inside.
-    max_coverage
-        Maximum share: below 1 keeps the edge of a leaf without its inside.
-    max_patches
-        Maximum number of patches, spread evenly over all there are; 0 keeps all. Neighbouring patches overlap by three
-        quarters, so that an even selection holds nearly the same information.
-    focus
-        Standard deviation, in sides of the picture, of a Gaussian around its middle that patches are sampled by;
-        `max_patches` is then reached where the picture has enough patches in its middle. 0 samples evenly.
-    symmetry
-        "mirror" reads every second patch mirrored, "turns" every eighth in each of the eight ways in which a square
-        can be turned by quarters and mirrored. The set is then nearly the same for a picture and its mirror image, or
-        for all eight, without reading more patches.
-    """
-
+    #: Side of a cell in pixels of each reduced copy of the picture; also the grid's step.
     cell: int = 4
+    #: Number of patch sizes, each √2 times the previous one.
     n_scales: int = 5
+    #: Minimum share of a patch that the region covers: 0.1 keeps the edge of a leaf, 0.95 only its inside.
     coverage: float = 0.1
+    #: Maximum share: below 1 keeps the edge of a leaf without its inside.
     max_coverage: float = 1.0
+    #: Maximum number of patches, spread evenly over all there are; 0 keeps all. Neighbouring patches overlap by three
+    #: quarters, so that an even selection holds nearly the same information.
     max_patches: int = 0
+    #: Standard deviation, in sides of the picture, of a Gaussian around its middle that patches are sampled by;
+    #: `max_patches` is then reached where the picture has enough patches in its middle. 0 samples evenly.
     focus: float = 0.0
+    #: "mirror" reads every second patch mirrored, "turns" every eighth in each of the eight ways in which a square can
+    #: be turned by quarters and mirrored. The set is then nearly the same for a picture and its mirror image, or for
+    #: all eight, without reading more patches.
     symmetry: str = "none"
 
 

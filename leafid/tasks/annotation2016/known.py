@@ -14,26 +14,17 @@ from leafid.textfiles import LineProblems, read_text
 
 @dataclass(frozen=True)
 class Known:
-    """What lines may name; None allows everything.
+    """What lines may name; None allows everything."""
 
-    Attributes
-    ----------
-    ids : set of str, optional
-        The pictures or documents.
-    concepts : set of str, optional
-        The concepts of subtask 1.
-    sizes : mapping of str to (width, height), optional
-        Sizes in pixels of all pictures of subtask 1.
-    boxes : mapping of str to set of int, optional
-        Ids of the boxes given for each picture of subtask 3.
-    illustrations : set of str, optional
-        The pictures that subtask 4 chooses from.
-    """
-
+    #: The pictures or documents.
     ids: frozenset[str] | None = None
+    #: The concepts of subtask 1.
     concepts: frozenset[str] | None = None
+    #: (width, height) in pixels of all pictures of subtask 1.
     sizes: Mapping[str, tuple[int, int]] | None = None
+    #: Ids of the boxes given for each picture of subtask 3.
     boxes: Mapping[str, frozenset[int]] | None = None
+    #: The pictures that subtask 4 chooses from.
     illustrations: frozenset[str] | None = None
 
     def find_problems(self, subtask: Subtask, identity: str, result: Result) -> Iterator[str]:

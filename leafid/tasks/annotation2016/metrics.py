@@ -24,22 +24,15 @@ EARTH_RADIUS = 6137.0
 
 
 class Detections(NamedTuple):
-    """All detections of one concept.
+    """All detections of one concept."""
 
-    Attributes
-    ----------
-    confidence : float array (N,)
-    claims : int array (N,)
-        Index of the true box (or picture) that each detection overlaps most, -1 for none.
-    overlaps : float array (N,)
-        Intersection over union with that box.
-    positives : int
-        Number of true boxes (or of pictures with the concept).
-    """
-
+    #: float array (N,).
     confidence: np.ndarray
+    #: int array (N,): index of the true box (or picture) that each detection overlaps most, -1 for none.
     claims: np.ndarray
+    #: float array (N,): intersection over union with that box.
     overlaps: np.ndarray
+    #: Number of true boxes (or of pictures with the concept).
     positives: int
 
 

@@ -39,24 +39,16 @@ _STATISTICS: dict[str, Callable[[Sequence[float]], float]] = {
 
 @dataclass(frozen=True)
 class AnnotationSummary:
-    """Scores of a run.
+    """Scores of a run."""
 
-    Attributes
-    ----------
-    scores : dict of str to float
-        By metric.
-    missing : int
-        Number of the ground truth's pictures or documents that the run lacks; each counts as the worst answer.
-    by_picture : dict of str to dict of str to float
-        By picture or document, its scores by metric; in subtask 1 only on request, and empty for a picture without true
-        concepts.
-    by_concept : dict of str to list of float
-        Subtask 1: average precision of each concept at `OVERLAPS`.
-    """
-
+    #: By metric.
     scores: dict[str, float]
+    #: Number of the ground truth's pictures or documents that the run lacks; each counts as the worst answer.
     missing: int
+    #: By picture or document, its scores by metric; in subtask 1 only on request, and empty for a picture without true
+    #: concepts.
     by_picture: dict[str, dict[str, float]]
+    #: Subtask 1: average precision of each concept at `OVERLAPS`.
     by_concept: dict[str, list[float]] = field(default_factory=dict)
 
 

@@ -19,26 +19,17 @@ from leafid.textfiles import LineProblems, read_json
 
 @dataclass(frozen=True)
 class CocoFile:
-    """The content of a COCO file.
+    """The content of a COCO file."""
 
-    Attributes
-    ----------
-    objects : dict of str to list of BoxedObject
-        By file name of the picture; empty for a picture without objects.
-    sizes : dict of str to (width, height)
-        In pixels, of the pictures whose size the file gives.
-    classes : dict of int to str
-        Names by category id.
-    pictures : dict of int to str
-        File names by image id.
-    crowds : dict of str to list of BoxedObject
-        By picture, the annotations with ``iscrowd`` 1, which are no objects of their own.
-    """
-
+    #: By file name of the picture; empty for a picture without objects.
     objects: dict[str, list[BoxedObject]]
+    #: (width, height) in pixels, of the pictures whose size the file gives.
     sizes: dict[str, tuple[float, float]] = field(default_factory=dict)
+    #: Names by category id.
     classes: dict[int, str] = field(default_factory=dict)
+    #: File names by image id.
     pictures: dict[int, str] = field(default_factory=dict)
+    #: By picture, the annotations with ``iscrowd`` 1, which are no objects of their own.
     crowds: dict[str, list[BoxedObject]] = field(default_factory=dict)
 
     @property

@@ -21,27 +21,19 @@ MATCHINGS = ("multiple", "one-to-one")
 
 @dataclass(frozen=True)
 class Scene:
-    """The U true objects and the V found objects of one picture.
+    """The U true objects and the V found objects of one picture."""
 
-    Attributes
-    ----------
-    common : float array (U, V)
-        Areas that a true and a found object share.
-    true_areas : float array (U,)
-    areas : float array (V,)
-        Above 0.
-    true_names : sequence of str, length U
-    names : sequence of str, length V
-        Classes of the objects.
-    confidences : float array (V,)
-        Confidences of the classes of the found objects, 0 to 1.
-    """
-
+    #: float array (U, V): areas that a true and a found object share.
     common: np.ndarray
+    #: float array (U,).
     true_areas: np.ndarray
+    #: float array (V,): above 0.
     areas: np.ndarray
+    #: Length U.
     true_names: Sequence[str]
+    #: Length V: classes of the objects.
     names: Sequence[str]
+    #: float array (V,): confidences of the classes of the found objects, 0 to 1.
     confidences: np.ndarray
 
     @classmethod
@@ -71,23 +63,15 @@ class Scene:
 
 @dataclass(frozen=True)
 class Parameters:
-    """Parameters of the metric.
+    """Parameters of the metric."""
 
-    Attributes
-    ----------
-    matching : {"multiple", "one-to-one"}
-        Whether an object can match several others.
-    threshold : float, default 0.2
-        Overlap above which two objects match, 0 to below 1; used by ``multiple`` only.
-    alpha : float, default 0.8
-        Weight of the localisation, 0 to 1; the recognition has the rest.
-    distance : callable, optional
-        Distance of two classes, 0 to 1; by default 0 for equal and 1 for different classes.
-    """
-
+    #: One of {"multiple", "one-to-one"}: whether an object can match several others.
     matching: str = "multiple"
+    #: Overlap above which two objects match, 0 to below 1; used by ``multiple`` only.
     threshold: float = 0.2
+    #: Weight of the localisation, 0 to 1; the recognition has the rest.
     alpha: float = 0.8
+    #: Distance of two classes, 0 to 1; by default 0 for equal and 1 for different classes.
     distance: Distance | None = None
 
     def __post_init__(self) -> None:
@@ -101,27 +85,19 @@ class Parameters:
 
 @dataclass(frozen=True)
 class Interpretation:
-    """The error of a picture with the steps of its computation.
+    """The error of a picture with the steps of its computation."""
 
-    Attributes
-    ----------
-    error : float
-        0 (perfect) to 1; NaN for a picture without any true or found object.
-    matches : bool array (U, V)
-    localisation, recognition, local : float array (U, V)
-        Errors of all pairs; only those of matches count.
-    missed : tuple of int
-        Indices of true objects without a match.
-    invented : tuple of int
-        Indices of found objects without a match.
-    """
-
+    #: 0 (perfect) to 1; NaN for a picture without any true or found object.
     error: float
+    #: bool array (U, V).
     matches: np.ndarray
+    #: `localisation`, `recognition`, `local`: float array (U, V), errors of all pairs; only those of matches count.
     localisation: np.ndarray
     recognition: np.ndarray
     local: np.ndarray
+    #: Indices of true objects without a match.
     missed: tuple[int, ...]
+    #: Indices of found objects without a match.
     invented: tuple[int, ...]
 
     @property

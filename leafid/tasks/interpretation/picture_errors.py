@@ -18,24 +18,15 @@ from leafid.tasks.interpretation.region import BoxedObject, align_masks, make_ob
 
 @dataclass(frozen=True)
 class PictureError:
-    """Errors of a result in one picture.
-
-    Attributes
-    ----------
-    picture : str
-    scene : Scene
-    interpretation : Interpretation
-    measures : dict of str to float
-        The mean of each localisation metric over the matched pairs, NaN without any; ``martin-gce`` and ``martin-lce``
-        concern the whole picture.
-    ignored : int
-        Number of found objects that don't count because they are in a crowd.
-    """
+    """Errors of a result in one picture."""
 
     picture: str
     scene: Scene
     interpretation: Interpretation
+    #: The mean of each localisation metric over the matched pairs, NaN without any; ``martin-gce`` and ``martin-lce``
+    #: concern the whole picture.
     measures: Mapping[str, float]
+    #: Number of found objects that don't count because they are in a crowd.
     ignored: int = 0
 
     @property

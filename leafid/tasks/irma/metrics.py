@@ -88,19 +88,12 @@ def code_error(correct: str, answer: str, table: CodeTable) -> float:
 
 @dataclass(frozen=True)
 class YearErrors:
-    """Errors of a run in one year.
-
-    Attributes
-    ----------
-    year : int
-    errors : dict of str to tuple of float
-        By picture, without clutter: the error of its label, or the errors of its code's axes.
-    missing : int
-        Number of those pictures that the run lacks; each counts as entirely wrong.
-    """
+    """Errors of a run in one year."""
 
     year: int
+    #: By picture, without clutter: the error of its label, or the errors of its code's axes.
     errors: dict[str, tuple[float, ...]]
+    #: Number of those pictures that the run lacks; each counts as entirely wrong.
     missing: int
 
     @property
@@ -134,24 +127,17 @@ def is_clutter(answer: str, year: int) -> bool:
 
 @dataclass(frozen=True)
 class ClutterCounts:
-    """How a run answered the clutter pictures of one year, and where else it answered clutter.
-
-    Attributes
-    ----------
-    year : int
-    pictures : int
-        Number of clutter pictures that the run has.
-    recognised, undecided, named : int
-        Numbers of these answered as clutter, with "don't know" alone, or with anything else.
-    false_alarms : int
-        Number of other pictures answered as clutter.
-    """
+    """How a run answered the clutter pictures of one year, and where else it answered clutter."""
 
     year: int
+    #: Number of clutter pictures that the run has.
     pictures: int
+    #: `recognised`, `undecided`, `named`: numbers of these answered as clutter, with "don't know" alone, or with
+    #: anything else.
     recognised: int
     undecided: int
     named: int
+    #: Number of other pictures answered as clutter.
     false_alarms: int
 
 
