@@ -21,6 +21,7 @@ ROOMS = (
     "runs",
     "evaluation",
     "report",
+    "explanation",
     "synthetic",
     "api",
     "sklearn",

@@ -1,0 +1,61 @@
+"""Renders the templates of all pages, which share one style."""
+
+from __future__ import annotations
+
+import base64
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import leafid
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+    from leafid.segmentation.result import Image
+
+JPEG_QUALITY = 80
+
+
+def render_page(template: str, **values: Any) -> str:
+    """Render a template of `leafid/report/templates` with these values, as HTML."""
+    return get_environment().get_template(template).render(**values)
+
+
+@cache
+def get_environment() -> Environment:
+    """Return the environment of the templates: escaping, strict about missing values, with the filters of all pages.
+
+    ``percent``, ``score`` and ``trait`` format shares, scores, and a number with its unit; ``jpeg`` makes a data URL of
+    the bytes of a JPEG.
+    """
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("leafid.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.globals["version"] = leafid.__version__
+    environment.filters["percent"] = "{:.0%}".format
+    environment.filters["score"] = lambda value: "–" if np.isnan(value) else f"{value:.3f}"
+    environment.filters["trait"] = format_trait
+    environment.filters["jpeg"] = lambda data: f"data:image/jpeg;base64,{base64.b64encode(data).decode()}"
+    return environment
+
+
+def format_trait(value: float, unit: str) -> str:
+    """Format a trait's value with its unit: two significant digits, but whole degrees and percentages."""
+    number = f"{value:.0f}" if unit or abs(value) >= 10 else f"{value:.2g}"
+    return f"{number}°" if unit == "°" else f"{number} {unit}".rstrip()
+
+
+def encode_jpeg(image: Image, quality: int = JPEG_QUALITY) -> bytes:
+    """Encode a BGR picture as JPEG; equal pictures give equal bytes."""
+    import cv2
+
+    _, encoded = cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, quality])
+    return encoded.tobytes()
