@@ -7,13 +7,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
+from leafid.collection import Picture
+from leafid.collection.picture import AcquisitionType
 from leafid.console.environment import Environment
 from leafid.errors import LeafidError
+from leafid.metrics.path_error import WILDCARD
 
 if TYPE_CHECKING:
     from leafid.classifiers.thresholds import SetRule
-    from leafid.collection import Picture
-    from leafid.collection.picture import AcquisitionType
     from leafid.identification.model import Model
     from leafid.identification.prediction import Answer
     from leafid.metrics.taxonomy import Taxonomy
@@ -49,7 +50,6 @@ def _make_back_off_selector(model: Model) -> Selector:
     import numpy as np
 
     from leafid.metrics.hierarchy import back_off, compute_answer_probability
-    from leafid.metrics.path_error import WILDCARD
     from leafid.metrics.taxonomy import Taxonomy
 
     @cache

@@ -11,6 +11,8 @@ examples:
 from __future__ import annotations
 
 import argparse
+from contextlib import closing
+from pathlib import Path
 
 from leafid.cli.computing import add_cache_folder, parse_gibibytes
 from leafid.console.environment import Environment
@@ -30,9 +32,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
     """Remove features if the options say so, then show the cache."""
-    from contextlib import closing
-    from pathlib import Path
-
     from leafid.features.cache import DEFAULT_LIMIT, FeatureCache, choose_cache_folder, locate_database, measure_cache
 
     folder = Path(arguments.cache or choose_cache_folder())

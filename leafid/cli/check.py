@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from leafid.console.arguments import add_layout
 from leafid.console.environment import Environment
 from leafid.errors import LeafidError, UsageError, to_one_line
+from leafid.tasks.file_kinds import recognise_file
 
 if TYPE_CHECKING:
     from leafid.runs import KnownNames
@@ -37,7 +38,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
     """Check the run."""
     from leafid.runs import examine_run
-    from leafid.tasks.file_kinds import recognise_file
 
     if arguments.layout and not arguments.against:
         raise UsageError("expected --against with --layout")

@@ -17,6 +17,7 @@ from leafid.cli.scoring import add_truth_and_runs, check_names_differ, load_grou
 from leafid.console.arguments import add_format, add_jobs, add_only_type, add_seed, positive_int
 from leafid.console.environment import Environment
 from leafid.errors import LeafidError, UsageError
+from leafid.report.tables import render
 
 # Copied from leafid.metrics.plant_task, whose import would slow the help down.
 _METRICS = ("S", "inverse-rank", "per-plant", "accuracy")
@@ -41,7 +42,6 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     from leafid.evaluation.comparison import compare_runs
     from leafid.metrics.plant_task import list_plant_metrics
     from leafid.report.scores import make_comparison_table, make_species_table
-    from leafid.report.tables import render
 
     if len(arguments.runs) < 2:
         raise UsageError("expected at least two runs to compare; see 'leafid compare --help'")

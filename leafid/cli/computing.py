@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import argparse
 import os
+import shutil
+import time
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory, gettempdir
 from typing import TYPE_CHECKING
 
+from leafid.cluster import on_cluster
 from leafid.console.arguments import number_type
 from leafid.console.environment import Environment
+from leafid.errors import LeafidError
+from leafid.files import MIN_ABANDONED_AGE, lock, open_own_file
 
 if TYPE_CHECKING:
     from leafid.features.loader import FeatureLoader
@@ -60,8 +66,6 @@ def on_workers(arguments: argparse.Namespace, pictures: Sequence[str], folders: 
     if not arguments.cluster:
         yield
         return
-    from leafid.cluster import on_cluster
-
     # Only folders: there may be thousands of files.
     paths = dict.fromkeys(path if path.is_dir() else path.parent for path in map(Path, (*pictures, *folders)))
     with on_cluster(arguments.cluster, paths, arguments.jobs):
@@ -71,7 +75,6 @@ def on_workers(arguments: argparse.Namespace, pictures: Sequence[str], folders: 
 @contextmanager
 def open_loader(arguments: argparse.Namespace, environment: Environment) -> Iterator[FeatureLoader]:
     """Open the feature cache and yield the loader that uses it."""
-    from leafid.errors import LeafidError
     from leafid.features.cache import FeatureCache, choose_cache_folder
     from leafid.features.loader import FeatureLoader
 
@@ -92,14 +95,6 @@ def open_loader(arguments: argparse.Namespace, environment: Environment) -> Iter
 @contextmanager
 def _open_temporary_folder() -> Iterator[Path]:
     """Create a folder that is removed at the end, or by the next call if this process is killed."""
-    import shutil
-    import time
-    from contextlib import suppress
-    from tempfile import TemporaryDirectory, gettempdir
-
-    from leafid.errors import LeafidError
-    from leafid.files import MIN_ABANDONED_AGE, lock, open_own_file
-
     for file in Path(gettempdir()).glob("leafid-*/lock"):
         with suppress(OSError, LeafidError), os.fdopen(open_own_file(file, os.O_RDONLY), "rb") as stream:
             # A live process holds the lock, unless it created the file a moment ago.

@@ -17,11 +17,14 @@ examples:
 from __future__ import annotations
 
 import argparse
+import json
+from dataclasses import replace
 
 from leafid.cli.computing import add_cache, on_workers, open_loader
 from leafid.cli.training_input import SCORE_TITLES, add_training_options, load_recipes, read_training_pictures
 from leafid.console.arguments import add_cluster, add_jobs, add_layout, add_seed, positive_int
 from leafid.console.environment import Environment
+from leafid.errors import UsageError
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -47,10 +50,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
     """Cross-validate; 1 when any picture could not be read."""
-    import json
-    from dataclasses import replace
-
-    from leafid.errors import UsageError
     from leafid.identification.crossvalidation import cross_validate, cross_validated_scores
 
     if arguments.folds < 2:

@@ -17,18 +17,24 @@ examples:
 from __future__ import annotations
 
 import argparse
+from functools import partial
 from typing import TYPE_CHECKING
 
 from leafid.cli.computing import on_workers
 from leafid.cli.picture_types import assume_type, load_type_recognition, recognise_type
+from leafid.collection import Picture, read_and_warn
 from leafid.console.arguments import add_assume_type, add_cluster, add_jobs, add_layout
 from leafid.console.environment import Environment
 from leafid.console.outputs import refuse_inputs
+from leafid.descriptors import FAMILIES, find_families, get_column_names, measure_families
+from leafid.errors import LeafidError, UsageError, to_one_line
+from leafid.files import is_utf8
+from leafid.images import ImageError, read_image
+from leafid.parallel import ordered_map
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from leafid.collection import Picture
     from leafid.console.measurement_table import Row
     from leafid.identification.type_recognition import TypeRecognition
 
@@ -60,13 +66,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
     """Write the table; 1 when any picture is left out."""
-    from functools import partial
-
-    from leafid.collection import read_and_warn
     from leafid.console.measurement_table import choose_table_writer
-    from leafid.descriptors import find_families, get_column_names
-    from leafid.errors import UsageError
-    from leafid.parallel import ordered_map
 
     if arguments.list:
         _list_families(environment)
@@ -103,10 +103,6 @@ def _measure_file(picture: Picture, families: Sequence[str], recognition: TypeRe
     import numpy as np
 
     from leafid.console.measurement_table import Row
-    from leafid.descriptors import measure_families
-    from leafid.errors import LeafidError, to_one_line
-    from leafid.files import is_utf8
-    from leafid.images import ImageError, read_image
     from leafid.segmentation import segment
 
     if not is_utf8(str(picture.file)):
@@ -127,8 +123,6 @@ def _split_names(words: str | None) -> list[str] | None:
 
 
 def _list_families(environment: Environment) -> None:
-    from leafid.descriptors import FAMILIES
-
     width = max(map(len, FAMILIES)) + 2
     for family in FAMILIES.values():
         citation = f" ({family.citation})" if family.citation else ""

@@ -23,6 +23,7 @@ examples:
 from __future__ import annotations
 
 import argparse
+from collections import Counter
 from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,6 +35,7 @@ from leafid.cli.scoring import (
     load_ground_truth,
     load_judged_runs,
 )
+from leafid.collection import read_and_warn
 from leafid.console.arguments import (
     add_bootstrap,
     add_format,
@@ -45,12 +47,13 @@ from leafid.console.arguments import (
 from leafid.console.environment import Environment
 from leafid.console.outputs import refuse_inputs
 from leafid.errors import UsageError
+from leafid.files import open_output
+from leafid.metrics.registry import Metric
+from leafid.report.tables import Table, render
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from leafid.metrics.registry import Metric
-    from leafid.report.tables import Table
     from leafid.runs.ground_truth import GroundTruth
 
 _parse_size = number_type("a mean size above 0", lambda size: size > 0)
@@ -123,7 +126,6 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     from leafid.evaluation.resampling import Bootstrap
     from leafid.metrics.plant_task import list_plant_metrics
     from leafid.report import scores
-    from leafid.report.tables import render
 
     if arguments.list:
         listed = list_metrics()
@@ -236,10 +238,6 @@ def _count_training_pictures(
 ) -> dict[str, int] | None:
     if collection is None:
         return None
-    from collections import Counter
-
-    from leafid.collection import read_and_warn
-
     pictures = read_and_warn(collection).pictures
     trained = [picture for picture in pictures if picture.part == "train"] or pictures
     counts = dict(Counter(picture.species for picture in trained if picture.species))
@@ -253,8 +251,6 @@ def _count_training_pictures(
 
 
 def _write_files(files: dict[str, str], folder: Path, environment: Environment) -> None:
-    from leafid.files import open_output
-
     for name, text in files.items():
         with open_output(folder / name) as stream:
             stream.write(text)

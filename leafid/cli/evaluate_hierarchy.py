@@ -15,18 +15,21 @@ examples:
 from __future__ import annotations
 
 import argparse
+from statistics import fmean
 from typing import TYPE_CHECKING
 
+from leafid.collection import Picture, read_and_warn
 from leafid.console.arguments import add_compare, add_format, add_layout, add_part, check_runs_to_compare
 from leafid.console.environment import Environment
 from leafid.errors import LeafidError, ProblemsError
+from leafid.metrics.path_error import WILDCARD
+from leafid.report.tables import Cell, Table, render
+from leafid.tasks.file_kinds import suggesting_command
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from leafid.collection import Picture
     from leafid.metrics.taxonomy import Taxonomy
-    from leafid.report.tables import Cell
     from leafid.runs.ground_truth import GroundTruth
     from leafid.runs.run import Run
 
@@ -50,16 +53,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
     """Score every run and print a table."""
-    from leafid.collection import read_and_warn
     from leafid.evaluation.comparison import compare_values
     from leafid.evaluation.hierarchy_summary import summarise_hierarchy
     from leafid.metrics.taxonomy import Taxonomy
     from leafid.report.scores import make_comparison_table
-    from leafid.report.tables import Table, render
     from leafid.runs.ground_truth import make_ground_truth
     from leafid.runs.ground_truth_files import select_scored
     from leafid.runs.imageclef2011 import read_run
-    from leafid.tasks.file_kinds import suggesting_command
 
     if arguments.compare:
         check_runs_to_compare(arguments.runs)
@@ -106,8 +106,6 @@ def _explain_missing_ranks(pictures: Sequence[Picture], taxonomy: Taxonomy) -> s
 
 def _select_answers(run: Run, path: str, truth: GroundTruth, taxonomy: Taxonomy, remedy: str) -> dict[str, str]:
     """Select the lines of rank 1, refusing unknown pictures and answers."""
-    from leafid.metrics.path_error import WILDCARD
-
     answers, problems = {}, []
     for prediction, line in zip(run, run.line.tolist(), strict=True):
         if prediction.rank != 1:
@@ -126,8 +124,6 @@ def _select_answers(run: Run, path: str, truth: GroundTruth, taxonomy: Taxonomy,
 
 
 def _average(errors: Sequence[float], truth: GroundTruth) -> tuple[float, float]:
-    from statistics import fmean
-
     from leafid.metrics.plant_task import average_score
 
     return fmean(errors), average_score(errors, truth.author, truth.plant)

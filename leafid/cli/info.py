@@ -15,14 +15,16 @@ examples:
 from __future__ import annotations
 
 import argparse
+import json
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from functools import partial
 
+from leafid.collection import read_collection
+from leafid.collection.checking import FileCheck, check_file
+from leafid.collection.summary import DuplicatesEntry, Summary, summarise
 from leafid.console.arguments import add_jobs, add_layout, positive_int
 from leafid.console.environment import Environment
-
-if TYPE_CHECKING:
-    from leafid.collection.summary import DuplicatesEntry, Summary
+from leafid.parallel import ordered_map
 
 MAX_LINES = 20
 
@@ -45,14 +47,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
     """Read the collection and print its summary."""
-    import json
-    from functools import partial
-
-    from leafid.collection import read_collection
-    from leafid.collection.checking import FileCheck, check_file
-    from leafid.collection.summary import summarise
-    from leafid.parallel import ordered_map
-
     collection = read_collection(arguments.collection, arguments.layout)
     missing = {picture.file for picture in collection.find_missing()}
     files = [picture.file for picture in collection.pictures if picture.file not in missing]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import difflib
 import importlib
 import logging
 import sys
@@ -174,8 +175,6 @@ def _format_overview() -> str:
 
 
 def _suggest_command(word: str) -> str:
-    import difflib
-
     close = difflib.get_close_matches(word, COMMANDS, n=1)
     return f"; did you mean {close[0]!r}?" if close else ""
 

@@ -7,15 +7,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from leafid.collection import AcquisitionType, Picture
+from leafid.errors import LeafidError
+from leafid.identification.bundled import find_bundled_model
+
 if TYPE_CHECKING:
-    from leafid.collection import AcquisitionType, Picture
     from leafid.identification.type_recognition import TypeRecognition
 
 
 def assume_type(arguments: argparse.Namespace, pictures: Sequence[Picture]) -> list[Picture]:
     """Give every picture the type of ``--assume-type``, if there is one."""
-    from leafid.collection import AcquisitionType
-
     if not arguments.assume_type:
         return list(pictures)
     return [replace(picture, type=AcquisitionType(arguments.assume_type)) for picture in pictures]
@@ -29,8 +30,6 @@ def load_type_recognition(arguments: argparse.Namespace, pictures: Sequence[Pict
     LeafidError
         When there is no model, or it can't be read.
     """
-    from leafid.errors import LeafidError
-    from leafid.identification.bundled import find_bundled_model
     from leafid.identification.modelfile import read_type_recognition
 
     n_unknown = sum(picture.type is None for picture in pictures)

@@ -39,16 +39,20 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
+from leafid.cli.answers import check_rejection, check_thresholds, make_selector, print_answers, report_context
 from leafid.cli.computing import add_cache, on_workers, open_loader
 from leafid.cli.picture_types import assume_type
+from leafid.cli.run_writer import check_localised_names, make_run_name, write_run_file
+from leafid.collection import Picture, find_name_clashes, read_and_warn
 from leafid.console.arguments import add_assume_type, add_cluster, add_jobs, add_layout, number_type, positive_int
 from leafid.console.environment import Environment
 from leafid.console.outputs import refuse_inputs, text_output_path
+from leafid.errors import ProblemsError, UsageError
+from leafid.files import check_writable
+from leafid.identification.bundled import find_bundled_model
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from leafid.collection import Picture
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -106,9 +110,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
     """Name the pictures; 1 when any could not be read or is left out."""
-    from leafid.files import check_writable
-    from leafid.identification.bundled import find_bundled_model
-
     _parse_options(arguments)
     model_file = arguments.model or find_bundled_model()
     if arguments.output:
@@ -117,8 +118,6 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
         check_writable(arguments.output)
 
     from leafid.classifiers.rejection import REJECTED_SHARE
-    from leafid.cli.answers import check_rejection, check_thresholds, make_selector, print_answers, report_context
-    from leafid.cli.run_writer import check_localised_names, write_run_file
     from leafid.identification.modelfile import read_model
     from leafid.identification.prediction import predict
 
@@ -147,7 +146,6 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
 
 def _parse_options(arguments: argparse.Namespace) -> None:
     from leafid.classifiers.thresholds import SetRule
-    from leafid.errors import UsageError
 
     if arguments.format == "annotation2016" and not arguments.output:
         raise UsageError("expected --output with --format annotation2016, a format of run files")
@@ -168,10 +166,6 @@ def _parse_options(arguments: argparse.Namespace) -> None:
 
 def _read_pictures(arguments: argparse.Namespace, environment: Environment) -> tuple[list[Picture], bool]:
     """List the pictures to name; also tell whether any of those on the command line are left out."""
-    from leafid.cli.run_writer import make_run_name
-    from leafid.collection import find_name_clashes, read_and_warn
-    from leafid.errors import ProblemsError
-
     collection = read_and_warn(arguments.pictures, arguments.layout, unlabelled=True)
     pictures = list(collection.pictures)
     if any(picture.part == "test" for picture in pictures):
@@ -194,9 +188,6 @@ def _keep_writable(
     pictures: Sequence[Picture], arguments: argparse.Namespace, environment: Environment
 ) -> list[Picture]:
     """Leave out, with a warning, the pictures whose names a run file can't hold; raise if none remains."""
-    from leafid.cli.run_writer import make_run_name
-    from leafid.errors import ProblemsError
-
     kept, problems = [], []
     for picture in pictures:
         problem = _check_name(make_run_name(picture, arguments.names), arguments.format)

@@ -12,6 +12,7 @@ examples:
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from leafid.cli.scoring import (
@@ -21,13 +22,14 @@ from leafid.cli.scoring import (
     load_ground_truth,
     load_runs,
 )
+from leafid.collection import Picture, read_and_warn, read_collection
 from leafid.console.arguments import add_bootstrap, add_seed
 from leafid.console.environment import Environment
+from leafid.files import open_output
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from leafid.collection import Picture
 
 FILE_NAME = "report.html"
 
@@ -47,10 +49,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
     """Write the report."""
-    from pathlib import Path
-
     from leafid.evaluation.resampling import Bootstrap
-    from leafid.files import open_output
     from leafid.report.page import make_report
 
     output = Path(arguments.output)
@@ -72,10 +71,6 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
 
 
 def _read_pictures(arguments: argparse.Namespace) -> Sequence[Picture]:
-    from pathlib import Path
-
-    from leafid.collection import read_and_warn, read_collection
-
     if arguments.pictures:
         return read_and_warn(arguments.pictures).pictures
     truth = Path(arguments.truth)

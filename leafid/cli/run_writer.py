@@ -11,15 +11,18 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from leafid.cli.answers import Selector
+from leafid.collection import Picture, hash_file
 from leafid.console.environment import Environment
+from leafid.identification.bundled import find_bundled_model
+from leafid.resumable import ResumableFile, open_resumable
+from leafid.tasks.annotation2016.files import format_line
+from leafid.tasks.annotation2016.results import Subtask, localise_ranking
 
 if TYPE_CHECKING:
-    from leafid.cli.answers import Selector
-    from leafid.collection import Picture
     from leafid.features.loader import FeatureLoader
     from leafid.identification.model import Model
     from leafid.identification.prediction import Answer
-    from leafid.resumable import ResumableFile
 
 #: From answers to the text of a run file, its number of predictions, and its number of empty sets.
 Formatter = Callable[[Sequence["Answer"]], tuple[str, int, int]]
@@ -37,7 +40,6 @@ def write_run_file(
 ) -> int:
     """Write the run file ``--output`` in the format ``--format``; return the number of pictures answered."""
     from leafid.identification.prediction import predict_batches
-    from leafid.resumable import open_resumable
 
     path = arguments.output
     is_localised = arguments.format == "annotation2016"
@@ -87,9 +89,7 @@ def compute_run_fingerprint(arguments: argparse.Namespace, pictures: Sequence[Pi
     The number of processes, the cluster and the feature cache are left out: results don't depend on them.
     """
     import leafid
-    from leafid.collection import hash_file
     from leafid.features.extractor import FEATURE_VERSION
-    from leafid.identification.bundled import find_bundled_model
     from leafid.identification.prediction import BATCH_SIZE
 
     program = (leafid.__version__, FEATURE_VERSION, BATCH_SIZE)
@@ -152,9 +152,6 @@ def _make_ranking_formatter(select: Selector, naming: str) -> Formatter:
 
 def check_localised_names(model: Model) -> None:
     """Raise before the work starts if the format of the ImageCLEF 2016 annotation task can't hold a species' name."""
-    from leafid.tasks.annotation2016.files import format_line
-    from leafid.tasks.annotation2016.results import Subtask, localise_ranking
-
     for species in model.species:
         format_line(Subtask.CONCEPTS, "species", localise_ranking([(species, 1.0)], (0, 1, 0, 1)))
 
@@ -162,8 +159,6 @@ def check_localised_names(model: Model) -> None:
 def _make_localised_formatter(select: Selector, naming: str, jobs: int) -> Formatter:
     """Format answers as the run file of the ImageCLEF 2016 annotation task, subtask 1."""
     from leafid.identification.locating import locate_leaves
-    from leafid.tasks.annotation2016.files import format_line
-    from leafid.tasks.annotation2016.results import Subtask, localise_ranking
 
     def format_answers(answers: Sequence[Answer]) -> tuple[str, int, int]:
         boxes = locate_leaves([answer.picture for answer in answers], jobs)

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 
+from leafid.collection.picture import AcquisitionType
 from leafid.console.arguments import add_jobs, add_only_type, add_seed, positive_int
 from leafid.console.environment import Environment
 
@@ -49,7 +50,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
     """Draw the collection and print what was written."""
-    from leafid.collection.picture import AcquisitionType
     from leafid.synthetic.plan import Settings
     from leafid.synthetic.writer import write_collection
 

@@ -11,6 +11,9 @@ from leafid.console.arguments import add_layout, add_part, check_output_folder
 from leafid.console.environment import Environment
 from leafid.console.outputs import refuse_inputs
 from leafid.errors import LeafidError, ProblemsError, UsageError
+from leafid.files import check_writable
+from leafid.parallel import ordered_map
+from leafid.tasks.file_kinds import suggesting_command
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -46,7 +49,6 @@ def add_truth_and_runs(parser: argparse.ArgumentParser, runs: str = "run file", 
 def load_ground_truth(arguments: argparse.Namespace) -> GroundTruth:
     """Read the ground truth that the arguments of `add_truth_and_runs` name."""
     from leafid.runs.ground_truth_files import read_ground_truth
-    from leafid.tasks.file_kinds import suggesting_command
 
     with suggesting_command(arguments.truth, "evaluate"):
         return read_ground_truth(arguments.truth, xml=arguments.xml, layout=arguments.layout, part=arguments.part)
@@ -56,8 +58,6 @@ def load_judged_runs(
     files: Sequence[str], truth: GroundTruth, environment: Environment, *, official: bool = False, jobs: int = 1
 ) -> list[JudgedRun]:
     """Read and judge all runs; the problems of all bad ones are reported together."""
-    from leafid.parallel import ordered_map
-
     if sum(Path(file).stat().st_size for file in files if Path(file).is_file()) < _PARALLEL_BYTES:
         jobs = 1
     read = partial(_read_or_return_error, partial(_read_judged_run, truth=truth, official=official))
@@ -88,8 +88,6 @@ def _read_judged_run(file: str, truth: GroundTruth, official: bool) -> JudgedRun
 
 
 def _read_or_return_error(read: Callable[[str], _Read], file: str) -> _Read | ProblemsError:
-    from leafid.tasks.file_kinds import suggesting_command
-
     try:
         with suggesting_command(file, "evaluate"):
             return read(file)
@@ -127,7 +125,5 @@ def check_names_differ(files: Sequence[str]) -> None:
 
 def check_output_file(folder: str, file: str, inputs: Sequence[str]) -> None:
     """Check before the work that a file can be written to ``--output`` and would not overwrite an input."""
-    from leafid.files import check_writable
-
     refuse_inputs(check_output_folder(folder) / file, inputs)
     check_writable(Path(folder) / file)

@@ -27,14 +27,17 @@ from typing import TYPE_CHECKING
 
 from leafid.cli.computing import on_workers
 from leafid.cli.picture_types import assume_type, load_type_recognition, recognise_type
+from leafid.collection import Picture, read_and_warn
 from leafid.console.arguments import add_assume_type, add_cluster, add_jobs, add_layout, check_output_folder
 from leafid.console.environment import Environment
-from leafid.files import MAX_OUTPUT_NAME_BYTES
+from leafid.errors import UsageError
+from leafid.files import MAX_OUTPUT_NAME_BYTES, open_output
+from leafid.images import ImageError, read_image
+from leafid.parallel import ordered_map
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from leafid.collection import Picture
     from leafid.identification.type_recognition import TypeRecognition
 
 CROP_SIZE = 512
@@ -73,9 +76,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
     """Cut out every picture; 1 when any could not be read or is left out."""
-    from leafid.collection import read_and_warn
-    from leafid.parallel import ordered_map
-
     output = check_output_folder(arguments.output)
     collection = read_and_warn(arguments.pictures, arguments.layout, unlabelled=True)
     pictures = assume_type(arguments, collection.pictures)
@@ -111,8 +111,6 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
 
 def _refuse_read_folder(output: Path, pictures: Sequence[Picture], given: Sequence[str]) -> None:
     """Refuse an output folder that the next call would read as pictures."""
-    from leafid.errors import UsageError
-
     target = output.resolve()
     # A folder on the command line is read with all folders in it; for a file, its folder is not read.
     read = [Path(path) for path in given if Path(path).is_dir()]
@@ -148,7 +146,6 @@ def make_output_names(files: Sequence[Path], root: Path) -> list[str]:
 def _segment_file(named: tuple[Picture, str], recognition: TypeRecognition | None, output: Path, crop: bool) -> Outcome:
     import numpy as np
 
-    from leafid.images import ImageError, read_image
     from leafid.segmentation import crop_leaf, draw_overlay, segment
 
     picture, name = named
@@ -167,8 +164,6 @@ def _segment_file(named: tuple[Picture, str], recognition: TypeRecognition | Non
 
 def _write(path: Path, image: np.ndarray) -> None:
     import cv2
-
-    from leafid.files import open_output
 
     # No chroma subsampling: the outlines are one pixel wide.
     jpeg = [cv2.IMWRITE_JPEG_QUALITY, 92, cv2.IMWRITE_JPEG_SAMPLING_FACTOR, cv2.IMWRITE_JPEG_SAMPLING_FACTOR_444]

@@ -15,16 +15,15 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from leafid.cli.computing import add_cache, on_workers, open_loader
 from leafid.cli.training_input import SCORE_TITLES, add_training_options, load_recipes, read_training_pictures
+from leafid.collection import Picture
 from leafid.console.arguments import add_cluster, add_jobs, add_layout, add_seed
 from leafid.console.environment import Environment
 from leafid.console.outputs import binary_output_path, refuse_inputs
-
-if TYPE_CHECKING:
-    from leafid.collection import Picture
+from leafid.errors import LeafidError
+from leafid.files import check_writable
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -43,8 +42,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
     """Train; 1 when any picture could not be read or is left out."""
-    from leafid.files import check_writable
-
     # Checked before the work starts.
     refuse_inputs(arguments.output, [arguments.collection, arguments.recipe])
     check_writable(arguments.output)
@@ -80,8 +77,6 @@ def _format_scores(scores: dict[str, float] | None) -> str:
 
 def _check_parts(collection: str, pictures: Sequence[Picture]) -> None:
     """Refuse to train on a test part: scores on it would mean nothing."""
-    from leafid.errors import LeafidError
-
     parts = {picture.part for picture in pictures}
     if None not in parts and "train" not in parts:
         found = " and ".join(sorted(part for part in parts if part))

@@ -5,11 +5,12 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
+from leafid.collection import Picture, read_and_warn
+from leafid.collection.picture import AcquisitionType
+from leafid.collection.training_part import select_training_pictures
 from leafid.console.arguments import TYPES
 
 if TYPE_CHECKING:
-    from leafid.collection import Picture
-    from leafid.collection.picture import AcquisitionType
     from leafid.recipes.recipe import Recipe
 
 #: Column titles of the scores that `leafid.classifiers.held_out` computes.
@@ -43,9 +44,6 @@ def read_training_pictures(arguments: argparse.Namespace) -> tuple[list[Picture]
 
     Also tell whether the collection has pictures that can't be used.
     """
-    from leafid.collection import AcquisitionType, read_and_warn
-    from leafid.collection.training_part import select_training_pictures
-
     collection = read_and_warn(arguments.collection, arguments.layout)
     assumed = arguments.assume_type
     if arguments.type and all(picture.type is None for picture in collection.pictures):
@@ -56,7 +54,6 @@ def read_training_pictures(arguments: argparse.Namespace) -> tuple[list[Picture]
 
 def load_recipes(arguments: argparse.Namespace, pictures: list[Picture]) -> dict[AcquisitionType, Recipe]:
     """Load the recipe of each type to train: those among the pictures, or the one of ``--only-type``."""
-    from leafid.collection import AcquisitionType
     from leafid.recipes.reader import load_recipe
     from leafid.recipes.recipe import choose_types_to_train
 

@@ -17,13 +17,14 @@ examples:
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from leafid.console.environment import Environment
 from leafid.errors import UsageError, to_one_line
-
-if TYPE_CHECKING:
-    from leafid.tasks.annotation2016.known import Known
+from leafid.tasks.annotation2016.files import examine_annotation_run, read_annotation_run
+from leafid.tasks.annotation2016.known import Known, read_list, read_sizes
+from leafid.tasks.annotation2016.results import Subtask
+from leafid.tasks.file_kinds import recognise_file
 
 #: Maximum number of problems printed per run: a systematic fault is in every line.
 _MAX_PROBLEMS = 100
@@ -55,10 +56,6 @@ def add_known(parser: argparse.ArgumentParser) -> None:
 
 def read_known(arguments: argparse.Namespace) -> Known:
     """Read the files that the options of `add_known` name."""
-    from leafid.tasks.annotation2016.files import read_annotation_run
-    from leafid.tasks.annotation2016.known import Known, read_list, read_sizes
-    from leafid.tasks.annotation2016.results import Subtask
-
     boxes = None
     if arguments.boxes:
         given = read_annotation_run(arguments.boxes, Subtask.SELECTION).results
@@ -84,10 +81,6 @@ def refuse_useless_options(arguments: argparse.Namespace, subtask: int) -> None:
 
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
     """Check every run and print its problems."""
-    from leafid.tasks.annotation2016.files import examine_annotation_run
-    from leafid.tasks.annotation2016.results import Subtask
-    from leafid.tasks.file_kinds import recognise_file
-
     if arguments.subtask:
         refuse_useless_options(arguments, arguments.subtask)
     known = read_known(arguments)

@@ -23,11 +23,13 @@ from typing import TYPE_CHECKING
 
 from leafid.console.arguments import add_compare, add_format, check_runs_to_compare, number_type, positive_ints
 from leafid.console.environment import Environment
+from leafid.report.tables import Cell, Table, render
 from leafid.tasks.annotation2016.check_command import add_known, read_known, refuse_useless_options
+from leafid.tasks.annotation2016.files import AnnotationTruth, read_annotation_run, read_annotation_truth
+from leafid.tasks.annotation2016.results import Subtask
+from leafid.tasks.file_kinds import suggesting_command
 
 if TYPE_CHECKING:
-    from leafid.report.tables import Cell, Table
-    from leafid.tasks.annotation2016.files import AnnotationTruth
     from leafid.tasks.annotation2016.summary import AnnotationSummary
 
 #: By subtask, the score that the runs of a group are compared by; of subtask 4 it is the first one.
@@ -61,12 +63,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
     """Score every run and print a table."""
-    from leafid.report.tables import render
-    from leafid.tasks.annotation2016.files import read_annotation_run, read_annotation_truth
     from leafid.tasks.annotation2016.metrics import EARTH_RADIUS
-    from leafid.tasks.annotation2016.results import Subtask
     from leafid.tasks.annotation2016.summary import RANKS, find_best_runs, summarise_annotation
-    from leafid.tasks.file_kinds import suggesting_command
 
     if arguments.compare:
         check_runs_to_compare(arguments.runs)
@@ -124,8 +122,6 @@ def _check_captions(path: str, truth: AnnotationTruth, environment: Environment)
 
 
 def _make_summary(scored: list[tuple[str, AnnotationSummary]], notes: list[str]) -> Table:
-    from leafid.report.tables import Table
-
     columns = list(scored[0][1].scores)
     rows: list[list[Cell]] = [[name, *summary.scores.values()] for name, summary in scored]
     return Table("", ["run", *columns], rows, notes)
@@ -157,8 +153,6 @@ def _compare(scored: list[tuple[str, AnnotationSummary]]) -> Table:
 
 
 def _list_pictures(name: str, summary: AnnotationSummary) -> Table:
-    from leafid.report.tables import Table
-
     columns = next(filter(None, summary.by_picture.values()))
     rows: list[list[Cell]] = [
         [identity, *(scores.get(column) for column in columns)] for identity, scores in summary.by_picture.items()
@@ -167,7 +161,6 @@ def _list_pictures(name: str, summary: AnnotationSummary) -> Table:
 
 
 def _list_concepts(name: str, summary: AnnotationSummary) -> Table:
-    from leafid.report.tables import Table
     from leafid.tasks.annotation2016.metrics import OVERLAPS
 
     rows: list[list[Cell]] = [[concept, *precisions] for concept, precisions in summary.by_concept.items()]

@@ -53,26 +53,9 @@ def read_annotation_run(
 def examine_annotation_run(
     path: str | os.PathLike[str], subtask: Subtask | None = None, known: Known | None = None
 ) -> tuple[AnnotationRun, list[str]]:
-    """Read the good lines of a run file, and list what is wrong with the others.
+    """Read the good lines of a run file, and list what is wrong with the others, one message per bad line.
 
-    Parameters
-    ----------
-    path : path-like
-    subtask : Subtask, optional
-        The expected subtask; by default that of the first line.
-    known : Known, optional
-        What the lines may name.
-
-    Returns
-    -------
-    run : AnnotationRun
-    problems : list of str
-        One per bad line.
-
-    Raises
-    ------
-    LeafidError
-        When the file can't be read at all.
+    By default the expected subtask is that of the first line. A file that can't be read at all raises a `LeafidError`.
     """
     found, results, problems = _read_lines(path, subtask, known or Known(), repeated=frozenset())
     run = AnnotationRun(
@@ -100,10 +83,7 @@ def write_annotation_run(path: str | os.PathLike[str], subtask: Subtask, results
 
 
 def format_line(subtask: Subtask, identity: str, result: Result) -> str:
-    """Format the result of a picture or document as a line, with its line end.
-
-    An id or a result that the format can't hold raises a `LeafidError`.
-    """
+    """Format a result as a line; an id or a result that the format can't hold raises a `LeafidError`."""
     try:
         line = f"{subtask.value} {identity} {format_result(subtask, result)}".rstrip()
     except BadResultError as error:

@@ -24,12 +24,8 @@ def find_missing_requirement() -> str | None:
 def meteor_scores(captions: Mapping[str, str], references: Mapping[str, Sequence[str]]) -> dict[str, float]:
     """Score one caption per picture against its human captions: 0 to 1, in the order of `captions`.
 
-    A `LeafidError` is raised when Java or the package is missing, or METEOR fails.
-
-    Notes
-    -----
-    METEOR 1.5 for English with its own normalisation of punctuation (``-norm``), as the package runs it. It takes about
-    2 GB of memory, and several seconds to start.
+    METEOR 1.5 for English with its own normalisation of punctuation (``-norm``), as the package runs it; it takes about
+    2 GB of memory. A `LeafidError` is raised when Java or the package is missing, or METEOR fails.
     """
     if missing := find_missing_requirement():
         raise LeafidError(missing)

@@ -39,13 +39,8 @@ class Detections(NamedTuple):
 def average_precision(detections: Detections, overlap: float) -> float:
     """Area under the curve of precision against recall, summed over the steps of recall without interpolation.
 
-    Parameters
-    ----------
-    detections : Detections
-        Detections of equal confidence count together, so their order doesn't matter.
-    overlap : float
-        Minimum overlap of a correct detection. After the most confident detection of a true box, further ones of the
-        same box are wrong, as in PASCAL VOC.
+    `overlap` is the minimum overlap of a correct detection. After the most confident detection of a true box, further
+    ones of the same box are wrong, as in PASCAL VOC. Detections of equal confidence count together.
 
     References
     ----------
@@ -78,16 +73,10 @@ def concept_precisions(
     run: Mapping[str, Sequence[Concept]],
     overlaps: Sequence[float] = OVERLAPS,
 ) -> dict[str, list[float]]:
-    """Average precision of every concept of the ground truth, sorted by name, at each of `overlaps`.
+    """Average precision of every concept of the ground truth, sorted by name, at each of `overlaps` (0 to 1).
 
-    The means over the concepts are the task's MAP.
-
-    Parameters
-    ----------
-    truth, run : mapping of str to sequence of Concept
-        By picture. Pictures that only the run has don't count.
-    overlaps : sequence of float
-        0 to 1; at 0 the most confident box of a concept in a picture counts, wherever it is.
+    The means over the concepts are the task's MAP. At overlap 0 the most confident box of a concept in a picture
+    counts, wherever it is. Pictures that only the run has don't count.
     """
     if not all(0 <= overlap <= 1 for overlap in overlaps):
         raise LeafidError(f"expected overlaps from 0 to 1, found {list(overlaps)}")
@@ -101,17 +90,8 @@ def concept_precisions(
 def selection_scores(truth: Collection[Collection[int]], selected: Collection[int]) -> tuple[float, float, float]:
     """F1, precision and recall of the boxes selected for one picture.
 
-    Parameters
-    ----------
-    truth : collection of collections of int
-        The boxes that each human description mentions: at least one description, each with at least one box.
-    selected : collection of int
-        Distinct; may be empty.
-
-    Returns
-    -------
-    f1, precision, recall : float
-        Precision and recall are means over the descriptions, F1 is computed from these means.
+    `truth` has the boxes that each human description mentions, at least one; `selected` may be empty. Precision and
+    recall are means over the descriptions, F1 is computed from these means.
 
     References
     ----------
@@ -158,9 +138,7 @@ def success_at(truth: Collection[str], ranking: Sequence[str], k: int) -> float:
 def great_circle_distance(truth: Place, predicted: Place, radius: float = EARTH_RADIUS) -> float:
     """Shortest distance between two points along the surface of the earth, in the unit of `radius`.
 
-    Notes
-    -----
-    Computed by the spherical law of cosines, as the task prescribes; distances below about 0.1 m are lost to rounding.
+    By the spherical law of cosines, as the task prescribes; distances below about 0.1 m are lost to rounding.
 
     Examples
     --------

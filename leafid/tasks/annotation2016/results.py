@@ -64,24 +64,16 @@ def parse_result(subtask: Subtask, text: str) -> Result:
 
 
 def format_result(subtask: Subtask, result: Result) -> str:
-    """Format a result so that `parse_result` reads it; blanks in names of concepts become underscores.
-
-    A result that breaks a rule of the format raises a `BadResultError`.
-    """
+    """Format a result as `parse_result` reads it, blanks in concepts as underscores, or raise a `BadResultError`."""
     text = _FORMATTERS[subtask](result)
     parse_result(subtask, text)
     return text
 
 
 def localise_ranking(ranking: Sequence[tuple[str, float]], leaf: tuple[int, int, int, int]) -> tuple[Concept, ...]:
-    """Make concepts of the species that a leaf may be, all with the leaf's box.
+    """Make concepts of the species that a leaf may be, at most `MAX_CONCEPTS`, all with the leaf's box.
 
-    Parameters
-    ----------
-    ranking : sequence of (str, float)
-        Species and probabilities, best first; species after the first `MAX_CONCEPTS` are dropped.
-    leaf : tuple of int
-        ``(row0, row1, col0, col1)`` of the leaf, ends exclusive, in pixels.
+    `leaf` is ``(row0, row1, col0, col1)``, ends exclusive, in pixels.
 
     Examples
     --------

@@ -60,24 +60,11 @@ def summarise_annotation(
     *,
     by_picture: bool = False,
 ) -> AnnotationSummary:
-    """Score a run of any subtask.
+    """Score a run of the ground truth's subtask.
 
-    Parameters
-    ----------
-    truth : AnnotationTruth
-    run : AnnotationRun
-        Of the same subtask.
-    ranks : sequence of int
-        Values of k for recall and success at k, subtask 4.
-    radius : float
-        Radius of the earth in km, subtask 5.
-    by_picture : bool, default False
-        Subtask 1: whether to score each picture by itself as well. The other subtasks always do.
-
-    Raises
-    ------
-    LeafidError
-        When the subtasks differ, or METEOR is needed and missing.
+    `ranks` are the values of k of subtask 4, `radius` is that of the earth in km for subtask 5. Subtask 1 scores each
+    picture by itself only with `by_picture`, the others always. A `LeafidError` is raised when the subtasks differ, or
+    METEOR is needed and missing.
     """
     if truth.subtask != run.subtask:
         raise LeafidError(f"{run.name}: expected subtask {truth.subtask.value}, found subtask {run.subtask.value}")
@@ -99,10 +86,7 @@ def summarise_annotation(
 
 
 def find_best_runs(scored: Sequence[tuple[str, AnnotationSummary]], metric: str) -> list[tuple[str, AnnotationSummary]]:
-    """Find the best run of each group by a metric of `AnnotationSummary.scores`, the first one among equals.
-
-    Runs are given by their paths; the folder of a run is its group.
-    """
+    """Find the best run of each group by a metric of `AnnotationSummary.scores`; a run's folder is its group."""
     groups: dict[Path, list[tuple[str, AnnotationSummary]]] = {}
     for path, summary in scored:
         groups.setdefault(Path(path).parent, []).append((path, summary))

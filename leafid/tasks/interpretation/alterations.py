@@ -24,24 +24,11 @@ def study_alterations(
     parameters: Parameters = DEFAULTS,
     alterations: Sequence[str] | None = None,
 ) -> dict[str, list[float]]:
-    """Score true objects against altered copies of themselves.
+    """Score true objects against altered copies of themselves: for each alteration the mean error at each strength.
 
-    Parameters
-    ----------
-    pictures : sequence of sequences of BoxedObject
-        The true objects of each picture; pictures without any are left out.
-    strengths : sequence of float
-        0 to 1: for ``shift`` in widths or heights of an object, for ``scale`` on the way to `MAX_SCALE`, for the others
-        the share of a picture's objects.
-    parameters : Parameters, optional
-        Of the metric.
-    alterations : sequence of str, optional
-        Names in `ALTERATIONS`; by default all.
-
-    Returns
-    -------
-    dict of str to list of float
-        For each alteration the mean error over pictures and directions at each of `strengths`.
+    Pictures without objects are left out; the mean is over pictures and directions. A strength is 0 to 1: for ``shift``
+    in widths or heights of an object, for ``scale`` on the way to `MAX_SCALE`, for the others the share of a picture's
+    objects.
 
     References
     ----------

@@ -15,25 +15,11 @@ Distance = Callable[[str, str], float]
 
 
 def read_distances(path: str | os.PathLike[str], *, similarities: bool = False) -> Distance:
-    """Read a matrix of distances between classes.
+    """Read a matrix of distances between classes, or of similarities, 1 minus the distance.
 
-    Parameters
-    ----------
-    path : path-like
-        CSV in UTF-8. The first line has an empty cell (or a word) and the classes; every other line has a true class
-        and its distances, 0 to 1, to the classes in the order of the first line.
-    similarities : bool, default False
-        Whether the cells are similarities, 0 to 1; the distance is 1 minus the similarity.
-
-    Returns
-    -------
-    callable
-        Raises a `LeafidError` for a class that the file lacks.
-
-    Raises
-    ------
-    ProblemsError
-        Names every line with a wrong number of cells, an unknown or repeated class, or a cell outside 0 to 1.
+    The file is CSV in UTF-8. The first line has an empty cell (or a word) and the classes; every other line has a true
+    class and its distances, 0 to 1, to these classes. A `ProblemsError` names every bad line. The function returned
+    raises a `LeafidError` for a class that the file lacks.
     """
     kind, kinds = ("similarity", "similarities") if similarities else ("distance", "distances")
     lines = read_table(path)
@@ -65,23 +51,13 @@ def read_distances(path: str | os.PathLike[str], *, similarities: bool = False) 
 def read_taxonomy(path: str | os.PathLike[str]) -> Distance:
     """Read a tree of classes of any depth; the distance of two classes is that of their nodes.
 
-    Parameters
-    ----------
-    path : path-like
-        CSV in UTF-8 with the columns ``class`` and ``parent``. A node whose parent is empty is at the top, and so is a
-        parent without a line of its own. Inner nodes are classes as well.
+    The file is CSV in UTF-8 with the columns ``class`` and ``parent``. A node whose parent is empty is at the top, and
+    so is a parent without a line of its own; several nodes at the top have a common root. Inner nodes are classes as
+    well.
 
-    Returns
-    -------
-    callable
-        The number of edges between two nodes, divided by twice the depth of the tree: 1 for two of the deepest nodes
-        that share nothing but the root. Several nodes at the top have a common root above them. Raises a `LeafidError`
-        for a class that the file lacks.
-
-    Raises
-    ------
-    ProblemsError
-        Names every line without two cells, every repeated class, and every class that is below itself.
+    The distance is the number of edges between two nodes, divided by twice the depth of the tree: 1 for two of the
+    deepest nodes that share nothing but the root. A class that the file lacks raises a `LeafidError`; a `ProblemsError`
+    names every bad line, every repeated class, and every class that is below itself.
     """
     parents: dict[str, str] = {}
     lines_of: dict[str, int] = {}
@@ -143,7 +119,7 @@ def _measure_depths(parents: Mapping[str, str]) -> tuple[dict[str, int], list[st
 
 
 def make_distance(names: Sequence[str], matrix: np.ndarray, source: str) -> Distance:
-    """Make a function of a matrix, shape (C, C), of distances between C classes; `source` names it in messages."""
+    """Make a function of a matrix of distances, shape (C, C), between C classes; `source` names it in messages."""
     indices = {name: index for index, name in enumerate(names)}
 
     def distance(true_name: str, name: str) -> float:

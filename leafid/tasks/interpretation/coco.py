@@ -39,23 +39,11 @@ class CocoFile:
 
 
 def read_coco(path: str | os.PathLike[str], truth: CocoFile | None = None) -> CocoFile:
-    """Read a COCO ground truth, or COCO results.
+    """Read a COCO ground truth, or, with its `truth`, COCO results, which may be a plain list of annotations.
 
-    Parameters
-    ----------
-    path : path-like
-        JSON: an object with ``images`` (``id``, ``file_name``, ``width``, ``height``), ``categories`` (``id``,
-        ``name``) and ``annotations`` (``image_id``, ``category_id``, ``bbox`` as [left, top, width, height],
-        ``segmentation``, optional ``score`` and ``iscrowd``); with `truth` also a plain list of annotations. An
-        annotation may lack ``bbox`` if it has a ``segmentation``, and the reverse.
-    truth : CocoFile, optional
-        The ground truth of results; they may only name its pictures and classes.
-
-    Raises
-    ------
-    ProblemsError
-        Names every entry with a missing or bad field, an unknown or repeated id, a box without area or outside the
-        picture, a bad segmentation, or a score outside 0 to 1.
+    An annotation may lack ``bbox`` if it has a ``segmentation``, and the reverse. A `ProblemsError` names every entry
+    with a missing or bad field, an unknown or repeated id, a box without area or outside the picture, a bad
+    segmentation, or a score outside 0 to 1.
     """
     content = read_json(path, lambda text: _LineDecoder(text).decode(text))
     with LineProblems(path) as problems:

@@ -20,21 +20,12 @@ class SegmentationError(ValueError):
 
 
 def read_segmentation(segmentation: object, width: int, height: int) -> Region:
-    """Read the segmentation of an annotation.
+    """Read the segmentation of an annotation in a picture of `width` and `height`.
 
-    Parameters
-    ----------
-    segmentation : object
-        A list of polygons, each [x1, y1, x2, y2, …], whose union is the object; or an object with ``size`` ([height,
-        width]) and ``counts``, the lengths of runs of pixels column by column, alternately outside and inside, as a
-        list or as the COCO API's compressed text.
-    width, height : int
-        Size of the picture.
-
-    Raises
-    ------
-    SegmentationError
-        When it has another form, is outside the picture, or holds no pixel.
+    It is a list of polygons, each [x1, y1, x2, y2, …], whose union is the object; or an object with ``size`` ([height,
+    width]) and ``counts``, the lengths of runs of pixels column by column, alternately outside and inside, as a list or
+    as the COCO API's compressed text. Another form, or a region outside the picture or without a pixel, raises a
+    `SegmentationError`.
     """
     if width * height > MAX_PIXELS:
         raise SegmentationError(f"expected a picture of at most {MAX_PIXELS} pixels, found {width}x{height}")

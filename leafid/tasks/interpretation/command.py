@@ -20,17 +20,20 @@ examples:
 from __future__ import annotations
 
 import argparse
+import difflib
 import math
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from leafid.collection import read_and_warn
 from leafid.console.arguments import add_format, number_type
 from leafid.console.environment import Environment
 from leafid.errors import LeafidError, UsageError
+from leafid.report.tables import Cell, Table, render
+from leafid.tasks.file_kinds import recognise_file
 
 if TYPE_CHECKING:
-    from leafid.report.tables import Table
     from leafid.tasks.interpretation.class_distances import Distance
     from leafid.tasks.interpretation.metric import Parameters
     from leafid.tasks.interpretation.picture_errors import PictureError
@@ -101,7 +104,6 @@ def add_parameters(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
     """Compare the result with the truth and print the errors."""
-    from leafid.report.tables import render
     from leafid.tasks.interpretation.explanation import explain_scene
 
     parameters = read_parameters(arguments)
@@ -149,8 +151,6 @@ def read_parameters(arguments: argparse.Namespace) -> Parameters:
 
 
 def _suggest(name: str, names: Iterable[str]) -> str:
-    import difflib
-
     close = difflib.get_close_matches(name, names, n=1)
     return f" (nearest: {close[0]})" if close else ""
 
@@ -158,7 +158,6 @@ def _suggest(name: str, names: Iterable[str]) -> str:
 def _score_pictures(
     arguments: argparse.Namespace, environment: Environment, parameters: Parameters
 ) -> list[PictureError]:
-    from leafid.tasks.file_kinds import recognise_file
     from leafid.tasks.interpretation.label_masks import list_masks, read_mask_pairs
     from leafid.tasks.interpretation.localisation import FOM_ALPHA
     from leafid.tasks.interpretation.picture_errors import score_masks
@@ -223,7 +222,6 @@ def _read_distance(arguments: argparse.Namespace) -> Distance | None:
     if arguments.taxonomy and Path(arguments.taxonomy).suffix.lower() == ".csv":
         return read_taxonomy(arguments.taxonomy)
     if arguments.taxonomy:
-        from leafid.collection import read_and_warn
         from leafid.metrics.taxonomy import Taxonomy
 
         tree = Taxonomy.from_pictures(read_and_warn(arguments.taxonomy).pictures)
@@ -232,7 +230,6 @@ def _read_distance(arguments: argparse.Namespace) -> Distance | None:
 
 
 def _make_summary(errors: list[PictureError], count_empty: bool) -> Table:
-    from leafid.report.tables import Table
     from leafid.tasks.interpretation.localisation import METRICS as LOCALISATION
     from leafid.tasks.interpretation.metric import METRICS as INTERPRETATION
     from leafid.tasks.interpretation.picture_errors import average_errors
@@ -256,8 +253,6 @@ def _make_summary(errors: list[PictureError], count_empty: bool) -> Table:
 
 
 def _list_pictures(errors: list[PictureError]) -> Table:
-    from leafid.report.tables import Cell, Table
-
     columns = ["picture", "objects", "found", "matches", "missed", "invented", "error", *errors[0].measures]
     rows: list[list[Cell]] = []
     for error in errors:

@@ -8,23 +8,11 @@ from leafid.errors import LeafidError
 
 
 def fill_contours(contours: np.ndarray) -> np.ndarray:
-    """Fill closed contours.
+    """Fill closed contours: from pixels, int (H, W), that are not 0 on contours, to a label mask, int32 (H, W).
 
-    Parameters
-    ----------
-    contours : int array (H, W)
-        0 inside objects and in the background, other values on contours. Contours of one value surround objects that
-        are numbered from 1, by their first pixels row by row; of several values each is the number of one object.
-
-    Returns
-    -------
-    int32 array (H, W)
-        A label mask; contours belong to their objects. Where objects of several values overlap, the smaller counts.
-
-    Raises
-    ------
-    LeafidError
-        When a contour encloses no pixel.
+    Contours of one value surround objects that are numbered from 1, by their first pixels row by row; of several values
+    each is the number of one object, and where these overlap, the smaller object counts. Contours belong to their
+    objects. A contour that encloses no pixel raises a `LeafidError`.
 
     Examples
     --------

@@ -14,8 +14,7 @@ from leafid.tasks.interpretation.metric import Interpretation, Scene
 def explain_scene(picture: str, scene: Scene, found: Interpretation) -> list[Table]:
     """Make a table of each step's matrix, and of the error of every object.
 
-    Rows are true objects and columns are found ones. Both are numbered from 1, in the order of a COCO file (without the
-    found objects that are ignored) or of the labels of a mask.
+    Rows are true objects, columns found ones, numbered from 1 as in the COCO file (without ignored ones) or the mask.
     """
     rows, columns = _number_names(scene.true_names), _number_names(scene.names)
     steps = {

@@ -36,19 +36,9 @@ ObjectNames = dict[int, ObjectName]
 
 
 def read_label_mask(path: str | os.PathLike[str], size: tuple[int, ...] | None = None) -> np.ndarray:
-    """Read a label mask as an int32 array, shape (H, W).
+    """Read a label mask, int32 (H, W), from a PNG of one channel with 1, 8 or 16 bits, or with a palette (its indices).
 
-    Parameters
-    ----------
-    path : path-like
-        PNG of one channel with 1, 8 or 16 bits, or with a palette, whose indices count and not its colours.
-    size : (rows, cols), optional
-        The expected size.
-
-    Raises
-    ------
-    LeafidError
-        When the file is no such picture, or has another size.
+    Another file, or a mask that is not of `size` (rows, cols), raises a `LeafidError`.
     """
     from PIL import Image
 
@@ -92,18 +82,10 @@ def read_mask_pairs(
 ) -> Iterator[MaskPair]:
     """Read the label masks of a ground truth and of a result side by side, sorted by name.
 
-    Parameters
-    ----------
-    truth, result : path-like
-        Two PNG files, or two folders whose PNG files have the same names. A mask that the result lacks is empty.
-    contours : collection of {"truth", "result"}
-        Which of them show contours, to be filled (`fill_contours`), and no regions.
-
-    Raises
-    ------
-    LeafidError
-        When the result has a mask that the truth lacks, two masks differ in size, a file is no mask, or a label has no
-        class although there is an `OBJECTS_FILE`.
+    They are two PNG files, or two folders whose PNG files have the same names; a mask that the result lacks is empty.
+    `contours` says which of "truth" and "result" show contours, to be filled (`fill_contours`). A `LeafidError` is
+    raised when the result has a mask that the truth lacks, two masks differ in size, a file is no mask, or a label has
+    no class although there is an `OBJECTS_FILE`.
     """
     true_files, files = list_masks(truth), list_masks(result)
     if Path(truth).is_file() and Path(result).is_file():
@@ -126,16 +108,8 @@ def read_mask_pairs(
 def read_objects(path: str | os.PathLike[str]) -> dict[str, ObjectNames]:
     """Read the objects of label masks, by file name of the mask and label.
 
-    Parameters
-    ----------
-    path : path-like
-        CSV in UTF-8 with the columns ``mask`` (file name), ``label`` (pixel value, from 1), ``class``, and optionally
-        ``confidence``.
-
-    Raises
-    ------
-    ProblemsError
-        Names every line with a bad label, class or confidence, and every repeated object.
+    The file is CSV in UTF-8 with the columns ``mask`` (file name), ``label`` (pixel value, from 1), ``class``, and
+    optionally ``confidence``. A `ProblemsError` names every line with a bad value, and every repeated object.
     """
     objects: dict[str, ObjectNames] = {}
     rows = read_table(path)

@@ -23,13 +23,9 @@ FOM_ALPHA = 1 / 9
 
 
 def rob_loc_error(truth: Box, result: Box) -> float:
-    """Distance of the centres of two boxes, ROB_loc: from 0 to below 1.
+    """Distance of the centres of two boxes, ROB_loc: from 0 to below 1 (equation 1 of Hemery et al.).
 
     It is 2/π · arctan of the larger of the distances by columns and by rows, in widths and heights of the true box.
-
-    References
-    ----------
-    .. [1] Hemery et al., "Évaluation d'un résultat d'interprétation d'images", equation 1.
 
     Examples
     --------
@@ -64,23 +60,15 @@ def rob_cor_error(truth: Box, result: Box) -> float:
 
 
 def figure_of_merit_score(truth: np.ndarray, result: np.ndarray, alpha: float = FOM_ALPHA) -> float:
-    """Compare the contours of two masks by Pratt's figure of merit, FOM: 0 to 1, 1 for equal contours.
+    """Compare the contours of two masks, bool (H, W), by Pratt's figure of merit, FOM: 0 to 1, 1 for equal contours.
 
-    Parameters
-    ----------
-    truth, result : bool array (H, W)
-    alpha : float, default 1/9
-        Weight of a squared distance in pixels.
-
-    Notes
-    -----
-    1/(1 + α·d²), with d the distance of a pixel of the true contour to the found contour, is summed over the true
-    contour and divided by the number of pixels of the longer contour. Other sources sum over the found contour.
+    1/(1 + α·d²), with d the distance of a pixel of the true contour to the found contour in pixels, is summed over the
+    true contour and divided by the number of pixels of the longer contour (equation 4). Other sources sum over the
+    found contour.
 
     References
     ----------
-    .. [1] Hemery et al., equation 4.
-    .. [2] W. Pratt, O. D. Faugeras, A. Gagalowicz, "Visual discrimination of stochastic texture fields", IEEE
+    .. [1] W. Pratt, O. D. Faugeras, A. Gagalowicz, "Visual discrimination of stochastic texture fields", IEEE
            Transactions on Systems, Man, and Cybernetics 8(11), 1978.
     """
     from scipy.ndimage import distance_transform_edt
@@ -106,20 +94,10 @@ def pascal_score(truth: np.ndarray, result: np.ndarray) -> float:
 
 
 def martin_error(truth: np.ndarray, result: np.ndarray) -> float:
-    """Error of one region: the smaller of the share of the true region missed and the share of the result in excess.
+    """Smaller of the share of the true region missed and the share of the result in excess, of masks bool (H, W).
 
-    Parameters
-    ----------
-    truth, result : bool array (H, W)
-
-    Returns
-    -------
-    float
-        0 where one mask contains the other, 1 where they share nothing or only one is empty.
-
-    References
-    ----------
-    .. [1] Hemery et al., equation 6: the refinement error of Martin et al. for a single object.
+    0 where one mask contains the other, 1 where they share nothing or only one is empty: the refinement error of Martin
+    et al. for a single object (equation 6).
     """
     _check_masks(truth, result)
     areas = np.count_nonzero(truth), np.count_nonzero(result)
@@ -129,14 +107,9 @@ def martin_error(truth: np.ndarray, result: np.ndarray) -> float:
 
 
 def martin_gce_error(truth: np.ndarray, result: np.ndarray) -> float:
-    """Global consistency error of two partitions of a picture, 0 to 1.
+    """Global consistency error of two label masks, int (H, W), 0 to 1; 0 if one refines the other everywhere.
 
-    It is 0 if one partition refines the other everywhere.
-
-    Parameters
-    ----------
-    truth, result : int array (H, W)
-        Label masks; the background is a region like any other.
+    The background is a region like any other.
 
     References
     ----------

@@ -126,12 +126,8 @@ def score_scene(scene: Scene, parameters: Parameters = DEFAULTS) -> Interpretati
 
     Objects are matched by their overlap; each match has the local error α·localisation + (1 − α)·recognition. Missed
     and invented objects are paired as far as possible; each pair or single object has error 1. The picture's error is
-    the mean of all these.
-
-    Notes
-    -----
-    The localisation error is the smaller of the share missed and the share in excess. It is 0 as soon as one region
-    contains the other; only the matching then depends on how much larger the other is.
+    the mean of all these. The localisation error is the smaller of the share missed and the share in excess: 0 as soon
+    as one region contains the other.
 
     One-to-one matching maximises the sum of overlaps (Hungarian algorithm), and among equal sums minimises the local
     errors; pairs without overlap never match. So the order of the objects doesn't matter.

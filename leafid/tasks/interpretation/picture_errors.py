@@ -46,17 +46,9 @@ def score_objects(
 ) -> PictureError:
     """Compare the objects found in a picture with the true ones.
 
-    Parameters
-    ----------
-    picture : str
-    truth, result : sequence of BoxedObject
-    parameters : Parameters, optional
-    crowds : sequence of BoxedObject, optional
-        True groups of objects that aren't told apart. They can't be missed; a found object without a match is ignored
-        if more than the threshold of its area is inside a crowd of its class.
-    fom_alpha : float, optional
-        Weight of a squared distance in the figure of merit; by default the figure of merit is left out. It needs the
-        pixels of both objects.
+    `crowds` are true groups of objects that can't be missed; a found object without a match is ignored if more than the
+    threshold of its area is inside a crowd of its class. The figure of merit is left out without `fom_alpha`, its
+    weight of a squared distance; it needs the pixels of both objects.
     """
     n_ignored = 0
     if crowds:
@@ -95,8 +87,7 @@ def score_masks(pair: MaskPair, parameters: Parameters = DEFAULTS, fom_alpha: fl
 def average_errors(errors: Sequence[PictureError], *, count_empty: bool = False) -> dict[str, float]:
     """Average the interpretation error and each measure over the pictures that have it; at least one picture.
 
-    The document defines no error for a picture without any true or found object. Such pictures are left out of the mean
-    of the interpretation error; with `count_empty` they count with an error of 0.
+    A picture without any true or found object has no interpretation error; with `count_empty` it has an error of 0.
     """
     columns = {"interpretation-error": [error.error for error in errors]}
     if count_empty:

@@ -23,6 +23,8 @@ from leafid.console.arguments import add_format, positive_int
 from leafid.console.environment import Environment
 from leafid.console.outputs import binary_output_path, refuse_inputs
 from leafid.errors import LeafidError, UsageError
+from leafid.files import open_output
+from leafid.report.tables import Table, render
 from leafid.tasks.interpretation.command import add_parameters, read_parameters
 
 if TYPE_CHECKING:
@@ -53,7 +55,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
     """Print the mean error by alteration and strength, and draw the curves."""
-    from leafid.report.tables import Table, render
     from leafid.tasks.interpretation.alterations import study_alterations
 
     if arguments.output and Path(arguments.output).suffix.lower() not in _FORMATS:
@@ -90,7 +91,6 @@ def _draw_curves(path: str, strengths: Sequence[float], curves: dict[str, list[f
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
-    from leafid.files import open_output
     from leafid.report.plots import COLOURS
 
     form = Path(path).suffix.lower().removeprefix(".")

@@ -21,16 +21,15 @@ import math
 from collections.abc import Iterable
 from dataclasses import astuple
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from leafid.console.arguments import add_compare, add_format, check_runs_to_compare, positive_ints
 from leafid.console.environment import Environment
 from leafid.errors import UsageError
-
-if TYPE_CHECKING:
-    from leafid.report.tables import Cell, Table
-    from leafid.tasks.irma.metrics import ClutterCounts, YearErrors
-    from leafid.textfiles import LineProblems
+from leafid.report.tables import Cell, Table, render
+from leafid.tasks.file_kinds import suggesting_command
+from leafid.tasks.irma.files import AXES, CLUTTER_YEARS, FLAT_YEARS, YEARS, read_code_table, read_labels
+from leafid.tasks.irma.metrics import ClutterCounts, YearErrors, count_clutter, year_errors
+from leafid.textfiles import LineProblems
 
 #: Maximum number of warnings about tolerated answers of a run.
 _MAX_WARNINGS = 10
@@ -60,12 +59,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
     """Score every run and print a table."""
-    from leafid.report.tables import render
-    from leafid.tasks.file_kinds import suggesting_command
-    from leafid.tasks.irma.files import CLUTTER_YEARS, FLAT_YEARS, YEARS, read_code_table, read_labels
-    from leafid.tasks.irma.metrics import count_clutter, year_errors
-    from leafid.textfiles import LineProblems
-
     if arguments.compare:
         check_runs_to_compare(arguments.runs)
     years = arguments.years
@@ -119,8 +112,6 @@ def _warn_about(tolerated: LineProblems, environment: Environment) -> None:
 
 
 def _make_summary(scored: list[tuple[str, list[YearErrors]]]) -> Table:
-    from leafid.report.tables import Table
-
     rows: list[list[Cell]] = [
         [name, *(year.error for year in errors), math.fsum(year.error for year in errors)] for name, errors in scored
     ]
@@ -143,9 +134,6 @@ def _compare(scored: list[tuple[str, list[YearErrors]]], pictures: Iterable[str]
 
 
 def _list_axes(scored: list[tuple[str, list[YearErrors]]]) -> Table:
-    from leafid.report.tables import Table
-    from leafid.tasks.irma.files import AXES, FLAT_YEARS
-
     rows: list[list[Cell]] = []
     for name, errors in scored:
         for year in errors:
@@ -157,16 +145,12 @@ def _list_axes(scored: list[tuple[str, list[YearErrors]]]) -> Table:
 
 
 def _list_clutter(clutter: list[tuple[str, list[ClutterCounts]]]) -> Table:
-    from leafid.report.tables import Table
-
     columns = ["run", "year", "clutter", "recognised", "don't know", "named", "others taken for clutter"]
     rows: list[list[Cell]] = [[name, *astuple(year)] for name, counts in clutter for year in counts]
     return Table("clutter pictures, which never count as errors", columns, rows)
 
 
 def _list_pictures(name: str, pictures: Iterable[str], errors: list[YearErrors]) -> Table:
-    from leafid.report.tables import Table
-
     rows: list[list[Cell]] = [
         [picture, *(math.fsum(year.errors[picture]) if picture in year.errors else None for year in errors)]
         for picture in pictures

@@ -47,9 +47,9 @@ class CodeTable:
         return children
 
     def count_children(self, axis: str, code: str) -> tuple[int, ...]:
-        """Count, for each position of a code, the characters that can follow the positions before it.
+        """Count, for each position of a code, the characters (and "0") that can follow the positions before it.
 
-        The character "0" counts where the table has it. A code that the table lacks raises a `LeafidError`.
+        A code that the table lacks raises a `LeafidError`.
         """
         if code not in self.codes.get(axis, ()):
             raise LeafidError(f"axis {axis}: expected a code of the table, found {code!r}{self._suggest(axis, code)}")
@@ -104,32 +104,12 @@ def read_labels(
     pictures: Iterable[str] | None = None,
     tolerated: LineProblems | None = None,
 ) -> dict[str, Answers]:
-    """Read a run, or a ground truth.
+    """Read a run, or a ground truth, which has no wildcards: by picture, the answers in the order of `years`.
 
-    Parameters
-    ----------
-    path : path-like
-    table : CodeTable or None
-        Required if `years` has one from 2007 on.
-    years : sequence of int
-        The years of the columns: 2005 and 2006 hold labels, 2007 and 2008 codes.
-    allow_wildcards : bool, default True
-        True for a run, False for a ground truth.
-    pictures : iterable of str, optional
-        The pictures that the file may name; by default any.
-    tolerated : LineProblems, optional
-        Collects the problems of codes, which are then accepted: a code counts as wrong from its first unknown position
-        on, or entirely if it has not the shape of a code. By default such codes are refused.
-
-    Returns
-    -------
-    dict of str to tuple of str
-        By picture, the answers in the order of `years`.
-
-    Raises
-    ------
-    ProblemsError
-        Names every line with a wrong number of columns, an unknown or repeated picture, or a code not in the table.
+    `table` is required if `years` has one from 2007 on. `tolerated` collects the problems of codes, which are then
+    accepted: a code counts as wrong from its first unknown position on, or entirely if it has not the shape of a code.
+    A `ProblemsError` names every line with a wrong number of columns, a repeated picture or one that is not in
+    `pictures`, and otherwise every code not in the table.
     """
     known = None if pictures is None else set(pictures)
     labels: dict[str, Answers] = {}

@@ -36,19 +36,10 @@ def label_error(correct: str, answer: str, *, clutter: bool = True) -> float:
 def axis_error(correct: str, answer: str, branching: Sequence[int]) -> float:
     """Error of one axis of an IRMA code, 0 (correct) to 0.25 (wrong from the first position on).
 
-    Parameters
-    ----------
-    correct : str
-        "0" ends a code's path; all "C" is the clutter class, which never counts.
-    answer : str
-        A code of the same length; ``"*"`` means "don't know".
-    branching : sequence of int
-        Number of possible characters at each position of the correct code (`CodeTable.count_children`).
-
-    Notes
-    -----
-    Positions count up to and including the first "0" at the end of the path. Any other character there is a mistake, a
-    wildcard is not; after it there is nothing left to decide.
+    In `correct`, "0" ends a code's path, and all "C" is the clutter class, which never counts; ``"*"`` in `answer`, of
+    the same length, means "don't know". `branching` is the number of possible characters at each position of the
+    correct code (`CodeTable.count_children`). Positions count up to and including the first "0" at the end of the path;
+    any other character there is a mistake, a wildcard is not.
 
     References
     ----------
@@ -70,7 +61,7 @@ def axis_error(correct: str, answer: str, branching: Sequence[int]) -> float:
 def axis_errors(correct: str, answer: str, table: CodeTable) -> tuple[float, ...]:
     """Errors of the four axes of a code ``TTTT-DDD-AAA-BBB``, in the order of `AXES`.
 
-    The table must hold every axis of `correct` that is not clutter; otherwise a `LeafidError` is raised.
+    An axis of `correct` that the table lacks, and that is not clutter, raises a `LeafidError`.
     """
     correct_axes, answered_axes = correct.split("-"), answer.split("-")
     if not len(correct_axes) == len(answered_axes) == len(AXES):
@@ -113,10 +104,7 @@ def year_errors(
     table: CodeTable | None = None,
     years: Sequence[int] = YEARS,
 ) -> list[YearErrors]:
-    """Score a run in each of `years`, the columns of `truth` and `run`; the task's score is the sum of their errors.
-
-    `table` is required for 2007 and 2008.
-    """
+    """Score a run in each of `years`, the columns of `truth` and `run`; `table` is required for 2007 and 2008."""
     return [_score_year(column, year, truth, run, table) for column, year in enumerate(years)]
 
 
