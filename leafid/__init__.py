@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from leafid.collection.reading import read_collection as read_collection
     from leafid.errors import LeafidError as LeafidError
     from leafid.evaluation.api import evaluate as evaluate
+    from leafid.identification.answer import Answer as Answer
     from leafid.identification.model import Model as Model
-    from leafid.identification.prediction import Answer as Answer
     from leafid.images import read_image as read_image
     from leafid.segmentation.result import Segmentation as Segmentation
 
@@ -26,7 +26,7 @@ __version__ = "0.1.0"
 # Where each public name is defined. Imported when first used, so that `import leafid` takes no time.
 _HOMES = {
     "AcquisitionType": "leafid.collection.picture",
-    "Answer": "leafid.identification.prediction",
+    "Answer": "leafid.identification.answer",
     "Collection": "leafid.collection.collection",
     "LeafidError": "leafid.errors",
     "Model": "leafid.identification.model",

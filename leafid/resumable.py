@@ -58,7 +58,8 @@ class ResumableFile:
 
     def append(self, text: str, record: dict[str, Any]) -> None:
         """Append a chunk and a record of it as JSON holds it; both are on the disk afterwards."""
-        content = text.encode()
+        # A file name may hold bytes that are no text.
+        content = text.encode(errors="backslashreplace")
         if self._journal is None:
             self._stream.write(content)
             self._stream.flush()

@@ -26,18 +26,27 @@ class TypeRecogniser:
     scorer: LinearScorer
 
     def recognise(self, features: np.ndarray, among: Container[AcquisitionType] | None = None) -> list[AcquisitionType]:
-        """Recognise the types of pictures.
+        """Recognise the types of pictures: the most probable ones of `predict_proba`."""
+        return [self.types[column] for column in self.predict_proba(features, among).argmax(axis=1)]
+
+    def predict_proba(self, features: np.ndarray, among: Container[AcquisitionType] | None = None) -> np.ndarray:
+        """Give the probability of each of `types` for pictures.
 
         Parameters
         ----------
         features : float32 (n, N_TYPE_FEATURES)
         among : container of AcquisitionType, optional
             The types to choose from; at least one of `types`.
+
+        Returns
+        -------
+        float64 (n, n_types)
         """
-        scores = self.scorer.scores(_add_squares(features))
+        scores = self.scorer.scores(_add_squares(features)).astype(np.float64)
         if among is not None:
             scores[:, [type_ not in among for type_ in self.types]] = -np.inf
-        return [self.types[column] for column in scores.argmax(axis=1)]
+        scores = np.exp(scores - scores.max(axis=1, keepdims=True))
+        return scores / scores.sum(axis=1, keepdims=True)
 
 
 def fit_type_recogniser(features: np.ndarray, types: Sequence[AcquisitionType]) -> TypeRecogniser:

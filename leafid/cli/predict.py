@@ -1,24 +1,27 @@
 """Name the species of pictures.
 
-Without --output, predict prints a ranking of species for each picture. With --output it writes a run file in the format
-of the ImageCLEF plant task, one line for each prediction: picture, species, rank, probability. The probabilities are
+For each picture, predict says how likely it shows a leaf, how likely a leaf is of a species that the model knows, and
+how likely each species is. The probabilities of species hold if there is a leaf, and of a known species; they are
 calibrated if the model's training set had species with several plants. If a collection has a test part, only that part
 is named. A picture that can't be read is reported and skipped.
 
-The run is written to RUN.part and renamed to RUN when it is complete. The same command resumes an interrupted run.
+Where leaf and known species are not probable enough, the verdict is 'unknown' or 'no leaf', and --format text has a
+ranking only if --top, --set or --back-off ask for it. --reject-at sets how many leaves of known species may be rejected
+for that.
+
+--format text is for the screen. json (a list), jsonl (a line for each picture) and csv (a row for each species of the
+ranking) have everything, also for pictures that can't be read. run is the run file of the ImageCLEF plant task, one
+line for each prediction: picture, species, rank, probability. It holds the ranking of every picture. annotation2016 is
+the run file of another task: each species with its probability and with the bounding box of the leaf.
+
+What goes to --output is written to FILE.part and renamed to FILE when it is complete. The same command resumes an
+interrupted run.
 
 --set reports a set of species for each picture: the K likeliest (top-K), K on average (average-K), or as many as are
 needed to include the correct one with probability P (coverage-P). A set may be empty; a run file then has no line for
 that picture. --back-off reports one name for each picture: a species or, where no species is probable enough, a genus,
-family or order ('Quercus *'), or '*', also where no leaf is found. Both use thresholds learned from held-out plants.
-
-What is printed of a picture begins with the probability that it shows a leaf, and that a leaf is of a species that the
-model knows; the probabilities of species hold if it is. Where neither is probable enough the answer is 'unknown' or 'no
-leaf', and the ranking is printed only if --top, --set or --back-off ask for it. --reject-at sets how many leaves of
-known species may be rejected for that. Run files hold the ranking of every picture.
-
---format annotation2016 writes the run file of another task: each species with its probability and with the bounding box
-of the leaf.
+family or order ('Quercus *'), or '*', also where no leaf is found; its probability holds, as those of species do, if
+there is a leaf of a known species. Both use thresholds learned from held-out plants.
 
 --context also uses where and on which day of the year a picture was taken, as far as its metadata say, and as far as
 training found that this helps at places outside the training set.
@@ -27,6 +30,7 @@ examples:
   leafid predict my-leaf.jpg
   leafid predict imageclef2011 --model clef11.leafid --output run.txt
   leafid predict holiday/*.jpg --assume-type photo --top 3
+  leafid predict holiday --format json --output holiday.json
   leafid predict imageclef2011 --set average-5 --output sets.txt
   leafid predict imageclef2011 --back-off --output backed-off.txt
   leafid predict imageclef2011 --context --output in-context.txt
@@ -39,10 +43,11 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from leafid.cli.answers import check_rejection, check_thresholds, make_selector, print_answers, report_context
+from leafid.cli.answer_formats import FORMATS, RUN_FORMATS, check_localised_names, make_format, make_run_name
+from leafid.cli.answers import check_rejection, check_thresholds, make_selector, report_context
 from leafid.cli.computing import add_cache, on_workers, open_loader
 from leafid.cli.picture_types import assume_type
-from leafid.cli.run_writer import check_localised_names, make_run_name, write_run_file
+from leafid.cli.run_writer import print_answers, write_answers
 from leafid.collection import Picture, find_name_clashes, read_and_warn
 from leafid.console.arguments import add_assume_type, add_cluster, add_jobs, add_layout, number_type, positive_int
 from leafid.console.environment import Environment
@@ -64,16 +69,21 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_assume_type(parser)
     parser.add_argument(
         "--output",
-        metavar="RUN",
+        metavar="FILE",
         type=text_output_path,
-        help="write a run file instead of printing rankings (-: to stdout)",
+        help="write a file instead of printing (-: to stdout)",
+    )
+    parser.add_argument(
+        "--format",
+        choices=FORMATS,
+        help="format of the answers (default: text, or with --output run)",
     )
     names = parser.add_mutually_exclusive_group()
     names.add_argument(
         "--top",
         metavar="K",
         type=positive_int,
-        help="number of species for each picture (default: all in a run file, 5 on the screen)",
+        help="number of species for each picture (default: 5 in text, otherwise all)",
     )
     names.add_argument("--set", metavar="RULE", help="a set of species for each picture: top-K, average-K, coverage-P")
     names.add_argument(
@@ -88,12 +98,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--context", action="store_true", help="also use place and day of the year where they are known"
-    )
-    parser.add_argument(
-        "--format",
-        choices=("imageclef2011", "annotation2016"),
-        default="imageclef2011",
-        help="format of the run file (default: %(default)s)",
     )
     parser.add_argument(
         "--names",
@@ -119,7 +123,7 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
 
     from leafid.classifiers.rejection import REJECTED_SHARE
     from leafid.identification.modelfile import read_model
-    from leafid.identification.prediction import predict
+    from leafid.identification.prediction import Options, predict
 
     model = read_model(model_file)
     pictures, is_incomplete = _read_pictures(arguments, environment)
@@ -129,15 +133,15 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
         check_localised_names(model)
     if arguments.context:
         report_context(model, pictures, environment)
-    select = make_selector(arguments, model)
+    reject_at = REJECTED_SHARE if arguments.reject_at is None else arguments.reject_at
+    options = Options(context=arguments.context, reject_at=reject_at, back_off=arguments.back_off)
+    own_format = make_format(arguments, make_selector(arguments, model))
     with on_workers(arguments, arguments.pictures), open_loader(arguments, environment) as loader:
         if arguments.output:
-            n_answered = write_run_file(arguments, model, pictures, loader, select, environment)
+            n_answered = write_answers(arguments, model, pictures, loader, own_format, options, environment)
         else:
-            reject_at = REJECTED_SHARE if arguments.reject_at is None else arguments.reject_at
-            answers = predict(model, pictures, loader, context=arguments.context, reject_at=reject_at)
-            is_asked = bool(arguments.top or arguments.set or arguments.back_off)
-            n_answered = print_answers(answers, select, model, environment, ranks_rejected=is_asked)
+            answers = predict(model, pictures, loader, options)
+            n_answered = print_answers(answers, own_format, len(pictures), environment)
     n_failed = len(pictures) - n_answered
     if n_failed:
         environment.note(f"leafid: {n_failed} of {len(pictures)} pictures could not be read")
@@ -147,14 +151,15 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
 def _parse_options(arguments: argparse.Namespace) -> None:
     from leafid.classifiers.thresholds import SetRule
 
-    if arguments.format == "annotation2016" and not arguments.output:
-        raise UsageError("expected --output with --format annotation2016, a format of run files")
+    arguments.format = arguments.format or ("run" if arguments.output else "text")
     if arguments.format == "annotation2016" and arguments.back_off:
         raise UsageError("expected species with --format annotation2016; leave out --back-off")
-    if arguments.names != "as-is" and not arguments.output:
-        raise UsageError(f"expected --output with --names {arguments.names}, which is about names in run files")
-    if arguments.reject_at is not None and arguments.output:
-        raise UsageError("expected --reject-at without --output: a run file holds the ranking of every picture")
+    if arguments.names != "as-is" and arguments.format not in RUN_FORMATS:
+        raise UsageError(f"expected --format run with --names {arguments.names}, which is about names in run files")
+    if arguments.reject_at is not None and arguments.format in RUN_FORMATS:
+        raise UsageError(
+            f"expected --reject-at without --format {arguments.format}: a run file holds the ranking of every picture"
+        )
     if arguments.set:
         arguments.set = SetRule.parse(arguments.set)
     if arguments.context and (arguments.back_off or (arguments.set and arguments.set.kind != "top")):
@@ -171,7 +176,7 @@ def _read_pictures(arguments: argparse.Namespace, environment: Environment) -> t
     if any(picture.part == "test" for picture in pictures):
         pictures = [picture for picture in pictures if picture.part == "test"]
     n_found = len(pictures)
-    if arguments.output:
+    if arguments.format in RUN_FORMATS:
         pictures = _keep_writable(pictures, arguments, environment)
         clashes = find_name_clashes(pictures, lambda picture: make_run_name(picture, arguments.names))
         problems = [

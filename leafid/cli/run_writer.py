@@ -1,4 +1,4 @@
-"""Writes the run file of predict batch by batch, and resumes one that was interrupted."""
+"""Writes what predict answers, batch by batch, and resumes an output that was interrupted."""
 
 from __future__ import annotations
 
@@ -6,81 +6,77 @@ import argparse
 import hashlib
 import json
 import os
-import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from typing import TYPE_CHECKING
 
-from leafid.cli.answers import Selector
+from leafid.cli.answer_formats import RUN_FORMATS, AnswerFormat, make_run_name
 from leafid.collection import Picture, hash_file
 from leafid.console.environment import Environment
 from leafid.identification.bundled import find_bundled_model
 from leafid.resumable import ResumableFile, open_resumable
-from leafid.tasks.annotation2016.files import format_line
-from leafid.tasks.annotation2016.results import Subtask, localise_ranking
 
 if TYPE_CHECKING:
     from leafid.features.loader import FeatureLoader
+    from leafid.identification.answer import Answer
     from leafid.identification.model import Model
-    from leafid.identification.prediction import Answer
-
-#: From answers to the text of a run file, its number of predictions, and its number of empty sets.
-Formatter = Callable[[Sequence["Answer"]], tuple[str, int, int]]
+    from leafid.identification.prediction import Options
 
 _RECORD_TYPES = {"pictures": int, "answered": int, "lines": int, "empty": int, "unreadable": list}
 
 
-def write_run_file(
+def write_answers(
     arguments: argparse.Namespace,
     model: Model,
     pictures: Sequence[Picture],
     loader: FeatureLoader,
-    select: Selector,
+    own_format: AnswerFormat,
+    options: Options,
     environment: Environment,
 ) -> int:
-    """Write the run file ``--output`` in the format ``--format``; return the number of pictures answered."""
+    """Write the answers to ``--output``; return the number of pictures answered."""
     from leafid.identification.prediction import predict_batches
 
     path = arguments.output
-    is_localised = arguments.format == "annotation2016"
-    if is_localised:
-        format_answers = _make_localised_formatter(select, arguments.names, arguments.jobs)
-    else:
-        format_answers = _make_ranking_formatter(select, arguments.names)
     with (
         open_resumable(path, compute_run_fingerprint(arguments, pictures), _RECORD_TYPES) as run,
         _report_resume_status(path, run, len(pictures), environment),
         environment.bar(len(pictures), "describe", _count_pictures(run)) as bar,
     ):
-        batches = predict_batches(
-            model,
-            pictures,
-            loader,
-            context=arguments.context,
-            n_skipped=len(run.records),
-            progress=bar.progress,
-        )
-        for batch in batches:
-            text, n_lines, n_empty = format_answers(batch.answers)
+        n_skipped = len(run.records)
+        for answers in predict_batches(model, pictures, loader, options, n_skipped=n_skipped, progress=bar.progress):
+            entries = own_format.format(answers)
+            unreadable = [answer.problem for answer in answers if answer.problem]
+            is_last = _count_pictures(run) + len(answers) == len(pictures)
+            text = own_format.join(list(chain(*entries)), is_first=not run.records, is_last=is_last)
             record = {
-                "pictures": batch.n_pictures,
-                "answered": len(batch.answers),
-                "lines": n_lines,
-                "empty": n_empty,
-                "unreadable": list(batch.unreadable.values()),
+                "pictures": len(answers),
+                "answered": len(answers) - len(unreadable),
+                "lines": sum(map(len, entries)),
+                "empty": sum(not own and not answer.problem for own, answer in zip(entries, answers, strict=True)),
+                "unreadable": unreadable,
             }
             run.append(text, record)
             bar.set_count(_count_pictures(run))
     totals = {key: sum(record[key] for record in run.records) for key in ("answered", "lines", "empty")}
-    kind = "localised predictions" if is_localised else "predictions"
     remark = f"; {totals['empty']} sets are empty and have no line" if totals["empty"] else ""
-    environment.note(f"{path}: {totals['lines']} {kind} for {totals['answered']} pictures{remark}")
+    environment.note(f"{path}: {totals['lines']} {own_format.kind} for {totals['answered']} pictures{remark}")
     return totals["answered"]
 
 
-def make_run_name(picture: Picture, naming: str) -> str:
-    """Return the name of a picture in the run file; with the naming ``underscore``, blanks become underscores."""
-    return re.sub(r"\s", "_", picture.name) if naming == "underscore" else picture.name
+def print_answers(
+    answers: Iterable[Answer], own_format: AnswerFormat, n_pictures: int, environment: Environment
+) -> int:
+    """Print the answers; return the number of pictures answered."""
+    n_answered = n_entries = 0
+    for number, answer in enumerate(answers, 1):
+        (entries,) = own_format.format([answer])
+        text = own_format.join(entries, is_first=not n_entries, is_last=number == n_pictures)
+        environment.stdout.write(text)
+        n_entries += len(entries)
+        n_answered += not answer.problem
+    return n_answered
 
 
 def compute_run_fingerprint(arguments: argparse.Namespace, pictures: Sequence[Picture]) -> str:
@@ -93,14 +89,15 @@ def compute_run_fingerprint(arguments: argparse.Namespace, pictures: Sequence[Pi
     from leafid.identification.prediction import BATCH_SIZE
 
     program = (leafid.__version__, FEATURE_VERSION, BATCH_SIZE)
-    options = (arguments.top, str(arguments.set), arguments.back_off, arguments.context, arguments.format)
+    names = ("top", "set", "back_off", "context", "reject_at", "format")
+    options = [str(getattr(arguments, name)) for name in names]
     total = hashlib.sha256(json.dumps([program, hash_file(arguments.model or find_bundled_model()), options]).encode())
     for picture in pictures:
-        total.update(json.dumps(_list_picture_state(picture, arguments.names)).encode() + b"\n")
+        total.update(json.dumps(_list_picture_state(picture, arguments)).encode() + b"\n")
     return total.hexdigest()
 
 
-def _list_picture_state(picture: Picture, naming: str) -> list[str | int | float | None]:
+def _list_picture_state(picture: Picture, arguments: argparse.Namespace) -> list[str | int | float | None]:
     place = picture.place
     coordinates = [place.latitude, place.longitude, place.altitude] if place else []
     try:
@@ -109,7 +106,8 @@ def _list_picture_state(picture: Picture, naming: str) -> list[str | int | float
         file_state = [status.st_size, status.st_mtime_ns, status.st_ctime_ns]
     except OSError:
         file_state = []
-    return [make_run_name(picture, naming), picture.type, picture.date, *coordinates, *file_state]
+    name = make_run_name(picture, arguments.names) if arguments.format in RUN_FORMATS else str(picture.file)
+    return [name, picture.type, picture.date, *coordinates, *file_state]
 
 
 @contextmanager
@@ -132,41 +130,3 @@ def _report_resume_status(path: str, run: ResumableFile, n_pictures: int, enviro
 
 def _count_pictures(run: ResumableFile) -> int:
     return sum(record["pictures"] for record in run.records)
-
-
-def _make_ranking_formatter(select: Selector, naming: str) -> Formatter:
-    """Format answers as the run file of the ImageCLEF 2011 plant task."""
-    from leafid.runs.imageclef2011 import format_run_line
-
-    def format_answers(answers: Sequence[Answer]) -> tuple[str, int, int]:
-        rankings = [(make_run_name(answer.picture, naming), select(answer)) for answer in answers]
-        lines = [
-            format_run_line(name, species, rank, score)
-            for name, ranking in rankings
-            for rank, (species, score) in enumerate(ranking, 1)
-        ]
-        return "".join(lines), len(lines), sum(not ranking for _, ranking in rankings)
-
-    return format_answers
-
-
-def check_localised_names(model: Model) -> None:
-    """Raise before the work starts if the format of the ImageCLEF 2016 annotation task can't hold a species' name."""
-    for species in model.species:
-        format_line(Subtask.CONCEPTS, "species", localise_ranking([(species, 1.0)], (0, 1, 0, 1)))
-
-
-def _make_localised_formatter(select: Selector, naming: str, jobs: int) -> Formatter:
-    """Format answers as the run file of the ImageCLEF 2016 annotation task, subtask 1."""
-    from leafid.identification.locating import locate_leaves
-
-    def format_answers(answers: Sequence[Answer]) -> tuple[str, int, int]:
-        boxes = locate_leaves([answer.picture for answer in answers], jobs)
-        concepts = [localise_ranking(select(answer), box) for answer, box in zip(answers, boxes, strict=True)]
-        lines = [
-            format_line(Subtask.CONCEPTS, make_run_name(answer.picture, naming), found)
-            for answer, found in zip(answers, concepts, strict=True)
-        ]
-        return "".join(lines), sum(map(len, concepts)), 0
-
-    return format_answers

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from itertools import count, groupby, islice
+from itertools import count, groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from leafid.classifiers.rejection import REJECTED_SHARE
 from leafid.collection.collection import Collection
 from leafid.collection.picture import AcquisitionType, Picture
 from leafid.collection.reading import read_and_warn
 from leafid.features.loader import FeatureLoader
 from leafid.features.type_features import TYPE_SIDE, measure_type_features
-from leafid.identification.prediction import Answer, make_answers, predict_batches
+from leafid.identification.answer import Answer
+from leafid.identification.prediction import DEFAULTS, Options, make_answers, predict, recognise_type
 from leafid.segmentation.result import Image, shrink
 
 if TYPE_CHECKING:
@@ -32,8 +32,7 @@ def identify(
     *,
     assume_type: AcquisitionType | str | None = None,
     jobs: int = 1,
-    context: bool = False,
-    reject_at: float = REJECTED_SHARE,
+    options: Options = DEFAULTS,
 ) -> Iterator[Answer]:
     """Rank the model's species for pictures; `leafid.Model.identify` documents it."""
     type_ = AcquisitionType(assume_type) if assume_type else None
@@ -46,17 +45,18 @@ def identify(
     for is_image, group in groupby(items, lambda item: isinstance(item, np.ndarray)):
         if is_image:
             for image in group:
-                yield _identify_image(model, cast(Image, image), type_, f"image {next(numbers)}", reject_at)
+                yield _identify_image(model, cast(Image, image), type_, f"image {next(numbers)}", options)
         else:
-            yield from _identify_files(model, _list_pictures(group, type_), jobs, context, reject_at)
+            yield from predict(model, _list_pictures(group, type_), FeatureLoader(jobs=jobs), options)
 
 
-def _identify_image(model: Model, image: Image, assumed: AcquisitionType | None, name: str, reject_at: float) -> Answer:
-    type_ = assumed or model.recognise_type(measure_type_features(shrink(image, TYPE_SIDE)))
-    identifier = model.identifier(type_)
-    extractor = identifier.extractor
+def _identify_image(model: Model, image: Image, assumed: AcquisitionType | None, name: str, options: Options) -> Answer:
+    type_, probability = assumed, None
+    if type_ is None:
+        type_, probability = recognise_type(model, measure_type_features(shrink(image, TYPE_SIDE)))
+    extractor = model.identifier(type_).extractor
     features = extractor.extract(shrink(image, extractor.longest_side), type_)
-    (answer,) = make_answers(identifier, [Picture(Path(name), type=type_)], [features], reject_at=reject_at)
+    (answer,) = make_answers(model, [(Picture(Path(name), type=type_), probability)], [features], options)
     return answer
 
 
@@ -76,16 +76,3 @@ def _list_pictures(sources: Iterable[Source], assumed: AcquisitionType | None) -
         elif isinstance(source, Picture):
             pictures.append(source)
     return [replace(picture, type=assumed) for picture in pictures] if assumed else pictures
-
-
-def _identify_files(
-    model: Model, pictures: Sequence[Picture], jobs: int, context: bool, reject_at: float
-) -> Iterator[Answer]:
-    remaining = iter(pictures)
-    for batch in predict_batches(model, pictures, FeatureLoader(jobs=jobs), context=context, reject_at=reject_at):
-        answers = iter(batch.answers)
-        for picture in islice(remaining, batch.n_pictures):
-            if picture.file in batch.unreadable:
-                yield Answer(picture, [], 0.0, verdict="unreadable", problem=batch.unreadable[picture.file])
-            else:
-                yield next(answers)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,8 +20,8 @@ from leafid.identification.identifier import Identifier
 from leafid.identification.type_recognition import TypeRecognition
 
 if TYPE_CHECKING:
+    from leafid.identification.answer import Answer
     from leafid.identification.identify import Source
-    from leafid.identification.prediction import Answer
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,7 @@ class Model:
         jobs: int = 1,
         context: bool = False,
         reject_at: float = REJECTED_SHARE,
+        back_off: bool = False,
     ) -> Iterator[Answer]:
         """Rank the model's species for pictures.
 
@@ -78,6 +80,9 @@ class Model:
             Weigh place and day of the year as well, where they are known of a picture and the model learned of them.
         reject_at : float
             The share, from 0 to 1, of the leaves of known species that may be rejected as unknown or as no leaf.
+        back_off : bool
+            Name a genus, family or order where no species is probable enough. Its thresholds were learned without
+            `context`.
 
         Yields
         ------
@@ -87,11 +92,13 @@ class Model:
         Raises
         ------
         LeafidError
-            When a path leads nowhere, or the model was not trained for a type.
+            When a path leads nowhere, or the model was not trained for a type, or can't back off.
         """
         from leafid.identification.identify import identify
+        from leafid.identification.prediction import Options
 
-        return identify(self, pictures, assume_type=assume_type, jobs=jobs, context=context, reject_at=reject_at)
+        options = Options(context=context, reject_at=reject_at, back_off=back_off)
+        return identify(self, pictures, assume_type=assume_type, jobs=jobs, options=options)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a file, which `leafid.load_model` reads.
@@ -102,9 +109,35 @@ class Model:
 
         write_model(self, os.fspath(path))
 
+    @property
+    def type_recogniser(self) -> TypeRecognition:
+        """Recognises the acquisition type of a picture, one that the model was trained for."""
+        return TypeRecognition(tuple(self.identifiers), self.recogniser)
+
     def recognise_type(self, features: np.ndarray) -> AcquisitionType:
-        """Recognise the acquisition type of a picture, one that the model was trained for, by its type features."""
-        return TypeRecognition(tuple(self.identifiers), self.recogniser).recognise_features(features)
+        """Recognise the acquisition type of a picture by its type features."""
+        return self.type_recogniser.recognise_features(features)
+
+    @cached_property
+    def common_names(self) -> dict[str, tuple[str, ...]]:
+        """The vernacular names of each species."""
+        return {name: info.vernacular_names for name, info in self.species.items()}
+
+    def get_back_off_threshold(self, acquisition_type: AcquisitionType) -> float:
+        """Give the probability from which a taxon is named in pictures of a type.
+
+        Raises
+        ------
+        LeafidError
+            When training could not learn it.
+        """
+        thresholds = self.thresholds.get(acquisition_type)
+        if thresholds is None or thresholds.back_off is None:
+            raise LeafidError(
+                f"the model has no back-off threshold for pictures of type {acquisition_type}: its training set had no "
+                "species with two plants, or its taxa form no tree, or an older leafid trained it; train it again"
+            )
+        return thresholds.back_off
 
     def identifier(self, acquisition_type: AcquisitionType) -> Identifier:
         """Give the identifier of a type.

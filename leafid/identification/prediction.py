@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from leafid.classifiers.rejection import REJECTED_SHARE
 from leafid.collection.picture import AcquisitionType, Picture
 from leafid.features.loader import FeatureLoader, Progress, pass_through
+from leafid.identification.answer import Answer, Verdict
+from leafid.metrics.hierarchy import back_off, compute_answer_probability
+from leafid.metrics.path_error import WILDCARD
+from leafid.metrics.taxonomy import Taxonomy
 
 if TYPE_CHECKING:
-    from leafid.classifiers.context import Context
     from leafid.features.extractor import Features
     from leafid.identification.identifier import Identifier
     from leafid.identification.model import Model
@@ -25,64 +27,28 @@ if TYPE_CHECKING:
 _DIGITS = 10**9
 _log = logging.getLogger(__name__)
 
-Verdict = Literal["species", "unknown", "no-leaf", "unreadable"]
-
 #: Number of pictures that are identified together. Sums may round differently in batches of another size, so that a
 #: resumed run needs the size that it was begun with.
 BATCH_SIZE = 256
 
 
 @dataclass(frozen=True)
-class Answer:
-    """What a model says about a picture."""
+class Options:
+    """How pictures are answered."""
 
-    #: With the acquisition type that it was identified as.
-    picture: Picture
-    #: All species with their probabilities, rounded down to nine digits: the most probable first,
-    #: equally probable ones in alphabetical order.
-    ranking: list[tuple[str, float]]
-    #: Confidence of the segmentation, from 0 to 1. 0: no leaf was found, and all species are equally probable.
-    confidence: float
-    #: `leaf`, `known`: probability that the picture shows a leaf, and that a leaf is of a species that the model knows;
-    #: those of the ranking hold if it is. None where the model has not learned to tell.
-    leaf: float | None = None
-    known: float | None = None
-    #: One of {"species", "unknown", "no-leaf", "unreadable"}: whether the model names a species, or rejects the
-    #: picture: as a leaf of an unknown species, or as no leaf.
-    verdict: Verdict = "species"
-    #: Why the picture can't be read; its ranking is empty then.
-    problem: str | None = None
-
-    @property
-    def type(self) -> AcquisitionType | None:
-        """The acquisition type that the picture was identified as; None where it could not be read."""
-        return self.picture.type
-
-    @property
-    def has_leaf(self) -> bool:
-        """Whether a leaf was found in the picture."""
-        return self.confidence > 0
+    #: Apply the prior of place and day, where the model has one and the metadata of a picture tell them.
+    context: bool = False
+    #: The share, from 0 to 1, of the leaves of known species that may be rejected as unknown or as no leaf.
+    reject_at: float = REJECTED_SHARE
+    #: Name a genus, family or order where no species is probable enough.
+    back_off: bool = False
 
 
-@dataclass(frozen=True)
-class AnswerBatch:
-    """Answers to consecutive pictures."""
-
-    #: In the order of the pictures, without those that can't be read.
-    answers: list[Answer]
-    #: An error message for each picture that can't be read.
-    unreadable: dict[Path, str]
-    #: Readable or not.
-    n_pictures: int
+DEFAULTS = Options()
 
 
 def predict(
-    model: Model,
-    pictures: Sequence[Picture],
-    loader: FeatureLoader,
-    *,
-    context: bool = False,
-    reject_at: float = REJECTED_SHARE,
+    model: Model, pictures: Sequence[Picture], loader: FeatureLoader, options: Options = DEFAULTS
 ) -> Iterator[Answer]:
     """Identify pictures.
 
@@ -92,11 +58,8 @@ def predict(
     pictures : sequence of Picture
         The model recognises the type of those whose type is unknown.
     loader : FeatureLoader
-        Its `unreadable` gets the pictures that can't be read; they have no answer.
-    context : bool, default False
-        Apply the prior of place and day, where the model has one and the metadata of a picture tell them.
-    reject_at : float
-        The share, from 0 to 1, of the leaves of known species that may be rejected as unknown or as no leaf.
+        Its `unreadable` gets the pictures that can't be read.
+    options : Options
 
     Yields
     ------
@@ -106,28 +69,27 @@ def predict(
     Raises
     ------
     LeafidError
-        When the model was not trained for a picture's type.
+        When the model was not trained for a picture's type, or can't back off.
     """
-    for batch in predict_batches(model, pictures, loader, context=context, reject_at=reject_at):
-        yield from batch.answers
+    for batch in predict_batches(model, pictures, loader, options):
+        yield from batch
 
 
 def predict_batches(
     model: Model,
     pictures: Sequence[Picture],
     loader: FeatureLoader,
+    options: Options = DEFAULTS,
     *,
-    context: bool = False,
-    reject_at: float = REJECTED_SHARE,
     n_skipped: int = 0,
     progress: Progress | None = None,
-) -> Iterator[AnswerBatch]:
+) -> Iterator[list[Answer]]:
     """Identify pictures in batches; memory doesn't grow with their number.
 
     Parameters
     ----------
-    model, pictures, loader, context, reject_at
-        As for `predict`, but unreadable pictures are listed in the batches.
+    model, pictures, loader, options
+        As for `predict`.
     n_skipped : int, default 0
         Number of batches at the beginning that are skipped; the other batches stay the same.
     progress : callable, optional
@@ -136,7 +98,7 @@ def predict_batches(
     Raises
     ------
     LeafidError
-        When the model was not trained for a picture's type.
+        As `predict`.
     """
     for type_ in dict.fromkeys(picture.type for picture in pictures if picture.type is not None):
         model.identifier(type_)  # raises before any work is done
@@ -144,76 +106,133 @@ def predict_batches(
         batch = pictures[start : start + BATCH_SIZE]
         typed = _recognise_missing_types(model, batch, loader, progress and pass_through)
         answers: dict[int, Answer] = {}
-        for type_ in dict.fromkeys(picture.type for picture in typed.values() if picture.type is not None):
-            own = {index: picture for index, picture in typed.items() if picture.type == type_}
-            answers.update(_identify_type(model, type_, own, loader, progress, context=context, reject_at=reject_at))
-        unreadable = {p.file: loader.unreadable[p.file] for p in batch if p.file in loader.unreadable}
-        yield AnswerBatch([answers[index] for index in sorted(answers)], unreadable, len(batch))
+        for type_ in dict.fromkeys(picture.type for picture, _ in typed.values() if picture.type is not None):
+            own = {index: found for index, found in typed.items() if found[0].type == type_}
+            answers.update(_identify_type(model, type_, own, loader, progress, options))
+        yield [answers.get(index) or _report_unreadable(picture, loader) for index, picture in enumerate(batch)]
+
+
+def _report_unreadable(picture: Picture, loader: FeatureLoader) -> Answer:
+    return Answer(picture, [], 0.0, verdict="unreadable", problem=loader.unreadable[picture.file])
 
 
 def _recognise_missing_types(
     model: Model, pictures: Sequence[Picture], loader: FeatureLoader, progress: Progress | None
-) -> dict[int, Picture]:
-    """Give every readable picture a type; by the pictures' indices."""
+) -> dict[int, tuple[Picture, float | None]]:
+    """Give every readable picture a type, with its probability where it is recognised; by the pictures' indices."""
     untyped = [index for index, picture in enumerate(pictures) if picture.type is None]
-    typed = {index: picture for index, picture in enumerate(pictures) if picture.type is not None}
+    typed: dict[int, tuple[Picture, float | None]] = {
+        index: (picture, None) for index, picture in enumerate(pictures) if picture.type is not None
+    }
     if untyped:
         table = loader.load_type_features([pictures[index] for index in untyped], progress)
         for index, features in zip(untyped, table, strict=True):
             if features is not None:
-                typed[index] = replace(pictures[index], type=model.recognise_type(features))
+                type_, probability = recognise_type(model, features)
+                typed[index] = replace(pictures[index], type=type_), probability
     return dict(sorted(typed.items()))
+
+
+def recognise_type(model: Model, features: np.ndarray) -> tuple[AcquisitionType, float]:
+    """Recognise the acquisition type of a picture by its type features; also give its probability."""
+    probabilities = model.type_recogniser.predict_proba(features)
+    type_ = max(probabilities, key=probabilities.__getitem__)
+    return type_, round(probabilities[type_], 9)
 
 
 def _identify_type(
     model: Model,
     type_: AcquisitionType,
-    pictures: dict[int, Picture],
+    pictures: Mapping[int, tuple[Picture, float | None]],
     loader: FeatureLoader,
     progress: Progress | None,
-    *,
-    context: bool,
-    reject_at: float,
+    options: Options,
 ) -> Iterator[tuple[int, Answer]]:
-    identifier = model.identifier(type_)
-    table = loader.load(list(pictures.values()), identifier.extractor, progress)
+    table = loader.load([picture for picture, _ in pictures.values()], model.identifier(type_).extractor, progress)
     features = {index: found for index, found in zip(pictures, table, strict=True) if found is not None}
-    if not features:
-        return
     for index, found in features.items():
         if found.confidence == 0:
-            _log.warning("%s: no leaf found in it; every species is ranked as equally likely", pictures[index].file)
-    answers = make_answers(
-        identifier,
-        [pictures[index] for index in features],
-        list(features.values()),
-        context=model.contexts.get(type_) if context else None,
-        reject_at=reject_at,
+            _log.warning("%s: no leaf found in it; every species is ranked as equally likely", pictures[index][0].file)
+    yield from zip(
+        features,
+        make_answers(model, [pictures[index] for index in features], list(features.values()), options),
+        strict=True,
     )
-    yield from zip(features, answers, strict=True)
 
 
 def make_answers(
-    identifier: Identifier,
-    pictures: Sequence[Picture],
+    model: Model,
+    pictures: Sequence[tuple[Picture, float | None]],
     features: Sequence[Features],
-    *,
-    context: Context | None = None,
-    reject_at: float = REJECTED_SHARE,
+    options: Options = DEFAULTS,
 ) -> list[Answer]:
-    """Make the answers of an identifier for pictures of its type by their features.
+    """Make the answers to pictures of one type by their features.
 
-    `context` is the prior of place and day to apply, if any.
+    Parameters
+    ----------
+    model : Model
+    pictures : sequence of (Picture, float or None)
+        Each with its type, and the probability of the type if it was recognised.
+    features : sequence of Features
+    options : Options
+
+    Raises
+    ------
+    LeafidError
+        When the model can't back off.
     """
+    if not pictures:
+        return []
+    type_ = pictures[0][0].type
+    assert type_ is not None
+    identifier = model.identifier(type_)
     scores = identifier.score(features)
     probabilities = identifier.predict_proba(features, scores)
-    if context is not None:
-        probabilities = context.apply(probabilities, pictures)
-    judgements = _judge_features(identifier, features, scores, reject_at)
-    return [
-        Answer(picture, rank_species(row, identifier.species), item.confidence, *judgement)
-        for picture, row, item, judgement in zip(pictures, probabilities, features, judgements, strict=True)
+    if options.context and type_ in model.contexts:
+        probabilities = model.contexts[type_].apply(probabilities, [picture for picture, _ in pictures])
+    judgements = _judge_features(identifier, features, scores, options.reject_at)
+    answers = [
+        Answer(
+            picture,
+            rank_species(row, identifier.species),
+            item.confidence,
+            *judgement,
+            type_probability=type_probability,
+            common_names=model.common_names,
+        )
+        for (picture, type_probability), row, item, judgement in zip(
+            pictures, probabilities, features, judgements, strict=True
+        )
     ]
+    return back_off_answers(answers, model, type_) if options.back_off else answers
+
+
+def back_off_answers(answers: Sequence[Answer], model: Model, type_: AcquisitionType) -> list[Answer]:
+    """Name the species, or the lowest taxon above it that is probable enough, in answers to pictures of one type.
+
+    Raises
+    ------
+    LeafidError
+        When the model can't back off.
+    """
+    threshold = model.get_back_off_threshold(type_)
+    taxonomy = Taxonomy(model.species[name].taxon for name in model.identifier(type_).species)
+    backed_off = []
+    for answer in answers:
+        by_species = dict(answer.ranking)
+        probabilities = np.array([by_species[name] for name in taxonomy.species])
+        # Without a leaf all species are equally probable: a threshold of 0 would select the alphabet's first.
+        name = back_off(probabilities[None], taxonomy, threshold)[0] if answer.has_leaf else WILDCARD
+        n_named = sum(part != WILDCARD for part in taxonomy.find_path(name))
+        rank = cast(Verdict, taxonomy.ranks[n_named - 1] if n_named else "unknown")
+        backed_off.append(
+            replace(
+                answer,
+                verdict=rank if answer.verdict == "species" else answer.verdict,
+                backed_off=(name, compute_answer_probability(name, probabilities, taxonomy)),
+            )
+        )
+    return backed_off
 
 
 def _judge_features(
@@ -231,7 +250,9 @@ def _judge_features(
     judgements: list[tuple[float | None, float | None, Verdict]] = []
     for leaf, known in zip(*found, strict=True):
         rejected: Verdict = "unknown" if leaf >= 0.5 else "no-leaf"
-        judgements.append((float(leaf), float(known), "species" if leaf * known >= threshold else rejected))
+        judgements.append(
+            (round(float(leaf), 9), round(float(known), 9), "species" if leaf * known >= threshold else rejected)
+        )
     return judgements
 
 

@@ -22,11 +22,17 @@ class TypeRecognition:
     #: None where training saw a single type, which every picture then is taken for.
     recogniser: TypeRecogniser | None
 
+    def predict_proba(self, features: np.ndarray) -> dict[AcquisitionType, float]:
+        """Give the probability of each of `types` for a picture by its `measure_type_features`."""
+        if self.recogniser is None or not set(self.recogniser.types) & set(self.types):
+            return {self.types[0]: 1.0}
+        (row,) = self.recogniser.predict_proba(features[None], self.types)
+        return dict(zip(self.recogniser.types, row.tolist(), strict=True))
+
     def recognise_features(self, features: np.ndarray) -> AcquisitionType:
         """Recognise a picture by its `measure_type_features`."""
-        if self.recogniser is None or not set(self.recogniser.types) & set(self.types):
-            return self.types[0]
-        return self.recogniser.recognise(features[None], self.types)[0]
+        probabilities = self.predict_proba(features)
+        return max(probabilities, key=probabilities.__getitem__)
 
     def recognise_file(self, file: str | os.PathLike[str]) -> AcquisitionType:
         """Recognise a picture by its thumbnail.

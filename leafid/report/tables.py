@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from leafid.errors import escape_unprintable
@@ -73,7 +73,7 @@ def render(tables: Sequence[Table], form: str = "text", digits: int = 4) -> str:
     a.txt  0.5000
     """
     if form == "csv":
-        return "\n".join(_format_csv(table) for table in tables)
+        return "\n".join(format_csv([table.columns, *table.rows]) for table in tables)
     if form == "json":
         return json.dumps([_to_object(table) for table in tables], ensure_ascii=False, indent=1, allow_nan=False) + "\n"
     if form not in _TABULATE:
@@ -81,11 +81,11 @@ def render(tables: Sequence[Table], form: str = "text", digits: int = 4) -> str:
     return "\n".join(_format_table(table, form, digits) for table in tables)
 
 
-def _format_csv(table: Table) -> str:
+def format_csv(rows: Iterable[Sequence[Cell]]) -> str:
+    """Write rows as CSV; cells that a spreadsheet would take for a formula are escaped, NaN is empty."""
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(map(escape_formula, table.columns))
-    writer.writerows([[escape_formula(_drop_nan(cell)) for cell in row] for row in table.rows])
+    writer.writerows([escape_formula(_drop_nan(cell)) for cell in row] for row in rows)
     return stream.getvalue()
 
 

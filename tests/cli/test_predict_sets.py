@@ -4,6 +4,7 @@ import json
 import zipfile
 from collections import defaultdict
 from dataclasses import replace
+from pathlib import Path
 
 import cv2
 import numpy as np
@@ -157,11 +158,34 @@ def test_printed_back_off(predict, doubtful):
     assert all("likeliest: " in line for line in backed)
 
 
+def test_verdicts_with_back_off(predict, drawn, drawn_model, doubtful, tmp_path):
+    assert predict("--back-off", "--output", tmp_path / "run", model=doubtful).status == 0
+    run = lines(tmp_path / "run")
+    found = predict("--back-off", "--format", "json", "--reject-at", 0, model=doubtful)
+    assert found.status == 0, found.err
+    records = json.loads(found.out)
+    model = read_model(drawn_model)
+    for record in records:
+        ((_, written, _),) = run[Path(record["picture"]).name]
+        if record["verdict"] in {"unknown", "no-leaf"}:
+            assert (written, record["name"]) == ("*", None)
+        elif record["verdict"] == "species":
+            assert written == record["name"] == record["ranking"][0]["species"]
+        else:
+            assert written == f"{record['name']} *"
+            named = [info.taxon for info in model.species.values()]
+            assert record["name"] in {getattr(taxon, record["verdict"]) for taxon in named}
+        assert len(record["ranking"]) == len(model.species)
+    assert {record["verdict"] for record in records} & {"genus", "family", "order", "unknown"}
+    answers = list(read_model(doubtful).identify(drawn, back_off=True, reject_at=0))
+    assert [answer.to_dict() for answer in answers if answer.picture.part == "test"] == records
+
+
 def test_boxes(cli, predict, drawn, tmp_path):
     run = tmp_path / "boxes.txt"
     found = predict("--format", "annotation2016", "--top", 2, "--output", run)
     assert found.status == 0, found.err
-    assert found.err == f"{run}: 18 localised predictions for 9 pictures\n"
+    assert found.err == f"{run}: 9 lines for 9 pictures\n"
     pictures = read_collection(drawn).part("test").pictures
     sizes = {picture.name: read_image_size(picture.file) for picture in pictures}
     (tmp_path / "sizes").write_text("".join(f"{name} {cols} {rows}\n" for name, (rows, cols) in sizes.items()))
@@ -214,7 +238,6 @@ def test_an_older_model(predict, older, tmp_path):
         (["--set", "best-5"], "expected sets as top-K, average-K or coverage-P"),
         (["--set", "top-5", "--top", 5], "not allowed with argument"),
         (["--set", "top-5", "--back-off"], "not allowed with argument"),
-        (["--format", "annotation2016"], "expected --output with --format annotation2016"),
         (["--format", "annotation2016", "--back-off", "--output", "run"], "leave out --back-off"),
     ],
 )

@@ -51,12 +51,14 @@ def test_an_unknown_type_is_recognised_and_told(model, queries, loader):
     assert right > 0.7
 
 
-def test_a_picture_that_can_not_be_read_has_no_answer(model, queries, loader, tmp_path):
+def test_a_picture_that_can_not_be_read_has_no_ranking(model, queries, loader, tmp_path):
     (tmp_path / "bad.jpg").write_bytes(b"")
     for type_ in (None, AcquisitionType.SCAN):
         bad = replace(queries[0], file=tmp_path / "bad.jpg", type=type_)
-        answers = list(predict(model, [bad, *queries[:2]], loader))
+        unreadable, *answers = predict(model, [bad, *queries[:2]], loader)
         assert [answer.picture for answer in answers] == queries[:2]
+        assert (unreadable.picture, unreadable.verdict, unreadable.ranking) == (bad, "unreadable", [])
+        assert str(bad.file) in unreadable.problem
     assert list(loader.unreadable) == [tmp_path / "bad.jpg"]
 
 

@@ -82,7 +82,7 @@ def odd_pictures(tmp_path, drawn):
     return folder
 
 
-@pytest.mark.parametrize("run_format", ["imageclef2011", "annotation2016"])
+@pytest.mark.parametrize("run_format", ["run", "annotation2016"])
 def test_pictures_of_odd_names_are_left_out_before_the_work(
     cli, odd_pictures, drawn_model, drawn_cache, tmp_path, run_format
 ):
@@ -92,7 +92,7 @@ def test_pictures_of_odd_names_are_left_out_before_the_work(
     assert found.status == 1
     assert found.err.count("rename the file; it is left out") == 3
     assert found.err.endswith(" for 1 pictures\n")
-    check = "check" if run_format == "imageclef2011" else "check-annotation"
+    check = "check" if run_format == "run" else "check-annotation"
     assert cli(check, run).status == 0
 
 

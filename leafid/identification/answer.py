@@ -1,0 +1,82 @@
+"""What a model says about a picture, and the record of it that JSON, CSV and the web page hold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from leafid.collection.picture import AcquisitionType, Picture
+from leafid.metrics.path_error import WILDCARD
+
+Verdict = Literal["species", "genus", "family", "order", "unknown", "no-leaf", "unreadable"]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a model says about a picture."""
+
+    #: With the acquisition type that it was identified as.
+    picture: Picture
+    #: All species with their probabilities, rounded down to nine digits: the most probable first,
+    #: equally probable ones in alphabetical order.
+    ranking: list[tuple[str, float]]
+    #: Confidence of the segmentation, from 0 to 1. 0: no leaf was found, and all species are equally probable.
+    confidence: float
+    #: `leaf`, `known`: probability that the picture shows a leaf, and that a leaf is of a species that the model knows;
+    #: those of the ranking hold if it is. None where the model has not learned to tell.
+    leaf: float | None = None
+    known: float | None = None
+    #: The rank of the taxon that the model names, or why it names none: probably a leaf of an unknown species, or no
+    #: leaf. A genus, family or order is named with back-off only; "unknown" also where not even an order is probable
+    #: enough.
+    verdict: Verdict = "species"
+    #: Why the picture can't be read; its ranking is empty then.
+    problem: str | None = None
+    #: Probability of the type; None where it was given.
+    type_probability: float | None = None
+    #: The answer with back-off and its probability: a species, "Quercus *", "Fagaceae *", "Fagales *" or "*".
+    backed_off: tuple[str, float] | None = None
+    #: By species.
+    common_names: Mapping[str, Sequence[str]] = field(default_factory=dict, repr=False)
+
+    @property
+    def type(self) -> AcquisitionType | None:
+        """The acquisition type that the picture was identified as; None where it could not be read."""
+        return self.picture.type
+
+    @property
+    def has_leaf(self) -> bool:
+        """Whether a leaf was found in the picture."""
+        return self.confidence > 0
+
+    @property
+    def name(self) -> str | None:
+        """The species or higher taxon that the model names; None where it names none."""
+        if self.verdict in {"unknown", "no-leaf", "unreadable"}:
+            return None
+        named = self.ranking[0] if self.backed_off is None else self.backed_off
+        return named[0].removesuffix(WILDCARD).rstrip()
+
+    def to_dict(self, ranking: Sequence[tuple[str, float]] | None = None) -> dict[str, Any]:
+        """Make the record of the answer, which JSON can hold; docs/formats.md describes its keys.
+
+        Parameters
+        ----------
+        ranking : sequence of (str, float), optional
+            What to report in place of the whole ranking, such as its beginning.
+        """
+        return {
+            "picture": str(self.picture.file),
+            "type": None if self.type is None else str(self.type),
+            "type_probability": self.type_probability,
+            "leaf": self.leaf,
+            "known": self.known,
+            "verdict": self.verdict,
+            "name": self.name,
+            "ranking": [
+                {"species": species, "common_names": list(self.common_names.get(species, ())), "probability": value}
+                for species, value in (self.ranking if ranking is None else ranking)
+            ],
+            "problem": self.problem,
+        }

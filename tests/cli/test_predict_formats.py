@@ -1,0 +1,121 @@
+import csv
+import io
+import json
+import shutil
+
+import pytest
+
+from leafid import load_model
+
+KEYS = ["picture", "type", "type_probability", "leaf", "known", "verdict", "name", "ranking", "problem"]
+
+
+@pytest.fixture
+def predict(cli, drawn_model, drawn_cache):
+    return lambda *words: cli("predict", *words, "--model", drawn_model, "--cache", drawn_cache, "--jobs", 1)
+
+
+@pytest.fixture
+def with_a_bad_picture(loose):
+    (loose / "0 bad.jpg").write_bytes(b"no picture")
+    return loose
+
+
+def test_json_has_an_object_for_every_picture(predict, with_a_bad_picture, drawn_model):
+    found = predict(with_a_bad_picture, "--format", "json")
+    assert found.status == 1
+    bad, *good = json.loads(found.out)
+    assert all(list(record) == KEYS for record in (bad, *good))
+    assert bad["picture"] == str(with_a_bad_picture / "0 bad.jpg")
+    assert (bad["verdict"], bad["ranking"]) == ("unreadable", [])
+    assert bad["picture"] in bad["problem"]
+    assert all(bad[key] is None for key in ("type", "type_probability", "leaf", "known", "name"))
+    model = load_model(drawn_model)
+    assert len(good) == 3
+    for record in good:
+        assert record["problem"] is None
+        assert 1 / 3 < record["type_probability"] <= 1
+        assert 0 <= record["leaf"] <= 1
+        assert 0 <= record["known"] <= 1
+        assert {entry["species"] for entry in record["ranking"]} == set(model.species)
+        for entry in record["ranking"]:
+            assert entry["common_names"] == list(model.species[entry["species"]].vernacular_names)
+        probabilities = [entry["probability"] for entry in record["ranking"]]
+        assert probabilities == sorted(probabilities, reverse=True)
+        assert sum(probabilities) == pytest.approx(1, abs=1e-8)
+
+
+def test_python_has_the_same_record(predict, loose, drawn_model):
+    records = json.loads(predict(loose, "--format", "json").out)
+    assert [answer.to_dict() for answer in load_model(drawn_model).identify(loose)] == records
+
+
+@pytest.mark.parametrize("words", [(), ("--top", 2), ("--set", "coverage-0.5"), ("--back-off",), ("--reject-at", 1)])
+def test_all_formats_hold_the_same_answers(predict, with_a_bad_picture, words):
+    records = json.loads(predict(with_a_bad_picture, "--format", "json", *words).out)
+    lines = predict(with_a_bad_picture, "--format", "jsonl", *words).out.splitlines()
+    assert [json.loads(line) for line in lines] == records
+    rows = list(csv.DictReader(io.StringIO(predict(with_a_bad_picture, "--format", "csv", *words).out)))
+    expected = [
+        (record["picture"], record["verdict"], record["name"] or "", named["species"], str(named["probability"]))
+        for record in records
+        for named in record["ranking"] or [{"species": "", "probability": ""}]
+    ]
+    columns = ("picture", "verdict", "name", "species", "probability")
+    assert [tuple(row[column] for column in columns) for row in rows] == expected
+
+
+@pytest.mark.parametrize("name", ["text", "json", "jsonl", "csv", "run", "annotation2016"])
+def test_a_file_has_what_is_printed(predict, drawn, tmp_path, monkeypatch, name):
+    printed = predict(drawn, "--format", name)
+    assert printed.status == 0, printed.err
+    assert printed.out
+    # In several batches, of which the first and the last begin and end the file.
+    monkeypatch.setattr("leafid.identification.prediction.BATCH_SIZE", 4)
+    assert predict(drawn, "--format", name, "--output", tmp_path / "out").status == 0
+    assert (tmp_path / "out").read_text() == printed.out
+
+
+def test_text_is_the_default_on_the_screen_and_a_run_in_a_file(predict, loose, tmp_path):
+    assert predict(loose, "--format", "text").out == predict(loose).out
+    assert predict(loose, "--output", tmp_path / "run").status == 0
+    assert predict(loose, "--format", "run").out == (tmp_path / "run").read_text()
+
+
+def test_verdicts(predict, loose, tmp_path):
+    def get_verdicts(*words):
+        return [(r["verdict"], r["name"]) for r in json.loads(predict(loose, "--format", "json", *words).out)]
+
+    named = json.loads(predict(loose, "--format", "json", "--reject-at", 0).out)
+    assert all((r["verdict"], r["name"]) == ("species", r["ranking"][0]["species"]) for r in named)
+    assert {verdict for verdict, name in get_verdicts("--reject-at", 1) if name is None} <= {"unknown", "no-leaf"}
+    assert [name for _, name in get_verdicts("--reject-at", 1)] == [None] * 3
+
+
+def test_names_that_a_run_can_not_hold(predict, loose, tmp_path, name_in_latin_1):
+    file = sorted(loose.glob("*.jpg"))[0]
+    for name in ("a b.jpg", name_in_latin_1):
+        shutil.copy(file, tmp_path / name)
+        for words in ((), ("--output", tmp_path / "out")):
+            found = predict(tmp_path / name, "--format", "json", *words)
+            assert found.status == 0, found.err
+        (record,) = json.loads((tmp_path / "out").read_text())
+        assert record["picture"] == str(tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["--format", "json", "--names", "underscore"], "expected --format run with --names underscore"),
+        (["--names", "underscore"], "expected --format run with --names underscore"),
+        (["--format", "run", "--reject-at", 0.1], "expected --reject-at without --format run"),
+        (["--output", "x", "--reject-at", 0.1], "expected --reject-at without --format run"),
+        (["--format", "annotation2016", "--back-off"], "leave out --back-off"),
+        (["--format", "xml"], "invalid choice: 'xml'"),
+    ],
+)
+def test_wrong_usage(predict, loose, words, expected):
+    found = predict(loose, *words)
+    assert found.status == 2
+    assert expected in found.err
+    assert found.err.count("\n") == 1
