@@ -1,7 +1,7 @@
 """Show what a collection holds.
 
 Counts the pictures, species, plants and authors of each acquisition type, shows how unevenly pictures are spread over
-species, and lists unreadable files, duplicates (files with the same content), name clashes, and problems in metadata.
+species (the Lorenz curve of each part; the Gini index is 0 where all species have the same number), and lists unreadable files, duplicates (files with the same content), name clashes, and problems in metadata.
 
 A collection is an ImageCLEF 2011, 2012 or 2013 folder (an XML file for each picture), Pl@ntNet-300K, a folder for each
 species, or just pictures. Every picture is decoded to find out whether it can be read; --quick reads only the headers.
@@ -73,7 +73,7 @@ def _format_summary(summary: Summary, few: int) -> Iterable[str]:
     yield _format_entry("parts", _join_counts(summary["parts"]))
     if summary["dates"]:
         yield _format_entry("taken", " to ".join(summary["dates"]))
-    yield from _format_long_tail(summary)
+    yield from _format_lorenz_curves(summary)
     yield from _format_rare_species(summary, few)
     yield ""
     yield from _format_files(summary)
@@ -87,13 +87,21 @@ def _format_types(summary: Summary) -> Iterable[str]:
     yield from _format_table(rows, ["type", *columns])
 
 
-def _format_long_tail(summary: Summary) -> Iterable[str]:
-    if summary["gini_index"] is None:
+def _format_lorenz_curves(summary: Summary) -> Iterable[str]:
+    """Print the curves at every tenth of the species."""
+    import numpy as np
+
+    yield ""
+    if not summary["lorenz_curves"]:
         yield _format_entry("species", "unknown for every picture")
         return
-    shares = ", ".join(f"{float(top):.0%} hold {held:.0%}" for top, held in summary["top_shares"].items())
-    yield _format_entry("long tail", f"of the species, the largest {shares} of the pictures")
-    yield _format_entry("", f"Gini index {summary['gini_index']:.3f} (0: all species hold the same number)")
+    yield "Lorenz curve: share of the pictures that belong to the species with the fewest pictures"
+    tenths = np.arange(1, 10) / 10
+    rows = []
+    for part, points in summary["lorenz_curves"].items():
+        shares = np.interp(tenths, *np.transpose(points))
+        rows.append([part, *(f"{share:.0%}" for share in shares), summary["gini_indices"][part]])
+    yield from _format_table(rows, ["share of the species", *(f"{tenth:.0%}" for tenth in tenths), "Gini index"])
 
 
 def _format_rare_species(summary: Summary, few: int) -> Iterable[str]:
@@ -153,4 +161,4 @@ def _indent(lines: Iterable[str]) -> Iterable[str]:
 def _format_table(rows: Sequence[Sequence[object]], headers: Sequence[str]) -> list[str]:
     from tabulate import tabulate
 
-    return tabulate(rows, headers, tablefmt="plain").splitlines()
+    return tabulate(rows, headers, tablefmt="plain", floatfmt=".3f").splitlines()

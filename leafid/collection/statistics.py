@@ -69,22 +69,6 @@ def gini_index(counts: ArrayLike) -> float:
     return 1 - 2 * float(np.trapezoid(picture_share, species_share))
 
 
-def top_share(counts: Sequence[int], share: float) -> float:
-    """Compute which share of all pictures a share of the species holds, taking those with the most pictures.
-
-    Between two species it is interpolated.
-
-    Examples
-    --------
-    >>> top_share([3, 1], 0.5)
-    0.75
-    """
-    import numpy as np
-
-    species_share, picture_share = lorenz_curve(counts)
-    return 1 - float(np.interp(1 - share, species_share, picture_share))
-
-
 @dataclass(frozen=True)
 class Counts:
     """Numbers of a set of pictures; unknown species, plants and authors don't count."""

@@ -17,11 +17,7 @@ from leafid.collection.statistics import (
     find_duplicates,
     gini_index,
     lorenz_curve,
-    top_share,
 )
-
-#: Shares of the species of which `Summary` tells the share of pictures.
-TOP_SHARES = (0.1, 0.2, 0.5)
 
 
 class DuplicatesEntry(TypedDict):
@@ -36,7 +32,7 @@ class Summary(TypedDict):
     """The JSON of ``leafid info``; shares are 0 to 1, lists are in the collection's order.
 
     `lorenz_curves` has, for all labelled pictures and for each part, points of the share of species, the fewest
-    pictures first, and the share of pictures that these hold.
+    pictures first, and the share of pictures that these hold; `gini_indices` has the Gini index of each curve.
     `unreadable`, `damaged` and `duplicates` cover existing files; `decoded` tells whether these were decoded.
     """
 
@@ -48,8 +44,7 @@ class Summary(TypedDict):
     parts: dict[str, int]
     dates: list[str]
     species: list[dict[str, Any]]
-    top_shares: dict[str, float]
-    gini_index: float | None
+    gini_indices: dict[str, float]
     lorenz_curves: dict[str, list[list[float]]]
     name_clashes: dict[str, list[str]]
     missing: list[str]
@@ -64,7 +59,7 @@ def summarise(collection: Collection, checks: Sequence[FileCheck], decoded: bool
     """Summarise a collection; `checks` are those of its existing files."""
     pictures = collection.pictures
     species = count_by_species(pictures)
-    counts = [entry.pictures for entry in species]
+    counts = _count_by_part(pictures)
     by_file = {picture.file: picture for picture in pictures}
     duplicates = find_duplicates([by_file[check.file] for check in checks], [check.digest for check in checks])
     dates = sorted(picture.date for picture in pictures if picture.date)
@@ -77,9 +72,8 @@ def summarise(collection: Collection, checks: Sequence[FileCheck], decoded: bool
         parts=_count_values(picture.part for picture in pictures),
         dates=[dates[0], dates[-1]] if dates else [],
         species=[asdict(entry) for entry in species],
-        top_shares={f"{share:g}": round(top_share(counts, share), 4) for share in TOP_SHARES} if counts else {},
-        gini_index=round(gini_index(counts), 4) if counts else None,
-        lorenz_curves=_compute_lorenz_curves(pictures),
+        gini_indices={part: round(gini_index(numbers), 4) for part, numbers in counts.items()},
+        lorenz_curves={part: _round_points(*lorenz_curve(numbers)) for part, numbers in counts.items()},
         name_clashes={name: _list_files(clashing) for name, clashing in find_name_clashes(pictures).items()},
         missing=_list_files(collection.find_missing()),
         decoded=decoded,
@@ -95,17 +89,18 @@ def summarise(collection: Collection, checks: Sequence[FileCheck], decoded: bool
     )
 
 
-def _compute_lorenz_curves(pictures: Iterable[Picture]) -> dict[str, list[list[float]]]:
+def _count_by_part(pictures: Iterable[Picture]) -> dict[str, list[int]]:
+    """Count the pictures of each species, of all parts and of each part; a single part is all."""
     counts: dict[str, Counter[str]] = {}
     for picture in pictures:
         if picture.species:
             for name in ("all", picture.part or "no part"):
                 counts.setdefault(name, Counter())[picture.species] += 1
-    curves = {name: lorenz_curve([*count.values()]) for name, count in counts.items()}
-    if len(curves) == 2:
-        # A single part is all.
-        curves = {"all": curves["all"]}
-    return {name: [[round(x, 4), round(y, 4)] for x, y in zip(*axes, strict=True)] for name, axes in curves.items()}
+    return {name: [*count.values()] for name, count in counts.items() if len(counts) > 2 or name == "all"}
+
+
+def _round_points(*axes: Iterable[float]) -> list[list[float]]:
+    return [[round(float(value), 4) for value in point] for point in zip(*axes, strict=True)]
 
 
 def _count_values(values: Iterable[str | None]) -> dict[str, int]:

@@ -15,7 +15,6 @@ from leafid.collection.statistics import (
     find_duplicates,
     gini_index,
     lorenz_curve,
-    top_share,
 )
 
 counts = st.lists(st.integers(0, 10_000), min_size=1, max_size=40).filter(any)
@@ -52,14 +51,6 @@ def test_curve_is_convex_and_below_the_diagonal(values):
     assert (species[0], held[0], species[-1], held[-1]) == (0, 0, 1, 1)
     assert (held <= species + EXACT).all()
     assert (np.diff(held, 2) >= -EXACT).all()
-
-
-@given(counts)
-def test_top_share_counts_the_largest(values):
-    ordered = sorted(values, reverse=True)
-    for number in range(len(values) + 1):
-        expected = sum(ordered[:number]) / sum(values)
-        assert top_share(values, number / len(values)) == pytest.approx(expected, abs=1e-9)
 
 
 @pytest.mark.parametrize("bad", [[], [0, 0], [1, -1], [1, float("nan")], [float("inf")]])
