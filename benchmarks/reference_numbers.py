@@ -1,20 +1,25 @@
 """Compares leafid's scores with those of the references: ``python -m benchmarks.reference_numbers DATA``.
 
 DATA is a folder with `imageclef2011/Train`, and with the runs and output of the official 2011 scorer in
-`golden/imageclef2011`. The result is the table of docs/reference-numbers.md.
+`golden/imageclef2011`. METEOR needs Java and the package pycocoevalcap. The table of docs/reference-numbers.md is
+rewritten.
 """
 
 from __future__ import annotations
 
+import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from importlib import resources
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
+from benchmarks.tables import rewrite_regions
 from leafid.collection.picture import Picture, Taxon
+from leafid.errors import LeafidError
 from leafid.evaluation.average_sets import score_average_k
 from leafid.evaluation.judged_run import judge_run
 from leafid.evaluation.official import format_official_files
@@ -23,6 +28,7 @@ from leafid.metrics.plant_task import top_k_scores
 from leafid.runs import read_run, write_run
 from leafid.runs.ground_truth import make_ground_truth
 from leafid.runs.ground_truth_files import read_ground_truth
+from leafid.tasks.annotation2016.meteor import find_missing_requirement, meteor_scores
 from leafid.tasks.interpretation.metric import Scene, score_scene
 from leafid.tasks.irma.metrics import axis_error
 
@@ -41,6 +47,17 @@ IRMA_ERRORS = {
 }
 IRMA_BRANCHING = (11, 7, 8)
 INTERPRETATION_ERROR = 0.328
+# Captions, each with two by people: equal, reworded, with synonyms and other forms of words, punctuated, and unrelated.
+CAPTIONS = (
+    ("Two boys play with a dog.", "Two boys play with a dog.", "Children and their dog"),
+    ("Two boys are playing with a dog.", "Two boys play with a dog.", "Children and their dog"),
+    ("A large automobile in front of a house", "There is a big car near the building.", "A house with a car"),
+    ('An "old" oak-tree, 300 years old; it\'s tall!', "The oak is 300 years old.", "It is a tall old tree."),
+    ("Leaves of a maple on the ground in autumn", "In autumn, maple leaves fall.", "Fallen leaves cover the ground"),
+    ("A red bus", "Three women sit at a table.", "People talking"),
+)
+PAGE = Path(__file__).parents[1] / "docs" / "reference-numbers.md"
+HEADING = "| reference | what | numbers | largest difference | the reference has |\n|---|---|---:|---:|---|\n"
 
 
 class Row(NamedTuple):
@@ -54,9 +71,20 @@ class Row(NamedTuple):
 
 
 def main() -> None:
-    print("| reference | what | numbers | largest difference | the reference has |\n|---|---|---|---|---|")
-    for row in (*compare_official(Path(sys.argv[1])), compare_irma(), compare_interpretation(), *compare_plantnet()):
-        print(f"| {row.reference} | {row.what} | {row.numbers:,} | {row.difference:.1e} | {row.digits} |")
+    rows = (
+        *compare_official(Path(sys.argv[1])),
+        compare_irma(),
+        compare_interpretation(),
+        *compare_plantnet(),
+        compare_meteor(),
+    )
+    page = rewrite_regions(PAGE.read_text(encoding="utf-8"), {"references": HEADING + "".join(map(format_row, rows))})
+    PAGE.write_text(page, encoding="utf-8")
+
+
+def format_row(row: Row) -> str:
+    """Write a line of the table in Markdown."""
+    return f"| {row.reference} | {row.what} | {row.numbers:,} | {row.difference:.1e} | {row.digits} |\n"
 
 
 def compare_official(data: Path) -> Iterator[Row]:
@@ -138,6 +166,28 @@ def compare_plantnet(n_classes: int = 40, n_pictures: int = 400) -> Iterator[Row
     for what, differences in (("top-K, macro top-K", top), ("λ, average-K, macro average-K, mean size", average)):
         difference = float(np.abs(differences).max())
         yield Row("Pl@ntNet-300K", f"{what}; K = 1, 3, 5, 10", len(differences), difference, "all digits")
+
+
+def compare_meteor() -> Row:
+    """Compare with what METEOR's own program prints for files of captions and references."""
+    if missing := find_missing_requirement():
+        raise LeafidError(missing)
+    ours = meteor_scores(
+        {str(number): caption for number, (caption, *_) in enumerate(CAPTIONS)},
+        {str(number): references for number, (_, *references) in enumerate(CAPTIONS)},
+    )
+    (program,) = Path(str(resources.files("pycocoevalcap"))).glob("meteor/meteor-*.jar")
+    with tempfile.TemporaryDirectory() as folder:
+        texts = {"captions": [row[:1] for row in CAPTIONS], "references": [row[1:] for row in CAPTIONS]}
+        for name, lines in texts.items():
+            (Path(folder) / name).write_text("".join(f"{line}\n" for group in lines for line in group))
+        # Quiet, it prints the score of each line to stderr.
+        options = ["-l", "en", "-norm", "-q", "-r", "2"]
+        command = ["java", "-Xmx2G", "-jar", str(program), "captions", "references", *options]
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
+    theirs = [float(line.split()[-1]) for line in done.stderr.splitlines()]
+    difference = max(abs(our - their) for our, their in zip(ours.values(), theirs, strict=True))
+    return Row("METEOR 1.5", "captions with two references each", len(theirs), difference, "all digits")
 
 
 def _is_number(text: str) -> bool:

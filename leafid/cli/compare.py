@@ -6,7 +6,7 @@ by Holm's method. A picture that a run lacks counts 0.
 
 examples:
   leafid compare imageclef2011/TestXmlWithGroundTruth a.txt b.txt
-  leafid compare collection a.txt b.txt c.txt --metric accuracy --only-type photo --species
+  leafid compare collection a.txt b.txt c.txt --metric top-1 --only-type photo --species
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from leafid.errors import LeafidError, UsageError
 from leafid.report.tables import render
 
 # Copied from leafid.metrics.plant_task, whose import would slow the help down.
-_METRICS = ("S", "inverse-rank", "per-plant", "accuracy")
+_METRICS = ("S", "inverse-rank", "per-plant", "top-1")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -1,7 +1,8 @@
 """Show what a collection holds.
 
 Counts the pictures, species, plants and authors of each acquisition type, shows how unevenly pictures are spread over
-species (the Lorenz curve of each part; the Gini index is 0 where all species have the same number), and lists unreadable files, duplicates (files with the same content), name clashes, and problems in metadata.
+species (the Lorenz curve of each part; the Gini index is 0 if all species have the same number), and lists unreadable
+files, duplicates (files with the same content), name clashes, and problems in metadata.
 
 A collection is an ImageCLEF 2011, 2012 or 2013 folder (an XML file for each picture), Pl@ntNet-300K, a folder for each
 species, or just pictures. Every picture is decoded to find out whether it can be read; --quick reads only the headers.

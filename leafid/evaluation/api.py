@@ -32,7 +32,7 @@ RunLike = PathLike | Run | Rankings
 def evaluate(
     truth: PathLike | GroundTruth | Collection | Iterable[Picture],
     runs: RunLike | Sequence[RunLike] | Mapping[str, RunLike],
-    metrics: Sequence[str] = ("S", "inverse-rank", "per-plant", "accuracy", "top-5"),
+    metrics: Sequence[str] = ("S", "inverse-rank", "per-plant", "top-1", "top-5"),
     *,
     by: str = "type",
     bootstrap: Bootstrap | bool = False,
@@ -49,8 +49,8 @@ def evaluate(
         A ranking is a sequence of species, or of (species, score), the best first. A picture that a run lacks
         counts 0.
     metrics : sequence of str
-        Names from ``leafid evaluate --list``: "S", "inverse-rank", "per-plant", "accuracy", "genus", "family", and
-        "top-K" for any K.
+        Names from ``leafid evaluate --list``: "S", "inverse-rank", "per-plant", "genus", "family", and "top-K" for
+        any K.
     by : {"type", "species", "genus", "family", "author", "plant", "content"}, default "type"
         What the rows are. By type there are two more: "mean of types" and "all pictures".
     bootstrap : Bootstrap or bool, default False
@@ -64,7 +64,7 @@ def evaluate(
     -------
     list of dict, or pandas.DataFrame
         A record for each run and group, with "run", the group's name under `by`, "pictures", "missing", "plants", and
-        a score for each metric (NaN where there is none).
+        a score for each metric under its heading in tables (NaN where there is none).
 
     Raises
     ------
@@ -82,7 +82,7 @@ def evaluate(
     >>> evaluate(pictures, run, ["inverse-rank"])[-1]
     {'run': 'run', 'type': 'all pictures', 'pictures': 2, 'missing': 0, 'plants': 2, 'inverse-rank': 0.75}
     """
-    chosen = [replace(find_plant_metric(name), name=name) for name in metrics]
+    chosen = [find_plant_metric(name) for name in metrics]
     if by not in ("type", *GROUPS):
         raise UsageError(f"expected a group ({', '.join(('type', *GROUPS))}), found {by!r}")
     ground_truth = _to_ground_truth(truth)
@@ -100,9 +100,9 @@ def evaluate(
             record: dict[str, Any] = {"run": run.name, by: part.name}
             record |= {"pictures": part.pictures, "missing": part.missing, "plants": part.plants}
             for metric, score, (low, high) in zip(chosen, part.scores, part.intervals, strict=True):
-                record[metric.name] = score
+                record[metric.column] = score
                 if resampling:
-                    record |= {f"{metric.name} low": low, f"{metric.name} high": high}
+                    record |= {f"{metric.column} low": low, f"{metric.column} high": high}
             records.append(record)
     return _to_frame(records) if as_frame else records
 

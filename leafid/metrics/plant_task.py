@@ -237,9 +237,9 @@ def list_plant_metrics(tops: Sequence[int] = (1, 5)) -> list[PlantMetric]:
     Parameters
     ----------
     tops : sequence of int
-        The k of top-k accuracies; top-1 is called accuracy.
+        The k of top-k accuracies; top-1 is always listed.
     """
-    return [*_EVERY_RUN, *(_make_top_k(k) for k in sorted(set(tops) - {1}))]
+    return [*_EVERY_RUN, *(_make_top_k(k) for k in sorted({1, *tops}))]
 
 
 def find_plant_metric(name: str) -> PlantMetric:
@@ -279,7 +279,6 @@ _EVERY_RUN = (
         average="S",
     ),
     PlantMetric("per-plant", "mean over plants of the share of correct pictures", average="plants"),
-    PlantMetric("accuracy", "share of pictures whose first species is correct"),
 )
 _TOP_K = PlantMetric(
     "top-K", "share of pictures with the correct species among the first K", citation="Lapin et al., PAMI 2018"

@@ -27,7 +27,7 @@ def test_scores_are_those_of_evaluate(cli):
     assert 0 < float(row["p"]) <= 1
 
 
-@pytest.mark.parametrize("metric", ["inverse-rank", "per-plant", "accuracy"])
+@pytest.mark.parametrize("metric", ["inverse-rank", "per-plant", "top-1"])
 def test_other_metrics_and_species(cli, metric):
     outcome = cli("compare", TRUTH, GOOD, PARTIAL, "--metric", metric, "--species", "--format", "json")
     comparison, species = json.loads(outcome.out)

@@ -89,7 +89,7 @@ def test_of_an_unknown_family_there_is_no_score(cli, tmp_path):
 
 def test_tops(cli):
     row = rows(cli("evaluate", "--top", "1,2,4", TRUTH, GOOD, "--format", "csv"))[-1]
-    assert float(row["accuracy"]) < float(row["top-2"]) <= float(row["top-4"])
+    assert float(row["top-1"]) < float(row["top-2"]) <= float(row["top-4"])
     assert "top-5" not in row
 
 
@@ -274,9 +274,9 @@ def test_repeated_ranks_are_counted_in_official_mode(cli, tmp_path):
 def test_intervals(cli):
     row = rows(cli("evaluate", TRUTH, GOOD, "--format", "csv"))[-1]
     assert float(row["S low"]) < float(row["S"]) < float(row["S high"])
-    assert "accuracy low" not in row
+    assert "top-1 low" not in row
     row = rows(cli("evaluate", TRUTH, GOOD, "--format", "csv", "--intervals", "all"))[-1]
-    assert float(row["accuracy low"]) < float(row["accuracy"]) < float(row["accuracy high"])
+    assert float(row["top-1 low"]) < float(row["top-1"]) < float(row["top-1 high"])
     assert "S low" not in rows(cli("evaluate", TRUTH, GOOD, "--format", "csv", "--intervals", "none"))[-1]
     outcome = cli("evaluate", TRUTH, GOOD, "--confidence", "0.9", "--resamples", 50, "--seed", 3)
     assert "90% interval, bootstrap over plants within authors, 50 resamples, seed 3" in outcome.out

@@ -20,7 +20,7 @@ TRUTH, GOOD, PARTIAL = GOLDEN / "truth", GOLDEN / "runs" / "good.txt", GOLDEN / 
 def test_the_records_are_the_rows_of_the_command(cli, group):
     words = ["--by", group] if group != "type" else []
     table = cli("evaluate", TRUTH, GOOD, PARTIAL, *words, "--intervals", "all", "--format", "csv").out.split("\n\n")[-1]
-    metrics = ["S", "inverse-rank", "per-plant", "accuracy", "top-5"]
+    metrics = ["S", "inverse-rank", "per-plant", "top-1", "top-5"]
     records = evaluate(
         TRUTH, [GOOD, PARTIAL], ["S of family"] * (group == "family") + metrics, by=group, bootstrap=True
     )
@@ -87,5 +87,17 @@ def test_misuse():
 
 
 def test_a_frame_has_the_records_as_rows():
-    pandas = pytest.importorskip("pandas")
-    assert evaluate(TRUTH, GOOD, as_frame=True).equals(pandas.DataFrame(evaluate(TRUTH, GOOD)))
+    words = {"metrics": ["S", "top-5"], "by": "plant", "leave_out_missing": True}
+    records, frame = evaluate(TRUTH, PARTIAL, **words), evaluate(TRUTH, PARTIAL, **words, as_frame=True)
+    assert list(frame.columns) == list(records[0]) == ["run", "plant", "pictures", "missing", "plants", "S", "top-5"]
+    assert frame["plant"].tolist() == [record["plant"] for record in records]
+    # A plant of which the run names no picture has no score.
+    assert frame["S"].isna().tolist() == [not record["pictures"] for record in records]
+    assert frame["S"].dropna().tolist() == [record["S"] for record in records if record["pictures"]]
+    assert 0 < frame["S"].isna().sum() < len(frame)
+
+
+def test_scores_of_a_level_beside_groups_of_that_level():
+    records = evaluate(TRUTH, GOOD, ["genus"], by="genus")
+    assert [record["genus"] for record in records][:2] == ["Acer", "Fagus"]
+    assert all(0 <= record["S of genus"] <= 1 for record in records)
