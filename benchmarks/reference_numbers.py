@@ -11,7 +11,6 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from importlib import resources
 from pathlib import Path
 from typing import NamedTuple
 
@@ -176,15 +175,17 @@ def compare_meteor() -> Row:
         {str(number): caption for number, (caption, *_) in enumerate(CAPTIONS)},
         {str(number): references for number, (_, *references) in enumerate(CAPTIONS)},
     )
-    (program,) = Path(str(resources.files("pycocoevalcap"))).glob("meteor/meteor-*.jar")
+    from pycocoevalcap.meteor import meteor
+
+    program = Path(meteor.__file__).with_name(meteor.METEOR_JAR)
     with tempfile.TemporaryDirectory() as folder:
-        texts = {"captions": [row[:1] for row in CAPTIONS], "references": [row[1:] for row in CAPTIONS]}
-        for name, lines in texts.items():
-            (Path(folder) / name).write_text("".join(f"{line}\n" for group in lines for line in group))
+        captions, references = Path(folder, "captions"), Path(folder, "references")
+        captions.write_text("".join(f"{caption}\n" for caption, *_ in CAPTIONS))
+        references.write_text("".join(f"{text}\n" for _, *texts in CAPTIONS for text in texts))
         # Quiet, it prints the score of each line to stderr.
         options = ["-l", "en", "-norm", "-q", "-r", "2"]
-        command = ["java", "-Xmx2G", "-jar", str(program), "captions", "references", *options]
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
+        command = ["java", "-Xmx2G", "-jar", str(program), str(captions), str(references), *options]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
     theirs = [float(line.split()[-1]) for line in done.stderr.splitlines()]
     difference = max(abs(our - their) for our, their in zip(ours.values(), theirs, strict=True))
     return Row("METEOR 1.5", "captions with two references each", len(theirs), difference, "all digits")
