@@ -66,12 +66,7 @@ class Shape:
 def normalise_shape(mask: Mask) -> Shape:
     """Scale a leaf's region to one size and trace its outline; small components are dropped.
 
-    Raises
-    ------
-    ValueError
-        When the mask isn't two-dimensional.
-    LeafidError
-        When the mask is empty.
+    A mask that isn't two-dimensional raises a ValueError, an empty one a `LeafidError`.
     """
     grey = _scale(_drop_dirt(mask))
     side = float(np.sqrt(cv2.sumElems(grey)[0] / 255))

@@ -77,16 +77,8 @@ def measure_teeth(shape: Shape) -> Signals:
 def compute_margin_signals(contour: Points, sigmas: Sequence[float]) -> Signals:
     """Compute the signed distance of each contour point from the smoothed contour, positive outward, in its unit.
 
-    Parameters
-    ----------
-    contour : (n, 2)
-        Counter-clockwise, at equal arc length.
-    sigmas : sequence of float
-        Standard deviations of the smoothings, as shares of the contour's length.
-
-    Returns
-    -------
-    float32 (len(sigmas), n)
+    The contour, (n, 2), is counter-clockwise and at equal arc length; `sigmas` are the standard deviations of the
+    smoothings, as shares of its length. Returns float32 (len(sigmas), n).
     """
     # Complex numbers row + i·col smooth, turn and project both coordinates at once; single precision keeps a
     # thousandth of a pixel.

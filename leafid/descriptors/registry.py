@@ -44,19 +44,9 @@ class Family:
 def measure_families(
     image: NDArray[np.uint8], segmentation: Segmentation, families: Iterable[str] | None = None
 ) -> dict[str, NDArray[np.float32]]:
-    """Measure families of one leaf, by default all; what they share is computed once.
+    """Measure families of one leaf, by default all, float32 (n_values,) by name; what they share is computed once.
 
-    Returns
-    -------
-    dict of str to float32 (n_values,)
-        In the order of `families`; `get_column_names` names the values.
-
-    Raises
-    ------
-    UsageError
-        When a family is unknown.
-    LeafidError
-        When no leaf was found in the picture.
+    `get_column_names` names the values. An unknown family raises a `UsageError`, an empty segmentation a `LeafidError`.
     """
     selected = find_families(families)
     if not segmentation.blade.any():
@@ -85,10 +75,7 @@ def get_column_names(families: Iterable[str] | None = None) -> list[str]:
 def find_families(names: Iterable[str] | None = None) -> list[Family]:
     """Find families by name; by default all.
 
-    Raises
-    ------
-    UsageError
-        When there is no name, a family is unknown, or one is named twice.
+    A `UsageError` is raised when there is no name, a family is unknown, or one is named twice.
     """
     if names is None:
         return list(FAMILIES.values())

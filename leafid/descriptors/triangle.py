@@ -26,20 +26,14 @@ TRIANGLES_NAMES = tuple(
 
 
 def compute_triangle_signals(contour: Points) -> dict[str, NDArray[np.float64]]:
-    """Measure the triangle p(s−t), p(s), p(s+t) of each contour point s at each span t.
+    """Measure the triangle p(s−t), p(s), p(s+t) of each contour point s at each span t; float64 (spans, n) by name.
 
-    Parameters
-    ----------
-    contour : (n, 2)
-        Counter-clockwise, at equal arc length; at least 128 points, so that the smallest span is one of them.
+    The contour, (n, 2), is counter-clockwise, at equal arc length, of at least 128 points.
 
-    Returns
-    -------
-    dict of str to float64 (len(SPANS), n)
-        ``area``: signed area over the square of the arc t (½ at most; positive where the contour is convex);
-        ``height``: distance of p(s) from the chord over t, with the same sign, −1…1 (the arch height of MARCH);
-        ``chord``: length of the chord over 2·t, 0…1; ``ratio``: the shorter of the two sides over the longer, 0…1;
-        ``angle``: at p(s), over π, 0…1.
+    ``area``: signed area over the square of the arc t (½ at most; positive where the contour is convex); ``height``:
+    distance of p(s) from the chord over t, with the same sign, −1…1 (the arch height of MARCH); ``chord``: length of
+    the chord over 2·t, 0…1; ``ratio``: the shorter of the two sides over the longer, 0…1; ``angle``: at p(s), over π,
+    0…1.
 
     References
     ----------

@@ -46,10 +46,7 @@ class ProjectedEncoder(ABC):
     def fit(self, features: LocalFeatures) -> Self:
         """Learn the projection and the tables from local features of many pictures; 1,000 a mode are plenty.
 
-        Raises
-        ------
-        LeafidError
-            When there are fewer features than modes.
+        Fewer features than modes raise a `LeafidError`.
         """
         # One feature has no standard deviation.
         minimum = max(self.n_modes, 2)

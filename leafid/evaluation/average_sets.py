@@ -51,28 +51,12 @@ def score_average_k(
     source: str = "",
     exclude_ties: bool = False,
 ) -> list[AverageKScores]:
-    """Score the sets of a run whose mean size is k, for several k.
+    """Score the sets of a run whose mean size is k, for several k above 0; a picture that it lacks has an empty set.
 
-    Parameters
-    ----------
-    truth : GroundTruth
-    run : Run
-        With the scores of enough species for each picture. A picture that it lacks has an empty set.
-    sizes : sequence of float
-        The k, above 0.
-    validation : Run, optional
-        The same system's run on validation pictures, from which the threshold comes. By default the threshold comes
-        from `run` itself, so that its own sets have k species on average.
-    source : str
-        What messages call the run that the threshold comes from.
-    exclude_ties : bool, default False
-        Leave scores that equal the threshold out where they would make the mean size larger than k. By default they
-        are in, as in the authors' implementation.
-
-    Raises
-    ------
-    LeafidError
-        When the run that the threshold comes from names too few species for a mean size.
+    The threshold comes from the same system's run on `validation` pictures, by default from `run` itself, so that its
+    own sets have k species on average; `source` names that run in messages. `exclude_ties` leaves scores that equal the
+    threshold out where they would make the mean size larger than k; by default they are in, as in the authors'
+    implementation. A `LeafidError` is raised when that run names too few species for a mean size.
     """
     if validation is None:
         # Pictures outside the ground truth don't count; those that the run lacks have no species above any threshold.

@@ -45,28 +45,9 @@ def compare_runs(
     resamples: int = 10_000,
     seed: int = 0,
 ) -> list[RunComparison]:
-    """Compare every two runs.
+    """Compare every two runs, first with second, first with third, …, on one type or on the mean of the types.
 
-    Parameters
-    ----------
-    truth : GroundTruth
-    runs : sequence of JudgedRun
-        Two or more. A picture that a run lacks counts 0.
-    metric : PlantMetric
-    acquisition_type : str, optional
-        Only pictures of this acquisition type. By default the score is the mean of the types.
-    resamples : int, default 10000
-    seed : int, default 0
-
-    Returns
-    -------
-    list of RunComparison
-        First with second, first with third, …
-
-    Raises
-    ------
-    ValueError
-        When there are less than two runs, or no pictures of that type.
+    A picture that a run lacks counts 0. Less than two runs, or a type without pictures, raise a ValueError.
     """
     if len(runs) < 2:
         raise ValueError(f"expected two or more runs to compare, found {len(runs)}")
@@ -100,23 +81,8 @@ def compare_values(
 ) -> list[RunComparison]:
     """Compare every two runs of any task, by a score that is the sum of their values.
 
-    Parameters
-    ----------
-    names : sequence of str
-        The runs', two or more.
-    values : sequence of float arrays (n,)
-        For each run, what each picture contributes to its score.
-    units : int or str array (n,)
-        What is swapped between runs, and won or lost: each picture's plant, document …
-    higher_is_better : bool, default True
-        False for errors.
-    resamples : int, default 10000
-    seed : int, default 0
-
-    Raises
-    ------
-    ValueError
-        When there are less than two runs.
+    `values` has, for each run, what each picture contributes to its score, (n,); `units` are what is swapped between
+    runs, and won or lost: each picture's plant, document …
     """
     if len(names) < 2:
         raise ValueError(f"expected two or more runs to compare, found {len(names)}")
@@ -152,24 +118,7 @@ def _compare_pairs(
 
 
 def weigh_pictures(truth: GroundTruth, average: str, acquisition_type: str | None = None) -> NDArray[np.float64]:
-    """Compute how much each picture weighs in a type's score, or in the mean of the types.
-
-    Parameters
-    ----------
-    truth : GroundTruth
-    average : {"S", "plants", "pictures"}
-    acquisition_type : str, optional
-
-    Returns
-    -------
-    float64 (n,)
-        Summing to 1; 0 for pictures of other types.
-
-    Raises
-    ------
-    ValueError
-        When there are no pictures of that type.
-    """
+    """Compute how much each picture weighs in a type's score, or in the mean of the types; the sum is 1."""
     types = select_types(truth, acquisition_type).values()
     authors, plants = truth.encode("author")[1], truth.encode("plant")[1]
     weights = np.zeros(len(truth))
@@ -181,19 +130,9 @@ def weigh_pictures(truth: GroundTruth, average: str, acquisition_type: str | Non
 def score_species(
     truth: GroundTruth, values: NDArray[np.float64], acquisition_type: str | None = None
 ) -> NDArray[np.float64]:
-    """Compute S of each species, over all its pictures or those of one type.
+    """Compute S of each species from the pictures' scores, over all pictures or those of one type; NaN without any.
 
-    Parameters
-    ----------
-    truth : GroundTruth
-    values : float64 (n,)
-        The pictures' scores.
-    acquisition_type : str, optional
-
-    Returns
-    -------
-    float64 (number of species,)
-        In the order of ``truth.encode("species")``; NaN for a species without pictures of that type.
+    The result is in the order of ``truth.encode("species")``.
     """
     names, species = truth.encode("species")
     authors, plants = truth.encode("author")[1], truth.encode("plant")[1]

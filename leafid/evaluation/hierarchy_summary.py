@@ -26,20 +26,9 @@ class HierarchySummary:
 
 
 def summarise_hierarchy(truth: Mapping[str, str], answers: Mapping[str, str], taxonomy: Taxonomy) -> HierarchySummary:
-    """Score one answer for each picture.
+    """Score one answer for each picture of the truth, all of species of the taxonomy; other answers don't count.
 
-    Parameters
-    ----------
-    truth : mapping of str to str
-        The species of each picture, all of the taxonomy.
-    answers : mapping of str to str
-        By picture: a species or a back-off such as ``Quercus *``. Other pictures don't count.
-    taxonomy : Taxonomy
-
-    Raises
-    ------
-    LeafidError
-        When the taxonomy lacks a species or an answer.
+    An answer is a species or a back-off such as ``Quercus *``; one that the taxonomy lacks raises a `LeafidError`.
     """
     errors: dict[str, float] = {}
     answered: Counter[str] = Counter()

@@ -38,21 +38,11 @@ _LEVELS = (
 def format_official_files(
     truth: GroundTruth, runs: Sequence[JudgedRun], *, leave_out_missing: bool = False
 ) -> dict[str, str]:
-    """Compose all the files that the official scorer writes for some runs.
+    """Compose all the files that the official scorer writes for some runs, at least one: their content by name.
 
-    Parameters
-    ----------
-    truth : GroundTruth
-    runs : sequence of JudgedRun
-        At least one. The files that compare runs come only with two or more, of which none may be called
-        `ALL_RUNS` or `MEAN_OF_RUNS`.
-    leave_out_missing : bool, default False
-        Leave pictures that a run lacks out of its means, as the official scorer does. By default they count 0.
-
-    Returns
-    -------
-    dict of str to str
-        The content of each file, by its name.
+    The files that compare runs come only with two or more, of which none may be called `ALL_RUNS` or `MEAN_OF_RUNS`.
+    With `leave_out_missing`, pictures that a run lacks are left out of its means, as the official scorer does, and
+    don't count 0.
     """
     counted = [run.covered if leave_out_missing else np.ones(len(truth), bool) for run in runs]
     files = {SCORES: _format_scores(truth, runs, counted)}

@@ -54,22 +54,9 @@ def bootstrap_scores(
 ) -> NDArray[np.float64] | None:
     """Score resamples in which each author's plants are drawn with replacement, as many as there are.
 
-    Plants are drawn because the pictures of a plant look alike; authors stay, as the score is about them.
-
-    Parameters
-    ----------
-    values : sequence of float arrays (n,)
-        The pictures' scores, an array for each metric.
-    averages : sequence of str
-        How each metric is averaged, see `leafid.metrics.plant_task.AVERAGES`.
-    authors, plants : int or str array (n,)
-    bootstrap : Bootstrap
-        The same seed and stream draw the same plants.
-
-    Returns
-    -------
-    float64 (metrics, resamples), or None
-        None where no author has two plants, so that every resample is the same.
+    Plants are drawn because the pictures of a plant look alike; authors stay, as the score is about them. `values` has
+    the pictures' scores, (n,), for each metric, and `averages` its key in `leafid.metrics.plant_task.AVERAGES`. Returns
+    float64 (metrics, resamples), or None where no author has two plants, so that every resample is the same.
     """
     owners, unit = index_plants(authors, plants)
     plants_of_author = np.bincount(owners)
@@ -92,23 +79,10 @@ def bootstrap_scores(
 def randomisation_test(
     difference: ArrayLike, authors: ArrayLike, plants: ArrayLike, *, resamples: int = 10_000, seed: int = 0
 ) -> float:
-    """Test whether two runs differ, by swapping them on plants chosen at random.
+    """Test whether two runs differ, by swapping them on plants chosen at random; the two-sided p value.
 
-    If both runs were equally good, either could have given the other's answers for a plant.
-
-    Parameters
-    ----------
-    difference : float array (n,)
-        Each picture's weighted difference: its weight in the score times (first run's value - second's). Their sum
-        is the difference of the scores.
-    authors, plants : int or str array (n,)
-    resamples : int, default 10000
-    seed : int, default 0
-
-    Returns
-    -------
-    float
-        The two-sided p value, in [1 / (resamples + 1), 1].
+    If both runs were equally good, either could have given the other's answers for a plant. `difference` has each
+    picture's weight in the score times (first run's value - second's), (n,).
     """
     _, unit = index_plants(authors, plants)
     parts = np.bincount(unit, weights=np.asarray(difference, np.float64))

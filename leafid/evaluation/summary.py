@@ -45,17 +45,10 @@ class GroupScores:
 
 
 class RunScorer:
-    """Scores one run on groups of pictures.
+    """Scores one run on groups of pictures, with confidence intervals if `bootstrap` is given.
 
-    Parameters
-    ----------
-    truth : GroundTruth
-    run : JudgedRun
-    metrics : sequence of PlantMetric
-    leave_out_missing : bool, default False
-        Leave out the pictures that the run lacks, as the official scorer does; by default they count 0.
-    bootstrap : Bootstrap, optional
-        Adds confidence intervals.
+    `leave_out_missing` leaves out the pictures that the run lacks, as the official scorer does; by default they count
+    0.
     """
 
     def __init__(
@@ -76,13 +69,9 @@ class RunScorer:
         self._authors, self._plants = truth.encode("author")[1], truth.encode("plant")[1]
 
     def score_by_type(self) -> list[GroupScores]:
-        """Score each acquisition type, then their mean and all pictures together.
+        """Score each acquisition type that has pictures, in `TYPE_ORDER`, then `MEAN_OF_TYPES` and `ALL`.
 
-        Returns
-        -------
-        list of GroupScores
-            The types that have pictures, in `TYPE_ORDER`; `MEAN_OF_TYPES`, in whose interval each type is resampled
-            independently; `ALL`.
+        For the interval of the mean, each type is resampled independently.
         """
         types, all_samples = [], []
         for name, indices in select_types(self.truth).items():
@@ -100,17 +89,9 @@ class RunScorer:
         return [*types, replace(overall, name=MEAN_OF_TYPES, scores=means, intervals=intervals), overall]
 
     def score_by_group(self, field: str) -> list[GroupScores]:
-        """Score the pictures of each species, genus, family, author, plant, content or type.
+        """Score the pictures of each entry of one of `GROUPS`, or of ``type``, sorted by name.
 
-        Parameters
-        ----------
-        field : str
-            One of `GROUPS`, or ``type``.
-
-        Returns
-        -------
-        list of GroupScores
-            Sorted by name; of pictures whose genus or family is unknown, the score of that level is NaN.
+        Of pictures whose genus or family is unknown, the score of that level is NaN.
         """
         groups = _split_by(self.truth, field)
         found = [self._score(name, indices, self.bootstrap)[0] for name, indices in groups.items()]
@@ -141,13 +122,7 @@ class RunScorer:
 
 
 def select_types(truth: GroundTruth, acquisition_type: str | None = None) -> dict[str, NDArray[np.intp]]:
-    """Select the pictures of each acquisition type, or of one, in `TYPE_ORDER`.
-
-    Raises
-    ------
-    ValueError
-        When there are no pictures of that type.
-    """
+    """Select the pictures of each acquisition type, or of one, which must have pictures, in `TYPE_ORDER`."""
     groups = _split_by(truth, "type")
     if acquisition_type is None:
         return {name: groups[name] for name in TYPE_ORDER if name in groups}

@@ -46,12 +46,8 @@ class FeatureCache:
     that no value is ever outdated. Every value has a checksum; a damaged value counts as missing. Once the cache is
     open, its errors don't stop the work: the first is logged, and the work continues without the cache.
 
-    The folder is created if it is missing. Beyond `limit` bytes of values, the least recently used are removed.
-
-    Raises
-    ------
-    LeafidError
-        When the folder can't be used.
+    The folder is created if it is missing; if it can't be used, a `LeafidError` is raised. Beyond `limit` bytes of
+    values, the least recently used are removed.
     """
 
     def __init__(self, folder: str | os.PathLike[str], limit: int = DEFAULT_LIMIT) -> None:
@@ -220,13 +216,7 @@ def locate_database(folder: Path) -> Path:
 
 
 def measure_cache(folder: Path) -> tuple[int, int]:
-    """Count the values of an existing cache, and their bytes, without changing it.
-
-    Raises
-    ------
-    LeafidError
-        When it can't be read.
-    """
+    """Count the values of an existing cache, and their bytes, without changing it."""
     file = locate_database(folder)
     try:
         # Opened for reading and writing, SQLite removes the files beside it that reading creates.

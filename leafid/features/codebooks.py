@@ -28,10 +28,7 @@ _log = logging.getLogger(__name__)
 def learn_encoders(pictures: Sequence[Picture], recipe: Recipe, loader: FeatureLoader, seed: int) -> dict[str, Encoder]:
     """Learn the encoders of the experts on local patches, by the expert's name, from pictures sampled over the species.
 
-    Raises
-    ------
-    LeafidError
-        When no picture can be read, or all experts are on local patches and none finds enough of them.
+    A `LeafidError` is raised when no picture can be read, or all experts are on local patches and none finds enough.
     """
     encoders: dict[str, Encoder] = {}
     problems: dict[str, str] = {}

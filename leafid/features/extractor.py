@@ -113,13 +113,7 @@ class PictureViews:
 
 
 def extract_local_features(views: PictureViews, patches: LocalPatches) -> LocalFeatures:
-    """Extract the local features of a picture; none where no patch fits the settings.
-
-    Raises
-    ------
-    ValueError
-        When the descriptor is not a local one.
-    """
+    """Extract the local features of a picture; none where no patch fits the settings."""
     descriptor = get_local_descriptor(patches.descriptor)
     if descriptor.reads == "mask":
         return descriptor.compute(views.segmentation.blade, None, patches.grid)

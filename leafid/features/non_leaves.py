@@ -23,21 +23,10 @@ _LETTERS = np.array(list("aaaabcdeeeeefghiiiilmnnnooopqrrrsssttttuuvwxyz"))
 
 
 def draw_non_leaf(image: Image, mask: Mask, number: int) -> Image:
-    """Draw a picture without a leaf.
+    """Draw a picture without a leaf, uint8 (H, W, 3), from the sheet, colours and texture of a training picture.
 
-    Parameters
-    ----------
-    image : uint8 (H, W, 3)
-        A training picture of a leaf on a sheet, BGR; it lends its sheet, colours and texture.
-    mask : bool (H, W)
-        Its leaf.
-    number : int
-        Chooses the kind of picture: consecutive numbers go through all `KINDS`. The result depends on it and on the
-        content of the picture alone.
-
-    Returns
-    -------
-    uint8 (H, W, 3)
+    The number chooses the kind: consecutive numbers go through all `KINDS`. The result depends on it and on the content
+    of the picture alone.
     """
     random = np.random.default_rng([number, zlib.crc32(image.tobytes())])
     return list(KINDS.values())[number % len(KINDS)](image, mask, random)

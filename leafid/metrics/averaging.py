@@ -13,17 +13,7 @@ def accuracy_score(values: ArrayLike) -> float:
 
 
 def macro_average(values: ArrayLike) -> float:
-    """Average over classes or acquisition types, each counting the same.
-
-    Parameters
-    ----------
-    values : float array (m,)
-        NaN for a class without pictures, which is left out.
-
-    Returns
-    -------
-    float
-        NaN where no class has pictures.
+    """Average over classes or acquisition types, each counting the same; NaN, a class without pictures, is left out.
 
     Examples
     --------
@@ -35,21 +25,7 @@ def macro_average(values: ArrayLike) -> float:
 
 
 def average_by_group(values: ArrayLike, groups: ArrayLike, n_groups: int = 0) -> NDArray[np.float64]:
-    """Average the values of each group.
-
-    Parameters
-    ----------
-    values : float or bool array (n,)
-    groups : int array (n,)
-        Each value's group, from 0.
-    n_groups : int, default 0
-        Minimum length of the result.
-
-    Returns
-    -------
-    float64 (m,)
-        NaN for a group without values.
-    """
+    """Average the values of each group, numbered from 0; NaN for a group without values, of at least `n_groups`."""
     indices = np.asarray(groups, np.intp)
     counts = np.bincount(indices, minlength=n_groups)
     sums = np.bincount(indices, weights=np.asarray(values, np.float64), minlength=n_groups)

@@ -14,25 +14,9 @@ from leafid.metrics.taxonomy import Taxonomy
 
 
 def hierarchical_error(correct: str, answer: str, taxonomy: Taxonomy) -> float:
-    """Compute the error of one answer over order, family, genus and species.
+    """Compute the error of an answer over the ranks: 0 (correct) to 1 (another order), 0.5 for ``*``.
 
-    Parameters
-    ----------
-    correct : str
-        A species of the taxonomy.
-    answer : str
-        A species, or a back-off (`Taxonomy.find_path`).
-    taxonomy : Taxonomy
-
-    Returns
-    -------
-    float
-        0 (the correct species) to 1 (another order); 0.5 for ``*``.
-
-    Raises
-    ------
-    LeafidError
-        When the taxonomy lacks the species or the taxon.
+    An answer is a species or a back-off (`Taxonomy.find_path`). A name that the taxonomy lacks raises a `LeafidError`.
 
     References
     ----------
@@ -53,21 +37,10 @@ def hierarchical_error(correct: str, answer: str, taxonomy: Taxonomy) -> float:
 
 
 def back_off(probabilities: np.ndarray, taxonomy: Taxonomy, threshold: float) -> list[str]:
-    """Name every picture at the finest rank that is likely enough.
+    """Name every picture at the finest rank that is likely enough: ``Quercus robur``, ``Fagales *`` or ``*``.
 
-    Parameters
-    ----------
-    probabilities : float array (n, C)
-        Posterior of each species, rows summing to 1; columns as in ``taxonomy.species``.
-    taxonomy : Taxonomy
-    threshold : float
-        Minimum posterior of a taxon, summed over its species. 0 always names a species, anything above 1 always
-        answers ``*``.
-
-    Returns
-    -------
-    list of str
-        ``Quercus robur``, ``Quercus *``, ``Fagaceae *``, ``Fagales *`` or ``*``.
+    Probabilities are float (n, C), rows summing to 1, columns as in ``taxonomy.species``. The threshold is the minimum
+    posterior of a taxon, summed over its species: 0 always names a species, anything above 1 always answers ``*``.
 
     Examples
     --------
@@ -86,19 +59,7 @@ def back_off(probabilities: np.ndarray, taxonomy: Taxonomy, threshold: float) ->
 
 
 def compute_answer_probability(answer: str, probabilities: np.ndarray, taxonomy: Taxonomy) -> float:
-    """Sum the posteriors of the species that an answer stands for.
-
-    Parameters
-    ----------
-    answer : str
-        A species, or a back-off (`Taxonomy.find_path`).
-    probabilities : float array (C,)
-    taxonomy : Taxonomy
-
-    Returns
-    -------
-    float
-        From 0 to 1.
+    """Sum the posteriors, float (C,), of the species that an answer stands for.
 
     Examples
     --------
@@ -119,32 +80,12 @@ def fit_back_off_threshold(
     taxonomy: Taxonomy,
     weights: np.ndarray | None = None,
 ) -> tuple[float, float]:
-    """Choose the threshold with the smallest mean error on held-out pictures.
+    """Choose the threshold for `back_off` with the smallest mean error on held-out pictures; return it with that error.
 
-    The mean error is a step function of the threshold with at most n steps for each rank. Every step is tried, so the
-    choice is exact; of equally good thresholds the smallest wins.
-
-    Parameters
-    ----------
-    probabilities : float array (n, C)
-        Posteriors of pictures that the classifier was neither trained nor tested on.
-    correct : sequence of str, of length n
-        The species of those pictures.
-    taxonomy : Taxonomy
-    weights : float array (n,), optional
-        How much each picture counts; equally by default.
-
-    Returns
-    -------
-    threshold : float
-        For `back_off`.
-    error : float
-        The mean error at that threshold.
-
-    Raises
-    ------
-    LeafidError
-        When there is no picture, or lengths, probabilities or species don't fit.
+    Takes posteriors, float (n, C), the correct species, and sample weights, float (n,), equal by default. The mean
+    error is a step function of the threshold with at most n steps for each rank. Every step is tried, so the choice is
+    exact; of equally good thresholds the smallest wins. A `LeafidError` is raised when there is no picture, or lengths,
+    probabilities or species don't fit.
     """
     posteriors = _check_posteriors(probabilities, taxonomy)
     n_pictures = len(posteriors)

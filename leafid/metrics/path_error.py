@@ -11,44 +11,19 @@ DONT_KNOW_ERROR, WRONG_ERROR = 0.5, 1.0
 
 
 def weigh_positions(branching: Sequence[int]) -> list[float]:
-    """Compute what a mistake at each position of a path costs.
-
-    Parameters
-    ----------
-    branching : sequence of int
-        Number of possible labels at each position, given that all before it are correct; at least 1.
-
-    Returns
-    -------
-    list of float
-        1 / (b_i · i), positions counted from 1: an early or an easy decision costs more.
-    """
+    """Compute what a mistake at each position costs, 1 / (b_i · i): an early or an easy decision costs more."""
     return [1 / (choices * position) for position, choices in enumerate(branching, start=1)]
 
 
 def path_error(
     correct: Sequence[str], answer: Sequence[str], branching: Sequence[int], unspecified: str | None = None
 ) -> float:
-    """Weigh the wrong and the undecided positions of an answer.
+    """Weigh the wrong and the undecided positions of an answer: 0 (correct) to 1 (wrong from the first position on).
 
-    After a wrong position every later one is wrong, after a wildcard every later one is undecided; undecided costs
-    half of wrong.
-
-    Parameters
-    ----------
-    correct : sequence of str
-        The correct labels, from the root down; at least one.
-    answer : sequence of str
-        As many labels, ``"*"`` for "don't know".
-    branching : sequence of int
-        Number of possible labels at each position.
-    unspecified : str, optional
-        The label of a correct path's end; a wildcard in its place costs nothing.
-
-    Returns
-    -------
-    float
-        0 (all correct) to 1 (wrong from the first position on); 0.5 for "don't know" from the first position on.
+    `correct` has the labels from the root down; `answer` as many, ``"*"`` for "don't know"; `branching` the number of
+    possible labels at each position. After a wrong position every later one is wrong, after a wildcard every later one
+    is undecided, which costs half. A wildcard in place of `unspecified`, the label of a correct path's end, costs
+    nothing.
 
     References
     ----------

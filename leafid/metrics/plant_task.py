@@ -22,13 +22,7 @@ from leafid.metrics.registry import Metric
 
 
 def top_k_scores(rank: ArrayLike, k: int = 1) -> NDArray[np.float64]:
-    """Score each picture 1 where the correct species is among the first k, else 0.
-
-    Parameters
-    ----------
-    rank : int array (n,)
-        The correct species' rank, from 1; 0 where the run doesn't name it.
-    k : int, default 1
+    """Score each picture 1 where the rank of the correct species, 0 where it isn't named, is from 1 to k, else 0.
 
     Examples
     --------
@@ -40,12 +34,7 @@ def top_k_scores(rank: ArrayLike, k: int = 1) -> NDArray[np.float64]:
 
 
 def inverse_rank_scores(rank: ArrayLike) -> NDArray[np.float64]:
-    """Score each picture 1 / rank of the correct species, as the 2012 and 2013 tasks did.
-
-    Parameters
-    ----------
-    rank : int array (n,)
-        The correct species' rank, from 1; 0 where the run doesn't name it, which scores 0.
+    """Score each picture 1 / rank of the correct species, 0 where it isn't named, as the 2012 and 2013 tasks did.
 
     Examples
     --------
@@ -57,21 +46,12 @@ def inverse_rank_scores(rank: ArrayLike) -> NDArray[np.float64]:
 
 
 def average_score(values: ArrayLike, authors: ArrayLike, plants: ArrayLike) -> float:
-    r"""Compute the average classification score S.
+    r"""Compute the average classification score S, in [0, 1]; NaN without pictures.
 
     .. math:: S = \frac1U \sum_{u=1}^U \frac1{P_u} \sum_{p=1}^{P_u} \frac1{N_{u,p}} \sum_{n=1}^{N_{u,p}} s_{u,p,n}
 
-    Parameters
-    ----------
-    values : float array (n,)
-        Each picture's score s, in [0, 1]; see `top_k_scores`, `inverse_rank_scores`.
-    authors, plants : int or str array (n,)
-        Who took the picture, and of which plant. A plant that two authors took counts once for each.
-
-    Returns
-    -------
-    float
-        In [0, 1]; NaN without pictures.
+    Takes each picture's score s in [0, 1], who took it, and of which plant. A plant that two authors took counts once
+    for each.
 
     References
     ----------
@@ -91,19 +71,7 @@ def average_score(values: ArrayLike, authors: ArrayLike, plants: ArrayLike) -> f
 def average_score_by_group(
     values: ArrayLike, authors: ArrayLike, plants: ArrayLike, groups: ArrayLike
 ) -> NDArray[np.float64]:
-    """Compute `average_score` for each group of pictures.
-
-    Parameters
-    ----------
-    values, authors, plants
-        As for `average_score`.
-    groups : int array (n,)
-        Each picture's group, numbered from 0.
-
-    Returns
-    -------
-    float64 (number of groups,)
-        In [0, 1]; NaN for a number that no picture has.
+    """Compute `average_score` for each group of pictures, numbered from 0; NaN for a number that no picture has.
 
     Examples
     --------
@@ -121,17 +89,7 @@ def average_score_by_group(
 
 
 def per_plant_score(values: ArrayLike, authors: ArrayLike, plants: ArrayLike) -> float:
-    """Average over plants the mean of each plant's pictures, whoever took them.
-
-    Parameters
-    ----------
-    values, authors, plants
-        As for `average_score`.
-
-    Returns
-    -------
-    float
-        In [0, 1]; NaN without pictures.
+    """Average over plants the mean of each plant's pictures, whoever took them; NaN without pictures.
 
     Examples
     --------
@@ -142,18 +100,9 @@ def per_plant_score(values: ArrayLike, authors: ArrayLike, plants: ArrayLike) ->
 
 
 def index_plants(authors: ArrayLike, plants: ArrayLike) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Give each author's plants a number.
+    """Index each author's plants: the author of each plant, rising, intp (m,), and each picture's plant, intp (n,).
 
-    Parameters
-    ----------
-    authors, plants : int or str array (n,)
-
-    Returns
-    -------
-    owners : intp (m,)
-        The author of each plant, rising, numbered from 0 without gaps; a plant of two authors is listed for each.
-    unit : intp (n,)
-        Each picture's plant, as index into `owners`.
+    A plant of two authors is listed for each.
     """
     plant_index = _encode(plants)
     width = plant_index.max(initial=0) + 1
@@ -170,23 +119,7 @@ AVERAGES: dict[str, Callable[[ArrayLike, ArrayLike, ArrayLike], float]] = {
 
 
 def compute_weights(average: str, authors: ArrayLike, plants: ArrayLike) -> NDArray[np.float64]:
-    """Compute how much each picture weighs in an average: the score is the sum of weights times values.
-
-    Parameters
-    ----------
-    average : {"S", "plants", "pictures"}
-        See `AVERAGES`.
-    authors, plants : int or str array (n,)
-
-    Returns
-    -------
-    float64 (n,)
-        Summing to 1.
-
-    Raises
-    ------
-    ValueError
-        When there is no such average.
+    """Compute how much each picture weighs in one of `AVERAGES`; the weights sum to 1.
 
     Examples
     --------
@@ -232,24 +165,12 @@ class PlantMetric(Metric):
 
 
 def list_plant_metrics(tops: Sequence[int] = (1, 5)) -> list[PlantMetric]:
-    """List the metrics that score every run of the plant task, S first.
-
-    Parameters
-    ----------
-    tops : sequence of int
-        The k of top-k accuracies; top-1 is always listed.
-    """
+    """List the metrics that score every run of the plant task, S first; `tops` are the k of top-k accuracies."""
     return [*_EVERY_RUN, *(_make_top_k(k) for k in sorted({1, *tops}))]
 
 
 def find_plant_metric(name: str) -> PlantMetric:
-    """Find a metric by its name, or by its heading in tables.
-
-    Raises
-    ------
-    LeafidError
-        When the plant task has no such metric.
-    """
+    """Find a metric by its name, or by its heading in tables; an unknown one raises a `LeafidError`."""
     if re.fullmatch("top-[1-9][0-9]{0,8}", name):
         return _make_top_k(int(name.removeprefix("top-")))
     for metric in (*_EVERY_RUN, *LEVEL_METRICS.values()):

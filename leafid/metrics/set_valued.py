@@ -32,32 +32,12 @@ _UPPER_ENDS = (10, 50, 500, 2000)
 def fit_average_k_thresholds(
     probabilities: ArrayLike, sizes: Sequence[float], *, exclude_ties: bool = False
 ) -> NDArray[np.float64]:
-    """Find the thresholds at which sets have k classes on average, for several k.
+    """Find the thresholds at which sets have k classes on average on held-out pictures, for several k above 0.
 
-    Parameters
-    ----------
-    probabilities : float array (n, C)
-        Of held-out pictures, neither trained nor tested on.
-    sizes : sequence of float
-        Mean sizes k, above 0; need not be whole.
-    exclude_ties : bool, default False
-        Leave probabilities that equal the threshold out where they would make the mean size larger than k.
-
-    Returns
-    -------
-    float64 (number of sizes,)
-        Half way between the last probability that is in and the first that is out; 0 where all are in.
-
-    Raises
-    ------
-    ValueError
-        When a k isn't above 0, there are no pictures, or a value is no probability.
-
-    Notes
-    -----
-    With s all n·C probabilities in falling order, λ_k = (s[⌊n·k⌋ − 1] + s[⌊n·k⌋]) / 2. By default probabilities that
-    equal λ_k are in, as in the authors' implementation, so that ties can make the sets larger than k; the constraint of
-    equation 3 rules that out.
+    With s all n·C probabilities in falling order, λ_k = (s[⌊n·k⌋ − 1] + s[⌊n·k⌋]) / 2; 0 where all are in. By default
+    probabilities that equal λ_k are in, as in the authors' implementation, so that ties can make the sets larger than
+    k, which the constraint of equation 3 rules out; `exclude_ties` leaves them out. Without pictures, or with values
+    that are no probabilities or sizes, a ValueError is raised.
 
     References
     ----------
@@ -79,13 +59,7 @@ def fit_average_k_thresholds(
 
 
 def count_inside(n_pictures: int, k: float) -> int:
-    """Count the scores that are in the sets of all pictures when these have k classes on average.
-
-    Raises
-    ------
-    ValueError
-        When k isn't above 0.
-    """
+    """Count the scores that are in the sets of all pictures when these have k classes on average, k above 0."""
     if not k > 0:
         raise ValueError(f"expected a mean set size above 0, found {k}")
     # The factor keeps rounding from making 10 · 0.3 less than 3.
@@ -95,14 +69,7 @@ def count_inside(n_pictures: int, k: float) -> int:
 def place_threshold(rising: NDArray[np.float64], n_inside: int, *, exclude_ties: bool = False) -> float:
     """Place a threshold half way between the last of the highest scores that is in and the first that is out.
 
-    Parameters
-    ----------
-    rising : float64 (m,)
-        All scores, sorted.
-    n_inside : int
-        How many are in, below m.
-    exclude_ties : bool, default False
-        Where both are equal, leave them out instead of in.
+    `rising` are all scores, sorted; `n_inside` are fewer. Where both are equal they are in, unless `exclude_ties`.
     """
     highest_outside = float(rising[-n_inside - 1])
     if n_inside == 0 or (exclude_ties and rising[-n_inside] == highest_outside):
@@ -154,13 +121,7 @@ def fit_coverage_threshold(probabilities: ArrayLike, labels: ArrayLike, coverage
 
 
 def compute_coverage_rank(n_pictures: int, coverage: float) -> int:
-    """Compute which of the correct classes' probabilities, in rising order from 1, is the threshold; 0 for none.
-
-    Raises
-    ------
-    ValueError
-        When the coverage isn't in (0, 1).
-    """
+    """Compute which of the correct classes' probabilities, in rising order from 1, is the threshold; 0 for none."""
     if not 0 < coverage < 1:
         raise ValueError(f"expected a coverage between 0 and 1, found {coverage}")
     # The summand keeps rounding from making 10 · (1 - 0.9) less than 1.
@@ -170,20 +131,9 @@ def compute_coverage_rank(n_pictures: int, coverage: float) -> int:
 def average_by_bin(
     class_accuracy: ArrayLike, training_pictures: ArrayLike
 ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-    """Average the accuracies of the classes within bins of their number of training pictures.
+    """Average the accuracies of the classes within `BINS` of their number of training pictures, and count the classes.
 
-    Parameters
-    ----------
-    class_accuracy : float array (C,)
-        NaN for a class without pictures, which is left out.
-    training_pictures : int array (C,)
-
-    Returns
-    -------
-    accuracy : float64 (5,)
-        For each of `BINS`; NaN for a bin without classes.
-    classes : intp (5,)
-        Number of classes in each bin.
+    A class without pictures (NaN) is left out; a bin without classes is NaN.
 
     References
     ----------

@@ -17,26 +17,11 @@ RANKS = ("order", "family", "genus", "species")
 
 
 class Taxonomy:
-    """The tree of taxa above a list of species.
+    """The tree of taxa above a list of distinct species, in the order of the columns of a matrix of probabilities.
 
-    Parameters
-    ----------
-    taxa : iterable of Taxon
-        Distinct species, in the order of the columns of a matrix of probabilities.
-
-    Attributes
-    ----------
-    species : tuple of str
-        In the order given.
-    ranks : tuple of str
-        The ranks that every taxon has, from the top down; the last is "species".
-    paths : dict of str to tuple of str
-        The names at `ranks` of each species.
-
-    Raises
-    ------
-    LeafidError
-        When there is no species, a species comes twice, a name stands at two ranks, or a name has two parents.
+    `ranks` are those that every taxon has, from the top down, the last one "species"; `paths` has the names at these
+    ranks by species. A `LeafidError` is raised when there is no species, a species comes twice, a name stands at two
+    ranks, or a name has two parents.
     """
 
     def __init__(self, taxa: Iterable[Taxon]) -> None:
@@ -59,15 +44,8 @@ class Taxonomy:
     def find_path(self, answer: str) -> tuple[str, ...]:
         """Find the path of an answer: a name for each of `ranks`, ``"*"`` where the answer says nothing.
 
-        Parameters
-        ----------
-        answer : str
-            ``Quercus robur``, ``Quercus *``, ``Fagaceae *``, ``Fagales *`` or ``*``.
-
-        Raises
-        ------
-        LeafidError
-            When the taxonomy has no such species or taxon.
+        An answer is ``Quercus robur``, ``Quercus *``, ``Fagaceae *``, ``Fagales *`` or ``*``; a `LeafidError` is raised
+        when the taxonomy has no such species or taxon.
         """
         if answer in self.paths:
             return self.paths[answer]
@@ -85,27 +63,13 @@ class Taxonomy:
         return tuple(len(self._children[path[:depth]]) for depth in range(len(path)))
 
     def list_taxa(self, rank: str) -> tuple[list[str], np.ndarray]:
-        """List the taxa of a rank, and which of them each species belongs to.
-
-        Returns
-        -------
-        names : list of str
-            Sorted.
-        taxon_of_species : int array (C,)
-            Indices into `names`.
-        """
+        """List the taxa of a rank, sorted, and the index of each species' taxon, int (C,)."""
         depth = self.ranks.index(rank)
         names, taxon_of_species = np.unique([self.paths[name][depth] for name in self.species], return_inverse=True)
         return names.tolist(), taxon_of_species
 
     def compute_distances(self) -> np.ndarray:
-        """Compute the distances between species in the tree.
-
-        Returns
-        -------
-        float array (C, C)
-            Ranks that differ, as a share of all ranks: 0 for the same species, 1 for species with nothing in common.
-        """
+        """Compute the share of ranks at which two species differ, float (C, C)."""
         taxa = np.stack([self.list_taxa(rank)[1] for rank in self.ranks])
         return (taxa[:, :, None] != taxa[:, None, :]).mean(axis=0)
 

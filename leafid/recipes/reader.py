@@ -35,10 +35,7 @@ _RENAMED_KEYS = {
 def load_recipe(name: str, acquisition_type: AcquisitionType) -> Recipe:
     """Read the recipe of an acquisition type: a shipped one, a folder with a ``<type>.toml``, or a ``.toml`` file.
 
-    Raises
-    ------
-    LeafidError
-        When there is none, or it isn't valid: the file, the key, what was expected and what was found.
+    A `LeafidError` is raised when there is none, or it isn't valid: the file, the key, what was expected and found.
     """
     file_name = f"{acquisition_type}.toml"
     if name in list_recipes():
@@ -76,10 +73,7 @@ def list_recipes() -> list[str]:
 def parse_recipe(data: dict[str, Any], acquisition_type: AcquisitionType, source: str) -> Recipe:
     """Make a recipe from plain data, as TOML or JSON gives it, checking every value.
 
-    Raises
-    ------
-    LeafidError
-        At the first value that is not as expected; its message begins with `source`.
+    A `LeafidError`, whose message begins with `source`, is raised at the first value that is not as expected.
     """
     _refuse_renamed_keys(data, source)
     values = _parse_values(data, RECIPE_KEYS, source, {"defaults", "experts"})

@@ -248,13 +248,7 @@ def group_by_training(recipes: Mapping[AcquisitionType, Recipe]) -> list[list[Ac
 
 
 def choose_types_to_train(pictures: Sequence[Picture], only: AcquisitionType | None = None) -> list[AcquisitionType]:
-    """Choose the types to train for: those that the pictures have, or `only` one of them.
-
-    Raises
-    ------
-    LeafidError
-        When no picture is of the type `only`.
-    """
+    """Choose the types to train for: those that the pictures have, or `only` one, which must be among them."""
     present = {picture.type for picture in pictures}
     if only is not None and only not in present:
         found = ", ".join(sorted(str(type_) for type_ in present if type_ is not None)) or "none of a known type"

@@ -45,19 +45,9 @@ class KnownNames:
 
 
 def find_problems(run: Run, known: KnownNames | None = None, *, official: bool = False) -> list[Problem]:
-    """Find everything that is wrong with a run.
+    """Find everything that is wrong with a run: line and complaint, in no order.
 
-    Parameters
-    ----------
-    run : Run
-    known : KnownNames, optional
-    official : bool, default False
-        Only what the official scorer can't read: unknown pictures, and pictures without a rank 1.
-
-    Returns
-    -------
-    list of (int, str)
-        Line and complaint, in no order.
+    With `official`, only what the official scorer can't read: unknown pictures, and pictures without a rank 1.
     """
     if not len(run):
         return []

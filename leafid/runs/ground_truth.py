@@ -48,20 +48,7 @@ class GroundTruth:
         return len(self.pictures)
 
     def encode(self, field: str) -> tuple[tuple[str, ...], NDArray[np.intp]]:
-        """Encode a column as whole numbers.
-
-        Parameters
-        ----------
-        field : str
-            ``species``, ``genus``, ``family``, ``type``, ``author``, ``plant`` or ``content``.
-
-        Returns
-        -------
-        names : tuple of str
-            The distinct entries, sorted.
-        index : intp (number of pictures,)
-            Each picture's entry, as index into `names`.
-        """
+        """Encode a column, such as ``species``: its distinct entries, sorted, and the index of each picture's, intp."""
         if field not in self._encoded:
             entries = getattr(self, field)
             names = tuple(sorted(set(entries)))
@@ -85,23 +72,9 @@ def make_ground_truth(
 ) -> GroundTruth:
     """Make a ground truth of the labelled pictures, with warnings where the species, type or author of some is unknown.
 
-    Parameters
-    ----------
-    pictures : iterable of Picture
-        Those without species are not scored; runs may name them.
-    other_species : iterable of str
-        Species that a run may name besides those of the pictures.
-    identifiers : mapping of str to str, optional
-        The species of each identifier that runs may use; by default those of the pictures.
-    complete : bool, default False
-        Whether there can be no other species.
-    source : str
-        Named in messages.
-
-    Raises
-    ------
-    LeafidError
-        When no picture is labelled, or two have one name.
+    Runs may name the other pictures, and `other_species`, as well. `identifiers` are the species of each identifier
+    that runs may use, by default those of the pictures; `complete` says that there can be no other species; `source` is
+    named in messages. A `LeafidError` is raised when no picture is labelled, or two have one name.
     """
     listed = tuple(pictures)
     labelled = sorted((picture for picture in listed if picture.species), key=lambda picture: picture.name)

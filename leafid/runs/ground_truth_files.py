@@ -29,23 +29,9 @@ def read_ground_truth(
 ) -> GroundTruth:
     """Read a ground truth from a collection, a folder of XML, or a ``…GroundTruth.txt`` together with its XML.
 
-    Parameters
-    ----------
-    path : path-like
-        A folder, or a text file of lines ``Genus species 666.jpg 2071.jpg …``.
-    xml : path-like, optional
-        The folder with the XML of a text file's pictures; the file's own folder by default. Only for a text file.
-    layout : str, optional
-        How the collection is laid out; detected by default.
-    part : {"train", "val", "test"}, optional
-        Score only this part, see `select_scored`. Only for a folder: a text file lists what is scored.
-
-    Raises
-    ------
-    UsageError
-        When `xml` is given with a folder, or `part` with a text file.
-    LeafidError
-        When there is nothing to score against, or text file and XML disagree.
+    `xml` is the folder with the XML of a text file's pictures, by default its own. `part` selects a part of a folder
+    (see `select_scored`); a text file lists what is scored. Either with the other kind raises a `UsageError`; nothing
+    to score against, or a text file and XML that disagree, a `LeafidError`.
     """
     from leafid.collection import read_and_warn
 
@@ -79,20 +65,10 @@ def read_ground_truth(
 
 
 def select_scored(pictures: Sequence[Picture], part: str | None = None, *, source: str) -> Sequence[Picture]:
-    """Select the pictures of a collection that are scored.
+    """Select the pictures that are scored: of a part, by default "test" where any is labelled, else all.
 
-    Parameters
-    ----------
-    pictures : sequence of Picture
-    part : {"train", "val", "test"}, optional
-        By default the test pictures where some are labelled, with a warning where that leaves any out; else all.
-    source : str
-        Named in messages.
-
-    Raises
-    ------
-    LeafidError
-        When other parts are labelled, but not this one.
+    A warning says if other pictures are left out; a `LeafidError` is raised when other parts are labelled, but not this
+    one.
     """
     labelled = {picture.part for picture in pictures if picture.species}
     selected = [picture for picture in pictures if picture.part == (part or "test")]
@@ -112,17 +88,8 @@ def select_scored(pictures: Sequence[Picture], part: str | None = None, *, sourc
 def read_known_names(path: str | os.PathLike[str], *, layout: str | None = None) -> KnownNames:
     """Read which pictures, of all parts, and which species a run may name; the pictures need not be labelled.
 
-    Parameters
-    ----------
-    path, layout
-        As for `read_ground_truth`; a text file needs no XML, and has no layout.
-
-    Raises
-    ------
-    UsageError
-        When `layout` is given with a text file.
-    LeafidError
-        When nothing can be read there.
+    Path and layout are those of `read_ground_truth`; a text file needs no XML, and a layout with it raises a
+    `UsageError`.
     """
     from leafid.collection import read_and_warn
 
@@ -143,20 +110,10 @@ def read_known_names(path: str | os.PathLike[str], *, layout: str | None = None)
 
 
 def read_ground_truth_file(path: str | os.PathLike[str]) -> dict[str, list[str]]:
-    """Read a ``…GroundTruth.txt``: ``Genus species 666.jpg 2071.jpg …``, a species a line.
+    """Read a ``…GroundTruth.txt``: ``Genus species 666.jpg 2071.jpg …``, a species a line, as picture names by species.
 
-    Returns
-    -------
-    dict of str to list of str
-        The picture names of each species; a species without a picture keeps its entry.
-
-    Raises
-    ------
-    ProblemsError
-        The first problem of each line: no species name, a picture named twice, or a word after the first picture that
-        is no picture.
-    LeafidError
-        When the file can't be read, is empty, or is a run file.
+    A `ProblemsError` has the first problem of each line: no species name, a picture named twice, or a word after the
+    first picture that is no picture. A file that is empty, or a run file, raises a `LeafidError`.
     """
     file = Path(path)
     lines = read_text(file).split("\n")

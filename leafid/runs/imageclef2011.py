@@ -30,22 +30,10 @@ _MAX_LINE_BYTES = 1 << 16
 def read_run(path: str | os.PathLike[str], known: KnownNames | None = None, *, official: bool = False) -> Run:
     r"""Read a run file, refusing it when anything is wrong with it.
 
-    Parameters
-    ----------
-    path : path-like
-        UTF-8 text.
-    known : KnownNames, optional
-        The pictures and species that the run may name. Without it only the file itself is checked.
-    official : bool, default False
-        Read it as the official scorer does: of several lines of one picture and rank the last one counts, species may
-        be unknown or repeated, ranks may have gaps. What makes the official scorer crash is still refused.
-
-    Raises
-    ------
-    ProblemsError
-        All that is wrong with the file, each problem as ``run.txt:17: expected …, found …``.
-    LeafidError
-        When the file can't be read.
+    `known` has the pictures and species that the run may name; without it only the file itself is checked. With
+    `official` it is read as the official scorer does: of several lines of one picture and rank the last one counts,
+    species may be unknown or repeated, ranks may have gaps. A `ProblemsError` has all problems as ``run.txt:17:
+    expected …, found …``.
 
     Examples
     --------
@@ -64,24 +52,9 @@ def read_run(path: str | os.PathLike[str], known: KnownNames | None = None, *, o
 def examine_run(
     path: str | os.PathLike[str], known: KnownNames | None = None, *, official: bool = False
 ) -> tuple[Run, list[str]]:
-    """Read what can be read of a run file, and list everything that is wrong with it.
+    """Read the lines of a run file that can be parsed, and list everything that is wrong with it, line by line.
 
-    Parameters
-    ----------
-    path, known, official
-        As for `read_run`.
-
-    Returns
-    -------
-    run : Run
-        The lines that could be parsed.
-    problems : list of str
-        In the order of the lines; empty for a good file.
-
-    Raises
-    ------
-    LeafidError
-        When the file can't be read at all.
+    Parameters are those of `read_run`. A file that can't be read at all raises a `LeafidError`.
     """
     file = Path(path)
     with open_input(file) as stream:
@@ -108,16 +81,8 @@ def write_run(
 ) -> None:
     """Write a run file, which appears only when it is complete.
 
-    Parameters
-    ----------
-    file : path-like
-    predictions : mapping of str to sequence of (str, float), or iterable of Prediction
-        For each picture its species with their scores, the best first: ranks are counted from 1.
-
-    Raises
-    ------
-    LeafidError
-        When a name can't be written in this format, a score is not finite, or the file can't be written.
+    `predictions` are each picture's species with their scores, the best first, or `Prediction` records. A name that
+    this format can't hold, or a score that is not finite, raises a `LeafidError`.
     """
     with open_output(file) as stream:
         for prediction in _rank(predictions) if isinstance(predictions, Mapping) else predictions:
@@ -127,10 +92,7 @@ def write_run(
 def format_run_line(picture: str, species: str, rank: int, score: float) -> str:
     r"""Format one prediction as a line of a run file, with its line end; reading gives the same score.
 
-    Raises
-    ------
-    LeafidError
-        When the format can't hold the name of the picture or the species, or the score isn't finite.
+    A name that the format can't hold, or a score that isn't finite, raises a `LeafidError`.
 
     Examples
     --------

@@ -24,21 +24,9 @@ _COLUMN_TYPES = (np.int32, np.int32, np.int32, np.float64, np.int32)
 
 
 def parse_run(stream: IO[str], name: str) -> tuple[Run, list[tuple[int, str]]]:
-    """Parse a run file of the 2011 format.
+    """Parse a run file of the 2011 format: all lines that can be parsed, and line and complaint of the others.
 
-    Parameters
-    ----------
-    stream : text stream
-        Bytes that are no UTF-8 as lone surrogates.
-    name : str
-        The run's.
-
-    Returns
-    -------
-    run : Run
-        All lines that could be parsed.
-    problems : list of (int, str)
-        Line and complaint of all others.
+    The stream has bytes that are no UTF-8 as lone surrogates.
     """
     # A name that is looked up for the first time gets the next number.
     pictures: defaultdict[str, int] = defaultdict(count().__next__)

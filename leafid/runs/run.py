@@ -74,13 +74,8 @@ def make_run(
 ) -> Run:
     """Sort columns, so that the order of the lines makes no difference.
 
-    Parameters
-    ----------
-    name : str
-    pictures, species : mapping of str to int
-        The code that the columns use for each name: 0, 1, …
-    columns : tuple of five arrays (N,)
-        Picture codes, species codes, ranks, scores, lines.
+    `pictures` and `species` have the code of each name, 0, 1, …; the columns, (N,), are picture codes, species codes,
+    ranks, scores and lines.
     """
     picture_names, new_picture = _sort_names(pictures)
     species_names, new_species = _sort_names(species)

@@ -49,12 +49,8 @@ def crop_leaf(image: Image, segmentation: Segmentation, size: int, *, upright: b
     """Cut the leaf out on white, upright and scaled to a square of `size` pixels (8 or more) a side.
 
     Takes and returns BGR or grey pictures, with the mask of the crop. The leaf's longer side fills the square but for a
-    margin of a twentieth on each side. An empty segmentation gives the whole picture, scaled, and an empty mask.
-
-    Raises
-    ------
-    ValueError
-        When the size is out of range, or the segmentation is of another picture size.
+    margin of a twentieth on each side. An empty segmentation gives the whole picture, scaled, and an empty mask. A
+    ValueError is raised when the size is out of range, or the segmentation is of another picture size.
     """
     if size < 8:
         raise ValueError(f"expected size >= 8, found size={size}")

@@ -12,15 +12,9 @@ Map = NDArray[np.float32]
 class GuidedFilter:
     """Filter maps by one picture, the guide, in [0, 1].
 
-    In every window the map is fitted as ``slope · guide + offset``; a pixel gets the mean of the predictions of all
-    windows around it. Where the guide is even, the map is blurred; across edges of the guide it is not.
-
-    Parameters
-    ----------
-    radius : int
-        Windows have 2 · radius + 1 rows and columns; the border's values are repeated beyond it.
-    epsilon : float
-        Variance of the guide below which a window counts as even; above 0.
+    In every window of 2 · `radius` + 1 rows and columns the map is fitted as ``slope · guide + offset``; a pixel gets
+    the mean of the predictions of all windows around it. Where the guide is even (its variance in the window is below
+    `epsilon`), the map is blurred; across edges of the guide it is not.
 
     References
     ----------

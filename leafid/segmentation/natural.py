@@ -27,13 +27,8 @@ def segment_photo(image: Image) -> tuple[Mask, float]:
 
     The method is leafid's own. In a picture reduced to `MODEL_SIZE`, the first estimate of the leaf is what lies near
     the middle and not in the shade. Then two steps alternate: a histogram in Lab learns each colour's probability of
-    leaf; colour and position give the probability of leaf at each pixel, which a guided filter [1]_ aligns with the
+    leaf; colour and position give the probability of leaf at each pixel, which a `GuidedFilter` aligns with the
     picture's edges. The region that is largest and nearest to the middle is kept.
-
-    References
-    ----------
-    .. [1] K. He, J. Sun, X. Tang, "Guided image filtering", IEEE TPAMI 35(6), 2013, section 3,
-       doi:10.1109/TPAMI.2012.213
     """
     probability = _estimate_leaf_probability(shrink(image, MODEL_SIZE))
     mask = _select_central_region((probability > 0.5).astype(np.uint8))

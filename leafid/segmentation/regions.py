@@ -22,21 +22,10 @@ _RIM_CONTACT, _RIM_SHARE = 2.4, 0.3
 def select_leaf_regions(coverage: NDArray[np.uint8], distance: NDArray[np.uint8]) -> NDArray[np.uint8]:
     """Select the leaf's regions of a thresholded picture: drop dust and rims, keep leaflets, fill pin-holes.
 
-    The method is leafid's own. A connected region is dropped when it touches much of the picture's border for its size,
-    is a speck beside the largest one, or is faint beside it (a shadow). The other regions are grouped across narrow
-    gaps, as between leaflets, and small groups are dropped.
-
-    Parameters
-    ----------
-    coverage : (H, W)
-        Share of each pixel that differs from the sheet, 0 to 255.
-    distance : (H, W)
-        Distance of each pixel's colour from the sheet's.
-
-    Returns
-    -------
-    (H, W)
-        1 for leaf, 0 for background.
+    Takes the share of each pixel that differs from the sheet, 0 to 255, and its colour's distance from the sheet's;
+    returns 1 for leaf, 0 for background. The method is leafid's own. A connected region is dropped when it touches much
+    of the picture's border for its size, is a speck beside the largest one, or is faint beside it (a shadow). The other
+    regions are grouped across narrow gaps, as between leaflets, and small groups are dropped.
     """
     selected = _select_regions((coverage > _MIN_COVERAGE).view(np.uint8), distance)
     return _fill_holes(selected) if selected.any() else selected

@@ -15,12 +15,7 @@ def segment(image: Image, acquisition_type: AcquisitionType, *, petiole: bool = 
     """Cut the leaf out of a picture: from its sheet in scans and scan-likes, from any background in photos.
 
     Where no leaf was found, as in an all-white scan, the mask is empty and the confidence 0. Without `petiole`, the
-    petiole is not separated: the blade equals the mask.
-
-    Raises
-    ------
-    ValueError
-        When the image is not uint8 of shape (H, W, 3), or has no pixel.
+    petiole is not separated: the blade equals the mask. What is no image of uint8 (H, W, 3) raises a ValueError.
     """
     if not isinstance(image, np.ndarray) or image.dtype != np.uint8 or image.ndim != 3 or image.shape[2] != 3:
         found = f"{image.dtype} {image.shape}" if isinstance(image, np.ndarray) else type(image).__name__

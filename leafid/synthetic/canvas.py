@@ -72,18 +72,10 @@ def expose(canvas: Canvas, warmth: float, noise: float, rng: np.random.Generator
 def draw_noise(
     rows: int, cols: int, grain: float, rng: np.random.Generator, octaves: int = 1
 ) -> npt.NDArray[np.float32]:
-    """Draw a field of value noise, with values around 0 and a standard deviation of about 1.
+    """Draw a field of value noise, float32 (rows, cols), with values around 0 and a standard deviation of about 1.
 
-    Parameters
-    ----------
-    grain : float
-        Size of the largest blotches, in pixels.
-    octaves : int, default 1
-        Each further octave has half the grain and half the amplitude of the one before.
-
-    Returns
-    -------
-    ndarray, shape (rows, cols), float32
+    `grain` is the size of the largest blotches in pixels; each further octave has half the grain and half the amplitude
+    of the one before.
     """
     total = np.zeros((rows, cols), np.float32)
     for octave in range(octaves):
@@ -105,14 +97,8 @@ def blend_layer(canvas: Canvas, mask: npt.NDArray[np.bool_], layer: Layer, brigh
 def cast_shadow(canvas: Canvas, layer: Layer, offset: tuple[float, float], softness: float, strength: float) -> None:
     """Darken a canvas, in place, where the shadow of a leaf falls.
 
-    Parameters
-    ----------
-    offset : tuple of float
-        Columns and rows from the leaf to its shadow.
-    softness : float
-        Standard deviation of the blur, in pixels.
-    strength : float
-        0 no shadow, 1 black.
+    `offset` is columns and rows from the leaf to its shadow, `softness` the standard deviation of the blur in pixels,
+    and `strength` 0 for no shadow, 1 for black.
     """
     rows, cols = canvas.shape[:2]
     move = np.array([[1, 0, layer.col + offset[0]], [0, 1, layer.row + offset[1]]], np.float64)

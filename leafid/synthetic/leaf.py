@@ -58,13 +58,7 @@ class Leaf:
 
 
 def grow_leaf(species: LeafSpecies, rng: np.random.Generator) -> Leaf:
-    """Make the geometry of one leaf.
-
-    Parameters
-    ----------
-    species : LeafSpecies
-        The description of this leaf, with the variation of plant and leaf applied.
-    """
+    """Make the geometry of one leaf from its description, with the variation of plant and leaf applied."""
     blades, stalks = _BUILDERS[species.arrangement](species, rng)
     curvature = 0.16 * float(np.clip(rng.standard_normal(), -2, 2))
     return Leaf(

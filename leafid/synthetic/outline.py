@@ -12,12 +12,7 @@ Points = npt.NDArray[np.float64]
 
 
 def compute_blade_outline(shape: Outline, rng: np.random.Generator) -> tuple[Points, Points]:
-    """Compute the two halves of a blade's contour.
-
-    Returns
-    -------
-    right, left : ndarray, shape (n, 2)
-        Each from the end of the stalk (0, 0) to the tip; both end in the same point.
+    """Compute the right and the left half of a blade's contour, (n, 2), from the end of the stalk (0, 0) to the tip.
 
     Examples
     --------
@@ -47,12 +42,7 @@ def compute_blade_outline(shape: Outline, rng: np.random.Generator) -> tuple[Poi
 def compute_lobe_axes(shape: Outline) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
     """Compute the directions and lengths of a palmate blade's lobes, from the middle lobe to the right.
 
-    Returns
-    -------
-    angles : ndarray, shape (ceil(lobes / 2),)
-        From the axis of the blade, in radians.
-    lengths : ndarray, same shape
-        Relative to the middle lobe.
+    Angles are from the axis of the blade in radians, (ceil(lobes / 2),); lengths are relative to the middle lobe.
     """
     order = np.arange((shape.lobes + 1) // 2, dtype=float)
     return np.radians(shape.lobe_spread) * order, (1.0 - shape.lobe_falloff) ** (order**1.8)

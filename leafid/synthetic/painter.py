@@ -57,14 +57,8 @@ def choose_appearance(species: LeafSpecies, light: float, hardness: float, autum
 def make_matrix(scale: float, angle: float, squeeze: float = 1.0) -> Points:
     """Make the matrix (2, 2) that takes (across, along) of a leaf to (column, row) of a picture.
 
-    Parameters
-    ----------
-    scale : float
-        Pixels per unit of the leaf.
-    angle : float
-        Clockwise from a leaf with its tip up, in radians.
-    squeeze : float, default 1
-        Less than 1 for a leaf that is seen from the side.
+    `scale` is in pixels per unit of the leaf, `angle` clockwise in radians from a leaf with its tip up, and `squeeze`
+    less than 1 for a leaf that is seen from the side.
     """
     cos, sin = np.cos(angle), np.sin(angle)
     return scale * np.array([[squeeze * cos, sin], [squeeze * sin, -cos]])
@@ -78,21 +72,9 @@ def paint_leaf(
     shape: tuple[int, int],
     rng: np.random.Generator,
 ) -> Layer | None:
-    """Paint a leaf into the part of a picture that it covers.
+    """Paint a leaf into the part of a picture of `shape` that it covers; None where it lies outside the picture.
 
-    Parameters
-    ----------
-    matrix : ndarray, shape (2, 2)
-        See `make_matrix`.
-    position : ndarray, shape (2,)
-        Column and row of the petiole's upper end.
-    shape : tuple of int
-        Rows and columns of the picture.
-
-    Returns
-    -------
-    Layer or None
-        None where no part of the leaf is inside the picture.
+    `matrix` is that of `make_matrix`; `position` is the column and the row of the petiole's upper end.
     """
     low, high = leaf.compute_extent(matrix)
     col, row = np.maximum(np.floor(low + position).astype(int) - _MARGIN, 0)

@@ -45,13 +45,7 @@ AUTHORS = (
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What to draw; the same settings give the same bytes.
-
-    Raises
-    ------
-    UsageError
-        If a number is out of its range.
-    """
+    """What to draw; the same settings give the same bytes. A number out of its range raises a `UsageError`."""
 
     #: From the top of the catalogue.
     n_species: int = 12

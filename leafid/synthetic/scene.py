@@ -44,25 +44,10 @@ def draw_picture(
     camera: Camera | None = None,
     autumn: float = 0.0,
 ) -> DrawnPicture:
-    """Draw a picture of a given acquisition type.
+    """Draw a picture of a species of the catalogue, or of a plant made from it by `vary`; `rng` decides all else.
 
-    Parameters
-    ----------
-    species : LeafSpecies
-        A species of the catalogue, or a plant made from one by `vary`.
-    rng : numpy.random.Generator
-        The same state gives the same picture.
-    size : int, default 800
-        Longest side, in pixels; at least 32.
-    camera : Camera, optional
-        Of the picture's author; a random one by default.
-    autumn : float, default 0
-        0 summer, 1 leaves in full colour, 2 dead leaves.
-
-    Raises
-    ------
-    ValueError
-        If `size` is less than 32.
+    `size` is the longest side in pixels; `camera` that of the picture's author, a random one by default; `autumn` 0 for
+    summer, 1 for leaves in full colour, 2 for dead leaves. A size below 32 raises a ValueError.
 
     Examples
     --------

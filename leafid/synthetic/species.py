@@ -149,13 +149,8 @@ class LeafSpecies:
 def vary(species: LeafSpecies, rng: np.random.Generator, amount: float = 1.0) -> LeafSpecies:
     """Return a species description that differs a little from the given one.
 
-    A plant is a variation of its species, and a leaf is a smaller variation of its plant: leaves of one plant are more
-    alike than leaves of different plants.
-
-    Parameters
-    ----------
-    amount : float, default 1
-        Size of the variation: 1 is the spread between plants of a species, 0 returns an equal description.
+    A plant is a variation of its species, and a leaf is a smaller variation of its plant. An `amount` of 1 is the
+    spread between plants of a species.
     """
 
     def draw_factor(spread: float) -> float:

@@ -49,23 +49,12 @@ def read_patches(
     compute_cells: Callable[[np.ndarray, int], np.ndarray],
     order_values: Callable[[int], np.ndarray],
 ) -> LocalFeatures:
-    """Read the patches of a picture at all scales that a region covers as the grid demands.
+    """Read the patches of a picture at all scales that a region covers as the grid demands; without a region, all.
 
-    Parameters
-    ----------
-    picture : uint8 (H, W) or (H, W, C)
-    region : bool (H, W) or None
-        None keeps all patches.
-    compute_cells : callable
-        Computes the values of all cells, float32 (rows, cols, d), from a reduced picture and a cell's side.
-    order_values : callable
-        Returns the order of a cell's values in symmetry k (see `SYMMETRIES`), int (d,).
-
-    Returns
-    -------
-    LocalFeatures
-        With descriptors of 16 · d values: cell by cell, row by row, the d values of each. Empty where the picture
-        is smaller than a patch, or the region keeps none.
+    The picture is uint8 (H, W) or (H, W, C). `compute_cells` computes the values of all cells, float32 (rows, cols, d),
+    from a reduced picture and a cell's side; `order_values` returns the order of a cell's values in symmetry k (see
+    `SYMMETRIES`), int (d,). A descriptor has 16 · d values: cell by cell, row by row, the d values of each. There are
+    none where the picture is smaller than a patch.
     """
     tables, candidates, shapes, sizes = [], [], [], []
     for reduced, coverage in _build_pyramid(picture, region, grid):
