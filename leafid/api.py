@@ -35,13 +35,7 @@ Path_ = str | os.PathLike[str]
 
 
 def load_model(path: Path_ | None = None) -> Model:
-    """Read a model file; without a path, the bundled model.
-
-    Raises
-    ------
-    LeafidError
-        When there is no such file, or it is no model of this version.
-    """
+    """Read a model file, by default the bundled model; raise a `LeafidError` when it is no model of this version."""
     return read_model(Path(path) if path is not None else find_bundled_model())
 
 

@@ -81,19 +81,9 @@ def check_cluster_address(word: str) -> str:
 def on_cluster(address: str, paths: Iterable[str | os.PathLike[str]] = (), jobs: int = -1) -> Iterator[None]:
     """Let every call of `leafid.parallel.ordered_map` inside the ``with`` block use a Dask cluster.
 
-    Parameters
-    ----------
-    address : str
-        See `check_cluster_address`.
-    paths : iterable of path-like
-        Files and folders that every worker must see under the same path as this process.
-    jobs : int, default -1
-        Number of worker processes of ``local``; -1 for one per core.
-
-    Raises
-    ------
-    LeafidError
-        If Dask is not installed, the scheduler can't be reached in time, or no worker joins in time.
+    `paths` are files and folders that every worker must see under the same path as this process, and `jobs` is the
+    number of worker processes of a ``local`` cluster, -1 for one per core. A `LeafidError` is raised if Dask is not
+    installed, the scheduler can't be reached in time, or no worker joins in time.
     """
     check_cluster_address(address)
     try:

@@ -72,19 +72,14 @@ def open_input(file: str | os.PathLike[str], error_class: type[LeafidError] = Le
 
 @contextmanager
 def open_output(path: str | os.PathLike[str], mode: Literal["w", "wb"] = "w") -> Iterator[IO]:
-    """Open a file for writing that appears under its name only when it is complete.
+    """Open a file for writing that appears under its name only when it is complete; text is UTF-8 with line feeds.
 
     The content goes to a temporary file in the same folder, which is synced and renamed at the end of the ``with``
     block. If the block raises, the temporary file is removed and an existing file of that name stays as it was.
     Temporary files of killed processes are removed by the next call for the same path.
 
-    Missing folders are created. A symbolic link is followed. Pipes and devices are written to directly. Text is UTF-8
-    with line feeds as line ends.
-
-    Raises
-    ------
-    LeafidError
-        If the folder or the file can't be written (read-only, disk full).
+    Missing folders are created. A symbolic link is followed. Pipes and devices are written to directly. A `LeafidError`
+    is raised if the folder or the file can't be written (read-only, disk full).
     """
     if is_stream_or_device(path):
         with _open_stream(Path(path), mode) as stream:
@@ -173,10 +168,7 @@ def _get_stream_number(path: str | os.PathLike[str]) -> int | None:
 def open_own_file(file: Path, flags: int) -> int:
     """Open a file under a name that leafid chose, and return its descriptor.
 
-    Raises
-    ------
-    LeafidError
-        If the name belongs to a link, a folder, a pipe or a device, which leafid never creates under such a name.
+    A `LeafidError` is raised if the name belongs to a link, a folder, a pipe or a device, which leafid never creates.
     """
     if not file.is_symlink():
         descriptor = os.open(file, flags | _SAFE_OPEN, 0o666)
@@ -187,13 +179,7 @@ def open_own_file(file: Path, flags: int) -> int:
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:
-    """Check before long work that `open_output` will be able to write a file; creates nothing.
-
-    Raises
-    ------
-    LeafidError
-        If a folder has that name, or no file can be created there.
-    """
+    """Check before long work that `open_output` can write a file, or raise a `LeafidError`; creates nothing."""
     if is_stream_or_device(path):
         # Opening and closing a pipe would tell its reader that the output has ended.
         if _get_stream_number(path) is None and not os.access(path, os.W_OK):
@@ -223,13 +209,7 @@ def is_utf8(name: str) -> bool:
 
 
 def safe_join(folder: str | os.PathLike[str], name: str) -> Path:
-    """Join a file name from metadata to a folder without ever leaving the folder.
-
-    Raises
-    ------
-    LeafidError
-        If the name is empty, too long, or not a plain file name.
-    """
+    """Join a file name from metadata to a folder without ever leaving the folder, or raise a `LeafidError`."""
     if not name or name in {".", ".."} or any(character in name for character in "/\\\0"):
         raise LeafidError(f"expected a plain file name, found {name!r}")
     # For a longer name, even asking whether the file exists raises an error.

@@ -42,17 +42,14 @@ def read_image(file: str | os.PathLike[str], max_side: int | None = None) -> np.
     """Read a picture as upright 8-bit BGR, whatever its format: uint8 (H, W, 3).
 
     JPEG, PNG, TIFF, BMP, WebP, GIF (its first frame), HEIC and AVIF are recognised by their content, not by their name.
-    The orientation is applied; grey, palette and CMYK pictures are converted to BGR; 16-bit channels keep their upper
-    8 bits; transparent parts become white.
+    The orientation is applied; grey, palette and CMYK pictures are converted to BGR; 16-bit channels keep their upper 8
+    bits; transparent parts become white.
 
     With `max_side`, the picture is shrunk so that its longer side has at most this many pixels. A JPEG of at least
     twice that size is first decoded at 1/2, 1/4 or 1/8 of its size, which is faster.
 
-    Raises
-    ------
-    ImageError
-        If the file can't be read, is not a picture of these formats, is truncated or damaged, has more than
-        100 megapixels, or a side of less than 16 pixels.
+    An `ImageError` is raised if the file can't be read, is not a picture of these formats, is truncated or damaged, has
+    more than 100 megapixels, or a side of less than 16 pixels.
     """
     return read_hashed_image(file, max_side)[0]
 
@@ -80,13 +77,7 @@ def read_hashed_image(file: str | os.PathLike[str], max_side: int | None = None)
 
 
 def read_image_size(file: str | os.PathLike[str]) -> tuple[int, int]:
-    """Return rows and cols of the upright picture from its header, without decoding it.
-
-    Raises
-    ------
-    ImageError
-        As `read_image`, except for damage after the header, which stays unnoticed.
-    """
+    """Return rows and cols of the upright picture from its header; damage after the header stays unnoticed."""
     return read_header(file, read_picture_bytes(file)).oriented_size
 
 

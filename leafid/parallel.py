@@ -64,12 +64,8 @@ def ordered_map(
     process when its result is requested.
 
     If a worker process is killed, for example because the system is out of memory, the items in progress are tried once
-    more, one at a time. The result of an item whose worker is killed again is ``make_failure(item, reason)``.
-
-    Raises
-    ------
-    LeafidError
-        If a worker process is killed, and there is no `make_failure`.
+    more, one at a time. The result of an item whose worker is killed again is ``make_failure(item, reason)``; without
+    `make_failure` a killed worker raises a `LeafidError`.
     """
     workers = _current_workers.get()
     if workers is not None:

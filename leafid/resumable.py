@@ -34,14 +34,9 @@ _HEADER_START = json.dumps({"format": _FORMAT, "question": ""}).encode()[:-2]
 class ResumableFile:
     """A file to which chunks are appended, see `open_resumable`.
 
-    Attributes
-    ----------
-    records : list of dict
-        The record of every chunk, including those that earlier processes wrote.
-    part : Path or None
-        The incomplete file; None for a pipe or device, which can't be resumed.
-    is_restarted : bool
-        Whether chunks with another fingerprint were found and discarded.
+    `records` are those of all chunks, including those that earlier processes wrote. `part` is the incomplete file, None
+    for a pipe or device, which can't be resumed. `is_restarted` tells whether chunks with another fingerprint were
+    discarded.
     """
 
     def __init__(self, stream: IO[bytes], journal: IO[bytes] | None = None, part: Path | None = None) -> None:
@@ -76,19 +71,14 @@ def open_resumable(
 ) -> Iterator[ResumableFile]:
     """Write a file in chunks, resuming after the chunks of an interrupted process with the same fingerprint.
 
-    The fingerprint identifies everything that decides the content: chunks with another fingerprint are discarded. When
-    the ``with`` block succeeds, the file is complete and takes its name. When it raises, or the process is killed, the
-    chunks stay for the next call, and an existing file of that name stays as it was.
+    The fingerprint identifies everything that decides the content: chunks with another fingerprint are discarded, and
+    so are those whose records lack a key of `record_types`, or have another type there. When the ``with`` block
+    succeeds, the file is complete and takes its name. When it raises, or the process is killed, the chunks stay for the
+    next call, and an existing file of that name stays as it was.
 
-    Missing folders are created. A symbolic link is followed. Into a pipe or device each chunk is written immediately.
-
-    Chunks whose records lack a key of `record_types`, or have another type there, are discarded as well.
-
-    Raises
-    ------
-    LeafidError
-        If another process is writing the file, a file that leafid didn't write has the name of the part or the journal,
-        or the file can't be written.
+    Missing folders are created. A symbolic link is followed. Into a pipe or device each chunk is written immediately. A
+    `LeafidError` is raised if another process is writing the file, a file that leafid didn't write has the name of the
+    part or the journal, or the file can't be written.
     """
     check_writable(path)
     if is_stream_or_device(path):

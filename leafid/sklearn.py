@@ -84,13 +84,7 @@ class LeafDescriptor(TransformerMixin, _PictureEstimator):
         return self
 
     def transform(self, X: Sequence[PictureLike]) -> NDArray[np.float64]:
-        """Measure pictures; float64 (n_pictures, n_measures).
-
-        Raises
-        ------
-        LeafidError
-            When a picture can't be read.
-        """
+        """Measure pictures; float64 (n_pictures, n_measures). A picture that can't be read raises a `LeafidError`."""
         check_is_fitted(self)
         _check_pictures(X)
         type_ = AcquisitionType.parse(self.acquisition_type)
@@ -142,16 +136,10 @@ class LeafClassifier(ClassifierMixin, _PictureEstimator):
         self.random_state = random_state
 
     def fit(self, X: Sequence[PictureLike], y: ArrayLike, groups: ArrayLike | None = None) -> LeafClassifier:
-        """Train on pictures with labels.
+        """Train on pictures with labels of any kind that `numpy.unique` can sort.
 
-        Parameters
-        ----------
-        X : sequence of path or of uint8 (H, W, 3)
-        y : array-like, shape (n_pictures,)
-            Labels of any kind that `numpy.unique` can sort.
-        groups : array-like, shape (n_pictures,), optional
-            The plant of each picture. Pictures of one plant are never used to calibrate what was learned from others of
-            it; without groups each picture counts as a plant of its own.
+        `groups` has the plant of each picture. Pictures of one plant are never used to calibrate what was learned from
+        others of it; without groups each picture counts as a plant of its own.
         """
         _check_pictures(X)
         check_consistent_length(X, y, groups)
@@ -173,10 +161,7 @@ class LeafClassifier(ClassifierMixin, _PictureEstimator):
     def predict_proba(self, X: Sequence[PictureLike]) -> NDArray[np.float64]:
         """Return the probability of each class; float64 (n_pictures, n_classes), columns as in `classes_`.
 
-        Raises
-        ------
-        LeafidError
-            When a picture can't be read.
+        A picture that can't be read raises a `LeafidError`.
         """
         check_is_fitted(self)
         _check_pictures(X)

@@ -21,10 +21,7 @@ _FORMULA_STARTS = ("=", "+", "@", "\t", "\r")
 def read_text(file: str | os.PathLike[str]) -> str:
     """Read an untrusted UTF-8 file, without its byte order mark and with its line ends as they are.
 
-    Raises
-    ------
-    LeafidError
-        If the file can't be read, or isn't UTF-8; the message names the line and the first invalid byte.
+    A `LeafidError` that names the line and the first invalid byte is raised if it isn't UTF-8.
     """
     with open_input(file) as stream:
         data = stream.read(MAX_BYTES + 1)
@@ -42,13 +39,7 @@ def read_text(file: str | os.PathLike[str]) -> str:
 
 
 def read_table(file: str | os.PathLike[str]) -> Iterator[tuple[int, list[str]]]:
-    """Read a CSV file: yield the number of each row's last line, from 1, and its cells (none for a blank line).
-
-    Raises
-    ------
-    LeafidError
-        As `read_text`, or at a malformed row.
-    """
+    """Read a CSV file: yield the number of each row's last line, from 1, and its cells (none for a blank line)."""
     reader = csv.reader(io.StringIO(read_text(file), newline=""))
     try:
         for cells in reader:
@@ -65,10 +56,7 @@ def escape_formula(cell: object) -> object:
 def read_json(file: str | os.PathLike[str], decode: Callable[[str], object] = json.loads) -> object:
     """Read a JSON file; `decode` converts the text, and raises errors as ``json.loads`` does.
 
-    Raises
-    ------
-    LeafidError
-        As `read_text`, or if the text is not JSON, with the line where it is known.
+    A `LeafidError` names the line where it is known.
     """
     text = read_text(file)
     try:

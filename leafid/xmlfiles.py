@@ -22,11 +22,9 @@ class XmlError(LeafidError):
 def read_xml(file: str | os.PathLike[str]) -> Element:
     """Parse an untrusted XML file of at most 1 MiB and return its root element.
 
-    Raises
-    ------
-    XmlError
-        If the file can't be read, is empty or too large, is not well-formed, is not in the encoding that it declares
-        (UTF-8 by default), or has a DOCTYPE or entities of its own, which could grow endlessly or read other files.
+    An `XmlError` is raised if the file can't be read, is empty or too large, is not well-formed, is not in the encoding
+    that it declares (UTF-8 by default), or has a DOCTYPE or entities of its own, which could grow endlessly or read
+    other files.
     """
     from xml.etree.ElementTree import ParseError
 

@@ -81,12 +81,9 @@ class Context:
     n_species: int
 
     def compute_priors(self, pictures: Sequence[Picture]) -> np.ndarray:
-        """Compute the prior of each picture.
+        """Compute the prior of each picture, float64 (n, n_species); rows sum to 1.
 
-        Returns
-        -------
-        float64 (n, n_species)
-            Rows sum to 1; uniform where nothing that the prior uses is known about the picture.
+        It is uniform where nothing that the prior uses is known about the picture.
         """
         values = encode_context(pictures)
         is_allowed = np.ones((len(values), len(self.sightings.weights)), bool)
@@ -109,19 +106,9 @@ class Context:
 
 
 def apply_prior(posterior: np.ndarray, prior: np.ndarray, weight: float) -> np.ndarray:
-    """Multiply posteriors by priors to the power of a weight.
+    """Multiply posteriors by priors above 0 to the power of a weight; float64 (n, n_species), rows sum to 1.
 
-    Parameters
-    ----------
-    posterior, prior : float64 (n, n_species)
-        Rows sum to 1; priors are above 0.
-    weight : float
-        0 or more. With 0, and where a prior is uniform, the posterior stays the same to the bit.
-
-    Returns
-    -------
-    float64 (n, n_species)
-        Rows sum to 1.
+    With weight 0, and where a prior is uniform, the posterior stays the same to the bit.
 
     Examples
     --------
@@ -135,13 +122,7 @@ def apply_prior(posterior: np.ndarray, prior: np.ndarray, weight: float) -> np.n
 
 
 def encode_context(pictures: Sequence[Picture]) -> np.ndarray:
-    """Encode place and day of pictures.
-
-    Returns
-    -------
-    float64 (n, 4)
-        `COLUMNS`; the day of the year is an angle.
-    """
+    """Encode place and day of pictures, float64 (n, 4): `COLUMNS`; the day of the year is an angle."""
     rows = np.full((len(pictures), len(COLUMNS)), np.nan)
     for row, picture in zip(rows, pictures, strict=True):
         if (found := get_coordinates(picture)) is not None:
@@ -165,16 +146,9 @@ def _get_day_of_year(text: str | None) -> int | None:
 
 
 def collect_sightings(pictures: Sequence[Picture], species: Sequence[str]) -> Sightings:
-    """Collect the contexts of training plants.
+    """Collect the contexts of training plants of some species, the columns; others are ignored.
 
     Every plant has a total weight of 1, shared equally by the different contexts of its pictures.
-
-    Parameters
-    ----------
-    pictures : sequence of Picture
-        Labelled; those of other species are ignored.
-    species : sequence of str
-        The columns.
     """
     columns = {name: column for column, name in enumerate(species)}
     rows = encode_context(pictures)
@@ -203,11 +177,11 @@ def compute_density_ratios(
     shrinkage: float,
     n_species: int,
 ) -> np.ndarray:
-    r"""Divide the density of each species' plants by that of all plants.
+    r"""Divide the density of each species' plants by that of all plants, at the queries, float64 (n, 4) of `COLUMNS`.
 
     With :math:`K(x, x_i)` the product of the kernels, each 1 at distance 0, :math:`w_i` the weights of the sightings
     (:math:`n_s` their sum over a species, :math:`n` over all), :math:`b` the background and :math:`\beta` the
-    shrinkage:
+    shrinkage, above 0:
 
     .. math:: f(x) = b + \frac{1}{n} \sum_i w_i K(x, x_i), \qquad
        r_s(x) = \frac{n_s b + \sum_{i \in s} w_i K(x, x_i) + \beta f(x)}{(n_s + \beta) f(x)}
@@ -215,23 +189,8 @@ def compute_density_ratios(
     This estimates :math:`p(x | s) / p(x)`, by which Bayes' rule multiplies a visual posterior if appearance and context
     are independent given the species. It is 1 far from all plants, and for a species without plants.
 
-    Parameters
-    ----------
-    queries : float64 (n, 4)
-        `COLUMNS`; NaN has no influence.
-    sightings : Sightings
-        The kernel of an unknown value is the mean over the sightings that have the value.
-    is_allowed : bool (n, m)
-        Which sightings may be used for which query.
-    bandwidths : Bandwidths
-    shrinkage : float
-        Above 0.
-    n_species : int
-
-    Returns
-    -------
-    float64 (n, n_species)
-        Above 0; exactly 1 for queries of which nothing is known that the kernels use.
+    The kernel of an unknown value is the mean over the sightings that have the value; a query of which nothing is known
+    that the kernels use gives exactly 1. `is_allowed`, bool (n, m), says which sightings may be used for which query.
 
     References
     ----------

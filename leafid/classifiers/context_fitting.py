@@ -40,17 +40,11 @@ class _Candidate:
 
 
 def fit_context_prior(held_out: HeldOutAnswers, pictures: Sequence[Picture]) -> Context:
-    """Fit the prior of one identifier.
+    """Fit the prior of one identifier on labelled training pictures of any type, with those of `held_out`.
 
     Every held-out picture gets two priors for each choice of bandwidths and shrinkage: from all other plants, and from
     all other places. The choice that maximises the smaller of the two likelihoods of the held-out labels wins. It is
     kept only if it helps significantly at places that had no part in the choice; otherwise its weight is 0.
-
-    Parameters
-    ----------
-    held_out : HeldOutAnswers
-    pictures : sequence of Picture
-        Labelled training pictures of any type, with those of `held_out`.
     """
     known = collect_sightings(pictures, held_out.species)
     n_species = len(held_out.species)
@@ -73,19 +67,11 @@ def fit_context_prior(held_out: HeldOutAnswers, pictures: Sequence[Picture]) -> 
 
 
 def choose_candidate(by_plant: np.ndarray, by_place: np.ndarray, place_of_plant: np.ndarray) -> int | None:
-    """Choose a candidate prior by the likelihood of the labels.
+    """Choose the candidate prior with the largest minimum of both mean gains in log-likelihood over no prior.
 
-    Parameters
-    ----------
-    by_plant, by_place : float (n_candidates, n_plants)
-        Gains in log-likelihood over no prior, with the plant, and with its whole place, held out.
-    place_of_plant : int (n_plants,)
-
-    Returns
-    -------
-    int or None
-        The candidate with the largest minimum of both mean gains; None where that isn't above 0, or where the gains at
-        each place, of the candidate chosen on all other places, are not significant.
+    The gains, float (n_candidates, n_plants), are with the plant, and with its whole place, held out. None is chosen
+    where that minimum isn't above 0, or where the gains at each place, of the candidate chosen on all other places, are
+    not significant.
 
     References
     ----------

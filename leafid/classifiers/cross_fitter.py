@@ -32,20 +32,9 @@ class Solution:
 class CrossFitter(ABC):
     """Fits linear classifiers to the rows of all folds but one, or to all rows.
 
-    Parameters
-    ----------
-    matrix : TrainingMatrix
-    labels : int (n,)
-        Species, from 0.
-    weights : float (n,)
-        Sample weights.
-    folds : sequence of int array
-        Indices of rows; every row is in one fold.
-    regularisation : float
-    fold_weights : sequence of float (n,), optional
-        Sample weights for the fits without each fold; `weights` by default.
-    folder : path-like, optional
-        Folder of temporary files; that of the system by default.
+    `labels`, int (n,), are species from 0; `weights`, float (n,), sample weights, in place of which `fold_weights` has
+    some for the fit without each fold. `folds` are indices of rows, every row in one fold. `folder` has temporary
+    files, by default that of the system.
     """
 
     matrix: TrainingMatrix
@@ -62,17 +51,9 @@ class CrossFitter(ABC):
         return self._solve_single_class(classes) or Solution(*self._solve(left_out, classes), classes)
 
     def fit_softmax(self, n_components: int, regularisation: float, left_out: int | None = None) -> Solution:
-        """Fit a softmax regression on the leading principal components of the training rows.
+        """Fit a softmax regression on at most `n_components` leading principal components of the training rows.
 
-        The leading components leave out what varies between pictures rather than between species.
-
-        Parameters
-        ----------
-        n_components : int
-            At most.
-        regularisation : float
-            As in `leafid.classifiers.softmax.fit_softmax`.
-        left_out : int, optional
+        These leave out what varies between pictures rather than between species.
         """
         classes = self._get_classes(left_out)
         if single := self._solve_single_class(classes):
@@ -139,12 +120,7 @@ class CrossFitter(ABC):
 
 @dataclass(eq=False)
 class SklearnCrossFitter(CrossFitter):
-    """Fits a classifier of scikit-learn, with all rows in memory.
-
-    Parameters
-    ----------
-    kind : {"ridge", "linear-svm", "lda", "logistic"}
-    """
+    """Fits a classifier of scikit-learn, a `kind` of `fit_linear`, with all rows in memory."""
 
     kind: str = field(kw_only=True)
 

@@ -34,34 +34,14 @@ def cross_fit(
 ) -> list[tuple[LinearScorer, np.ndarray]]:
     """Fit classifiers to all rows, and score rows by classifiers that were fitted without the row's fold.
 
+    `labels`, int (n,), are species from 0, each of them present; `weights`, float (n,), sample weights; `folds` the
+    indices of the rows of each fold, none where there is a single plant; `scored`, int (k,), the indices of the rows to
+    score. `fold_weights` has sample weights for the fit without each fold; it is ignored for ridge regression on more
+    rows than stay in memory, where leaving out a fold hardly changes weights.
+
+    Returns for the classifier, and for the softmax regression if the settings ask for one, the scorer and the held-out
+    scores, float32 (k, n_species): -inf for species that the classifiers without the row's fold did not see.
     `cross_score` does the latter alone.
-
-    Parameters
-    ----------
-    matrix : TrainingMatrix
-    labels : int (n,)
-        Species, from 0, each of them present.
-    weights : float (n,)
-        Sample weights.
-    folds : sequence of int array
-        Indices of the rows of each fold; empty where there is a single plant.
-    scored : int (k,)
-        Indices of the rows to score.
-    settings : ClassifierSettings
-    folder : path-like, optional
-        Folder of temporary files.
-    fold_weights : sequence of float (n,), optional
-        Sample weights for the fits without each fold; `weights` by default. Ignored for ridge regression on more rows
-        than stay in memory: leaving out a fold hardly changes weights then.
-
-    Returns
-    -------
-    list of tuple
-        For the classifier, and for the softmax regression if the settings ask for one:
-
-        scorer : LinearScorer
-        held_out_scores : float32 (k, n_species)
-            -inf for species that the classifiers without the row's fold did not see.
     """
     all_folds = folds or [np.arange(len(labels))]
     with closing(
@@ -117,12 +97,7 @@ def _score_held_out(
 
 
 def check_memory(name: str, settings: ClassifierSettings, n_rows: int, n_columns: int) -> None:
-    """Refuse a classifier whose rows would exceed `MAX_BYTES_IN_MEMORY`; ridge regression has no limit of rows.
-
-    Raises
-    ------
-    LeafidError
-    """
+    """Refuse a classifier whose rows would exceed `MAX_BYTES_IN_MEMORY`; ridge regression has no limit of rows."""
     size = 4 * n_rows * n_columns * (3 if settings.feature_map == "chi2" else 1)
     if settings.kind != "ridge" and size > MAX_BYTES_IN_MEMORY:
         raise LeafidError(

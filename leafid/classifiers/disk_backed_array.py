@@ -16,19 +16,11 @@ _WRITE_SIZE = 2**24
 
 
 class DiskBackedArray:
-    """Rows of equal length, in memory while they are few, in a temporary file otherwise.
+    """Rows of equal length, in memory up to `in_memory` bytes, in a temporary file otherwise.
 
     The file has no name, so that it disappears with the process. It is read, not mapped: the resident memory of the
-    process then doesn't depend on the page cache.
-
-    Parameters
-    ----------
-    dtype : dtype-like, default float16
-        float16 is the type of features in the cache.
-    folder : path-like, optional
-        Folder of the file; by default that of temporary files (``TMPDIR``).
-    in_memory : int, default 256 MiB
-        Size in bytes up to which there is no file.
+    process then doesn't depend on the page cache. By default it is in the folder of temporary files (``TMPDIR``), and
+    its type is that of features in the cache.
 
     Examples
     --------
@@ -48,13 +40,7 @@ class DiskBackedArray:
         self._file = tempfile.SpooledTemporaryFile(max(in_memory, 1), dir=str(folder) if folder else None)  # noqa: SIM115
 
     def append(self, rows: np.ndarray) -> None:
-        """Append rows (k, n_columns).
-
-        Raises
-        ------
-        LeafidError
-            When the disk is full or the folder is missing.
-        """
+        """Append rows (k, n_columns); a `LeafidError` is raised when the disk is full or the folder is missing."""
         n_rows, n_columns = self.shape[0], self.shape[1] or rows.shape[1]
         if rows.shape[1] != n_columns:
             raise ValueError(f"expected rows of {n_columns} numbers, found {rows.shape[1]}")

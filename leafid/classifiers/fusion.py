@@ -13,24 +13,12 @@ _MIN_RANGE = 1e-9
 
 
 def fuse(scores: Sequence[np.ndarray], trust: Sequence[np.ndarray], weights: np.ndarray) -> np.ndarray:
-    """Turn the experts' scores into probabilities.
+    """Turn the experts' scores into probabilities, float64 (n, n_species); rows sum to 1.
 
     An expert's scores times its weight and its trust in the picture are, up to a constant, logarithms of a posterior;
-    the posteriors of all experts are multiplied.
-
-    Parameters
-    ----------
-    scores : sequence of float (n, n_species)
-        For each expert; -inf for an impossible species.
-    trust : sequence of float (n,)
-        For each expert, from 0 to 1.
-    weights : float (n_experts,)
-        0 or more.
-
-    Returns
-    -------
-    float64 (n, n_species)
-        Rows sum to 1; a row without any possible species is uniform.
+    the posteriors of all experts are multiplied. For each expert there are scores, float (n, n_species), -inf for an
+    impossible species, trust, float (n,), from 0 to 1, and a weight of 0 or more. A row without any possible species is
+    uniform.
     """
     total = np.zeros(scores[0].shape)
     for expert_scores, expert_trust, weight in zip(scores, trust, weights, strict=True):
@@ -46,23 +34,11 @@ def fuse(scores: Sequence[np.ndarray], trust: Sequence[np.ndarray], weights: np.
 def fit_fusion_weights(
     scores: Sequence[np.ndarray], trust: Sequence[np.ndarray], labels: np.ndarray, importance: np.ndarray
 ) -> np.ndarray:
-    """Fit the weights that maximise the likelihood of held-out pictures.
+    """Fit the weights, float64 (n_experts,), that maximise the likelihood of held-out pictures.
 
-    This calibrates as well: the weight of a single expert is the inverse temperature of its scores.
-
-    Parameters
-    ----------
-    scores, trust
-        As in `fuse`, of pictures whose plants the experts were not trained on.
-    labels : int (n,)
-        Species, of finite scores.
-    importance : float (n,)
-        Sample weights.
-
-    Returns
-    -------
-    float64 (n_experts,)
-        0 or more.
+    Scores and trust are those of `fuse`, of pictures whose plants the experts were not trained on; `labels`, int (n,),
+    are their species, of finite scores, and `importance`, float (n,), sample weights. This calibrates as well: the
+    weight of a single expert is the inverse temperature of its scores.
 
     References
     ----------

@@ -41,31 +41,16 @@ class HeldOutAnswers:
 
     @property
     def labels(self) -> np.ndarray:
-        """The column of each picture's species, intp (n,).
-
-        Raises
-        ------
-        KeyError
-            When `species` lacks that of a picture, which can't happen after `select_known`.
-        """
+        """The column of each picture's species, intp (n,); `species` has it at least after `select_known`."""
         columns = {name: column for column, name in enumerate(self.species)}
         return np.array([columns[str(picture.species)] for picture in self.pictures], np.intp)
 
 
 def held_out_scores(answers: Sequence[HeldOutAnswers]) -> dict[str, float]:
-    """Score held-out answers.
+    """Score held-out answers; those of several folds, which share no picture, are scored together.
 
-    Parameters
-    ----------
-    answers : sequence of HeldOutAnswers
-        Those of several folds, which share no picture, are scored together.
-
-    Returns
-    -------
-    dict
-        ``S``, ``top1``, ``top5`` and ``per_plant``, from 0 to 1; ``pictures``, the number of pictures scored; and
-        ``unseen``, the number of those left out because their species is unknown. Without a picture of known species
-        the two numbers only.
+    The scores are ``S``, ``top1``, ``top5`` and ``per_plant``, from 0 to 1, without a picture of known species none;
+    ``pictures`` is the number of pictures scored, ``unseen`` that of those left out because their species is unknown.
     """
     known = [own.select_known() for own in answers]
     pictures = [picture for own in known for picture in own.pictures]

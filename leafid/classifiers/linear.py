@@ -51,19 +51,10 @@ def apply_feature_map(vectors: np.ndarray, name: str) -> np.ndarray:
 
 
 def apply_chi2_map(vectors: np.ndarray) -> np.ndarray:
-    """Map vectors so that inner products approximate the additive χ² kernel Σ 2xy / (x + y).
+    """Map vectors (n, d) of 0 or more so that inner products, of float32 (n, 3 d), approximate Σ 2xy / (x + y).
 
     The result is `sklearn.kernel_approximation.AdditiveChi2Sampler(sample_steps=2, sample_interval=0.5)` to the bit.
     Importing that takes twice the CPU time of everything else that identifying a picture imports.
-
-    Parameters
-    ----------
-    vectors : float (n, d)
-        0 or more.
-
-    Returns
-    -------
-    float32 (n, 3 d)
 
     References
     ----------
@@ -87,20 +78,10 @@ def apply_chi2_map(vectors: np.ndarray) -> np.ndarray:
 def compute_sample_weights(
     labels: np.ndarray, plants: Sequence[str] | np.ndarray, species_balance: float, plant_balance: float
 ) -> np.ndarray:
-    """Weigh pictures by the numbers of pictures of their species and of their plant, to negative powers.
+    """Weigh pictures by the numbers of pictures of their species and of their plant, to negative powers; the mean is 1.
 
-    Parameters
-    ----------
-    labels : int (n,)
-    plants : sequence of str
-    species_balance, plant_balance : float
-        The exponents without their sign. With a species balance above 1, rare species count more in total than common
-        ones: the pictures to identify differ more from the few that were trained on.
-
-    Returns
-    -------
-    float64 (n,)
-        With mean 1.
+    The balances are the exponents without their sign. With a species balance above 1, rare species count more in total
+    than common ones: the pictures to identify differ more from the few that were trained on.
     """
     weights = np.ones(len(labels))
     for groups, balance in ((np.asarray(labels), species_balance), (np.asarray(plants), plant_balance)):
@@ -112,23 +93,10 @@ def compute_sample_weights(
 def fit_linear(
     kind: str, rows: np.ndarray, labels: np.ndarray, regularisation: float, weights: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Train a linear classifier with scikit-learn.
+    """Train a linear classifier with scikit-learn: coefficients, float32 (m, n_species), and intercepts.
 
-    Parameters
-    ----------
-    kind : {"ridge", "linear-svm", "lda", "logistic"}
-    rows : float32 (n, m)
-    labels : int (n,)
-        From 0 to n_species - 1, each of them present.
-    regularisation : float
-        Ridge's penalty; 1 / C; LDA's shrinkage.
-    weights : float (n,)
-        Sample weights; for LDA they only set the priors of the species.
-
-    Returns
-    -------
-    coefficients : float32 (m, n_species)
-    intercepts : float32 (n_species,)
+    `labels`, int (n,), are from 0, each of them present. The regularisation is ridge's penalty, 1 / C, or LDA's
+    shrinkage; for LDA the sample weights only set the priors of the species.
     """
     if labels.max() == 0:
         return np.zeros((rows.shape[1], 1), np.float32), np.zeros(1, np.float32)

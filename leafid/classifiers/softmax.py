@@ -26,26 +26,11 @@ def fit_softmax(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Train a multinomial logistic regression by L-BFGS, stopped after 60 iterations.
 
-    Minimises the weighted sum of the rows' cross-entropies plus ``regularisation / 2`` times the squared coefficients.
-
-    Parameters
-    ----------
-    rows : Vectors, (n, k)
-        Read in batches.
-    strengths : float (k,)
-        The weighted sum of squares of each column, at least roughly. Coefficients are optimised in units in which the
-        loss has about the same curvature for all columns.
-    targets : int (n,)
-        Species, from 0, each of them present.
-    weights : float (n,)
-        Sample weights.
-    regularisation : float
-        Above 0.
-
-    Returns
-    -------
-    coefficients : float32 (k, n_species)
-    intercepts : float32 (n_species,)
+    Minimises the weighted sum of the cross-entropies of rows (n, k) plus ``regularisation / 2`` times the squared
+    coefficients. `strengths`, float (k,), is the weighted sum of squares of each column, at least roughly: coefficients
+    are optimised in units in which the loss has about the same curvature for all columns. `targets`, int (n,), are
+    species from 0, each of them present. Returns coefficients, float32 (k, n_species), and intercepts, float32
+    (n_species,).
 
     References
     ----------
@@ -94,19 +79,9 @@ def fit_softmax(
 def find_leading_eigenvectors(matrix: np.ndarray, n_vectors: int) -> tuple[np.ndarray, np.ndarray]:
     """Find the eigenvectors with the largest eigenvalues of a positive semidefinite matrix, by randomised iteration.
 
-    For 128 vectors of 4,000 rows `scipy.sparse.linalg.eigsh` takes 9 times the time, and
-    `sklearn.utils.extmath.randomized_svd` 8 times that of the same accuracy, mostly for QR decompositions.
-
-    Parameters
-    ----------
-    matrix : float (d, d)
-    n_vectors : int
-
-    Returns
-    -------
-    vectors : float32 (d, k)
-        Orthonormal, by falling eigenvalue. `k` is `n_vectors`, or less where fewer eigenvalues are above 0; at least 1.
-    values : float64 (k,)
+    Returns orthonormal vectors, float32 (d, k), and their values, falling; `k` is `n_vectors`, or less where fewer
+    eigenvalues are above 0, and at least 1. For 128 vectors of 4,000 rows `scipy.sparse.linalg.eigsh` takes 9 times the
+    time, and `sklearn.utils.extmath.randomized_svd` 8 times that of the same accuracy, mostly for QR decompositions.
 
     References
     ----------

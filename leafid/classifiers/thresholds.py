@@ -43,17 +43,10 @@ class Thresholds:
     back_off: float | None = None
 
     def threshold_for_size(self, size: float) -> float:
-        """Compute the minimum probability of a species in sets of a mean size.
+        """Compute the minimum probability of a species in sets of a mean size, above 0.
 
-        Parameters
-        ----------
-        size : float
-            Above 0. Thresholds are exact for `sizes`, which include whole numbers up to 100, and interpolated between.
-
-        Returns
-        -------
-        float
-            0, so that sets hold all species, from the largest of `sizes` on.
+        It is exact for `sizes`, which include whole numbers up to 100, and interpolated between; 0 from the largest
+        size on.
 
         Examples
         --------
@@ -67,18 +60,10 @@ class Thresholds:
         return float(np.interp(size, self.sizes, self.size_thresholds))
 
     def threshold_for_coverage(self, coverage: float) -> float:
-        """Compute the minimum probability of a species in sets that hold the correct one with a probability.
+        """Compute the minimum probability of a species in sets that hold the correct one with a probability in (0, 1).
 
-        Parameters
-        ----------
-        coverage : float
-            In (0, 1).
-
-        Returns
-        -------
-        float
-            The ⌊(n + 1)(1 − coverage)⌋-th smallest of the correct species' probabilities, or the next smaller one that
-            is kept; 0, so that sets hold all species, where there are too few pictures for the coverage.
+        It is the ⌊(n + 1)(1 − coverage)⌋-th smallest of the correct species' probabilities, or the next smaller one
+        that is kept; 0, so that sets hold all species, where there are too few pictures for the coverage.
 
         References
         ----------
@@ -110,13 +95,7 @@ class SetRule:
 
     @classmethod
     def parse(cls, word: str) -> SetRule:
-        """Read ``top-5``, ``average-2.5`` or ``coverage-0.9``.
-
-        Raises
-        ------
-        UsageError
-            When it is none of these.
-        """
+        """Read ``top-5``, ``average-2.5`` or ``coverage-0.9``; anything else raises a `UsageError`."""
         kind, _, tail = word.partition("-")
         try:
             value = float(tail)
@@ -138,17 +117,7 @@ def select_set(
 ) -> list[tuple[str, float]]:
     """Select the species of a picture's set from the ranking of all species; the set may be empty.
 
-    Parameters
-    ----------
-    ranking : sequence of (str, float)
-    rule : SetRule
-    thresholds : Thresholds or None
-        Of the identifier; not needed for top-K sets.
-
-    Raises
-    ------
-    LeafidError
-        When the rule needs thresholds and there are none.
+    A `LeafidError` is raised when the rule needs thresholds, as all but top-K sets do, and there are none.
 
     Examples
     --------
@@ -168,25 +137,11 @@ def select_set(
 
 
 def fit_thresholds(held_out: HeldOutAnswers, taxa: Mapping[str, Taxon]) -> Thresholds | None:
-    """Fit the thresholds of sets and of backing off on held-out answers.
+    """Fit the thresholds of sets and of backing off on held-out answers; None without a picture of known species.
 
-    Only pictures of known species count: an identifier that was trained on all plants knows all of its species.
-
-    Parameters
-    ----------
-    held_out : HeldOutAnswers
-    taxa : mapping of str to Taxon
-        By species.
-
-    Returns
-    -------
-    Thresholds or None
-        None where no picture counts. Without `back_off` where the taxa are no tree, which is logged.
-
-    Notes
-    -----
-    Sets are fitted on pictures, as their definitions demand. For backing off every plant counts once, however many
-    pictures there are of it: the pictures to identify later show other plants.
+    Only those count: an identifier that was trained on all plants knows all of its species. Sets are fitted on
+    pictures, as their definitions demand. For backing off every plant counts once: the pictures to identify later show
+    other plants. Where the taxa are no tree, there is no `back_off`, which is logged.
     """
     known = held_out.select_known()
     if not known.pictures:

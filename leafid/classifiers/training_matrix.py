@@ -30,28 +30,13 @@ class Vectors(Protocol):
 
 
 class TrainingMatrix:
-    """Training vectors as the classifiers see them.
+    """Training vectors, float (n, d), as the classifiers see them.
 
     Means and standard deviations are computed in a pass each. Rows are prepared whenever they are read, so that no more
-    than a batch of them is in memory.
+    than a batch of them is in memory, by default 64 MiB, unless all mapped rows are small enough (`is_small`).
 
-    Parameters
-    ----------
-    vectors : float (n, d)
-    map : {"none", "chi2"}
-    standardise : bool
-        Divide every column by its standard deviation, for measures in different units.
-    domains : int (n,), optional
-        Each row's domain (acquisition type and augmentation), if every domain is centred on a mean of its own.
-    batch_size : int, optional
-        Rows in memory at once; by default as many as make 64 MiB.
-
-    Attributes
-    ----------
-    n_rows, n_columns : int
-        Columns are counted after the map.
-    is_small : bool
-        Whether all mapped rows are in memory, so that passes over them are cheap.
+    With `standardise`, every column is divided by its standard deviation, for measures in different units. `domains`,
+    int (n,), is each row's domain (acquisition type and augmentation), if every domain is centred on a mean of its own.
     """
 
     def __init__(
@@ -81,20 +66,7 @@ class TrainingMatrix:
     def iterate_batches(
         self, indices: np.ndarray | None = None, size_factor: int = 1
     ) -> Iterator[tuple[slice, np.ndarray]]:
-        """Read the rows at some indices, by default all, in batches.
-
-        Parameters
-        ----------
-        indices : int (k,), optional
-        size_factor : int, default 1
-            Multiplies the batch size.
-
-        Yields
-        ------
-        positions : slice
-            Of `indices`.
-        rows : float32 (batch size, n_columns)
-        """
+        """Yield the rows at some indices, by default all, in batches: positions among the indices, and float32 rows."""
         wanted = np.arange(self.n_rows) if indices is None else indices
         size = self._batch_size * size_factor
         for start in range(0, len(wanted), size):

@@ -26,7 +26,7 @@ class TypeRecogniser:
     scorer: LinearScorer
 
     def recognise(self, features: np.ndarray, among: Container[AcquisitionType] | None = None) -> list[AcquisitionType]:
-        """Recognise the types of pictures: the most probable ones of `predict_proba`."""
+        """Recognise the types of pictures from float32 (n, N_TYPE_FEATURES), `among` some of `types` or all."""
         return [self.types[column] for column in self.predict_proba(features, among).argmax(axis=1)]
 
     def predict_proba(self, features: np.ndarray, among: Container[AcquisitionType] | None = None) -> np.ndarray:
@@ -50,14 +50,7 @@ class TypeRecogniser:
 
 
 def fit_type_recogniser(features: np.ndarray, types: Sequence[AcquisitionType]) -> TypeRecogniser:
-    """Fit a recogniser to pictures of known type, each type with the same total weight.
-
-    Parameters
-    ----------
-    features : float32 (n, N_TYPE_FEATURES)
-        n is at least 1.
-    types : sequence of AcquisitionType
-    """
+    """Fit a recogniser to features, (n, N_TYPE_FEATURES), of known types, each type with the same total weight."""
     names, labels = np.unique([str(type_) for type_ in types], return_inverse=True)
     matrix = TrainingMatrix(_add_squares(features), "none", standardise=True)
     weights = compute_sample_weights(labels, [""] * len(labels), 1.0, 0.0)

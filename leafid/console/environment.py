@@ -81,16 +81,7 @@ class Environment:
 
     @contextlib.contextmanager
     def bar(self, total: int, what: str, done: int = 0) -> Iterator[Bar]:
-        """Show one progress bar for pictures that are processed in batches, if stderr is a terminal.
-
-        Parameters
-        ----------
-        total : int
-        what : str
-            The bar's caption.
-        done : int, default 0
-            Pictures finished before.
-        """
+        """Show one progress bar for pictures that are processed in batches, `done` before, if stderr is a terminal."""
         from tqdm import tqdm
 
         silent = not self.stderr.isatty()

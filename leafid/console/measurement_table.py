@@ -40,22 +40,11 @@ TableWriter = Callable[[IO[str], Sequence[str], Iterable[Row]], None]
 
 
 def choose_table_writer(output: str) -> TableWriter:
-    """Choose the format by the output's name, before any work is done.
+    """Choose the format of a table by its output's name, before any work is done.
 
-    Parameters
-    ----------
-    output : str
-        A file that ends in ``.csv`` or ``.parquet``, or ``-`` for CSV to the writer's stream.
-
-    Returns
-    -------
-    callable
-        ``write(stdout, columns, rows)`` writes row by row; a file appears only when it is complete.
-
-    Raises
-    ------
-    UsageError
-        When the ending is another one, or pyarrow is missing for Parquet.
+    It is a file that ends in ``.csv`` or ``.parquet``, or ``-`` for CSV to the writer's stream; another ending, or
+    Parquet without pyarrow, raises a `UsageError`. Returns ``write(stdout, columns, rows)``, which writes row by row; a
+    file appears only when it is complete.
     """
     if output == "-":
         return _write_csv_rows

@@ -30,17 +30,8 @@ def binary_output_path(word: str) -> str:
 def refuse_inputs(output: str | os.PathLike[str], inputs: Iterable[str | os.PathLike[str]]) -> None:
     """Check before any work that the output would not overwrite an input or a picture.
 
-    Parameters
-    ----------
-    output : path-like
-        The file to write.
-    inputs : iterable of path-like
-        The files and folders that the command reads; some need not exist.
-
-    Raises
-    ------
-    UsageError
-        When the output is an input, has the ending of a picture, or is metadata or a recipe in an input folder.
+    A `UsageError` is raised when the output is one of the files and folders that the command reads, has the ending of a
+    picture, or is metadata or a recipe in an input folder.
     """
     from leafid.picture_formats import PICTURE_ENDINGS
 
