@@ -86,7 +86,7 @@ def _read_object(file: Path) -> dict[str, object]:
 
 
 def _refuse_constant(word: str) -> float:
-    raise ValueError(f"expected JSON, found {word}")
+    raise ValueError(f"{word} is no JSON")
 
 
 def _make_taxa(species_names: dict[str, object]) -> dict[str, Taxon | str]:
