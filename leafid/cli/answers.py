@@ -55,13 +55,7 @@ def check_thresholds(model: Model, pictures: Iterable[Picture], arguments: argpa
 
 
 def report_context(model: Model, pictures: Sequence[Picture], environment: Environment) -> None:
-    """Report how many pictures ``--context`` can help with, and what the model learned from context.
-
-    Raises
-    ------
-    LeafidError
-        When the model has learned nothing from context.
-    """
+    """Report how many pictures ``--context`` can help with, and what the model learned from context, or raise."""
     import numpy as np
 
     from leafid.classifiers.context import encode_context

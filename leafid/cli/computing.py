@@ -54,14 +54,7 @@ def add_cache(parser: argparse.ArgumentParser) -> None:
 def on_workers(arguments: argparse.Namespace, pictures: Sequence[str], folders: Sequence[str] = ()) -> Iterator[None]:
     """Run parallel work on the cluster of ``--cluster``, or on local processes without it.
 
-    Parameters
-    ----------
-    arguments : Namespace
-        With ``cluster`` and ``jobs``.
-    pictures : sequence of str
-        Pictures and collections of the command line, which the workers must be able to read.
-    folders : sequence of str, optional
-        Other folders that the workers must be able to see.
+    The workers must be able to read the pictures and collections of the command line, and to see the other `folders`.
     """
     if not arguments.cluster:
         yield

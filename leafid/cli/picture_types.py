@@ -23,13 +23,7 @@ def assume_type(arguments: argparse.Namespace, pictures: Sequence[Picture]) -> l
 
 
 def load_type_recognition(arguments: argparse.Namespace, pictures: Sequence[Picture]) -> TypeRecognition | None:
-    """Read the type recogniser of ``--model`` or the bundled model; None if the type of every picture is known.
-
-    Raises
-    ------
-    LeafidError
-        When there is no model, or it can't be read.
-    """
+    """Read the type recogniser of ``--model`` or the bundled model; None if the type of every picture is known."""
     from leafid.identification.modelfile import read_type_recognition
 
     n_unknown = sum(picture.type is None for picture in pictures)

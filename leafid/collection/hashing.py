@@ -11,13 +11,7 @@ from leafid.files import open_input
 
 
 def hash_file(file: str | os.PathLike[str]) -> str:
-    """Return the SHA-256 of a file's content in hexadecimal digits.
-
-    Raises
-    ------
-    LeafidError
-        If the file can't be read, or is a named pipe or a device.
-    """
+    """Return the SHA-256 of a file's content in hexadecimal digits; a pipe or a device is refused."""
     with open_input(file) as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 

@@ -58,12 +58,8 @@ def read(path: Path) -> Collection:
 def read_picture(xml: Path, folder: Path | None = None, part: str | None = None) -> tuple[Picture, list[str]]:
     """Read an XML file; also return the problems of optional fields, which are ignored.
 
-    The picture is in `folder`, by default that of the XML file. A picture of the part ``train`` must have a species.
-
-    Raises
-    ------
-    LeafidError
-        If the file is not valid XML, or a required field is missing or wrong.
+    The picture is in `folder`, by default that of the XML file. A picture of the part ``train`` must have a species. A
+    `LeafidError` is raised if the file is not valid XML, or a required field is missing or wrong.
     """
     record = _XmlRecord(xml)
     with record.naming_field("FileName"):

@@ -17,12 +17,7 @@ def parse_species_name(text: str) -> str:
     """Reduce a name to ``Genus species``, without authors and lower ranks; underscores count as blanks.
 
     A hybrid's epithet or genus has a separate ``x`` before it. The genus is capitalised; letters with accents are
-    single characters (Unicode form NFC).
-
-    Raises
-    ------
-    LeafidError
-        If there is no epithet, or the name holds invisible characters.
+    single characters (Unicode form NFC). Without an epithet, or with invisible characters, a `LeafidError` is raised.
 
     Examples
     --------

@@ -19,12 +19,8 @@ def split_by_plant(pictures: Sequence[Picture], n_folds: int, seed: int) -> list
 
     In an order shuffled by the seed, each plant goes to the fold with the fewest plants of its species so far, then the
     fewest pictures of its species, then the fewest pictures. A picture of unknown plant counts as a plant of its own.
-    Which pictures share a fold doesn't depend on the order of the pictures.
-
-    Raises
-    ------
-    LeafidError
-        If there are fewer plants than folds.
+    Which pictures share a fold doesn't depend on the order of the pictures. Fewer plants than folds raise a
+    `LeafidError`.
     """
     import numpy as np
 
@@ -61,12 +57,8 @@ def split_by_place(
     """Distribute whole places, as `label_places` finds them, over folds, so that a model is tested at unseen places.
 
     Each place, those with many plants first and equal ones in an order shuffled by the seed, goes to the fold with the
-    fewest plants so far. Returns indices as `split_by_plant` does; the pictures of a plant share a fold, too.
-
-    Raises
-    ------
-    LeafidError
-        If there are fewer places than folds.
+    fewest plants so far. Returns indices as `split_by_plant` does; the pictures of a plant share a fold, too. Fewer
+    places than folds raise a `LeafidError`.
     """
     import numpy as np
 

@@ -18,12 +18,8 @@ def lorenz_curve(counts: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     """Compute which share of all pictures the species with the fewest pictures hold.
 
     From the number of pictures of each of n species, returns the shares of species 0, 1/n, … 1, from the one with the
-    fewest pictures, and the shares of pictures that these hold; both float64 (n + 1,), 0 to 1.
-
-    Raises
-    ------
-    ValueError
-        If there are no counts, all are zero, or one is negative or not finite.
+    fewest pictures, and the shares of pictures that these hold; both float64 (n + 1,), 0 to 1. A ValueError is raised
+    if there are no counts, all are zero, or one is negative or not finite.
 
     References
     ----------

@@ -18,12 +18,7 @@ def select_training_pictures(
     """Choose the labelled pictures of the training part, or of all parts where there is none, each of a known type.
 
     With `assume_type`, every picture counts as one of this type. Without it, pictures of unknown type are left out,
-    with a warning. Messages call the collection `source`.
-
-    Raises
-    ------
-    LeafidError
-        When no picture is left.
+    with a warning. Messages call the collection `source`. A `LeafidError` is raised when no picture is left.
     """
     parts = {picture.part for picture in pictures}
     chosen = [p for p in pictures if p.species is not None and (p.part == "train" or "train" not in parts)]

@@ -19,17 +19,9 @@ _VIDEO_ENDINGS = frozenset({".mov", ".mp4"})
 def report_unread(folder: Path, metadata_endings: Collection[str] = ()) -> Iterator[str]:
     """Report the files below a folder whose names don't end like those of pictures.
 
-    Parameters
-    ----------
-    folder : Path
-    metadata_endings : collection of str
-        Endings, in lower case, of files that belong to the layout.
-
-    Yields
-    ------
-    str
-        An `Omission` where a file looks like a picture, by its ending or its content, unless a picture of the same name
-        is beside it, as with raw data of a camera.
+    `metadata_endings`, in lower case, are of files that belong to the layout. Yields an `Omission` where a file looks
+    like a picture, by its ending or its content, unless a picture of the same name is beside it, as with raw data of a
+    camera.
     """
     others: list[tuple[Path, str]] = []
     raw: list[Path] = []

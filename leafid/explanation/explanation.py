@@ -10,47 +10,30 @@ Point = tuple[float, float]
 
 @dataclass(frozen=True)
 class Trait:
-    """A measured trait of the leaf.
+    """A measured trait of the leaf."""
 
-    Attributes
-    ----------
-    name : str
-        A key of `leafid.explanation.words.TRAITS`.
-    words : str
-        Botanical words with the number: "apex acuminate, 62°".
-    value : float
-    unit : str
-        "" for counts and ratios.
-    confidence : float
-        That it is measured well, from 0 to 1.
-    """
-
+    #: A key of `leafid.explanation.words.TRAITS`.
     name: str
+    #: Botanical words with the number: "apex acuminate, 62°".
     words: str
     value: float
+    #: "" for counts and ratios.
     unit: str
+    #: That it is measured well, from 0 to 1.
     confidence: float
 
 
 @dataclass(frozen=True)
 class Opinion:
-    """What one expert says about the picture.
+    """What one expert says about the picture."""
 
-    Attributes
-    ----------
-    name : str
-        As in the recipe.
-    description : str
-        What it looks at.
-    share : float
-        Its share of the answer, 0 to 1: weight times trust times the spread of its scores. All shares sum to 1.
-    ranking : tuple of (str, float)
-        Its first three species with the probabilities that it gives by itself.
-    """
-
+    #: As in the recipe.
     name: str
+    #: What it looks at.
     description: str
+    #: Its share of the answer, 0 to 1: weight times trust times the spread of its scores. All shares sum to 1.
     share: float
+    #: Tuple of (str, float): its first three species with the probabilities that it gives by itself.
     ranking: tuple[tuple[str, float], ...]
 
 
@@ -66,26 +49,17 @@ class Range:
 
 @dataclass(frozen=True)
 class Difference:
-    """A trait in which the first two species of an answer differ.
+    """A trait in which the first two species of an answer differ."""
 
-    Attributes
-    ----------
-    name : str
-        A key of `leafid.explanation.words.TRAITS`.
-    title, unit : str
-    value : float
-        Of the picture.
-    first, second : Range
-    favours : str
-        The species that the value speaks for; "" for neither.
-    """
-
+    #: A key of `leafid.explanation.words.TRAITS`.
     name: str
     title: str
     unit: str
+    #: Of the picture.
     value: float
     first: Range
     second: Range
+    #: The species that the value speaks for; "" for neither.
     favours: str
 
 
@@ -113,47 +87,32 @@ class ShownSpecies:
 
 @dataclass(frozen=True)
 class Explanation:
-    """An answer to look at.
+    """An answer to look at."""
 
-    Attributes
-    ----------
-    picture : str
-        The file's name.
-    type : str
-    image : bytes
-        The picture as JPEG, `width` × `height` pixels.
-    outlines, petioles : tuple of tuple of Point
-        Closed polygons around the parts of the blade, and around the petiole.
-    tip, base : Point or None
-        None where they can't be told.
-    verdict : str
-        One or two sentences.
-    traits : tuple of Trait
-        Only those that are measured well enough.
-    opinions : tuple of Opinion
-        The most influential expert first.
-    species : tuple of ShownSpecies
-        The first of the ranking.
-    differences : tuple of Difference
-        Between the first two species, the clearest first.
-    notes : tuple of str
-        What is missing, and why.
-    """
-
+    #: The file's name.
     picture: str
     type: str
+    #: The picture as JPEG, `width` × `height` pixels.
     image: bytes
     width: int
     height: int
+    #: `outlines`, `petioles`: closed polygons around the parts of the blade, and around the petiole.
     outlines: tuple[tuple[Point, ...], ...]
     petioles: tuple[tuple[Point, ...], ...]
+    #: `tip`, `base`: none where they can't be told.
     tip: Point | None
     base: Point | None
+    #: One or two sentences.
     verdict: str
+    #: Only those that are measured well enough.
     traits: tuple[Trait, ...]
+    #: The most influential expert first.
     opinions: tuple[Opinion, ...]
+    #: The first of the ranking.
     species: tuple[ShownSpecies, ...]
+    #: Between the first two species, the clearest first.
     differences: tuple[Difference, ...]
+    #: What is missing, and why.
     notes: tuple[str, ...]
 
     @property

@@ -50,13 +50,7 @@ class ModelArchive:
         self._path = path
 
     def read_manifest(self) -> Any:
-        """Read the manifest: plain data that is still to be checked.
-
-        Raises
-        ------
-        LeafidError
-            When there is none, or it isn't JSON.
-        """
+        """Read the manifest: plain data that is still to be checked."""
         try:
             return json.loads(self._read_member(MANIFEST))
         except KeyError:
@@ -65,19 +59,9 @@ class ModelArchive:
             raise self._damage(f"its manifest can't be read: {error}") from error
 
     def read_array(self, name: str, *shape: int) -> np.ndarray:
-        """Read an array of finite floating-point numbers.
+        """Read an array of finite floating-point numbers by its name without the ending ``.npy``.
 
-        Parameters
-        ----------
-        name : str
-            Without the ending ``.npy``.
-        *shape : int
-            The expected shape.
-
-        Raises
-        ------
-        LeafidError
-            When it is missing, damaged, of another shape, or holds anything but finite floating-point numbers.
+        A `LeafidError` is raised when it is missing, damaged, of another shape, or holds anything else.
         """
         try:
             # The size is checked first: a few compressed bytes may claim to be gigabytes.
@@ -110,12 +94,9 @@ class ModelArchive:
 
 @contextmanager
 def open_archive(path: str | os.PathLike[str]) -> Iterator[ModelArchive]:
-    """Open a model file for reading; whatever a damaged or hostile file raises in the block becomes one clear error.
+    """Open a model file for reading; whatever a damaged or hostile file raises in the block becomes one `LeafidError`.
 
-    Raises
-    ------
-    LeafidError
-        When there is no such file, it can't be read, is no model, is damaged, or claims to be larger than 2 GiB.
+    So do a file that is missing, can't be read, or is no model, and one that claims to be larger than 2 GiB.
     """
     try:
         with open_input(path) as stream, zipfile.ZipFile(stream) as archive:
@@ -139,13 +120,7 @@ def open_archive(path: str | os.PathLike[str]) -> Iterator[ModelArchive]:
 
 
 def write_archive(path: str | os.PathLike[str], manifest: dict[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
-    """Write a model file; equal content gives equal bytes.
-
-    Raises
-    ------
-    LeafidError
-        When the file can't be written.
-    """
+    """Write a model file; equal content gives equal bytes."""
     with open_output(path, "wb") as stream, zipfile.ZipFile(stream, "w") as archive:
         archive.writestr(_make_member(MANIFEST), json.dumps(manifest, indent=1, ensure_ascii=False).encode())
         for name, array in arrays.items():

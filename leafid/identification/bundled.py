@@ -10,13 +10,7 @@ DEFAULT_NAME = "imageclef2011.leafid"
 
 
 def find_bundled_model() -> Path:
-    """Return the path of the model that is used where none is named.
-
-    Raises
-    ------
-    LeafidError
-        When it is missing from the installation.
-    """
+    """Return the path of the model that is used where none is named."""
     package = Path(__file__).resolve().parents[1]
     # Installed, models/ lies inside the package; in a checkout, beside it.
     for folder in (package / "models", package.parent / "models"):

@@ -54,36 +54,15 @@ def cross_validate(
     context: bool = False,
     by_place: bool = False,
 ) -> Iterator[FoldAnswers]:
-    """Identify every picture with a model that was trained without its plant, on pictures of any type.
+    """Identify every labelled picture, of any known type, with a model that was trained without its plant.
 
-    Codebooks, classifiers, calibration and fusion are learned from each fold's training part alone.
+    Codebooks, classifiers, calibration and fusion are learned from each fold's training part alone. The plants are
+    assigned to folds anew with each seed. Yields the answers of every seed, fold and type that has test and training
+    pictures there.
 
-    Parameters
-    ----------
-    pictures : sequence of Picture
-        Labelled, each of a known type.
-    recipes : mapping of AcquisitionType to Recipe
-    loader : FeatureLoader
-    n_folds : int, default 5
-    seeds : sequence of int, default (0, 1, 2)
-        The plants are assigned to folds anew with each.
-    shared_codebooks : bool, default False
-        Learn the codebooks once, from the pictures of all folds without their labels: features are then extracted once
-        instead of once a fold.
-    context : bool, default False
-        Also give the answers with the prior of place and day applied.
-    by_place : bool, default False
-        Make folds of places instead of plants: no picture taken at the place of a test picture is trained on.
-
-    Yields
-    ------
-    FoldAnswers
-        For every seed, fold and type that has test and training pictures there.
-
-    Raises
-    ------
-    LeafidError
-        When there are fewer plants, or places, than folds.
+    `shared_codebooks` learns the codebooks once, from the pictures of all folds without their labels: features are then
+    extracted once instead of once a fold. `context` also gives the answers with the prior of place and day applied.
+    `by_place` makes folds of places instead of plants. Fewer plants, or places, than folds raise a `LeafidError`.
     """
     encoders: dict[AcquisitionType, dict[str, Encoder]] = {}
     if shared_codebooks:
@@ -137,12 +116,9 @@ def _identify(queries: list[Picture], identifier: Identifier, loader: FeatureLoa
 def cross_validated_scores(answers: Sequence[FoldAnswers]) -> dict[str, Any]:
     """Score the folds of one acquisition type: all folds of a seed together, and every fold on its own.
 
-    Returns
-    -------
-    dict
-        ``repeats`` and ``folds``: lists of `held_out_scores`, with ``seed``, and with ``seed`` and ``fold``. For each
-        of `FIGURES`, ``mean`` over the seeds and ``fold_sd``, the standard deviation over all folds; missing where no
-        fold has a picture of known species.
+    ``repeats`` and ``folds`` are lists of `held_out_scores`, with ``seed``, and with ``seed`` and ``fold``. For each of
+    `FIGURES` there is the ``mean`` over the seeds and ``fold_sd``, the standard deviation over all folds, unless no
+    fold has a picture of known species.
     """
     folds = [{"seed": own.seed, "fold": own.fold, **held_out_scores([own.held_out])} for own in answers]
     repeats = [

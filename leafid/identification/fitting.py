@@ -74,25 +74,11 @@ def fit_identifiers(
 ) -> list[FittedIdentifier]:
     """Fit an identifier for each of some recipes that differ in nothing but their type.
 
-    The experts' classifiers are trained once for all of the recipes (see `Recipe.shares_training_with`).
-
-    Parameters
-    ----------
-    recipes : sequence of Recipe
-        At least one.
-    pictures : sequence of Picture
-        Those without a species, and those of types that the recipes don't train on, are ignored.
-    loader : FeatureLoader
-    seed : int, default 0
-    encoders : dict of str to Encoder, optional
-        Encoders of the experts on local features; learned from `pictures` by default.
-    learn_rejection : bool, default True
-        Also learn to reject pictures (`Identifier.rejection`), which takes as long again as the fits without each fold.
-
-    Raises
-    ------
-    LeafidError
-        When there is no readable labelled picture of a recipe's own type.
+    The experts' classifiers are trained once for all of the recipes (see `Recipe.shares_training_with`). Pictures
+    without a species, and those of types that the recipes don't train on, are ignored. `encoders` of the experts on
+    local features are learned from the pictures by default. `learn_rejection` also learns to reject pictures
+    (`Identifier.rejection`), which takes as long again as the fits without each fold. A `LeafidError` is raised when
+    there is no readable labelled picture of a recipe's own type.
     """
     recipe = recipes[0]
     chosen = select_trainable(pictures, recipe)

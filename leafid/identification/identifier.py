@@ -45,12 +45,9 @@ class Identifier:
         return self.recipe.type
 
     def predict_proba(self, features: Sequence[Features], scores: Sequence[np.ndarray] | None = None) -> np.ndarray:
-        """Give the probability of every species for each picture; `scores` are those of `score`, if at hand.
+        """Give the probability of every species for each picture, float64 (n, n_species); rows sum to 1.
 
-        Returns
-        -------
-        float64 (n, n_species)
-            Rows sum to 1. All species are equally likely where no leaf was found.
+        All species are equally likely where no leaf was found. `scores` are those of `score`, if at hand.
         """
         confidence = np.array([item.confidence for item in features])
         probabilities = fuse(scores or self.score(features), expert_trust(self.recipe, confidence), self.weights)

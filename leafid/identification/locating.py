@@ -14,25 +14,10 @@ from leafid.segmentation import segment
 
 
 def locate_leaves(pictures: Sequence[Picture], jobs: int = 1) -> Iterator[tuple[int, int, int, int]]:
-    """Find the bounding box of the leaf in each picture.
+    """Find the bounding box of the leaf in each picture, of a known acquisition type.
 
-    Parameters
-    ----------
-    pictures : sequence of Picture
-        Each of a known acquisition type.
-    jobs : int, default 1
-        Worker processes.
-
-    Yields
-    ------
-    tuple of int
-        ``(row0, row1, col0, col1)``, ends exclusive, in pixels of the upright picture; the whole picture where no
-        leaf stands out.
-
-    Raises
-    ------
-    LeafidError
-        When a picture can't be read.
+    It is ``(row0, row1, col0, col1)``, ends exclusive, in pixels of the upright picture; the whole picture where no
+    leaf stands out.
     """
     yield from ordered_map(_locate_leaf, pictures, jobs)
 

@@ -140,13 +140,7 @@ class Model:
         return thresholds.back_off
 
     def identifier(self, acquisition_type: AcquisitionType) -> Identifier:
-        """Give the identifier of a type.
-
-        Raises
-        ------
-        LeafidError
-            When the model was not trained for it.
-        """
+        """Give the identifier of a type, or raise a `LeafidError` when the model was not trained for it."""
         try:
             return self.identifiers[acquisition_type]
         except KeyError:

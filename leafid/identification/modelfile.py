@@ -37,13 +37,7 @@ _POSITIVE_STATE = {"weights", "variances"}
 
 
 def write_model(model: Model, path: str | os.PathLike[str]) -> None:
-    """Write a model; the same model gives the same bytes.
-
-    Raises
-    ------
-    LeafidError
-        When the file can't be written.
-    """
+    """Write a model; the same model gives the same bytes."""
     arrays: Arrays = {}
     identifiers: dict[str, dict[str, Any]] = {}
     for type_, identifier in model.identifiers.items():
@@ -84,13 +78,7 @@ def write_model(model: Model, path: str | os.PathLike[str]) -> None:
 
 
 def read_model(path: str | os.PathLike[str]) -> Model:
-    """Read a model.
-
-    Raises
-    ------
-    LeafidError
-        When the file is missing, damaged, something else than a model, or of another format version.
-    """
+    """Read a model; a `LeafidError` says if it is damaged, something else, or of another format version."""
     with open_archive(path) as archive:
         manifest = _read_manifest(archive, path)
         accuracy = manifest.get("type_recogniser", {}).get("accuracy")
@@ -123,13 +111,7 @@ def _check_names(names: Sequence[object], what: str) -> None:
 
 
 def read_type_recognition(path: str | os.PathLike[str]) -> TypeRecognition:
-    """Read only the part of a model that recognises acquisition types.
-
-    Raises
-    ------
-    LeafidError
-        As `read_model`.
-    """
+    """Read only the part of a model that recognises acquisition types."""
     with open_archive(path) as archive:
         manifest = _read_manifest(archive, path)
         types = tuple(AcquisitionType(word) for word in manifest["identifiers"])

@@ -31,22 +31,7 @@ _log = logging.getLogger(__name__)
 def train(
     pictures: Sequence[Picture], recipes: Mapping[AcquisitionType, Recipe], loader: FeatureLoader, seed: int = 0
 ) -> Model:
-    """Train a model.
-
-    Parameters
-    ----------
-    pictures : sequence of Picture
-        Labelled, each of a known acquisition type.
-    recipes : mapping of AcquisitionType to Recipe
-        One identifier is trained for each.
-    loader : FeatureLoader
-    seed : int, default 0
-
-    Raises
-    ------
-    LeafidError
-        When there is nothing to train on.
-    """
+    """Train a model on labelled pictures, each of a known acquisition type: an identifier for each of the recipes."""
     # Sums round differently with another number of threads: the model must not depend on it.
     with get_blas_controller().limit(limits=1):
         return _train(pictures, recipes, loader, seed)
@@ -87,12 +72,6 @@ def fit_context(held_out: HeldOutAnswers, pictures: Sequence[Picture], seed: int
     """Fit the prior of place and day, on a sample of the plants of a large collection.
 
     Time and memory grow with the square of the number of pictures: each held-out one is compared with each sighting.
-
-    Parameters
-    ----------
-    held_out, pictures
-        As in `leafid.classifiers.context_fitting.fit_context_prior`.
-    seed : int
     """
     sample = [pictures[index] for index in sample_by_plant(pictures, CONTEXT_PICTURES, seed)]
     if len(sample) < len(pictures):
@@ -106,12 +85,7 @@ def train_recogniser(
 ) -> tuple[TypeRecogniser | None, float | None]:
     """Train the type recogniser, and measure the share of held-out pictures that it recognises correctly.
 
-    Returns
-    -------
-    recogniser : TypeRecogniser or None
-        None where there is one type only.
-    share : float or None
-        None where it can't be measured.
+    The recogniser is None where there is one type only, and the share where it can't be measured.
     """
     rows, types, readable = [], [], []
     for picture, features in zip(pictures, loader.load_type_features(pictures), strict=True):

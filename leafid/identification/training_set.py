@@ -71,18 +71,7 @@ def build_training_set(
     extractor: FeatureExtractor,
     vectors: Mapping[str, DiskBackedArray],
 ) -> TrainingSet:
-    """Extract the features of pictures and of their augmentations, and append the vectors of each expert to an array.
-
-    Parameters
-    ----------
-    pictures : sequence of Picture
-        Each of a known type.
-    recipe : Recipe
-    loader : FeatureLoader
-    extractor : FeatureExtractor
-    vectors : mapping of str to DiskBackedArray
-        Empty, by the expert's name.
-    """
+    """Extract the features of pictures and of their augmentations; append the vectors of each expert to its array."""
     passes = _plan_passes(pictures, recipe, extractor)
     n_rows = sum(len(pictures if own.multiplicity is None else own.multiplicity) for own in passes)
     rows_of_pictures: dict[int, int] = {}

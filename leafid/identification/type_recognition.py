@@ -35,11 +35,5 @@ class TypeRecognition:
         return max(probabilities, key=probabilities.__getitem__)
 
     def recognise_file(self, file: str | os.PathLike[str]) -> AcquisitionType:
-        """Recognise a picture by its thumbnail.
-
-        Raises
-        ------
-        ImageError
-            When the file can't be read.
-        """
+        """Recognise a picture by its thumbnail; a file that can't be read raises an `ImageError`."""
         return self.recognise_features(measure_type_features(read_image(file, TYPE_SIDE)))

@@ -122,16 +122,7 @@ def score_each_species(run: JudgedRun, top: TopPredictions, truth: GroundTruth) 
 def compute_rank_curve(rank: ArrayLike, deepest: int) -> NDArray[np.float64]:
     """Compute the share of pictures with the correct species among the first k, for every k up to `deepest`.
 
-    Parameters
-    ----------
-    rank : int array (n,)
-        The correct species' rank, from 1; 0 where it isn't named.
-    deepest : int
-
-    Returns
-    -------
-    float64 (deepest,)
-        Never falling, in [0, 1].
+    A rank is from 1, or 0 where the correct species isn't named.
 
     Examples
     --------
@@ -144,15 +135,7 @@ def compute_rank_curve(rank: ArrayLike, deepest: int) -> NDArray[np.float64]:
 
 
 def compute_reliability(probability: ArrayLike, correct: ArrayLike, n_bins: int = 10) -> ReliabilityCurve:
-    """Compare the probabilities of predictions with how often they are correct.
-
-    Parameters
-    ----------
-    probability : float array (n,)
-        In [0, 1].
-    correct : bool array (n,)
-    n_bins : int, default 10
-        Number of bins of equal width; 1 belongs to the last.
+    """Compare the probabilities of predictions with how often they are correct, in bins of equal width.
 
     References
     ----------

@@ -36,16 +36,7 @@ _STYLE = {
 def draw_score_bars(
     types: Sequence[str], scores: Mapping[str, Sequence[tuple[float, float, float]]], title: str = "S"
 ) -> str:
-    """Draw the score of each run on each type, with its interval.
-
-    Parameters
-    ----------
-    types : sequence of str
-    scores : mapping of str to sequence of (score, low, high)
-        For each run one a type; low and high are NaN where there is no interval.
-    title : str
-        Of the axis of scores.
-    """
+    """Draw the score of each run on each type, with its interval: (score, low, high), low and high NaN without one."""
     figure, axes = _make_figure(1.6 + 1.5 * len(types), 3.1)
     width = 0.72 / len(scores)
     for index, values in enumerate(scores.values()):

@@ -100,13 +100,7 @@ def make_set_tables(
 ) -> list[Table]:
     """Tabulate the scores of runs as set-valued predictions: a picture's set is all that the run names for it.
 
-    Parameters
-    ----------
-    truth : GroundTruth
-    runs : sequence of JudgedRun
-        A picture that a run lacks has the empty set.
-    training_pictures : mapping of str to int, optional
-        Number of pictures of each species that a system was trained on: adds the accuracy by bins of them.
+    `training_pictures` of each species add the accuracy by bins of them.
     """
     names, species = truth.encode("species")
     contents, content = truth.encode("content")
@@ -161,15 +155,7 @@ def make_macro_tables(
 
 
 def make_average_table(scores: Mapping[str, Sequence[AverageKScores]], origin: str) -> Table:
-    """Tabulate the scores of sets with K species on average.
-
-    Parameters
-    ----------
-    scores : mapping of str to sequence of AverageKScores
-        By run.
-    origin : str
-        Where the thresholds come from.
-    """
+    """Tabulate the scores, by run, of sets with K species on average; `origin` is where the thresholds come from."""
     columns = ["run", "K", "threshold", "size fitted", "accuracy", "error", "macro-average accuracy"]
     rows: list[list[Cell]] = [
         [
@@ -194,19 +180,10 @@ def make_comparison_table(
     resamples: int = 10_000,
     seed: int = 0,
 ) -> Table:
-    """Tabulate how every two runs differ.
+    """Tabulate how every two runs differ in a score.
 
-    Parameters
-    ----------
-    comparisons : sequence of RunComparison
-    name : str
-        Heading of the score.
-    scope : str
-        The acquisition type, or what else was compared.
-    units, won : str
-        What was swapped between the runs, and what they won or lost (by default the same).
-    resamples, seed : int
-        As the comparisons were made with.
+    `scope` is the acquisition type, or what else was compared; `units` were swapped between the runs, and `won` (by
+    default the same) were won or lost.
     """
     columns = ["run A", "run B", f"{name} of A", f"{name} of B", "A - B", "p", "p (Holm)", "A wins", "ties", "B wins"]
     rows: list[list[Cell]] = [
@@ -244,14 +221,7 @@ def make_metrics_table(metrics: Iterable[Metric]) -> Table:
 
 
 def make_metrics_tables(metrics: Iterable[Metric], width: int = 100) -> list[Table]:
-    """Tabulate metrics for reading: a table for each command that prints some, and the numbered sources at the end.
-
-    Parameters
-    ----------
-    metrics : iterable of Metric
-    width : int, default 100
-        Maximum length of a line, in characters.
-    """
+    """Tabulate metrics for reading: a table for each command that prints some, and the numbered sources at the end."""
     sources: dict[str, int] = {}
     by_command: dict[str, list[Metric]] = {}
     for metric in metrics:

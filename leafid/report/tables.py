@@ -43,27 +43,11 @@ class Table:
 
 
 def render(tables: Sequence[Table], form: str = "text", digits: int = 4) -> str:
-    r"""Write tables in one of the `FORMATS`.
+    """Write tables in one of the `FORMATS`, with `digits` decimals in text, Markdown and LaTeX.
 
-    Parameters
-    ----------
-    tables : sequence of Table
-    form : {"text", "csv", "json", "markdown", "latex"}, default "text"
-        Text has lines of at most `WIDTH` characters: a wider table is set closer, or continued below. CSV has an empty
-        line between tables and no titles or notes; JSON is a list of objects with `title`, `rows` (an object each) and
-        `notes`. Both have all digits of a number, and no value for NaN.
-    digits : int, default 4
-        Decimals in text, Markdown and LaTeX.
-
-    Returns
-    -------
-    str
-        With a line feed at its end.
-
-    Raises
-    ------
-    ValueError
-        When there is no such format.
+    Text has lines of at most `WIDTH` characters: a wider table is set closer, or continued below. CSV has an empty line
+    between tables and no titles or notes; JSON is a list of objects with `title`, `rows` (an object each) and `notes`.
+    Both have all digits of a number, and no value for NaN.
 
     Examples
     --------
