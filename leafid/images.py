@@ -54,16 +54,19 @@ def read_image(file: str | os.PathLike[str], max_side: int | None = None) -> np.
     return read_hashed_image(file, max_side)[0]
 
 
-def read_hashed_image(file: str | os.PathLike[str], max_side: int | None = None) -> tuple[np.ndarray, str]:
+def read_hashed_image(
+    file: str | os.PathLike[str], max_side: int | None = None, data: bytes | None = None
+) -> tuple[np.ndarray, str]:
     """Read a picture as `read_image` does, with the SHA-256 of the very bytes that were decoded, in hexadecimal digits.
 
-    To hash the file and to read it, one after the other, would leave time in between for it to be replaced.
+    To hash the file and to read it, one after the other, would leave time in between for it to be replaced. With
+    `data`, the content of the file, the file is not opened: messages name it.
     """
     import cv2
 
     if max_side is not None and max_side < 1:
         raise ValueError(f"max_side: expected at least 1, found {max_side}")
-    data = read_picture_bytes(file)
+    data = read_picture_bytes(file) if data is None else data
     header = read_header(file, data)
     refuse_truncated(file, header.kind, data)
     longest = max(header.rows, header.cols)

@@ -71,7 +71,7 @@ def ordered_map(
     if workers is not None:
         return workers.ordered_map(function, items)
     if jobs == 1:
-        return (_call_single_threaded(function, item) for item in items)
+        return (call_single_threaded(function, item) for item in items)
     return _map_in_processes(function, items, jobs, make_failure)
 
 
@@ -194,7 +194,7 @@ def call_in_worker(parent: int, folder: Path, function: Callable[[Item], Result]
     # Workers outlive the call, so a relative path has to mean what it means to the parent now.
     if Path.cwd() != folder and folder.is_dir():
         os.chdir(folder)
-    return _call_single_threaded(function, item)
+    return call_single_threaded(function, item)
 
 
 def call_and_record_log(
@@ -249,7 +249,7 @@ def _exit_with_parent(parent: int) -> None:
     threading.Thread(target=watch, name="leafid-parent-watch", daemon=True).start()
 
 
-def _call_single_threaded(function: Callable[[Item], Result], item: Item) -> Result:
+def call_single_threaded(function: Callable[[Item], Result], item: Item) -> Result:
     """Call the function with one thread for OpenCV and for linear algebra.
 
     Items are computed in parallel, so that threads of libraries would only compete for the same cores. And the order of

@@ -50,6 +50,8 @@ def _identify_heif(start: bytes) -> str | None:
 
 def describe_content(start: bytes) -> str:
     """Describe for a message what a file holds whose format leafid doesn't read."""
+    if not start:
+        return "an empty file (0 bytes)"
     if start[4:8] == b"ftyp":
         return "raw data of a camera (CR3)" if start[8:11] == b"crx" else "a video"
     if start.startswith(b"%PDF"):

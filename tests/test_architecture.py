@@ -22,6 +22,7 @@ ROOMS = (
     "evaluation",
     "report",
     "explanation",
+    "web",
     "synthetic",
     "api",
     "sklearn",

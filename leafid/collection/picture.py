@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
@@ -96,6 +96,8 @@ class Picture:
     vernacular_names: tuple[str, ...] = ()
     #: ``train``, ``val`` or ``test``.
     part: str | None = None
+    #: The content of the file, where it is in memory: `file` is then only a name, and is never opened.
+    data: bytes | None = field(default=None, repr=False)
 
     @property
     def name(self) -> str:

@@ -129,6 +129,8 @@ class FeatureLoader:
 
     def hash_picture(self, picture: Picture) -> str | None:
         """Hash the content of a picture; None, and a note in `unreadable`, where its file can't be read."""
+        if picture.data is not None:
+            return hashlib.sha256(picture.data).hexdigest()
         try:
             return self._hash_file(picture.file)
         except (LeafidError, OSError) as error:
@@ -273,7 +275,7 @@ def _make_keys(source: _Source, picture: Picture, content_hash: str) -> dict[str
 
 
 def _compute_missing(source: _Source, lookup: _Lookup) -> tuple[str, NamedArrays]:
-    image, content_hash = read_hashed_image(lookup.picture.file, source.longest_side)
+    image, content_hash = read_hashed_image(lookup.picture.file, source.longest_side, lookup.picture.data)
     # If the file was replaced since it was looked up, the cached values belong to another picture.
     names = lookup.missing if content_hash == lookup.content_hash else tuple(source.keys)
     return content_hash, source.compute(image, lookup.picture, names)

@@ -1,0 +1,80 @@
+"""Open a page on this machine that names the species of pictures, with a JSON API.
+
+The page takes pictures, several of one tree too, and explains its answers. Pictures are kept in memory until they are
+answered. Only this machine can open the page, unless --host names another address of it; there is no password.
+Ctrl-C ends the server.
+
+examples:
+  leafid serve
+  leafid serve --port 8080 --model my.leafid
+  curl --form pictures=@leaf.jpg http://127.0.0.1:8000/identify
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import os
+import socket
+
+from leafid.console.arguments import add_jobs, integer_type
+from leafid.console.environment import Environment
+
+_port = integer_type("a port from 0 to 65535", lambda value: 0 <= value <= 65535)
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments."""
+    parser.add_argument("--host", default="127.0.0.1", help="address to listen at (default: %(default)s)")
+    parser.add_argument(
+        "--port", type=_port, default=8000, help="port to listen at; 0 takes a free one (default: %(default)s)"
+    )
+    parser.add_argument("--model", help="the model (default: the bundled one)")
+    add_jobs(parser)
+
+
+def run(arguments: argparse.Namespace, environment: Environment) -> int:
+    """Serve until Ctrl-C."""
+    from leafid.errors import LeafidError
+    from leafid.identification.bundled import find_bundled_model
+
+    try:
+        import python_multipart  # noqa: F401
+        import starlette  # noqa: F401
+        import uvicorn
+    except ImportError as error:
+        raise LeafidError(f"'leafid serve' needs: pip install 'leafid[web]' ({error})") from None
+
+    import joblib
+
+    from leafid.web.app import make_app
+    from leafid.web.workers import WorkerPool
+
+    with _listen(arguments.host, arguments.port) as listener:
+        pool = WorkerPool(str(arguments.model or find_bundled_model()), joblib.effective_n_jobs(arguments.jobs))
+        try:
+            pool.start()
+            # Messages of uvicorn beside ours are of bugs, which the application reports.
+            logging.getLogger("uvicorn").setLevel(logging.CRITICAL)
+            config = uvicorn.Config(
+                make_app(pool, arguments.host), log_config=None, server_header=False, timeout_graceful_shutdown=1
+            )
+            host, port = listener.getsockname()[:2]
+            environment.print(f"http://{f'[{host}]' if ':' in host else host}:{port}/")
+            environment.stdout.flush()
+            environment.note("leafid: Ctrl-C ends the server")
+            uvicorn.Server(config).run([listener])
+        finally:
+            pool.close()
+    return 0
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    from leafid.errors import LeafidError
+
+    try:
+        family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
+        return socket.create_server(address[:2], family=family)
+    except OSError as error:
+        reason = os.strerror(error.errno) if error.errno and error.errno > 0 else error.strerror
+        raise LeafidError(f"{host}:{port}: can't listen there: {reason}; choose another --host or --port") from None

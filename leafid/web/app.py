@@ -1,0 +1,131 @@
+"""The routes of ``leafid serve``, as a Starlette application."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import traceback
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from importlib import resources
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+import leafid
+from leafid.errors import LeafidError
+from leafid.web import jobs
+from leafid.web.guard import Guard
+from leafid.web.uploads import Limits, discard, measure_request, read_upload
+from leafid.web.workers import WorkerError, WorkerPool
+
+# Seconds after which a client that is refused for now may try again.
+_RETRY_AFTER = 2
+_log = logging.getLogger(__name__)
+
+
+def make_app(pool: WorkerPool, host: str = "127.0.0.1", limits: Limits | None = None) -> Starlette:
+    """Make the application; it closes the pool when it ends."""
+    site = _Site(pool, limits or Limits())
+
+    @asynccontextmanager
+    async def close_pool(_: Starlette) -> AsyncIterator[None]:
+        try:
+            yield
+        finally:
+            pool.close()
+
+    return Starlette(
+        routes=[
+            Route("/identify", site.identify, methods=["POST"]),
+            Route("/species", site.list_species),
+            Route("/openapi.json", site.describe_api),
+        ],
+        middleware=[Middleware(Guard, host=host)],
+        exception_handlers={HTTPException: _refuse, Exception: _report_bug},
+        lifespan=close_pool,
+    )
+
+
+class _Site:
+    """The handlers of the routes, with what they share."""
+
+    def __init__(self, pool: WorkerPool, limits: Limits) -> None:
+        self.pool = pool
+        self.limits = limits
+        self.n_requests = 0
+        self.n_bytes = 0
+        self.fixed: dict[Callable[..., Any], Any] = {}
+
+    async def identify(self, request: Request) -> Response:
+        return JSONResponse(await self._answer(request, jobs.identify_pictures))
+
+    async def list_species(self, _: Request) -> Response:
+        return JSONResponse(await self._get_fixed(jobs.list_species))
+
+    async def describe_api(self, _: Request) -> Response:
+        return JSONResponse(read_api_description())
+
+    async def _answer(self, request: Request, function: Callable[..., Any]) -> Any:
+        """Call a function of an upload in a worker."""
+        n_bytes = min(measure_request(request, self.limits), self.limits.request_bytes)
+        if self.n_requests >= self.limits.requests or self.n_bytes + n_bytes > self.limits.pending_bytes:
+            with suppress(TimeoutError, ClientDisconnect):
+                async with asyncio.timeout(self.limits.upload_seconds):
+                    await discard(request.stream())
+            raise _refuse_for_now("too many requests at once")
+        self.n_requests += 1
+        self.n_bytes += n_bytes
+        try:
+            upload = await read_upload(request, self.limits)
+            return await self._call(function, upload)
+        finally:
+            self.n_requests -= 1
+            self.n_bytes -= n_bytes
+
+    async def _get_fixed(self, function: Callable[..., Any]) -> Any:
+        """Return what a function tells of the model, which is computed once."""
+        if function not in self.fixed:
+            self.fixed[function] = await self._call(function)
+        return self.fixed[function]
+
+    async def _call(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        try:
+            async with asyncio.timeout(self.limits.answer_seconds):
+                return await asyncio.wrap_future(self.pool.submit(function, *arguments))
+        except TimeoutError:
+            raise _refuse_for_now("the answer took too long") from None
+        except WorkerError as error:
+            raise _refuse_for_now(str(error)) from error
+        except LeafidError as error:
+            raise HTTPException(500, str(error)) from error
+
+
+def read_api_description() -> dict[str, Any]:
+    """Read the OpenAPI description of the JSON API."""
+    text = (resources.files("leafid.web") / "openapi.json").read_text(encoding="utf-8")
+    description: dict[str, Any] = json.loads(text)
+    description["info"]["version"] = leafid.__version__
+    return description
+
+
+def _refuse_for_now(problem: str) -> HTTPException:
+    return HTTPException(503, f"{problem}; try again", {"Retry-After": str(_RETRY_AFTER)})
+
+
+async def _refuse(_: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    return JSONResponse({"problem": error.detail}, error.status_code, error.headers)
+
+
+async def _report_bug(_: Request, error: Exception) -> Response:
+    _log.debug("%s", "".join(traceback.format_exception(error)).rstrip("\n"))
+    text = f"unexpected {type(error).__name__}: {error}; this is a bug, please report it"
+    _log.warning("%s", text)
+    return JSONResponse({"problem": text}, 500)

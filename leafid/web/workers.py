@@ -1,0 +1,200 @@
+"""Worker processes that hold the model: one that is killed or takes too long costs one request, and is replaced."""
+
+from __future__ import annotations
+
+import logging
+import multiprocessing
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from multiprocessing import resource_tracker
+from queue import SimpleQueue
+from typing import TYPE_CHECKING, Any
+
+from leafid.errors import LeafidError
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+
+    from leafid.identification.model import Model
+
+# Time for a worker to start and to read its model, in seconds.
+_START_SECONDS = 120.0
+_log = logging.getLogger(__name__)
+
+
+class WorkerError(LeafidError):
+    """A worker process was killed, or took too long."""
+
+
+class WorkerPool:
+    """Calls functions of the form ``function(model, *arguments)`` in worker processes, which answer one call at a time.
+
+    Parameters
+    ----------
+    model_file : str
+        Each worker reads the model from it.
+    n_workers : int
+    seconds : float
+        The limit for one call.
+    """
+
+    def __init__(self, model_file: str, n_workers: int = 1, seconds: float = 60.0) -> None:
+        self.n_workers = n_workers
+        self._seconds = seconds
+        self._workers = [_Worker(model_file) for _ in range(n_workers)]
+        self._idle: SimpleQueue[_Worker] = SimpleQueue()
+        for worker in self._workers:
+            self._idle.put(worker)
+        # A thread waits for each busy worker; the queue of the threads is that of the calls.
+        self._threads = ThreadPoolExecutor(n_workers, "leafid-worker")
+
+    def start(self) -> None:
+        """Wait until the workers have read the model; raises `LeafidError` where they can't."""
+        try:
+            for worker in self._workers:
+                worker.wait_for_start()
+        except BaseException:
+            self.close()
+            raise
+
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
+        """Queue a call; `function` and its arguments are pickled.
+
+        The future raises `WorkerError` if the worker was killed or took too long, and the function's own `LeafidError`.
+        """
+        return self._threads.submit(self._call, function, arguments)
+
+    def close(self) -> None:
+        """Kill the workers; calls that wait are cancelled, those in progress fail."""
+        for worker in self._workers:
+            worker.close()
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+    def _call(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+        worker = self._idle.get()
+        try:
+            return worker.call(function, arguments, self._seconds)
+        finally:
+            self._idle.put(worker)
+
+
+class _Worker:
+    """A worker process, and the next one when it is lost."""
+
+    def __init__(self, model_file: str) -> None:
+        self._model_file = model_file
+        self._lock = threading.Lock()
+        self._is_closed = False
+        self._has_started = False
+        self._start()
+
+    def wait_for_start(self) -> None:
+        if not self._has_started:
+            self._receive(_START_SECONDS)
+            self._has_started = True
+
+    def call(self, function: Callable[..., Any], arguments: tuple[Any, ...], seconds: float) -> Any:
+        try:
+            self.wait_for_start()
+            self._connection.send((function, arguments))
+            return self._receive(seconds)
+        except WorkerError:
+            self._replace()
+            raise
+        except OSError as error:
+            self._replace()
+            raise WorkerError("the worker process was killed, maybe out of memory") from error
+
+    def close(self) -> None:
+        with self._lock:
+            self._is_closed = True
+            self._process.kill()
+
+    def _start(self) -> None:
+        # A forked process would inherit locks that threads of this one hold.
+        context = multiprocessing.get_context("spawn")
+        self._connection, far_end = context.Pipe()
+        self._process = context.Process(target=_work, args=(far_end, self._model_file), daemon=True)
+        self._has_started = False
+        with _blocking_interrupts():
+            self._process.start()
+        far_end.close()
+
+    def _receive(self, seconds: float) -> Any:
+        try:
+            if not self._connection.poll(seconds):
+                raise WorkerError(f"the answer took longer than {seconds:g} seconds")
+            is_result, value = self._connection.recv()
+        except EOFError as error:
+            raise WorkerError("the worker process was killed, maybe out of memory") from error
+        if not is_result:
+            raise LeafidError(value)
+        return value
+
+    def _replace(self) -> None:
+        with self._lock:
+            self._process.kill()
+            self._process.join()
+            self._connection.close()
+            if not self._is_closed:
+                _log.warning("a worker process was lost; another one takes its place")
+                self._start()
+
+
+@contextmanager
+def _blocking_interrupts() -> Iterator[None]:
+    """Let processes that start inside the ``with`` block ignore Ctrl-C, which goes to every process of a terminal."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    resource_tracker.ensure_running()  # starting it unblocks the signal
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+
+
+def _work(connection: Connection, model_file: str) -> None:
+    """Answer calls until the other end of the connection is closed."""
+    from leafid.identification.modelfile import read_model
+    from leafid.parallel import call_single_threaded
+
+    # Names of uploaded files don't get to the terminal.
+    logging.getLogger("leafid").addHandler(logging.NullHandler())
+    with suppress(EOFError, OSError):
+        try:
+            model = read_model(model_file)
+            call_single_threaded(_warm_up, model)
+        except LeafidError as error:
+            connection.send((False, str(error)))
+            return
+        connection.send((True, None))
+        while True:
+            function, arguments = connection.recv()
+            try:
+                result = call_single_threaded(lambda call: call[0](model, *call[1]), (function, arguments))
+                outcome = True, result
+            except Exception as error:
+                outcome = False, _describe_error(error)
+            connection.send(outcome)
+
+
+def _describe_error(error: Exception) -> str:
+    if isinstance(error, LeafidError):
+        return str(error)
+    return f"unexpected {type(error).__name__}: {error}; this is a bug, please report it"
+
+
+def _warm_up(model: Model) -> None:
+    """Identify a drawn leaf as each type, so that libraries are loaded before the first request."""
+    import cv2
+    import numpy as np
+
+    image = np.full((400, 300, 3), 250, np.uint8)
+    cv2.ellipse(image, (150, 200), (60, 150), 0, 0, 360, (40, 160, 50), -1)
+    for type_ in (None, *model.identifiers):
+        next(model.identify(image, assume_type=type_))

@@ -1,0 +1,94 @@
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("starlette", reason="the extra 'web' is not installed")
+httpx = pytest.importorskip("httpx", reason="the extra 'test' is not installed")
+
+
+@pytest.fixture
+def start(drawn_model):
+    """Start the command; returns the process and the address that it prints."""
+    started = []
+
+    def run(*words):
+        command = [
+            sys.executable,
+            "-m",
+            "leafid",
+            "serve",
+            "--port",
+            "0",
+            "--model",
+            drawn_model,
+            "--jobs",
+            "1",
+            *words,
+        ]
+        process = subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        started.append(process)
+        return process, process.stdout.readline().strip()
+
+    yield run
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+@pytest.mark.slow
+def test_serve_answers_until_ctrl_c(start, drawn):
+    process, address = start()
+    file = next((drawn / "Test").glob("*.jpg"))
+    [answer] = httpx.post(f"{address}identify", files={"pictures": file.open("rb")}, timeout=60).json()
+    assert answer["picture"] == file.name
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    assert (process.returncode, out) == (130, "")
+    assert err == "leafid: Ctrl-C ends the server\nleafid: interrupted\n"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="looks processes up in /proc")
+def test_workers_end_with_a_killed_server(start):
+    process, _ = start()
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    assert children
+    process.kill()
+    process.wait()
+    end = time.monotonic() + 60
+    while any(Path(f"/proc/{pid}").exists() for pid in children):
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def test_a_port_in_use(cli, drawn_model):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        outcome = cli("serve", "--port", port, "--model", drawn_model)
+    assert (outcome.status, outcome.err.count("\n")) == (1, 1)
+    assert f"127.0.0.1:{port}: can't listen there" in outcome.err
+
+
+@pytest.mark.parametrize("words", [["--port", "99999"], ["--port", "x"], ["leaf.jpg"], ["--host", ""]])
+def test_wrong_usage(cli, words):
+    assert cli("serve", *words).status == 2
+
+
+def test_a_model_that_cannot_be_read(cli, tmp_path):
+    outcome = cli("serve", "--port", 0, "--model", tmp_path / "none.leafid", "--jobs", 1)
+    assert (outcome.status, outcome.out) == (1, "")
+    assert "none.leafid" in outcome.err
+
+
+@pytest.mark.parametrize("name", ["starlette", "uvicorn", "python_multipart"])
+def test_without_the_extra(cli, monkeypatch, name):
+    monkeypatch.setitem(sys.modules, name, None)
+    outcome = cli("serve")
+    assert outcome.status == 1
+    assert outcome.err.startswith("leafid: error: 'leafid serve' needs: pip install 'leafid[web]'")
+    assert outcome.err.count("\n") == 1

@@ -1,0 +1,43 @@
+import pytest
+
+pytest.importorskip("starlette", reason="the extra 'web' is not installed")
+pytest.importorskip("httpx", reason="the extra 'test' is not installed")
+
+
+@pytest.fixture(scope="session")
+def pool(drawn_model):
+    from leafid.web.workers import WorkerPool
+
+    opened = WorkerPool(str(drawn_model), seconds=60)
+    opened.start()
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def make_client(pool):
+    """Make a client of an application with some limits."""
+    from starlette.testclient import TestClient
+
+    from leafid.web.app import make_app
+    from leafid.web.uploads import Limits
+
+    def make(host="127.0.0.1", **limits):
+        return TestClient(make_app(pool, host, Limits(**limits)), base_url="http://127.0.0.1:8000")
+
+    return make
+
+
+@pytest.fixture
+def client(make_client):
+    return make_client()
+
+
+@pytest.fixture
+def leaves(drawn):
+    return sorted((drawn / "Test").glob("*.jpg"))[:3]
+
+
+@pytest.fixture
+def leaf(leaves):
+    return [("pictures", (leaves[0].name, leaves[0].read_bytes()))]

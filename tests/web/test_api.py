@@ -1,0 +1,173 @@
+import tempfile
+
+import cv2
+import numpy as np
+import pytest
+
+import leafid
+from leafid.web.app import read_api_description
+
+DESCRIPTION = read_api_description()
+PROBLEM = {"problem"}
+
+
+def encode(*shape, ending=".png"):
+    return cv2.imencode(ending, np.full((*shape, 3), 200, np.uint8))[1].tobytes()
+
+
+def upload(*files):
+    return [("pictures", file) for file in files]
+
+
+def test_answers_are_those_of_the_model(client, drawn_model, leaves):
+    found = client.post("/identify", files=upload(*((file.name, file.read_bytes()) for file in leaves))).json()
+    for item, file in zip(found, leaves, strict=True):
+        [answer] = leafid.load_model(drawn_model).identify(leafid.Picture(file))
+        assert item == answer.to_dict() | {"picture": file.name}
+
+
+def test_assume_type(client, leaf):
+    [answer] = client.post("/identify", files=leaf, data={"assume_type": "photo"}).json()
+    assert answer["type"] == "photo"
+    refused = client.post("/identify", files=leaf, data={"assume_type": "drawing"})
+    assert (refused.status_code, set(refused.json())) == (400, PROBLEM)
+
+
+def test_answers_have_the_described_form(client, leaf):
+    found = client.post("/identify", files=[*leaf, *upload(("no.jpg", b"text"))]).json()
+    schemas = DESCRIPTION["components"]["schemas"]
+    for answer in found:
+        assert list(answer) == schemas["Answer"]["required"] == list(schemas["Answer"]["properties"])
+        assert answer["verdict"] in schemas["Answer"]["properties"]["verdict"]["enum"]
+        assert all(list(rank) == schemas["Rank"]["required"] for rank in answer["ranking"])
+    for species in client.get("/species").json():
+        assert set(schemas["Species"]["required"]) <= set(species)
+
+
+def test_the_description_lists_the_routes_of_the_api(client):
+    assert client.get("/openapi.json").json() == DESCRIPTION
+    for path, methods in DESCRIPTION["paths"].items():
+        assert client.delete(path).status_code == 405
+        assert all(client.request(method, path).status_code != 405 for method in methods)
+
+
+HOSTILE = {
+    "text.jpg": b"GET / HTTP/1.1",
+    "empty.jpg": b"",
+    "page.html": b"<script>alert(1)</script>",
+    "drawing.svg": b"<svg xmlns='http://www.w3.org/2000/svg' onload='alert(1)'/>",
+    "truncated.jpg": encode(300, 300, ending=".jpg")[:-700],
+    "header only.png": encode(300, 300)[:40],
+    # 60000 × 60000 pixels in a few bytes.
+    "bomb.png": b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + 2 * b"\0\0\xea\x60" + b"\x08\x02\0\0\0" + bytes(64),
+    "small.png": encode(2, 2),
+    "../../etc/passwd": b"root",
+    "C:\\windows\\system.ini": b"",
+    "a" * 3_000: b"x",
+    "\x1b[31mred\r\n.jpg": b"x",
+}
+
+
+def test_hostile_uploads_are_unreadable_and_cost_nothing_else(client, leaf):
+    found = client.post("/identify", files=[*upload(*HOSTILE.items()), *leaf])
+    assert found.status_code == 200
+    *bad, good = found.json()
+    for name, answer in zip(HOSTILE, bad, strict=True):
+        assert (answer["verdict"], answer["ranking"], answer["type"]) == ("unreadable", [], None), name
+        assert answer["problem"]
+        assert answer["problem"].isprintable()
+        assert "/" not in answer["picture"]
+        assert len(answer["picture"]) <= 200
+    assert good["ranking"]
+
+
+@pytest.mark.parametrize(
+    ("limits", "n_files"), [({"picture_bytes": 10}, 1), ({"request_bytes": 100}, 1), ({"pictures": 2}, 3)]
+)
+def test_limits(make_client, leaf, limits, n_files):
+    found = make_client(**limits).post("/identify", files=leaf * n_files)
+    assert (found.status_code, set(found.json())) == (413, PROBLEM)
+
+
+def test_a_body_without_a_length_is_limited(make_client):
+    def send():
+        yield b'--x\r\nContent-Disposition: form-data; name="pictures"; filename="a"\r\n\r\n'
+        for _ in range(10):
+            yield bytes(1000)
+
+    headers = {"Content-Type": "multipart/form-data; boundary=x"}
+    found = make_client(request_bytes=5000).post("/identify", content=send(), headers=headers)
+    assert found.status_code == 413
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"--x--",
+        b"--x\r\n\r\n",
+        b"no boundary",
+        b'--x\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n--x--',
+    ],
+)
+def test_broken_forms_are_refused(client, content):
+    found = client.post("/identify", content=content, headers={"Content-Type": "multipart/form-data; boundary=x"})
+    assert (found.status_code, set(found.json())) == (400, PROBLEM)
+
+
+def test_other_content_is_refused(client):
+    assert client.post("/identify", content=b"\xff\xd8\xff", headers={"Content-Type": "image/jpeg"}).status_code == 415
+
+
+def test_too_many_fields(client, leaf):
+    data = {f"field {number}": "x" for number in range(20)}
+    assert client.post("/identify", files=leaf, data=data).status_code == 413
+
+
+def test_pictures_never_reach_the_disk(client, monkeypatch):
+    def fail(*_):
+        raise AssertionError("a picture was written to a file")
+
+    monkeypatch.setattr(tempfile.SpooledTemporaryFile, "rollover", fail)
+    assert client.post("/identify", files=upload(("large.bmp", encode(1200, 1200, ending=".bmp")))).status_code == 200
+
+
+@pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example", "localhost@evil.example", "10.0.0.1", ""])
+def test_foreign_hosts_are_refused(client, host):
+    found = client.get("/species", headers={"Host": host})
+    assert (found.status_code, set(found.json())) == (421, PROBLEM)
+
+
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1:8000", "[::1]:8000"])
+def test_own_hosts(client, host):
+    assert client.get("/species", headers={"Host": host}).status_code == 200
+
+
+def test_a_server_for_other_machines_is_found_by_its_addresses(make_client):
+    client = make_client("0.0.0.0")
+    assert client.get("/species", headers={"Host": "192.0.2.7:8000"}).status_code == 200
+    assert client.get("/species", headers={"Host": "evil.example"}).status_code == 421
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Origin": "http://evil.example"},
+        {"Origin": "null"},
+        {"Origin": "http://127.0.0.1:9999"},
+        {"Origin": "https://127.0.0.1:8000"},
+        {"Sec-Fetch-Site": "cross-site"},
+    ],
+)
+def test_foreign_pages_are_refused(client, leaf, headers):
+    assert client.post("/identify", files=leaf, headers=headers).status_code == 403
+    assert client.post("/identify", files=leaf, headers={"Origin": "http://127.0.0.1:8000"}).status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/species", "/nothing"])
+def test_every_answer_restricts_the_page(client, path):
+    headers = client.get(path).headers
+    assert "default-src 'none'" in headers["Content-Security-Policy"]
+    assert "unsafe" not in headers["Content-Security-Policy"]
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert headers["Cache-Control"] == "no-store"

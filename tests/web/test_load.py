@@ -1,0 +1,114 @@
+"""Many requests at once, slow ones, and workers that are lost."""
+
+import os
+import signal
+import threading
+import time
+
+import anyio
+import httpx
+import pytest
+
+import leafid
+from leafid.web.app import make_app
+from leafid.web.uploads import Limits
+from leafid.web.workers import WorkerPool
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="stops processes by signals")
+
+
+async def post(app, **request):
+    transport = httpx.ASGITransport(app)
+    async with httpx.AsyncClient(transport=transport, base_url="http://localhost", timeout=None) as client:
+        return await client.post("/identify", **request)
+
+
+@pytest.mark.parametrize("limit", [200, 20])
+def test_200_requests_at_once_are_all_answered(pool, leaf, limit):
+    app = make_app(pool, limits=Limits(requests=limit))
+    found = []
+
+    async def send():
+        found.append(await post(app, files=leaf))
+
+    async def send_many():
+        async with anyio.create_task_group() as group:
+            for _ in range(200):
+                group.start_soon(send)
+
+    anyio.run(send_many)
+    statuses = [response.status_code for response in found]
+    assert (statuses.count(200), statuses.count(503)) == (limit, 200 - limit)
+    assert all(int(response.headers["Retry-After"]) > 0 for response in found if response.status_code == 503)
+
+
+def test_large_requests_wait_for_memory(make_client, leaf):
+    assert make_client(pending_bytes=100).post("/identify", files=leaf).status_code == 503
+
+
+def get_process(pool):
+    return pool._workers[0]._process
+
+
+def test_a_killed_worker_costs_one_request(client, pool, leaf):
+    process = get_process(pool)
+    os.kill(process.pid, signal.SIGSTOP)
+    found = []
+    thread = threading.Thread(target=lambda: found.append(client.post("/identify", files=leaf)))
+    thread.start()
+    while not pool._idle.empty():  # until the worker has the request
+        time.sleep(0.01)
+    os.kill(process.pid, signal.SIGKILL)
+    thread.join()
+    assert found[0].status_code == 503
+    assert "killed" in found[0].json()["problem"]
+    assert get_process(pool).pid != process.pid
+    assert client.post("/identify", files=leaf).status_code == 200
+
+
+def test_a_worker_killed_between_requests(client, pool, leaf):
+    process = get_process(pool)
+    process.kill()
+    process.join()
+    assert [client.post("/identify", files=leaf).status_code for _ in range(2)] == [503, 200]
+
+
+def test_a_worker_that_hangs_is_replaced(drawn_model, leaf):
+    pool = WorkerPool(str(drawn_model), seconds=1)
+    try:
+        pool.start()
+        process = get_process(pool)
+        os.kill(process.pid, signal.SIGSTOP)
+        found = anyio.run(lambda: post(make_app(pool), files=leaf))
+        assert (found.status_code, found.headers["Retry-After"]) == (503, "2")
+        assert "longer than 1 seconds" in found.json()["problem"]
+        assert not process.is_alive()
+    finally:
+        pool.close()
+
+
+def test_waiting_for_a_worker_is_limited(pool, make_client, leaf):
+    process = get_process(pool)
+    os.kill(process.pid, signal.SIGSTOP)
+    try:
+        found = make_client(answer_seconds=0.2).post("/identify", files=leaf)
+    finally:
+        os.kill(process.pid, signal.SIGCONT)
+    assert (found.status_code, found.headers["Retry-After"]) == (503, "2")
+
+
+def test_a_slow_upload_is_ended(pool):
+    async def send_slowly():
+        yield b"--x\r\n"
+        await anyio.sleep_forever()
+
+    headers = {"Content-Type": "multipart/form-data; boundary=x"}
+    app = make_app(pool, limits=Limits(upload_seconds=0.2))
+    found = anyio.run(lambda: post(app, content=send_slowly(), headers=headers))
+    assert (found.status_code, set(found.json())) == (408, {"problem"})
+
+
+def test_a_file_that_is_no_model_is_reported_at_the_start(tmp_path):
+    (tmp_path / "no.leafid").write_bytes(b"x")
+    with pytest.raises(leafid.LeafidError, match=r"no\.leafid"):
+        WorkerPool(str(tmp_path / "no.leafid")).start()
