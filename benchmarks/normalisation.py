@@ -162,7 +162,9 @@ class Workers:
         self.number = ALL.index(step)
         self.jobs = jobs
 
-    def ordered_map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+    def ordered_map(
+        self, function: Callable[[Item], Result], items: Iterable[Item], make_failure: object = None
+    ) -> Iterator[Result]:
         """Yield ``function(item)`` for every item, in the items' order."""
         task = partial(call_in_worker, os.getpid(), Path.cwd(), function)
         with multiprocessing.get_context("spawn").Pool(self.jobs, _apply_for_good, (self.number,)) as pool:

@@ -21,13 +21,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
-from itertools import islice, takewhile
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 import leafid
 from leafid.errors import LeafidError, UsageError
-from leafid.parallel import Log, call_and_record_log, replay_log, use_workers
+from leafid.parallel import ITEM_SECONDS, Log, call_and_record_log, replay_log, use_workers
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -111,6 +111,8 @@ def _start_local_cluster(address: str, jobs: int) -> Iterator[Client]:
         memory_limit=0,
         dashboard_address="127.0.0.1:0",
         silence_logs=logging.CRITICAL,
+        # A picture whose worker ends is tried once more, alone, by `DaskWorkers`.
+        scheduler_kwargs={"allowed_failures": 0},
     )
     with cluster, distributed.Client(cluster, set_as_default=False) as client:
         yield client
@@ -157,6 +159,10 @@ def _connect_in_time(address: str) -> Client:
     ) from None
 
 
+class _KilledWorkerError(LeafidError):
+    """The workers that tried an item ended."""
+
+
 class DaskWorkers:
     """The workers behind a Dask client; `address` names the scheduler in messages."""
 
@@ -168,21 +174,57 @@ class DaskWorkers:
         self._n_threads = 0
         self._last_check = -float("inf")
 
-    def ordered_map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
-        """Yield ``function(item)`` for every item in order, with only a few items per worker in progress."""
+    def ordered_map(
+        self,
+        function: Callable[[Item], Result],
+        items: Iterable[Item],
+        make_failure: Callable[[Item, str], Result] | None = None,
+    ) -> Iterator[Result]:
+        """Yield what `leafid.parallel.ordered_map` returns, with only a few items per worker in progress."""
+        seconds = None if make_failure is None else ITEM_SECONDS
         sent_function = self._send_function(function)
-        pending: deque[Future] = deque()
+        pending: deque[tuple[Item, Future]] = deque()
+
+        def submit(item: Item) -> Future:
+            return self._client.submit(_call_on_worker, self._requirements, sent_function, item, seconds, pure=False)
+
+        def collect() -> Iterator[Result]:
+            try:
+                yield from self._collect_finished(pending)
+            except _KilledWorkerError:
+                if make_failure is None:
+                    raise
+                yield self._try_alone(pending, submit, make_failure)
+
         try:
             for item in items:
                 while len(pending) >= self._get_max_pending():
-                    yield from self._collect_finished(pending)
-                call = self._client.submit(_call_on_worker, self._requirements, sent_function, item, pure=False)
-                pending.append(call)
+                    yield from collect()
+                pending.append((item, submit(item)))
             while pending:
-                yield from self._collect_finished(pending)
+                yield from collect()
         finally:
             if pending and self._client.status == "running":
-                self._client.cancel(list(pending))
+                self._client.cancel([future for _, future in pending])
+
+    def _try_alone(
+        self,
+        pending: deque[tuple[Item, Future]],
+        submit: Callable[[Item], Future],
+        make_failure: Callable[[Item, str], Result],
+    ) -> Result:
+        """Try the first item again, once the others are finished: it may only have shared a worker with the culprit."""
+        from distributed import wait
+
+        item, _ = pending.popleft()
+        with self._reporting_dask_errors(), self._client.as_current():
+            wait([future for _, future in pending])
+        alone = deque([(item, submit(item))])
+        try:
+            [result] = self._collect_finished(alone)
+        except _KilledWorkerError as error:
+            return make_failure(item, str(error))
+        return result
 
     def _send_function(self, function: Callable) -> Future:
         """Send the function, which may hold large codebooks, once instead of with every item.
@@ -208,25 +250,25 @@ class DaskWorkers:
             self._last_check = time.monotonic()
         return _CALLS_PER_THREAD * max(1, self._n_threads)
 
-    def _collect_finished(self, pending: deque[Future]) -> list:
+    def _collect_finished(self, pending: deque[tuple[Item, Future]]) -> list:
         """Wait for the first pending call, and return its result with those of the finished calls right after it."""
         from distributed import wait
 
+        futures = [future for _, future in pending]
         with self._reporting_dask_errors():
             has_warned = False
             while True:
                 try:
                     with self._client.as_current():
-                        wait([pending[0]], timeout=_CHECK_SECONDS)
+                        wait(futures[:1], timeout=_CHECK_SECONDS)
                     break
                 except TimeoutError:
                     if not has_warned and not self._client.nthreads():
                         _log.warning("%s: no worker is left; waiting for one to join", self._address)
                         has_warned = True
-            following = takewhile(lambda future: future.status == "finished", islice(pending, 1, None))
-            finished = [pending[0], *following]
-            outcomes = self._client.gather(finished)
-        for _ in finished:
+            following = takewhile(lambda future: future.status == "finished", futures[1:])
+            outcomes = self._client.gather([futures[0], *following])
+        for _ in outcomes:
             pending.popleft()
         return [replay_log(outcome) for outcome in outcomes]
 
@@ -241,9 +283,9 @@ class DaskWorkers:
         try:
             yield
         except KilledWorker as error:
-            raise LeafidError(
-                f"{self._address}: a picture ended each of the {error.allowed_failures + 1} workers that tried it; "
-                "their logs may tell why (not enough memory?)"
+            tries = f"{error.allowed_failures + 1} worker{'s' if error.allowed_failures else ''}"
+            raise _KilledWorkerError(
+                f"{tries} of {self._address} ended while computing it, maybe out of memory, or after {ITEM_SECONDS} s"
             ) from error
         except (CancelledError, CommClosedError) as error:
             raise LeafidError(
@@ -256,11 +298,11 @@ _call_lock = threading.Lock()
 
 
 def _call_on_worker(
-    requirements: WorkerRequirements, function: Callable[[Item], Result], item: Item
+    requirements: WorkerRequirements, function: Callable[[Item], Result], item: Item, seconds: float | None
 ) -> tuple[Result, Log]:
     with _call_lock:
         _check_worker(requirements)
-        return call_and_record_log(requirements.parent, requirements.folder, function, item)
+        return call_and_record_log(requirements.parent, requirements.folder, function, item, seconds)
 
 
 @cache

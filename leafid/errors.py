@@ -23,6 +23,10 @@ class UsageError(LeafidError):
     """The command was called incorrectly; the command line exits with status 2."""
 
 
+class ImageError(LeafidError):
+    """A file is not a picture that leafid can read; the message names the file and the reason."""
+
+
 class ProblemsError(LeafidError):
     """All problems of one input, a complete line each, so that the user can fix them together."""
 

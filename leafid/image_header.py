@@ -1,4 +1,4 @@
-"""Inspects a picture file before it is decoded: format, size, orientation, and whether the file is complete."""
+"""Inspects a picture file before it is decoded: format, size and orientation."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ import stat
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
-from leafid.errors import LeafidError
+from leafid.errors import ImageError
+from leafid.image_structure import count_scans, count_strips
 from leafid.picture_formats import READABLE_FORMATS, SIGNATURE_SIZE, describe_content, identify_format
 
 if TYPE_CHECKING:
@@ -24,22 +25,14 @@ MIN_SIDE = 16
 _EXIF_ORIENTATION = 0x0112
 _TIFF_WIDTH, _TIFF_HEIGHT, _TIFF_BITS, _TIFF_PLANES, _TIFF_TILE_WIDTH = 256, 257, 258, 284, 322
 _SEPARATE_PLANES = 2
-#: Maximum number of consecutive fill bytes before a marker of a JPEG.
-_MAX_FILL_BYTES = 1 << 16
 #: Maximum number of scans of a progressive JPEG: each costs time for the whole picture. Cameras write about 10.
 _MAX_SCANS = 100
 #: Maximum number of strips or tiles of a TIFF, which take time and memory one by one.
 _MAX_STRIPS = 1 << 17
-# Offsets and byte counts of strips and tiles.
-_TIFF_STRIP_TAGS = {273, 279, 324, 325}
-_FILL_BYTES = re.compile(rb"\xff+")
 _DNG_VERSION = 50706
 _BIG_TIFF, _TIFF_HEADER, _BIG_TIFF_HEADER = 43, 8, 16
-_PICTURE_BOXES = {b"ftyp", b"meta", b"moov", b"mdat"}
-
-
-class ImageError(LeafidError):
-    """A file is not a picture that leafid can read; the message names the file and the reason."""
+#: Numbers of pixels, and of pixels times scans, above which decoding takes gigabytes or many seconds.
+_DEMANDING_PIXELS, _DEMANDING_SCANNED_PIXELS = 1 << 26, 1 << 28
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +49,14 @@ class Header:
     orientation: int
     is_transparent: bool
     is_tiled: bool
+    #: Of a JPEG, otherwise 1.
+    n_scans: int
+
+    @property
+    def is_demanding(self) -> bool:
+        """Whether decoding can take gigabytes or many seconds."""
+        n_pixels = self.rows * self.cols
+        return n_pixels > _DEMANDING_PIXELS or n_pixels * self.n_scans > _DEMANDING_SCANNED_PIXELS
 
     @property
     def oriented_size(self) -> tuple[int, int]:
@@ -100,11 +101,14 @@ def read_header(file: str | os.PathLike[str], data: bytes) -> Header:
     from PIL import Image, UnidentifiedImageError
 
     kind = _identify_format(file, data)
-    if kind == "JPEG":
-        # Pillow would read megabytes of fill bytes one by one.
-        _refuse_many_scans(file, data)
-    elif kind == "TIFF":
-        _refuse_many_strips(file, data)
+    n_scans = count_scans(file, data) if kind == "JPEG" else 1
+    if n_scans > _MAX_SCANS:
+        raise ImageError(f"{file}: expected a JPEG of at most {_MAX_SCANS} scans, found {n_scans}; save it anew")
+    n_strips = count_strips(data) if kind == "TIFF" else 1
+    if n_strips > _MAX_STRIPS:
+        raise ImageError(
+            f"{file}: expected a TIFF of at most {_MAX_STRIPS} strips or tiles, found {n_strips}; save it anew"
+        )
     try:
         with warnings.catch_warnings():
             # Pillow warns about sizes of its own choice; ours are checked below.
@@ -118,7 +122,9 @@ def read_header(file: str | os.PathLike[str], data: bytes) -> Header:
                 tags = picture.tag_v2 if kind == "TIFF" else {}  # type: ignore[attr-defined]
                 is_tiled = _TIFF_TILE_WIDTH in tags
                 has_deep_planes = tags.get(_TIFF_PLANES) == _SEPARATE_PLANES and 16 in tags.get(_TIFF_BITS, ())
-                header = Header(kind, picture.mode, rows, cols, orientation, _is_transparent(picture), is_tiled)
+                header = Header(
+                    kind, picture.mode, rows, cols, orientation, _is_transparent(picture), is_tiled, n_scans
+                )
     except ImageError:
         raise
     except Image.DecompressionBombError as error:
@@ -206,126 +212,3 @@ def _read_orientation(picture: Image.Image) -> int:
 
 def _is_transparent(picture: Image.Image) -> bool:
     return picture.mode in {"RGBA", "LA", "PA", "RGBa", "La"} or "transparency" in picture.info
-
-
-def refuse_truncated(file: str | os.PathLike[str], kind: str, data: bytes) -> None:
-    """Refuse a truncated file: the decoders would fill the missing part with grey, without a warning.
-
-    Sizes that a PNG declares are checked, because libpng allocates them before it reads the data.
-    """
-    if kind == "JPEG":
-        # A thumbnail in the EXIF block has an end marker of its own; in the scans' data it can't occur.
-        is_complete = data.rfind(b"\xff\xd9", _find_first_scan(file, data)) >= 0
-    elif kind == "PNG":
-        is_complete = _has_png_end(data)
-    elif kind == "WEBP":
-        is_complete = len(data) >= int.from_bytes(data[4:8], "little") + 8
-    elif kind == "BMP":
-        # Some writers leave the size 0.
-        is_complete = len(data) >= int.from_bytes(data[2:6], "little")
-    elif kind == "GIF":
-        is_complete = _has_first_gif_frame(data)
-    elif kind in {"HEIF", "AVIF"}:
-        is_complete = _has_whole_boxes(data)
-    else:
-        # A TIFF has no end marker; its decoder reports missing data.
-        is_complete = True
-    if not is_complete:
-        raise ImageError(f"{file}: expected a whole picture, found a truncated {kind} of {len(data)} bytes")
-
-
-def _find_first_scan(file: str | os.PathLike[str], data: bytes) -> int:
-    """Return the offset of the first scan's header in a JPEG, or the end of the data if there is none."""
-    position = 2
-    while fill := _FILL_BYTES.match(data, position):
-        if len(fill[0]) > _MAX_FILL_BYTES:
-            raise ImageError(f"{file}: expected a whole picture, found {len(fill[0])} fill bytes in a row in a JPEG")
-        marker = fill.end()
-        if marker + 3 > len(data):
-            break
-        if data[marker] == 0xDA:
-            return marker - 1
-        position = marker + 1 + int.from_bytes(data[marker + 1 : marker + 3], "big")
-    return len(data)
-
-
-def _refuse_many_scans(file: str | os.PathLike[str], data: bytes) -> None:
-    first = _find_first_scan(file, data)
-    # A video may follow the end marker.
-    end = data.find(b"\xff\xd9", first)
-    n_scans = data.count(b"\xff\xda", first, end if end >= 0 else len(data))
-    if n_scans > _MAX_SCANS:
-        raise ImageError(f"{file}: expected a JPEG of at most {_MAX_SCANS} scans, found {n_scans}; save it anew")
-
-
-def _refuse_many_strips(file: str | os.PathLike[str], data: bytes) -> None:
-    """Read the counts of strips and tiles from the first directory, before Pillow makes an object for each."""
-    order: Literal["little", "big"] = "little" if data[:2] == b"II" else "big"
-    is_big = 43 in data[2:4]  # BigTIFF, with numbers of 8 bytes
-
-    def read_number(offset: int, size: int) -> int:
-        return int.from_bytes(data[offset : offset + size], order)
-
-    word, n_bytes = (8, 8) if is_big else (4, 2)
-    directory = read_number(word, word)
-    start, step = directory + n_bytes, 4 + 2 * word
-    for entry in range(start, min(start + step * read_number(directory, n_bytes), len(data)), step):
-        n_strips = read_number(entry + 4, word)
-        if read_number(entry, 2) in _TIFF_STRIP_TAGS and n_strips > _MAX_STRIPS:
-            raise ImageError(
-                f"{file}: expected a TIFF of at most {_MAX_STRIPS} strips or tiles, found {n_strips}; save it anew"
-            )
-
-
-def _has_png_end(data: bytes) -> bool:
-    """Tell whether the chunks of a PNG follow each other up to its end mark."""
-    position = 8
-    while position + 12 <= len(data):
-        if data[position + 4 : position + 8] == b"IEND":
-            return True
-        position += 12 + int.from_bytes(data[position : position + 4], "big")
-    return False
-
-
-def _has_first_gif_frame(data: bytes) -> bool:
-    """Tell whether the blocks of a GIF follow each other up to the end of its first frame."""
-    position = 13 + _measure_gif_palette(data[10:11])
-    while position < len(data):
-        is_frame = data[position] == 0x2C
-        if is_frame:
-            position += 11 + _measure_gif_palette(data[position + 9 : position + 10])
-        elif data[position] == 0x21:
-            position += 2
-        else:
-            return False
-        while data[position : position + 1] > b"\0":
-            position += 1 + data[position]
-        if position < len(data) and is_frame:
-            return True
-        position += 1
-    return False
-
-
-def _measure_gif_palette(flags: bytes) -> int:
-    """Return the number of bytes of a colour table, which a byte of flags before it declares."""
-    return 3 << ((flags[0] & 7) + 1) if flags and flags[0] & 0x80 else 0
-
-
-def _has_whole_boxes(data: bytes) -> bool:
-    """Tell whether the boxes of metadata and of coded pictures in a HEIF or AVIF are whole (ISO/IEC 14496-12)."""
-    position = 0
-    names = set()
-    while position + 8 <= len(data):
-        size, name = int.from_bytes(data[position : position + 4], "big"), data[position + 4 : position + 8]
-        if size == 1:
-            size = int.from_bytes(data[position + 8 : position + 16], "big")
-        elif size == 0:  # up to the end of the file
-            size = len(data) - position
-        # Some cameras append data of their own that has no boxes.
-        if size < 8 or (position + size > len(data) and name not in _PICTURE_BOXES):
-            break
-        if position + size > len(data):
-            return False
-        names.add(name)
-        position += size
-    return b"meta" in names or b"moov" in names

@@ -15,13 +15,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from leafid.image_header import (
-    Header,
-    ImageError,
-    read_header,
-    read_picture_bytes,
-    refuse_truncated,
-)
+from leafid.errors import ImageError as ImageError
+from leafid.image_header import Header, read_header, read_picture_bytes
+from leafid.image_structure import refuse_truncated
+from leafid.limited_process import LimitError, call_with_limits
 
 if TYPE_CHECKING:
     import numpy as np
@@ -62,13 +59,28 @@ def read_hashed_image(
     To hash the file and to read it, one after the other, would leave time in between for it to be replaced. With
     `data`, the content of the file, the file is not opened: messages name it.
     """
-    import cv2
-
     if max_side is not None and max_side < 1:
         raise ValueError(f"max_side: expected at least 1, found {max_side}")
     data = read_picture_bytes(file) if data is None else data
     header = read_header(file, data)
     refuse_truncated(file, header.kind, data)
+    content_hash = hashlib.sha256(data).hexdigest()
+    try:
+        if header.is_demanding:
+            return call_with_limits(_make_image, file, data, max_side), content_hash
+        return _make_image(file, data, max_side, header), content_hash
+    except (LimitError, MemoryError) as error:
+        reason = str(error) if isinstance(error, LimitError) else "more memory than there is"
+        raise ImageError(f"{file}: can't be decoded: it needs {reason}; shrink it, or save it anew") from error
+
+
+def _make_image(
+    file: str | os.PathLike[str], data: bytes, max_side: int | None, header: Header | None = None
+) -> np.ndarray:
+    """Decode, shrink and turn a picture; in a new process, its header is read again, which sets up the decoder."""
+    import cv2
+
+    header = header or read_header(file, data)
     longest = max(header.rows, header.cols)
     image = _decode(file, header, data, _choose_opencv_flag(header.kind, longest, max_side))
     if max_side is not None and longest > max_side:
@@ -76,7 +88,7 @@ def read_hashed_image(
         rows, cols = (-(-side * max_side // longest) for side in (header.rows, header.cols))
         if image.shape[:2] != (rows, cols):
             image = cv2.resize(image, (cols, rows), interpolation=cv2.INTER_AREA)
-    return _apply_orientation(image, header.orientation), hashlib.sha256(data).hexdigest()
+    return _apply_orientation(image, header.orientation)
 
 
 def read_image_size(file: str | os.PathLike[str]) -> tuple[int, int]:
@@ -118,7 +130,9 @@ def _decode_with_opencv(data: bytes, flag: int) -> np.ndarray | None:
 
     try:
         return cv2.imdecode(np.frombuffer(data, np.uint8), flag | cv2.IMREAD_IGNORE_ORIENTATION)
-    except cv2.error:
+    except cv2.error as error:
+        if error.code == cv2.Error.StsNoMem:
+            raise MemoryError(str(error)) from error
         return None
 
 
@@ -135,6 +149,8 @@ def _decode_with_pillow(file: str | os.PathLike[str], header: Header, data: byte
                 stored = _convert_to_rgb(picture, header.is_transparent)
                 if header.kind in _PILLOW_FORMATS and stored.shape[:2] != (header.rows, header.cols):
                     raise ValueError(f"expected {header.cols} × {header.rows} pixels, found {picture.size}")
+    except MemoryError:
+        raise
     except Exception as error:  # As for headers, damaged files raise errors of any class.
         raise ImageError(
             f"{file}: expected a whole picture, found a damaged {header.kind} ({str(error).strip()})"

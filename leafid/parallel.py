@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 import importlib
 import logging
 import os
@@ -17,7 +18,7 @@ from contextvars import ContextVar
 from functools import cache
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import IO, TYPE_CHECKING, Any, Protocol, TypeVar
 
 from leafid.errors import LeafidError
 
@@ -26,6 +27,10 @@ if TYPE_CHECKING:
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+#: Maximum time for an item that `ordered_map` can leave out, in seconds. A picture takes a few, on slow machines too.
+ITEM_SECONDS = 300
+# The exit status of faulthandler.
+_TIMEOUT_STATUS = 1
 #: Logged messages: the logger's name, the level and the message of each.
 Log = list[tuple[str, int, str]]
 
@@ -33,8 +38,13 @@ Log = list[tuple[str, int, str]]
 class Workers(Protocol):
     """Workers that `use_workers` puts in place of processes on this machine."""
 
-    def ordered_map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
-        """Yield ``function(item)`` for every item in order, each computed by `call_in_worker`."""
+    def ordered_map(
+        self,
+        function: Callable[[Item], Result],
+        items: Iterable[Item],
+        make_failure: Callable[[Item, str], Result] | None,
+    ) -> Iterator[Result]:
+        """Yield what `ordered_map` returns, each result computed by `call_in_worker`."""
 
 
 _current_workers: ContextVar[Workers | None] = ContextVar("workers", default=None)
@@ -65,11 +75,12 @@ def ordered_map(
 
     If a worker process is killed, for example because the system is out of memory, the items in progress are tried once
     more, one at a time. The result of an item whose worker is killed again is ``make_failure(item, reason)``; without
-    `make_failure` a killed worker raises a `LeafidError`.
+    `make_failure` a killed worker raises a `LeafidError`. With `make_failure`, a worker ends itself if an item takes
+    longer than `ITEM_SECONDS`.
     """
     workers = _current_workers.get()
     if workers is not None:
-        return workers.ordered_map(function, items)
+        return workers.ordered_map(function, items, make_failure)
     if jobs == 1:
         return (call_single_threaded(function, item) for item in items)
     return _map_in_processes(function, items, jobs, make_failure)
@@ -85,6 +96,7 @@ def _map_in_processes(
 
     remaining = iter(items)
     pending: deque[Item] = deque()
+    seconds = None if make_failure is None else ITEM_SECONDS
 
     def take() -> Iterator[Item]:
         for item in remaining:
@@ -93,7 +105,7 @@ def _map_in_processes(
 
     while True:
         try:
-            for result in _run_in_pool(function, take(), jobs):
+            for result in _run_in_pool(function, take(), jobs, seconds):
                 pending.popleft()
                 yield result
             return
@@ -103,7 +115,7 @@ def _map_in_processes(
         while pending:
             item = pending.popleft()
             try:
-                [result] = _run_in_pool(function, [item], 2)
+                [result] = _run_in_pool(function, [item], 2, seconds)
             except TerminatedWorkerError as error:
                 yield make_failure(item, _describe_killed_worker(error))
                 break
@@ -115,25 +127,38 @@ def _map_in_processes(
 def _describe_killed_worker(error: Exception) -> str:
     # The message of joblib has several lines, of which one holds the reason, as in {SIGKILL(-9)}.
     reason = ", ".join(re.findall(r"SIG[A-Z]+|EXIT\(\d+\)", str(error))) or "reason unknown"
+    if reason == f"EXIT({_TIMEOUT_STATUS})":
+        return f"a worker process took more than {ITEM_SECONDS} s and was ended"
     return f"a worker process was killed ({reason}), maybe out of memory; use fewer --jobs"
 
 
-def _run_in_pool(function: Callable[[Item], Result], items: Iterable[Item], jobs: int) -> Iterator[Result]:
+def _run_in_pool(
+    function: Callable[[Item], Result], items: Iterable[Item], jobs: int, seconds: float | None
+) -> Iterator[Result]:
     from joblib import Parallel, delayed
 
     task = delayed(call_and_record_log)
     parent, folder = os.getpid(), Path.cwd()
-    tasks = (task(parent, folder, function, item) for item in items)
+    tasks = (task(parent, folder, function, item, seconds) for item in items)
     results: Generator[tuple[Result, Log], None, None] | None = None
     try:
         with _deferring_interrupts():
             # Memory mapping would make large arrays read-only, so that in-place arithmetic would fail in workers only.
-            results = Parallel(n_jobs=jobs, return_as="generator", max_nbytes=None)(tasks)
+            results = Parallel(n_jobs=jobs, return_as="generator", max_nbytes=None, **_choose_pool_options())(tasks)
         yield from map(replay_log, results)
     finally:
         if results is not None:
             with _silencing_joblib():
                 results.close()
+
+
+def _choose_pool_options() -> dict[str, Any]:
+    """Let processes of joblib end with this process even if they have no work yet."""
+    from joblib._parallel_backends import LokyBackend
+    from joblib.parallel import get_active_backend
+
+    is_loky = isinstance(get_active_backend()[0], LokyBackend)
+    return {"initializer": _watch_parent, "initargs": (os.getpid(),)} if is_loky else {}
 
 
 @contextmanager
@@ -198,18 +223,30 @@ def call_in_worker(parent: int, folder: Path, function: Callable[[Item], Result]
 
 
 def call_and_record_log(
-    parent: int, folder: Path, function: Callable[[Item], Result], item: Item
+    parent: int, folder: Path, function: Callable[[Item], Result], item: Item, seconds: float | None = None
 ) -> tuple[Result, Log]:
-    """Call the function as `call_in_worker` does, and return its result with what it logged, for `replay_log`."""
+    """Call the function as `call_in_worker` does, and return its result with what it logged, for `replay_log`.
+
+    A worker process that takes longer than `seconds` ends itself, even from within a C library.
+    """
     if os.getpid() == parent:
         return call_in_worker(parent, folder, function, item), []
     recorder = LogRecorder()
     logger = logging.getLogger("leafid")
     logger.addHandler(recorder)
     try:
+        if seconds is not None:
+            # Its thread needs no interpreter; its traceback is of no use.
+            faulthandler.dump_traceback_later(seconds, exit=True, file=_open_devnull())
         return call_in_worker(parent, folder, function, item), recorder.log
     finally:
+        faulthandler.cancel_dump_traceback_later()
         logger.removeHandler(recorder)
+
+
+@cache
+def _open_devnull() -> IO[str]:
+    return Path(os.devnull).open("w")
 
 
 def replay_log(outcome: tuple[Result, Log]) -> Result:
@@ -235,14 +272,16 @@ class LogRecorder(logging.Handler):
 @cache
 def _exit_with_parent(parent: int) -> None:
     """End this worker process soon after the parent process, even if that was killed."""
-    if os.getpid() == parent or os.name != "posix":
-        return
-    direct_parent = os.getppid()
-    if direct_parent != parent:  # a worker on another machine, or of another scheduler
-        return
+    # A worker on another machine, or of another scheduler, has another parent.
+    if os.getppid() == parent:
+        _watch_parent(parent)
+
+
+def _watch_parent(parent: int) -> None:
+    """End this process soon after its parent process, or at once if that is gone already."""
 
     def watch() -> None:
-        while os.getppid() == direct_parent:
+        while os.getppid() == parent:
             time.sleep(2)
         os._exit(1)
 

@@ -16,7 +16,7 @@ import pytest
 from threadpoolctl import threadpool_info
 
 from leafid import cluster
-from leafid.cluster import DaskWorkers, WorkerRequirements, check_cluster_address, on_cluster
+from leafid.cluster import WorkerRequirements, check_cluster_address, on_cluster
 from leafid.errors import LeafidError, UsageError
 from leafid.parallel import ordered_map
 
@@ -291,13 +291,41 @@ def test_worker_with_different_versions_or_files_is_refused(tmp_path):
 
 
 @needs_dask
-def test_picture_that_kills_workers_is_reported(tmp_path):
-    from distributed.scheduler import KilledWorker
+def test_an_item_that_ends_its_worker_costs_only_itself(monkeypatch, capfd):
+    def kill_or_hang(number):
+        if number in {3, 4}:
+            os.kill(os.getpid(), signal.SIGKILL)
+        if number == 8:
+            time.sleep(600)
+        return number
 
-    workers = DaskWorkers(None, "tcp://a:1", WorkerRequirements(1, tmp_path, (), ()))
-    with pytest.raises(LeafidError, match="tcp://a:1: a picture ended each of the 4 workers that tried it"):  # noqa: SIM117
-        with workers._reporting_dask_errors():
-            raise KilledWorker("task", None, 3)
+    monkeypatch.setattr(cluster, "ITEM_SECONDS", 2)
+    with on_cluster("local:2"):
+        found = list(ordered_map(kill_or_hang, range(12), 1, lambda number, reason: f"{number}: {reason}"))
+    reason = "1 worker of local:2 ended while computing it, maybe out of memory, or after 2 s"
+    assert found == [f"{number}: {reason}" if number in {3, 4, 8} else number for number in range(12)]
+    assert capfd.readouterr().err == ""
+
+
+@needs_dask
+def test_an_item_whose_worker_is_killed_is_tried_once_more(tmp_path):
+    def kill_once(number):
+        if number == 3 and not (tmp_path / "mark").exists():
+            (tmp_path / "mark").touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return number
+
+    with on_cluster("local:2"):
+        assert list(ordered_map(kill_once, range(9), 1, lambda *_: None)) == list(range(9))
+
+
+@needs_dask
+def test_a_killed_worker_without_a_way_to_leave_an_item_out():
+    def kill(number):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    with on_cluster("local:1"), pytest.raises(LeafidError, match="1 worker of local:1 ended while computing it"):
+        list(ordered_map(kill, range(3), 1))
 
 
 def test_dask_backend_of_joblib_works_too(worker):

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info
 
+from leafid import parallel
 from leafid.errors import LeafidError
 from leafid.parallel import ordered_map, use_workers
 
@@ -98,6 +99,19 @@ def test_an_item_whose_worker_is_killed_is_tried_once_more(tmp_path):
     assert list(ordered_map(kill_once, range(9), 2, lambda *_: None)) == list(range(9))
 
 
+@pytest.mark.skipif(os.name != "posix", reason="kills a process")
+def test_an_item_that_takes_too_long_costs_only_itself(monkeypatch):
+    monkeypatch.setattr(parallel, "ITEM_SECONDS", 2)
+
+    def hang_at_3(number):
+        if number == 3:
+            time.sleep(600)
+        return number
+
+    found = list(ordered_map(hang_at_3, range(9), 2, lambda number, reason: f"{number}: {reason}"))
+    assert found == [0, 1, 2, "3: a worker process took more than 2 s and was ended", *range(4, 9)]
+
+
 @pytest.mark.parametrize(("jobs", "backend"), [(1, "loky"), (2, "loky"), (2, "threading")])
 def test_warnings_of_workers_are_logged_once_in_this_process(jobs, backend, caplog, capfd):
     from joblib import parallel_config
@@ -120,7 +134,7 @@ def test_one_job_computes_a_result_when_it_is_requested():
 
 
 class FakeWorkers:
-    def ordered_map(self, function, items):
+    def ordered_map(self, function, items, make_failure):
         return (("worker", function(item)) for item in items)
 
 

@@ -299,6 +299,8 @@ def _call_guarded(function: Callable[[Any], T], guarded: tuple[Picture, Any]) ->
     except Exception as error:
         if isinstance(error, LeafidError):
             problem = str(error)
+        elif isinstance(error, MemoryError):
+            problem = f"{picture.file}: out of memory; use fewer --jobs, or a smaller picture"
         else:
             problem = (
                 f"{picture.file}: unexpected {type(error).__name__}: {' '.join(str(error).split())}; "

@@ -102,6 +102,18 @@ def test_an_interrupted_description_leaves_no_process(group, drawn, tmp_path):
     assert list_leftovers(tmp_path) == []
 
 
+@pytest.mark.parametrize("n_processes", [3, 4, 5])
+def test_a_command_killed_while_its_workers_start_leaves_no_process(n_processes, drawn, tmp_path):
+    mark = f"starting-{os.getpid()}-{n_processes}"
+    words = ["describe", drawn, "--output", tmp_path / "table.csv", "--jobs", 2]
+    process = start(words, mark, tmp_path)
+    wait_for(lambda: len(find_processes(mark)) >= n_processes)
+    process.kill()
+    process.wait()
+    # Workers of joblib that have had no work yet would wait for it for five minutes.
+    assert wait_until_ended(mark, 60)
+
+
 def limited(words, most_bytes, **options):
     """Run a command that can't write files of more than so many bytes: it fails like a full disk, in the same calls."""
     return subprocess.run(
