@@ -100,7 +100,12 @@ def _format_run(answer: Answer, select: Selector, arguments: argparse.Namespace)
     if answer.problem:
         return []
     name = make_run_name(answer.picture, arguments.names)
-    return [format_run_line(name, species, rank, score) for rank, (species, score) in enumerate(select(answer), 1)]
+    factor = 1.0
+    if arguments.open_world and answer.leaf is not None and answer.known is not None:
+        factor = answer.leaf * answer.known
+    return [
+        format_run_line(name, species, rank, score * factor) for rank, (species, score) in enumerate(select(answer), 1)
+    ]
 
 
 def _make_localised_formatter(

@@ -75,8 +75,10 @@ def report_context(model: Model, pictures: Sequence[Picture], environment: Envir
 
 
 def check_rejection(model: Model, arguments: argparse.Namespace) -> None:
-    """Raise if ``--reject-at`` is given but the model can't reject pictures."""
-    if arguments.reject_at is not None and all(found.rejection is None for found in model.identifiers.values()):
+    """Raise if ``--reject-at`` or ``--open-world`` is given but the model can't reject pictures."""
+    is_needed = arguments.reject_at is not None or arguments.open_world
+    if is_needed and all(found.rejection is None for found in model.identifiers.values()):
         raise LeafidError(
-            "the model has not learned to reject pictures: its training set had too few species; leave out --reject-at"
+            "the model has not learned to reject pictures: its training set had too few species; leave out "
+            "--reject-at and --open-world"
         )

@@ -12,6 +12,11 @@ A set-valued run names, for each picture, any number of species that form its se
 --average makes sets of a run that has scores of all species: the species above a threshold, fitted on a run on
 validation pictures, or, to compare systems and people at one mean size, on the run itself.
 
+Pictures whose species is 'Unknown species' in the ground truth show none that a system can know. They are left out of
+all other scores, and a table says how well each run tells them from the others: mAP-open is the score of the open-world
+task of LifeCLEF 2016. A picture's highest score says how surely its species is known; a run may leave a picture out, or
+name 'Unknown species' first, to reject it.
+
 examples:
   leafid evaluate imageclef2011/TestXmlWithGroundTruth run.txt
   leafid evaluate imageclef2011/testGroundTruth.txt a.txt b.txt --output scores
@@ -46,7 +51,7 @@ from leafid.console.arguments import (
 )
 from leafid.console.environment import Environment
 from leafid.console.outputs import refuse_inputs
-from leafid.errors import UsageError
+from leafid.errors import LeafidError, UsageError
 from leafid.files import open_output
 from leafid.metrics.registry import Metric
 from leafid.report.tables import Table, render
@@ -140,7 +145,12 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     check_names_differ(arguments.runs)
     if arguments.output:
         _check_files(arguments.runs, arguments.output)
-    truth = load_ground_truth(arguments)
+    full_truth = load_ground_truth(arguments)
+    truth, n_unknown = full_truth.split_known()
+    if truth is None:
+        raise LeafidError(f"{arguments.truth}: expected pictures of known species, found {n_unknown} unknown ones only")
+    if n_unknown:
+        environment.note(f"{arguments.truth}: {n_unknown} pictures of unknown species count in the last table only")
     runs = load_judged_runs(arguments.runs, truth, environment, official=arguments.official, jobs=arguments.jobs)
     options = scores.TableOptions(
         metrics=list_plant_metrics(arguments.top),
@@ -157,6 +167,8 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
         tables += scores.make_set_tables(truth, runs, training_pictures)
     if arguments.average:
         tables.append(_make_average_table(arguments, truth, environment))
+    if n_unknown:
+        tables.append(_make_open_world_table(arguments, full_truth))
     files = format_official_files(truth, runs, leave_out_missing=arguments.official) if arguments.output else {}
     for name in files:
         refuse_inputs(Path(arguments.output) / name, [arguments.truth, *arguments.runs, *arguments.validation])
@@ -168,13 +180,13 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
 
 def list_metrics() -> list[Metric]:
     """List the metrics of all tasks, in the order of their commands in the help."""
-    from leafid.metrics import hierarchy, plant_task, set_valued
+    from leafid.metrics import hierarchy, open_world, plant_task, set_valued
     from leafid.tasks.annotation2016 import meteor
     from leafid.tasks.annotation2016 import metrics as annotation
     from leafid.tasks.interpretation import localisation, metric
     from leafid.tasks.irma import metrics as irma
 
-    modules = (plant_task, set_valued, hierarchy, irma, metric, localisation, annotation, meteor)
+    modules = (plant_task, open_world, set_valued, hierarchy, irma, metric, localisation, annotation, meteor)
     return [listed for module in modules for listed in module.METRICS]
 
 
@@ -193,6 +205,15 @@ def _check_options(arguments: argparse.Namespace) -> None:
     if arguments.validation and len(arguments.validation) != len(arguments.runs):
         found = len(arguments.validation)
         raise UsageError(f"expected --validation once for each of {len(arguments.runs)} runs, found it {found} times")
+
+
+def _make_open_world_table(arguments: argparse.Namespace, truth: GroundTruth) -> Table:
+    from leafid.evaluation.open_world import score_open_world
+    from leafid.report.scores import make_open_world_table
+    from leafid.runs import read_run
+
+    runs = [read_run(file, truth.known, official=arguments.official) for file in arguments.runs]
+    return make_open_world_table({run.name: score_open_world(run, truth) for run in runs})
 
 
 def _make_average_table(arguments: argparse.Namespace, truth: GroundTruth, environment: Environment) -> Table:

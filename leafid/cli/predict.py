@@ -11,8 +11,9 @@ for that.
 
 --format text is for the screen. json (a list), jsonl (a line for each picture) and csv (a row for each species of the
 ranking) have everything, also for pictures that can't be read. run is the run file of the ImageCLEF plant task, one
-line for each prediction: picture, species, rank, probability. It holds the ranking of every picture. annotation2016 is
-the run file of another task: each species with its probability and with the bounding box of the leaf.
+line for each prediction: picture, species, rank, probability. It holds the ranking of every picture; --open-world
+multiplies its probabilities by those of a leaf and of a known species, so that scores of pictures can be compared.
+annotation2016 is the run file of another task: each species with its probability and with the bounding box of the leaf.
 
 What goes to --output is written to FILE.part and renamed to FILE when it is complete. The same command resumes an
 interrupted run.
@@ -97,6 +98,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "(default: 0.05)",
     )
     parser.add_argument(
+        "--open-world",
+        action="store_true",
+        help="in a run file, multiply probabilities by those of a leaf and of a known species",
+    )
+    parser.add_argument(
         "--context", action="store_true", help="also use place and day of the year where they are known"
     )
     parser.add_argument(
@@ -160,6 +166,8 @@ def _parse_options(arguments: argparse.Namespace) -> None:
         raise UsageError(
             f"expected --reject-at without --format {arguments.format}: a run file holds the ranking of every picture"
         )
+    if arguments.open_world and arguments.format != "run":
+        raise UsageError(f"expected --format run with --open-world; {arguments.format} has the probabilities")
     if arguments.set:
         arguments.set = SetRule.parse(arguments.set)
     if arguments.context and (arguments.back_off or (arguments.set and arguments.set.kind != "top")):

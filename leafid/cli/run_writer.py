@@ -89,7 +89,7 @@ def compute_run_fingerprint(arguments: argparse.Namespace, pictures: Sequence[Pi
     from leafid.identification.prediction import BATCH_SIZE
 
     program = (leafid.__version__, FEATURE_VERSION, BATCH_SIZE)
-    names = ("top", "set", "back_off", "context", "reject_at", "format")
+    names = ("top", "set", "back_off", "context", "reject_at", "open_world", "format")
     options = [str(getattr(arguments, name)) for name in names]
     total = hashlib.sha256(json.dumps([program, hash_file(arguments.model or find_bundled_model()), options]).encode())
     for picture in pictures:

@@ -50,9 +50,9 @@ def judge_run(run: Run, truth: GroundTruth) -> JudgedRun:
     The genus of a predicted species is the beginning of its name, its family is that of the genus in the ground truth:
     a predicted species need not have a picture there.
     """
-    picture = _find_indices(run.pictures, truth.pictures)[run.picture_index]
+    picture = find_indices(run.pictures, truth.pictures)[run.picture_index]
     names, correct = truth.encode("species")
-    species = _find_indices(run.species, names)[run.species_index]
+    species = find_indices(run.species, names)[run.species_index]
     in_truth = picture >= 0
     hits = np.flatnonzero(in_truth & (species == correct[np.where(in_truth, picture, 0)]))
     rank = np.zeros(len(truth), np.int32)
@@ -65,7 +65,7 @@ def judge_run(run: Run, truth: GroundTruth) -> JudgedRun:
 
     def is_correct(taxa: Sequence[str], level: str) -> NDArray[np.bool_]:
         taxon_names, labels = truth.encode(level)
-        predicted, expected = _find_indices(taxa, taxon_names)[run.species_index[top]], labels[picture[top]]
+        predicted, expected = find_indices(taxa, taxon_names)[run.species_index[top]], labels[picture[top]]
         is_known = np.array([name != UNKNOWN for name in taxon_names])[expected]
         found = np.zeros(len(truth), bool)
         found[picture[top]] = (predicted == expected) & is_known
@@ -76,7 +76,7 @@ def judge_run(run: Run, truth: GroundTruth) -> JudgedRun:
     )
 
 
-def _find_indices(names: Sequence[str], known: Sequence[str]) -> NDArray[np.intp]:
+def find_indices(names: Sequence[str], known: Sequence[str]) -> NDArray[np.intp]:
     """Find each name's index among the known ones, -1 for others."""
     index = {name: position for position, name in enumerate(known)}
     return np.array([index.get(name, -1) for name in names], np.intp)

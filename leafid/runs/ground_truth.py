@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,8 @@ logger = logging.getLogger(__name__)
 
 #: The entry of a column where the collection has none.
 UNKNOWN = "unknown"
+#: The species of pictures that show none of the species that a system can know, whatever they show.
+UNKNOWN_SPECIES = "Unknown species"
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,15 @@ class GroundTruth:
     def __len__(self) -> int:
         """Count the pictures."""
         return len(self.pictures)
+
+    def split_known(self) -> tuple[GroundTruth | None, int]:
+        """Split off the pictures of `UNKNOWN_SPECIES`: return the others, None without any, and the number of these."""
+        kept = [index for index, name in enumerate(self.species) if name != UNKNOWN_SPECIES]
+        if len(kept) == len(self):
+            return self, 0
+        columns = ("pictures", "species", "genus", "family", "type", "author", "plant", "content")
+        selected: dict[str, Any] = {name: tuple(getattr(self, name)[index] for index in kept) for name in columns}
+        return replace(self, **selected) if kept else None, len(self) - len(kept)
 
     def encode(self, field: str) -> tuple[tuple[str, ...], NDArray[np.intp]]:
         """Encode a column, such as ``species``: its distinct entries, sorted, and the index of each picture's, intp."""

@@ -2,6 +2,7 @@ import csv
 import io
 import json
 import shutil
+from pathlib import Path
 
 import pytest
 
@@ -82,6 +83,19 @@ def test_text_is_the_default_on_the_screen_and_a_run_in_a_file(predict, loose, t
     assert predict(loose, "--format", "run").out == (tmp_path / "run").read_text()
 
 
+def test_an_open_world_run_has_the_joint_probabilities(cli, predict, drawn, tmp_path):
+    plain, joint = tmp_path / "plain.txt", tmp_path / "joint.txt"
+    assert predict(drawn, "--output", plain).status == 0
+    assert predict(drawn, "--output", joint, "--open-world").status == 0
+    records = {Path(r["picture"]).name: r for r in json.loads(predict(drawn, "--format", "json").out)}
+    for before, after in zip(plain.open(), joint.open(), strict=True):
+        name = before.split()[0]
+        assert before.split()[:-1] == after.split()[:-1]
+        factor = records[name]["leaf"] * records[name]["known"]
+        assert float(after.split()[-1]) == pytest.approx(float(before.split()[-1]) * factor)
+    assert cli("check", joint, "--against", drawn).status == 0
+
+
 def test_verdicts(predict, loose, tmp_path):
     def get_verdicts(*words):
         return [(r["verdict"], r["name"]) for r in json.loads(predict(loose, "--format", "json", *words).out)]
@@ -110,6 +124,7 @@ def test_names_that_a_run_can_not_hold(predict, loose, tmp_path, name_in_latin_1
         (["--names", "underscore"], "expected --format run with --names underscore"),
         (["--format", "run", "--reject-at", 0.1], "expected --reject-at without --format run"),
         (["--output", "x", "--reject-at", 0.1], "expected --reject-at without --format run"),
+        (["--format", "json", "--open-world"], "expected --format run with --open-world"),
         (["--format", "annotation2016", "--back-off"], "leave out --back-off"),
         (["--format", "xml"], "invalid choice: 'xml'"),
     ],

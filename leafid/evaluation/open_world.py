@@ -1,0 +1,111 @@
+"""Scores a run on pictures of known and of unknown species, by how well it tells them apart."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from leafid.evaluation.judged_run import find_indices
+from leafid.evaluation.summary import ALL, TYPE_ORDER
+from leafid.metrics.averaging import accuracy_score
+from leafid.metrics.open_world import (
+    area_under_roc,
+    confident_share,
+    false_positive_rate,
+    mean_average_precision,
+    open_set_classification_rate,
+)
+from leafid.runs.ground_truth import UNKNOWN_SPECIES, GroundTruth
+from leafid.runs.run import Run
+
+
+@dataclass(frozen=True, slots=True)
+class OpenWorldScores:
+    """A run's scores on some pictures of a ground truth that marks unknown ones."""
+
+    #: The acquisition type; `leafid.evaluation.summary.ALL`.
+    name: str
+    #: `known`, `unknown`: numbers of pictures.
+    known: int
+    unknown: int
+    #: Share of the known pictures whose species is named first.
+    accuracy: float
+    #: With the unknown pictures as distractors, and without them.
+    open_precision: float
+    closed_precision: float
+    auroc: float
+    oscr: float
+    false_positives: float
+    #: NaN where scores are no probabilities.
+    confident: float
+
+
+def score_open_world(run: Run, truth: GroundTruth) -> list[OpenWorldScores]:
+    """Score a run by acquisition type, and on all pictures.
+
+    The highest score of a picture says how surely it shows a known species. A picture that the run lacks, or for which
+    the run names the unknown species first, is rejected. Types without known pictures are left out.
+
+    Parameters
+    ----------
+    run : Run
+    truth : GroundTruth
+        With the species `UNKNOWN_SPECIES` for the unknown pictures.
+    """
+    names, labels = truth.encode("species")
+    labels = np.where(np.array(names)[labels] == UNKNOWN_SPECIES, -1, labels)
+    picture = find_indices(run.pictures, truth.pictures)[run.picture_index]
+    # Species without a picture here can only be wrong.
+    species = find_indices(run.species, names)[run.species_index]
+    is_species = np.array([name != UNKNOWN_SPECIES for name in run.species], bool)[run.species_index]
+    types = np.array(truth.type)
+    groups = {name: types == name for name in TYPE_ORDER if (labels[types == name] >= 0).any()}
+    is_probability = bool(((run.score >= 0) & (run.score <= 1)).all())
+    columns = _Predictions(picture, species, run.rank, run.score, is_species, is_probability)
+    return [_score(name, own, labels, len(names), columns) for name, own in (groups | {ALL: labels >= -1}).items()]
+
+
+@dataclass(frozen=True, slots=True)
+class _Predictions:
+    """The predictions of a run: each one's picture and species in the ground truth, or -1."""
+
+    picture: NDArray[np.intp]
+    species: NDArray[np.intp]
+    rank: NDArray[np.int32]
+    score: NDArray[np.float64]
+    is_species: NDArray[np.bool_]
+    is_probability: bool
+
+
+def _score(
+    name: str, is_own: NDArray[np.bool_], labels: NDArray[np.intp], n_species: int, run: _Predictions
+) -> OpenWorldScores:
+    kept = (run.picture >= 0) & is_own[run.picture]
+    first = kept & (run.rank == 1) & run.is_species
+    best = np.full(len(labels), -np.inf)
+    best[run.picture[first]] = run.score[first]
+    is_correct = np.zeros(len(labels), bool)
+    is_correct[run.picture[first]] = run.species[first] == labels[run.picture[first]]
+    is_known, is_unknown = is_own & (labels >= 0), is_own & (labels < 0)
+    known, unknown = best[is_known], best[is_unknown]
+    counted = kept & run.is_species & (run.species >= 0)
+
+    def average_precision(predictions: NDArray[np.bool_]) -> float:
+        own_labels = np.where(is_own, labels, -1)
+        pictures, species, scores = (column[predictions] for column in (run.picture, run.species, run.score))
+        return mean_average_precision(own_labels, pictures, species, scores, n_species)
+
+    return OpenWorldScores(
+        name,
+        len(known),
+        len(unknown),
+        accuracy_score(is_correct[is_known]),
+        average_precision(counted),
+        average_precision(counted & is_known[run.picture]),
+        area_under_roc(known, unknown),
+        open_set_classification_rate(known, is_correct[is_known], unknown),
+        false_positive_rate(known, unknown),
+        confident_share(unknown, np.isfinite(unknown)) if run.is_probability else float("nan"),
+    )
