@@ -22,7 +22,6 @@ _MODULES = {
     "label-mask": "label_mask",
     "picture": "picture",
     "store": "store",
-    "sample-mark": "sample_mark",
 }
 
 NAMES: tuple[str, ...] = tuple(_MODULES)

@@ -2,7 +2,7 @@
 
 The leaves of up to 28 species are drawn from formulas: scans, scan-likes (a leaf on a sheet) and photos (a leaf or a
 branch outdoors), with plants, authors, dates and places, split by plant into training and test pictures. The same
-options give the same bytes. The same command resumes an interrupted one.
+options give the same bytes.
 
 examples:
   leafid sample leaves                                 12 species, 5 plants each, 360 pictures of 800 pixels
@@ -79,6 +79,4 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     environment.print(f"  authors  {authors}")
     environment.print(f"  train    {in_train} pictures in {written.folder / 'Train'}")
     environment.print(f"  test     {len(pictures) - in_train} pictures in {written.folder / 'Test'}")
-    if written.n_resumed:
-        environment.note(f"{written.n_resumed} pictures were kept from an interrupted call")
     return 0

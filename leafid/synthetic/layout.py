@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 from xml.sax.saxutils import escape
 
 from leafid.collection.picture import AcquisitionType, Content
 from leafid.synthetic.plan import AUTHORS, PlannedPicture
 from leafid.synthetic.species import SPECIES
 
+Fields = dict[str, str | Mapping[str, Any]]
 _CONTENTS = {Content.LEAF: "Leaf", Content.FOLIAGE: "Foliage", Content.DEAD_LEAF: "Dead leaf"}
 
 
@@ -17,44 +19,34 @@ def format_picture_xml(picture: PlannedPicture, content: Content, *, is_partial:
     species, author = SPECIES[picture.species], AUTHORS[picture.author]
     # The files of a scanner hold the day only.
     time_format = "%d/%m/%y" if picture.type is AcquisitionType.SCAN else "%d/%m/%y %H:%M"
-    clade1, clade2, clade3 = species.clades[::-1]
-    lines = [
-        '<?xml version="1.0" encoding="UTF-8"?>',
-        "<Image>",
-        _format_element("FileName", f"{picture.number}.jpg"),
-        _format_element("Date", picture.taken.strftime(time_format)),
-        _format_element("Type", picture.type.imageclef_word),
-        _format_element("Organization", author.organization),
-        _format_element("Author", author.name),
-    ]
-    if not is_partial:
-        taxon = {
-            "Clade3": clade3,
-            "Clade2": clade2,
-            "Clade1": clade1,
+    label: Fields = {
+        "IndividualPlantId": str(picture.plant),
+        "Taxon": {
+            **dict(zip(("Clade3", "Clade2", "Clade1"), species.clades, strict=True)),
             "Regnum": "Plantae",
             "Order": species.order,
             "Family": species.family,
             "Species": species.epithet,
             "Genus": species.genus,
-        }
-        lines += [
-            _format_element("IndividualPlantId", str(picture.plant)),
-            *_format_group("Taxon", taxon),
-            _format_element("VernacularNames", species.vernacular),
-        ]
-    coordinates = (picture.longitude, picture.latitude, author.altitude)
-    lines += [
-        _format_element("Locality", author.locality),
-        _format_element("Content", _CONTENTS[content]),
-        *_format_group(
-            "GPSLocality", dict(zip(("Longitude", "Latitude", "Altitude"), map(str, coordinates), strict=True))
-        ),
-        "</Image>",
-        "",
-        "",
-    ]
-    return "\n".join(lines)
+        },
+        "VernacularNames": species.vernacular,
+    }
+    fields: Fields = {
+        "FileName": f"{picture.number}.jpg",
+        "Date": picture.taken.strftime(time_format),
+        "Type": picture.type.imageclef_word,
+        "Organization": author.organization,
+        "Author": author.name,
+        **({} if is_partial else label),
+        "Locality": author.locality,
+        "Content": _CONTENTS[content],
+        "GPSLocality": {
+            "Longitude": str(picture.longitude),
+            "Latitude": str(picture.latitude),
+            "Altitude": str(author.altitude),
+        },
+    }
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{_format_element("Image", fields)}\n'
 
 
 def format_ground_truth(pictures: Iterable[PlannedPicture], n_species: int) -> str:
@@ -63,11 +55,6 @@ def format_ground_truth(pictures: Iterable[PlannedPicture], n_species: int) -> s
     for picture in pictures:
         names[picture.species].append(f"{picture.number}.jpg ")
     return "".join(f"{SPECIES[index].name} {''.join(of_species)}\n" for index, of_species in enumerate(names))
-
-
-def format_species_list(n_species: int) -> str:
-    """Format ``SpeciesIDList``: a name a line."""
-    return "".join(f"{species.name}\n" for species in SPECIES[:n_species])
 
 
 def format_detail(pictures: Sequence[PlannedPicture], n_species: int) -> str:
@@ -80,9 +67,8 @@ def format_detail(pictures: Sequence[PlannedPicture], n_species: int) -> str:
     return "".join(lines)
 
 
-def _format_element(name: str, text: str) -> str:
-    return f"  <{name}>{escape(text)}</{name}>"
-
-
-def _format_group(name: str, elements: dict[str, str]) -> list[str]:
-    return [f"  <{name}>", *(f"  {_format_element(*element)}" for element in elements.items()), f"  </{name}>"]
+def _format_element(name: str, content: str | Mapping[str, Any], indent: str = "") -> str:
+    if isinstance(content, str):
+        return f"{indent}<{name}>{escape(content)}</{name}>\n"
+    children = "".join(_format_element(*child, f"{indent}  ") for child in content.items())
+    return f"{indent}<{name}>\n{children}{indent}</{name}>\n"

@@ -30,7 +30,8 @@ from leafid.synthetic.species import SPECIES, vary
 
 _PARTS = ("Train", "Test", "TestXmlWithGroundTruth")
 MARK = "Sample.json"
-"""The file that tells a drawn collection from a real one, and a complete one from an interrupted one."""
+"""The file that tells a drawn collection from a real one; it holds the settings."""
+_MARK_START = b'{\n  "program": "leafid '
 
 Progress = Callable[[Iterator[int], int], Iterator[int]]
 """Takes an iterator with an item for each picture, and their number; passes the items on."""
@@ -38,14 +39,11 @@ Progress = Callable[[Iterator[int], int], Iterator[int]]
 
 @dataclass(frozen=True, slots=True)
 class WrittenCollection:
-    """What was written."""
+    """What was written; `n_bytes` are those of the pictures."""
 
     folder: Path
     pictures: tuple[PlannedPicture, ...]
-    #: Of the pictures.
     n_bytes: int
-    #: Pictures that an interrupted call had already written.
-    n_resumed: int
 
 
 def write_collection(
@@ -56,40 +54,24 @@ def write_collection(
     jobs: int = 1,
     progress: Progress = lambda items, total: items,
 ) -> WrittenCollection:
-    """Draw a collection and write it; repeat an interrupted call with the same settings to resume it.
+    """Draw a collection and write it to a new or empty folder; the bytes don't depend on `jobs`.
 
-    Parameters
-    ----------
-    folder : Path
-        New or empty, or left by an interrupted call.
-    force : bool, default False
-        Replace a collection drawn earlier.
-    jobs : int, default 1
-        Worker processes; the bytes don't depend on it.
-    progress : callable, optional
-        Shows the progress.
-
-    Raises
-    ------
-    LeafidError
-        If the folder holds something else, or can't be written.
+    `force` replaces a collection drawn earlier. A `LeafidError` is raised if the folder holds something else.
     """
     settings = settings or Settings()
     folder = Path(folder)
-    mark: dict[str, object] = {"program": f"leafid {leafid.__version__}", "settings": settings.as_json()}
-    resume = _prepare_folder(folder, mark, force)
+    _prepare_folder(folder, force)
+    mark = {"program": f"leafid {leafid.__version__}", "settings": settings.as_json()}
+    _write_text(folder / MARK, json.dumps(mark, indent=2) + "\n")
     plan = plan_collection(settings)
-    if not resume:
-        _write_text(folder / MARK, json.dumps({**mark, "complete": False}, indent=2) + "\n")
-    write = partial(_write_picture, folder=folder, settings=settings, resume=resume)
-    sizes = list(progress(ordered_map(write, plan, jobs), len(plan)))
+    write = partial(_write_picture, folder=folder, settings=settings)
+    n_bytes = sum(progress(ordered_map(write, plan, jobs), len(plan)))
     for part in ("train", "test", "all"):
         pictures = [picture for picture in plan if part in (picture.part, "all")]
         _write_text(folder / f"{part}GroundTruth.txt", layout.format_ground_truth(pictures, settings.n_species))
-    _write_text(folder / "SpeciesIDList", layout.format_species_list(settings.n_species))
+    _write_text(folder / "SpeciesIDList", "".join(f"{species.name}\n" for species in SPECIES[: settings.n_species]))
     _write_text(folder / "Detail.txt", layout.format_detail(plan, settings.n_species))
-    _write_text(folder / MARK, json.dumps({**mark, "complete": True}, indent=2) + "\n")
-    return WrittenCollection(folder, tuple(plan), sum(map(abs, sizes)), sum(size < 0 for size in sizes))
+    return WrittenCollection(folder, tuple(plan), n_bytes)
 
 
 def draw_planned_picture(picture: PlannedPicture, settings: Settings) -> DrawnPicture:
@@ -100,33 +82,30 @@ def draw_planned_picture(picture: PlannedPicture, settings: Settings) -> DrawnPi
     return draw_picture(plant, picture.type, rng, settings.max_side, camera, picture.autumn)
 
 
-def _write_picture(picture: PlannedPicture, folder: Path, settings: Settings, resume: bool) -> int:
-    """Return the picture's size in bytes, negative if an interrupted call had written it."""
+def _write_picture(picture: PlannedPicture, folder: Path, settings: Settings) -> int:
+    """Write a picture and its metadata; return the picture's size in bytes."""
     part = folder / ("Train" if picture.part == "train" else "Test")
-    image_file, xml_file = part / f"{picture.number}.jpg", part / f"{picture.number}.xml"
-    # The metadata is written last: if it exists, the picture is complete.
-    if resume and xml_file.exists() and image_file.exists():
-        return -image_file.stat().st_size
+    xml_file = f"{picture.number}.xml"
     drawn = draw_planned_picture(picture, settings)
     _, data = cv2.imencode(".jpg", drawn.image, [cv2.IMWRITE_JPEG_QUALITY, drawn.quality])
-    with open_output(image_file, "wb") as stream:
+    with open_output(part / f"{picture.number}.jpg", "wb") as stream:
         stream.write(data.tobytes())
     is_test = picture.part == "test"
     if is_test:
-        truth_file = folder / "TestXmlWithGroundTruth" / xml_file.name
+        truth_file = folder / "TestXmlWithGroundTruth" / xml_file
         _write_text(truth_file, layout.format_picture_xml(picture, drawn.content))
-    _write_text(xml_file, layout.format_picture_xml(picture, drawn.content, is_partial=is_test))
+    _write_text(part / xml_file, layout.format_picture_xml(picture, drawn.content, is_partial=is_test))
     return len(data)
 
 
-def _prepare_folder(folder: Path, wanted: dict[str, object], force: bool) -> bool:
-    """Make sure that the folder may be written to; return whether an interrupted call left it."""
+def _prepare_folder(folder: Path, force: bool) -> None:
+    """Make sure that the folder may be written to, and remove the pictures of a collection that is replaced."""
     if folder.exists() and not folder.is_dir():
         raise LeafidError(f"{folder}: expected a folder, found a file")
     if not folder.exists() or not any(folder.iterdir()):
-        return False
-    mark = read_mark(folder / MARK)
-    if mark is None:
+        return
+    mark = folder / MARK
+    if not mark.is_file() or not mark.read_bytes().startswith(_MARK_START):
         # Beside drawn pictures a collection in the same folder would not be found any more.
         raise LeafidError(
             f"{folder}: expected a new or empty folder, found files that were not drawn by leafid; name another"
@@ -136,8 +115,6 @@ def _prepare_folder(folder: Path, wanted: dict[str, object], force: bool) -> boo
             raise LeafidError(
                 f"{path}: expected a drawn file or folder, found a link; remove it, or name another folder"
             )
-    if not mark.get("complete") and all(mark.get(key) == value for key, value in wanted.items()):
-        return True
     if not force:
         raise LeafidError(
             f"{folder}: expected a new or empty folder, found a drawn collection; name another, or use --force"
@@ -146,16 +123,6 @@ def _prepare_folder(folder: Path, wanted: dict[str, object], force: bool) -> boo
         for file in (folder / name).glob("*"):
             if file.stem.isdigit() and file.suffix in {".jpg", ".xml"}:
                 file.unlink()
-    return False
-
-
-def read_mark(file: Path) -> dict[str, object] | None:
-    """Read the settings that a collection was drawn with; None if there is no such file or it is damaged."""
-    try:
-        mark = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return None
-    return mark if isinstance(mark, dict) and "settings" in mark else None
 
 
 def _write_text(file: Path, text: str) -> None:

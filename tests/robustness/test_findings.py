@@ -103,7 +103,7 @@ def test_a_number_without_end_in_metadata(tmp_path):
 
 
 def test_lists_within_lists_in_the_mark_of_a_drawn_collection(tmp_path):
-    """It counts as damaged."""
+    """The folder doesn't count as drawn."""
     (tmp_path / MARK).write_text("[" * 100_000)
     with pytest.raises(LeafidError, match="expected a new or empty folder, found files that were not drawn"):
         write_collection(tmp_path, Settings(2, 2, 1, 1, (AcquisitionType.SCAN,), max_side=100))

@@ -168,42 +168,6 @@ def test_same_seed_same_bytes_whatever_the_jobs(written, tmp_path):
     assert contents(tmp_path / "again") == contents(written.folder)
 
 
-@pytest.mark.slow
-def test_interrupted_work_is_resumed(written, tmp_path):
-    folder = tmp_path / "leaves"
-
-    def stop(items, total):
-        for number, item in enumerate(items):
-            if number == 20:
-                raise KeyboardInterrupt
-            yield item
-
-    with pytest.raises(KeyboardInterrupt):
-        write_collection(folder, SETTINGS, progress=stop)
-    assert not list(folder.rglob("*.part"))
-    # A picture whose metadata is missing was interrupted: it is drawn again.
-    first = min((folder / "Train").glob("*.xml"))
-    first.unlink()
-    first.with_suffix(".jpg").write_bytes(b"half")
-    resumed = write_collection(folder, SETTINGS)
-    assert resumed.n_resumed == 20
-    assert resumed.n_bytes == written.n_bytes
-    assert contents(folder) == contents(written.folder)
-
-
-def test_interrupted_work_with_other_settings_is_refused(tmp_path):
-    folder = tmp_path / "leaves"
-
-    def stop(items, total):
-        raise KeyboardInterrupt
-        yield
-
-    with pytest.raises(KeyboardInterrupt):
-        write_collection(folder, SETTINGS, progress=stop)
-    with pytest.raises(LeafidError, match="expected a new or empty folder"):
-        write_collection(folder, Settings(n_species=1, plants_per_species=1, test_plants=0, max_side=40))
-
-
 def test_force_replaces_the_whole_of_a_drawn_collection(tmp_path):
     folder = tmp_path / "leaves"
     large = Settings(n_species=2, plants_per_species=2, pictures_per_plant_and_type=1, max_side=32)
@@ -253,7 +217,6 @@ def test_a_file_is_refused_as_folder(tmp_path):
 
 def test_mark_holds_the_settings_of_the_collection(written):
     mark = json.loads((written.folder / MARK).read_text())
-    assert mark["complete"] is True
     assert mark["settings"]["seed"] == 11
     assert mark["settings"]["types"] == ["scan", "scan-like", "photo"]
 
