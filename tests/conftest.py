@@ -1,4 +1,5 @@
 import io
+import math
 import os
 import shutil
 from dataclasses import dataclass, replace
@@ -34,7 +35,8 @@ def cli():
     """Run a command in-process: ``cli("info", path)``."""
 
     def run(*words: object) -> Outcome:
-        environment = Environment(stdout=io.StringIO(), stderr=io.StringIO())
+        # Without progress, which a slow machine would log.
+        environment = Environment(stdout=io.StringIO(), stderr=io.StringIO(), log_interval=math.inf)
         status = main([str(word) for word in words], environment)
         return Outcome(status, environment.stdout.getvalue(), environment.stderr.getvalue())
 

@@ -15,6 +15,7 @@ With LEAFID_UPDATE_README=1 in the environment, the output in the page is replac
 import importlib
 import importlib.util
 import io
+import math
 import os
 import re
 import shlex
@@ -71,7 +72,7 @@ def run(command: str) -> str:
     program, *words = shlex.split(command)
     assert program == "leafid", f"expected a leafid command, found {command!r}"
     shown = io.StringIO()
-    main(words, Environment(stdout=shown, stderr=shown))
+    main(words, Environment(stdout=shown, stderr=shown, log_interval=math.inf))
     return shown.getvalue()
 
 

@@ -7,15 +7,13 @@ import io
 import os
 import select
 import sys
-from collections.abc import Iterable, Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, TypeVar, cast
+from typing import IO, Any, Protocol, TypeVar, cast
 
 from leafid.errors import escape_unprintable, to_one_line
-
-if TYPE_CHECKING:
-    from tqdm import tqdm
 
 T = TypeVar("T")
 _BAR_OPTIONS: dict[str, Any] = {"unit": " pictures", "leave": False, "smoothing": 0.1}
@@ -27,8 +25,13 @@ class Environment:
 
     stdout: IO[str] = field(default_factory=lambda: sys.stdout)
     stderr: IO[str] = field(default_factory=lambda: sys.stderr)
+    #: Seconds without a message after which progress is written to a stderr that is no terminal.
+    log_interval: float = 30.0
+    #: In seconds.
+    clock: Callable[[], float] = time.monotonic
 
     def __post_init__(self) -> None:
+        self.last_note = self.clock()
         # A file name may hold characters that the stream can't encode, or bytes that are no text at all.
         for stream in (self.stdout, self.stderr):
             if isinstance(stream, io.TextIOWrapper):
@@ -42,6 +45,7 @@ class Environment:
 
     def note(self, text: str) -> None:
         """Write a message to stderr; if stderr is closed, drop it and all later ones."""
+        self.last_note = self.clock()
         try:
             self.stderr.write(escape_unprintable(text, keep="\n") + "\n")
             self.stderr.flush()
@@ -71,21 +75,31 @@ class Environment:
         return bool(poll.poll(0))
 
     def progress(self, items: Iterable[T], total: int | None, what: str) -> Iterator[T]:
-        """Yield the items, with a progress bar on stderr if that is a terminal; `what` is the bar's caption."""
+        """Yield the items, and show on stderr how many there were; `what` is the caption."""
+        with self.bar(total, what) as bar:
+            yield from bar.progress(items, total, what)
+
+    @contextlib.contextmanager
+    def bar(self, total: int | None, what: str, done: int = 0) -> Iterator[Bar]:
+        """Show one progress bar for pictures that are processed in batches.
+
+        Where stderr is no terminal, a line is written every `log_interval` seconds instead.
+
+        Parameters
+        ----------
+        total : int or None
+            None: not known.
+        what : str
+            The caption.
+        done : int, default 0
+            Pictures finished before.
+        """
         if not self.stderr.isatty():
-            yield from items
+            yield Bar(_ProgressLog(self, total, what, done))
             return
         from tqdm import tqdm
 
-        yield from tqdm(items, total=total, desc=what, file=self.stderr, **_BAR_OPTIONS)
-
-    @contextlib.contextmanager
-    def bar(self, total: int, what: str, done: int = 0) -> Iterator[Bar]:
-        """Show one progress bar for pictures that are processed in batches, `done` before, if stderr is a terminal."""
-        from tqdm import tqdm
-
-        silent = not self.stderr.isatty()
-        with tqdm(total=total, initial=done, desc=what, file=self.stderr, disable=silent, **_BAR_OPTIONS) as display:
+        with tqdm(total=total, initial=done, desc=what, file=self.stderr, **_BAR_OPTIONS) as display:
             yield Bar(display)
 
 
@@ -102,17 +116,50 @@ class _TerminalStream:
         return getattr(self._stream, name)
 
 
+class _Display(Protocol):
+    """What shows progress: a bar of tqdm, or a log."""
+
+    n: int
+
+    def update(self, count: int = 1) -> object:
+        """Count finished items."""
+
+
+class _ProgressLog:
+    """Writes lines such as "describe 120/828, 0:40 left"."""
+
+    def __init__(self, environment: Environment, total: int | None, what: str, done: int) -> None:
+        self.n = done
+        self._environment, self._total, self._what = environment, total, what
+        self._start, self._n_at_start = environment.clock(), done
+
+    def update(self, count: int = 1) -> None:
+        self.n += count
+        if self._environment.clock() - self._environment.last_note >= self._environment.log_interval:
+            self._environment.note(self._format())
+
+    def _format(self) -> str:
+        n_done = self.n - self._n_at_start
+        if not self._total or n_done <= 0:
+            return f"{self._what} {self.n}"
+        seconds = (self._environment.clock() - self._start) / n_done * (self._total - self.n)
+        minutes, seconds = divmod(round(seconds), 60)
+        hours, minutes = divmod(minutes, 60)
+        left = f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
+        return f"{self._what} {self.n}/{self._total}, {left} left"
+
+
 class Bar:
     """A progress bar shared by several batches."""
 
-    def __init__(self, display: tqdm) -> None:
+    def __init__(self, display: _Display) -> None:
         self._display = display
 
-    def progress(self, items: Iterable[T], total: int, what: str) -> Iterator[T]:
+    def progress(self, items: Iterable[T], total: int | None, what: str) -> Iterator[T]:
         """Yield the items like `Environment.progress`, and advance the bar by each."""
         for item in items:
-            self._display.update()
             yield item
+            self._display.update()
 
     def set_count(self, count: int) -> None:
         """Set the number of finished pictures; those that can't be read may not pass through `progress`."""

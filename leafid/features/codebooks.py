@@ -65,7 +65,7 @@ def _learn_encoder(
         if loader.cache and (cached := loader.cache.get([key])):
             return encoder.set_state(_parse_state(cached[key])), None
         sample = partial(_sample_picture, patches, recipe.longest_side, seed)
-        samples = list(loader.progress(loader.map_pictures(sample, chosen), len(chosen), "codebook"))
+        samples = list(loader.show_progress(loader.map_pictures(sample, chosen), len(chosen), "codebook"))
         found = [sampled for _, sampled in filter(None, samples)]
         if found:
             features = concatenate_features(found)

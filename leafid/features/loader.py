@@ -79,6 +79,8 @@ class FeatureLoader:
     jobs: int = 1
     #: ``progress(items, total, caption)`` passes the items on.
     progress: Progress = pass_through
+    #: What the work is for at present, the start of the caption: ``2/3 photo``.
+    step: str = ""
     #: Pictures that could not be read so far, with the message.
     unreadable: dict[Path, str] = field(default_factory=dict)
     _hash_file: Callable[[Path], str] = field(default_factory=lambda: lru_cache(_REMEMBERED_HASHES)(hash_file))
@@ -109,7 +111,7 @@ class FeatureLoader:
         keys = {name: extractor.make_feature_key(name) for name in extractor.experts}
         source = _Source(keys, extractor.longest_side, partial(_extract_features, extractor))
         with closing(self._stream_values(pictures, source)) as stream:
-            for values in (progress or self.progress)(stream, len(pictures), "describe"):
+            for values in self.show_progress(stream, len(pictures), "describe", progress):
                 if values is None:
                     yield None
                 else:
@@ -124,8 +126,12 @@ class FeatureLoader:
         with closing(self._stream_values(pictures, source)) as stream:
             return [
                 None if values is None else values["type"][0].astype(np.float32)
-                for values in (progress or self.progress)(stream, len(pictures), "types")
+                for values in self.show_progress(stream, len(pictures), "describe", progress)
             ]
+
+    def show_progress(self, items: Iterable[T], total: int, what: str, progress: Progress | None = None) -> Iterable[T]:
+        """Pass items on and show the progress of the current step; `progress` is used in place of the loader's own."""
+        return (progress or self.progress)(items, total, f"{self.step}: {what}" if self.step else what)
 
     def hash_picture(self, picture: Picture) -> str | None:
         """Hash the content of a picture; None, and a note in `unreadable`, where its file can't be read."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import replace
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -91,7 +90,7 @@ def fit_identifiers(
         training_set = build_training_set(chosen, recipe, loader, extractor, vectors)
         _check_types(recipes, training_set.pictures, "no picture of type {} could be read; nothing to train on")
         fitted = _fit_on_vectors(
-            recipes, training_set, vectors, extractor, seed, loader.folder, learn_rejection=learn_rejection
+            recipes, training_set, vectors, extractor, seed, loader, learn_rejection=learn_rejection
         )
     return [_learn_rejection(*own, pictures, loader) for own in fitted]
 
@@ -114,11 +113,11 @@ def _fit_on_vectors(
     vectors: Mapping[str, DiskBackedArray],
     extractor: FeatureExtractor,
     seed: int,
-    folder: Path | None,
+    loader: FeatureLoader,
     *,
     learn_rejection: bool,
 ) -> list[tuple[FittedIdentifier, tuple[Examples, Examples] | None]]:
-    recipe, pictures = recipes[0], training_set.pictures
+    recipe, pictures, folder = recipes[0], training_set.pictures, loader.folder
     names = [str(picture.species) for picture in pictures]
     species = tuple(sorted(set(names)))
     labels = np.searchsorted(species, names)
@@ -131,7 +130,8 @@ def _fit_on_vectors(
     held_out_indices = [_sample_held_out(pictures, own.type, limit, seed) for own in recipes]
     scored = np.unique(np.concatenate(held_out_indices))
     classifiers: list[list[_FittedClassifier]] = [[] for _ in recipes]
-    for index, (name, expert) in enumerate(recipe.experts.items()):
+    experts = loader.show_progress(recipe.experts.items(), len(recipe.experts), "fit")
+    for index, (name, expert) in enumerate(experts):
         settings = expert.classifier
         matrix = TrainingMatrix(
             vectors[name],

@@ -41,7 +41,9 @@ def _train(
     pictures: Sequence[Picture], recipes: Mapping[AcquisitionType, Recipe], loader: FeatureLoader, seed: int
 ) -> Model:
     fitted: dict[AcquisitionType, FittedIdentifier] = {}
-    for types in group_by_training(recipes):
+    groups = group_by_training(recipes)
+    for number, types in enumerate(groups, 1):
+        loader.step = f"{number}/{len(groups) + 1} {', '.join(types)}"
         fitted.update(zip(types, fit_identifiers([recipes[t] for t in types], pictures, loader, seed), strict=True))
     identifiers = {type_: fitted[type_].identifier for type_ in recipes}
     for type_, identifier in identifiers.items():
@@ -51,6 +53,7 @@ def _train(
     readable = [p for p in pictures if p.file not in loader.unreadable and p.type in used]
     own = [picture for picture in readable if picture.type in recipes]
     sample = [own[index] for index in sample_by_plant(own, RECOGNISER_PICTURES, seed)]
+    loader.step = f"{len(groups) + 1}/{len(groups) + 1} acquisition types"
     recogniser, recognition = train_recogniser(sample, loader, seed)
     species = collect_species_info(readable)
     taxa = {name: info.taxon for name, info in species.items()}

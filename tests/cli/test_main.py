@@ -215,13 +215,38 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_progress_is_shown_on_a_terminal_only():
-    plain, terminal = Environment(io.StringIO(), io.StringIO()), Environment(io.StringIO(), Terminal())
-    for environment in (plain, terminal):
-        assert list(environment.progress(iter("abc"), 3, "describe")) == ["a", "b", "c"]
-        assert environment.stdout.getvalue() == ""
-    assert plain.stderr.getvalue() == ""
-    assert "describe" in terminal.stderr.getvalue()
+def test_progress_is_a_bar_on_a_terminal():
+    environment = Environment(io.StringIO(), Terminal())
+    assert list(environment.progress(iter("abc"), 3, "describe")) == ["a", "b", "c"]
+    assert environment.stdout.getvalue() == ""
+    assert "describe" in environment.stderr.getvalue()
+
+
+def test_progress_is_a_line_now_and_then_elsewhere():
+    seconds = [0]
+    environment = Environment(io.StringIO(), io.StringIO(), log_interval=30, clock=lambda: seconds[0])
+
+    def work(count, pace):
+        for _ in range(count):
+            seconds[0] += pace
+            yield None
+
+    list(environment.progress(work(4, 7), 4, "short"))
+    assert environment.stderr.getvalue() == ""
+    list(environment.progress(work(8, 10), 8, "2/3 photo: describe"))
+    environment.note("done")
+    list(environment.progress(work(2, 4000), 2, "fit"))
+    list(environment.progress(work(2, 20), None, "draw"))
+    assert environment.stderr.getvalue().splitlines() == [
+        # 28 + 10 seconds after the start, and then every 30.
+        "2/3 photo: describe 1/8, 1:10 left",
+        "2/3 photo: describe 4/8, 0:40 left",
+        "2/3 photo: describe 7/8, 0:10 left",
+        "done",
+        "fit 1/2, 1:06:40 left",
+        "fit 2/2, 0:00 left",
+        "draw 2",
+    ]
 
 
 def test_arguments_of_the_process_are_the_default(monkeypatch, capsys):

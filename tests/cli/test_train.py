@@ -1,11 +1,15 @@
 import hashlib
+import io
+import re
 import shutil
 import zipfile
 from pathlib import Path
 
 import pytest
 
+from leafid.cli.main import main
 from leafid.collection.picture import AcquisitionType
+from leafid.console.environment import Environment
 from leafid.features import loader as loader_module
 from leafid.identification.modelfile import read_model
 from leafid.recipes.reader import list_recipes, load_recipe
@@ -305,3 +309,14 @@ def test_a_file_that_looks_like_a_picture_but_is_not_read(train, drawn, tmp_path
     found = train(folder)
     assert found.status == 1
     assert "IMG_1.dng: expected a JPEG, " in found.err
+
+
+def test_steps_are_numbered_in_the_log(drawn, small_recipe, drawn_cache, drawn_model, tmp_path):
+    environment = Environment(io.StringIO(), io.StringIO(), log_interval=0)
+    words = ["train", drawn, "--recipe", small_recipe, "--output", tmp_path / "own.leafid", "--cache", drawn_cache]
+    assert main([*map(str, words), "--jobs", "1"], environment) == 0
+    lines = environment.stderr.getvalue().splitlines()
+    steps = dict.fromkeys(line.split(":")[0] for line in lines)
+    assert list(steps) == ["1/4 scan", "2/4 scan-like", "3/4 photo", "4/4 acquisition types"]
+    assert re.fullmatch(r"1/4 scan: describe 1/18, \d+:\d\d left", lines[0])
+    assert any(re.fullmatch(r"3/4 photo: fit 1/\d, \d+:\d\d left", line) for line in lines)
