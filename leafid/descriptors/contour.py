@@ -70,7 +70,7 @@ def normalise_shape(mask: Mask) -> Shape:
     """
     grey = _scale(_drop_dirt(mask))
     side = float(np.sqrt(cv2.sumElems(grey)[0] / 255))
-    contours = _trace_contours(grey)
+    contours = trace_contours(grey)
     lengths = [compute_contour_length(contour) for contour in contours]
     points = [max(8, round(CONTOUR_POINTS * length / lengths[0])) for length in lengths]
     if (total := sum(points)) > MAX_POINTS:
@@ -157,7 +157,7 @@ def _scale(crop: NDArray[np.uint8]) -> NDArray[np.uint8]:
     return cv2.resize(crop, (width, height), interpolation=cv2.INTER_LINEAR)
 
 
-def _trace_contours(grey: NDArray[np.uint8]) -> list[Points]:
+def trace_contours(grey: NDArray[np.uint8]) -> list[Points]:
     """Trace the outer contours of the half-covered level, largest first, with one point a pixel."""
     smooth = cv2.GaussianBlur(grey, (5, 5), 1.0)
     pixel_contours = _find_pixel_contours(smooth >= 128)

@@ -29,7 +29,7 @@ def estimate_upright_angle(segmentation: Segmentation) -> float:
         # A few scattered pixels, all of them between the sampled ones.
         step, moments = 1, cv2.moments(np.ascontiguousarray(segmentation.blade[row0:row1, col0:col1]).view(np.uint8))
     centre = np.array([moments["m10"], moments["m01"]]) / moments["m00"] * step + (col0, row0)
-    foot = _find_petiole_foot(segmentation)
+    foot = find_petiole_foot(segmentation)
     if foot is not None and np.any(foot != centre):
         up = centre - foot
     else:
@@ -106,7 +106,7 @@ def _fit_square(corners: np.ndarray, angle: float, size: int, margin: float) -> 
     return matrix
 
 
-def _find_petiole_foot(segmentation: Segmentation) -> np.ndarray | None:
+def find_petiole_foot(segmentation: Segmentation) -> np.ndarray | None:
     """Find where the petiole meets the blade, (col, row); None without a petiole."""
     row0, row1, col0, col1 = segmentation.box
     blade = segmentation.blade[row0:row1, col0:col1].view(np.uint8)

@@ -1,0 +1,157 @@
+"""Landmarks of a leaf: base and tip of its blade, and the blade turned upright between them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from leafid.descriptors.contour import Points, resample, trace_contours
+from leafid.segmentation.crop import find_petiole_foot
+from leafid.segmentation.result import Segmentation, find_bounding_box
+
+CONTOUR_POINTS = 2048
+LENGTH = 256
+"""Rows between base and tip of the upright blade."""
+_TIP_BEARING = np.radians(40)
+"""Largest angle between the tip and the blade's centroid, as seen from the base."""
+_NOTCH_BEARING = np.radians(4)
+_MAX_LOPSIDEDNESS = 0.3
+_BASE_WIDTH = 1.8
+"""Width of the leaf at its base, in widths of its petiole."""
+_MIN_LENGTH = 8
+"""Smallest distance from base to tip, in pixels."""
+_PAD = 3
+
+
+@dataclass(frozen=True, eq=False)
+class Landmarks:
+    """Base and tip of a blade in a picture: row and column, in pixels.
+
+    Attributes
+    ----------
+    contour
+        Of the largest part of the blade, (`CONTOUR_POINTS`, 2), counter-clockwise at equal arc length.
+    petiole
+        Length of the petiole, in pixels.
+    """
+
+    contour: Points
+    base: Points
+    tip: Points
+    petiole: float
+
+    @property
+    def length(self) -> float:
+        """Distance from base to tip, in pixels."""
+        return float(np.hypot(*(self.tip - self.base)))
+
+    @property
+    def along(self) -> Points:
+        """Unit vector from base to tip."""
+        return (self.tip - self.base) / self.length
+
+    @property
+    def across(self) -> Points:
+        """Unit vector to the right of a leaf with its tip up."""
+        row, col = self.along
+        return np.array([col, -row])
+
+    @cached_property
+    def framed(self) -> Points:
+        """The contour in lengths of the midrib: along (0 at the base, 1 at the tip), and across (right is positive)."""
+        return (self.contour - self.base) @ np.stack([self.along, self.across], axis=1) / self.length
+
+    def turn_upright(self, image: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        """Turn a picture so that the tip points up, `LENGTH` rows above the base, with the same room on all sides.
+
+        Shape (2 `LENGTH`, 2 `LENGTH`, …); the base is in row 3/2 `LENGTH` of the middle column.
+        """
+        scale = self.length / LENGTH
+        along, across = self.along, self.across
+        # From the upright picture's (col, row) to the picture's (col, row); tip up, right is right.
+        origin = self.base + scale * (1.5 * LENGTH * along - LENGTH * across)
+        matrix = np.array(
+            [[scale * across[1], -scale * along[1], origin[1]], [scale * across[0], -scale * along[0], origin[0]]]
+        )
+        flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
+        if scale > 1.5:
+            image = cv2.GaussianBlur(image, (0, 0), 0.4 * scale)
+        return cv2.warpAffine(image, matrix, (2 * LENGTH, 2 * LENGTH), flags=flags)
+
+
+def trace_blade(segmentation: Segmentation) -> Points:
+    """Trace the largest part of the blade: rows and columns in the picture, (`CONTOUR_POINTS`, 2)."""
+    row0, row1, col0, col1 = find_bounding_box(segmentation.blade)
+    crop = segmentation.blade[row0:row1, col0:col1].astype(np.uint8) * np.uint8(255)
+    grey = cv2.copyMakeBorder(crop, _PAD, _PAD, _PAD, _PAD, cv2.BORDER_CONSTANT, value=0)
+    return resample(trace_contours(grey)[0], CONTOUR_POINTS) + (row0 - _PAD, col0 - _PAD)
+
+
+def find_landmarks(segmentation: Segmentation) -> Landmarks | None:
+    """Find base and tip of a blade; None where no petiole tells the one from the other.
+
+    The tip is the point of the outline that is farthest from where the petiole meets the blade, in the direction of the
+    blade's centroid. The base is where the leaf, followed from the petiole towards the tip, becomes wider than the
+    petiole: in a sinus between two lobes of the base, too. The method is leafid's own.
+    """
+    foot = find_petiole_foot(segmentation) if segmentation.blade.any() else None
+    if foot is None:
+        return None
+    contour = trace_blade(segmentation)
+    foot = foot[::-1]
+    moments = cv2.moments(contour[:, ::-1].astype(np.float32))
+    centroid = np.array([moments["m01"], moments["m10"]]) / max(moments["m00"], 1e-9)
+    tip = _find_farthest(contour, foot, centroid, _TIP_BEARING)
+    if _measure_lopsidedness(contour, foot, tip) > _MAX_LOPSIDEDNESS:
+        # The farthest point is the corner of a fan or of a heart, whose tip is the notch between both corners.
+        tip = _find_farthest(contour, foot, centroid, _NOTCH_BEARING)
+    if np.hypot(*(tip - foot)) < _MIN_LENGTH:
+        return None
+    base = _follow_petiole(segmentation, foot, tip)
+    rows, cols = np.nonzero(segmentation.petiole)
+    return Landmarks(contour, base, tip, float(np.hypot(rows - base[0], cols - base[1]).max()))
+
+
+def _find_farthest(contour: Points, foot: Points, centroid: Points, bearing: float) -> Points:
+    """Find the contour point that is farthest from `foot` within an angle of the direction of the centroid."""
+    offsets, towards = contour - foot, centroid - foot
+    distance = np.hypot(*offsets.T)
+    cosine = offsets @ towards / np.maximum(distance * np.hypot(*towards), 1e-9)
+    return contour[int(np.argmax(np.where(cosine > np.cos(bearing), distance, 0)))]
+
+
+def _measure_lopsidedness(contour: Points, base: Points, tip: Points) -> float:
+    """Measure the difference of the areas on the two sides of a line, relative to the whole."""
+    along = (tip - base) / max(float(np.hypot(*(tip - base))), 1e-9)
+    offsets = contour - base
+    across = offsets @ np.array([along[1], -along[0]])
+    flat = np.stack([offsets @ along, np.abs(across)], axis=1)
+    # The area under |across| counts both sides, that under its sign their difference.
+    steps = np.diff(np.concatenate([flat, flat[:1]]), axis=0)[:, 0]
+    return abs(float((flat[:, 1] * steps).sum())) / max(float((np.abs(across * steps)).sum()), 1e-9)
+
+
+def _follow_petiole(segmentation: Segmentation, foot: Points, tip: Points) -> Points:
+    """Follow the petiole from `foot` towards the tip to where the leaf becomes wider than the petiole."""
+    rows, cols = np.nonzero(segmentation.petiole)
+    reach = float(np.hypot(rows - foot[0], cols - foot[1]).max())
+    frame = Landmarks(np.empty((0, 2)), foot, tip, reach)
+    scale = frame.length / LENGTH
+    widest = _BASE_WIDTH * len(rows) / max(reach, 1.0) / scale + 2
+    upright = frame.turn_upright(segmentation.mask.view(np.uint8) * np.uint8(255)) > 127
+    start, col = 3 * LENGTH // 2, float(LENGTH)
+    for row in range(start, start - LENGTH // 2, -1):
+        edges = np.flatnonzero(~upright[row])
+        place = int(np.searchsorted(edges, col))
+        if not 0 < place < len(edges):
+            return foot
+        low, high = edges[place - 1] + 1, edges[place]
+        if high - low > widest:
+            return foot + (start - row) * scale * frame.along + (col - LENGTH) * scale * frame.across
+        if high > low:
+            col = (low + high - 1) / 2
+    return foot

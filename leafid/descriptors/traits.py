@@ -1,0 +1,265 @@
+"""Botanical traits of a leaf on a plain sheet, each with the confidence that it is measured well.
+
+The traits are those of the Manual of Leaf Architecture [1]_, as far as an outline shows them; how they are measured is
+leafid's own.
+
+References
+----------
+.. [1] B. Ellis, D. C. Daly, L. J. Hickey, K. R. Johnson, J. D. Mitchell, P. Wilf, S. L. Wing, "Manual of Leaf
+   Architecture", Cornell University Press, 2009, ISBN 978-0-8014-7518-4.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from leafid.descriptors.contour import Points
+from leafid.descriptors.landmarks import Landmarks, find_landmarks, trace_blade
+from leafid.descriptors.margin import compute_margin_signals
+from leafid.segmentation.result import Segmentation, find_convex_hull
+
+
+class Measure(NamedTuple):
+    """The value of a trait, and the confidence from 0 to 1 that it is measured well."""
+
+    value: float
+    confidence: float
+
+
+TRAIT_NAMES = (
+    "leaflets",
+    "length_width",
+    "widest",
+    "parallel",
+    "lobes",
+    "lobe_depth",
+    "teeth",
+    "tooth_depth",
+    "apex_angle",
+    "apex_bulge",
+    "base_angle",
+    "base_bulge",
+    "base_extension",
+    "apex_extension",
+    "petiole",
+)
+_LEAFLET_DISC = 0.4
+"""Radius of the disc that separates leaflets, in radii of the largest disc that fits into the leaf."""
+_SIMPLE_DISC, _SIMPLE_SOLIDITY = 0.22, 0.65
+"""A leaf of one piece is simple if a disc larger than this (in √area) fits into it, or it is as solid as this."""
+_FEATHERY = 10.0
+"""Length of the outline, in √area, above which the pieces of a leaf may be many leaflets."""
+LOBE_DEPTH = 0.25
+"""Smallest depth of a sinus between lobes, as a share of the distance from the lobe's end to the midvein [1]_."""
+_SHALLOW = 0.5
+"""Depth of the other sinuses of a lobed blade, in `LOBE_DEPTH`."""
+_MIN_LOBE = 0.2
+"""Smallest distance of a lobe's end, relative to the farthest one."""
+_TOOTH_SMOOTHINGS = (0.002, 0.004, 0.008, 0.014)
+"""Standard deviations of the outlines that teeth stand out from, in lengths of the outline; a tooth is 2.5 wide."""
+_OUTER = 0.3
+"""What is farther from the midvein than this, in half widths, belongs to the lobes of a cordate base."""
+_MIN_PEAK = 0.004
+"""Smallest height of a bump of the margin that counts, in widths of the blade; without any, the margin is entire."""
+_MIN_TEETH, _MIN_TOOTH, _MIN_TOOTH_PIXELS = 8, 0.006, 1.0
+"""Smallest number of teeth, and their smallest mean height, in widths of the blade and in pixels; what is between these
+and an entire margin may be the margin's waves or the pixels' grain."""
+_DEEP_TOOTH = 0.02
+"""Mean height, in widths of the blade, above which half as many are teeth."""
+
+
+def measure_traits(segmentation: Segmentation) -> tuple[dict[str, Measure], Landmarks | None]:
+    """Measure the traits of a leaf on a plain sheet, those that can be told; `TRAIT_NAMES` lists them.
+
+    The leaf must not be empty. Also returns the landmarks, if there are any.
+
+    - ``leaflets``: 1 for a simple leaf. The other traits but ``petiole`` are those of a simple leaf's blade.
+    - ``length_width``: length over width of the blade.
+    - ``widest``: position of the greatest width, 0 at the base, 1 at the tip.
+    - ``parallel``: share of the length over which the width is within 2.5 % of the greatest.
+    - ``lobes``: number of lobes, 0 for an unlobed blade; ``lobe_depth``: depth of the sinuses, a share of the distance
+      to the midvein, negative for palmate lobes.
+    - ``teeth``: number of teeth, 0 for an entire margin; ``tooth_depth``: their mean height in percent of the width.
+    - ``apex_angle``, ``base_angle``: degrees, from tip and base to the margin at 75 % and 25 % of the length.
+    - ``apex_bulge``, ``base_bulge``: mean distance of that margin outward from the straight line, in widths there.
+    - ``base_extension``, ``apex_extension``: how far the blade reaches below its base and beyond its tip, in lengths.
+    - ``petiole``: length of the petiole in lengths of the blade.
+    """
+    landmarks = find_landmarks(segmentation)
+    sure = segmentation.confidence
+    leaflets, certainty = count_leaflets(segmentation.blade)
+    traits = {"leaflets": Measure(leaflets, sure * certainty)}
+    if landmarks is not None:
+        traits["petiole"] = Measure(landmarks.petiole / landmarks.length, sure)
+    if leaflets > 1:
+        return _drop_uncertain(traits), landmarks
+    sure *= certainty
+    if landmarks is None:
+        contour = trace_blade(segmentation)
+        short, long = sorted(cv2.minAreaRect(contour[:, ::-1].astype(np.float32))[1])
+        # Without landmarks the direction of the length is a guess, which is good for a long leaf only.
+        ratio = long / max(short, 1e-6)
+        traits["length_width"] = Measure(ratio, sure * float(np.clip(ratio - 1, 0, 1)))
+        traits.update(_measure_teeth(contour, short, sure, np.ones(len(contour), bool)))
+        return _drop_uncertain(traits), None
+    framed = landmarks.framed
+    length, width = np.ptp(framed, axis=0)
+    traits["length_width"] = Measure(length / max(width, 1e-6), sure)
+    lobes, depth = _count_lobes(framed)
+    # Sinuses between palmate lobes that are too shallow for lobes are too deep for teeth, and nothing is said of them.
+    traits["lobes"] = Measure(lobes, sure if lobes or not depth else 0)
+    if lobes:
+        traits["lobe_depth"] = Measure(depth, sure)
+    if depth:
+        return _drop_uncertain(traits), landmarks
+    is_margin = (framed[:, 0] < 0.985) & (np.hypot(*framed.T) > 0.04)
+    traits.update(_measure_teeth(landmarks.contour, width * landmarks.length, sure, is_margin))
+    traits.update({name: Measure(value, sure) for name, value in _measure_profile(framed).items()})
+    return _drop_uncertain(traits), landmarks
+
+
+def _drop_uncertain(traits: Mapping[str, Measure]) -> dict[str, Measure]:
+    return {
+        name: Measure(float(own.value), float(own.confidence)) for name, own in traits.items() if own.confidence > 0
+    }
+
+
+def count_leaflets(blade: NDArray[np.bool_]) -> tuple[int, float]:
+    """Count the leaflets of a blade, 1 for a simple leaf; also give the confidence.
+
+    Leaflets are the pieces that remain where a disc fits; a piece of the size of several, which overlap, counts as
+    many.
+    """
+    leaf = np.pad(blade, 1).view(np.uint8)
+    depth = cv2.distanceTransform(leaf, cv2.DIST_L2, 5)
+    widest = float(depth.max())
+    _, _, stats, _ = cv2.connectedComponentsWithStats((depth > _LEAFLET_DISC * widest).view(np.uint8))
+    areas = np.sort(stats[1:, cv2.CC_STAT_AREA])[::-1]
+    areas = areas[areas > 0.08 * areas[:3].mean()]
+    if len(areas) < 3:
+        side = float(np.sqrt(np.count_nonzero(leaf)))
+        solidity = side**2 / max(cv2.contourArea(find_convex_hull(leaf)), 1.0)
+        curves, _ = cv2.findContours(leaf, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
+        is_feathery = sum(cv2.arcLength(curve, True) for curve in curves) > _FEATHERY * side
+        is_simple = len(areas) == 1 and (widest > _SIMPLE_DISC * side or solidity > _SIMPLE_SOLIDITY)
+        return 1, float(is_simple and not is_feathery)
+    return int(np.maximum(1, np.rint(areas / np.median(areas))).sum()), 1.0
+
+
+def _count_lobes(framed: Points) -> tuple[int, float]:
+    """Count the lobes of a blade in the frame of its midrib; also give the mean depth of the sinuses.
+
+    The depth is relative to the distance from the lobe's end to the midvein, or, with a negative sign, to the base
+    (palmate lobes). A blade without lobes has 0; its depth is 0 if it has no palmate sinuses either.
+    """
+    from scipy.ndimage import gaussian_filter1d
+
+    smooth = gaussian_filter1d(framed, 0.006 * len(framed), axis=0, mode="wrap")
+    # From the base around to the base: the sinus that the petiole lies in divides no lobes.
+    from_base = np.hypot(*smooth.T)
+    start = int(np.argmin(from_base))
+    smooth, from_base = np.roll(smooth, -start, axis=0), np.roll(from_base, -start)
+    palmate = _find_sinuses(from_base)
+    halves = [np.where((side * smooth[:, 1] > 0) & (smooth[:, 0] > 0.03), np.abs(smooth[:, 1]), 0) for side in (1, -1)]
+    pinnate = np.concatenate([_find_sinuses(half) for half in halves])
+    is_palmate = _count_deep(palmate) >= _count_deep(pinnate)
+    depths = palmate if is_palmate else pinnate
+    if _count_deep(depths) >= 2:
+        return len(depths) + 1, float(np.mean(depths)) * (-1 if is_palmate else 1)
+    return 0, -float(np.mean(palmate)) if len(palmate) >= 2 else 0.0
+
+
+def _count_deep(depths: NDArray[np.float64]) -> int:
+    return int(np.count_nonzero(depths >= LOBE_DEPTH))
+
+
+def _find_sinuses(distance: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Find the sinuses between the peaks of a curve: their depths, relative to the lower of the two peaks beside them.
+
+    The curve is the distance of an outline from a base or a midvein.
+    """
+    from scipy.signal import find_peaks
+
+    peaks, _ = find_peaks(np.concatenate([[0], distance, [0]]), height=_MIN_LOBE * distance.max())
+    kept: list[int] = []
+    for peak in (peaks - 1).tolist():
+        # A peak that no sinus divides from the one before it belongs to the same lobe; the higher one stands for both.
+        while kept and _measure_sinus(distance, kept[-1], peak) < _SHALLOW * LOBE_DEPTH:
+            peak = max(peak, kept.pop(), key=lambda index: distance[index])
+        kept.append(peak)
+    return np.array([_measure_sinus(distance, one, other) for one, other in itertools.pairwise(kept)])
+
+
+def _measure_sinus(distance: NDArray[np.float64], one: int, other: int) -> float:
+    low, high = sorted((one, other))
+    return float(1 - distance[low : high + 1].min() / max(min(distance[one], distance[other]), 1e-9))
+
+
+def _measure_teeth(contour: Points, width: float, sure: float, is_margin: NDArray[np.bool_]) -> dict[str, Measure]:
+    """Count the teeth of a margin and measure their height in percent of the blade's width, which is in pixels.
+
+    The points that are not `is_margin`, those around tip and base, are no teeth. Empty where it can't be told whether
+    there are any.
+    """
+    from scipy.ndimage import gaussian_filter1d
+    from scipy.signal import find_peaks
+
+    best = (0.0, 0, 0.0, 0.0)
+    for sigma, signal in zip(_TOOTH_SMOOTHINGS, compute_margin_signals(contour, _TOOTH_SMOOTHINGS), strict=True):
+        signal = gaussian_filter1d(signal.astype(np.float64), 0.25 * sigma * len(signal), mode="wrap")
+        floor = max(_MIN_PEAK * width, 0.3 * float(np.quantile(signal, 0.95) - np.quantile(signal, 0.05)))
+        peaks, found = find_peaks(np.tile(signal, 2), prominence=floor, distance=sigma * len(signal))
+        is_own = (peaks >= len(signal) // 2) & (peaks < len(signal) // 2 + len(signal))
+        is_own &= is_margin[peaks % len(signal)]
+        peaks, heights = peaks[is_own], found["prominences"][is_own]
+        if len(peaks) < _MIN_TEETH // 2:
+            continue
+        spacings = np.diff(peaks)
+        regularity = 1 / (1 + float(np.median(np.abs(spacings - np.median(spacings))) / np.median(spacings)))
+        score = regularity * float(np.median(heights)) / width * np.sqrt(len(peaks))
+        if score > best[0]:
+            best = (score, len(peaks), float(np.median(heights)), regularity)
+    _, number, height, regularity = best
+    if not number:
+        return {"teeth": Measure(0, sure), "tooth_depth": Measure(0, sure)}
+    if height < max(_MIN_TOOTH * width, _MIN_TOOTH_PIXELS) or (number < _MIN_TEETH and height < _DEEP_TOOTH * width):
+        return {}
+    return {"teeth": Measure(number, sure * regularity), "tooth_depth": Measure(100 * height / width, sure)}
+
+
+def _measure_profile(framed: Points) -> dict[str, float]:
+    """Measure the blade's width along the midrib, and the form of its two ends."""
+    step = 1 / 128
+    levels = np.arange(round(float(framed[:, 0].min()) / step), round(float(framed[:, 0].max()) / step) + 1)
+    bins = np.rint(framed[:, 0] / step).astype(int) - levels[0]
+    sides = []
+    for side in (1, -1):
+        reach = np.full(len(levels), -np.inf)
+        np.maximum.at(reach, np.clip(bins, 0, len(levels) - 1), side * framed[:, 1])
+        known = np.isfinite(reach)
+        sides.append(np.interp(levels, levels[known], reach[known]))
+    half = np.array(sides)
+    width = half.sum(axis=0)
+    along = levels * step
+    is_wide = width >= 0.975 * width.max()
+    is_outer = np.abs(framed[:, 1]) > _OUTER * np.abs(framed[:, 1]).max()
+    traits = {
+        "widest": float(along[width >= 0.95 * width.max()].mean()),
+        "parallel": float(np.count_nonzero(is_wide) * step),
+        "base_extension": max(0.0, -float(framed[is_outer, 0].min())),
+        "apex_extension": max(0.0, float(framed[:, 0].max()) - 1),
+    }
+    for name, near, far in (("apex", 1.0, 0.75), ("base", 0.0, 0.25)):
+        end = np.maximum([np.interp(far, along, own) for own in half], 1e-6)
+        traits[f"{name}_angle"] = float(np.degrees(np.arctan(end / 0.25).sum()))
+        at = np.linspace(near, far, 16)[1:-1]
+        chord = end[:, None] * np.abs(at - near) / 0.25
+        bulge = np.array([np.interp(at, along, own) for own in half]) - chord
+        traits[f"{name}_bulge"] = float((bulge.mean(axis=1) / end).mean())
+    return traits
