@@ -96,6 +96,13 @@ def read_image_size(file: str | os.PathLike[str]) -> tuple[int, int]:
     return read_header(file, read_picture_bytes(file)).oriented_size
 
 
+def encode_jpeg(image: np.ndarray, quality: int = 80) -> bytes:
+    """Encode a BGR picture as JPEG; equal pictures give equal bytes."""
+    import cv2
+
+    return cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, quality])[1].tobytes()
+
+
 def _choose_opencv_flag(kind: str, longest: int, max_side: int | None) -> int:
     """Choose the lowest resolution of decoding that has at least the wanted size."""
     import cv2

@@ -57,7 +57,7 @@ def held_out_scores(answers: Sequence[HeldOutAnswers]) -> dict[str, float]:
     counts = {"pictures": len(pictures), "unseen": sum(len(own.pictures) for own in answers) - len(pictures)}
     if not pictures:
         return dict(counts)
-    rank = np.concatenate([_rank_labels(own) for own in known])
+    rank = np.concatenate([rank_labels(own) for own in known])
     authors = [picture.author or "" for picture in pictures]
     plants = [picture.group for picture in pictures]
     is_first = top_k_scores(rank)
@@ -70,7 +70,7 @@ def held_out_scores(answers: Sequence[HeldOutAnswers]) -> dict[str, float]:
     }
 
 
-def _rank_labels(answers: HeldOutAnswers) -> np.ndarray:
+def rank_labels(answers: HeldOutAnswers) -> np.ndarray:
     """Rank each picture's label among all species, from 1; equally likely species rank in the order of the columns."""
     order = np.argsort(-answers.probabilities, axis=1, kind="stable")
     return (order == answers.labels[:, None]).argmax(axis=1) + 1

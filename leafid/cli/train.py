@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from dataclasses import replace
 
 from leafid.cli.computing import add_cache, on_workers, open_loader
 from leafid.cli.training_input import SCORE_TITLES, add_training_options, load_recipes, read_training_pictures
@@ -33,6 +34,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--output", required=True, metavar="MODEL", type=binary_output_path, help="the model file to write"
     )
     add_training_options(parser)
+    parser.add_argument(
+        "--no-thumbnails",
+        action="store_true",
+        help="keep no pictures in the model; by default it has up to three small ones of each species and type, with "
+        "their authors, for 'leafid explain' and the field guide of 'leafid info'",
+    )
+    parser.add_argument(
+        "--licence", metavar="WORDS", help="licence of the pictures whose metadata name none, for these small pictures"
+    )
     add_layout(parser)
     add_cache(parser)
     add_seed(parser)
@@ -51,9 +61,11 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
 
     pictures, is_incomplete = read_training_pictures(arguments)
     _check_parts(arguments.collection, pictures)
+    if arguments.licence:
+        pictures = [replace(p, licence=p.licence or arguments.licence) for p in pictures]
     recipes = load_recipes(arguments, pictures)
     with on_workers(arguments, [arguments.collection]), open_loader(arguments, environment) as loader:
-        model = train(pictures, recipes, loader, arguments.seed)
+        model = train(pictures, recipes, loader, arguments.seed, thumbnails=not arguments.no_thumbnails)
     write_model(model, arguments.output)
     # Fewer than were read if the recipes use pictures of some types only.
     n_used = sum(info.n_pictures for info in model.species.values())

@@ -89,6 +89,8 @@ class Picture:
     plant: str | None = None
     author: str | None = None
     organization: str | None = None
+    #: Of the picture, as in its metadata.
+    licence: str | None = None
     #: ISO 8601, as precise as the source: ``2010-07-06``, ``2010-07``, ``2010``.
     date: str | None = None
     place: Place | None = None

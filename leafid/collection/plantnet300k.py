@@ -127,7 +127,7 @@ def _make_picture(file: Path, part: str | None, taxon: Taxon, entry: object, pro
             content = names.parse_content(organ)
         except LeafidError as error:
             problems.append(f"{file}: organ: {error}; the field is ignored")
-    observation, author = fields.get("obs_id"), fields.get("author")
+    observation, author, licence = (fields.get(key) for key in ("obs_id", "author", "license"))
     return Picture(
         file,
         type=AcquisitionType.PHOTO,
@@ -135,5 +135,6 @@ def _make_picture(file: Path, part: str | None, taxon: Taxon, entry: object, pro
         taxon=taxon,
         plant=str(observation) if observation is not None else None,
         author=str(author) if author is not None else None,
+        licence=str(licence) if licence is not None else None,
         part=part,
     )

@@ -88,7 +88,8 @@ def trace_blade(segmentation: Segmentation) -> Points:
     row0, row1, col0, col1 = find_bounding_box(segmentation.blade)
     crop = segmentation.blade[row0:row1, col0:col1].astype(np.uint8) * np.uint8(255)
     grey = cv2.copyMakeBorder(crop, _PAD, _PAD, _PAD, _PAD, cv2.BORDER_CONSTANT, value=0)
-    return resample(trace_contours(grey)[0], CONTOUR_POINTS) + (row0 - _PAD, col0 - _PAD)
+    corner = np.array([row0, col0]) - _PAD
+    return resample(trace_contours(grey)[0], CONTOUR_POINTS) + corner
 
 
 def find_landmarks(segmentation: Segmentation) -> Landmarks | None:

@@ -82,6 +82,23 @@ class ModelArchive:
             raise self._damage(f"array {name}: expected shape {shape}, found {array.shape}")
         return array
 
+    def read_bytes(self, name: str, size: int) -> bytes:
+        """Read a member of `size` bytes.
+
+        Raises
+        ------
+        LeafidError
+            When it is missing, damaged, or of another size.
+        """
+        try:
+            if (found := self._archive.getinfo(name).file_size) == size:
+                return self._read_member(name)
+        except KeyError:
+            raise self._damage(f"{name} is missing") from None
+        except (*_DAMAGE_ERRORS, zipfile.BadZipFile) as error:
+            raise self._damage(f"{name}: {error}") from error
+        raise self._damage(f"{name}: expected {size} bytes, found {found}")
+
     def _read_member(self, name: str) -> bytes:
         """Read a member, decompressing no more than it claims to hold: by default the whole of it is decompressed."""
         entry = self._archive.getinfo(name)
@@ -119,13 +136,23 @@ def open_archive(path: str | os.PathLike[str]) -> Iterator[ModelArchive]:
         raise LeafidError(f"{path}: the model is damaged: {type(error).__name__}: {error}") from error
 
 
-def write_archive(path: str | os.PathLike[str], manifest: dict[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
-    """Write a model file; equal content gives equal bytes."""
+def write_archive(
+    path: str | os.PathLike[str],
+    manifest: dict[str, Any],
+    arrays: Mapping[str, np.ndarray],
+    blobs: Mapping[str, bytes],
+) -> None:
+    """Write a model file; equal content gives equal bytes.
+
+    `blobs` are members that don't shrink when they are compressed.
+    """
     with open_output(path, "wb") as stream, zipfile.ZipFile(stream, "w") as archive:
         archive.writestr(_make_member(MANIFEST), json.dumps(manifest, indent=1, ensure_ascii=False).encode())
         for name, array in arrays.items():
             with archive.open(_make_member(f"{name}.npy"), "w") as target:
                 npy.write_array(target, np.asarray(array, order="C"), allow_pickle=False)
+        for name, content in blobs.items():
+            archive.writestr(_make_member(name), content, zipfile.ZIP_STORED)
 
 
 def _make_member(name: str) -> zipfile.ZipInfo:

@@ -17,6 +17,7 @@ from leafid.classifiers.type_recogniser import TypeRecogniser
 from leafid.collection.picture import AcquisitionType, Picture, Taxon
 from leafid.errors import LeafidError
 from leafid.identification.identifier import Identifier
+from leafid.identification.records import SpeciesRecord
 from leafid.identification.type_recognition import TypeRecognition
 
 if TYPE_CHECKING:
@@ -55,6 +56,8 @@ class Model:
     contexts: dict[AcquisitionType, Context] = field(default_factory=dict)
     #: Share of held-out pictures whose type the recogniser told correctly; None where this could not be measured.
     type_recognition: float | None = None
+    #: By species; empty in files of older programs.
+    records: dict[str, SpeciesRecord] = field(default_factory=dict)
 
     def identify(
         self,

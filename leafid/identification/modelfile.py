@@ -24,6 +24,7 @@ from leafid.features.extractor import FeatureExtractor
 from leafid.identification.archive import ModelArchive, open_archive, write_archive
 from leafid.identification.identifier import Identifier
 from leafid.identification.model import Model, SpeciesInfo
+from leafid.identification.records import count_thumbnail_bytes, dump_records, parse_records
 from leafid.identification.type_recognition import TypeRecognition
 from leafid.recipes.reader import parse_recipe
 from leafid.recipes.recipe import LocalPatches, Recipe
@@ -31,6 +32,7 @@ from leafid.recipes.recipe import LocalPatches, Recipe
 FORMAT = "leafid-model"
 FORMAT_VERSION = 3
 Arrays = dict[str, np.ndarray]
+_THUMBNAILS = "thumbnails"
 
 # Arrays of encoders that are divided by, or whose logarithm is taken.
 _POSITIVE_STATE = {"weights", "variances"}
@@ -74,7 +76,10 @@ def write_model(model: Model, path: str | os.PathLike[str]) -> None:
         manifest["type_recogniser"] = {"types": types, "accuracy": model.type_recognition}
         arrays["type_recogniser/coefficients"] = model.recogniser.scorer.coefficients
         arrays["type_recogniser/intercepts"] = model.recogniser.scorer.intercepts
-    write_archive(path, manifest, arrays)
+    blobs = {}
+    if model.records:
+        manifest["records"], blobs[_THUMBNAILS] = dump_records(model.records)
+    write_archive(path, manifest, arrays, blobs)
 
 
 def read_model(path: str | os.PathLike[str]) -> Model:
@@ -89,6 +94,9 @@ def read_model(path: str | os.PathLike[str]) -> Model:
             str(manifest["training_fingerprint"]),
             type_recognition=None if accuracy is None else float(accuracy),
         )
+        if "records" in manifest:
+            size = count_thumbnail_bytes(manifest["records"])
+            model.records.update(parse_records(manifest["records"], archive.read_bytes(_THUMBNAILS, size)))
         for word, entry in manifest["identifiers"].items():
             type_ = AcquisitionType(word)
             recipe = parse_recipe(entry["recipe"], type_, str(path))

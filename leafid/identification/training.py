@@ -18,6 +18,7 @@ from leafid.features.loader import FeatureLoader
 from leafid.features.sampling import sample_by_plant
 from leafid.identification.fitting import FittedIdentifier, fit_identifiers
 from leafid.identification.model import Model, collect_species_info
+from leafid.identification.recording import make_records
 from leafid.parallel import get_blas_controller
 from leafid.recipes.recipe import Recipe, group_by_training
 
@@ -29,16 +30,28 @@ _log = logging.getLogger(__name__)
 
 
 def train(
-    pictures: Sequence[Picture], recipes: Mapping[AcquisitionType, Recipe], loader: FeatureLoader, seed: int = 0
+    pictures: Sequence[Picture],
+    recipes: Mapping[AcquisitionType, Recipe],
+    loader: FeatureLoader,
+    seed: int = 0,
+    *,
+    thumbnails: bool = True,
 ) -> Model:
-    """Train a model on labelled pictures, each of a known acquisition type: an identifier for each of the recipes."""
+    """Train a model on labelled pictures, each of a known acquisition type: an identifier for each of the recipes.
+
+    With `thumbnails`, the model keeps small pictures of each species.
+    """
     # Sums round differently with another number of threads: the model must not depend on it.
     with get_blas_controller().limit(limits=1):
-        return _train(pictures, recipes, loader, seed)
+        return _train(pictures, recipes, loader, seed, thumbnails)
 
 
 def _train(
-    pictures: Sequence[Picture], recipes: Mapping[AcquisitionType, Recipe], loader: FeatureLoader, seed: int
+    pictures: Sequence[Picture],
+    recipes: Mapping[AcquisitionType, Recipe],
+    loader: FeatureLoader,
+    seed: int,
+    thumbnails: bool,
 ) -> Model:
     fitted: dict[AcquisitionType, FittedIdentifier] = {}
     groups = group_by_training(recipes)
@@ -68,6 +81,7 @@ def _train(
         thresholds={type_: found for type_, found in thresholds.items() if found is not None},
         contexts={type_: fit_context(answers, readable, seed) for type_, answers in held_out.items()},
         type_recognition=recognition,
+        records=make_records(readable, held_out, loader, thumbnails=thumbnails),
     )
 
 

@@ -13,10 +13,6 @@ import leafid
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-    from leafid.segmentation.result import Image
-
-JPEG_QUALITY = 80
-
 
 def render_page(template: str, **values: Any) -> str:
     """Render a template of `leafid/report/templates` with these values, as HTML."""
@@ -51,11 +47,3 @@ def format_trait(value: float, unit: str) -> str:
     """Format a trait's value with its unit: two significant digits, but whole degrees and percentages."""
     number = f"{value:.0f}" if unit or abs(value) >= 10 else f"{value:.2g}"
     return f"{number}°" if unit == "°" else f"{number} {unit}".rstrip()
-
-
-def encode_jpeg(image: Image, quality: int = JPEG_QUALITY) -> bytes:
-    """Encode a BGR picture as JPEG; equal pictures give equal bytes."""
-    import cv2
-
-    _, encoded = cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, quality])
-    return encoded.tobytes()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 from pathlib import Path
 
-from leafid.images import ImageError, read_image
+from leafid.images import ImageError, encode_jpeg, read_image
 
 #: Longest side of a thumbnail, in pixels.
 SIDE = 168
@@ -13,11 +13,8 @@ SIDE = 168
 
 def make_thumbnail(file: Path) -> str | None:
     """Make a data URL of a small version of a picture; None where the picture can't be read."""
-    import cv2
-
     try:
         image = read_image(file, SIDE)
     except ImageError:
         return None
-    _, encoded = cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, 80])
-    return f"data:image/jpeg;base64,{base64.b64encode(encoded.tobytes()).decode()}"
+    return f"data:image/jpeg;base64,{base64.b64encode(encode_jpeg(image)).decode()}"

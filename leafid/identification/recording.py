@@ -1,0 +1,201 @@
+"""Makes a model's records of its species: counts and held-out answers, traits, and the most typical pictures."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from leafid.classifiers.held_out import HeldOutAnswers, rank_labels
+from leafid.collection.picture import AcquisitionType, Picture
+from leafid.descriptors.traits import TRAIT_NAMES, measure_traits
+from leafid.errors import LeafidError
+from leafid.features.loader import FeatureLoader
+from leafid.identification.records import (
+    MAX_THUMBNAIL_BYTES,
+    THUMBNAIL_SIDE,
+    HeldOutRecord,
+    SpeciesRecord,
+    Thumbnail,
+    TraitRange,
+    TypeRecord,
+)
+from leafid.image_header import MIN_SIDE
+from leafid.images import encode_jpeg, read_image
+from leafid.parallel import ordered_map
+from leafid.recipes.recipe import LONGEST_SIDE
+from leafid.segmentation.result import shrink
+from leafid.segmentation.segment import segment
+
+#: Maximum number of pictures of a species and type that its traits are measured in, and that are kept as thumbnails.
+TRAIT_PICTURES = 16
+THUMBNAILS = 3
+#: Smallest confidence of a trait that is used.
+MIN_CONFIDENCE = 0.5
+_TAKEN_FOR = 3
+_JPEG_QUALITY = 75
+
+
+@dataclass
+class _Look:
+    """What is taken from a training picture."""
+
+    traits: dict[str, float] = field(default_factory=dict)
+    thumbnail: bytes | None = None
+
+
+def make_records(
+    pictures: Sequence[Picture],
+    held_out: Mapping[AcquisitionType, HeldOutAnswers],
+    loader: FeatureLoader,
+    *,
+    thumbnails: bool = True,
+) -> dict[str, SpeciesRecord]:
+    """Make the record of each species, by its name in alphabetical order.
+
+    Parameters
+    ----------
+    pictures : sequence of Picture
+        The readable training pictures.
+    held_out : mapping of AcquisitionType to HeldOutAnswers
+    loader : FeatureLoader
+        Gives the number of workers and the progress.
+    thumbnails : bool, default True
+        Keep the most typical pictures: of each species and type, those of different plants that are identified best.
+    """
+    certainty = _measure_certainty(held_out.values())
+    groups: dict[str, dict[AcquisitionType, list[Picture]]] = {}
+    for picture in pictures:
+        if picture.species is not None and picture.type is not None:
+            groups.setdefault(picture.species, {}).setdefault(picture.type, []).append(picture)
+    typical = {
+        (name, type_): _choose_typical(own, certainty) if thumbnails else []
+        for name, types in groups.items()
+        for type_, own in types.items()
+    }
+    looked_at = {picture.file: picture for own in typical.values() for picture in own}
+    for types in groups.values():
+        for type_, own in types.items():
+            if type_ is not AcquisitionType.PHOTO:
+                looked_at.update((picture.file, picture) for picture in _sample_plants(own))
+    shown = {picture.file for own in typical.values() for picture in own}
+    results = ordered_map(partial(_look_guarded, shown=frozenset(shown)), looked_at.values(), loader.jobs)
+    looks = dict(zip(looked_at, loader.progress(results, len(looked_at), "look"), strict=True))
+    answers = _record_answers(held_out)
+    return {
+        name: SpeciesRecord(
+            {
+                type_: TypeRecord(len(own), len({picture.group for picture in own}), answers.get((name, type_)))
+                for type_, own in sorted(groups[name].items())
+            },
+            _summarise_traits([picture for own in groups[name].values() for picture in own], looks),
+            [
+                thumbnail
+                for type_ in sorted(groups[name])
+                for picture in typical[name, type_]
+                if (thumbnail := _make_thumbnail(picture, looks[picture.file]))
+            ],
+        )
+        for name in sorted(groups)
+    }
+
+
+def measure_confident_traits(image: np.ndarray, acquisition_type: AcquisitionType) -> dict[str, float]:
+    """Measure the traits of a picture that are measured well enough; none of a photo."""
+    if acquisition_type is AcquisitionType.PHOTO:
+        return {}
+    segmentation = segment(image, acquisition_type)
+    if not segmentation.blade.any():
+        return {}
+    traits, _ = measure_traits(segmentation)
+    return {name: own.value for name, own in traits.items() if own.confidence >= MIN_CONFIDENCE}
+
+
+def _measure_certainty(held_out: Iterable[HeldOutAnswers]) -> dict[Path, float]:
+    """Give the held-out probability of each picture's own species, rounded, by file."""
+    certainty = {}
+    for answers in held_out:
+        known = answers.select_known()
+        own = known.probabilities[np.arange(len(known.pictures)), known.labels]
+        certainty.update((p.file, round(float(value), 6)) for p, value in zip(known.pictures, own, strict=True))
+    return certainty
+
+
+def _choose_typical(pictures: Sequence[Picture], certainty: Mapping[Path, float]) -> list[Picture]:
+    """Choose the pictures that are identified with the highest probability, each of another plant."""
+    best: dict[str, Picture] = {}
+    for picture in sorted(pictures, key=lambda p: (-certainty.get(p.file, 0), str(p.file))):
+        best.setdefault(picture.group, picture)
+    return list(best.values())[:THUMBNAILS]
+
+
+def _sample_plants(pictures: Sequence[Picture]) -> list[Picture]:
+    """Choose at most `TRAIT_PICTURES` pictures, in rounds that take one of each plant."""
+    turns: Counter[str] = Counter()
+    keyed = []
+    for position, picture in enumerate(pictures):
+        keyed.append((turns[picture.group], position))
+        turns[picture.group] += 1
+    return [pictures[position] for _, position in sorted(keyed)[:TRAIT_PICTURES]]
+
+
+def _look_guarded(picture: Picture, shown: frozenset[Path]) -> _Look:
+    """Take traits and thumbnail of a picture; nothing where it can't be read any more."""
+    try:
+        image = read_image(picture.file, LONGEST_SIDE)
+    except LeafidError:
+        return _Look()
+    assert picture.type is not None
+    look = _Look(measure_confident_traits(image, picture.type))
+    small = shrink(image, THUMBNAIL_SIDE)
+    if picture.file in shown and min(small.shape[:2]) >= MIN_SIDE:
+        look.thumbnail = encode_jpeg(small, _JPEG_QUALITY)
+    return look
+
+
+def _summarise_traits(pictures: Sequence[Picture], looks: Mapping[Path, _Look]) -> dict[str, TraitRange]:
+    """Compute the quantiles of each trait, each plant with the same weight."""
+    found = {}
+    for name in TRAIT_NAMES:
+        own = [
+            (p.group, looks[p.file].traits[name]) for p in pictures if p.file in looks and name in looks[p.file].traits
+        ]
+        if not own:
+            continue
+        counts = Counter(plant for plant, _ in own)
+        weights = [1 / counts[plant] for plant, _ in own]
+        values = [value for _, value in own]
+        quantiles = np.quantile(values, (0.1, 0.5, 0.9), weights=weights, method="inverted_cdf")
+        found[name] = TraitRange(*(float(f"{value:.4g}") for value in quantiles), len(own))
+    return found
+
+
+def _make_thumbnail(picture: Picture, look: _Look) -> Thumbnail | None:
+    if look.thumbnail is None or len(look.thumbnail) > MAX_THUMBNAIL_BYTES or picture.type is None:
+        return None
+    traits = {name: float(f"{value:.4g}") for name, value in look.traits.items()}
+    words = [(word or "")[:200] for word in (picture.name, picture.author, picture.licence)]
+    return Thumbnail(look.thumbnail, picture.type, *words, traits)
+
+
+def _record_answers(
+    held_out: Mapping[AcquisitionType, HeldOutAnswers],
+) -> dict[tuple[str, AcquisitionType], HeldOutRecord]:
+    """Count the held-out answers of each species and type."""
+    records = {}
+    for type_, answers in held_out.items():
+        known = answers.select_known()
+        rank = rank_labels(known)
+        first = np.array(known.species)[known.probabilities.argmax(axis=1)] if len(rank) else np.array([], str)
+        names = np.array([picture.species for picture in known.pictures])
+        for name in np.unique(names).tolist():
+            own = names == name
+            wrong = Counter(first[own & (rank != 1)].tolist())
+            taken_for = dict(sorted(wrong.items(), key=lambda item: (-item[1], item[0]))[:_TAKEN_FOR])
+            numbers = (int(own.sum()), int((rank[own] == 1).sum()), int((rank[own] <= 5).sum()))
+            records[name, type_] = HeldOutRecord(*numbers, taken_for)
+    return records

@@ -1,0 +1,157 @@
+"""What a model keeps of each species beside its classifiers: counts, held-out answers, traits, and thumbnails."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from leafid.collection.picture import AcquisitionType
+from leafid.descriptors.traits import TRAIT_NAMES
+from leafid.image_header import read_header
+
+#: Longest side of a thumbnail in pixels, its maximum size in bytes, and that of all thumbnails of a model.
+THUMBNAIL_SIDE = 160
+MAX_THUMBNAIL_BYTES = 2**15
+MAX_TOTAL_BYTES = 2**28
+_MAX_WORDS = 300
+
+
+@dataclass(frozen=True)
+class HeldOutRecord:
+    """How pictures of a species were answered by classifiers that were not trained on their plants."""
+
+    n_pictures: int
+    #: Pictures with the species first, and among the first five.
+    n_first: int
+    n_five: int
+    #: The species that were answered instead, most frequent first, with the number of pictures.
+    taken_for: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class TypeRecord:
+    """The training pictures of a species and type; `held_out` is None where no other plant of the species is known."""
+
+    n_pictures: int
+    n_plants: int
+    held_out: HeldOutRecord | None = None
+
+
+@dataclass(frozen=True)
+class TraitRange:
+    """A trait in the training pictures of a species: 10 %, 50 % and 90 % quantile; each plant counts once."""
+
+    low: float
+    median: float
+    high: float
+    n_pictures: int
+
+
+@dataclass(frozen=True)
+class Thumbnail:
+    """A small training picture, with its attribution and its traits."""
+
+    #: JPEG, at most `THUMBNAIL_SIDE` pixels a side.
+    image: bytes = field(repr=False)
+    type: AcquisitionType
+    name: str
+    author: str = ""
+    licence: str = ""
+    traits: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class SpeciesRecord:
+    """All of this for a species."""
+
+    types: Mapping[AcquisitionType, TypeRecord] = field(default_factory=dict)
+    traits: Mapping[str, TraitRange] = field(default_factory=dict)
+    thumbnails: Sequence[Thumbnail] = ()
+
+
+def dump_records(records: Mapping[str, SpeciesRecord]) -> tuple[dict[str, Any], bytes]:
+    """Turn records into JSON values and the bytes of all thumbnails, one after the other."""
+    images = [thumbnail.image for record in records.values() for thumbnail in record.thumbnails]
+    return {name: _dump_record(record) for name, record in records.items()}, b"".join(images)
+
+
+def _dump_record(record: SpeciesRecord) -> dict[str, Any]:
+    return {
+        "types": {str(type_): asdict(own) for type_, own in record.types.items()},
+        "traits": {name: asdict(own) for name, own in record.traits.items()},
+        "thumbnails": [
+            {
+                "bytes": len(own.image),
+                "type": str(own.type),
+                "name": own.name,
+                "author": own.author,
+                "licence": own.licence,
+                "traits": dict(own.traits),
+            }
+            for own in record.thumbnails
+        ],
+    }
+
+
+def count_thumbnail_bytes(entries: Mapping[str, Any]) -> int:
+    """Count the bytes of all thumbnails in the JSON values of records."""
+    sizes = [int(own["bytes"]) for entry in entries.values() for own in entry["thumbnails"]]
+    if any(not 0 < size <= MAX_THUMBNAIL_BYTES for size in sizes) or sum(sizes) > MAX_TOTAL_BYTES:
+        raise ValueError(f"expected thumbnails of at most {MAX_THUMBNAIL_BYTES} bytes, found {max(sizes)} bytes")
+    return sum(sizes)
+
+
+def parse_records(entries: Mapping[str, Any], images: bytes) -> dict[str, SpeciesRecord]:
+    """Parse what `dump_records` made; raise `ValueError`, `TypeError` or `KeyError` for anything else."""
+    records, start = {}, 0
+    for name, entry in entries.items():
+        thumbnails = []
+        for own in entry["thumbnails"]:
+            end = start + int(own["bytes"])
+            thumbnails.append(_parse_thumbnail(own, images[start:end], name))
+            start = end
+        traits = {
+            trait: TraitRange(*(_parse_number(own[key]) for key in ("low", "median", "high")), int(own["n_pictures"]))
+            for trait, own in entry["traits"].items()
+            if trait in TRAIT_NAMES
+        }
+        types = {AcquisitionType(type_): _parse_type_record(own) for type_, own in entry["types"].items()}
+        records[_parse_words(name)] = SpeciesRecord(types, traits, tuple(thumbnails))
+    return records
+
+
+def _parse_type_record(entry: Mapping[str, Any]) -> TypeRecord:
+    held_out = entry["held_out"]
+    if held_out is not None:
+        taken_for = {_parse_words(name): int(number) for name, number in held_out["taken_for"].items()}
+        held_out = HeldOutRecord(*(int(held_out[key]) for key in ("n_pictures", "n_first", "n_five")), taken_for)
+        if not 0 <= held_out.n_first <= held_out.n_five <= held_out.n_pictures or not held_out.n_pictures:
+            raise ValueError(f"expected numbers of held-out pictures, found {entry['held_out']!r}")
+    return TypeRecord(int(entry["n_pictures"]), int(entry["n_plants"]), held_out)
+
+
+def _parse_thumbnail(entry: Mapping[str, Any], image: bytes, species: str) -> Thumbnail:
+    header = read_header(f"thumbnail of {species}", image)
+    if header.kind != "JPEG" or max(header.rows, header.cols) > THUMBNAIL_SIDE:
+        raise ValueError(
+            f"thumbnail of {species}: expected a JPEG of at most {THUMBNAIL_SIDE} pixels a side, "
+            f"found {header.kind}, {header.cols} × {header.rows}"
+        )
+    words = [_parse_words(entry[key]) for key in ("name", "author", "licence")]
+    traits = {name: _parse_number(value) for name, value in entry["traits"].items() if name in TRAIT_NAMES}
+    return Thumbnail(image, AcquisitionType(entry["type"]), *words, traits)
+
+
+def _parse_words(words: object) -> str:
+    if not isinstance(words, str) or len(words) > _MAX_WORDS:
+        raise ValueError(f"expected a few words, found {words!r:.100}")
+    return words
+
+
+def _parse_number(value: object) -> float:
+    number = float(value)  # type: ignore[arg-type]
+    if not math.isfinite(number):
+        raise ValueError(f"expected a finite number, found {value!r}")
+    return number
