@@ -21,6 +21,7 @@ from leafid.errors import LeafidError, ProblemsError, UsageError, to_one_line
 GROUPS = {
     "identify": {
         "predict": "name the species of pictures",
+        "explain": "explain the answer to a picture: its traits, and what speaks for the species",
         "serve": "name the species of pictures on a web page, with a JSON API",
         "segment": "cut leaves out of pictures",
         "describe": "measure leaves: write their descriptors as a table",

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from leafid.identification.records import Thumbnail, TraitRange
+
+#: Column and row in `Explanation.image`, in pixels.
 Point = tuple[float, float]
-"""Column and row in `Explanation.image`, in pixels."""
+Polygon = tuple[Point, ...]
 
 
 @dataclass(frozen=True)
@@ -14,7 +17,7 @@ class Trait:
 
     #: A key of `leafid.explanation.words.TRAITS`.
     name: str
-    #: Botanical words with the number: "apex acuminate, 62°".
+    #: Botanical words with the number: "apex acute, acuminate, 62°".
     words: str
     value: float
     #: "" for counts and ratios.
@@ -33,56 +36,35 @@ class Opinion:
     description: str
     #: Its share of the answer, 0 to 1: weight times trust times the spread of its scores. All shares sum to 1.
     share: float
-    #: Tuple of (str, float): its first three species with the probabilities that it gives by itself.
+    #: Its first three species with the probabilities that it gives by itself.
     ranking: tuple[tuple[str, float], ...]
-
-
-@dataclass(frozen=True)
-class Range:
-    """A trait in the training pictures of a species: 10 %, 50 % and 90 % quantile, and the number of pictures."""
-
-    low: float
-    median: float
-    high: float
-    n_pictures: int
 
 
 @dataclass(frozen=True)
 class Difference:
     """A trait in which the first two species of an answer differ."""
 
-    #: A key of `leafid.explanation.words.TRAITS`.
+    #: A key of `leafid.explanation.words.TRAITS`, with its title and unit there.
     name: str
     title: str
     unit: str
     #: Of the picture.
     value: float
-    first: Range
-    second: Range
+    first: TraitRange
+    second: TraitRange
     #: The species that the value speaks for; "" for neither.
     favours: str
 
 
 @dataclass(frozen=True)
-class ShownThumbnail:
-    """A training picture in the model: `image` is a JPEG."""
-
-    image: bytes
-    name: str
-    type: str
-    author: str
-    licence: str
-
-
-@dataclass(frozen=True)
 class ShownSpecies:
-    """A species of the ranking, with its most similar training pictures in the model first."""
+    """A species of the ranking, with its training pictures in the model, the most similar first."""
 
     name: str
     vernacular: str
     family: str
     probability: float
-    thumbnails: tuple[ShownThumbnail, ...]
+    thumbnails: tuple[Thumbnail, ...]
 
 
 @dataclass(frozen=True)
@@ -91,15 +73,16 @@ class Explanation:
 
     #: The file's name.
     picture: str
+    #: The acquisition type.
     type: str
     #: The picture as JPEG, `width` × `height` pixels.
-    image: bytes
+    image: bytes = field(repr=False)
     width: int
     height: int
-    #: `outlines`, `petioles`: closed polygons around the parts of the blade, and around the petiole.
-    outlines: tuple[tuple[Point, ...], ...]
-    petioles: tuple[tuple[Point, ...], ...]
-    #: `tip`, `base`: none where they can't be told.
+    #: Around the parts of the blade, and around the petiole.
+    outlines: tuple[Polygon, ...]
+    petioles: tuple[Polygon, ...]
+    #: None where they can't be told.
     tip: Point | None
     base: Point | None
     #: One or two sentences.

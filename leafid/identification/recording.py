@@ -117,7 +117,7 @@ def measure_confident_traits(image: np.ndarray, acquisition_type: AcquisitionTyp
 
 def _measure_certainty(held_out: Iterable[HeldOutAnswers]) -> dict[Path, float]:
     """Give the held-out probability of each picture's own species, rounded, by file."""
-    certainty = {}
+    certainty: dict[Path, float] = {}
     for answers in held_out:
         known = answers.select_known()
         own = known.probabilities[np.arange(len(known.pictures)), known.labels]
@@ -161,25 +161,27 @@ def _summarise_traits(pictures: Sequence[Picture], looks: Mapping[Path, _Look]) 
     """Compute the quantiles of each trait, each plant with the same weight."""
     found = {}
     for name in TRAIT_NAMES:
-        own = [
-            (p.group, looks[p.file].traits[name]) for p in pictures if p.file in looks and name in looks[p.file].traits
-        ]
+        own = [p for p in pictures if p.file in looks and name in looks[p.file].traits]
         if not own:
             continue
-        counts = Counter(plant for plant, _ in own)
-        weights = [1 / counts[plant] for plant, _ in own]
-        values = [value for _, value in own]
-        quantiles = np.quantile(values, (0.1, 0.5, 0.9), weights=weights, method="inverted_cdf")
-        found[name] = TraitRange(*(float(f"{value:.4g}") for value in quantiles), len(own))
+        counts = Counter(picture.group for picture in own)
+        weights = [1 / counts[picture.group] for picture in own]
+        values = [looks[picture.file].traits[name] for picture in own]
+        low, median, high = np.quantile(values, (0.1, 0.5, 0.9), weights=weights, method="inverted_cdf")
+        found[name] = TraitRange(_round(low), _round(median), _round(high), len(own))
     return found
 
 
 def _make_thumbnail(picture: Picture, look: _Look) -> Thumbnail | None:
     if look.thumbnail is None or len(look.thumbnail) > MAX_THUMBNAIL_BYTES or picture.type is None:
         return None
-    traits = {name: float(f"{value:.4g}") for name, value in look.traits.items()}
-    words = [(word or "")[:200] for word in (picture.name, picture.author, picture.licence)]
-    return Thumbnail(look.thumbnail, picture.type, *words, traits)
+    traits = {name: _round(value) for name, value in look.traits.items()}
+    name, author, licence = ((word or "")[:200] for word in (picture.name, picture.author, picture.licence))
+    return Thumbnail(look.thumbnail, picture.type, name, author, licence, traits)
+
+
+def _round(value: float) -> float:
+    return float(f"{value:.4g}")
 
 
 def _record_answers(

@@ -112,24 +112,28 @@ def parse_records(entries: Mapping[str, Any], images: bytes) -> dict[str, Specie
             end = start + int(own["bytes"])
             thumbnails.append(_parse_thumbnail(own, images[start:end], name))
             start = end
-        traits = {
-            trait: TraitRange(*(_parse_number(own[key]) for key in ("low", "median", "high")), int(own["n_pictures"]))
-            for trait, own in entry["traits"].items()
-            if trait in TRAIT_NAMES
-        }
+        traits = {trait: _parse_range(own) for trait, own in entry["traits"].items() if trait in TRAIT_NAMES}
         types = {AcquisitionType(type_): _parse_type_record(own) for type_, own in entry["types"].items()}
         records[_parse_words(name)] = SpeciesRecord(types, traits, tuple(thumbnails))
     return records
 
 
+def _parse_range(entry: Mapping[str, Any]) -> TraitRange:
+    low, median, high = (_parse_number(entry[key]) for key in ("low", "median", "high"))
+    return TraitRange(low, median, high, int(entry["n_pictures"]))
+
+
 def _parse_type_record(entry: Mapping[str, Any]) -> TypeRecord:
-    held_out = entry["held_out"]
-    if held_out is not None:
-        taken_for = {_parse_words(name): int(number) for name, number in held_out["taken_for"].items()}
-        held_out = HeldOutRecord(*(int(held_out[key]) for key in ("n_pictures", "n_first", "n_five")), taken_for)
-        if not 0 <= held_out.n_first <= held_out.n_five <= held_out.n_pictures or not held_out.n_pictures:
-            raise ValueError(f"expected numbers of held-out pictures, found {entry['held_out']!r}")
+    held_out = None if entry["held_out"] is None else _parse_held_out(entry["held_out"])
     return TypeRecord(int(entry["n_pictures"]), int(entry["n_plants"]), held_out)
+
+
+def _parse_held_out(entry: Mapping[str, Any]) -> HeldOutRecord:
+    n_pictures, n_first, n_five = (int(entry[key]) for key in ("n_pictures", "n_first", "n_five"))
+    if not 0 <= n_first <= n_five <= n_pictures or not n_pictures:
+        raise ValueError(f"expected numbers of held-out pictures, found {entry!r}")
+    taken_for = {_parse_words(name): int(number) for name, number in entry["taken_for"].items()}
+    return HeldOutRecord(n_pictures, n_first, n_five, taken_for)
 
 
 def _parse_thumbnail(entry: Mapping[str, Any], image: bytes, species: str) -> Thumbnail:
@@ -139,9 +143,9 @@ def _parse_thumbnail(entry: Mapping[str, Any], image: bytes, species: str) -> Th
             f"thumbnail of {species}: expected a JPEG of at most {THUMBNAIL_SIDE} pixels a side, "
             f"found {header.kind}, {header.cols} × {header.rows}"
         )
-    words = [_parse_words(entry[key]) for key in ("name", "author", "licence")]
-    traits = {name: _parse_number(value) for name, value in entry["traits"].items() if name in TRAIT_NAMES}
-    return Thumbnail(image, AcquisitionType(entry["type"]), *words, traits)
+    name, author, licence = (_parse_words(entry[key]) for key in ("name", "author", "licence"))
+    traits = {trait: _parse_number(value) for trait, value in entry["traits"].items() if trait in TRAIT_NAMES}
+    return Thumbnail(image, AcquisitionType(entry["type"]), name, author, licence, traits)
 
 
 def _parse_words(words: object) -> str:

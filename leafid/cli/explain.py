@@ -1,0 +1,124 @@
+"""Explain the answer to a picture: the leaf that was found, its traits in words, and what speaks for the species.
+
+For each picture, explain prints the answer in words, the traits of the leaf with their numbers, what each expert of the
+model says and its share of the answer, and the traits in which the first two species differ, with the ranges of both. A
+trait is left out where it can't be measured well enough, as in a photo of leaves on the tree.
+
+With --output, it writes a page with the same and the picture with its outline, petiole, tip and base, and the most
+similar training pictures that the model keeps. The page is a single file that needs no network.
+
+examples:
+  leafid explain my-leaf.jpg
+  leafid explain my-leaf.jpg other-leaf.jpg --output explained
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from leafid.cli.picture_types import assume_type
+from leafid.console.arguments import add_assume_type, add_layout, check_output_folder
+from leafid.console.environment import Environment
+from leafid.console.outputs import refuse_inputs
+
+if TYPE_CHECKING:
+    from leafid.explanation.explanation import Explanation
+
+FILE_NAME = "explanation.html"
+#: Maximum number of pictures on a page: each takes about 100 kB.
+MAX_ON_PAGE = 200
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments."""
+    parser.add_argument("pictures", metavar="PICTURE", nargs="+", help="a picture, or a folder of pictures")
+    parser.add_argument("--model", metavar="MODEL", help="a trained model (default: the bundled model)")
+    parser.add_argument("--output", metavar="DIR", help=f"the folder to write {FILE_NAME} to")
+    add_assume_type(parser)
+    add_layout(parser)
+
+
+def run(arguments: argparse.Namespace, environment: Environment) -> int:
+    """Explain the pictures; 1 when any could not be read."""
+    from leafid.collection import read_and_warn
+    from leafid.errors import LeafidError
+    from leafid.explanation.explain import explain
+    from leafid.features.loader import FeatureLoader
+    from leafid.files import open_output
+    from leafid.identification.bundled import find_bundled_model
+    from leafid.identification.modelfile import read_model
+    from leafid.identification.prediction import predict
+    from leafid.images import read_image
+    from leafid.recipes.recipe import LONGEST_SIDE
+    from leafid.report.rendering import render_page
+
+    if arguments.output:
+        check_output_folder(arguments.output)
+        refuse_inputs(f"{arguments.output}/{FILE_NAME}", arguments.pictures)
+    model = read_model(arguments.model or find_bundled_model())
+    collection = read_and_warn(arguments.pictures, arguments.layout, unlabelled=True)
+    pictures = assume_type(arguments, collection.pictures)
+    if arguments.output and len(pictures) > MAX_ON_PAGE:
+        raise LeafidError(f"expected at most {MAX_ON_PAGE} pictures for a page, found {len(pictures)}; name fewer")
+    explanations: list[Explanation] = []
+    is_incomplete = collection.is_incomplete
+    for number, answer in enumerate(predict(model, pictures, FeatureLoader(progress=environment.progress))):
+        if answer.problem is not None:
+            is_incomplete = True
+            continue
+        explanation = explain(model, read_image(answer.picture.file, LONGEST_SIDE), answer)
+        if arguments.output:
+            explanations.append(explanation)
+            continue
+        if number:
+            environment.print()
+        environment.print(f"{answer.picture.file}  ({answer.type})")
+        for line in _format_explanation(explanation):
+            environment.print(line)
+    if arguments.output and explanations:
+        with open_output(f"{arguments.output}/{FILE_NAME}") as stream:
+            stream.write(render_page("explanations.html", explanations=explanations))
+        environment.print(f"{arguments.output}/{FILE_NAME}")
+    return 1 if is_incomplete else 0
+
+
+def _format_explanation(explanation: Explanation) -> Iterator[str]:
+    from tabulate import tabulate
+
+    from leafid.report.rendering import format_trait
+
+    yield f"  {explanation.verdict}"
+    if explanation.traits:
+        yield f"  {explanation.trait_words}."
+    if explanation.opinions:
+        yield ""
+        rows = [
+            [own.name, own.description, f"{own.share:.0%}", ", ".join(f"{name} {p:.0%}" for name, p in own.ranking)]
+            for own in explanation.opinions
+        ]
+        yield from _indent(tabulate(rows, ["expert", "looks at", "share", "its own answer"], tablefmt="plain"))
+    if explanation.differences:
+        first, second = (own.name for own in explanation.species[:2])
+        table = [
+            [
+                own.title,
+                format_trait(own.value, own.unit),
+                *(
+                    f"{format_trait(range_.low, '')} to {format_trait(range_.high, own.unit)}"
+                    for range_ in (own.first, own.second)
+                ),
+                own.favours or "neither",
+            ]
+            for own in explanation.differences
+        ]
+        yield ""
+        headers = ["trait", "this leaf", first, second, "speaks for"]
+        yield from _indent(tabulate(table, headers, tablefmt="plain", disable_numparse=True))
+    for note in explanation.notes:
+        yield f"  {note}"
+
+
+def _indent(text: str) -> Iterator[str]:
+    return (f"  {line}".rstrip() for line in text.splitlines())

@@ -1,0 +1,150 @@
+"""Explains the answer to a picture."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import cv2
+import numpy as np
+
+from leafid.collection.picture import AcquisitionType
+from leafid.descriptors.landmarks import Landmarks
+from leafid.descriptors.traits import Measure, measure_traits
+from leafid.explanation.comparison import compare_species, sort_by_similarity
+from leafid.explanation.explanation import Explanation, Point, Polygon, ShownSpecies
+from leafid.explanation.opinions import collect_opinions
+from leafid.explanation.words import describe_traits
+from leafid.identification.recording import MIN_CONFIDENCE
+from leafid.images import encode_jpeg
+from leafid.recipes.recipe import LONGEST_SIDE
+from leafid.segmentation.result import Image, Mask, Segmentation, shrink
+from leafid.segmentation.segment import segment
+
+if TYPE_CHECKING:
+    from leafid.identification.answer import Answer
+    from leafid.identification.model import Model
+
+#: Number of species that are shown, and of those with pictures, and of pictures of each.
+SPECIES_SHOWN, PICTURED_SPECIES, PICTURES_SHOWN = 5, 3, 3
+# Parts of the outline smaller than this share of the largest one aren't drawn, nor are bends of less than half a pixel.
+_PART_SHARE, _TOLERANCE = 0.02, 0.5
+_UNCERTAIN, _WORTH_NAMING = 0.5, 0.05
+
+
+def explain(model: Model, image: Image, answer: Answer) -> Explanation:
+    """Explain the answer of a model to a picture.
+
+    Parameters
+    ----------
+    model : Model
+    image : uint8 (H, W, 3)
+        The picture, as `leafid.read_image` returns it.
+    answer : Answer
+        For a picture that could be read.
+    """
+    if answer.type is None:
+        raise ValueError(f"expected the answer to a picture that could be read, found: {answer.problem}")
+    shown = shrink(image, LONGEST_SIDE)
+    is_photo = answer.type is AcquisitionType.PHOTO
+    leaf = segment(shown, answer.type, petiole=not is_photo)
+    found: dict[str, Measure] = {}
+    landmarks: Landmarks | None = None
+    # A photo's outline is seldom exact, and often that of several leaves.
+    if not is_photo and leaf.blade.any():
+        found, landmarks = measure_traits(leaf)
+    values = {name: own.value for name, own in found.items() if own.confidence >= MIN_CONFIDENCE}
+    names = [name for name, _ in answer.ranking[:SPECIES_SHOWN]] if answer.has_leaf else []
+    return Explanation(
+        picture=answer.picture.name,
+        type=str(answer.type),
+        image=encode_jpeg(shown),
+        width=shown.shape[1],
+        height=shown.shape[0],
+        outlines=_trace_polygons(leaf.blade),
+        petioles=_trace_polygons(leaf.petiole) if landmarks else (),
+        tip=_to_point(landmarks.tip) if landmarks else None,
+        base=_to_point(landmarks.base) if landmarks else None,
+        verdict=_describe_verdict(model, answer),
+        traits=tuple(describe_traits(values, {name: found[name].confidence for name in values})),
+        opinions=collect_opinions(model.identifier(answer.type), shown) if answer.has_leaf else (),
+        species=tuple(_show_species(model, answer, values, rank, name) for rank, name in enumerate(names)),
+        differences=tuple(compare_species(model.records, names[:2], values)),
+        notes=tuple(_list_notes(model, answer, leaf, landmarks)),
+    )
+
+
+def _trace_polygons(mask: Mask) -> tuple[Polygon, ...]:
+    curves, _ = cv2.findContours(mask.view(np.uint8), cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
+    areas = [cv2.contourArea(curve) for curve in curves]
+    kept = [
+        cv2.approxPolyDP(curve, _TOLERANCE, True)[:, 0]
+        for curve, area in zip(curves, areas, strict=True)
+        if area > 0 and area >= _PART_SHARE * max(areas)
+    ]
+    # Points of OpenCV are the middles of pixels.
+    return tuple(tuple((float(col) + 0.5, float(row) + 0.5) for col, row in curve) for curve in kept)
+
+
+def _to_point(landmark: np.ndarray) -> Point:
+    row, col = landmark.tolist()
+    return col + 0.5, row + 0.5
+
+
+def _describe_verdict(model: Model, answer: Answer) -> str:
+    if not answer.has_leaf or answer.verdict == "no-leaf":
+        return "No leaf: the picture probably shows none."
+    nearest, probability = answer.ranking[0]
+    if answer.verdict == "unknown":
+        return (
+            f"Unknown: probably none of the {len(answer.ranking)} species that the model knows. "
+            f"The most similar is {_name(model, nearest)}."
+        )
+    if answer.verdict != "species":
+        most_probable = f"{_name(model, nearest)}, {_percent(probability)}"
+        return f"{answer.name}: no species is probable enough. The most probable is {most_probable}."
+    doubt = "Uncertain: perhaps " if probability < _UNCERTAIN else ""
+    words = f"{doubt}{_name(model, nearest)}, with a probability of {_percent(probability)}."
+    if len(answer.ranking) > 1 and answer.ranking[1][1] >= _WORTH_NAMING:
+        other, share = answer.ranking[1]
+        words += f" It may be {_name(model, other)}, {_percent(share)}."
+    return words
+
+
+def _name(model: Model, species: str) -> str:
+    names = model.species[species].vernacular_names
+    return f"{species} ({names[0]})" if names else species
+
+
+def _percent(probability: float) -> str:
+    return "over 99%" if probability > 0.995 else f"{probability:.0%}"
+
+
+def _show_species(model: Model, answer: Answer, values: dict[str, float], rank: int, name: str) -> ShownSpecies:
+    info, record = model.species[name], model.records.get(name)
+    assert answer.type is not None
+    pictures = []
+    if record and rank < PICTURED_SPECIES:
+        pictures = sort_by_similarity(record.thumbnails, values, answer.type)[:PICTURES_SHOWN]
+    return ShownSpecies(
+        name, ", ".join(info.vernacular_names[:1]), info.taxon.family or "", answer.ranking[rank][1], tuple(pictures)
+    )
+
+
+def _list_notes(model: Model, answer: Answer, leaf: Segmentation, landmarks: Landmarks | None) -> list[str]:
+    notes = []
+    if answer.type is AcquisitionType.PHOTO:
+        notes.append("Traits are measured only in pictures of a leaf on a plain sheet.")
+    elif leaf.blade.any() and landmarks is None:
+        notes.append("No petiole was found: tip and base can't be told apart, and what depends on them is left out.")
+    if note := note_missing_records(model):
+        notes.append(note)
+    return notes
+
+
+def note_missing_records(model: Model) -> str:
+    """Say what a model lacks for explanations and the field guide, in a sentence; empty where it lacks nothing."""
+    if not model.records:
+        return "The model keeps no pictures and traits of its species: an older leafid trained it; train it again."
+    if not any(record.thumbnails for record in model.records.values()):
+        return "The model keeps no pictures of its species: it was trained with --no-thumbnails."
+    return ""

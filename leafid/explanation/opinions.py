@@ -1,0 +1,50 @@
+"""What each expert of an identifier says about a picture, and how much it weighs."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from leafid.classifiers.fusion import fuse
+from leafid.explanation.explanation import Opinion
+from leafid.identification.identifier import Identifier, expert_trust
+from leafid.identification.prediction import rank_species
+from leafid.recipes.recipe import Expert, LocalPatches
+from leafid.segmentation.result import Image, shrink
+
+NAMED = 3
+_PATCHES = {
+    "dense-sift": "edges in small patches",
+    "dense-chroma-sift": "edges between hues in small patches",
+    "detected-sift": "edges around distinct points",
+    "dense-colour": "colours of small patches",
+    "inner-distance": "the outline, seen from its points",
+}
+_VIEWS = {"leaf": "the cut-out leaf", "upright": "the upright leaf", "picture": "the whole picture"}
+
+
+def collect_opinions(identifier: Identifier, image: Image) -> tuple[Opinion, ...]:
+    """Collect what each expert says about a picture of the identifier's type, the most influential expert first."""
+    extractor = identifier.extractor
+    features = [extractor.extract(shrink(image, extractor.longest_side), identifier.type)]
+    trust = expert_trust(identifier.recipe, np.array([features[0].confidence]))
+    scores = identifier.score(features)
+    influence = []
+    for own, expert_trusts, weight in zip(scores, trust, identifier.weights, strict=True):
+        possible = own[0][np.isfinite(own[0])]
+        influence.append(float(weight * expert_trusts[0] * possible.std()) if len(possible) else 0.0)
+    total = sum(influence)
+    opinions = []
+    for index, (name, expert) in enumerate(identifier.recipe.experts.items()):
+        alone = fuse([scores[index]], [trust[index]], identifier.weights[index : index + 1])[0]
+        share = influence[index] / total if total else 0.0
+        ranking = rank_species(alone, identifier.species)[:NAMED] if influence[index] else []
+        opinions.append(Opinion(name, describe_expert(expert), share, tuple(ranking)))
+    return tuple(sorted(opinions, key=lambda own: -own.share))
+
+
+def describe_expert(expert: Expert) -> str:
+    """Describe what an expert looks at, in words."""
+    if isinstance(expert.features, LocalPatches):
+        words = _PATCHES.get(expert.features.descriptor, expert.features.descriptor)
+        return words if expert.features.descriptor == "inner-distance" else f"{words} of {_VIEWS[expert.features.view]}"
+    return f"measures of the leaf: {', '.join(name.replace('_', ' ') for name in expert.families)}"
