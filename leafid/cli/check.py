@@ -15,7 +15,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from leafid.console.arguments import add_layout
+from leafid.console.arguments import add_options
 from leafid.console.environment import Environment
 from leafid.errors import LeafidError, UsageError, to_one_line
 from leafid.tasks.file_kinds import recognise_file
@@ -32,7 +32,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="COLLECTION",
         help="the collection or ground truth whose pictures and species the run may name",
     )
-    add_layout(parser)
+    add_options(parser, "layout")
 
 
 def run(arguments: argparse.Namespace, environment: Environment) -> int:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import argparse
 
 from leafid.cli.scoring import add_truth_and_runs, check_names_differ, load_ground_truth, load_judged_runs
-from leafid.console.arguments import add_format, add_jobs, add_only_type, add_seed, positive_int
+from leafid.console.arguments import add_only_type, add_options, positive_int
 from leafid.console.environment import Environment
 from leafid.errors import LeafidError, UsageError
 from leafid.report.tables import render
@@ -32,9 +32,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--resamples", type=positive_int, default=10_000, metavar="N", help="random swaps a pair (default: 10000)"
     )
-    add_seed(parser)
-    add_format(parser)
-    add_jobs(parser)
+    add_options(parser, "seed", "format", "jobs")
 
 
 def run(arguments: argparse.Namespace, environment: Environment) -> int:

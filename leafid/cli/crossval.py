@@ -22,7 +22,7 @@ from dataclasses import replace
 
 from leafid.cli.computing import add_cache, on_workers, open_loader
 from leafid.cli.training_input import SCORE_TITLES, add_training_options, load_recipes, read_training_pictures
-from leafid.console.arguments import add_cluster, add_jobs, add_layout, add_seed, positive_int
+from leafid.console.arguments import add_options, positive_int
 from leafid.console.environment import Environment
 from leafid.errors import UsageError
 
@@ -41,11 +41,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--context", action="store_true", help="also score answers that use place and day of the year")
     parser.add_argument("--json", action="store_true", help="print the scores of every fold, numbered from 1, as JSON")
     add_training_options(parser)
-    add_layout(parser)
+    add_options(parser, "layout")
     add_cache(parser)
-    add_seed(parser)
-    add_jobs(parser)
-    add_cluster(parser)
+    add_options(parser, "seed", "jobs", "cluster")
 
 
 def run(arguments: argparse.Namespace, environment: Environment) -> int:

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 from leafid.cli.computing import on_workers
 from leafid.cli.picture_types import assume_type, load_type_recognition, recognise_type
 from leafid.collection import Picture, read_and_warn
-from leafid.console.arguments import add_assume_type, add_cluster, add_jobs, add_layout
+from leafid.console.arguments import add_assume_type, add_options
 from leafid.console.environment import Environment
 from leafid.console.outputs import refuse_inputs
 from leafid.descriptors import FAMILIES, find_families, get_column_names, measure_families
@@ -49,7 +49,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--model", metavar="MODEL", help="the model that recognises acquisition types (default: the bundled one)"
     )
     add_assume_type(parser)
-    add_layout(parser)
+    add_options(parser, "layout")
     parser.add_argument(
         "--families", metavar="A,B,…", help="descriptor families to compute, in this order (default: all)"
     )
@@ -60,8 +60,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="table to write, .csv or .parquet (default: -, CSV to stdout)",
     )
-    add_jobs(parser)
-    add_cluster(parser)
+    add_options(parser, "jobs", "cluster")
 
 
 def run(arguments: argparse.Namespace, environment: Environment) -> int:

@@ -41,14 +41,7 @@ from leafid.cli.scoring import (
     load_judged_runs,
 )
 from leafid.collection import read_and_warn
-from leafid.console.arguments import (
-    add_bootstrap,
-    add_format,
-    add_jobs,
-    add_seed,
-    number_type,
-    positive_ints,
-)
+from leafid.console.arguments import add_options, number_type, positive_ints
 from leafid.console.environment import Environment
 from leafid.console.outputs import refuse_inputs
 from leafid.errors import LeafidError, UsageError
@@ -119,10 +112,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--intervals", choices=("S", "all", "none"), default="S", help="scores to show intervals of (default: S)"
     )
-    add_bootstrap(parser)
-    add_seed(parser)
-    add_format(parser)
-    add_jobs(parser)
+    add_options(parser, "confidence", "resamples", "seed", "format", "jobs")
 
 
 def run(arguments: argparse.Namespace, environment: Environment) -> int:

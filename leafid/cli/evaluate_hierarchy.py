@@ -19,7 +19,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 from leafid.collection import Picture, read_and_warn
-from leafid.console.arguments import add_compare, add_format, add_layout, add_part, check_runs_to_compare
+from leafid.console.arguments import add_compare, add_options, check_runs_to_compare
 from leafid.console.environment import Environment
 from leafid.errors import LeafidError, ProblemsError
 from leafid.metrics.path_error import WILDCARD
@@ -46,9 +46,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="a collection with more species for the tree (default: the truth's)",
     )
     add_compare(parser, "plants")
-    add_format(parser)
-    add_part(parser)
-    add_layout(parser)
+    add_options(parser, "format", "part", "layout")
 
 
 def run(arguments: argparse.Namespace, environment: Environment) -> int:

@@ -23,7 +23,7 @@ from functools import partial
 from leafid.collection import read_collection
 from leafid.collection.checking import FileCheck, check_file
 from leafid.collection.summary import DuplicatesEntry, Summary, summarise
-from leafid.console.arguments import add_jobs, add_layout, positive_int
+from leafid.console.arguments import add_options, positive_int
 from leafid.console.environment import Environment
 from leafid.parallel import ordered_map
 
@@ -33,7 +33,7 @@ MAX_LINES = 20
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.add_argument("collection", nargs="+", metavar="COLLECTION", help="a folder, or pictures")
-    add_layout(parser)
+    add_options(parser, "layout")
     parser.add_argument("--quick", action="store_true", help="read only the headers of pictures")
     parser.add_argument(
         "--few",
@@ -43,7 +43,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="list the species with fewer pictures than this (default: 10)",
     )
     parser.add_argument("--json", action="store_true", help="print everything as JSON, with complete lists")
-    add_jobs(parser)
+    add_options(parser, "jobs")
 
 
 def run(arguments: argparse.Namespace, environment: Environment) -> int:

@@ -50,7 +50,7 @@ from leafid.cli.computing import add_cache, on_workers, open_loader
 from leafid.cli.picture_types import assume_type
 from leafid.cli.run_writer import print_answers, write_answers
 from leafid.collection import Picture, find_name_clashes, read_and_warn
-from leafid.console.arguments import add_assume_type, add_cluster, add_jobs, add_layout, number_type, positive_int
+from leafid.console.arguments import add_assume_type, add_options, number_type, positive_int
 from leafid.console.environment import Environment
 from leafid.console.outputs import refuse_inputs, text_output_path
 from leafid.errors import ProblemsError, UsageError
@@ -112,10 +112,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="names of pictures in the run file, which can't hold blanks: underscore writes them as underscores "
         "(default: %(default)s)",
     )
-    add_layout(parser)
+    add_options(parser, "layout")
     add_cache(parser)
-    add_jobs(parser)
-    add_cluster(parser)
+    add_options(parser, "jobs", "cluster")
 
 
 def run(arguments: argparse.Namespace, environment: Environment) -> int:

@@ -23,7 +23,7 @@ from leafid.cli.scoring import (
     load_runs,
 )
 from leafid.collection import Picture, read_and_warn, read_collection
-from leafid.console.arguments import add_bootstrap, add_seed
+from leafid.console.arguments import add_options
 from leafid.console.environment import Environment
 from leafid.files import open_output
 
@@ -43,8 +43,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="COLLECTION",
         help="the pictures to show (default: those of the ground truth)",
     )
-    add_bootstrap(parser)
-    add_seed(parser)
+    add_options(parser, "confidence", "resamples", "seed")
 
 
 def run(arguments: argparse.Namespace, environment: Environment) -> int:

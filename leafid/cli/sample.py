@@ -15,7 +15,7 @@ from __future__ import annotations
 import argparse
 
 from leafid.collection.picture import AcquisitionType
-from leafid.console.arguments import add_jobs, add_only_type, add_seed, positive_int
+from leafid.console.arguments import add_only_type, add_options, positive_int
 from leafid.console.environment import Environment
 
 
@@ -43,8 +43,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="longest side of a picture (default: 800)",
     )
     add_only_type(parser, "draw this acquisition type only (default: all three)")
-    add_seed(parser)
-    add_jobs(parser)
+    add_options(parser, "seed", "jobs")
     parser.add_argument("--force", action="store_true", help="replace a collection drawn by this command")
 
 

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from leafid.console.arguments import add_layout, add_part, check_output_folder
+from leafid.console.arguments import add_options, check_output_folder
 from leafid.console.environment import Environment
 from leafid.console.outputs import refuse_inputs
 from leafid.errors import LeafidError, ProblemsError, UsageError
@@ -42,8 +42,7 @@ def add_truth_and_runs(parser: argparse.ArgumentParser, runs: str = "run file", 
         metavar="DIR",
         help="the XML that belongs to a …GroundTruth.txt (default: its folder)",
     )
-    add_part(parser)
-    add_layout(parser)
+    add_options(parser, "part", "layout")
 
 
 def load_ground_truth(arguments: argparse.Namespace) -> GroundTruth:

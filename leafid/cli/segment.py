@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING
 from leafid.cli.computing import on_workers
 from leafid.cli.picture_types import assume_type, load_type_recognition, recognise_type
 from leafid.collection import Picture, read_and_warn
-from leafid.console.arguments import add_assume_type, add_cluster, add_jobs, add_layout, check_output_folder
+from leafid.console.arguments import add_assume_type, add_options, check_output_folder
 from leafid.console.environment import Environment
 from leafid.errors import UsageError
 from leafid.files import MAX_OUTPUT_NAME_BYTES, open_output
@@ -69,9 +69,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help=f"also write <name>_crop.png: upright, on white, {CROP_SIZE} pixels on each side",
     )
-    add_layout(parser)
-    add_jobs(parser)
-    add_cluster(parser)
+    add_options(parser, "layout", "jobs", "cluster")
 
 
 def run(arguments: argparse.Namespace, environment: Environment) -> int:

@@ -17,7 +17,7 @@ import logging
 import os
 import socket
 
-from leafid.console.arguments import add_jobs, integer_type
+from leafid.console.arguments import add_options, integer_type
 from leafid.console.environment import Environment
 
 _port = integer_type("a port from 0 to 65535", lambda value: 0 <= value <= 65535)
@@ -30,7 +30,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--port", type=_port, default=8000, help="port to listen at; 0 takes a free one (default: %(default)s)"
     )
     parser.add_argument("--model", help="the model (default: the bundled one)")
-    add_jobs(parser)
+    add_options(parser, "jobs")
 
 
 def run(arguments: argparse.Namespace, environment: Environment) -> int:

@@ -20,7 +20,7 @@ from dataclasses import replace
 from leafid.cli.computing import add_cache, on_workers, open_loader
 from leafid.cli.training_input import SCORE_TITLES, add_training_options, load_recipes, read_training_pictures
 from leafid.collection import Picture
-from leafid.console.arguments import add_cluster, add_jobs, add_layout, add_seed
+from leafid.console.arguments import add_options
 from leafid.console.environment import Environment
 from leafid.console.outputs import binary_output_path, refuse_inputs
 from leafid.errors import LeafidError
@@ -43,11 +43,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--licence", metavar="WORDS", help="licence of the pictures whose metadata name none, for these small pictures"
     )
-    add_layout(parser)
+    add_options(parser, "layout")
     add_cache(parser)
-    add_seed(parser)
-    add_jobs(parser)
-    add_cluster(parser)
+    add_options(parser, "seed", "jobs", "cluster")
 
 
 def run(arguments: argparse.Namespace, environment: Environment) -> int:

@@ -5,8 +5,11 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
+from leafid.cluster import check_cluster_address
 from leafid.errors import LeafidError, UsageError
+from leafid.report.tables import FORMATS
 from leafid.textfiles import parse_finite_number
 
 # Copies of the names in leafid.collection, whose import would slow down the help of every command.
@@ -89,59 +92,11 @@ def add_assume_type(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--type", dest="assume_type", choices=TYPES, help=argparse.SUPPRESS)
 
 
-def add_jobs(parser: argparse.ArgumentParser) -> None:
-    """Add ``--jobs``, the number of worker processes."""
-    parser.add_argument(
-        "--jobs",
-        type=job_count,
-        default=-1,
-        metavar="N",
-        help="worker processes; -1 is one a core, -2 one less, and so on (default: -1); results don't depend on it",
-    )
-
-
-def add_cluster(parser: argparse.ArgumentParser) -> None:
-    """Add ``--cluster``, the address of a Dask scheduler."""
-    parser.add_argument(
-        "--cluster",
-        type=_cluster_address,
-        metavar="ADDRESS",
-        help="run on a Dask cluster: tcp://HOST:PORT of its scheduler, or local:N for N processes on this machine "
-        "(needs: pip install distributed); results don't depend on it",
-    )
-
-
 def _cluster_address(word: str) -> str:
-    from leafid.cluster import check_cluster_address
-    from leafid.errors import UsageError
-
     try:
         return check_cluster_address(word)
     except UsageError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
-
-
-def add_seed(parser: argparse.ArgumentParser) -> None:
-    """Add ``--seed``, the seed of all random numbers."""
-    parser.add_argument("--seed", type=seed, default=0, metavar="N", help="seed of all random numbers (default: 0)")
-
-
-def add_bootstrap(parser: argparse.ArgumentParser) -> None:
-    """Add ``--confidence`` and ``--resamples`` of bootstrap intervals."""
-    parser.add_argument(
-        "--confidence",
-        type=fraction,
-        default=0.95,
-        metavar="SHARE",
-        help="confidence level of the intervals (default: 0.95)",
-    )
-    parser.add_argument(
-        "--resamples",
-        type=_resample_count,
-        default=1000,
-        metavar="N",
-        help="bootstrap resamples for the intervals (default: 1000)",
-    )
 
 
 def add_compare(parser: argparse.ArgumentParser, units: str) -> None:
@@ -159,26 +114,42 @@ def check_runs_to_compare(runs: Sequence[str]) -> None:
         raise UsageError(f"expected two or more different runs with --compare, found {', '.join(runs)}")
 
 
-def add_format(parser: argparse.ArgumentParser) -> None:
-    """Add ``--format``, the format of printed tables."""
-    from leafid.report.tables import FORMATS
+_OPTIONS: dict[str, dict[str, Any]] = {
+    "jobs": {
+        "type": job_count,
+        "default": -1,
+        "metavar": "N",
+        "help": "worker processes; -1 is one a core, -2 one less, and so on (default: -1); results don't depend on it",
+    },
+    "cluster": {
+        "type": _cluster_address,
+        "metavar": "ADDRESS",
+        "help": "run on a Dask cluster: tcp://HOST:PORT of its scheduler, or local:N for N processes on this machine "
+        "(needs: pip install distributed); results don't depend on it",
+    },
+    "seed": {"type": seed, "default": 0, "metavar": "N", "help": "seed of all random numbers (default: 0)"},
+    "confidence": {
+        "type": fraction,
+        "default": 0.95,
+        "metavar": "SHARE",
+        "help": "confidence level of the intervals (default: 0.95)",
+    },
+    "resamples": {
+        "type": _resample_count,
+        "default": 1000,
+        "metavar": "N",
+        "help": "bootstrap resamples for the intervals (default: 1000)",
+    },
+    "format": {"choices": FORMATS, "default": "text", "help": "format of the tables (default: text)"},
+    "part": {
+        "choices": ("train", "val", "test"),
+        "help": "part to score (default: the test part if it has labels, else all)",
+    },
+    "layout": {"choices": LAYOUTS, "help": "layout of the collection (default: detected)"},
+}
 
-    parser.add_argument("--format", choices=FORMATS, default="text", help="format of the tables (default: text)")
 
-
-def add_part(parser: argparse.ArgumentParser) -> None:
-    """Add ``--part``, the part of a collection to score."""
-    parser.add_argument(
-        "--part",
-        choices=("train", "val", "test"),
-        help="part to score (default: the test part if it has labels, else all)",
-    )
-
-
-def add_layout(parser: argparse.ArgumentParser) -> None:
-    """Add ``--layout``, the layout of a collection's files."""
-    parser.add_argument(
-        "--layout",
-        choices=LAYOUTS,
-        help="layout of the collection (default: detected)",
-    )
+def add_options(parser: argparse.ArgumentParser, *names: str) -> None:
+    """Add options that several commands share, such as ``jobs``."""
+    for name in names:
+        parser.add_argument(f"--{name}", **_OPTIONS[name])

@@ -21,7 +21,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from leafid.console.arguments import add_compare, add_format, check_runs_to_compare, number_type, positive_ints
+from leafid.console.arguments import add_compare, add_options, check_runs_to_compare, number_type, positive_ints
 from leafid.console.environment import Environment
 from leafid.report.tables import Cell, Table, render
 from leafid.tasks.annotation2016.check_command import add_known, read_known, refuse_useless_options
@@ -58,7 +58,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     add_compare(parser, "concepts, pictures or documents")
     add_known(parser)
-    add_format(parser)
+    add_options(parser, "format")
 
 
 def run(arguments: argparse.Namespace, environment: Environment) -> int:

@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from leafid.collection import read_and_warn
-from leafid.console.arguments import add_format, number_type
+from leafid.console.arguments import add_options, number_type
 from leafid.console.environment import Environment
 from leafid.errors import LeafidError, UsageError
 from leafid.report.tables import Cell, Table, render
@@ -73,7 +73,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="RESULT",
         help="test whether another result differs, by paired randomisation over pictures",
     )
-    add_format(parser)
+    add_options(parser, "format")
 
 
 def add_parameters(parser: argparse.ArgumentParser) -> None:

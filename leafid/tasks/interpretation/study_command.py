@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from leafid.console.arguments import add_format, positive_int
+from leafid.console.arguments import add_options, positive_int
 from leafid.console.environment import Environment
 from leafid.console.outputs import binary_output_path, refuse_inputs
 from leafid.errors import LeafidError, UsageError
@@ -50,7 +50,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--output", metavar="FILE", type=binary_output_path, help="draw the curves to this .svg or .pdf file"
     )
     add_parameters(parser)
-    add_format(parser)
+    add_options(parser, "format")
 
 
 def run(arguments: argparse.Namespace, environment: Environment) -> int:

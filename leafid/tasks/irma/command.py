@@ -22,7 +22,7 @@ from collections.abc import Iterable
 from dataclasses import astuple
 from pathlib import Path
 
-from leafid.console.arguments import add_compare, add_format, check_runs_to_compare, positive_ints
+from leafid.console.arguments import add_compare, add_options, check_runs_to_compare, positive_ints
 from leafid.console.environment import Environment
 from leafid.errors import UsageError
 from leafid.report.tables import Cell, Table, render
@@ -54,7 +54,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--lenient", action="store_true", help="count answers outside the code table as wrong (default: refuse them)"
     )
     add_compare(parser, "pictures")
-    add_format(parser)
+    add_options(parser, "format")
 
 
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
