@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from leafid.cli.picture_types import assume_type
-from leafid.console.arguments import add_assume_type, add_layout, check_output_folder
+from leafid.console.arguments import add_assume_type, add_options, check_output_folder
 from leafid.console.environment import Environment
 from leafid.console.outputs import refuse_inputs
 
@@ -37,7 +37,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--model", metavar="MODEL", help="a trained model (default: the bundled model)")
     parser.add_argument("--output", metavar="DIR", help=f"the folder to write {FILE_NAME} to")
     add_assume_type(parser)
-    add_layout(parser)
+    add_options(parser, "layout")
 
 
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
