@@ -1,8 +1,14 @@
-"""Show what a collection holds.
+"""Show what a collection holds, or what a model knows.
 
-Counts the pictures, species, plants and authors of each acquisition type, shows how unevenly pictures are spread over
-species (the Lorenz curve of each part; the Gini index is 0 if all species have the same number), and lists unreadable
-files, duplicates (files with the same content), name clashes, and problems in metadata.
+Of a model, info lists the acquisition types with the scores of the training, and the species with their common names
+and families, their training pictures and plants, how many held-out pictures were identified correctly, and the species
+that these were taken for most often; then the text of the model card beside the model. --format csv has a line for each
+species and type. --output writes the field guide, a page with a plate of each species: its pictures in the model, and
+its traits.
+
+Of a collection, info counts the pictures, species, plants and authors of each acquisition type, shows how unevenly
+pictures are spread over species (the Lorenz curve of each part; the Gini index is 0 if all species have the same
+number), and lists unreadable files, duplicates (files with the same content), name clashes, and problems in metadata.
 
 A collection is an ImageCLEF 2011, 2012 or 2013 folder (an XML file for each picture), Pl@ntNet-300K, a folder for each
 species, or just pictures. Every picture is decoded to find out whether it can be read; --quick reads only the headers.
@@ -10,7 +16,9 @@ species, or just pictures. Every picture is decoded to find out whether it can b
 examples:
   leafid info imageclef2011
   leafid info --quick my-leaves
-  leafid info --json plantnet_300K > what-is-there.json
+  leafid info --format json plantnet_300K > what-is-there.json
+  leafid info clef11.leafid
+  leafid info clef11.leafid --output field-guide
 """
 
 from __future__ import annotations
@@ -19,20 +27,32 @@ import argparse
 import json
 from collections.abc import Iterable, Sequence
 from functools import partial
+from pathlib import Path
 
 from leafid.collection import read_collection
 from leafid.collection.checking import FileCheck, check_file
 from leafid.collection.summary import DuplicatesEntry, Summary, summarise
-from leafid.console.arguments import add_options, positive_int
+from leafid.console.arguments import add_options, check_output_folder, positive_int
 from leafid.console.environment import Environment
+from leafid.console.outputs import refuse_inputs
+from leafid.errors import UsageError, escape_unprintable
+from leafid.files import open_output
+from leafid.identification.archive import is_archive
+from leafid.identification.bundled import find_bundled_model
 from leafid.parallel import ordered_map
 
 MAX_LINES = 20
+FILE_NAME = "field-guide.html"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
-    parser.add_argument("collection", nargs="+", metavar="COLLECTION", help="a folder, or pictures")
+    parser.add_argument(
+        "collection",
+        nargs="*",
+        metavar="COLLECTION",
+        help="a folder or pictures, or a model (default: the bundled model)",
+    )
     add_options(parser, "layout")
     parser.add_argument("--quick", action="store_true", help="read only the headers of pictures")
     parser.add_argument(
@@ -42,12 +62,25 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="list the species with fewer pictures than this (default: 10)",
     )
-    parser.add_argument("--json", action="store_true", help="print everything as JSON, with complete lists")
+    parser.add_argument(
+        "--format",
+        choices=("text", "csv", "json"),
+        default="text",
+        help="json has complete lists, csv the species of a model (default: text)",
+    )
+    parser.add_argument("--json", dest="format", action="store_const", const="json", help=argparse.SUPPRESS)
+    parser.add_argument("--output", metavar="DIR", help=f"the folder to write {FILE_NAME} of a model to")
     add_options(parser, "jobs")
 
 
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
-    """Read the collection and print its summary."""
+    """Describe the model, or summarise the collection."""
+    files = arguments.collection or [str(find_bundled_model())]
+    if len(files) == 1 and is_archive(files[0]):
+        return _describe_model(Path(files[0]), arguments, environment)
+    for option, name in (("--output", arguments.output), ("--format csv", arguments.format == "csv")):
+        if name:
+            raise UsageError(f"expected a model with {option}, found {', '.join(files)}")
     collection = read_collection(arguments.collection, arguments.layout)
     missing = {picture.file for picture in collection.find_missing()}
     files = [picture.file for picture in collection.pictures if picture.file not in missing]
@@ -57,11 +90,46 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     )
     checks = list(environment.progress(results, len(files), "reading"))
     summary = summarise(collection, checks, decoded=not arguments.quick)
-    if arguments.json:
+    if arguments.format == "json":
         environment.print(json.dumps(summary, ensure_ascii=False, indent=2))
     else:
         for line in _format_summary(summary, arguments.few):
             environment.print(line)
+    return 0
+
+
+def _describe_model(file: Path, arguments: argparse.Namespace, environment: Environment) -> int:
+    from leafid.explanation import field_guide
+    from leafid.explanation.explain import note_missing_records
+    from leafid.identification.modelfile import read_model
+    from leafid.report.rendering import render_page
+    from leafid.report.tables import render
+
+    if arguments.output:
+        check_output_folder(arguments.output)
+        refuse_inputs(f"{arguments.output}/{FILE_NAME}", [file])
+    model, card = read_model(file), field_guide.read_card(file)
+    types, species = field_guide.tabulate_types(model), field_guide.tabulate_species(model)
+    note = note_missing_records(model)
+    if arguments.output:
+        plates = field_guide.make_plates(model)
+        page = render_page(
+            "field_guide.html", source=file.name, plates=plates, types=types, species=species, card=card, note=note
+        )
+        with open_output(f"{arguments.output}/{FILE_NAME}") as stream:
+            stream.write(page)
+        environment.print(f"{arguments.output}/{FILE_NAME}")
+    elif arguments.format == "json":
+        described = field_guide.describe_model(model, str(file)) | {"card": card}
+        environment.print(json.dumps(described, ensure_ascii=False, indent=2))
+    elif arguments.format == "csv":
+        environment.stdout.write(render([field_guide.tabulate_species_by_type(model)], "csv"))
+    else:
+        environment.print(f"{file}: {len(model.species)} species\n")
+        environment.stdout.write(render([types, species], digits=3))
+        for text in (note, card):
+            if text:
+                environment.print(f"\n{escape_unprintable(text.rstrip(), keep=chr(10))}")
     return 0
 
 
@@ -144,7 +212,7 @@ def _format_section(title: str, lines: Sequence[str], what: str) -> Iterable[str
     yield _format_entry(title, f"{len(lines)} {what}" if lines else "none")
     yield from _indent(lines[:MAX_LINES])
     if len(lines) > MAX_LINES:
-        yield f"  … and {len(lines) - MAX_LINES} more; --json lists them all"
+        yield f"  … and {len(lines) - MAX_LINES} more; --format json lists them all"
 
 
 def _format_entry(title: str, text: str) -> str:

@@ -109,6 +109,15 @@ class ModelArchive:
         return LeafidError(f"{self._path}: the model is damaged: {problem}")
 
 
+def is_archive(path: str | os.PathLike[str]) -> bool:
+    """Check whether a path leads to a ZIP archive, such as a model file."""
+    try:
+        with open_input(path) as stream:
+            return stream.read(4) == b"PK\x03\x04"
+    except LeafidError:
+        return False
+
+
 @contextmanager
 def open_archive(path: str | os.PathLike[str]) -> Iterator[ModelArchive]:
     """Open a model file for reading; whatever a damaged or hostile file raises in the block becomes one `LeafidError`.

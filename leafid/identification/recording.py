@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -41,7 +42,7 @@ _JPEG_QUALITY = 75
 
 
 @dataclass
-class _Look:
+class _Sight:
     """What is taken from a training picture."""
 
     traits: dict[str, float] = field(default_factory=dict)
@@ -68,40 +69,47 @@ def make_records(
         Keep the most typical pictures: of each species and type, those of different plants that are identified best.
     """
     certainty = _measure_certainty(held_out.values())
-    groups: dict[str, dict[AcquisitionType, list[Picture]]] = {}
-    for picture in pictures:
-        if picture.species is not None and picture.type is not None:
-            groups.setdefault(picture.species, {}).setdefault(picture.type, []).append(picture)
-    typical = {
-        (name, type_): _choose_typical(own, certainty) if thumbnails else []
-        for name, types in groups.items()
-        for type_, own in types.items()
-    }
-    looked_at = {picture.file: picture for own in typical.values() for picture in own}
-    for types in groups.values():
-        for type_, own in types.items():
-            if type_ is not AcquisitionType.PHOTO:
-                looked_at.update((picture.file, picture) for picture in _sample_plants(own))
-    shown = {picture.file for own in typical.values() for picture in own}
-    results = ordered_map(partial(_look_guarded, shown=frozenset(shown)), looked_at.values(), loader.jobs)
-    looks = dict(zip(looked_at, loader.progress(results, len(looked_at), "look"), strict=True))
     answers = _record_answers(held_out)
-    return {
-        name: SpeciesRecord(
-            {
-                type_: TypeRecord(len(own), len({picture.group for picture in own}), answers.get((name, type_)))
-                for type_, own in sorted(groups[name].items())
-            },
-            _summarise_traits([picture for own in groups[name].values() for picture in own], looks),
-            [
-                thumbnail
-                for type_ in sorted(groups[name])
-                for picture in typical[name, type_]
-                if (thumbnail := _make_thumbnail(picture, looks[picture.file]))
-            ],
-        )
-        for name in sorted(groups)
+    groups = {
+        (name, type_): [picture for picture in of_species if picture.type is type_]
+        for name, of_species in _group_by_species(pictures).items()
+        for type_ in AcquisitionType
     }
+    typical = {key: _choose_typical(own, certainty) if thumbnails else [] for key, own in groups.items()}
+    # No traits are measured in photos: only those that are kept are looked at.
+    measured = [
+        own
+        for (_, type_), all_own in groups.items()
+        for own in _sample_plants(all_own)
+        if type_ is not AcquisitionType.PHOTO
+    ]
+    looked_at = {picture.file: picture for picture in chain(measured, *typical.values())}
+    shown = frozenset(picture.file for own in typical.values() for picture in own)
+    results = ordered_map(partial(_look, shown=shown), list(looked_at.values()), loader.jobs)
+    looks = dict(zip(looked_at, loader.progress(results, len(looked_at), "look"), strict=True))
+    records = {}
+    for name, of_species in _group_by_species(pictures).items():
+        types, kept = {}, []
+        for type_ in AcquisitionType:
+            if own := groups[name, type_]:
+                types[type_] = TypeRecord(len(own), _count_plants(own), answers.get((name, type_)))
+            kept += [_make_thumbnail(picture, looks[picture.file]) for picture in typical[name, type_]]
+        thumbnails_of_species = tuple(thumbnail for thumbnail in kept if thumbnail)
+        traits = _summarise_traits(of_species, looks)
+        records[name] = SpeciesRecord(_count_plants(of_species), types, traits, thumbnails_of_species)
+    return records
+
+
+def _group_by_species(pictures: Sequence[Picture]) -> dict[str, list[Picture]]:
+    groups: dict[str, list[Picture]] = {}
+    for picture in pictures:
+        if picture.species is not None:
+            groups.setdefault(picture.species, []).append(picture)
+    return dict(sorted(groups.items()))
+
+
+def _count_plants(pictures: Sequence[Picture]) -> int:
+    return len({picture.group for picture in pictures})
 
 
 def measure_confident_traits(image: np.ndarray, acquisition_type: AcquisitionType) -> dict[str, float]:
@@ -143,21 +151,21 @@ def _sample_plants(pictures: Sequence[Picture]) -> list[Picture]:
     return [pictures[position] for _, position in sorted(keyed)[:TRAIT_PICTURES]]
 
 
-def _look_guarded(picture: Picture, shown: frozenset[Path]) -> _Look:
+def _look(picture: Picture, shown: frozenset[Path]) -> _Sight:
     """Take traits and thumbnail of a picture; nothing where it can't be read any more."""
     try:
         image = read_image(picture.file, LONGEST_SIDE)
     except LeafidError:
-        return _Look()
+        return _Sight()
     assert picture.type is not None
-    look = _Look(measure_confident_traits(image, picture.type))
+    look = _Sight(measure_confident_traits(image, picture.type))
     small = shrink(image, THUMBNAIL_SIDE)
     if picture.file in shown and min(small.shape[:2]) >= MIN_SIDE:
         look.thumbnail = encode_jpeg(small, _JPEG_QUALITY)
     return look
 
 
-def _summarise_traits(pictures: Sequence[Picture], looks: Mapping[Path, _Look]) -> dict[str, TraitRange]:
+def _summarise_traits(pictures: Sequence[Picture], looks: Mapping[Path, _Sight]) -> dict[str, TraitRange]:
     """Compute the quantiles of each trait, each plant with the same weight."""
     found = {}
     for name in TRAIT_NAMES:
@@ -172,7 +180,7 @@ def _summarise_traits(pictures: Sequence[Picture], looks: Mapping[Path, _Look]) 
     return found
 
 
-def _make_thumbnail(picture: Picture, look: _Look) -> Thumbnail | None:
+def _make_thumbnail(picture: Picture, look: _Sight) -> Thumbnail | None:
     if look.thumbnail is None or len(look.thumbnail) > MAX_THUMBNAIL_BYTES or picture.type is None:
         return None
     traits = {name: _round(value) for name, value in look.traits.items()}

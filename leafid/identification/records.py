@@ -66,6 +66,7 @@ class Thumbnail:
 class SpeciesRecord:
     """All of this for a species."""
 
+    n_plants: int = 0
     types: Mapping[AcquisitionType, TypeRecord] = field(default_factory=dict)
     traits: Mapping[str, TraitRange] = field(default_factory=dict)
     thumbnails: Sequence[Thumbnail] = ()
@@ -79,6 +80,7 @@ def dump_records(records: Mapping[str, SpeciesRecord]) -> tuple[dict[str, Any], 
 
 def _dump_record(record: SpeciesRecord) -> dict[str, Any]:
     return {
+        "n_plants": record.n_plants,
         "types": {str(type_): asdict(own) for type_, own in record.types.items()},
         "traits": {name: asdict(own) for name, own in record.traits.items()},
         "thumbnails": [
@@ -114,7 +116,7 @@ def parse_records(entries: Mapping[str, Any], images: bytes) -> dict[str, Specie
             start = end
         traits = {trait: _parse_range(own) for trait, own in entry["traits"].items() if trait in TRAIT_NAMES}
         types = {AcquisitionType(type_): _parse_type_record(own) for type_, own in entry["types"].items()}
-        records[_parse_words(name)] = SpeciesRecord(types, traits, tuple(thumbnails))
+        records[_parse_words(name)] = SpeciesRecord(int(entry["n_plants"]), types, traits, tuple(thumbnails))
     return records
 
 

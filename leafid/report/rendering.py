@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import leafid
+from leafid.report.tables import format_cell
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -23,8 +24,8 @@ def render_page(template: str, **values: Any) -> str:
 def get_environment() -> Environment:
     """Return the environment of the templates: escaping, strict about missing values, with the filters of all pages.
 
-    ``percent``, ``score`` and ``trait`` format shares, scores, and a number with its unit; ``jpeg`` makes a data URL of
-    the bytes of a JPEG.
+    ``percent``, ``score``, ``trait`` and ``cell`` format shares, scores, a number with its unit, and a cell of a table;
+    ``jpeg`` makes a data URL of the bytes of a JPEG.
     """
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
@@ -39,6 +40,7 @@ def get_environment() -> Environment:
     environment.filters["percent"] = "{:.0%}".format
     environment.filters["score"] = lambda value: "–" if np.isnan(value) else f"{value:.3f}"
     environment.filters["trait"] = format_trait
+    environment.filters["cell"] = format_cell
     environment.filters["jpeg"] = lambda data: f"data:image/jpeg;base64,{base64.b64encode(data).decode()}"
     return environment
 

@@ -100,7 +100,7 @@ def _format_cells(table: Table, form: str, digits: int, *, close: bool = False) 
     from tabulate import tabulate
 
     is_text = [any(isinstance(row[column], str) for row in table.rows) for column in range(len(table.columns))]
-    rows = [[_format_cell(cell, digits) for cell in row] for row in table.rows]
+    rows = [[format_cell(cell, digits) for cell in row] for row in table.rows]
     headings = list(table.columns)
     if form == "markdown":
         headings, *rows = [[cell.replace("|", r"\|") for cell in row] for row in [headings, *rows]]
@@ -144,7 +144,8 @@ def _measure_width(text: str) -> int:
     return max(map(len, text.split("\n")))
 
 
-def _format_cell(cell: Cell, digits: int) -> str:
+def format_cell(cell: Cell, digits: int = 3) -> str:
+    """Format a cell with `digits` decimals; a dash where it is empty."""
     if cell is None or (isinstance(cell, float) and math.isnan(cell)):
         return "–"
     if isinstance(cell, float):

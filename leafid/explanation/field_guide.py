@@ -1,0 +1,190 @@
+"""What a model knows of its species: tables, JSON, and the plates of the field guide."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from leafid.collection.picture import AcquisitionType
+from leafid.errors import LeafidError
+from leafid.explanation.explanation import Trait
+from leafid.explanation.words import describe_traits
+from leafid.files import open_input
+from leafid.identification.model import SpeciesInfo
+from leafid.identification.records import SpeciesRecord, TypeRecord
+from leafid.report.tables import Cell, Table
+
+if TYPE_CHECKING:
+    from leafid.identification.model import Model
+
+#: Maximum length of a model card, in bytes.
+MAX_CARD = 2**18
+# A trait is described if it is measured in this share of the pictures in which the most traits are.
+_MEASURED_SHARE = 0.4
+_SCORES = {"S": "S", "top1": "top-1", "top5": "top-5", "per_plant": "per-plant"}
+
+
+@dataclass(frozen=True)
+class Plate:
+    """A species of the field guide."""
+
+    name: str
+    info: SpeciesInfo
+    record: SpeciesRecord
+    #: Described by their medians.
+    traits: tuple[Trait, ...]
+
+    @property
+    def taken_for(self) -> list[str]:
+        """The species that held-out pictures were taken for instead, most frequent first."""
+        counts: dict[str, int] = {}
+        for own in self.record.types.values():
+            for name, number in own.held_out.taken_for.items() if own.held_out else ():
+                counts[name] = counts.get(name, 0) + number
+        return sorted(counts, key=lambda name: (-counts[name], name))
+
+
+def make_plates(model: Model) -> list[Plate]:
+    """Make a plate of each species, in alphabetical order."""
+    plates = []
+    for name in sorted(model.species):
+        record = model.records.get(name, SpeciesRecord())
+        plates.append(Plate(name, model.species[name], record, tuple(describe_typical_traits(record))))
+    return plates
+
+
+def describe_typical_traits(record: SpeciesRecord) -> list[Trait]:
+    """Describe a species by the medians of its traits."""
+    numbers = [own.n_pictures for own in record.traits.values()]
+    return describe_traits(
+        {
+            name: own.median
+            for name, own in record.traits.items()
+            if own.n_pictures >= _MEASURED_SHARE * max(numbers, default=0)
+        }
+    )
+
+
+def describe_model(model: Model, source: str) -> dict[str, Any]:
+    """Describe a model and its species, as JSON; docs/formats.md has the keys."""
+    return {
+        "model": source,
+        "training_fingerprint": model.fingerprint,
+        "types": {
+            str(type_): {
+                "pictures": identifier.n_pictures,
+                "plants": identifier.n_plants,
+                "recipe": identifier.recipe.summary,
+                "scores": model.scores.get(str(type_)),
+            }
+            for type_, identifier in model.identifiers.items()
+        },
+        "species": [_describe_plate(plate) for plate in make_plates(model)],
+    }
+
+
+def _describe_plate(plate: Plate) -> dict[str, Any]:
+    taxon = plate.info.taxon
+    return {
+        "species": plate.name,
+        "common_names": list(plate.info.vernacular_names),
+        "genus": taxon.genus,
+        "family": taxon.family,
+        "order": taxon.order,
+        "pictures": plate.info.n_pictures,
+        "plants": plate.record.n_plants or None,
+        "types": {str(type_): _describe_type(own) for type_, own in plate.record.types.items()},
+        "traits": {
+            name: {"low": own.low, "median": own.median, "high": own.high, "pictures": own.n_pictures}
+            for name, own in plate.record.traits.items()
+        },
+        "description": "; ".join(trait.words for trait in plate.traits),
+        "thumbnails": len(plate.record.thumbnails),
+    }
+
+
+def _describe_type(record: TypeRecord) -> dict[str, Any]:
+    described: dict[str, Any] = {"pictures": record.n_pictures, "plants": record.n_plants, "held_out": None}
+    if own := record.held_out:
+        described["held_out"] = {
+            "pictures": own.n_pictures,
+            "first": own.n_first,
+            "among_five": own.n_five,
+            "taken_for": dict(own.taken_for),
+        }
+    return described
+
+
+def tabulate_types(model: Model) -> Table:
+    """List the acquisition types with the scores of the training."""
+    rows = []
+    for type_, identifier in model.identifiers.items():
+        scores = model.scores.get(str(type_), {})
+        figures: list[Cell] = [scores.get(key) for key in _SCORES]
+        n_held_out = int(scores["pictures"]) if "pictures" in scores else None
+        rows.append([str(type_), identifier.n_pictures, identifier.n_plants, *figures, n_held_out])
+    return Table(
+        "Trained and held-out pictures", ["type", "pictures", "plants", *_SCORES.values(), "held-out pictures"], rows
+    )
+
+
+def tabulate_species(model: Model) -> Table:
+    """List the species with the share of held-out pictures of each type that are identified correctly."""
+    types = list(model.identifiers)
+    rows = []
+    for plate in make_plates(model):
+        rates = [_rate(plate.record, type_) for type_ in types]
+        rows.append(
+            [
+                plate.name,
+                ", ".join(plate.info.vernacular_names[:1]),
+                plate.info.taxon.family or "",
+                plate.info.n_pictures,
+                plate.record.n_plants or None,
+                *rates,
+                ", ".join(plate.taken_for[:1]),
+            ]
+        )
+    columns = ["species", "common name", "family", "pictures", "plants", *map(str, types), "taken for"]
+    return Table("Species, with the share of held-out pictures that are identified correctly", columns, rows)
+
+
+def _rate(record: SpeciesRecord, type_: AcquisitionType) -> str | None:
+    own = record.types.get(type_)
+    return f"{own.held_out.n_first} of {own.held_out.n_pictures}" if own and own.held_out else None
+
+
+def tabulate_species_by_type(model: Model) -> Table:
+    """List the species of each type with all counts, for a spreadsheet."""
+    columns = ["species", "common names", "family", "order", "type", "pictures", "plants", "held-out pictures"]
+    columns += ["top-1", "top-5", "taken for", "description"]
+    rows = []
+    for plate in make_plates(model):
+        taxon = plate.info.taxon
+        names = [plate.name, "; ".join(plate.info.vernacular_names), taxon.family, taxon.order]
+        description = "; ".join(trait.words for trait in plate.traits)
+        if not plate.record.types:
+            rows.append([*names, None, plate.info.n_pictures, *([None] * 5), description])
+        for type_, own in plate.record.types.items():
+            held_out = own.held_out
+            answers: list[Any] = [None] * 4
+            if held_out:
+                answers = [held_out.n_pictures, held_out.n_first, held_out.n_five, "; ".join(held_out.taken_for)]
+            rows.append([*names, str(type_), own.n_pictures, own.n_plants, *answers, description])
+    return Table("Species", columns, rows)
+
+
+def read_card(model_file: Path) -> str | None:
+    """Read the model card that lies beside a model, `<name>.md`; None where there is none."""
+    file = model_file.with_suffix(".md")
+    if not file.is_file():
+        return None
+    with open_input(file) as stream:
+        content = stream.read(MAX_CARD + 1)
+    if len(content) > MAX_CARD:
+        raise LeafidError(f"{file}: expected a model card of at most {MAX_CARD >> 10} KiB, found a larger file")
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError:
+        raise LeafidError(f"{file}: expected a model card in UTF-8, found other bytes") from None
