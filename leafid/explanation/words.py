@@ -42,7 +42,7 @@ class TraitTitle(NamedTuple):
 TRAITS: Mapping[str, TraitTitle] = {
     "leaflets": TraitTitle("leaflets", "", 1.5),
     "length_width": TraitTitle("length to width", "", 0.2),
-    "widest": TraitTitle("greatest width (base 0 %, tip 100 %)", "%", 5),
+    "widest": TraitTitle("greatest width (base 0%, tip 100%)", "%", 5),
     "lobes": TraitTitle("lobes", "", 1.5),
     "teeth": TraitTitle("teeth", "", 5),
     "tooth_depth": TraitTitle("height of the teeth, of the width", "%", 0.5),
@@ -112,7 +112,7 @@ def _describe_teeth(values: Mapping[str, float]) -> str:
     number = round(values["teeth"])
     if not number:
         return "margin entire"
-    return f"margin toothed, about {number} teeth, {values['tooth_depth']:.1f} % of the width high"
+    return f"margin toothed, about {number} teeth, {values['tooth_depth']:.1f}% of the width high"
 
 
 def _describe_apex(values: Mapping[str, float]) -> str:
@@ -126,7 +126,7 @@ def _describe_base(values: Mapping[str, float]) -> str:
     angle, extension = values["base_angle"], values["base_extension"]
     if extension >= _CORDATE:
         word = "lobate" if extension >= _LOBATE else "cordate"
-        return f"base {word}, its sinus {100 * extension:.0f} % of the length deep"
+        return f"base {word}, its sinus {100 * extension:.0f}% of the length deep"
     words = _describe_end(angle, values["base_bulge"] - _BASE_EXTRA, "concave")
     return f"base {words}, {angle:.0f}°"
 

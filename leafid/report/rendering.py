@@ -48,4 +48,4 @@ def get_environment() -> Environment:
 def format_trait(value: float, unit: str) -> str:
     """Format a trait's value with its unit: two significant digits, but whole degrees and percentages."""
     number = f"{value:.0f}" if unit or abs(value) >= 10 else f"{value:.2g}"
-    return f"{number}°" if unit == "°" else f"{number} {unit}".rstrip()
+    return f"{number}{unit}"
