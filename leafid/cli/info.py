@@ -37,8 +37,6 @@ from leafid.console.environment import Environment
 from leafid.console.outputs import refuse_inputs
 from leafid.errors import UsageError, escape_unprintable
 from leafid.files import open_output
-from leafid.identification.archive import is_archive
-from leafid.identification.bundled import find_bundled_model
 from leafid.parallel import ordered_map
 
 MAX_LINES = 20
@@ -75,6 +73,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
     """Describe the model, or summarise the collection."""
+    from leafid.identification.archive import is_archive
+    from leafid.identification.bundled import find_bundled_model
+
     files = arguments.collection or [str(find_bundled_model())]
     if len(files) == 1 and is_archive(files[0]):
         return _describe_model(Path(files[0]), arguments, environment)

@@ -26,7 +26,7 @@ from leafid.identification.records import (
     TypeRecord,
 )
 from leafid.image_header import MIN_SIDE
-from leafid.images import encode_jpeg, read_image
+from leafid.images import encode_jpeg, read_hashed_image
 from leafid.parallel import ordered_map
 from leafid.recipes.recipe import LONGEST_SIDE
 from leafid.segmentation.result import shrink
@@ -85,8 +85,10 @@ def make_records(
     ]
     looked_at = {picture.file: picture for picture in chain(measured, *typical.values())}
     shown = frozenset(picture.file for own in typical.values() for picture in own)
-    results = ordered_map(partial(_look, shown=shown), list(looked_at.values()), loader.jobs)
-    looks = dict(zip(looked_at, loader.progress(results, len(looked_at), "look"), strict=True))
+    results = ordered_map(
+        partial(_look, shown=shown), list(looked_at.values()), loader.jobs, lambda picture, problem: _Sight()
+    )
+    looks = dict(zip(looked_at, loader.show_progress(results, len(looked_at), "measure"), strict=True))
     records = {}
     for name, of_species in _group_by_species(pictures).items():
         types, kept = {}, []
@@ -154,7 +156,7 @@ def _sample_plants(pictures: Sequence[Picture]) -> list[Picture]:
 def _look(picture: Picture, shown: frozenset[Path]) -> _Sight:
     """Take traits and thumbnail of a picture; nothing where it can't be read any more."""
     try:
-        image = read_image(picture.file, LONGEST_SIDE)
+        image, _ = read_hashed_image(picture.file, LONGEST_SIDE, picture.data)
     except LeafidError:
         return _Sight()
     assert picture.type is not None

@@ -56,7 +56,7 @@ def _train(
     fitted: dict[AcquisitionType, FittedIdentifier] = {}
     groups = group_by_training(recipes)
     for number, types in enumerate(groups, 1):
-        loader.step = f"{number}/{len(groups) + 1} {', '.join(types)}"
+        loader.step = f"{number}/{len(groups) + 2} {', '.join(types)}"
         fitted.update(zip(types, fit_identifiers([recipes[t] for t in types], pictures, loader, seed), strict=True))
     identifiers = {type_: fitted[type_].identifier for type_ in recipes}
     for type_, identifier in identifiers.items():
@@ -66,12 +66,14 @@ def _train(
     readable = [p for p in pictures if p.file not in loader.unreadable and p.type in used]
     own = [picture for picture in readable if picture.type in recipes]
     sample = [own[index] for index in sample_by_plant(own, RECOGNISER_PICTURES, seed)]
-    loader.step = f"{len(groups) + 1}/{len(groups) + 1} acquisition types"
+    loader.step = f"{len(groups) + 1}/{len(groups) + 2} acquisition types"
     recogniser, recognition = train_recogniser(sample, loader, seed)
     species = collect_species_info(readable)
     taxa = {name: info.taxon for name, info in species.items()}
     held_out = {type_: fitted[type_].held_out for type_ in recipes}
     thresholds = {type_: fit_thresholds(answers, taxa) for type_, answers in held_out.items()}
+    loader.step = f"{len(groups) + 2}/{len(groups) + 2} traits"
+    records = make_records(readable, held_out, loader, thumbnails=thumbnails)
     return Model(
         identifiers,
         recogniser,
@@ -81,7 +83,7 @@ def _train(
         thresholds={type_: found for type_, found in thresholds.items() if found is not None},
         contexts={type_: fit_context(answers, readable, seed) for type_, answers in held_out.items()},
         type_recognition=recognition,
-        records=make_records(readable, held_out, loader, thumbnails=thumbnails),
+        records=records,
     )
 
 

@@ -129,7 +129,7 @@ def test_long_lists_are_cut(cli, tmp_path, make_picture):
         (tmp_path / f"{number}.xml").write_text("<Image/>")
     make_picture(tmp_path, 9, "opalus", plant="1")
     out = cli("info", tmp_path, "--jobs", 1).out
-    assert "… and 8 more; --json lists them all" in out
+    assert "… and 8 more; --format json lists them all" in out
 
 
 def test_damaged_pictures_are_listed(collection):
@@ -158,7 +158,8 @@ def test_nothing_there(cli, tmp_path):
 
 
 def test_wrong_usage(cli, tmp_path):
-    assert cli("info").status == 2
+    assert cli("info", tmp_path, "--output", tmp_path / "guide").status == 2
+    assert cli("info", tmp_path, "--format", "csv").status == 2
     assert cli("info", tmp_path, "--layout", "other").status == 2
     assert cli("info", tmp_path, "--few", 0).status == 2
 

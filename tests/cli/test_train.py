@@ -317,6 +317,6 @@ def test_steps_are_numbered_in_the_log(drawn, small_recipe, drawn_cache, drawn_m
     assert main([*map(str, words), "--jobs", "1"], environment) == 0
     lines = environment.stderr.getvalue().splitlines()
     steps = dict.fromkeys(line.split(":")[0] for line in lines)
-    assert list(steps) == ["1/4 scan", "2/4 scan-like", "3/4 photo", "4/4 acquisition types"]
-    assert re.fullmatch(r"1/4 scan: describe 1/18, \d+:\d\d left", lines[0])
-    assert any(re.fullmatch(r"3/4 photo: fit 1/\d, \d+:\d\d left", line) for line in lines)
+    assert list(steps) == ["1/5 scan", "2/5 scan-like", "3/5 photo", "4/5 acquisition types", "5/5 traits"]
+    assert re.fullmatch(r"1/5 scan: describe 1/18, \d+:\d\d left", lines[0])
+    assert any(re.fullmatch(r"3/5 photo: fit 1/\d, \d+:\d\d left", line) for line in lines)
