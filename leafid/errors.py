@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterable
 
 #: Maximum number of characters in a line of a message; a damaged file may hold a "word" of megabytes.
@@ -37,6 +38,12 @@ class ProblemsError(LeafidError):
     def __reduce__(self) -> tuple[type[ProblemsError], tuple[tuple[str, ...]]]:
         """Pickle the problems one by one: unpickling would take the joined message for a single problem."""
         return type(self), (self.problems,)
+
+
+def suggest(word: str, words: Iterable[str], otherwise: str = "") -> str:
+    """Return the end of a message about an unknown word: the most similar one of `words`, or `otherwise`."""
+    close = difflib.get_close_matches(word, words, n=1)
+    return f"; did you mean {close[0]!r}?" if close else otherwise
 
 
 def to_one_line(message: str) -> str:

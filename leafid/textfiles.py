@@ -88,6 +88,12 @@ def parse_finite_number(word: str) -> float | None:
     return number if math.isfinite(number) else None
 
 
+def parse_whole_number(word: str, max_digits: int = 9) -> int | None:
+    """Parse ASCII digits; None if there is anything else, or more digits than any such number has."""
+    # Converting a huge number takes long.
+    return int(word) if word.isascii() and word.isdigit() and len(word) <= max_digits else None
+
+
 class LineProblems:
     r"""Collect what is wrong with the lines of one file, to report all of it together.
 

@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING
 from leafid.console.arguments import add_options
 from leafid.console.environment import Environment
 from leafid.errors import LeafidError, UsageError, to_one_line
-from leafid.tasks.file_kinds import recognise_file
+from leafid.tasks.file_kinds import find_other_command
 
 if TYPE_CHECKING:
-    from leafid.runs import KnownNames
+    pass
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -38,16 +38,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
     """Check the run."""
     from leafid.runs import examine_run
+    from leafid.runs.ground_truth_files import read_known_names
 
     if arguments.layout and not arguments.against:
         raise UsageError("expected --against with --layout")
-    known = _read_known_names(arguments) if arguments.against else None
+    known = read_known_names(arguments.against, layout=arguments.layout) if arguments.against else None
     checked, problems = examine_run(arguments.run, known)
-    kind = recognise_file(arguments.run) if problems else None
-    if kind and kind.command not in ("evaluate", "evaluate-hierarchy"):
-        raise LeafidError(
-            f"{arguments.run}: expected a run of the plant task, found {kind.description}; use 'leafid {kind.command}'"
-        )
+    if problems and (other := find_other_command(arguments.run, "check", "evaluate", "evaluate-hierarchy")):
+        raise LeafidError(other)
     for problem in problems:
         environment.print(to_one_line(problem))
     if problems:
@@ -59,12 +57,6 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
             environment.warn(f"{arguments.run}: {missing} of {len(known.pictures)} pictures are missing")
     environment.print(f"ok: {_count(len(checked.pictures), 'picture')}, {_count(len(checked), 'prediction')}")
     return 0
-
-
-def _read_known_names(arguments: argparse.Namespace) -> KnownNames:
-    from leafid.runs.ground_truth_files import read_known_names
-
-    return read_known_names(arguments.against, layout=arguments.layout)
 
 
 def _count(number: int, noun: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import difflib
 import importlib
 import logging
 import sys
@@ -14,7 +13,7 @@ from typing import Any, NoReturn
 import leafid
 from leafid.console.arguments import nonempty_word
 from leafid.console.environment import Environment, open_missing_streams
-from leafid.errors import LeafidError, ProblemsError, UsageError, to_one_line
+from leafid.errors import LeafidError, ProblemsError, UsageError, suggest, to_one_line
 
 # A command module has configure(parser) and run(arguments, environment) -> exit status, and its docstring is the help.
 # It is imported only when its command is called, and imports heavy modules only in run().
@@ -142,7 +141,7 @@ def _dispatch(words: list[str], environment: Environment, debug: bool) -> int:
         environment.print(f"leafid {leafid.__version__}")
         return 0
     if command not in COMMANDS:
-        raise UsageError(f"unknown command {command!r}{_suggest_command(command)}; see 'leafid --help'")
+        raise UsageError(f"unknown command {command!r}{suggest(command, COMMANDS)}; see 'leafid --help'")
     module = importlib.import_module(_TASK_MODULES.get(command, f"leafid.cli.{command.replace('-', '_')}"))
     parser = Parser(
         prog=f"leafid {command}",
@@ -174,11 +173,6 @@ def _format_overview() -> str:
         "'leafid COMMAND --help' shows the options of a command, with examples.\n"
         "options: --version, --debug (show the traceback of an error)"
     )
-
-
-def _suggest_command(word: str) -> str:
-    close = difflib.get_close_matches(word, COMMANDS, n=1)
-    return f"; did you mean {close[0]!r}?" if close else ""
 
 
 class _LogToStderr(logging.Handler):

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from leafid.errors import LeafidError, UsageError
+from leafid.errors import LeafidError, UsageError, suggest
 
 if TYPE_CHECKING:
     import numpy as np
@@ -84,9 +83,8 @@ def find_families(names: Iterable[str] | None = None) -> list[Family]:
         raise UsageError(f"expected at least one descriptor family ({', '.join(FAMILIES)}), found none")
     for index, name in enumerate(names):
         if name not in FAMILIES:
-            close = difflib.get_close_matches(name, FAMILIES, n=1)
-            hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(FAMILIES)}"
-            raise UsageError(f"unknown descriptor family {name!r}; {hint}")
+            hint = suggest(name, FAMILIES, f"; there are {', '.join(FAMILIES)}")
+            raise UsageError(f"unknown descriptor family {name!r}{hint}")
         if name in names[:index]:
             raise UsageError(f"descriptor family {name!r} is named twice; name it once")
     return [FAMILIES[name] for name in names]

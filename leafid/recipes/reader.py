@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 import tomllib
 from collections.abc import Mapping
@@ -13,7 +12,7 @@ from typing import Any
 
 from leafid.collection.picture import AcquisitionType
 from leafid.descriptors.local import LOCAL_DESCRIPTORS
-from leafid.errors import LeafidError
+from leafid.errors import LeafidError, suggest
 from leafid.recipes.keys import list_keys
 from leafid.recipes.recipe import EXPERT_PARTS, MEASURES, Expert, Measures, Recipe
 from leafid.textfiles import read_text
@@ -135,9 +134,8 @@ def _parse_values(
     values = {}
     for key, value in table.items():
         if key not in known:
-            close = difflib.get_close_matches(key, known, n=1)
-            hint = f"did you mean {close[0]!r}?" if close else f"expected {', '.join(sorted(known))}"
-            raise LeafidError(f"{source}: unknown key {key!r}; {hint}")
+            hint = suggest(key, known, f"; expected {', '.join(sorted(known))}")
+            raise LeafidError(f"{source}: unknown key {key!r}{hint}")
         if key in keys:
             try:
                 values[key] = keys[key].metadata["key"].parse(value)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leafid.runs.run import Prediction, Run, make_run
-from leafid.textfiles import parse_finite_number
+from leafid.textfiles import parse_finite_number, parse_whole_number
 
 #: What a line looks like, for messages.
 LINE = "'<picture> <Genus species> <rank> <score>'"
@@ -131,6 +131,5 @@ def _name_letter(letter: str) -> str:
 
 
 def _parse_whole(word: str) -> int | None:
-    digits = word.removeprefix("-")
-    # No rank has more than 12 digits; converting a much longer number would take time.
-    return int(word) if digits.isascii() and digits.isdigit() and len(digits) <= 12 else None
+    number = parse_whole_number(word.removeprefix("-"), max_digits=12)
+    return number if number is None or not word.startswith("-") else -number

@@ -21,25 +21,21 @@ class FileKind:
 
     description: str
     command: str
-    pattern: re.Pattern[str]
-
-
-def _make_kind(description: str, command: str, pattern: str) -> FileKind:
-    return FileKind(description, command, re.compile(pattern, re.ASCII))
+    pattern: str = ""
 
 
 _IRMA_CODE = r"[0-9a-zC*]{4}-[0-9a-zC*]{3}-[0-9a-zC*]{3}-[0-9a-zC*]{3}"
 #: In the order in which they are tried; `_COCO` and `_MASK` are recognised by the first bytes.
 KINDS = (
-    _make_kind("IRMA codes", "evaluate-irma", rf"\S+(?: \S+){{0,3}} {_IRMA_CODE}"),
-    _make_kind("an IRMA code table", "evaluate-irma --codes", r"(?:T [0-9a-z]{4}|[DAB] [0-9a-z]{3})(?: .*)?"),
-    _make_kind("a plant run", "evaluate", r"\S+ [A-Z]\S+ [^*]*[^*\s] \d+ [-+.\deE]+"),
-    _make_kind("a plant run with higher taxa", "evaluate-hierarchy", r"\S+ (?:[A-Z]\S+ .*|\*) \d+ [-+.\deE]+"),
-    _make_kind("a plant ground truth", "evaluate", r"[A-Z]\S+ \S.*\.jpe?g"),
-    _make_kind("a file of the 2016 annotation task", "evaluate-annotation", r"[1-5] \S+(?: .*)?"),
+    FileKind("IRMA codes", "evaluate-irma", rf"\S+(?: \S+){{0,3}} {_IRMA_CODE}"),
+    FileKind("an IRMA code table", "evaluate-irma --codes", r"(?:T [0-9a-z]{4}|[DAB] [0-9a-z]{3})(?: .*)?"),
+    FileKind("a plant run", "evaluate", r"\S+ [A-Z]\S+ [^*]*[^*\s] \d+ [-+.\deE]+"),
+    FileKind("a plant run with higher taxa", "evaluate-hierarchy", r"\S+ (?:[A-Z]\S+ .*|\*) \d+ [-+.\deE]+"),
+    FileKind("a plant ground truth", "evaluate", r"[A-Z]\S+ \S.*\.jpe?g"),
+    FileKind("a file of the 2016 annotation task", "evaluate-annotation", r"[1-5] \S+(?: .*)?"),
 )
-_COCO = _make_kind("objects in the COCO format", "evaluate-interpretation", "")
-_MASK = _make_kind("a label mask", "evaluate-interpretation", "")
+_COCO = FileKind("objects in the COCO format", "evaluate-interpretation")
+_MASK = FileKind("a label mask", "evaluate-interpretation")
 
 
 def recognise_file(path: str | os.PathLike[str]) -> FileKind | None:
@@ -57,9 +53,17 @@ def recognise_file(path: str | os.PathLike[str]) -> FileKind | None:
     lines = [line for line in lines if line and not line.startswith("#")][:_N_LINES]
     for kind in KINDS:
         # Most lines, not all: the file may be faulty.
-        if lines and 2 * sum(kind.pattern.fullmatch(line) is not None for line in lines) > len(lines):
+        if lines and 2 * sum(bool(re.fullmatch(kind.pattern, line, re.ASCII)) for line in lines) > len(lines):
             return kind
     return None
+
+
+def find_other_command(path: str | os.PathLike[str], *commands: str) -> str | None:
+    """Return an error that names the command for a file, if that is known and none of these."""
+    kind = recognise_file(path)
+    if kind is None or kind.command.split()[0] in commands:
+        return None
+    return f"{path}: expected a file for 'leafid {commands[0]}', found {kind.description}; use 'leafid {kind.command}'"
 
 
 @contextlib.contextmanager
@@ -68,9 +72,6 @@ def suggesting_command(path: str | os.PathLike[str], *commands: str) -> Iterator
     try:
         yield
     except LeafidError as error:
-        kind = recognise_file(path)
-        if kind is None or kind.command.split()[0] in commands:
-            raise
-        raise LeafidError(
-            f"{path}: expected a file for 'leafid {commands[0]}', found {kind.description}; use 'leafid {kind.command}'"
-        ) from error
+        if problem := find_other_command(path, *commands):
+            raise LeafidError(problem) from error
+        raise

@@ -5,9 +5,9 @@ from hypothesis import strategies as st
 from leafid.errors import LeafidError, ProblemsError
 from leafid.tasks.annotation2016.files import (
     examine_annotation_run,
+    format_line,
     read_annotation_run,
     read_annotation_truth,
-    write_annotation_run,
 )
 from leafid.tasks.annotation2016.known import Known, read_list, read_sizes
 from leafid.tasks.annotation2016.results import (
@@ -37,6 +37,10 @@ def write(tmp_path, text):
     return path
 
 
+def write_lines(path, subtask, results):
+    path.write_text("".join(format_line(subtask, identity, result) for identity, result in results.items()))
+
+
 def find_problems(tmp_path, text, known=None, subtask=None):
     path = write(tmp_path, text)
     _, problems = examine_annotation_run(path, subtask, known)
@@ -48,7 +52,7 @@ def test_good_runs_are_read_and_written_back(tmp_path, subtask):
     run = read_annotation_run(write(tmp_path, GOOD[subtask]))
     assert run.subtask is subtask
     assert run.name == "run.txt"
-    write_annotation_run(tmp_path / "again.txt", subtask, run.results)
+    write_lines(tmp_path / "again.txt", subtask, run.results)
     assert read_annotation_run(tmp_path / "again.txt").results == run.results
 
 
@@ -173,32 +177,30 @@ def test_a_selection_may_be_empty_in_a_run_only(tmp_path):
     file = write(tmp_path, "3 a\n3 b 1\n")
     run = read_annotation_run(file)
     assert run.results == {"a": (), "b": (1,)}
-    write_annotation_run(tmp_path / "again.txt", Subtask.SELECTION, run.results)
+    write_lines(tmp_path / "again.txt", Subtask.SELECTION, run.results)
     assert read_annotation_run(tmp_path / "again.txt").results == run.results
     with pytest.raises(ProblemsError, match=r":1: expected a description that mentions at least one box, found none"):
         read_annotation_truth(file)
 
 
-def test_species_become_concepts(tmp_path):
+def test_species_become_concepts():
     leaf = (Concept("Platanus x hispanica", (ScoredBox(Box(1, 2, 3, 4), 0.5),)),)
-    write_annotation_run(tmp_path / "run.txt", Subtask.CONCEPTS, {"a.jpg": leaf})
-    assert (tmp_path / "run.txt").read_text() == "1 a.jpg Platanus_x_hispanica 0.5:3x4+1+2\n"
+    assert format_line(Subtask.CONCEPTS, "a.jpg", leaf) == "1 a.jpg Platanus_x_hispanica 0.5:3x4+1+2\n"
 
 
 @pytest.mark.parametrize(
-    ("subtask", "results", "message"),
+    ("subtask", "identity", "result", "message"),
     [
-        (Subtask.LOCATION, {"a": Place(91, 0)}, "a: expected a latitude from -90 to 90, found 91.0"),
-        (Subtask.CAPTION, {"a": " "}, "a: expected a sentence, found none"),
-        (Subtask.CAPTION, {"a": "Un café."}, "expected an id without blanks and results in ASCII"),
-        (Subtask.SELECTION, {"a b": (1,)}, "expected an id without blanks"),
-        (Subtask.CONCEPTS, {"a": (Concept("dog", ()),)}, "a: expected pairs of a concept and its boxes"),
+        (Subtask.LOCATION, "a", Place(91, 0), "a: expected a latitude from -90 to 90, found 91.0"),
+        (Subtask.CAPTION, "a", " ", "a: expected a sentence, found none"),
+        (Subtask.CAPTION, "a", "Un café.", "expected an id without blanks and results in ASCII"),
+        (Subtask.SELECTION, "a b", (1,), "expected an id without blanks"),
+        (Subtask.CONCEPTS, "a", (Concept("dog", ()),), "a: expected pairs of a concept and its boxes"),
     ],
 )
-def test_unreadable_results_are_not_written(tmp_path, subtask, results, message):
+def test_unreadable_results_are_not_written(subtask, identity, result, message):
     with pytest.raises(LeafidError, match=message):
-        write_annotation_run(tmp_path / "run.txt", subtask, results)
-    assert not (tmp_path / "run.txt").exists()
+        format_line(subtask, identity, result)
 
 
 sides = st.integers(1, 999_999)

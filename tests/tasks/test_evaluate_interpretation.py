@@ -102,7 +102,7 @@ def test_explanation_of_a_picture(cli, boxes):
     assert "error of the picture: 1.0000, the mean of 1 errors with compensation" in outcome.out
     outcome = cli("evaluate-interpretation", *boxes, "--explain", "c.jpg")
     assert (outcome.status, outcome.out) == (2, "")
-    assert "--explain c.jpg: expected a picture of the truth (nearest: " in outcome.err
+    assert "--explain c.jpg: expected a picture of the truth; did you mean " in outcome.err
 
 
 def test_weight_of_the_figure_of_merit(cli, boxes, tmp_path):

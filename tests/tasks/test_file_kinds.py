@@ -78,7 +78,7 @@ def test_check_names_the_right_command_once(cli, folder):
     outcome = cli("check-annotation", "plants.txt", "concepts.txt")
     assert outcome.status == 1
     assert outcome.out.splitlines() == [
-        "plants.txt: expected a run of the 2016 annotation task, found a plant run; use 'leafid evaluate'",
+        "plants.txt: expected a file for 'leafid check-annotation', found a plant run; use 'leafid evaluate'",
         "concepts.txt: good: subtask 1, 2 lines",
     ]
 

@@ -36,7 +36,7 @@ def test_count_children_of_each_prefix(table):
 
 
 def test_an_unknown_code_suggests_the_nearest(table):
-    with pytest.raises(LeafidError, match=r"found '461' \(nearest: 4"):
+    with pytest.raises(LeafidError, match=r"found '461'; did you mean '4"):
         table.count_children("A", "461")
 
 

@@ -24,7 +24,7 @@ from leafid.errors import UsageError, to_one_line
 from leafid.tasks.annotation2016.files import examine_annotation_run, read_annotation_run
 from leafid.tasks.annotation2016.known import Known, read_list, read_sizes
 from leafid.tasks.annotation2016.results import Subtask
-from leafid.tasks.file_kinds import recognise_file
+from leafid.tasks.file_kinds import find_other_command
 
 #: Maximum number of problems printed per run: a systematic fault is in every line.
 _MAX_PROBLEMS = 100
@@ -88,12 +88,8 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     status = 0
     for path in arguments.runs:
         found, problems = examine_annotation_run(path, subtask, known)
-        kind = recognise_file(path) if problems else None
-        if kind is not None and kind.command != "evaluate-annotation":
-            problems = [
-                f"{path}: expected a run of the 2016 annotation task, found {kind.description}; "
-                f"use 'leafid {kind.command}'"
-            ]
+        if problems and (other := find_other_command(path, "check-annotation", "evaluate-annotation")):
+            problems = [other]
         for problem in problems[:_MAX_PROBLEMS]:
             environment.print(to_one_line(problem))
         if len(problems) > _MAX_PROBLEMS:

@@ -7,13 +7,12 @@ line per human description in subtasks 2 and 3.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from dataclasses import dataclass
 from io import TextIOWrapper
 from pathlib import Path
 
 from leafid.errors import LeafidError, ProblemsError
-from leafid.files import open_input, open_output
+from leafid.files import open_input
 from leafid.tasks.annotation2016.known import Known
 from leafid.tasks.annotation2016.results import BadResultError, Result, Subtask, format_result, parse_result
 from leafid.textfiles import LineProblems
@@ -70,16 +69,6 @@ def read_annotation_truth(path: str | os.PathLike[str], known: Known | None = No
     if problems or subtask is None:
         raise ProblemsError(problems.list_messages())
     return AnnotationTruth(subtask, {identity: tuple(listed) for identity, listed in results.items()})
-
-
-def write_annotation_run(path: str | os.PathLike[str], subtask: Subtask, results: Mapping[str, Result]) -> None:
-    """Write a run file in the order of `results`, by picture or document."""
-    with open_output(path) as stream:
-        for identity, result in results.items():
-            try:
-                stream.write(format_line(subtask, identity, result))
-            except LeafidError as error:
-                raise LeafidError(f"{path}: {error}") from None
 
 
 def format_line(subtask: Subtask, identity: str, result: Result) -> str:

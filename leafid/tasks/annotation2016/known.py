@@ -9,7 +9,7 @@ from typing import cast
 
 from leafid.errors import LeafidError
 from leafid.tasks.annotation2016.results import Concept, Result, Subtask
-from leafid.textfiles import LineProblems, read_text
+from leafid.textfiles import LineProblems, parse_whole_number, read_text
 
 
 @dataclass(frozen=True)
@@ -69,15 +69,11 @@ def read_sizes(path: str | os.PathLike[str]) -> dict[str, tuple[int, int]]:
             words = line.split()
             if not words:
                 continue
-            if len(words) != 3 or not all(map(_is_length, words[1:])):
+            width, height = map(parse_whole_number, words[1:]) if len(words) == 3 else (None, None)
+            if not width or not height:
                 problems.add(number, f"expected an id, a width and a height above 0, found {line!r}")
             elif problems.check_unique(number, "every id", words[0]):
-                sizes[words[0]] = (int(words[1]), int(words[2]))
+                sizes[words[0]] = width, height
         if not sizes and not problems:
             problems.add(None, "expected lines 'id width height', found none")
     return sizes
-
-
-def _is_length(word: str) -> bool:
-    # No side of a picture has more digits, and converting a huge number takes long.
-    return word.isascii() and word.isdigit() and len(word) <= 9 and int(word) > 0

@@ -8,7 +8,7 @@ from enum import IntEnum
 from typing import NamedTuple, TypeVar
 
 from leafid.tasks.interpretation.box import Box
-from leafid.textfiles import parse_finite_number
+from leafid.textfiles import parse_finite_number, parse_whole_number
 
 T = TypeVar("T")
 
@@ -127,10 +127,12 @@ def _parse_sentence(text: str) -> str:
 
 def _parse_selection(text: str) -> tuple[int, ...]:
     words = _split_commas(text, "ids of boxes") if text.strip() else []
+    boxes: list[int] = []
     for word in words:
-        if not (word.isascii() and word.isdigit() and len(word) < 10):
+        if (box := parse_whole_number(word)) is None:
             raise BadResultError(f"expected ids of boxes as whole numbers from 0 up, found {_quote(word)}")
-    return tuple(_check_unique([int(word) for word in words], "box"))
+        boxes.append(box)
+    return tuple(_check_unique(boxes, "box"))
 
 
 def _parse_illustrations(text: str) -> tuple[str, ...]:

@@ -20,18 +20,16 @@ examples:
 from __future__ import annotations
 
 import argparse
-import difflib
 import math
-from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from leafid.collection import read_and_warn
 from leafid.console.arguments import add_options, number_type
 from leafid.console.environment import Environment
-from leafid.errors import LeafidError, UsageError
+from leafid.errors import LeafidError, UsageError, suggest
 from leafid.report.tables import Cell, Table, render
-from leafid.tasks.file_kinds import recognise_file
+from leafid.tasks.file_kinds import find_other_command
 
 if TYPE_CHECKING:
     from leafid.tasks.interpretation.class_distances import Distance
@@ -118,7 +116,7 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     by_name = {error.picture: error for error in errors}
     for picture in arguments.explain:
         if picture not in by_name:
-            raise UsageError(f"--explain {picture}: expected a picture of the truth{_suggest(picture, by_name)}")
+            raise UsageError(f"--explain {picture}: expected a picture of the truth{suggest(picture, by_name)}")
         tables += explain_scene(picture, by_name[picture].scene, by_name[picture].interpretation)
     environment.stdout.write(render(tables, arguments.format))
     return 0
@@ -150,11 +148,6 @@ def read_parameters(arguments: argparse.Namespace) -> Parameters:
     return Parameters(arguments.matching, threshold, arguments.alpha, _read_distance(arguments))
 
 
-def _suggest(name: str, names: Iterable[str]) -> str:
-    close = difflib.get_close_matches(name, names, n=1)
-    return f" (nearest: {close[0]})" if close else ""
-
-
 def _score_pictures(
     arguments: argparse.Namespace, environment: Environment, parameters: Parameters
 ) -> list[PictureError]:
@@ -164,10 +157,8 @@ def _score_pictures(
 
     has_boxes = [Path(source).suffix.lower() == ".json" for source in (arguments.truth, arguments.result)]
     for source in (arguments.truth, arguments.result):
-        if (kind := recognise_file(source)) is not None and kind.command != "evaluate-interpretation":
-            raise LeafidError(
-                f"{source}: expected label masks or boxes, found {kind.description}; use 'leafid {kind.command}'"
-            )
+        if problem := find_other_command(source, "evaluate-interpretation"):
+            raise LeafidError(problem)
     if has_boxes[0] != has_boxes[1]:
         raise UsageError("expected boxes (.json) or label masks for both truth and result, found one of each")
     if has_boxes[0]:

@@ -46,16 +46,15 @@ def _make_matrix(title: str, matrix: np.ndarray, rows: list[str], columns: list[
 
 def _list_objects(picture: str, found: Interpretation, rows: list[str], columns: list[str]) -> Table:
     objects: list[list[Cell]] = []
-    for index, name in enumerate(rows):
-        partners = np.flatnonzero(found.matches[index])
-        errors = found.local[index, partners].tolist() or [1.0]
-        matched = ", ".join(columns[partner] for partner in partners) or "none: missed"
-        objects.append(["true", name, matched, math.fsum(errors) / len(errors)])
-    for index, name in enumerate(columns):
-        partners = np.flatnonzero(found.matches[:, index])
-        errors = found.local[partners, index].tolist() or [1.0]
-        matched = ", ".join(rows[partner] for partner in partners) or "none: invented"
-        objects.append(["found", name, matched, math.fsum(errors) / len(errors)])
+    for side, names, others, matches, local, alone in (
+        ("true", rows, columns, found.matches, found.local, "none: missed"),
+        ("found", columns, rows, found.matches.T, found.local.T, "none: invented"),
+    ):
+        for index, name in enumerate(names):
+            partners = np.flatnonzero(matches[index])
+            errors = local[index, partners].tolist() or [1.0]
+            matched = ", ".join(others[partner] for partner in partners) or alone
+            objects.append([side, name, matched, math.fsum(errors) / len(errors)])
     n_errors = int(np.count_nonzero(~np.isnan(found.compensated)))
     notes = [f"error of the picture: {found.error:.4f}, the mean of {n_errors} errors with compensation"]
     return Table(f"{picture}: objects", ["side", "object", "matched with", "error"], objects, notes)

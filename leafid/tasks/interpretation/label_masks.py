@@ -17,11 +17,9 @@ import numpy as np
 from leafid.errors import LeafidError
 from leafid.images import read_image_size
 from leafid.tasks.interpretation.contours import fill_contours
-from leafid.textfiles import LineProblems, parse_finite_number, read_table
+from leafid.textfiles import LineProblems, parse_finite_number, parse_whole_number, read_table
 
 OBJECTS_FILE = "objects.csv"
-# More digits than any pixel value has; converting a huge number takes long.
-_MAX_DIGITS = 9
 
 
 class ObjectName(NamedTuple):
@@ -124,18 +122,18 @@ def read_objects(path: str | os.PathLike[str]) -> dict[str, ObjectNames]:
                 continue
             # Missing cells at the end of a row are empty.
             row = dict(zip_longest(columns, cells[: len(columns)], fillvalue=""))
-            mask, label, name, word = row["mask"], row["label"], row["class"], row.get("confidence") or "1"
-            confidence = parse_finite_number(word)
+            mask, name, word = row["mask"], row["class"], row.get("confidence") or "1"
+            label, confidence = parse_whole_number(row["label"]), parse_finite_number(word)
             if not mask:
                 problems.add(line, "expected the file name of a mask, found nothing")
-            elif not (label.isascii() and label.isdigit() and len(label) <= _MAX_DIGITS) or int(label) == 0:
-                problems.add(line, f"expected a label from 1 up, found {label!r}")
+            elif not label:
+                problems.add(line, f"expected a label from 1 up, found {row['label']!r}")
             elif not name:
                 problems.add(line, "expected a class, found nothing")
             elif confidence is None or not 0 <= confidence <= 1:
                 problems.add(line, f"expected a confidence from 0 to 1, found {word!r}")
-            elif problems.check_unique(line, "every object", (mask, int(label)), f"label {label} of {mask}"):
-                objects.setdefault(mask, {})[int(label)] = ObjectName(name, confidence)
+            elif problems.check_unique(line, "every object", (mask, label), f"label {label} of {mask}"):
+                objects.setdefault(mask, {})[label] = ObjectName(name, confidence)
     return objects
 
 

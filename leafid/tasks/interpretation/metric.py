@@ -163,7 +163,7 @@ def recognition_errors(
     The distance of the two classes is multiplied by (1 − μ)/2 for equal and (1 + μ)/2 for different classes, where μ is
     the confidence, float array (V,), 0 to 1.
     """
-    distance = distance or _differ
+    distance = distance or (lambda true, found: float(true != found))
     shape = len(true_names), len(names)
     distances = np.array([[distance(true, found) for found in names] for true in true_names]).reshape(shape)
     is_same = np.array([[true == found for found in names] for true in true_names], bool).reshape(shape)
@@ -178,10 +178,6 @@ def _match_one_to_one(overlap: np.ndarray, local: np.ndarray) -> np.ndarray:
     # The tiny weight of the local error decides only between assignments of equal overlap.
     matches[linear_sum_assignment(overlap - 1e-9 * local, maximize=True)] = True
     return matches & (overlap > 0)
-
-
-def _differ(true_name: str, name: str) -> float:
-    return float(true_name != name)
 
 
 METRICS = (

@@ -10,7 +10,7 @@ import numpy as np
 
 from leafid.errors import LeafidError
 from leafid.segmentation.result import find_bounding_box
-from leafid.tasks.interpretation.box import Box
+from leafid.tasks.interpretation.box import Box, box_intersection
 from leafid.tasks.interpretation.label_masks import ObjectName, ObjectNames
 
 
@@ -47,16 +47,10 @@ class Region:
 
     def count_common(self, other: Region) -> int:
         """Count the pixels that two regions share."""
-        top, left = max(self.top, other.top), max(self.left, other.left)
-        bottom = min(self.top + self.mask.shape[0], other.top + other.mask.shape[0])
-        right = min(self.left + self.mask.shape[1], other.left + other.mask.shape[1])
-        if bottom <= top or right <= left:
+        # Masks far apart would be aligned in a large one.
+        if not box_intersection(self.box, other.box):
             return 0
-        own, others = (
-            region.mask[top - region.top : bottom - region.top, left - region.left : right - region.left]
-            for region in (self, other)
-        )
-        return int(np.count_nonzero(own & others))
+        return int(np.count_nonzero(np.logical_and(*align_masks(self, other))))
 
     def shift(self, rows: int, columns: int) -> Region:
         """Move the region down and to the right."""

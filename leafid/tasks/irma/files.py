@@ -6,13 +6,12 @@ and one answer per year: ``1234 18 * 1121-120-463-700 1121-***-46*-700``. Lines 
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from leafid.errors import LeafidError
+from leafid.errors import LeafidError, suggest
 from leafid.textfiles import LineProblems, read_text
 
 #: The axes of a code in their order, and their numbers of positions.
@@ -52,7 +51,7 @@ class CodeTable:
         A code that the table lacks raises a `LeafidError`.
         """
         if code not in self.codes.get(axis, ()):
-            raise LeafidError(f"axis {axis}: expected a code of the table, found {code!r}{self._suggest(axis, code)}")
+            raise LeafidError(self._describe_unknown(axis, code))
         return tuple(len(self._children[axis][code[:depth]]) for depth in range(len(code)))
 
     def find_problem(self, axis: str, code: str, *, allow_wildcards: bool, allow_clutter: bool) -> str | None:
@@ -69,11 +68,11 @@ class CodeTable:
             character in children.get(known[:depth], ()) for depth, character in enumerate(known)
         ):
             return None
-        return f"axis {axis}: expected a code of the table, found {code!r}{self._suggest(axis, code)}"
+        return self._describe_unknown(axis, code)
 
-    def _suggest(self, axis: str, code: str) -> str:
-        close = difflib.get_close_matches(code, sorted(self.codes.get(axis, ())), n=1)
-        return f" (nearest: {close[0]})" if close else ""
+    def _describe_unknown(self, axis: str, code: str) -> str:
+        known = sorted(self.codes.get(axis, ()))
+        return f"axis {axis}: expected a code of the table, found {code!r}{suggest(code, known)}"
 
 
 def read_code_table(path: str | os.PathLike[str]) -> CodeTable:

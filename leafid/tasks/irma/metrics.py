@@ -18,17 +18,17 @@ CITATION = "ImageCLEF 2009, Error evaluation for IRMA Medical Image Annotation"
 WORST_AXIS_ERROR = 0.25
 
 
-def label_error(correct: str, answer: str, *, clutter: bool = True) -> float:
+def label_error(correct: str, answer: str) -> float:
     """Error of a flat label: 0 if correct, 0.5 for ``"*"`` ("don't know"), 1 if wrong.
 
-    With `clutter`, the correct label ``"C"`` is the clutter class, which never counts.
+    The correct label ``"C"`` is the clutter class, which never counts.
 
     Examples
     --------
     >>> [label_error("18", answer) for answer in ("18", "21", "*")]
     [0.0, 1.0, 0.5]
     """
-    if (clutter and correct == CLUTTER) or answer == correct:
+    if answer == correct or correct == CLUTTER:
         return 0.0
     return DONT_KNOW_ERROR if answer == WILDCARD else WRONG_ERROR
 
