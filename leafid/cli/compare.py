@@ -16,8 +16,8 @@ import argparse
 from leafid.cli.scoring import add_truth_and_runs, check_names_differ, load_ground_truth, load_judged_runs
 from leafid.console.arguments import add_only_type, add_options, positive_int
 from leafid.console.environment import Environment
+from leafid.console.outputs import print_tables
 from leafid.errors import LeafidError, UsageError
-from leafid.report.tables import render
 
 # Copied from leafid.metrics.plant_task, whose import would slow the help down.
 _METRICS = ("S", "inverse-rank", "per-plant", "top-1")
@@ -32,7 +32,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--resamples", type=positive_int, default=10_000, metavar="N", help="random swaps a pair (default: 10000)"
     )
-    add_options(parser, "seed", "format", "jobs")
+    add_options(parser, "seed", "format", "table", "jobs")
 
 
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
@@ -57,5 +57,5 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     ]
     if arguments.species:
         tables.append(make_species_table(truth, runs, metric, type_))
-    environment.stdout.write(render(tables, arguments.format))
+    print_tables(tables, arguments, environment)
     return 0

@@ -20,7 +20,7 @@ name 'Unknown species' first, to reject it.
 examples:
   leafid evaluate imageclef2011/TestXmlWithGroundTruth run.txt
   leafid evaluate imageclef2011/testGroundTruth.txt a.txt b.txt --output scores
-  leafid evaluate collection run.txt --by species --format csv > species.csv
+  leafid evaluate collection run.txt --by species --table 2 --format csv > species.csv
   leafid evaluate PlantNet-300K run.txt --part test --macro --average 1,2,3,5,10 --validation run-on-val.txt
   leafid evaluate --list
 """
@@ -43,11 +43,11 @@ from leafid.cli.scoring import (
 from leafid.collection import read_and_warn
 from leafid.console.arguments import add_options, number_type, positive_ints
 from leafid.console.environment import Environment
-from leafid.console.outputs import refuse_inputs
+from leafid.console.outputs import print_tables, refuse_inputs
 from leafid.errors import LeafidError, UsageError
 from leafid.files import open_output
 from leafid.metrics.registry import Metric
-from leafid.report.tables import Table, render
+from leafid.report.tables import Table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -112,7 +112,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--intervals", choices=("S", "all", "none"), default="S", help="scores to show intervals of (default: S)"
     )
-    add_options(parser, "confidence", "resamples", "seed", "format", "jobs")
+    add_options(parser, "confidence", "resamples", "seed", "format", "table", "jobs")
 
 
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
@@ -127,7 +127,7 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
         tables = (
             scores.make_metrics_tables(listed) if arguments.format == "text" else [scores.make_metrics_table(listed)]
         )
-        environment.stdout.write(render(tables, arguments.format))
+        print_tables(tables, arguments, environment)
         return 0
     if not arguments.runs:
         raise UsageError("expected a ground truth and at least one run; see 'leafid evaluate --help'")
@@ -162,7 +162,7 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     files = format_official_files(truth, runs, leave_out_missing=arguments.official) if arguments.output else {}
     for name in files:
         refuse_inputs(Path(arguments.output) / name, [arguments.truth, *arguments.runs, *arguments.validation])
-    environment.stdout.write(render(tables, arguments.format))
+    print_tables(tables, arguments, environment)
     if arguments.output:
         _write_files(files, Path(arguments.output), environment)
     return 0

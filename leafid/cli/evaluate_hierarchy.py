@@ -21,9 +21,10 @@ from typing import TYPE_CHECKING
 from leafid.collection import Picture, read_and_warn
 from leafid.console.arguments import add_compare, add_options, check_runs_to_compare
 from leafid.console.environment import Environment
+from leafid.console.outputs import print_tables
 from leafid.errors import LeafidError, ProblemsError
 from leafid.metrics.path_error import WILDCARD
-from leafid.report.tables import Cell, Table, render
+from leafid.report.tables import Cell, Table
 from leafid.tasks.file_kinds import suggesting_command
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="a collection with more species for the tree (default: the truth's)",
     )
     add_compare(parser, "plants")
-    add_options(parser, "format", "part", "layout")
+    add_options(parser, "format", "table", "part", "layout")
 
 
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
@@ -86,7 +87,7 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     if arguments.compare:
         comparisons = compare_values([*values], [*values.values()], truth.plant, higher_is_better=False)
         tables.append(make_comparison_table(comparisons, "error"))
-    environment.stdout.write(render(tables, arguments.format))
+    print_tables(tables, arguments, environment)
     return 0
 
 

@@ -141,6 +141,11 @@ _OPTIONS: dict[str, dict[str, Any]] = {
         "help": "bootstrap resamples for the intervals (default: 1000)",
     },
     "format": {"choices": FORMATS, "default": "text", "help": "format of the tables (default: text)"},
+    "table": {
+        "type": positive_int,
+        "metavar": "N",
+        "help": "print only the Nth table (default: all; CSV holds a single one)",
+    },
     "part": {
         "choices": ("train", "val", "test"),
         "help": "part to score (default: the test part if it has labels, else all)",

@@ -4,15 +4,25 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from leafid.console.arguments import nonempty_word
+from leafid.console.environment import Environment
 from leafid.errors import UsageError
 from leafid.files import is_stream_or_device, resolve_symlink
+from leafid.report.tables import Table, choose_tables, render
 
 # Endings of metadata and recipes, which no command overwrites inside an input folder. Other files may be old results.
 _INPUT_ENDINGS = frozenset({".xml", ".json", ".toml"})
+
+
+def print_tables(
+    tables: Sequence[Table], arguments: argparse.Namespace, environment: Environment, digits: int = 4
+) -> None:
+    """Print tables, or the one of ``--table``, in the format of ``--format``."""
+    chosen = choose_tables(tables, arguments.format, arguments.table)
+    environment.stdout.write(render(chosen, arguments.format, digits))
 
 
 def text_output_path(word: str) -> str:

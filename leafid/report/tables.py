@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from leafid.errors import escape_unprintable
+from leafid.errors import UsageError, escape_unprintable
 from leafid.textfiles import escape_formula
 
 Cell = str | int | float | None
@@ -47,7 +47,7 @@ def render(tables: Sequence[Table], form: str = "text", digits: int = 4) -> str:
 
     Text has lines of at most `WIDTH` characters: a wider table is set closer, or continued below. CSV has an empty line
     between tables and no titles or notes; JSON is a list of objects with `title`, `rows` (an object each) and `notes`.
-    Both have all digits of a number, and no value for NaN.
+    Both have 15 digits of a number, all that are sure after some arithmetic, and no value for NaN.
 
     Examples
     --------
@@ -65,21 +65,35 @@ def render(tables: Sequence[Table], form: str = "text", digits: int = 4) -> str:
     return "\n".join(_format_table(table, form, digits) for table in tables)
 
 
+def choose_tables(tables: Sequence[Table], form: str, number: int | None) -> Sequence[Table]:
+    """Choose the table with a number from 1 up, or all; raise `UsageError` where CSV would hold several."""
+    if number is None and (form != "csv" or len(tables) == 1):
+        return tables
+    if number is None or number > len(tables):
+        titles = ", ".join(f"{position} {table.title or 'summary'}" for position, table in enumerate(tables, 1))
+        found = f"--table {number}" if number else "several tables for a CSV"
+        raise UsageError(f"expected one table, found {found}; choose one with --table N: {titles}")
+    return [tables[number - 1]]
+
+
 def format_csv(rows: Iterable[Sequence[Cell]]) -> str:
     """Write rows as CSV; cells that a spreadsheet would take for a formula are escaped, NaN is empty."""
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
-    writer.writerows([escape_formula(_drop_nan(cell)) for cell in row] for row in rows)
+    writer.writerows([escape_formula(_clean_number(cell)) for cell in row] for row in rows)
     return stream.getvalue()
 
 
 def _to_object(table: Table) -> dict[str, object]:
-    rows = [dict(zip(table.columns, map(_drop_nan, row), strict=True)) for row in table.rows]
+    rows = [dict(zip(table.columns, map(_clean_number, row), strict=True)) for row in table.rows]
     return {"title": table.title, "rows": rows, "notes": list(table.notes)}
 
 
-def _drop_nan(cell: Cell) -> Cell:
-    return None if isinstance(cell, float) and not math.isfinite(cell) else cell
+def _clean_number(cell: Cell) -> Cell:
+    """Drop NaN, and the digits of a float that are rounding errors."""
+    if not isinstance(cell, float):
+        return cell
+    return float(f"{cell:.15g}") if math.isfinite(cell) else None
 
 
 def _format_table(table: Table, form: str, digits: int) -> str:

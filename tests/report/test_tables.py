@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from leafid.report.tables import FORMATS, Table, render
+from leafid.errors import UsageError
+from leafid.report.tables import FORMATS, Table, choose_tables, render
 
 TABLE = Table(
     "Scores",
@@ -37,6 +38,21 @@ def test_a_wide_table_is_continued_below_and_keeps_a_score_with_its_interval():
 def test_csv_has_all_digits():
     found = list(csv.reader(io.StringIO(render([TABLE], "csv"))))
     assert found == [["run", "S", "n"], ["a_1.txt", "0.123456789", "3"], ["1e5", "", ""]]
+
+
+def test_csv_has_no_rounding_errors():
+    assert render([Table("", ["S", "p"], [[1.0000000000000007, 0.1 + 0.2]])], "csv") == "S,p\n1.0,0.3\n"
+
+
+def test_a_csv_holds_one_table():
+    tables = [TABLE, Table("Species", ["a"], [[1]])]
+    assert choose_tables(tables, "text", None) == tables
+    assert choose_tables(tables[:1], "csv", None) == tables[:1]
+    assert choose_tables(tables, "csv", 2) == choose_tables(tables, "text", 2) == tables[1:]
+    with pytest.raises(UsageError, match=r"found several tables for a CSV; .* --table N: 1 Scores, 2 Species$"):
+        choose_tables(tables, "csv", None)
+    with pytest.raises(UsageError, match=r"found --table 3; .*: 1 Scores, 2 Species$"):
+        choose_tables(tables, "json", 3)
 
 
 def test_json_is_whole_and_valid():

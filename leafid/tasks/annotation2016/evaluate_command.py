@@ -8,7 +8,7 @@ METEOR needs Java and 'pip install pycocoevalcap'.
 
 examples:
   leafid evaluate-annotation truth1.txt mine.txt yours.txt
-  leafid evaluate-annotation --by-concept --format csv truth1.txt mine.txt
+  leafid evaluate-annotation --by-concept --table 2 --format csv truth1.txt mine.txt
   leafid evaluate-annotation --best-of-groups truth1.txt runs/*/*.txt
   leafid evaluate-annotation --pictures all-ids.txt truth4.txt mine.txt
 """
@@ -23,7 +23,8 @@ from typing import TYPE_CHECKING
 
 from leafid.console.arguments import add_compare, add_options, check_runs_to_compare, number_type, positive_ints
 from leafid.console.environment import Environment
-from leafid.report.tables import Cell, Table, render
+from leafid.console.outputs import print_tables
+from leafid.report.tables import Cell, Table
 from leafid.tasks.annotation2016.check_command import add_known, read_known, refuse_useless_options
 from leafid.tasks.annotation2016.files import AnnotationTruth, read_annotation_run, read_annotation_truth
 from leafid.tasks.annotation2016.results import Subtask
@@ -58,7 +59,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     add_compare(parser, "concepts, pictures or documents")
     add_known(parser)
-    add_options(parser, "format")
+    add_options(parser, "format", "table")
 
 
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
@@ -107,7 +108,7 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
         tables += [_list_pictures(name, summary) for name, summary in named]
     if arguments.by_concept:
         tables += [_list_concepts(name, summary) for name, summary in named if summary.by_concept]
-    environment.stdout.write(render(tables, arguments.format))
+    print_tables(tables, arguments, environment)
     return 0
 
 

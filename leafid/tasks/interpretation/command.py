@@ -27,8 +27,9 @@ from typing import TYPE_CHECKING
 from leafid.collection import read_and_warn
 from leafid.console.arguments import add_options, number_type
 from leafid.console.environment import Environment
+from leafid.console.outputs import print_tables
 from leafid.errors import LeafidError, UsageError, suggest
-from leafid.report.tables import Cell, Table, render
+from leafid.report.tables import Cell, Table
 from leafid.tasks.file_kinds import find_other_command
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="RESULT",
         help="test whether another result differs, by paired randomisation over pictures",
     )
-    add_options(parser, "format")
+    add_options(parser, "format", "table")
 
 
 def add_parameters(parser: argparse.ArgumentParser) -> None:
@@ -118,7 +119,7 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
         if picture not in by_name:
             raise UsageError(f"--explain {picture}: expected a picture of the truth{suggest(picture, by_name)}")
         tables += explain_scene(picture, by_name[picture].scene, by_name[picture].interpretation)
-    environment.stdout.write(render(tables, arguments.format))
+    print_tables(tables, arguments, environment)
     return 0
 
 

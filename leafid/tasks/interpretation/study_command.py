@@ -21,10 +21,10 @@ from typing import IO, TYPE_CHECKING
 
 from leafid.console.arguments import add_options, positive_int
 from leafid.console.environment import Environment
-from leafid.console.outputs import binary_output_path, refuse_inputs
+from leafid.console.outputs import binary_output_path, print_tables, refuse_inputs
 from leafid.errors import LeafidError, UsageError
 from leafid.files import open_output
-from leafid.report.tables import Table, render
+from leafid.report.tables import Table
 from leafid.tasks.interpretation.command import add_parameters, read_parameters
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--output", metavar="FILE", type=binary_output_path, help="draw the curves to this .svg or .pdf file"
     )
     add_parameters(parser)
-    add_options(parser, "format")
+    add_options(parser, "format", "table")
 
 
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
@@ -71,7 +71,7 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
         curves |= study_alterations(pictures, strengths, parameters, [name])
     rows = [[f"{strength:.2f}", *errors] for strength, *errors in zip(strengths, *curves.values(), strict=True)]
     note = f"{len(pictures)} pictures with {sum(map(len, pictures))} objects; mean interpretation errors"
-    environment.stdout.write(render([Table("", ["strength", *curves], rows, [note])], arguments.format))
+    print_tables([Table("", ["strength", *curves], rows, [note])], arguments, environment)
     if arguments.output:
         _draw_curves(arguments.output, strengths, curves)
     return 0

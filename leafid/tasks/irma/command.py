@@ -24,8 +24,9 @@ from pathlib import Path
 
 from leafid.console.arguments import add_compare, add_options, check_runs_to_compare, positive_ints
 from leafid.console.environment import Environment
+from leafid.console.outputs import print_tables
 from leafid.errors import UsageError
-from leafid.report.tables import Cell, Table, render
+from leafid.report.tables import Cell, Table
 from leafid.tasks.file_kinds import suggesting_command
 from leafid.tasks.irma.files import AXES, CLUTTER_YEARS, FLAT_YEARS, YEARS, read_code_table, read_labels
 from leafid.tasks.irma.metrics import ClutterCounts, YearErrors, count_clutter, year_errors
@@ -54,7 +55,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--lenient", action="store_true", help="count answers outside the code table as wrong (default: refuse them)"
     )
     add_compare(parser, "pictures")
-    add_options(parser, "format")
+    add_options(parser, "format", "table")
 
 
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
@@ -91,7 +92,7 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
         tables.append(_list_clutter(clutter))
     if arguments.by_picture:
         tables += [_list_pictures(name, truth, errors) for name, errors in scored]
-    environment.stdout.write(render(tables, arguments.format, digits=6))
+    print_tables(tables, arguments, environment, digits=6)
     return 0
 
 
