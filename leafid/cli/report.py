@@ -1,8 +1,9 @@
 """Write a report on runs: one HTML page with scores, plots, and pictures of what was confused.
 
 The page shows S of each acquisition type with its interval, the ranks of the correct species, how well calibrated the
-probabilities are, the scores of every species, the most frequent confusions with pictures, and the pictures that a
-run lacks. It is a single file that needs no network.
+probabilities are, the scores of every species, which species were taken for which, and every picture with the outline
+of its leaf and its answers. It is a single file that needs no network. The folder tables/ beside it has every table as
+CSV and LaTeX.
 
 examples:
   leafid report imageclef2011 run.txt --output report
@@ -25,6 +26,8 @@ from leafid.cli.scoring import (
 from leafid.collection import Picture, read_and_warn, read_collection
 from leafid.console.arguments import add_options
 from leafid.console.environment import Environment
+from leafid.console.outputs import refuse_inputs
+from leafid.errors import LeafidError
 from leafid.files import open_output
 
 if TYPE_CHECKING:
@@ -43,28 +46,39 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="COLLECTION",
         help="the pictures to show (default: those of the ground truth)",
     )
-    add_options(parser, "confidence", "resamples", "seed")
+    add_options(parser, "confidence", "resamples", "seed", "jobs")
 
 
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
     """Write the report."""
     from leafid.evaluation.resampling import Bootstrap
     from leafid.report.page import make_report
+    from leafid.report.tables import render
 
-    output = Path(arguments.output)
-    check_output_file(arguments.output, FILE_NAME, [arguments.truth, *arguments.runs])
+    output, inputs = Path(arguments.output), [arguments.truth, *arguments.runs]
+    check_output_file(arguments.output, FILE_NAME, inputs)
     check_names_differ(arguments.runs)
     truth = load_ground_truth(arguments)
+    if truth.split_known()[0] is None:
+        raise LeafidError(f"{arguments.truth}: expected pictures of known species, found unknown ones only")
     runs = load_runs(arguments.runs, truth)
-    page = make_report(
+    report = make_report(
         truth,
         runs,
         _read_pictures(arguments),
-        source=arguments.truth,
+        source=Path(arguments.truth).resolve().name,
         bootstrap=Bootstrap(arguments.resamples, arguments.confidence, arguments.seed),
+        jobs=arguments.jobs,
     )
-    with open_output(output / FILE_NAME) as stream:
-        stream.write(page)
+    files = {output / FILE_NAME: report.page}
+    for name, table in report.tables.items():
+        for form, ending in (("csv", "csv"), ("latex", "tex")):
+            files[output / "tables" / f"{name}.{ending}"] = render([table], form)
+    for file in files:
+        refuse_inputs(file, inputs)
+    for file, text in files.items():
+        with open_output(file) as stream:
+            stream.write(text)
     environment.print(str(output / FILE_NAME))
     return 0
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,9 +27,14 @@ class TopPredictions:
     correct: NDArray[np.bool_]
 
     @property
+    def is_answered(self) -> NDArray[np.bool_]:
+        """Whether the run has the picture: bool (n,)."""
+        return ~np.isnan(self.score)
+
+    @property
     def are_probabilities(self) -> bool:
         """Whether all scores lie from 0 to 1, so that they can be compared with the share of correct predictions."""
-        known = self.score[~np.isnan(self.score)]
+        known = self.score[self.is_answered]
         return bool(len(known) and known.min() >= 0 and known.max() <= 1)
 
 
@@ -43,6 +48,19 @@ class Confusion:
     pictures: tuple[str, ...]
     #: Of all pictures of the species.
     share: float
+
+
+@dataclass(frozen=True)
+class ConfusionMatrix:
+    """How often each species got which first answer."""
+
+    #: Sorted by family and name.
+    species: tuple[str, ...]
+    families: tuple[str, ...]
+    #: int64 (n, n + 1): pictures of each species by their first answer; the last column is of all other answers.
+    counts: NDArray[np.intp]
+    #: Number of species that are left out, because others are confused more often.
+    n_left_out: int
 
 
 @dataclass(frozen=True)
@@ -86,6 +104,17 @@ def find_top_predictions(run: Run, truth: GroundTruth) -> TopPredictions:
     return TopPredictions(tuple(species), score, correct)
 
 
+def find_rankings(run: Run, truth: GroundTruth, most: int) -> list[list[tuple[str, float]]]:
+    """Find the first species, with their scores, for each picture of the ground truth; none where the run lacks it."""
+    position = {name: index for index, name in enumerate(truth.pictures)}
+    rankings: list[list[tuple[str, float]]] = [[] for _ in truth.pictures]
+    for row in np.flatnonzero(run.rank <= most):
+        index = position.get(run.pictures[run.picture_index[row]])
+        if index is not None:
+            rankings[index].append((run.species[run.species_index[row]], float(run.score[row])))
+    return rankings
+
+
 def find_confusions(top: TopPredictions, truth: GroundTruth) -> list[Confusion]:
     """List which species were taken for which, sorted by number of pictures, share of the species, and name."""
     members: dict[tuple[str, str], list[int]] = defaultdict(list)
@@ -102,6 +131,48 @@ def find_confusions(top: TopPredictions, truth: GroundTruth) -> list[Confusion]:
         for (species, predicted), indices in members.items()
     ]
     return sorted(confusions, key=lambda c: (-len(c.pictures), -c.share, c.species, c.predicted))
+
+
+def count_answers(top: TopPredictions, truth: GroundTruth, most: int) -> ConfusionMatrix:
+    """Count the first answers of each species, or of the `most` species that are confused most often."""
+    pairs = Counter(zip(truth.species, top.species, strict=True))
+    errors: Counter[str] = Counter()
+    for (species, answer), count in pairs.items():
+        if answer != species:
+            errors[species] += count
+            if answer is not None:
+                errors[answer] += count
+    family = dict(zip(truth.species, truth.family, strict=True))
+    shown = sorted(sorted(family, key=lambda name: (-errors[name], name))[:most], key=lambda name: (family[name], name))
+    index = {name: position for position, name in enumerate(shown)}
+    counts = np.zeros((len(shown), len(shown) + 1), np.intp)
+    for (species, answer), count in pairs.items():
+        if species in index and answer is not None:
+            counts[index[species], index.get(answer, len(shown))] += count
+    return ConfusionMatrix(tuple(shown), tuple(family[name] for name in shown), counts, len(family) - len(shown))
+
+
+def compute_open_set_curve(
+    score: ArrayLike, correct: ArrayLike, known: ArrayLike
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Compute the rates of `leafid.metrics.open_world.open_set_classification_rate` at every threshold of the score.
+
+    A picture without a score (NaN) is never accepted. The first array is the false positive rate, the second the
+    correct classification rate; both rise from 0.
+
+    Examples
+    --------
+    >>> compute_open_set_curve([0.9, 0.8, 0.1], [True, False, False], [True, False, True])
+    (array([0., 0., 1., 1.]), array([0. , 0.5, 0.5, 0.5]))
+    """
+    values, is_known = np.asarray(score, np.float64), np.asarray(known, bool)
+    order = np.argsort(-values, kind="stable")[: np.count_nonzero(~np.isnan(values))]
+    is_end = np.append(values[order][1:] != values[order][:-1], True)[: len(order)]
+    accepted = np.stack([~is_known, is_known & np.asarray(correct, bool)])[:, order]
+    counts = np.cumsum(accepted, axis=1)[:, is_end]
+    totals = [max(np.count_nonzero(~is_known), 1), max(np.count_nonzero(is_known), 1)]
+    false_positive, correct_rate = np.column_stack([np.zeros(2), counts / np.array(totals)[:, None]])
+    return false_positive, correct_rate
 
 
 def score_each_species(run: JudgedRun, top: TopPredictions, truth: GroundTruth) -> list[SpeciesScores]:

@@ -2,55 +2,66 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib import resources
-from pathlib import Path
-from typing import TYPE_CHECKING
+from pathlib import PurePath
 
 import numpy as np
 
-import leafid
 from leafid.collection.picture import Picture
+from leafid.evaluation.comparison import compare_runs
 from leafid.evaluation.judged_run import JudgedRun, judge_run
+from leafid.evaluation.open_world import score_open_world
 from leafid.evaluation.resampling import Bootstrap
-from leafid.evaluation.summary import ALL, MEAN_OF_TYPES, GroupScores, RunScorer, select_types
+from leafid.evaluation.summary import ALL, MEAN_OF_TYPES, select_types
 from leafid.metrics.plant_task import list_plant_metrics
-from leafid.report import plots
+from leafid.report import plots, sections
 from leafid.report.facts import (
     Confusion,
-    ReliabilityCurve,
-    TopPredictions,
+    compute_open_set_curve,
     compute_rank_curve,
     compute_reliability,
+    count_answers,
     find_confusions,
+    find_rankings,
     find_top_predictions,
     score_each_species,
 )
-from leafid.report.thumbnails import make_thumbnail
-from leafid.runs.ground_truth import GroundTruth
+from leafid.report.gallery import Gallery
+from leafid.report.rendering import render_page
+from leafid.report.scores import (
+    TableOptions,
+    make_comparison_table,
+    make_macro_tables,
+    make_open_world_table,
+    make_type_table,
+)
+from leafid.report.tables import Table
+from leafid.runs.ground_truth import UNKNOWN_SPECIES, GroundTruth
 from leafid.runs.run import Run
 
-if TYPE_CHECKING:
-    from jinja2 import Template
-
-# Maximum number of confusions, of missing pictures that are named, and of ranks.
+# Maximum number of confusions with pictures, of missing pictures that are named, of ranks, of species in a confusion
+# matrix, and of pictures in the list of all: the page stays at a few megabytes.
 CONFUSIONS_SHOWN = 12
 MISSING_SHOWN = 200
 DEEPEST_RANK = 20
-# Maximum number of thumbnails of one confusion: the page stays at a few megabytes with any number of runs.
-_WRONG_SHOWN, _EXAMPLES_SHOWN = 3, 2
-# Maximum number of files tried for the examples of a species: many may be unreadable.
-_EXAMPLES_TRIED = 8
+MATRIX_SIZE = 40
+PICTURES_SHOWN = 1500
+# Number of answers shown of each picture.
+_TOP = 5
+# Maximum number of thumbnails of one confusion, and of files tried for them: many may be unreadable.
+_WRONG_SHOWN, _EXAMPLES_SHOWN, _EXAMPLES_TRIED = 3, 2, 8
+_NO_INTERVAL = (float("nan"), float("nan"))
+
+Thumbnails = list[tuple[str, bytes]]
 
 
 @dataclass(frozen=True)
-class Example:
-    """A picture on the page: `image` is a data URL."""
+class Report:
+    """The page, and its tables by the names of their files."""
 
-    name: str
-    image: str
+    page: str
+    tables: dict[str, Table]
 
 
 @dataclass(frozen=True)
@@ -58,182 +69,176 @@ class ShownConfusion:
     """A confusion with pictures: those that were confused, and others of both species."""
 
     confusion: Confusion
-    confused: Sequence[Example]
-    correct: Sequence[Example]
-    predicted: Sequence[Example]
+    confused: Thumbnails
+    same: Thumbnails
+    predicted: Thumbnails
 
 
 @dataclass(frozen=True)
-class RunReport:
-    """What the page shows about one run."""
+class ShownPicture:
+    """A picture of the ground truth with the first answers of each run."""
 
     name: str
-    judged: JudgedRun
-    top: TopPredictions
-    parts: Sequence[GroupScores]
-    reliability: ReliabilityCurve | None
+    type: str
+    species: str
+    image: bytes | None
+    rankings: Sequence[Sequence[tuple[str, float]]]
 
 
 def make_report(
-    truth: GroundTruth,
+    full_truth: GroundTruth,
     runs: Sequence[Run],
     pictures: Sequence[Picture] = (),
     *,
     source: str = "",
     bootstrap: Bootstrap | None = None,
-    make_image: Callable[[Path], str | None] = make_thumbnail,
-) -> str:
-    """Make the report on runs, as HTML.
+    jobs: int = 1,
+) -> Report:
+    """Make the report on runs, one or several with names that differ.
 
-    Parameters
-    ----------
-    truth : GroundTruth
-    runs : sequence of Run
-        At least one, with names that differ.
-    pictures : sequence of Picture
-        Those that the page may show; unreadable ones are left out.
-    source : str
-        What the page calls the ground truth.
-    bootstrap : Bootstrap, optional
-        For the intervals of S.
-    make_image : callable
-        From a file to a data URL, or None.
+    The page may show `pictures`, without those that can't be read; `source` is what it calls the ground truth.
     """
-    resampling = bootstrap or Bootstrap()
-    metrics = list_plant_metrics()
-    reports = []
-    for run in runs:
-        judged, top = judge_run(run, truth), find_top_predictions(run, truth)
-        parts = RunScorer(truth, judged, metrics, bootstrap=resampling).score_by_type()
-        known = ~np.isnan(top.score)
-        curve = compute_reliability(top.score[known], top.correct[known]) if top.are_probabilities else None
-        reports.append(RunReport(run.name, judged, top, parts, curve))
-    curves = {report.name: report.reliability for report in reports if report.reliability}
-    gallery = _Gallery(pictures, make_image)
-    return _read_template().render(
-        version=leafid.__version__,
+    options = TableOptions(list_plant_metrics(), bootstrap=bootstrap or Bootstrap())
+    truth, n_unknown = full_truth.split_known()
+    assert truth is not None
+    judged = [judge_run(run, truth) for run in runs]
+    gallery = Gallery(pictures, jobs)
+    tables = {"pictures-by-type": sections.make_count_table(truth), "scores": make_type_table(truth, judged, options)}
+    drawn = {
+        "pictures-by-type": plots.draw_curves(
+            sections.make_lorenz_curves(truth, pictures), "share of species", "share of pictures", has_diagonal=True
+        ),
+        "scores": _plot_scores(tables["scores"], runs),
+    }
+    if len(runs) > 1:
+        comparisons = compare_runs(truth, judged, options.metrics[0], seed=options.bootstrap.seed)
+        tables["comparison"] = make_comparison_table(
+            comparisons, "S", scope="mean of types", won="species", seed=options.bootstrap.seed
+        )
+    curves = _compute_rank_curves(truth, judged)
+    tables["ranks"] = sections.make_rank_table(curves)
+    drawn["ranks"] = plots.draw_rank_curves({name: np.array(values) for name, values in curves.items()})
+    tops = {run.name: find_top_predictions(run, truth) for run in runs}
+    reliability = {
+        name: compute_reliability(top.score[top.is_answered], top.correct[top.is_answered])
+        for name, top in tops.items()
+        if top.are_probabilities
+    }
+    if reliability:
+        tables["reliability"] = sections.make_reliability_table(reliability)
+        drawn["reliability"] = plots.draw_reliability(reliability)
+    if trained := sections.count_training_pictures(pictures):
+        tables["training-pictures"] = make_macro_tables(truth, judged, (1, 5), trained)[1]
+        drawn["training-pictures"] = _plot_training_bins(tables["training-pictures"], runs)
+    if n_unknown:
+        tables["open-world"] = make_open_world_table({run.name: score_open_world(run, full_truth) for run in runs})
+        open_curves = {run.name: _compute_open_world_curve(run, full_truth) for run in runs}
+        drawn["open-world"] = plots.draw_curves(
+            open_curves, "unknown pictures accepted", "known pictures accepted and correct"
+        )
+    rankings = {run.name: find_rankings(run, truth, _TOP) for run in runs}
+    tables["pictures"] = sections.make_picture_table(truth, rankings)
+    details = []
+    for run, own in zip(runs, judged, strict=True):
+        suffix = f"-{PurePath(run.name).stem}" if len(runs) > 1 else ""
+        top, confusions = tops[run.name], find_confusions(tops[run.name], truth)
+        scores = score_each_species(own, top, truth)
+        tables[f"species{suffix}"] = sections.make_run_species_table(run.name, scores, truth)
+        tables[f"confusions{suffix}"] = sections.make_confusion_table(run.name, confusions)
+        matrix = count_answers(top, truth, MATRIX_SIZE)
+        details.append(
+            {
+                "name": run.name,
+                "species": tables[f"species{suffix}"],
+                "confusions": tables[f"confusions{suffix}"],
+                "matrix": matrix,
+                "matrix_plot": plots.draw_confusion_matrix(matrix, run.name),
+                "shown": [_show_confusion(confusion, gallery) for confusion in confusions[:CONFUSIONS_SHOWN]],
+                "n_wrong": sum(len(confusion.pictures) for confusion in confusions),
+                "missing": [name for name, found in zip(truth.pictures, own.covered, strict=True) if not found],
+            }
+        )
+    page = render_page(
+        "report.html",
         source=source,
         truth=truth,
-        counts=_count_by_type(truth),
-        metrics=[metric.name for metric in metrics],
-        bootstrap=resampling,
-        reports=reports,
-        lorenz_plot=plots.draw_lorenz_curves(_count_by_part(truth, pictures)),
-        score_plot=_plot_scores(reports),
-        rank_plot=_plot_ranks(truth, reports),
-        reliability_plot=plots.draw_reliability(curves) if curves else None,
-        errors={name: curve.error for name, curve in curves.items()},
-        details=[_describe_run(report, truth, gallery) for report in reports],
+        n_unknown=n_unknown,
+        runs=[run.name for run in runs],
+        tables=tables,
+        plots=drawn,
+        errors={name: curve.error for name, curve in reliability.items()},
+        details=details,
+        pictures=_show_pictures(truth, rankings, gallery),
         missing_shown=MISSING_SHOWN,
+    )
+    return Report(page, tables)
+
+
+def _show_pictures(
+    truth: GroundTruth, rankings: dict[str, list[list[tuple[str, float]]]], gallery: Gallery
+) -> list[ShownPicture]:
+    """Show all pictures, those first that the most runs answer wrongly."""
+
+    def count_correct(index: int) -> int:
+        firsts = (ranking[index][:1] for ranking in rankings.values())
+        return sum(first[0] == truth.species[index] for found in firsts for first in found)
+
+    order = sorted(range(len(truth)), key=count_correct)[:PICTURES_SHOWN]
+    gallery.load(truth.pictures[index] for index in order)
+    return [
+        ShownPicture(
+            truth.pictures[index],
+            truth.type[index],
+            truth.species[index],
+            gallery.get(truth.pictures[index]),
+            [ranking[index] for ranking in rankings.values()],
+        )
+        for index in order
+    ]
+
+
+def _show_confusion(confusion: Confusion, gallery: Gallery) -> ShownConfusion:
+    first, *_ = confusion.pictures
+    same = gallery.list_species(confusion.species, first, confusion.pictures)
+    predicted = gallery.list_species(confusion.predicted, first)
+    return ShownConfusion(
+        confusion,
+        gallery.show(confusion.pictures, _WRONG_SHOWN),
+        gallery.show(same[:_EXAMPLES_TRIED], _EXAMPLES_SHOWN),
+        gallery.show(predicted[:_EXAMPLES_TRIED], _EXAMPLES_SHOWN),
     )
 
 
-class _Gallery:
-    """Finds pictures to show, and shrinks each file only once."""
-
-    def __init__(self, pictures: Sequence[Picture], make_image: Callable[[Path], str | None]) -> None:
-        self.make_image = make_image
-        # A package lists a test picture twice, with and without its label; both have the same file.
-        self.pictures = {picture.name: picture for picture in pictures}
-        self.of_species: dict[str, list[str]] = {}
-        # Training pictures come first: they are what the program has seen of a species.
-        for picture in sorted(pictures, key=lambda picture: picture.part != "train"):
-            if picture.species:
-                self.of_species.setdefault(picture.species, []).append(picture.name)
-        self.images: dict[str, str | None] = {}
-
-    def show(self, names: Sequence[str], count: int) -> list[Example]:
-        """Show the first `count` of the pictures that can be read."""
-        examples: list[Example] = []
-        for name in names:
-            if len(examples) == count:
-                break
-            if name not in self.images:
-                self.images[name] = self.make_image(self.pictures[name].file) if name in self.pictures else None
-            image = self.images[name]
-            if image:
-                examples.append(Example(name, image))
-        return examples
-
-    def show_species(self, species: str, like: str, except_for: Sequence[str] = ()) -> list[Example]:
-        """Show pictures of a species, those of the same acquisition type as the picture `like` first."""
-        names = [name for name in self.of_species.get(species, []) if name not in except_for]
-        type_ = self.pictures[like].type if like in self.pictures else None
-        names.sort(key=lambda name: self.pictures[name].type != type_)
-        return self.show(names[:_EXAMPLES_TRIED], _EXAMPLES_SHOWN)
-
-
-def _describe_run(report: RunReport, truth: GroundTruth, gallery: _Gallery) -> dict[str, object]:
-    confusions = find_confusions(report.top, truth)
-    shown = [
-        ShownConfusion(
-            confusion,
-            gallery.show(confusion.pictures, _WRONG_SHOWN),
-            gallery.show_species(confusion.species, confusion.pictures[0], confusion.pictures),
-            gallery.show_species(confusion.predicted, confusion.pictures[0]),
-        )
-        for confusion in confusions[:CONFUSIONS_SHOWN]
-    ]
-    return {
-        "name": report.name,
-        "species": score_each_species(report.judged, report.top, truth),
-        "confusions": shown,
-        "n_confusions": len(confusions),
-        "n_wrong": sum(len(confusion.pictures) for confusion in confusions),
-        "missing": [name for name, found in zip(truth.pictures, report.judged.covered, strict=True) if not found],
-    }
-
-
-def _count_by_type(truth: GroundTruth) -> list[dict[str, object]]:
-    groups = select_types(truth)
-    if len(groups) > 1:
-        groups[ALL] = np.arange(len(truth))
-    columns = {"species": truth.species, "plants": truth.plant, "authors": truth.author}
-    return [
-        {
-            "type": name,
-            "pictures": len(indices),
-            **{title: len({column[index] for index in indices}) for title, column in columns.items()},
-        }
-        for name, indices in groups.items()
-    ]
-
-
-def _count_by_part(truth: GroundTruth, pictures: Sequence[Picture]) -> dict[str, Sequence[int]]:
-    """Count the pictures of each species that are scored, and of each part of the collection."""
-    counts = {"scored": Counter(truth.species)}
-    for picture in pictures:
-        if picture.part and picture.species:
-            counts.setdefault(picture.part, Counter())[picture.species] += 1
-    # The part that is scored isn't drawn twice.
-    return {name: [*count.values()] for name, count in counts.items() if name == "scored" or count != counts["scored"]}
-
-
-def _plot_scores(reports: Sequence[RunReport]) -> str:
+def _plot_scores(table: Table, runs: Sequence[Run]) -> str:
+    names = dict.fromkeys(str(row[1]) for row in table.rows if row[1] != ALL)
     # With a single type, the mean of types would repeat it.
-    names = [part.name for part in reports[0].parts if part.name != ALL]
-    shown = names if len(names) > 2 else names[:1]
+    shown = [name for name in names if len(names) > 2 or name != MEAN_OF_TYPES]
+    start = list(table.columns).index("S")
     scores = {
-        report.name: [(part.scores[0], *part.intervals[0]) for part in report.parts if part.name in shown]
-        for report in reports
+        run.name: [tuple(row[start : start + 3]) for row in table.rows if row[0] == run.name and row[1] in shown]
+        for run in runs
     }
-    return plots.draw_score_bars(["mean" if name == MEAN_OF_TYPES else name for name in shown], scores)
+    return plots.draw_score_bars(["mean" if name == MEAN_OF_TYPES else name for name in shown], scores, "S")
 
 
-def _plot_ranks(truth: GroundTruth, reports: Sequence[RunReport]) -> str:
-    deepest = min(DEEPEST_RANK, max(2, *(int(report.judged.size.max()) for report in reports)))
-    if len(reports) > 1:
-        ranks = {report.name: report.judged.rank for report in reports}
-    else:
-        ranks = {name: reports[0].judged.rank[indices] for name, indices in select_types(truth).items()}
-    return plots.draw_rank_curves({name: compute_rank_curve(rank, deepest) for name, rank in ranks.items()})
+def _plot_training_bins(table: Table, runs: Sequence[Run]) -> str:
+    rows = {run.name: [row for row in table.rows if row[0] == run.name and row[2]] for run in runs}
+    bins = [str(row[1]) for row in rows[runs[0].name]]
+    scores = {name: [(row[3], *_NO_INTERVAL) for row in own] for name, own in rows.items()}
+    return plots.draw_score_bars(bins, scores, "mean top-1 of the species")
 
 
-def _read_template() -> Template:
-    from jinja2 import Environment, StrictUndefined
+def _compute_rank_curves(truth: GroundTruth, judged: Sequence[JudgedRun]) -> dict[str, list[float]]:
+    """Compute the rank curve of each run; of a single run, that of each type."""
+    deepest = min(DEEPEST_RANK, max(2, *(int(run.size.max()) for run in judged)))
+    ranks = {run.name: run.rank for run in judged}
+    if len(judged) == 1:
+        ranks = {name: judged[0].rank[indices] for name, indices in select_types(truth).items()}
+    return {name: compute_rank_curve(rank, deepest).tolist() for name, rank in ranks.items()}
 
-    text = (resources.files("leafid.report") / "templates" / "report.html").read_text(encoding="utf-8")
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    environment.filters["percent"] = "{:.0%}".format
-    environment.filters["score"] = lambda value: "–" if np.isnan(value) else f"{value:.3f}"
-    return environment.from_string(text)
+
+def _compute_open_world_curve(run: Run, truth: GroundTruth) -> plots.Curve:
+    top = find_top_predictions(run, truth)
+    is_rejected = np.array([name in (None, UNKNOWN_SPECIES) for name in top.species], bool)
+    is_known = np.array([name != UNKNOWN_SPECIES for name in truth.species], bool)
+    return compute_open_set_curve(np.where(is_rejected, np.nan, top.score), top.correct, is_known)

@@ -1,137 +1,199 @@
-"""The report's plots, as SVG in data URLs, so that the page needs no other file; equal figures give equal bytes."""
+"""The report's plots, as SVG elements for the page: their colours are those of its style, light or dark."""
 
 from __future__ import annotations
 
-import base64
 import io
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+import re
+from collections.abc import Mapping, Sequence
+from html import escape
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from leafid.collection.statistics import gini_index, lorenz_curve
-from leafid.report.facts import ReliabilityCurve
+from leafid.report.facts import ConfusionMatrix, ReliabilityCurve
+from leafid.report.tables import Cell
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 # Distinguishable with any kind of colour vision (Okabe and Ito, 2008), green first.
-COLOURS = ("#00785a", "#d55e00", "#0072b2", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
+COLOURS = ("#00785a", "#c24e00", "#0072b2", "#a85a86", "#a87000")
+_INK, _SOFT, _LINE = "#1b231d", "#505c53", "#d5dcd1"
+#: What stands for each colour in the style of all pages.
+_VARIABLES = {colour: f"series-{number}" for number, colour in enumerate(COLOURS, 1)}
+_VARIABLES |= {_INK: "ink", _SOFT: "soft", _LINE: "line"}
 _STYLE = {
     "font.size": 10,
     "axes.spines.top": False,
     "axes.spines.right": False,
-    "axes.edgecolor": "#9aa39c",
-    "axes.labelcolor": "#3c443e",
-    "xtick.color": "#3c443e",
-    "ytick.color": "#3c443e",
-    "grid.color": "#e3e7e1",
+    "axes.edgecolor": _SOFT,
+    "axes.labelcolor": _INK,
+    "xtick.color": _SOFT,
+    "ytick.color": _SOFT,
+    "grid.color": _LINE,
     "axes.axisbelow": True,
-    "svg.hashsalt": "leafid",
+    "svg.fonttype": "none",
 }
+# A text that is rotated or has an anchor keeps them; the typeface is the page's.
+_FONT = re.compile(r"font: ([\d.]+)px [^;\"]*|font-family: [^;\"]*;? ?")
+
+#: x and y of the points of a curve.
+Curve = tuple[ArrayLike, ArrayLike]
+#: A score with the ends of its interval, which are NaN where there is none.
+Interval = Sequence[Cell]
 
 
-def draw_score_bars(
-    types: Sequence[str], scores: Mapping[str, Sequence[tuple[float, float, float]]], title: str = "S"
-) -> str:
-    """Draw the score of each run on each type, with its interval: (score, low, high), low and high NaN without one."""
-    figure, axes = _make_figure(1.6 + 1.5 * len(types), 3.1)
+def draw_score_bars(groups: Sequence[str], scores: Mapping[str, Sequence[Interval]], title: str) -> str:
+    """Draw each run's score on each group."""
+    figure, axes = _make_figure(max(3.4, 1.6 + 1.2 * len(groups)), 3.1)
     width = 0.72 / len(scores)
     for index, values in enumerate(scores.values()):
         height, low, high = np.array(values, np.float64).T
-        centres = np.arange(len(types)) + (index - (len(scores) - 1) / 2) * width
-        axes.bar(centres, height, width * 0.92, color=COLOURS[index % len(COLOURS)], label=str(index))
+        centres = np.arange(len(groups)) + (index - (len(scores) - 1) / 2) * width
+        axes.bar(centres, height, width * 0.92, color=_get_colour(index))
         known = ~np.isnan(low)
         if known.any():
             # A percentile interval need not contain the score, and a whisker can't be negative.
             whiskers = np.maximum(np.array([height - low, high - height])[:, known], 0)
-            axes.errorbar(centres[known], height[known], whiskers, fmt="none", ecolor="#222", capsize=3, lw=1)
+            axes.errorbar(centres[known], height[known], whiskers, fmt="none", color=_INK, capsize=3, lw=1)
         for x, value, top in zip(centres, height, np.where(known, np.maximum(high, height), height), strict=True):
             if not np.isnan(value):
                 axes.text(x, top + 0.02, f"{value:.2f}", ha="center", va="bottom", fontsize=9 if len(scores) < 4 else 7)
-    axes.set_xticks(range(len(types)), types)
+    axes.set_xticks(range(len(groups)), groups)
     axes.set(ylim=(0, 1.12), ylabel=title, yticks=np.linspace(0, 1, 6))
     axes.grid(axis="y")
-    if len(scores) > 1:
-        _add_legend(axes, scores)
-    return _to_data_url(figure)
+    _add_legend(figure, [*scores])
+    return _to_svg(figure, f"{title} of {', '.join(scores)}")
 
 
 def draw_rank_curves(curves: Mapping[str, NDArray[np.float64]]) -> str:
     """Draw curves of `leafid.report.facts.compute_rank_curve`."""
-    figure, axes = _make_figure(5.2, 3.1)
+    figure, axes = _make_figure(5.2, 3.3)
     for index, curve in enumerate(curves.values()):
-        k = np.arange(1, len(curve) + 1)
-        axes.plot(k, curve, "o-", ms=3.5, lw=1.6, color=COLOURS[index % len(COLOURS)], label=str(index))
+        axes.plot(np.arange(1, len(curve) + 1), curve, "o-", ms=3.5, lw=1.6, color=_get_colour(index))
     deepest = max(map(len, curves.values()))
     axes.set(ylim=(0, 1.03), xlim=(0.6, deepest + 0.4), xlabel="first k answers", ylabel="correct species among them")
     axes.set_xticks(sorted({1, *range(5, deepest + 1, 5)}) if deepest > 10 else range(1, deepest + 1))
     axes.grid()
-    _add_legend(axes, curves, "lower right", columns=1)
-    return _to_data_url(figure)
+    _add_legend(figure, [*curves])
+    return _to_svg(figure, "Share of pictures with the correct species among the first k answers")
 
 
-def draw_lorenz_curves(counts: Mapping[str, Sequence[int]]) -> str:
-    """Draw the share of pictures that the species with the fewest hold, from their numbers of pictures."""
-    figure, axes = _make_figure(4.2, 3.6)
-    axes.plot([0, 1], [0, 1], "--", color="#9aa39c", lw=1)
-    for index, (name, numbers) in enumerate(counts.items()):
-        species_share, picture_share = lorenz_curve(numbers)
-        title = f"{name}, Gini {gini_index(numbers):.2f}"
-        axes.plot(species_share, picture_share, "-", color=COLOURS[index % len(COLOURS)], lw=1.6, label=title)
-    axes.set(xlim=(0, 1), ylim=(0, 1.01), xlabel="share of species, fewest pictures first", ylabel="share of pictures")
+def draw_curves(curves: Mapping[str, Curve], x: str, y: str, *, has_diagonal: bool = False) -> str:
+    """Draw curves of shares over shares; the diagonal is dashed."""
+    figure, axes = _make_figure(4.2, 3.8)
+    if has_diagonal:
+        axes.plot([0, 1], [0, 1], "--", color=_SOFT, lw=1)
+    for index, (columns, rows) in enumerate(curves.values()):
+        axes.plot(columns, rows, "-", color=_get_colour(index), lw=1.6)
+    axes.set(xlim=(0, 1.01), ylim=(0, 1.01), xlabel=x, ylabel=y)
     axes.grid()
-    axes.legend(frameon=False, fontsize=9, loc="upper left")
-    return _to_data_url(figure)
+    _add_legend(figure, [*curves])
+    return _to_svg(figure, f"{y} over {x}")
 
 
 def draw_reliability(curves: Mapping[str, ReliabilityCurve]) -> str:
-    """Draw how often predictions of about the same probability are correct, and how many there are."""
-    figure, axes = _make_figure(4.2, 3.6)
-    axes.plot([0, 1], [0, 1], "--", color="#9aa39c", lw=1)
+    """Draw how often predictions of about the same probability are correct, above how many there are."""
+    figure, (axes, counts) = _make_figure(4.2, 4.6, heights=(3, 1))
+    axes.plot([0, 1], [0, 1], "--", color=_SOFT, lw=1)
+    width = 0.09 / len(curves)
     for index, curve in enumerate(curves.values()):
-        colour = COLOURS[index % len(COLOURS)]
-        axes.plot(curve.probability, curve.accuracy, "-", color=colour, lw=1.4, label=str(index))
-        area = 12 + 160 * curve.count / curve.count.sum()
-        axes.scatter(
-            curve.probability, curve.accuracy, area, color=colour, alpha=0.85, edgecolor="white", lw=0.6, zorder=3
-        )
-    axes.set(xlim=(-0.02, 1.03), ylim=(-0.02, 1.03), xlabel="probability of the first answer", ylabel="share correct")
+        axes.plot(curve.probability, curve.accuracy, "o-", color=_get_colour(index), lw=1.4, ms=5)
+        left = np.floor(np.minimum(curve.probability, 0.999) * 10) / 10 + 0.005 + index * width
+        counts.bar(left, curve.count, width, align="edge", color=_get_colour(index))
+        if len(curves) == 1:
+            for x, count in zip(left + width / 2, curve.count, strict=True):
+                counts.text(x, count, f" {count}", ha="center", va="bottom", fontsize=8)
+    counts.margins(y=0.25)
+    axes.set(xlim=(-0.02, 1.03), ylim=(-0.02, 1.03), ylabel="share correct")
+    counts.set(xlabel="probability of the first answer", ylabel="answers")
     axes.grid()
-    if len(curves) > 1:
-        _add_legend(axes, curves, "upper left")
-    return _to_data_url(figure)
+    _add_legend(figure, [*curves])
+    return _to_svg(figure, "Reliability diagram of the first answers' probabilities, with their numbers")
 
 
-def _make_figure(width: float, height: float) -> tuple[Figure, Axes]:
+def draw_confusion_matrix(matrix: ConfusionMatrix, run: str) -> str:
+    """Draw what share of each species' pictures got which answer of a run, with families side by side."""
+    from matplotlib.patches import Rectangle
+
+    n_rows, n_columns = matrix.counts.shape
+    figure, axes = _make_figure(4.4 + 0.24 * n_columns, 2.4 + 0.24 * n_rows)
+    shares = matrix.counts / np.maximum(matrix.counts.sum(axis=1, keepdims=True), 1)
+    for row, column in zip(*np.nonzero(matrix.counts), strict=True):
+        colour, opacity = COLOURS[0 if row == column else 1], 0.12 + 0.45 * shares[row, column]
+        axes.add_patch(Rectangle((column - 0.5, row - 0.5), 1, 1, color=colour, alpha=opacity, lw=0))
+        axes.text(column, row, str(matrix.counts[row, column]), ha="center", va="center", fontsize=7.5)
+    names = matrix.species
+    answers = [*names, *["other"] * (n_columns - n_rows)]
+    axes.set_xticks(range(n_columns), answers, rotation=90, style="italic", fontsize=8.5)
+    axes.set_yticks(range(n_rows), names, style="italic", fontsize=8.5)
+    start = 0
+    for family, members in groupby(matrix.families):
+        end = start + len(list(members))
+        axes.text(n_columns - 0.3, (start + end - 1) / 2, family, va="center", fontsize=8.5)
+        for line in (axes.axhline, axes.axvline):
+            line(end - 0.5, color=_LINE, lw=1)
+        start = end
+    axes.set(xlim=(-0.5, n_columns - 0.5), ylim=(n_rows - 0.5, -0.5), xlabel="first answer", ylabel="correct species")
+    axes.tick_params(length=0)
+    axes.set_aspect("equal")
+    for spine in axes.spines.values():
+        spine.set_visible(False)
+    return _to_svg(figure, f"Confusion matrix of {run}: correct species in rows, first answers in columns")
+
+
+def _get_colour(index: int) -> str:
+    return COLOURS[index % len(COLOURS)]
+
+
+def _make_figure(width: float, height: float, heights: Sequence[float] = (1,)) -> tuple[Figure, Any]:
+    """Make a figure with one plot, or with several that share their x axis."""
     # Without pyplot, whose global state and window system nothing here needs.
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
     with rc_context(_STYLE):
         figure = Figure((width, height), layout="constrained")
-        return figure, figure.subplots()
+        return figure, figure.subplots(len(heights), sharex=True, height_ratios=heights)
 
 
-def _add_legend(axes: Axes, names: Iterable[str], location: str = "upper right", columns: int | None = None) -> None:
-    """Add a legend with these names, in the order in which the series were drawn.
+def _add_legend(figure: Figure, names: Sequence[str]) -> None:
+    """Add a legend above the plot, where it covers nothing, with these names for the colours in their order."""
+    from matplotlib.lines import Line2D
 
-    The series themselves are labelled by numbers: matplotlib leaves series out of the legend whose label begins with an
-    underscore, and would read dollar signs as formulas.
-    """
-    texts = [*names]
-    legend = axes.legend(frameon=False, fontsize=9, loc=location, ncols=columns or (2 if len(texts) > 3 else 1))
-    for label, text in zip(legend.get_texts(), texts, strict=True):
+    if len(names) < 2:
+        return
+    handles = [Line2D([], [], color=_get_colour(index), lw=3) for index in range(len(names))]
+    # The names are set afterwards: a label that begins with an underscore is left out, and dollars enclose formulas.
+    legend = figure.legend(handles, ["x"] * len(names), frameon=False, fontsize=9, loc="outside upper left")
+    for label, text in zip(legend.get_texts(), names, strict=True):
         label.set_parse_math(False)
         label.set_text(text)
 
 
-def _to_data_url(figure: Figure) -> str:
+def _to_svg(figure: Figure, description: str) -> str:
+    """Make an SVG element whose ids differ from those of other plots; equal figures give equal text."""
     from matplotlib import rc_context
 
-    stream = io.BytesIO()
-    with rc_context(_STYLE):
-        figure.savefig(stream, format="svg", transparent=True, metadata={"Date": None})
-    return f"data:image/svg+xml;base64,{base64.b64encode(stream.getvalue()).decode()}"
+    stream = io.StringIO()
+    metadata = dict.fromkeys(("Date", "Creator", "Format", "Type"))
+    with rc_context({**_STYLE, "svg.hashsalt": description}):
+        figure.savefig(stream, format="svg", transparent=True, metadata=metadata)
+    svg = stream.getvalue()
+    svg = svg[svg.index("<svg") :].replace("xlink:href", "href")
+    svg = re.sub(r"<defs>\s*<style.*?</defs>", "", svg, count=1, flags=re.DOTALL)
+    used = set(re.findall(r'(?:url\(#|href="#)([^")]+)', svg))
+    svg = re.sub(r' id="([^"]+)"', lambda found: found[0] if found[1] in used else "", svg)
+    svg = _FONT.sub(lambda found: f"font-size: {found[1]}px" if found[1] else "", svg)
+    for colour, name in _VARIABLES.items():
+        svg = svg.replace(colour, f"var(--{name})")
+    view_box = re.search(r'viewBox="[^"]+"', svg)
+    assert view_box is not None
+    width, height = (round(96 * side) for side in figure.get_size_inches())
+    body = svg[svg.index(">") + 1 :]
+    return (
+        f'<svg class="plot" role="img" aria-label="{escape(description)}" width="{width}" height="{height}" '
+        f"{view_box[0]}>{body}"
+    )

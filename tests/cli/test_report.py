@@ -7,18 +7,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from matplotlib.axes import Axes
 
 from leafid.collection import read_collection
 from leafid.report import plots
-from leafid.report.facts import ReliabilityCurve
-from leafid.report.page import _count_by_part
+from leafid.report.sections import make_lorenz_curves
 from leafid.runs.ground_truth_files import read_ground_truth
 
 REPOSITORY = Path(__file__).parents[2]
 SAMPLE = REPOSITORY / "data" / "sample"
 GOLDEN = REPOSITORY / "tests" / "golden" / "plant_task"
-legend = Axes.legend
+UNKNOWN = {"Genus": "Unknown", "Species": "species"}
 VOID = {"meta", "img", "br", "link", "input", "hr"}
 
 
@@ -32,6 +30,7 @@ class Page(HTMLParser):
         self.images: list[str] = []
         self.outside: list[str] = []
         self.ids: list[str] = []
+        self.html = html
         self.feed(html)
         assert self.open == []
         assert len(self.ids) == len(set(self.ids))
@@ -51,7 +50,7 @@ class Page(HTMLParser):
         assert self.open.pop() == tag
 
     def handle_data(self, data):
-        if self.open[-1:] != ["style"]:
+        if self.open[-1:] not in (["style"], ["script"]):
             self.text.append(data)
 
     @property
@@ -82,18 +81,14 @@ def report(cli, tmp_path, *words):
 def test_the_page_shows_confusions_with_pictures(cli, tmp_path, run):
     page = report(cli, tmp_path, SAMPLE, run, "--part", "test")
     assert page.outside == []
-    assert "Betula pendula taken for Ginkgo biloba – 6 pictures, 100% of the species" in page.words
+    assert "Betula pendula taken for Ginkgo biloba 6 pictures, 100% of the species" in page.words
     assert "The run lacks 1 of 72 pictures; each counts as wrong. 5.jpg" in page.words
-    kinds = [image.split(";")[0] for image in page.images]
-    assert kinds.count("data:image/svg+xml") == 4
-    # Three wrong answers, two other birches' and two ginkgos' pictures; test and training pictures both serve.
-    assert kinds.count("data:image/jpeg") == 7
+    # Three wrong answers, two other birches' and two ginkgos' pictures, and the 72 test pictures.
+    assert len(page.images) == 7 + 72
     for image in page.images:
-        content = base64.b64decode(image.split(",", 1)[1])
-        if image.startswith("data:image/svg"):
-            assert ElementTree.fromstring(content).tag.endswith("svg")
-        else:
-            assert content.startswith(b"\xff\xd8")
+        head, content = image.split(",", 1)
+        assert head == "data:image/jpeg;base64"
+        assert base64.b64decode(content).startswith(b"\xff\xd8")
 
 
 def test_its_scores_are_those_of_evaluate(cli, tmp_path, run):
@@ -102,14 +97,14 @@ def test_its_scores_are_those_of_evaluate(cli, tmp_path, run):
     for line in outcome.out.splitlines():
         if line.startswith("run.txt"):
             score, low, high = (float(cell) for cell in re.findall(r"\d\.\d+", line)[:3])
-            assert f"{score:.3f} {low:.3f} to {high:.3f}" in page.words
+            assert f"{score:.3f} {low:.3f} {high:.3f}" in page.words
 
 
 def test_lorenz_curves_of_what_is_scored_and_of_every_part(cli, tmp_path, run):
     page = report(cli, tmp_path, SAMPLE, run, "--part", "test")
     assert "Lorenz curve: the share of pictures that the species with the fewest pictures hold" in page.words
-    counts = _count_by_part(read_ground_truth(SAMPLE, part="test"), read_collection(SAMPLE).pictures)
-    assert {name: sum(numbers) for name, numbers in counts.items()} == {"scored": 72, "train": 180}
+    curves = make_lorenz_curves(read_ground_truth(SAMPLE, part="test"), read_collection(SAMPLE).pictures)
+    assert list(curves) == ["scored, Gini 0.00", "train, Gini 0.00"]
 
 
 def test_equal_input_gives_equal_bytes(cli, tmp_path, run):
@@ -145,27 +140,59 @@ def test_without_wrong_answers_and_without_probabilities(cli, tmp_path):
     page = report(cli, tmp_path, truth, tmp_path / "right.txt")
     assert "No first answer is wrong." in page.words
     assert "None: the run answers every picture." in page.words
-    assert len(page.images) == 3  # no reliability diagram
+    assert "Reliability" not in page.html
 
 
-@pytest.mark.parametrize("name", ["_mine.txt", r"$\frac{$.txt", "$1_a$ and $2.txt", r"a\$b$.txt"])
-def test_a_legend_holds_every_name_as_plain_text(monkeypatch, name):
-    legends = []
-    monkeypatch.setattr(Axes, "legend", lambda axes, **_: legends.append(legend(axes)) or legends[-1])
-    ranks = np.array([0.5, 1.0])
-    scores = {name: [(0.5, 0.4, 0.6)], "other": [(0.5, 0.4, 0.6)]}
-    plots.draw_score_bars(["scan"], scores)
-    plots.draw_rank_curves({name: ranks, "other": ranks})
-    curve = ReliabilityCurve(ranks, ranks, np.array([1, 2]), 0.0)
-    plots.draw_reliability({name: curve, "other": curve})
-    assert [[text.get_text() for text in drawn.get_texts()] for drawn in legends] == [[name, "other"]] * 3
+@pytest.mark.parametrize("name", ["_mine.txt", r"$\frac{$.txt", "$1_a$ and $2.txt", r"a\$b$.txt", "<b>&.txt"])
+def test_a_legend_holds_every_name_as_plain_text(name):
+    curves = {name: np.array([0.5, 1.0]), "other": np.array([0.5, 1.0])}
+    drawn = ElementTree.fromstring(plots.draw_rank_curves(curves))
+    texts = [element.text for element in drawn.iter("text")]
+    assert [text for text in texts if text in curves] == [*curves]
+
+
+def test_plots_have_colours_of_the_style_and_ids_of_their_own(cli, tmp_path, run):
+    page = report(cli, tmp_path, SAMPLE, run, "--part", "test")
+    plots = re.findall(r'<svg class="plot".*?</svg>', page.html, re.DOTALL)
+    assert len(plots) == 6
+    for svg in plots:
+        ElementTree.fromstring(svg)
+        assert "var(--series-1)" in svg
+        assert not re.findall("#[0-9a-f]{6}\\b", svg)
+
+
+def test_every_table_is_beside_the_page(cli, tmp_path, run):
+    other = tmp_path / "other.txt"
+    other.write_text(run.read_text().replace("Ginkgo biloba", "Ilex aquifolium"))
+    page = report(cli, tmp_path, SAMPLE, run, other, "--part", "test")
+    tables = {file.name for file in (tmp_path / "out" / "tables").iterdir()}
+    names = {"scores", "comparison", "ranks", "reliability", "training-pictures", "pictures", "pictures-by-type"}
+    names |= {f"{kind}-{run}" for kind in ("species", "confusions") for run in ("run", "other")}
+    assert tables == {f"{name}.{ending}" for name in names for ending in ("csv", "tex")}
+    [header, row] = (tmp_path / "out" / "tables" / "comparison.csv").read_text().splitlines()
+    assert f"{float(dict(zip(header.split(','), row.split(','), strict=True))['p']):.3f}" in page.words
+    assert (tmp_path / "out" / "tables" / "pictures.csv").read_text().count("\n") == 73
+    assert str(tmp_path) not in page.html
+
+
+def test_unknown_species_have_a_section_of_their_own(cli, tmp_path, run):
+    truth = tmp_path / "truth"
+    shutil.copytree(SAMPLE / "TestXmlWithGroundTruth", truth)
+    for file in truth.glob("*.xml"):
+        text = file.read_text()
+        if "biloba" in text:
+            file.write_text(re.sub("<(Genus|Species)>[^<]*", lambda tag: f"<{tag[1]}>{UNKNOWN[tag[1]]}", text))
+    page = report(cli, tmp_path, truth, run, "--pictures", SAMPLE)
+    assert "66 pictures, and 6 of unknown species" in page.words
+    assert "known pictures accepted and correct over unknown pictures accepted" in page.html
+    assert "OSCR" in (tmp_path / "out" / "tables" / "open-world.csv").read_text()
 
 
 def test_names_from_outside_stay_text(cli, tmp_path):
     run = tmp_path / "<script>alert(1)<script>.txt"
     run.write_bytes((GOLDEN / "runs" / "good.txt").read_bytes())
     page = report(cli, tmp_path, GOLDEN / "truth", run)
-    assert "<script>" not in (tmp_path / "out" / "report.html").read_text()
+    assert "<script>alert" not in page.html
     assert "<script>alert(1)<script>.txt" in page.words
 
 

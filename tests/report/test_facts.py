@@ -5,10 +5,14 @@ from hypothesis import strategies as st
 
 from leafid.collection.picture import AcquisitionType, Picture, Taxon
 from leafid.evaluation.judged_run import judge_run
+from leafid.metrics.open_world import open_set_classification_rate
 from leafid.report.facts import (
+    compute_open_set_curve,
     compute_rank_curve,
     compute_reliability,
+    count_answers,
     find_confusions,
+    find_rankings,
     find_top_predictions,
     score_each_species,
 )
@@ -103,3 +107,36 @@ def test_reliability_by_its_definition(predictions, n_bins):
 def test_confident_and_correct_has_no_error():
     assert compute_reliability([1.0, 1.0], [True, True]).error == 0
     assert compute_reliability([1.0, 1.0], [False, False]).error == 1
+
+
+def test_rankings_are_cut_and_missing_ones_empty(run, truth):
+    assert find_rankings(run, truth, 1)[:3] == [[("Acer opalus", 0.9)], [("Quercus ilex", 0.5)], []]
+    assert find_rankings(run, truth, 5)[3] == [("Quercus ilex", 0.6), ("Ilex aquifolium", 0.4)]
+
+
+def test_the_confusion_matrix_counts_every_answer(run, truth):
+    top = find_top_predictions(run, truth)
+    whole = count_answers(top, truth, 10)
+    # All of one unknown family, so by name; the picture that the run lacks is nowhere.
+    assert whole.species == ("Acer opalus", "Ilex aquifolium", "Quercus ilex")
+    assert whole.counts.tolist() == [[1, 0, 1, 0], [0, 0, 2, 0], [0, 0, 0, 0]]
+    part = count_answers(top, truth, 2)
+    assert (part.species, part.n_left_out) == (("Ilex aquifolium", "Quercus ilex"), 1)
+    assert part.counts.tolist() == [[0, 2, 0], [0, 0, 0]]
+
+
+@given(st.lists(st.tuples(st.sampled_from([0.1, 0.5, 0.9, np.nan]), st.booleans(), st.booleans()), max_size=30))
+def test_the_open_set_curve_encloses_the_classification_rate(answers):
+    score, correct, known = (np.array([answer[i] for answer in answers]) for i in range(3))
+    score, correct, known = score.astype(float), correct.astype(bool), known.astype(bool)
+    false_positive, correct_rate = compute_open_set_curve(score, correct, known)
+    for rates in (false_positive, correct_rate):
+        assert rates[0] == 0
+        assert (np.diff(rates) >= 0).all()
+    if known.any() and not known.all():
+        # What is never accepted has the lowest score; the rest of the curve is level.
+        filled = np.nan_to_num(score, nan=-1)
+        area = np.trapezoid(np.append(correct_rate, correct_rate[-1]), np.append(false_positive, 1))
+        correct &= ~np.isnan(score)
+        expected = open_set_classification_rate(filled[known], correct[known], filled[~known])
+        np.testing.assert_allclose(area, expected, atol=1e-12)

@@ -1,0 +1,93 @@
+"""The tables of the report; `leafid.report.scores` has those that it shares with the evaluator."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from leafid.collection.picture import Picture
+from leafid.collection.statistics import gini_index, lorenz_curve
+from leafid.evaluation.summary import ALL, select_types
+from leafid.report.facts import Confusion, ReliabilityCurve, SpeciesScores
+from leafid.report.plots import Curve
+from leafid.report.tables import Cell, Table
+from leafid.runs.ground_truth import GroundTruth
+
+
+def make_count_table(truth: GroundTruth) -> Table:
+    """Count what was scored, by acquisition type."""
+    groups = select_types(truth)
+    if len(groups) > 1:
+        groups[ALL] = np.arange(len(truth))
+    columns = {"species": truth.species, "plants": truth.plant, "authors": truth.author}
+    rows: list[list[Cell]] = [
+        [name, len(indices), *(len({column[index] for index in indices}) for column in columns.values())]
+        for name, indices in groups.items()
+    ]
+    return Table("Pictures by acquisition type", ["type", "pictures", *columns], rows)
+
+
+def make_rank_table(curves: Mapping[str, Sequence[float]]) -> Table:
+    """Tabulate the share of pictures with the correct species among the first k."""
+    rows: list[list[Cell]] = [[k, *values] for k, values in enumerate(zip(*curves.values(), strict=True), 1)]
+    return Table("Correct species among the first k", ["k", *curves], rows)
+
+
+def make_reliability_table(curves: Mapping[str, ReliabilityCurve]) -> Table:
+    """Tabulate how often first answers of about the same probability are correct."""
+    rows: list[list[Cell]] = [
+        [name, *row]
+        for name, curve in curves.items()
+        for row in zip(curve.probability.tolist(), curve.accuracy.tolist(), curve.count.tolist(), strict=True)
+    ]
+    return Table("Reliability of the probabilities", ["run", "probability", "share correct", "answers"], rows)
+
+
+def make_run_species_table(run: str, scores: Sequence[SpeciesScores], truth: GroundTruth) -> Table:
+    """Tabulate a run's scores on every species."""
+    family = dict(zip(truth.species, truth.family, strict=True))
+    rows: list[list[Cell]] = [
+        [row.species, family[row.species], row.pictures, row.top_1, row.top_5, row.taken_for] for row in scores
+    ]
+    return Table(f"Species of {run}", ["species", "family", "pictures", "top-1", "top-5", "most often taken for"], rows)
+
+
+def make_confusion_table(run: str, confusions: Sequence[Confusion]) -> Table:
+    """Tabulate which species a run took for which."""
+    rows: list[list[Cell]] = [[c.species, c.predicted, len(c.pictures), c.share] for c in confusions]
+    return Table(f"Confusions of {run}", ["species", "taken for", "pictures", "share of the species"], rows)
+
+
+def make_picture_table(truth: GroundTruth, answers: Mapping[str, Sequence[Sequence[tuple[str, float]]]]) -> Table:
+    """Tabulate the first answer of each run, with its score, for every picture."""
+    columns = ["picture", "type", "species"]
+    for name in answers:
+        columns += [f"{name}: answer", f"{name}: score"]
+    rows: list[list[Cell]] = []
+    for index, name in enumerate(truth.pictures):
+        row: list[Cell] = [name, truth.type[index], truth.species[index]]
+        for ranking in answers.values():
+            row += ranking[index][0] if ranking[index] else (None, None)
+        rows.append(row)
+    return Table("Pictures", columns, rows)
+
+
+def count_training_pictures(pictures: Sequence[Picture]) -> dict[str, int]:
+    """Count the training pictures of each species; empty where the collection has no training part."""
+    return dict(Counter(picture.species for picture in pictures if picture.species and picture.part == "train"))
+
+
+def make_lorenz_curves(truth: GroundTruth, pictures: Sequence[Picture]) -> dict[str, Curve]:
+    """Make the Lorenz curves of the pictures over the species, of those that are scored and of each part."""
+    counts = {"scored": Counter(truth.species)}
+    for picture in pictures:
+        if picture.part and picture.species:
+            counts.setdefault(picture.part, Counter())[picture.species] += 1
+    return {
+        f"{name}, Gini {gini_index([*count.values()]):.2f}": lorenz_curve([*count.values()])
+        for name, count in counts.items()
+        # The part that is scored isn't drawn twice.
+        if name == "scored" or count != counts["scored"]
+    }

@@ -1,0 +1,53 @@
+"use strict";
+// Lets every table be sorted by its headings, and long ones be filtered.
+const LONG = 12;
+
+function read(cell) {
+  const text = cell ? cell.textContent.trim() : "";
+  const number = parseFloat(text);
+  return Number.isNaN(number) || !/^[-\d.]/.test(text) ? text : number;
+}
+
+function compare(a, b) {
+  if (typeof a === typeof b) return typeof a === "number" ? a - b : a.localeCompare(b);
+  return typeof a === "number" ? -1 : 1;
+}
+
+function sort(table, heading) {
+  const column = heading.cellIndex;
+  const isRising = heading.getAttribute("aria-sort") !== "ascending";
+  const body = table.tBodies[0];
+  const rows = [...body.rows].map((row) => [read(row.cells[column]), row]);
+  rows.sort(([a], [b]) => (isRising ? compare(a, b) : compare(b, a)));
+  body.append(...rows.map(([, row]) => row));
+  for (const other of heading.parentNode.cells) other.removeAttribute("aria-sort");
+  heading.setAttribute("aria-sort", isRising ? "ascending" : "descending");
+}
+
+function addFilter(table) {
+  const region = table.closest(".wide");
+  const label = document.createElement("label");
+  const input = document.createElement("input");
+  input.type = "search";
+  label.className = "filter";
+  label.append(`Filter ${region.getAttribute("aria-label")}: `, input);
+  input.addEventListener("input", () => {
+    const words = input.value.toLowerCase().split(/\s+/);
+    for (const row of table.tBodies[0].rows) {
+      const text = row.textContent.toLowerCase();
+      row.hidden = !words.every((word) => text.includes(word));
+    }
+  });
+  region.before(label);
+}
+
+for (const table of document.querySelectorAll("table.sortable")) {
+  for (const heading of table.tHead.rows[0].cells) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.append(...heading.childNodes);
+    button.addEventListener("click", () => sort(table, heading));
+    heading.append(button);
+  }
+  if (table.tBodies[0].rows.length > LONG) addFilter(table);
+}
