@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import re
 import stat
+import sys
 import tempfile
 import time
 from collections.abc import Container, Iterator
 from contextlib import contextmanager
-from io import BufferedReader
 from pathlib import Path
 from typing import IO, Literal
 
@@ -25,6 +26,7 @@ MIN_ABANDONED_AGE = 60
 _MAX_ADDED_BYTES = 15
 #: Maximum length of the name of an output file, in bytes.
 MAX_OUTPUT_NAME_BYTES = MAX_NAME_BYTES - _MAX_ADDED_BYTES
+_MAX_STDIN_BYTES = 1 << 28
 #: Descriptors of the standard streams by their file names.
 _STANDARD_STREAMS = {"/dev/stdout": 1, "/dev/stderr": 2}
 _NUMBERED_STREAM = re.compile(r"/(?:dev|proc/self)/fd/(\d{1,9})")
@@ -51,11 +53,20 @@ def resolve_symlink(path: str | os.PathLike[str]) -> Path:
 
 
 @contextmanager
-def open_input(file: str | os.PathLike[str], error_class: type[LeafidError] = LeafidError) -> Iterator[BufferedReader]:
-    """Open a file for reading, and report errors of opening and reading it.
+def open_input(
+    file: str | os.PathLike[str], error_class: type[LeafidError] = LeafidError
+) -> Iterator[io.BufferedReader]:
+    """Open a file for reading, and report errors of opening and reading it; ``-`` is standard input.
 
     Pipes and devices are refused, as they might never end.
     """
+    if os.fspath(file) == "-":
+        # Some readers seek.
+        content = sys.stdin.buffer.read(_MAX_STDIN_BYTES + 1)
+        if len(content) > _MAX_STDIN_BYTES:
+            raise error_class(f"-: expected at most {_MAX_STDIN_BYTES >> 20} MiB on stdin, found more; name a file")
+        yield io.BufferedReader(io.BytesIO(content))
+        return
     path = Path(file)
     try:
         if is_pipe_or_device(path):

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from leafid import tiff
 from leafid.errors import ImageError
-from leafid.image_structure import count_scans, count_strips
+from leafid.image_structure import count_scans
 from leafid.picture_formats import READABLE_FORMATS, SIGNATURE_SIZE, describe_content, identify_format
 
 if TYPE_CHECKING:
@@ -23,14 +24,10 @@ MAX_BYTES = 1 << 30
 MIN_SIDE = 16
 
 _EXIF_ORIENTATION = 0x0112
-_TIFF_WIDTH, _TIFF_HEIGHT, _TIFF_BITS, _TIFF_PLANES, _TIFF_TILE_WIDTH = 256, 257, 258, 284, 322
-_SEPARATE_PLANES = 2
 #: Maximum number of scans of a progressive JPEG: each costs time for the whole picture. Cameras write about 10.
 _MAX_SCANS = 100
 #: Maximum number of strips or tiles of a TIFF, which take time and memory one by one.
 _MAX_STRIPS = 1 << 17
-_DNG_VERSION = 50706
-_BIG_TIFF, _TIFF_HEADER, _BIG_TIFF_HEADER = 43, 8, 16
 #: Numbers of pixels, and of pixels times scans, above which decoding takes gigabytes or many seconds.
 _DEMANDING_PIXELS, _DEMANDING_SCANNED_PIXELS = 1 << 26, 1 << 28
 
@@ -104,7 +101,7 @@ def read_header(file: str | os.PathLike[str], data: bytes) -> Header:
     n_scans = count_scans(file, data) if kind == "JPEG" else 1
     if n_scans > _MAX_SCANS:
         raise ImageError(f"{file}: expected a JPEG of at most {_MAX_SCANS} scans, found {n_scans}; save it anew")
-    n_strips = count_strips(data) if kind == "TIFF" else 1
+    n_strips = tiff.count_strips(data) if kind == "TIFF" else 1
     if n_strips > _MAX_STRIPS:
         raise ImageError(
             f"{file}: expected a TIFF of at most {_MAX_STRIPS} strips or tiles, found {n_strips}; save it anew"
@@ -113,15 +110,12 @@ def read_header(file: str | os.PathLike[str], data: bytes) -> Header:
         with warnings.catch_warnings():
             # Pillow warns about sizes of its own choice; ours are checked below.
             warnings.simplefilter("ignore")
-            if kind == "TIFF" and _is_dng(data):
-                raise ImageError(
-                    f"{file}: expected {READABLE_FORMATS}, found a DNG (raw data of a camera); export it as JPEG"
-                )
+            tags = tiff.read_tags(data) if kind == "TIFF" else {}
+            if unread_kind := tiff.describe_unread_kind(tags):
+                raise ImageError(f"{file}: expected {READABLE_FORMATS}, found {unread_kind}")
             with Image.open(io.BytesIO(data), formats=[kind]) as picture:
                 rows, cols, orientation = _read_size_and_orientation(picture)
-                tags = picture.tag_v2 if kind == "TIFF" else {}  # type: ignore[attr-defined]
-                is_tiled = _TIFF_TILE_WIDTH in tags
-                has_deep_planes = tags.get(_TIFF_PLANES) == _SEPARATE_PLANES and 16 in tags.get(_TIFF_BITS, ())
+                is_tiled = tiff.TILE_WIDTH in tags
                 header = Header(
                     kind, picture.mode, rows, cols, orientation, _is_transparent(picture), is_tiled, n_scans
                 )
@@ -133,14 +127,10 @@ def read_header(file: str | os.PathLike[str], data: bytes) -> Header:
         found = f"{int(pixels.group()) // 1_000_000}" if pixels else "more"
         raise ImageError(f"{file}: {_describe_excess(found)}") from None
     except UnidentifiedImageError:
-        raise ImageError(f"{file}: expected {READABLE_FORMATS}, found a damaged {kind} header") from None
+        found = tiff.describe_kind(tags) if {tiff.WIDTH, tiff.HEIGHT} <= tags.keys() else f"a damaged {kind} header"
+        raise ImageError(f"{file}: expected {READABLE_FORMATS}, found {found}") from None
     except Exception as error:  # Pillow raises struct.error, SyntaxError, KeyError … for damaged headers.
         raise ImageError(f"{file}: expected {READABLE_FORMATS}, found a damaged {kind} header ({error})") from error
-    if is_tiled and has_deep_planes:
-        # No decoder at hand reads these correctly in all variants.
-        raise ImageError(
-            f"{file}: expected interleaved channels, found tiles of separate 16-bit planes; convert the file"
-        )
     if rows * cols > MAX_PIXELS:
         raise ImageError(f"{file}: {_describe_excess(f'{cols} × {rows}')}")
     if min(rows, cols) < MIN_SIDE:
@@ -172,17 +162,6 @@ def _identify_format(file: str | os.PathLike[str], data: bytes) -> str:
     return kind
 
 
-def _is_dng(data: bytes) -> bool:
-    """Tell whether a TIFF is a DNG. Its first picture is mostly a thumbnail, which must not pass for the picture."""
-    from PIL.TiffImagePlugin import ImageFileDirectory_v2
-
-    stream = io.BytesIO(data)
-    directory = ImageFileDirectory_v2(stream.read(_BIG_TIFF_HEADER if data[2] == _BIG_TIFF else _TIFF_HEADER))
-    stream.seek(directory.next)
-    directory.load(stream)
-    return _DNG_VERSION in directory
-
-
 def _read_size_and_orientation(picture: Image.Image) -> tuple[int, int, int]:
     """Return rows and cols as the decoder returns them, and the orientation that remains to be applied."""
     cols, rows = picture.size
@@ -195,7 +174,7 @@ def _read_size_and_orientation(picture: Image.Image) -> tuple[int, int, int]:
         return rows, cols, orientation
     # All decoders apply the orientation of a TIFF themselves; whether Pillow's size shows it depends on its version.
     tags = picture.tag_v2  # type: ignore[attr-defined]  # an attribute of TIFF pictures only
-    cols, rows = int(tags.get(_TIFF_WIDTH, cols)), int(tags.get(_TIFF_HEIGHT, rows))
+    cols, rows = int(tags.get(tiff.WIDTH, cols)), int(tags.get(tiff.HEIGHT, rows))
     return (cols, rows, 1) if orientation >= 5 else (rows, cols, 1)
 
 

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-from typing import Literal
 
 from leafid.errors import ImageError
 
 #: Maximum number of consecutive fill bytes before a marker of a JPEG.
 _MAX_FILL_BYTES = 1 << 16
-# Offsets and byte counts of strips and tiles.
-_TIFF_STRIP_TAGS = {273, 279, 324, 325}
 _FILL_BYTES = re.compile(rb"\xff+")
 _PICTURE_BOXES = {b"ftyp", b"meta", b"moov", b"mdat"}
 
@@ -63,22 +60,6 @@ def count_scans(file: str | os.PathLike[str], data: bytes) -> int:
     # A video may follow the end marker.
     end = data.find(b"\xff\xd9", first)
     return data.count(b"\xff\xda", first, end if end >= 0 else len(data))
-
-
-def count_strips(data: bytes) -> int:
-    """Read the number of strips or tiles from the first directory of a TIFF, before Pillow makes an object for each."""
-    order: Literal["little", "big"] = "little" if data[:2] == b"II" else "big"
-    is_big = 43 in data[2:4]  # BigTIFF, with numbers of 8 bytes
-
-    def read_number(offset: int, size: int) -> int:
-        return int.from_bytes(data[offset : offset + size], order)
-
-    word, n_bytes = (8, 8) if is_big else (4, 2)
-    directory = read_number(word, word)
-    start, step = directory + n_bytes, 4 + 2 * word
-    entries = range(start, min(start + step * read_number(directory, n_bytes), len(data)), step)
-    counts = (read_number(entry + 4, word) for entry in entries if read_number(entry, 2) in _TIFF_STRIP_TAGS)
-    return max(counts, default=0)
 
 
 def _has_png_end(data: bytes) -> bool:

@@ -115,8 +115,6 @@ def _choose_opencv_flag(kind: str, longest: int, max_side: int | None) -> int:
 
 
 def _decode(file: str | os.PathLike[str], header: Header, data: bytes, flag: int) -> np.ndarray:
-    if header.mode == "F" or (header.mode == "I" and header.kind == "TIFF"):
-        raise ImageError(f"{file}: expected 8 or 16 bits a channel, found 32; the range of their values is unknown")
     is_in_opencv = (header.mode in _OPENCV_MODES or header.kind == "JPEG") and header.kind not in _PILLOW_FORMATS
     # OpenCV ignores transparency that is not a channel, and puts the tiles of a turned or 16-bit grey TIFF in disorder.
     if header.is_transparent or header.is_tiled or not is_in_opencv:

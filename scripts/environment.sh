@@ -2,6 +2,8 @@
 #
 #   prepare base    installs leafid
 #   prepare all     also installs the packages for tests, linters and Parquet tables
+#   prepare lowest  installs the lowest versions that setup.cfg allows of leafid, its tests and Parquet tables,
+#                   in .venv-lowest
 #
 # The environment is set up once, and again whenever constraints.txt, setup.cfg or pyproject.toml change.
 # PYTHON names another interpreter, LEAFID_VENV another folder than .venv. LEAFID_VENV_IS_READY is set by .ci/run, which
@@ -40,9 +42,15 @@ prepare() {
         export PYTHONPATH
         return
     fi
+    constraints=$root/constraints.txt
     case $1 in
         base) requirement=$root ;;
         all) requirement="$root[test,lint,parquet]" ;;
+        lowest)
+            requirement="$root[test,parquet]"
+            [ -n "${LEAFID_VENV:-}" ] || venv=$root/.venv-lowest
+            constraints=$venv/lowest.txt
+            ;;
     esac
     for ready in "$venv/leafid-ready-all" "$venv/leafid-ready-$1"; do
         if [ -f "$ready" ] && [ "$(cat "$ready")" = "$(state)" ] && "$venv/bin/python" -c '' 2>/dev/null; then
@@ -60,8 +68,11 @@ prepare() {
         : >"$venv/leafid-made-this"
     fi
     rm -f "$venv"/leafid-ready-*
+    if [ "$1" = lowest ]; then
+        sed -n 's/^ *\([a-z0-9-]*\)>=\([0-9.]*\)$/\1==\2/p' "$root/setup.cfg" >"$constraints"
+    fi
     "$venv/bin/python" -m pip install --quiet --disable-pip-version-check \
-        --constraint "$root/constraints.txt" --editable "$requirement" >&2 \
+        --constraint "$constraints" --editable "$requirement" >&2 \
         || fail "the packages could not be installed; pip says above why. Is there a network, and room on the disk?"
     state >"$venv/leafid-ready-$1"
 }

@@ -43,6 +43,7 @@ SERVICES = (
     "parallel",
     "resumable",
     "textfiles",
+    "tiff",
     "xmlfiles",
 )
 # Who may use what, beside what stands before it, and why.

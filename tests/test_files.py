@@ -1,13 +1,16 @@
+import io
 import os
 import stat
+import sys
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from leafid import files
 from leafid.errors import LeafidError
-from leafid.files import check_writable, is_utf8, open_output, safe_join
+from leafid.files import check_writable, is_utf8, open_input, open_output, safe_join
 from leafid.resumable import open_resumable
 
 
@@ -289,3 +292,15 @@ def test_name_that_is_not_utf_8_is_quoted(tmp_path):
         with open_output(tmp_path / "run") as stream:
             stream.write(f"a name: {name}")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_standard_input_has_a_limit(monkeypatch):
+    monkeypatch.setattr(files, "_MAX_STDIN_BYTES", 3)
+    for content in (b"abc", b"abcd"):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
+        if content == b"abcd":
+            with pytest.raises(LeafidError, match="at most 0 MiB on stdin, found more"), open_input("-") as stream:
+                pass
+        else:
+            with open_input("-") as stream:
+                assert stream.read() == content

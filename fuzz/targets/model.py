@@ -29,7 +29,7 @@ families = ["hu"]
 
 
 @cache
-def _members() -> dict[str, bytes]:
+def make_members() -> dict[str, bytes]:
     """Train a small model on drawn leaves, and take it apart."""
     import tempfile
     from contextlib import redirect_stderr, redirect_stdout
@@ -52,7 +52,8 @@ def _members() -> dict[str, bytes]:
             return {name: archive.read(name) for name in archive.namelist()}
 
 
-def _archive(members: dict[str, bytes]) -> bytes:
+def pack_members(members: dict[str, bytes]) -> bytes:
+    """Make a model file of its members."""
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w") as archive:
         for name, content in members.items():
@@ -64,8 +65,8 @@ def _bomb() -> bytes:
     """Make an archive of few bytes that claims, and would unpack, many: a member of zeros."""
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("manifest.json", _members()["manifest.json"])
-        for name in _members():
+        archive.writestr("manifest.json", make_members()["manifest.json"])
+        for name in make_members():
             if name != "manifest.json":
                 archive.writestr(name, bytes(1 << 20))
     return stream.getvalue()
@@ -75,18 +76,18 @@ def target() -> Target:
     """Take the first byte as a member's number and the rest as its content; 255 for a whole file."""
 
     def call(data: bytes, folder: Path) -> None:
-        members = _members()
+        members = make_members()
         number, content = (data[0], data[1:]) if data else (255, b"")
         if number < len(members):
             name = list(members)[number]
-            content = _archive({**members, name: content})
+            content = pack_members({**members, name: content})
         file = write_input(folder, "model.leafid", content)
         read_model(file)
 
     def seeds() -> list[bytes]:
-        members = _members()
+        members = make_members()
         each = [bytes([number]) + content for number, content in enumerate(members.values())]
-        return [*each, b"\xff" + _archive(members), b"\xff" + _bomb()]
+        return [*each, b"\xff" + pack_members(members), b"\xff" + _bomb()]
 
     keys = (b'"species"', b'"recipe"', b'"thresholds"', b'"identifiers"', b"'descr'", b"'fortran_order'", b"'shape'")
     values = (b"'<f2'", b"'|O'", b"(99999999,)", b"1e999", b"NaN", b"Infinity", b"null", b"-1", b"99999999999")

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
-    parser.add_argument("run", metavar="RUN", help="run file")
+    parser.add_argument("run", metavar="RUN", help="run file (-: standard input)")
     parser.add_argument(
         "--against",
         metavar="COLLECTION",

@@ -1,12 +1,11 @@
 import struct
 
-import cv2
 import numpy as np
 import pytest
 import tifffile
 
 from leafid.images import ImageError, read_image, read_image_size
-from tests.images.picture_making import apply_orientation, difference, make_deep
+from tests.images.picture_making import apply_orientation, difference, make_deep, save
 
 COLOURS = np.random.default_rng(1).integers(0, 1 << 16, (3, 256), dtype=np.uint16)
 # From a picture to what is stored, and the options with which tifffile stores it.
@@ -55,10 +54,35 @@ def test_tiff_of_every_kind_layout_and_orientation(tmp_path, rgb, kind, compress
         assert difference(read_image(file), expected) <= 1, orientation
 
 
-def test_float_tiff_is_refused(tmp_path):
-    cv2.imwrite(str(tmp_path / "float.tif"), np.zeros((20, 20), np.float32))
-    with pytest.raises(ImageError, match="8 or 16 bits"):
-        read_image(tmp_path / "float.tif")
+@pytest.mark.parametrize(
+    ("dtype", "shape", "photometric", "found"),
+    [
+        ("f2", (40, 50), "minisblack", "bits (16,), sample format (3,)"),
+        ("f4", (40, 50, 3), "rgb", "bits (32, 32, 32), sample format (3, 3, 3)"),
+        ("i1", (40, 50), "minisblack", "bits (8,), sample format (2,)"),
+        ("u4", (40, 50), "minisblack", "bits (32,)"),
+        ("c8", (40, 50), "minisblack", "bits (64,), sample format (6,)"),
+        ("u1", (40, 50, 5), "rgb", "channels 5"),
+        ("u2", (40, 50, 3), "cielab", "colours 8, channels 3, bits (16, 16, 16)"),
+        ("u1", (40, 50), "cfa", "colours 32803"),
+        ("u2", (40, 50, 3), "logluv", "colours 32845"),
+    ],
+)
+def test_unusual_kinds_are_called_so_and_not_damaged(tmp_path, dtype, shape, photometric, found):
+    file = tmp_path / "leaf.tif"
+    planes = {} if len(shape) == 2 else {"planarconfig": 1}
+    tifffile.imwrite(file, np.zeros(shape, dtype), photometric=photometric, metadata=None, **planes)
+    for read in (read_image, read_image_size):
+        with pytest.raises(ImageError, match="found a TIFF of a kind that can't be read") as raised:
+            read(file)
+        assert found in str(raised.value)
+
+
+@pytest.mark.parametrize("compression", ["lzma", "zstd"])
+def test_unusual_compressions_are_called_so_and_not_damaged(tmp_path, rgb, compression):
+    file = save(tmp_path / "leaf.tif", rgb, compression=compression)
+    with pytest.raises(ImageError, match=r"kind that can't be read \(compression \d+"):
+        read_image(file)
 
 
 @pytest.mark.parametrize("order", ["<", ">"])
