@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import argparse
 import importlib
 import logging
 import sys
 import traceback
 from collections.abc import Sequence
-from typing import Any, NoReturn
+from types import ModuleType
+from typing import NoReturn
 
 import leafid
-from leafid.console.arguments import nonempty_word
 from leafid.console.environment import Environment, open_missing_streams
+from leafid.console.parser import Parser
 from leafid.errors import LeafidError, ProblemsError, UsageError, suggest, to_one_line
 
 # A command module has configure(parser) and run(arguments, environment) -> exit status, and its docstring is the help.
@@ -47,6 +47,7 @@ GROUPS = {
         "info": "show what a collection holds",
         "sample": "draw a collection of synthetic leaves",
         "cache": "show or clear the feature cache",
+        "completion": "print a script with which a shell completes commands and options",
     },
 }
 COMMANDS = {name: summary for commands in GROUPS.values() for name, summary in commands.items()}
@@ -63,18 +64,6 @@ _TASK_MODULES = {
 MAX_PROBLEMS = 100
 
 EXIT_BAD_DATA, EXIT_WRONG_USAGE, EXIT_INTERRUPTED = 1, 2, 130
-
-
-class Parser(argparse.ArgumentParser):
-    """Reports wrong usage as one line that names the help, and accepts no empty words."""
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**options)
-        self.register("type", None, nonempty_word)
-
-    def error(self, message: str) -> NoReturn:
-        """Raise instead of printing the usage and exiting."""
-        raise UsageError(f"{message}; see '{self.prog} --help'")
 
 
 def main(argv: Sequence[str] | None = None, environment: Environment | None = None) -> int:
@@ -142,22 +131,24 @@ def _dispatch(words: list[str], environment: Environment, debug: bool) -> int:
         return 0
     if command not in COMMANDS:
         raise UsageError(f"unknown command {command!r}{suggest(command, COMMANDS)}; see 'leafid --help'")
-    module = importlib.import_module(_TASK_MODULES.get(command, f"leafid.cli.{command.replace('-', '_')}"))
-    parser = Parser(
-        prog=f"leafid {command}",
-        description=module.__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
-    module.configure(parser)
-    parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
+    parser = Parser(prog=f"leafid {command}")
+    module = configure_parser(parser, command)
     if {"-h", "--help"} & set(rest):
         environment.stdout.write(parser.format_help())
         return 0
     # Options may stand between positional arguments; only parse_args knows what '--' means.
     arguments = parser.parse_args(rest) if "--" in rest else parser.parse_intermixed_args(rest)
-    with _LogToStderr(environment, logging.DEBUG if debug else logging.WARNING):
+    with _LogToStderr(environment, logging.DEBUG if debug else logging.INFO):
         return module.run(arguments, environment)
+
+
+def configure_parser(parser: Parser, command: str) -> ModuleType:
+    """Add the description and the arguments of a command; return its module."""
+    module = importlib.import_module(_TASK_MODULES.get(command, f"leafid.cli.{command.replace('-', '_')}"))
+    parser.description = module.__doc__
+    module.configure(parser)
+    parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
+    return module
 
 
 def _format_overview() -> str:
@@ -176,7 +167,7 @@ def _format_overview() -> str:
 
 
 class _LogToStderr(logging.Handler):
-    """Writes the library's warnings to stderr while a command runs; at level DEBUG also tracebacks, which it logs."""
+    """Writes the library's warnings and notes to stderr while a command runs; at level DEBUG also tracebacks."""
 
     def __init__(self, environment: Environment, level: int) -> None:
         super().__init__(level)

@@ -81,7 +81,7 @@ def select_scored(pictures: Sequence[Picture], part: str | None = None, *, sourc
         return pictures
     if len(selected) < len(pictures):
         count = sum(picture.species is not None for picture in selected)
-        logger.warning("only the %d pictures of the test part are scored; name another with --part", count)
+        logger.info("only the %d pictures of the test part are scored; name another with --part", count)
     return selected
 
 

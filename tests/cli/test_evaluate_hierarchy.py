@@ -126,7 +126,7 @@ def test_omitted_pictures_are_reported(cli, folder):
     assert outcome.status == 0
     assert outcome.err.splitlines() == [
         f"leafid: warning: {broken}; the picture is left out",
-        "leafid: warning: only the 1 pictures of the test part are scored; name another with --part",
+        "only the 1 pictures of the test part are scored; name another with --part",
         f"leafid: warning: {broken}; the picture is left out",
     ]
     assert outcome.out.splitlines()[-1].startswith("1 pictures, 3 species")

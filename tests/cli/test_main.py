@@ -1,5 +1,6 @@
 import io
 import json
+import logging
 import subprocess
 import sys
 from pathlib import Path
@@ -136,8 +137,6 @@ def test_every_error_becomes_a_status(cli, monkeypatch, error, status, lines):
 
 
 def test_warnings_of_the_library_are_lines_on_stderr_while_a_command_runs(cli, monkeypatch):
-    import logging
-
     def run(_, environment):
         logging.getLogger("leafid.somewhere").warning("careful with %s", "this")
         logging.getLogger("leafid.somewhere").debug("Traceback …\n  line 1")
@@ -253,3 +252,18 @@ def test_arguments_of_the_process_are_the_default(monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["leafid", "--version"])
     assert main() == 0
     assert capsys.readouterr().out == f"leafid {__version__}\n"
+
+
+def test_help_lists_own_options_first_and_shared_ones_under_headings(cli):
+    text = cli("train", "--help").out
+    assert text.startswith("usage: leafid train [options] --output MODEL COLLECTION\n")
+    places = [
+        text.index(part) for part in ("  --recipe R", "reading the input:", "computing:", "  --jobs N", "general:")
+    ]
+    assert places == sorted(places)
+    assert cli("evaluate", "--help").out.startswith("usage: leafid evaluate [options] [GROUND-TRUTH] [RUN ...]\n")
+
+
+def test_notes_of_the_library_are_no_warnings(cli, monkeypatch):
+    monkeypatch.setattr(info, "run", lambda *_: logging.getLogger("leafid.somewhere").info("by the way") or 0)
+    assert cli("info", "x").err == "by the way\n"
