@@ -66,7 +66,9 @@ def make_format(arguments: argparse.Namespace, select: Selector) -> AnswerFormat
     if arguments.format == "annotation2016":
         return AnswerFormat("lines", _make_localised_formatter(select, arguments))
     if arguments.format == "text":
-        return AnswerFormat("answers", _for_each(_format_text, select, arguments), separator="\n")
+        return AnswerFormat(
+            "answers", lambda answers: [_format_text(own, select, arguments) for own in answers], separator="\n"
+        )
     if arguments.format == "csv":
         head = ",".join(_CSV_COLUMNS) + "\n"
         return AnswerFormat("rows", _for_each(_format_csv, select, arguments), head)
@@ -91,7 +93,9 @@ def _for_each(
     select: Selector,
     arguments: argparse.Namespace,
 ) -> Callable[[Sequence[Answer]], list[list[str]]]:
-    return lambda answers: [format_answer(answer, select, arguments) for answer in answers]
+    return lambda answers: [
+        [entry for own in answer.expand() for entry in format_answer(own, select, arguments)] for answer in answers
+    ]
 
 
 def _format_run(answer: Answer, select: Selector, arguments: argparse.Namespace) -> list[str]:
@@ -115,8 +119,9 @@ def _make_localised_formatter(
     from leafid.identification.locating import locate_leaves
 
     def format_answers(answers: Sequence[Answer]) -> list[list[str]]:
-        boxes = locate_leaves([answer.picture for answer in answers if not answer.problem], arguments.jobs)
-        return [[] if answer.problem else [format_answer(answer, next(boxes))] for answer in answers]
+        readable = [[own for own in answer.expand() if not own.problem] for answer in answers]
+        boxes = locate_leaves([own.picture for group in readable for own in group], arguments.jobs)
+        return [[format_answer(own, next(boxes)) for own in group] for group in readable]
 
     def format_answer(answer: Answer, box: tuple[int, int, int, int]) -> str:
         name = make_run_name(answer.picture, arguments.names)
@@ -152,7 +157,11 @@ def _format_text(answer: Answer, select: Selector, arguments: argparse.Namespace
     """Format an answer for a person to read; the ranking of a rejected picture is given only if it is asked for."""
     if answer.problem:
         return []
-    lines = [f"{answer.picture.file}  ({_describe_picture(answer)})"]
+    lines = [
+        f"{part.picture.file}  ({_describe_picture(part)})" for part in answer.parts or [answer] if not part.problem
+    ]
+    if answer.parts:
+        lines.append(f"together  ({_describe_evidence(answer)})")
     remark = _explain_rejection(answer)
     if remark:
         lines.append(f"  {remark}")
@@ -171,9 +180,13 @@ def _explain_rejection(answer: Answer) -> str | None:
 
 
 def _describe_picture(answer: Answer) -> str:
+    return "; ".join(filter(None, [str(answer.type), _describe_evidence(answer)]))
+
+
+def _describe_evidence(answer: Answer) -> str:
     if answer.leaf is None or answer.known is None:
-        return str(answer.type)
-    return f"{answer.type}; leaf {answer.leaf:.0%}, of a known species {answer.known:.0%}"
+        return ""
+    return f"leaf {answer.leaf:.0%}, of a known species {answer.known:.0%}"
 
 
 def _format_ranking(selected: Sequence[tuple[str, float]], answer: Answer) -> Iterator[str]:

@@ -5,6 +5,9 @@ training part, its pictures can't be named correctly: they are left out of the s
 cross-validation is repeated with several seeds, which assign the plants to other folds. Scores are means over the
 seeds, and ± is the standard deviation over all folds.
 
+--plants also scores plants that are identified from 1, 2, 3, 5 and all of their pictures, each type for itself, and two
+types together. As few plants have pictures of two types, those of two plants of a species are joined.
+
 --by-place makes folds of whole places (plants within 5 km of each other, or joined by a chain of such plants): this
 shows what holds only at one place. --context also scores the answers that use place and day of the year.
 
@@ -18,13 +21,20 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Sequence
 from dataclasses import replace
+from itertools import combinations
+from typing import TYPE_CHECKING
 
 from leafid.cli.computing import add_cache, on_workers, open_loader
 from leafid.cli.training_input import SCORE_TITLES, add_training_options, load_recipes, read_training_pictures
 from leafid.console.arguments import add_options, positive_int
 from leafid.console.environment import Environment
 from leafid.errors import UsageError
+from leafid.report.tables import Table, render
+
+if TYPE_CHECKING:
+    from leafid.identification.crossvalidation import FoldAnswers
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -38,6 +48,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="learn codebooks once, without labels, from the pictures of all folds: much faster",
     )
     parser.add_argument("--by-place", action="store_true", help="make folds of places instead of plants")
+    parser.add_argument("--plants", action="store_true", help="also score plants identified from several pictures")
     parser.add_argument("--context", action="store_true", help="also score answers that use place and day of the year")
     parser.add_argument("--json", action="store_true", help="print the scores of every fold, numbered from 1, as JSON")
     add_training_options(parser)
@@ -78,14 +89,47 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
         if arguments.context:
             in_context = [replace(fold, held_out=fold.with_context) for fold in of_type if fold.with_context]
             by_type[f"{type_} + context"] = cross_validated_scores(in_context)
+    plants = _make_plant_table(answers) if arguments.plants else None
     if arguments.json:
         for scores in by_type.values():
             # Numbered from 1, as in the messages.
             scores["folds"] = [{**fold, "fold": fold["fold"] + 1} for fold in scores["folds"]]
-        environment.print(json.dumps(by_type, indent=1))
+        tables = {"plants": [dict(zip(plants.columns, row, strict=True)) for row in plants.rows]} if plants else {}
+        environment.print(json.dumps(by_type | tables, indent=1))
     else:
         _print_table(by_type, environment)
+        if plants:
+            environment.print()
+            environment.stdout.write(render([plants], digits=3))
     return 1 if loader.unreadable else 0
+
+
+def _make_plant_table(answers: Sequence[FoldAnswers]) -> Table:
+    """Tabulate the scores of plants of all folds and seeds, identified from pictures of one type and of two."""
+    import numpy as np
+
+    from leafid.evaluation.plant_scores import PlantPictures, collect_plants, pair_plants
+    from leafid.report.scores import make_plant_table
+
+    groups: dict[str, list[PlantPictures]] = {}
+    for key in dict.fromkeys((own.seed, own.fold) for own in answers):
+        found: dict[str, list[PlantPictures]] = {}
+        folds = [own for own in answers if (own.seed, own.fold) == key]
+        # Labels are the same for all types: a species that one of them doesn't know stays impossible there.
+        species = sorted({name for own in folds for name in own.held_out.species})
+        for own in folds:
+            known, kind = own.held_out.select_known(), str(own.type)
+            probabilities = np.zeros((len(known.pictures), len(species)))
+            probabilities[:, [species.index(name) for name in known.species]] = known.probabilities
+            labels = [species.index(str(picture.species)) for picture in known.pictures]
+            authors = [picture.author or "" for picture in known.pictures]
+            names = [picture.group for picture in known.pictures]
+            exponents = {kind: own.plant_exponent}
+            found |= collect_plants(probabilities, labels, [kind] * len(names), authors, names, exponents)
+        pairs = {f"{a} and {b}": pair_plants(found[a], found[b]) for a, b in combinations(found, 2)}
+        for name, own_plants in (found | pairs).items():
+            groups.setdefault(name, []).extend(own_plants)
+    return make_plant_table(dict(sorted(groups.items(), key=lambda item: " and " in item[0])))
 
 
 def format_score_cells(scores: dict) -> list[str]:

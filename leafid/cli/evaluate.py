@@ -17,6 +17,10 @@ all other scores, and a table says how well each run tells them from the others:
 task of LifeCLEF 2016. A picture's highest score says how surely its species is known; a run may leave a picture out, or
 name 'Unknown species' first, to reject it.
 
+--plants also scores plants that are identified from several pictures: the scores of these, taken for probabilities,
+are multiplied. Where all pictures of a plant have one ranking already, the run is called "per plant, fused" in tables:
+its scores can't be compared with those of single pictures.
+
 examples:
   leafid evaluate imageclef2011/TestXmlWithGroundTruth run.txt
   leafid evaluate imageclef2011/testGroundTruth.txt a.txt b.txt --output scores
@@ -29,6 +33,7 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
+from dataclasses import replace
 from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -79,6 +84,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--top", metavar="K,…", type=positive_ints, default=[1, 5], help="top-K accuracies (default: 1,5)"
     )
     parser.add_argument("--by", choices=_GROUPS, action="append", default=[], help="score groups of pictures as well")
+    parser.add_argument("--plants", action="store_true", help="score plants identified from several pictures as well")
     parser.add_argument("--sets", action="store_true", help="score the runs as set-valued predictions as well")
     parser.add_argument(
         "--macro",
@@ -142,6 +148,8 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     if n_unknown:
         environment.note(f"{arguments.truth}: {n_unknown} pictures of unknown species count in the last table only")
     runs = load_judged_runs(arguments.runs, truth, environment, official=arguments.official, jobs=arguments.jobs)
+    judged = runs
+    runs = [replace(own, name=f"{own.name}, per plant, fused") if own.is_fused else own for own in judged]
     options = scores.TableOptions(
         metrics=list_plant_metrics(arguments.top),
         leave_out_missing=arguments.official,
@@ -155,11 +163,13 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
         tables += scores.make_macro_tables(truth, runs, arguments.top, training_pictures)
     if arguments.sets:
         tables += scores.make_set_tables(truth, runs, training_pictures)
+    if arguments.plants:
+        tables.append(_make_plant_table(arguments, truth))
     if arguments.average:
         tables.append(_make_average_table(arguments, truth, environment))
     if n_unknown:
         tables.append(_make_open_world_table(arguments, full_truth))
-    files = format_official_files(truth, runs, leave_out_missing=arguments.official) if arguments.output else {}
+    files = format_official_files(truth, judged, leave_out_missing=arguments.official) if arguments.output else {}
     for name in files:
         refuse_inputs(Path(arguments.output) / name, [arguments.truth, *arguments.runs, *arguments.validation])
     print_tables(tables, arguments, environment)
@@ -204,6 +214,18 @@ def _make_open_world_table(arguments: argparse.Namespace, truth: GroundTruth) ->
 
     runs = [read_run(file, truth.known, official=arguments.official) for file in arguments.runs]
     return make_open_world_table({run.name: score_open_world(run, truth) for run in runs})
+
+
+def _make_plant_table(arguments: argparse.Namespace, truth: GroundTruth) -> Table:
+    from leafid.evaluation.plant_scores import PlantPictures, collect_run_plants
+    from leafid.report.scores import make_plant_table
+    from leafid.runs import read_run
+
+    plants: dict[str, list[PlantPictures]] = {}
+    for file in arguments.runs:
+        run = read_run(file, truth.known, official=arguments.official)
+        plants |= {f"{run.name}, {kind}": own for kind, own in collect_run_plants(run, truth).items()}
+    return make_plant_table(plants, "run")
 
 
 def _make_average_table(arguments: argparse.Namespace, truth: GroundTruth, environment: Environment) -> Table:

@@ -18,6 +18,10 @@ annotation2016 is the run file of another task: each species with its probabilit
 What goes to --output is written to FILE.part and renamed to FILE when it is complete. The same command resumes an
 interrupted run.
 
+--together makes one answer from all pictures, which show one plant, in any mix of types; --group-by makes one for each
+plant of a collection, or for each folder. Every picture gets its plant's ranking and verdict. Pictures of one plant
+resemble each other: how much more several of them tell was learned from held-out plants.
+
 --set reports a set of species for each picture: the K likeliest (top-K), K on average (average-K), or as many as are
 needed to include the correct one with probability P (coverage-P). A set may be empty; a run file then has no line for
 that picture. --back-off reports one name for each picture: a species or, where no species is probable enough, a genus,
@@ -31,6 +35,7 @@ examples:
   leafid predict my-leaf.jpg
   leafid predict imageclef2011 --model clef11.leafid --output run.txt
   leafid predict holiday/*.jpg --assume-type photo --top 3
+  leafid predict --together front.jpg back.jpg twig.jpg
   leafid predict holiday --format json --output holiday.json
   leafid predict imageclef2011 --set average-5 --output sets.txt
   leafid predict imageclef2011 --back-off --output backed-off.txt
@@ -53,7 +58,7 @@ from leafid.collection import Picture, find_name_clashes, read_and_warn
 from leafid.console.arguments import add_assume_type, add_options, number_type, positive_int
 from leafid.console.environment import Environment
 from leafid.console.outputs import refuse_inputs, text_output_path
-from leafid.errors import ProblemsError, UsageError
+from leafid.errors import LeafidError, ProblemsError, UsageError
 from leafid.files import check_writable
 from leafid.identification.bundled import find_bundled_model
 
@@ -78,6 +83,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--format",
         choices=FORMATS,
         help="format of the answers (default: text, or with --output run)",
+    )
+    plants = parser.add_mutually_exclusive_group()
+    plants.add_argument(
+        "--together", dest="group_by", action="store_const", const="all", help="all pictures show one plant: one answer"
+    )
+    plants.add_argument(
+        "--group-by",
+        choices=("plant", "folder"),
+        help="one answer from all pictures of a plant, as the metadata tell, or of a folder",
     )
     names = parser.add_mutually_exclusive_group()
     names.add_argument(
@@ -139,7 +153,7 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     if arguments.context:
         report_context(model, pictures, environment)
     reject_at = REJECTED_SHARE if arguments.reject_at is None else arguments.reject_at
-    options = Options(context=arguments.context, reject_at=reject_at, back_off=arguments.back_off)
+    options = Options(arguments.context, reject_at, arguments.back_off, arguments.group_by)
     own_format = make_format(arguments, make_selector(arguments, model))
     with on_workers(arguments, arguments.pictures), open_loader(arguments, environment) as loader:
         if arguments.output:
@@ -167,12 +181,19 @@ def _parse_options(arguments: argparse.Namespace) -> None:
         )
     if arguments.open_world and arguments.format != "run":
         raise UsageError(f"expected --format run with --open-world; {arguments.format} has the probabilities")
+    if arguments.group_by and arguments.context:
+        raise UsageError("expected --context without --together and --group-by: it would count once for each picture")
     if arguments.set:
         arguments.set = SetRule.parse(arguments.set)
     if arguments.context and (arguments.back_off or (arguments.set and arguments.set.kind != "top")):
         raise UsageError(
             "expected --context without --back-off and with top-K sets only: the thresholds of the others were learned "
             "without context"
+        )
+    if arguments.group_by and arguments.set and arguments.set.kind != "top":
+        raise UsageError(
+            "expected top-K sets with --together and --group-by: the thresholds of the others were learned from single "
+            "pictures"
         )
 
 
@@ -182,6 +203,11 @@ def _read_pictures(arguments: argparse.Namespace, environment: Environment) -> t
     pictures = list(collection.pictures)
     if any(picture.part == "test" for picture in pictures):
         pictures = [picture for picture in pictures if picture.part == "test"]
+    if arguments.group_by == "plant" and not any(picture.plant for picture in pictures):
+        raise LeafidError(
+            f"expected pictures whose metadata tell their plants, found none among {len(pictures)}; "
+            "use --group-by folder, or --together for a single plant"
+        )
     n_found = len(pictures)
     if arguments.format in RUN_FORMATS:
         pictures = _keep_writable(pictures, arguments, environment)

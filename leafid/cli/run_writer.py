@@ -47,12 +47,13 @@ def write_answers(
         n_skipped = len(run.records)
         for answers in predict_batches(model, pictures, loader, options, n_skipped=n_skipped, progress=bar.progress):
             entries = own_format.format(answers)
-            unreadable = [answer.problem for answer in answers if answer.problem]
-            is_last = _count_pictures(run) + len(answers) == len(pictures)
+            expanded = [own for answer in answers for own in answer.expand()]
+            unreadable = [answer.problem for answer in expanded if answer.problem]
+            is_last = _count_pictures(run) + len(expanded) == len(pictures)
             text = own_format.join(list(chain(*entries)), is_first=not run.records, is_last=is_last)
             record = {
-                "pictures": len(answers),
-                "answered": len(answers) - len(unreadable),
+                "pictures": len(expanded),
+                "answered": len(expanded) - len(unreadable),
                 "lines": sum(map(len, entries)),
                 "empty": sum(not own and not answer.problem for own, answer in zip(entries, answers, strict=True)),
                 "unreadable": unreadable,
@@ -69,13 +70,15 @@ def print_answers(
     answers: Iterable[Answer], own_format: AnswerFormat, n_pictures: int, environment: Environment
 ) -> int:
     """Print the answers; return the number of pictures answered."""
-    n_answered = n_entries = 0
-    for number, answer in enumerate(answers, 1):
+    n_done = n_answered = n_entries = 0
+    for answer in answers:
         (entries,) = own_format.format([answer])
-        text = own_format.join(entries, is_first=not n_entries, is_last=number == n_pictures)
+        expanded = answer.expand()
+        n_done += len(expanded)
+        text = own_format.join(entries, is_first=not n_entries, is_last=n_done == n_pictures)
         environment.stdout.write(text)
         n_entries += len(entries)
-        n_answered += not answer.problem
+        n_answered += sum(not own.problem for own in expanded)
     return n_answered
 
 
@@ -89,7 +92,7 @@ def compute_run_fingerprint(arguments: argparse.Namespace, pictures: Sequence[Pi
     from leafid.identification.prediction import BATCH_SIZE
 
     program = (leafid.__version__, FEATURE_VERSION, BATCH_SIZE)
-    names = ("top", "set", "back_off", "context", "reject_at", "open_world", "format")
+    names = ("top", "set", "back_off", "context", "reject_at", "open_world", "group_by", "format")
     options = [str(getattr(arguments, name)) for name in names]
     total = hashlib.sha256(json.dumps([program, hash_file(arguments.model or find_bundled_model()), options]).encode())
     for picture in pictures:

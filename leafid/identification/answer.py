@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
+
+import numpy as np
 
 from leafid.collection.picture import AcquisitionType, Picture
 from leafid.metrics.path_error import WILDCARD
 
+# Probabilities in answers are multiples of one over this number.
+_DIGITS = 10**9
 Verdict = Literal["species", "genus", "family", "order", "unknown", "no-leaf", "unreadable"]
 
 
@@ -39,6 +44,8 @@ class Answer:
     backed_off: tuple[str, float] | None = None
     #: By species.
     common_names: Mapping[str, Sequence[str]] = field(default_factory=dict, repr=False)
+    #: The answers to the pictures of a plant that this one was made from; `picture` is that with the surest leaf.
+    parts: tuple[Answer, ...] = ()
 
     @property
     def type(self) -> AcquisitionType | None:
@@ -57,6 +64,11 @@ class Answer:
             return None
         named = self.ranking[0] if self.backed_off is None else self.backed_off
         return named[0].removesuffix(WILDCARD).rstrip()
+
+    def expand(self) -> list[Answer]:
+        """List the answers to the pictures: those of a plant get its ranking and verdict."""
+        shared = {name: getattr(self, name) for name in ("ranking", "known", "verdict", "backed_off")}
+        return [part if part.problem else replace(part, **shared) for part in self.parts] or [self]
 
     def to_dict(self, ranking: Sequence[tuple[str, float]] | None = None) -> dict[str, Any]:
         """Make the record of the answer, which JSON can hold; docs/formats.md describes its keys.
@@ -80,3 +92,22 @@ class Answer:
             ],
             "problem": self.problem,
         }
+
+
+def rank_species(probabilities: np.ndarray, species: Sequence[str]) -> list[tuple[str, float]]:
+    """Sort species by falling probability, equally probable ones by name.
+
+    Parameters
+    ----------
+    probabilities : float (n_species,)
+    species : sequence of str
+        In alphabetical order.
+
+    Examples
+    --------
+    >>> rank_species(np.array([0.25, 0.5, 0.25]), ["Acer campestre", "Olea europaea", "Salix alba"])
+    [('Olea europaea', 0.5), ('Acer campestre', 0.25), ('Salix alba', 0.25)]
+    """
+    order = np.argsort(-probabilities, kind="stable")
+    # Rounded down, so that the probabilities of a picture never sum to more than 1.
+    return [(species[column], math.floor(probabilities[column] * _DIGITS) / _DIGITS) for column in order]

@@ -12,6 +12,7 @@ import numpy as np
 
 from leafid.classifiers.context import Context
 from leafid.classifiers.held_out import FIGURES, HeldOutAnswers, held_out_scores
+from leafid.classifiers.plant_fusion import DEFAULT_EXPONENT, fit_plant_exponent
 from leafid.collection import split_by_plant
 from leafid.collection.picture import AcquisitionType, Picture
 from leafid.collection.splits import split_by_place
@@ -37,6 +38,8 @@ class FoldAnswers:
     fold: int
     #: Visual probabilities alone.
     held_out: HeldOutAnswers
+    #: Learned from the fold's training part (`leafid.classifiers.plant_fusion`).
+    plant_exponent: float = DEFAULT_EXPONENT
     #: The prior of place and day learned from the fold's training part, if asked for.
     context: Context | None = None
     #: The same pictures with the prior applied.
@@ -87,7 +90,14 @@ def cross_validate(
                     learn_rejection=False,
                 )
                 for type_, own in zip(types, fitted, strict=True):
-                    answers = FoldAnswers(type_, seed, fold, _identify(queries[type_], own.identifier, loader))
+                    exponent = fit_plant_exponent(own.held_out, seed)
+                    answers = FoldAnswers(
+                        type_,
+                        seed,
+                        fold,
+                        _identify(queries[type_], own.identifier, loader),
+                        DEFAULT_EXPONENT if exponent is None else exponent,
+                    )
                     yield _add_context(answers, own, training) if context else answers
 
 

@@ -14,10 +14,12 @@ import numpy as np
 from leafid.collection.collection import Collection
 from leafid.collection.picture import AcquisitionType, Picture
 from leafid.collection.reading import read_and_warn
+from leafid.errors import LeafidError
 from leafid.features.loader import FeatureLoader
 from leafid.features.type_features import TYPE_SIDE, measure_type_features
 from leafid.identification.answer import Answer
-from leafid.identification.prediction import DEFAULTS, Options, make_answers, predict, recognise_type
+from leafid.identification.plants import fuse_answers
+from leafid.identification.prediction import DEFAULTS, Options, back_off_answer, make_answers, predict, recognise_type
 from leafid.segmentation.result import Image, shrink
 
 if TYPE_CHECKING:
@@ -48,6 +50,23 @@ def identify(
                 yield _identify_image(model, cast(Image, image), type_, f"image {next(numbers)}", options)
         else:
             yield from predict(model, _list_pictures(group, type_), FeatureLoader(jobs=jobs), options)
+
+
+def identify_plant(
+    model: Model,
+    sources: Source | Iterable[Source],
+    *,
+    assume_type: AcquisitionType | str | None = None,
+    jobs: int = 1,
+    options: Options = DEFAULTS,
+) -> Answer:
+    """Give one answer from several pictures of a plant; `leafid.Model.identify_plant` documents it."""
+    single = replace(options, back_off=False)
+    answers = list(identify(model, sources, assume_type=assume_type, jobs=jobs, options=single))
+    if not answers:
+        raise LeafidError("expected at least one picture of the plant, found none")
+    answer = fuse_answers(model, answers, options.reject_at)
+    return back_off_answer(answer, model) if options.back_off else answer
 
 
 def _identify_image(model: Model, image: Image, assumed: AcquisitionType | None, name: str, options: Options) -> Answer:

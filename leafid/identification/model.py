@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from leafid.classifiers.context import Context
+from leafid.classifiers.plant_fusion import DEFAULT_EXPONENT
 from leafid.classifiers.rejection import REJECTED_SHARE
 from leafid.classifiers.thresholds import Thresholds
 from leafid.classifiers.type_recogniser import TypeRecogniser
@@ -52,6 +53,8 @@ class Model:
     scores: dict[str, dict[str, float]] = field(default_factory=dict)
     #: Without a type that no species had two plants to learn from.
     thresholds: dict[AcquisitionType, Thresholds] = field(default_factory=dict)
+    #: How pictures of a plant depend on each other (`leafid.classifiers.plant_fusion`), as far as that was learned.
+    plant_exponents: dict[AcquisitionType, float] = field(default_factory=dict)
     #: Priors of place and day; empty in files of older programs.
     contexts: dict[AcquisitionType, Context] = field(default_factory=dict)
     #: Share of held-out pictures whose type the recogniser told correctly; None where this could not be measured.
@@ -103,6 +106,30 @@ class Model:
         options = Options(context=context, reject_at=reject_at, back_off=back_off)
         return identify(self, pictures, assume_type=assume_type, jobs=jobs, options=options)
 
+    def identify_plant(
+        self,
+        pictures: Source | Iterable[Source],
+        *,
+        assume_type: AcquisitionType | str | None = None,
+        jobs: int = 1,
+        reject_at: float = REJECTED_SHARE,
+        back_off: bool = False,
+    ) -> Answer:
+        """Give one answer from several pictures of a plant, of any types; the parameters are those of `identify`.
+
+        The answers to the single pictures are in `Answer.parts`.
+
+        Raises
+        ------
+        LeafidError
+            When there is no picture, or as `identify`.
+        """
+        from leafid.identification.identify import identify_plant
+        from leafid.identification.prediction import Options
+
+        options = Options(reject_at=reject_at, back_off=back_off)
+        return identify_plant(self, pictures, assume_type=assume_type, jobs=jobs, options=options)
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a file, which `leafid.load_model` reads.
 
@@ -125,6 +152,10 @@ class Model:
     def common_names(self) -> dict[str, tuple[str, ...]]:
         """The vernacular names of each species."""
         return {name: info.vernacular_names for name, info in self.species.items()}
+
+    def get_plant_exponent(self, acquisition_type: AcquisitionType) -> float:
+        """Give the exponent of `leafid.classifiers.plant_fusion` for pictures of a type."""
+        return self.plant_exponents.get(acquisition_type, DEFAULT_EXPONENT)
 
     def get_back_off_threshold(self, acquisition_type: AcquisitionType) -> float:
         """Give the probability from which a taxon is named in pictures of a type.

@@ -60,6 +60,8 @@ def write_model(model: Model, path: str | os.PathLike[str]) -> None:
         if type_ in model.thresholds:
             entry["thresholds"], own = _dump_thresholds(model.thresholds[type_])
             arrays.update(_prefix_names(f"{type_}/thresholds", own))
+        if type_ in model.plant_exponents:
+            entry["plant_exponent"] = model.plant_exponents[type_]
         if type_ in model.contexts:
             entry["context"], own = _dump_context(model.contexts[type_])
             arrays.update(_prefix_names(f"{type_}/context", own))
@@ -107,6 +109,8 @@ def read_model(path: str | os.PathLike[str]) -> Model:
                 model.scores[word] = dict(entry["scores"])
             if "thresholds" in entry:
                 model.thresholds[type_] = _read_thresholds(entry["thresholds"], f"{type_}/thresholds", archive)
+            if "plant_exponent" in entry:
+                model.plant_exponents[type_] = _read_plant_exponent(entry["plant_exponent"])
             if "context" in entry:
                 n_species = len(model.identifiers[type_].species)
                 model.contexts[type_] = _read_context(entry["context"], f"{type_}/context", archive, n_species)
@@ -250,6 +254,12 @@ def _read_thresholds(entry: dict[str, Any], prefix: str, archive: ModelArchive) 
     if (np.diff(sizes) <= 0).any() or (np.diff(size_thresholds) > 0).any() or (np.diff(correct) < 0).any():
         raise ValueError(f"{prefix}: expected sorted thresholds")
     return Thresholds(sizes, size_thresholds, correct, n_pictures, back_off)
+
+
+def _read_plant_exponent(value: Any) -> float:
+    if not 0 <= float(value) <= 1:
+        raise ValueError(f"expected a plant exponent from 0 to 1, found {value!r}")
+    return float(value)
 
 
 def _dump_context(context: Context) -> tuple[dict[str, Any], Arrays]:

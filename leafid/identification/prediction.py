@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import logging
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import chain, islice
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from leafid.classifiers.rejection import REJECTED_SHARE
-from leafid.collection.picture import AcquisitionType, Picture
+from leafid.collection.picture import AcquisitionType, Picture, Taxon
 from leafid.features.loader import FeatureLoader, Progress, pass_through
-from leafid.identification.answer import Answer, Verdict
+from leafid.identification.answer import Answer, Verdict, rank_species
+from leafid.identification.plants import fuse_answers, group_pictures
 from leafid.metrics.hierarchy import back_off, compute_answer_probability
 from leafid.metrics.path_error import WILDCARD
 from leafid.metrics.taxonomy import Taxonomy
@@ -23,8 +25,6 @@ if TYPE_CHECKING:
     from leafid.identification.identifier import Identifier
     from leafid.identification.model import Model
 
-# Probabilities in answers are multiples of one over this number.
-_DIGITS = 10**9
 _log = logging.getLogger(__name__)
 
 #: Number of pictures that are identified together. Sums may round differently in batches of another size, so that a
@@ -42,6 +42,8 @@ class Options:
     reject_at: float = REJECTED_SHARE
     #: Name a genus, family or order where no species is probable enough.
     back_off: bool = False
+    #: A grouping of `leafid.identification.plants.GROUPINGS`: give one answer from all pictures of a group.
+    group_by: str | None = None
 
 
 DEFAULTS = Options()
@@ -64,7 +66,7 @@ def predict(
     Yields
     ------
     Answer
-        In the order of the pictures.
+        In the order of the pictures; with `group_by`, for each group.
 
     Raises
     ------
@@ -102,14 +104,31 @@ def predict_batches(
     """
     for type_ in dict.fromkeys(picture.type for picture in pictures if picture.type is not None):
         model.identifier(type_)  # raises before any work is done
-    for start in range(n_skipped * BATCH_SIZE, len(pictures), BATCH_SIZE):
-        batch = pictures[start : start + BATCH_SIZE]
+    single = replace(options, back_off=False, group_by=None)
+    for groups in islice(_split_into_batches(pictures, options.group_by), n_skipped, None):
+        batch = list(chain(*groups))
         typed = _recognise_missing_types(model, batch, loader, progress and pass_through)
-        answers: dict[int, Answer] = {}
+        found: dict[int, Answer] = {}
         for type_ in dict.fromkeys(picture.type for picture, _ in typed.values() if picture.type is not None):
-            own = {index: found for index, found in typed.items() if found[0].type == type_}
-            answers.update(_identify_type(model, type_, own, loader, progress, options))
-        yield [answers.get(index) or _report_unreadable(picture, loader) for index, picture in enumerate(batch)]
+            own = {index: item for index, item in typed.items() if item[0].type == type_}
+            found.update(_identify_type(model, type_, own, loader, progress, single))
+        answers = [found.get(index) or _report_unreadable(picture, loader) for index, picture in enumerate(batch)]
+        if options.group_by:
+            in_order = iter(answers)
+            answers = [fuse_answers(model, list(islice(in_order, len(group))), options.reject_at) for group in groups]
+        yield [back_off_answer(answer, model) for answer in answers] if options.back_off else answers
+
+
+def _split_into_batches(pictures: Sequence[Picture], group_by: str | None) -> Iterator[list[list[Picture]]]:
+    """Split the pictures into batches of groups, which have `BATCH_SIZE` pictures at most if there are several."""
+    batch: list[list[Picture]] = []
+    for group in group_pictures(pictures, group_by) if group_by else ([picture] for picture in pictures):
+        if batch and sum(map(len, batch)) + len(group) > BATCH_SIZE:
+            yield batch
+            batch = []
+        batch.append(group)
+    if batch:
+        yield batch
 
 
 def _report_unreadable(picture: Picture, loader: FeatureLoader) -> Answer:
@@ -204,35 +223,38 @@ def make_answers(
             pictures, probabilities, features, judgements, strict=True
         )
     ]
-    return back_off_answers(answers, model, type_) if options.back_off else answers
+    return [back_off_answer(answer, model) for answer in answers] if options.back_off else answers
 
 
-def back_off_answers(answers: Sequence[Answer], model: Model, type_: AcquisitionType) -> list[Answer]:
-    """Name the species, or the lowest taxon above it that is probable enough, in answers to pictures of one type.
+def back_off_answer(answer: Answer, model: Model) -> Answer:
+    """Name the species, or the lowest taxon above it that is probable enough.
 
     Raises
     ------
     LeafidError
         When the model can't back off.
     """
-    threshold = model.get_back_off_threshold(type_)
-    taxonomy = Taxonomy(model.species[name].taxon for name in model.identifier(type_).species)
-    backed_off = []
-    for answer in answers:
-        by_species = dict(answer.ranking)
-        probabilities = np.array([by_species[name] for name in taxonomy.species])
-        # Without a leaf all species are equally probable: a threshold of 0 would select the alphabet's first.
-        name = back_off(probabilities[None], taxonomy, threshold)[0] if answer.has_leaf else WILDCARD
-        n_named = sum(part != WILDCARD for part in taxonomy.find_path(name))
-        rank = cast(Verdict, taxonomy.ranks[n_named - 1] if n_named else "unknown")
-        backed_off.append(
-            replace(
-                answer,
-                verdict=rank if answer.verdict == "species" else answer.verdict,
-                backed_off=(name, compute_answer_probability(name, probabilities, taxonomy)),
-            )
-        )
-    return backed_off
+    if answer.problem:
+        return answer
+    types = {part.picture.type for part in answer.parts or [answer]} - {None}
+    threshold = max(model.get_back_off_threshold(type_) for type_ in types if type_)
+    by_species = dict(answer.ranking)
+    taxonomy = _make_taxonomy(tuple(model.species[name].taxon for name in sorted(by_species)))
+    probabilities = np.array([by_species[name] for name in taxonomy.species])
+    # Without a leaf all species are equally probable: a threshold of 0 would select the alphabet's first.
+    name = back_off(probabilities[None], taxonomy, threshold)[0] if answer.has_leaf else WILDCARD
+    n_named = sum(part != WILDCARD for part in taxonomy.find_path(name))
+    rank = cast(Verdict, taxonomy.ranks[n_named - 1] if n_named else "unknown")
+    return replace(
+        answer,
+        verdict=rank if answer.verdict == "species" else answer.verdict,
+        backed_off=(name, compute_answer_probability(name, probabilities, taxonomy)),
+    )
+
+
+@lru_cache(maxsize=8)
+def _make_taxonomy(taxa: tuple[Taxon, ...]) -> Taxonomy:
+    return Taxonomy(taxa)
 
 
 def _judge_features(
@@ -254,22 +276,3 @@ def _judge_features(
             (round(float(leaf), 9), round(float(known), 9), "species" if leaf * known >= threshold else rejected)
         )
     return judgements
-
-
-def rank_species(probabilities: np.ndarray, species: Sequence[str]) -> list[tuple[str, float]]:
-    """Sort species by falling probability, equally probable ones by name.
-
-    Parameters
-    ----------
-    probabilities : float (n_species,)
-    species : sequence of str
-        In alphabetical order.
-
-    Examples
-    --------
-    >>> rank_species(np.array([0.25, 0.5, 0.25]), ["Acer campestre", "Olea europaea", "Salix alba"])
-    [('Olea europaea', 0.5), ('Acer campestre', 0.25), ('Salix alba', 0.25)]
-    """
-    order = np.argsort(-probabilities, kind="stable")
-    # Rounded down, so that the probabilities of a picture never sum to more than 1.
-    return [(species[column], math.floor(probabilities[column] * _DIGITS) / _DIGITS) for column in order]

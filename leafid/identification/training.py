@@ -10,6 +10,7 @@ import numpy as np
 from leafid.classifiers.context import Context
 from leafid.classifiers.context_fitting import fit_context_prior
 from leafid.classifiers.held_out import HeldOutAnswers, held_out_scores
+from leafid.classifiers.plant_fusion import fit_plant_exponent
 from leafid.classifiers.thresholds import fit_thresholds
 from leafid.classifiers.type_recogniser import TypeRecogniser, fit_type_recogniser
 from leafid.collection import compute_fingerprint, split_by_plant
@@ -74,6 +75,7 @@ def _train(
     thresholds = {type_: fit_thresholds(answers, taxa) for type_, answers in held_out.items()}
     loader.step = f"{len(groups) + 2}/{len(groups) + 2} traits"
     records = make_records(readable, held_out, loader, thumbnails=thumbnails)
+    plant_exponents = {type_: fit_plant_exponent(answers, seed) for type_, answers in held_out.items()}
     return Model(
         identifiers,
         recogniser,
@@ -81,6 +83,7 @@ def _train(
         compute_fingerprint(readable),
         scores={str(type_): held_out_scores([answers]) for type_, answers in held_out.items()},
         thresholds={type_: found for type_, found in thresholds.items() if found is not None},
+        plant_exponents={type_: found for type_, found in plant_exponents.items() if found is not None},
         contexts={type_: fit_context(answers, readable, seed) for type_, answers in held_out.items()},
         type_recognition=recognition,
         records=records,

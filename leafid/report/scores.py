@@ -12,6 +12,7 @@ from leafid.evaluation.average_sets import AverageKScores
 from leafid.evaluation.comparison import RunComparison, score_species
 from leafid.evaluation.judged_run import JudgedRun
 from leafid.evaluation.open_world import OpenWorldScores
+from leafid.evaluation.plant_scores import PlantPictures, score_plants
 from leafid.evaluation.resampling import Bootstrap
 from leafid.evaluation.summary import GroupScores, RunScorer
 from leafid.metrics.averaging import accuracy_score, average_by_group, macro_average
@@ -169,6 +170,19 @@ def make_open_world_table(scores: Mapping[str, Sequence[OpenWorldScores]]) -> Ta
     ]
     notes = ["mAP: without the unknown pictures; a picture's highest score says how surely its species is known"]
     return Table("Open world", ["run", "type", *headings], rows, notes)
+
+
+def make_plant_table(plants: Mapping[str, Sequence[PlantPictures]], first_column: str = "pictures of") -> Table:
+    """Tabulate the scores of plants that are identified from several pictures, by a name for each group of plants."""
+    rows: list[list[Cell]] = [
+        [name, "all" if row.n_pictures is None else row.n_pictures, row.plants, row.single, row.top1, row.S]
+        for name, own in plants.items()
+        for row in score_plants(own)
+        if row.plants
+    ]
+    notes = ["single: share of the pictures of these plants that are named correctly by themselves, averaged by plant"]
+    headings = [first_column, "pictures", "plants", "single", "top-1", "S"]
+    return Table("Per plant, fused from several pictures", headings, rows, notes)
 
 
 def make_average_table(scores: Mapping[str, Sequence[AverageKScores]], origin: str) -> Table:

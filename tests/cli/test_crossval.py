@@ -32,6 +32,22 @@ def test_a_table_of_scores(crossval):
     assert sum(fold["pictures"] for fold in figures["folds"]) == 9
 
 
+def test_plants_from_several_pictures(crossval):
+    words = ("--folds", 3, "--repeats", 1, "--plants")
+    table = crossval(*words)
+    assert table.status == 0, table.err
+    assert "Per plant, fused from several pictures" in table.out
+    rows = json.loads(crossval(*words, "--json").out)["plants"]
+    # The drawn plants have one picture of each type.
+    assert {(row["pictures of"], row["pictures"], row["plants"]) for row in rows} >= {
+        ("scan", 1, 9),
+        ("scan", "all", 9),
+        ("scan and photo", 1, 9),
+    }
+    assert all(row["single"] == row["top-1"] for row in rows if " and " not in row["pictures of"])
+    assert {row["pictures"] for row in rows} == {1, "all"}
+
+
 @pytest.mark.slow
 def test_seeds_change_the_folds(crossval):
     found = crossval("--folds", 2, "--repeats", 2, "--seed", 5, "--only-type", "scan-like", "--json")

@@ -1,0 +1,83 @@
+"""Identifies plants from several pictures of each, of any types."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from leafid.classifiers.plant_fusion import fuse_pictures
+from leafid.collection.picture import Picture
+from leafid.identification.answer import Answer, Verdict, rank_species
+
+if TYPE_CHECKING:
+    from leafid.identification.model import Model
+
+#: What the pictures of a plant have in common, by the name of the grouping.
+GROUPINGS: dict[str, Callable[[Picture], object]] = {
+    "plant": lambda picture: picture.group,
+    "folder": lambda picture: picture.file.parent,
+    "all": lambda picture: None,
+}
+# The lowest probability, and complement of one, of which odds are computed.
+_FLOOR = 1e-6
+
+
+def group_pictures(pictures: Iterable[Picture], by: str) -> list[list[Picture]]:
+    """Group pictures by one of `GROUPINGS`, in the order of the first picture of each group."""
+    groups: dict[object, list[Picture]] = {}
+    for picture in pictures:
+        groups.setdefault(GROUPINGS[by](picture), []).append(picture)
+    return list(groups.values())
+
+
+def fuse_answers(model: Model, answers: Sequence[Answer], reject_at: float) -> Answer:
+    """Make one answer from those to the pictures of a plant, which become its `Answer.parts`.
+
+    A picture counts in proportion to its probability to show a leaf. That of the plant is the highest of them. The odds
+    that its species is known are the geometric mean of those of the pictures: a mean doesn't get surer with the number
+    of pictures, as the pictures of an unknown species resemble each other.
+    """
+    readable = [answer for answer in answers if not answer.problem]
+    if not readable:
+        return replace(answers[0], parts=tuple(answers))
+    species = sorted({name for answer in readable for name, _ in answer.ranking})
+    # A species that a type's classifier doesn't know is as likely there as any.
+    rows = [dict.fromkeys(species, 1 / len(answer.ranking)) | dict(answer.ranking) for answer in readable]
+    table = np.array([[row[name] for name in species] for row in rows])
+    share = np.array([answer.has_leaf * (1.0 if answer.leaf is None else answer.leaf) for answer in readable])
+    exponents = [model.get_plant_exponent(answer.picture.type) for answer in readable if answer.picture.type]
+    fused = fuse_pictures(table, [str(answer.type) for answer in readable], exponents, share)
+    leaf, known, verdict = _judge(model, readable, share, reject_at)
+    return replace(
+        readable[int(share.argmax())],
+        ranking=rank_species(fused, species),
+        confidence=max(answer.confidence for answer in readable),
+        leaf=leaf,
+        known=known,
+        verdict=verdict,
+        parts=tuple(answers),
+    )
+
+
+def _judge(
+    model: Model, answers: Sequence[Answer], share: np.ndarray, reject_at: float
+) -> tuple[float | None, float | None, Verdict]:
+    """Give `Answer.leaf`, `Answer.known` and `Answer.verdict` of a plant."""
+    judged = [
+        (answer.leaf, answer.known, rejection.threshold(reject_at))
+        for answer in answers
+        if answer.picture.type and (rejection := model.identifier(answer.picture.type).rejection)
+    ]
+    if len(judged) < len(answers):
+        return None, None, "species" if share.any() else "no-leaf"
+    leaf, known, threshold = np.array(judged, np.float64).T
+    weights = share if share.any() else np.ones(len(answers))
+    odds = np.clip(known, _FLOOR, 1 - _FLOOR)
+    fused = float(1 / (1 + np.exp(-np.average(np.log(odds / (1 - odds)), weights=weights))))
+    best = float(leaf.max())
+    is_accepted = best * fused >= np.average(threshold, weights=weights)
+    rejected: Verdict = "unknown" if best >= 0.5 else "no-leaf"
+    return round(best, 9), round(fused, 9), "species" if is_accepted else rejected

@@ -1,0 +1,132 @@
+import json
+import shutil
+from collections import defaultdict
+
+import pytest
+
+from leafid import LeafidError, load_model
+from leafid.collection import read_collection
+
+
+@pytest.fixture
+def predict(cli, drawn_model, drawn_cache):
+    def run(*words):
+        jobs = [] if "--jobs" in words else ["--jobs", 1]
+        return cli("predict", *words, "--model", drawn_model, "--cache", drawn_cache, *jobs)
+
+    return run
+
+
+@pytest.fixture
+def files(drawn):
+    """A scan, a scan-like and a photo of one plant."""
+    by_plant = defaultdict(list)
+    for picture in read_collection(drawn).pictures:
+        by_plant[picture.plant].append(picture.file)
+    return next(own for plant, own in sorted(by_plant.items(), key=str) if plant is not None and len(own) == 3)
+
+
+def test_together(predict, files, drawn_model):
+    found = predict("--together", *files, "--format", "json")
+    assert found.status == 0, found.err
+    records = json.loads(found.out)
+    assert [record["picture"] for record in records] == list(map(str, files))
+    assert len({record["type"] for record in records}) == 3
+    assert (
+        len({json.dumps([record[key] for key in ("known", "verdict", "name", "ranking")]) for record in records}) == 1
+    )
+    answer = load_model(drawn_model).identify_plant(map(str, files))
+    assert [part.to_dict() for part in answer.expand()] == records
+    assert answer.leaf == max(part.leaf for part in answer.parts)
+    single = json.loads(predict(*files, "--format", "json").out)
+    assert [part.to_dict() for part in answer.parts] == single
+
+
+def test_printed_together(predict, files):
+    found = predict("--together", *files, "--reject-at", 0, "--top", 2)
+    assert found.status == 0, found.err
+    lines = found.out.splitlines()
+    assert [line.split("  ")[0] for line in lines[:3]] == list(map(str, files))
+    assert lines[3].startswith("together  (leaf ")
+    assert [line[:5] for line in lines[4:]] == ["  1  ", "  2  "]
+
+
+def test_a_run_by_plant_and_by_folder(cli, predict, files, drawn, tmp_path):
+    pictures = read_collection(drawn).pictures
+    plants = {picture.name: picture.group for picture in pictures}
+    for number, file in enumerate(sorted((drawn / "Train").glob("*.*"))):
+        folder = tmp_path / "collection" / f"{number % 2}"
+        folder.mkdir(parents=True, exist_ok=True)
+        shutil.copy(file, folder)
+    run = tmp_path / "run.txt"
+    rankings = defaultdict(lambda: defaultdict(list))
+    for key, words in {
+        "plant": [drawn / "Train", "--group-by", "plant"],
+        "folder": [tmp_path / "folders", "--group-by", "folder"],
+    }.items():
+        if key == "folder":
+            for number, file in enumerate(sorted((drawn / "Test").glob("*.jpg"))):
+                (tmp_path / "folders" / f"tree {number % 2}").mkdir(parents=True, exist_ok=True)
+                shutil.copy(file, tmp_path / "folders" / f"tree {number % 2}")
+        assert predict(*words, "--output", run).status == 0
+        for line in run.open():
+            name, ranking = line.split(" ", 1)
+            rankings[key][name].append(ranking)
+        assert predict(*words, "--output", tmp_path / "two", "--jobs", 2).status == 0
+        assert (tmp_path / "two").read_bytes() == run.read_bytes()
+    by_plant = defaultdict(set)
+    for name, ranking in rankings["plant"].items():
+        by_plant[plants[name]].add("".join(ranking))
+    assert {len(found) for found in by_plant.values()} == {1}
+    assert len(set(map(str, rankings["folder"].values()))) == 2
+    assert len(rankings["folder"]) == 9
+
+
+def test_a_bad_picture_does_not_matter(predict, files, tmp_path):
+    (tmp_path / "bad.jpg").write_bytes(b"no picture")
+    found = predict("--together", tmp_path / "bad.jpg", *files, "--format", "json")
+    assert found.status == 1
+    bad, *records = json.loads(found.out)
+    assert bad["verdict"] == "unreadable"
+    assert records == json.loads(predict("--together", *files, "--format", "json").out)
+
+
+def test_interrupted_in_the_middle(predict, drawn, tmp_path, monkeypatch):
+    """Batches hold whole plants."""
+    words = (drawn / "Train", "--group-by", "plant", "--format", "jsonl", "--output")
+    assert predict(*words, tmp_path / "whole").status == 0
+    monkeypatch.setattr("leafid.identification.prediction.BATCH_SIZE", 4)
+    assert predict(*words, tmp_path / "batches").status == 0
+    assert (tmp_path / "batches").read_bytes() == (tmp_path / "whole").read_bytes()
+
+
+def test_a_single_picture_is_a_plant_of_its_own(predict, files):
+    assert predict("--together", files[0], "--format", "json").out == predict(files[0], "--format", "json").out
+
+
+def test_back_off(drawn_model, files):
+    model = load_model(drawn_model)
+    answer = model.identify_plant(files, back_off=True, reject_at=0)
+    assert answer.backed_off is not None
+    assert answer.expand()[0].name == answer.name
+
+
+def test_no_pictures(drawn_model):
+    with pytest.raises(LeafidError, match="expected at least one picture of the plant, found none"):
+        load_model(drawn_model).identify_plant([])
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "expected"),
+    [
+        (["--together", "--group-by", "folder"], 2, "not allowed with argument"),
+        (["--together", "--context"], 2, "expected --context without --together"),
+        (["--group-by", "folder", "--set", "average-2"], 2, "expected top-K sets with --together"),
+        (["--group-by", "plant"], 1, "expected pictures whose metadata tell their plants, found none among 3"),
+    ],
+)
+def test_wrong_usage(predict, loose, words, status, expected):
+    found = predict(loose, *words)
+    assert found.status == status
+    assert expected in found.err
+    assert found.err.count("\n") == 1

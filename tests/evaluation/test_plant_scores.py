@@ -1,0 +1,95 @@
+import csv
+import io
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from leafid.evaluation.plant_scores import PlantPictures, collect_plants, pair_plants, score_plants
+from leafid.runs.ground_truth_files import read_ground_truth
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "plant_task"
+MAPLE, OAK = [0.9, 0.1], [0.2, 0.8]
+
+
+def make_plant(rows, label, author="a", kind="scan"):
+    return PlantPictures({kind: np.array(rows)}, label, author, {kind: 0.5})
+
+
+def test_by_hand():
+    # Two of three pictures are correct, and outweigh the third; the other plant is correct by its only picture.
+    plants = [make_plant([MAPLE, MAPLE, OAK], 0), make_plant([OAK], 1, "b"), make_plant([OAK, OAK], 0, "b")]
+    one, two, everything = score_plants(plants, (1, 3, None))
+    assert one.single == everything.single == pytest.approx((2 / 3 + 1 + 0) / 3)
+    assert one.top1 == pytest.approx(one.single, abs=0.1)  # of random samples
+    assert (two.plants, two.single, two.top1) == (1, pytest.approx(2 / 3), 1)
+    assert (everything.plants, everything.top1) == (3, pytest.approx(2 / 3))
+    assert pytest.approx((1 + 0.5) / 2) == everything.S
+
+
+def test_pictures_are_collected_by_plant_and_type():
+    table = np.array([MAPLE, OAK, OAK, MAPLE])
+    found = collect_plants(table, [0, 0, 1, 0], ["scan", "photo", "scan", "scan"], "wxyz", ["p", "p", "q", "p"])
+    assert list(found) == ["photo", "scan"]
+    assert found["scan"][0].probabilities["scan"].tolist() == [MAPLE, MAPLE]
+    assert [(plant.label, plant.author) for plant in found["scan"]] == [(0, "w"), (1, "y")]
+
+
+def test_pairs_of_plants_of_a_species():
+    scans = [make_plant([MAPLE], 0), make_plant([OAK], 1), make_plant([MAPLE], 0)]
+    photos = [make_plant([OAK], 0, kind="photo"), make_plant([OAK], 2, kind="photo")]
+    (pair,) = pair_plants(scans, photos)
+    assert list(pair.probabilities) == ["scan", "photo"]
+    assert score_plants([pair], (1,))[0].top1 == 1
+    assert score_plants([pair], (1,))[0].single == 0.5
+
+
+@pytest.fixture
+def scored_run(tmp_path):
+    """A run in which a single picture of each plant is wrong, and less sure of it than the others are."""
+    truth = read_ground_truth(GOLDEN / "truth")
+    species = sorted(set(truth.species))
+    seen, lines = set(), []
+    for number, (name, plant, correct) in enumerate(zip(truth.pictures, truth.plant, truth.species, strict=True)):
+        other = next(own for own in species if own != correct)
+        is_first = plant not in seen
+        seen.add(plant)
+        names = [other, correct] if is_first else [correct, other]
+        high = (0.51 if is_first else 0.9) + number / 1e4
+        lines += [f"{name} {names[0]} 1 {high}\n", f"{name} {names[1]} 2 0.05\n"]
+    (tmp_path / "run.txt").write_text("".join(lines))
+    return tmp_path / "run.txt", truth
+
+
+def test_the_command_scores_plants_beside_pictures(cli, scored_run):
+    run, _ = scored_run
+    found = cli("evaluate", GOLDEN / "truth", run, "--plants", "--format", "csv")
+    assert found.status == 0, found.err
+    pictures, plants = found.out.split("\n\n")
+    assert pictures.strip() == cli("evaluate", GOLDEN / "truth", run, "--format", "csv").out.strip()
+    rows = [row for row in csv.DictReader(io.StringIO(plants)) if row["pictures"] == "3"]
+    assert rows
+    assert all(float(row["top-1"]) == 1 > float(row["single"]) for row in rows)
+    run.write_text(run.read_text().replace(" 2 0.05", " 2 -3"))
+    found = cli("evaluate", GOLDEN / "truth", run, "--plants")
+    assert (found.status, found.err.count("\n")) == (1, 1)
+    assert "expected probabilities from 0 to 1 as scores" in found.err
+
+
+def test_a_run_of_plants_is_called_so(cli, scored_run):
+    run, truth = scored_run
+    plants = dict(zip(truth.pictures, truth.plant, strict=True))
+    order = sorted(set(truth.plant))
+    lines = [line.split() for line in run.open()]
+    fused = {
+        plants[line[0]]: f"{' '.join(line[1:3])} 1 {0.5 + order.index(plants[line[0]]) / 100}"
+        for line in lines
+        if line[-2] == "1"
+    }
+    run.write_text("".join(f"{name} {fused[plant]}\n" for name, plant in plants.items()))
+    assert "run.txt, per plant, fused" in cli("evaluate", GOLDEN / "truth", run).out
+    # One picture that is different, and a run without scores of its own.
+    run.write_text(run.read_text().replace(fused[order[0]], fused[order[0]] + "1", 1))
+    assert "fused" not in cli("evaluate", GOLDEN / "truth", run).out
+    run.write_text("".join(f"{name} {fused[plant].rsplit(' ', 1)[0]} 1\n" for name, plant in plants.items()))
+    assert "fused" not in cli("evaluate", GOLDEN / "truth", run).out
