@@ -51,6 +51,8 @@ TRAIT_NAMES = (
 )
 _LEAFLET_DISC = 0.4
 """Radius of the disc that separates leaflets, in radii of the largest disc that fits into the leaf."""
+_MERGED = 0.25
+"""A piece of this much less than two median ones is two leaflets: those of a leaf differ in size."""
 _SIMPLE_DISC, _SIMPLE_SOLIDITY = 0.22, 0.65
 """A leaf of one piece is simple if a disc larger than this (in √area) fits into it, or it is as solid as this."""
 _FEATHERY = 10.0
@@ -70,8 +72,8 @@ _MIN_PEAK = 0.004
 _MIN_TEETH, _MIN_TOOTH, _MIN_TOOTH_PIXELS = 8, 0.006, 1.0
 """Smallest number of teeth, and their smallest mean height, in widths of the blade and in pixels; what is between these
 and an entire margin may be the margin's waves or the pixels' grain."""
-_DEEP_TOOTH = 0.02
-"""Mean height, in widths of the blade, above which half as many are teeth."""
+_MIN_DEEP_TEETH, _DEEP_TOOTH = 6, 0.02
+"""Number of teeth that is enough if their mean height is more than this, in widths of the blade."""
 
 
 def measure_traits(segmentation: Segmentation) -> tuple[dict[str, Measure], Landmarks | None]:
@@ -106,7 +108,7 @@ def measure_traits(segmentation: Segmentation) -> tuple[dict[str, Measure], Land
         # Without landmarks the direction of the length is a guess, which is good for a long leaf only.
         ratio = long / max(short, 1e-6)
         traits["length_width"] = Measure(ratio, sure * float(np.clip(ratio - 1, 0, 1)))
-        traits.update(_measure_teeth(contour, short, sure, np.ones(len(contour), bool)))
+        traits.update(_measure_teeth(contour, max(short, 1.0), sure, np.ones(len(contour), bool)))
         return _drop_uncertain(traits), None
     framed = landmarks.framed
     length, width = np.ptp(framed, axis=0)
@@ -149,7 +151,7 @@ def count_leaflets(blade: NDArray[np.bool_]) -> tuple[int, float]:
         is_feathery = sum(cv2.arcLength(curve, True) for curve in curves) > _FEATHERY * side
         is_simple = len(areas) == 1 and (widest > _SIMPLE_DISC * side or solidity > _SIMPLE_SOLIDITY)
         return 1, float(is_simple and not is_feathery)
-    return int(np.maximum(1, np.rint(areas / np.median(areas))).sum()), 1.0
+    return int(np.maximum(1, np.floor(areas / np.median(areas) + _MERGED)).sum()), 1.0
 
 
 def _count_lobes(framed: Points) -> tuple[int, float]:
@@ -218,7 +220,7 @@ def _measure_teeth(contour: Points, width: float, sure: float, is_margin: NDArra
         is_own = (peaks >= len(signal) // 2) & (peaks < len(signal) // 2 + len(signal))
         is_own &= is_margin[peaks % len(signal)]
         peaks, heights = peaks[is_own], found["prominences"][is_own]
-        if len(peaks) < _MIN_TEETH // 2:
+        if len(peaks) < _MIN_DEEP_TEETH:
             continue
         spacings = np.diff(peaks)
         regularity = 1 / (1 + float(np.median(np.abs(spacings - np.median(spacings))) / np.median(spacings)))

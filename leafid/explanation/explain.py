@@ -65,6 +65,7 @@ def explain(model: Model, image: Image, answer: Answer) -> Explanation:
         tip=_to_point(landmarks.tip) if landmarks else None,
         base=_to_point(landmarks.base) if landmarks else None,
         verdict=_describe_verdict(model, answer),
+        is_rejected=answer.name is None,
         traits=tuple(describe_traits(values, {name: found[name].confidence for name in values})),
         opinions=collect_opinions(model.identifier(answer.type), shown) if answer.has_leaf else (),
         species=tuple(_show_species(model, answer, values, rank, name) for rank, name in enumerate(names)),

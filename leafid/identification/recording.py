@@ -161,9 +161,9 @@ def _look(picture: Picture, shown: frozenset[Path]) -> _Sight:
         return _Sight()
     assert picture.type is not None
     look = _Sight(measure_confident_traits(image, picture.type))
-    small = shrink(image, THUMBNAIL_SIDE)
-    if picture.file in shown and min(small.shape[:2]) >= MIN_SIDE:
-        look.thumbnail = encode_jpeg(small, _JPEG_QUALITY)
+    if picture.file in shown:
+        small = shrink(image, THUMBNAIL_SIDE)
+        look.thumbnail = encode_jpeg(small, _JPEG_QUALITY) if min(small.shape[:2]) >= MIN_SIDE else None
     return look
 
 

@@ -1,0 +1,9 @@
+import pytest
+
+from leafid.identification.modelfile import read_model
+
+
+@pytest.fixture(scope="session")
+def model(drawn_model):
+    """A model with records of its species."""
+    return read_model(drawn_model)

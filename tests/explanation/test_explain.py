@@ -1,0 +1,86 @@
+import numpy as np
+import pytest
+
+from leafid.collection.picture import AcquisitionType
+from leafid.explanation.explain import explain, note_missing_records
+from leafid.identification.modelfile import read_model
+from leafid.images import read_image
+
+
+@pytest.fixture(scope="module")
+def explanations(model, drawn):
+    answers = [answer for answer in model.identify(drawn) if answer.picture.part == "test"]
+    return [(answer, explain(model, read_image(answer.picture.file), answer)) for answer in answers]
+
+
+def test_every_type_is_explained(explanations):
+    assert {answer.type for answer, _ in explanations} == set(AcquisitionType)
+    for answer, found in explanations:
+        assert found.picture == answer.picture.name
+        assert answer.ranking[0][0] in found.verdict or answer.verdict == "no-leaf"
+        assert found.is_rejected == (answer.name is None)
+        assert [(own.name, own.probability) for own in found.species] == answer.ranking[:5]
+
+
+def test_the_outline_and_the_landmarks_lie_in_the_picture(explanations):
+    for _, found in explanations:
+        points = [point for polygon in (*found.outlines, *found.petioles) for point in polygon]
+        points += [point for point in (found.tip, found.base) if point]
+        assert points
+        assert all(0 <= col <= found.width and 0 <= row <= found.height for col, row in points)
+
+
+def test_experts_share_the_answer_and_each_has_its_own(explanations, model):
+    for answer, found in explanations:
+        identifier = model.identifier(answer.type)
+        assert {own.name for own in found.opinions} == set(identifier.recipe.experts)
+        shares = [own.share for own in found.opinions]
+        assert sum(shares) == pytest.approx(1)
+        assert shares == sorted(shares, reverse=True)
+        if len(shares) == 1 and found.opinions[0].share:
+            # A single expert that is fully trusted gives the answer itself.
+            assert found.opinions[0].ranking[0][0] == answer.ranking[0][0]
+
+
+def test_photos_have_no_traits_but_leaves_on_sheets_have(explanations):
+    for answer, found in explanations:
+        if answer.type is AcquisitionType.PHOTO:
+            assert not found.traits
+            assert any("plain sheet" in note for note in found.notes)
+        else:
+            assert found.traits[0].name == "leaflets"
+
+
+def test_the_first_three_names_have_pictures_with_attribution(explanations):
+    for answer, found in explanations:
+        for own in found.species[:3]:
+            assert own.thumbnails
+            assert all(thumbnail.author for thumbnail in own.thumbnails)
+            assert own.thumbnails[0].type is answer.type
+        assert not any(own.thumbnails for own in found.species[3:])
+
+
+def test_an_empty_picture_has_no_leaf(model):
+    white = np.full((200, 200, 3), 255, np.uint8)
+    [answer] = model.identify(white, assume_type="scan")
+    found = explain(model, white, answer)
+    assert found.verdict.startswith("No leaf")
+    assert (found.outlines, found.traits, found.opinions, found.species) == ((), (), (), ())
+
+
+def test_a_picture_that_can_not_be_read_is_not_explained(model, tmp_path):
+    (tmp_path / "a.jpg").write_text("no picture")
+    [answer] = model.identify(tmp_path / "a.jpg")
+    with pytest.raises(ValueError, match="could be read"):
+        explain(model, np.zeros((20, 20, 3), np.uint8), answer)
+
+
+def test_a_model_without_records_says_so(model, drawn_model, drawn):
+    bare = read_model(drawn_model)
+    bare.records.clear()
+    [answer, *_] = bare.identify(drawn)
+    found = explain(bare, read_image(answer.picture.file), answer)
+    assert found.differences == ()
+    assert not any(own.thumbnails for own in found.species)
+    assert any("older leafid" in note for note in found.notes)
+    assert note_missing_records(model) == ""
