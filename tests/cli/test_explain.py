@@ -1,0 +1,66 @@
+import shutil
+
+import pytest
+
+from tests.report.pages import check_page
+
+
+@pytest.fixture
+def pictures(drawn):
+    return sorted((drawn / "Test").glob("*.jpg"))
+
+
+def test_text(cli, pictures, drawn_model):
+    found = cli("explain", *pictures[:3], "--model", drawn_model, "--assume-type", "scan")
+    assert found.status == 0
+    assert [line for line in found.out.splitlines() if line.endswith("(scan)")] == [
+        f"{picture}  (scan)" for picture in pictures[:3]
+    ]
+    assert "simple leaf" in found.out or "compound leaf" in found.out
+    for expert in ("local", "shape"):
+        assert f"\n  {expert} " in found.out
+
+
+def test_page(cli, pictures, drawn_model, tmp_path):
+    found = cli("explain", *pictures, "--model", drawn_model, "--output", tmp_path / "out")
+    file = tmp_path / "out" / "explanation.html"
+    assert (found.status, found.out) == (0, f"{file}\n")
+    page = check_page(file)
+    assert [name for name in page.headings[2] if name.endswith(".jpg")] == [picture.name for picture in pictures]
+    assert page.text.count("Training pictures") == len(pictures)
+
+
+def test_names_are_escaped(cli, pictures, drawn_model, tmp_path):
+    odd = tmp_path / '<b onclick="x">&.jpg'
+    shutil.copy(pictures[0], odd)
+    assert cli("explain", odd, "--model", drawn_model, "--output", tmp_path / "out").status == 0
+    assert odd.name in check_page(tmp_path / "out" / "explanation.html").headings[2]
+
+
+def test_a_picture_that_can_not_be_read_costs_only_itself(cli, pictures, drawn_model, tmp_path):
+    bad = tmp_path / "bad.jpg"
+    bad.write_text("no picture")
+    found = cli("explain", bad, pictures[0], "--model", drawn_model)
+    assert found.status == 1
+    assert str(pictures[0]) in found.out
+    assert str(bad) in found.err
+    alone = cli("explain", bad, "--model", drawn_model, "--output", tmp_path / "out")
+    assert (alone.status, alone.out) == (1, "")
+    assert not (tmp_path / "out").exists()
+
+
+def test_wrong_input(cli, pictures, drawn_model, tmp_path):
+    taken = tmp_path / "taken"
+    taken.touch()
+    found = cli("explain", pictures[0], "--model", drawn_model, "--output", taken)
+    assert found.status == 1
+    assert "expected a folder to write to" in found.err
+    assert cli("explain", tmp_path / "nothing.jpg", "--model", drawn_model).status == 1
+    assert cli("explain", pictures[0], "--model", pictures[0]).status == 1
+    assert cli("explain").status == 2
+
+
+def test_with_the_bundled_model(cli, pictures):
+    found = cli("explain", pictures[0])
+    assert found.status == 0
+    assert len(found.out.splitlines()) > 4

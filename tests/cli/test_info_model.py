@@ -1,0 +1,89 @@
+import csv
+import io
+import json
+import shutil
+
+import pytest
+
+from leafid.identification.modelfile import read_model, write_model
+from tests.report.pages import check_page
+
+
+def test_text(cli, drawn_model):
+    found = cli("info", drawn_model)
+    assert (found.status, found.err) == (0, "")
+    model = read_model(drawn_model)
+    lines = found.out.splitlines()
+    assert lines[0] == f"{drawn_model}: 3 species"
+    for name, info in model.species.items():
+        line = next(line for line in lines if line.startswith(name))
+        assert info.vernacular_names[0] in line
+        assert info.taxon.family in line
+
+
+def test_json_and_csv_agree(cli, drawn_model):
+    described = json.loads(cli("info", drawn_model, "--format", "json").out)
+    rows = list(csv.DictReader(io.StringIO(cli("info", drawn_model, "--format", "csv").out)))
+    assert len(rows) == 9
+    by_key = {(row["species"], row["type"]): row for row in rows}
+    for entry in described["species"]:
+        for type_, own in entry["types"].items():
+            row = by_key[entry["species"], type_]
+            assert (int(row["pictures"]), int(row["plants"])) == (own["pictures"], own["plants"])
+            assert int(row["top-1"]) == own["held_out"]["first"]
+            assert row["description"] == entry["description"]
+
+
+def test_field_guide(cli, drawn_model, tmp_path):
+    found = cli("info", drawn_model, "--output", tmp_path / "guide")
+    file = tmp_path / "guide" / "field-guide.html"
+    assert (found.status, found.out) == (0, f"{file}\n")
+    page = check_page(file)
+    model = read_model(drawn_model)
+    assert page.headings[3] == sorted(model.species)
+    assert page.n_images == sum(len(record.thumbnails) for record in model.records.values())
+
+
+def test_the_card_beside_the_model_is_shown(cli, drawn_model, tmp_path):
+    model = tmp_path / "own.leafid"
+    shutil.copy(drawn_model, model)
+    assert "# Mine" not in cli("info", model).out
+    (tmp_path / "own.md").write_text("# Mine\n\nby <me>\n")
+    assert "# Mine" in cli("info", model).out
+    assert json.loads(cli("info", model, "--format", "json").out)["card"].startswith("# Mine")
+    assert cli("info", model, "--output", tmp_path).status == 0
+    assert "by <me>" in check_page(tmp_path / "field-guide.html").text
+    (tmp_path / "own.md").write_bytes(b"\xff\xfe")
+    found = cli("info", model)
+    assert found.status == 1
+    assert "UTF-8" in found.err
+
+
+def test_a_model_without_records_still_lists_its_species(cli, drawn_model, tmp_path):
+    model = read_model(drawn_model)
+    model.records.clear()
+    write_model(model, tmp_path / "old.leafid")
+    found = cli("info", tmp_path / "old.leafid")
+    assert found.status == 0
+    assert found.out.count("an older leafid trained it") == 1
+    assert all(name in found.out for name in model.species)
+    assert cli("info", tmp_path / "old.leafid", "--output", tmp_path).status == 0
+    assert check_page(tmp_path / "field-guide.html").n_images == 0
+
+
+def test_without_a_name_it_describes_the_bundled_model(cli):
+    found = cli("info", "--format", "json")
+    assert found.status == 0
+    described = json.loads(found.out)
+    assert len(described["species"]) == 71
+    assert described["card"].startswith("# Model card")
+
+
+@pytest.mark.parametrize("content", [b"PK\x03\x04 and no more", b""])
+def test_a_damaged_model_is_reported(cli, tmp_path, content):
+    (tmp_path / "bad.leafid").write_bytes(content)
+    found = cli("info", tmp_path / "bad.leafid")
+    assert found.status in {0, 1}
+    assert "Traceback" not in found.err
+    if content:
+        assert "expected a leafid model" in found.err
