@@ -17,7 +17,7 @@ from pathlib import Path
 from leafid.collection.collection import Collection
 from leafid.collection.picture import AcquisitionType, Picture
 from leafid.collection.reading import read_and_warn
-from leafid.collection.training_part import select_training_pictures
+from leafid.collection.splits import select_training_pictures
 from leafid.descriptors.registry import get_column_names, measure_families
 from leafid.features.cache import FeatureCache, choose_cache_folder
 from leafid.features.loader import FeatureLoader
@@ -74,8 +74,12 @@ def train(
     LeafidError
         When there is nothing to train on, or no such recipe.
     """
-    pictures = select_training_pictures(_read_pictures(collection), _parse_type(assume_type))
-    types = choose_types_to_train(pictures, _parse_type(only_type))
+    if isinstance(collection, (str, os.PathLike)):
+        collection = read_and_warn(collection)
+    pictures = collection.pictures if isinstance(collection, Collection) else collection
+    assumed, only = (None if word is None else AcquisitionType.parse(word) for word in (assume_type, only_type))
+    pictures = select_training_pictures(pictures, assumed)
+    types = choose_types_to_train(pictures, only)
     recipes = {type_: load_recipe(recipe, type_) for type_ in types}
     with ExitStack() as stack:
         store = None
@@ -90,7 +94,7 @@ def segment(image: Image | Path_, acquisition_type: AcquisitionType | str) -> Se
 
     Where no leaf was found, the mask is empty and the confidence 0.
     """
-    return segment_image(read_or_pass(image), AcquisitionType(acquisition_type))
+    return segment_image(read_or_pass(image), AcquisitionType.parse(acquisition_type))
 
 
 def measure(image: Image | Path_, leaf: Segmentation, families: Iterable[str] | None = None) -> dict[str, float]:
@@ -124,13 +128,3 @@ def measure(image: Image | Path_, leaf: Segmentation, families: Iterable[str] | 
 def read_or_pass(image: Image | Path_) -> Image:
     """Read an image where a path is given; pass on an image."""
     return read_image(Path(image)) if isinstance(image, (str, os.PathLike)) else image
-
-
-def _read_pictures(collection: Collection | Path_ | Sequence[Picture]) -> Sequence[Picture]:
-    if isinstance(collection, (str, os.PathLike)):
-        collection = read_and_warn(collection)
-    return collection.pictures if isinstance(collection, Collection) else collection
-
-
-def _parse_type(word: AcquisitionType | str | None) -> AcquisitionType | None:
-    return None if word is None else AcquisitionType(word)

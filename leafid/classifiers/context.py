@@ -205,13 +205,10 @@ def compute_density_ratios(
     total = weights.sum(axis=1, keepdims=True)
     pooled = BACKGROUND + near.sum(axis=1, keepdims=True) / np.where(total > 0, total, 1)
     ratios = (plants * BACKGROUND + near @ membership + shrinkage * pooled) / ((plants + shrinkage) * pooled)
-    is_informed = np.isfinite(queries[:, _get_used_columns(bandwidths)]).any(axis=1) & (total[:, 0] > 0)
-    return np.where(is_informed[:, None], ratios, 1.0)
-
-
-def _get_used_columns(bandwidths: Bandwidths) -> list[int]:
     widths = {0: bandwidths.place_km, 2: bandwidths.altitude_m, 3: bandwidths.days}
-    return [column for column, width in widths.items() if width is not None]
+    used = [column for column, width in widths.items() if width is not None]
+    is_informed = np.isfinite(queries[:, used]).any(axis=1) & (total[:, 0] > 0)
+    return np.where(is_informed[:, None], ratios, 1.0)
 
 
 def _compute_kernels(queries: np.ndarray, known: np.ndarray, weights: np.ndarray, bandwidths: Bandwidths) -> np.ndarray:

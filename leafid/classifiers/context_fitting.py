@@ -32,13 +32,6 @@ _WEIGHTS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0)
 _SIGNIFICANCE = 0.05
 
 
-@dataclass(frozen=True)
-class _Candidate:
-    bandwidths: Bandwidths
-    shrinkage: float
-    weight: float
-
-
 def fit_context_prior(held_out: HeldOutAnswers, pictures: Sequence[Picture]) -> Context:
     """Fit the prior of one identifier on labelled training pictures of any type, with those of `held_out`.
 
@@ -52,18 +45,12 @@ def fit_context_prior(held_out: HeldOutAnswers, pictures: Sequence[Picture]) -> 
     queries = _Queries.from_answers(held_out, pictures)
     if queries is None or queries.n_places < MIN_PLACES:
         return no_prior
-    candidates, by_plant, by_place = [], [], []
-    for candidate, gains in _iterate_candidates(queries):
-        candidates.append(candidate)
-        by_plant.append(gains[0])
-        by_place.append(gains[1])
+    candidates = list(_iterate_candidates(known, queries))
     if not candidates:
         return no_prior
-    found = choose_candidate(np.array(by_plant), np.array(by_place), queries.place_of_plant)
-    if found is None:
-        return no_prior
-    best = candidates[found]
-    return Context(known, best.bandwidths, best.shrinkage, best.weight, n_species)
+    priors, by_plant, by_place = zip(*candidates, strict=True)
+    best = choose_candidate(np.array(by_plant), np.array(by_place), queries.place_of_plant)
+    return no_prior if best is None else priors[best]
 
 
 def choose_candidate(by_plant: np.ndarray, by_place: np.ndarray, place_of_plant: np.ndarray) -> int | None:
@@ -184,8 +171,9 @@ def _collect_with_groups(
     return known, np.array(names), np.array(places)
 
 
-def _iterate_candidates(queries: _Queries) -> Iterator[tuple[_Candidate, tuple[np.ndarray, np.ndarray]]]:
+def _iterate_candidates(known: Sightings, queries: _Queries) -> Iterator[tuple[Context, np.ndarray, np.ndarray]]:
     """Iterate over all candidates, each with its gains by plant and by place."""
+    n_species = queries.posterior.shape[1]
     varies = [len(np.unique(column[np.isfinite(column)])) > 1 for column in queries.known.values.T]
     kilometres = _PLACE_KM if varies[0] or varies[1] else (None,)
     days = _DAYS if varies[3] else (None,)
@@ -196,14 +184,12 @@ def _iterate_candidates(queries: _Queries) -> Iterator[tuple[_Candidate, tuple[n
             continue
         for shrinkage in _SHRINKAGE:
             by_plant, by_place = (
-                compute_density_ratios(
-                    queries.contexts, queries.known, allowed, bandwidths, shrinkage, queries.posterior.shape[1]
-                )
+                compute_density_ratios(queries.contexts, queries.known, allowed, bandwidths, shrinkage, n_species)
                 for allowed in (queries.other_plant, queries.other_place)
             )
             for weight in _WEIGHTS:
                 gains = _compute_gains(queries, by_plant**weight), _compute_gains(queries, by_place**weight)
-                yield _Candidate(bandwidths, shrinkage, weight), gains
+                yield Context(known, bandwidths, shrinkage, weight, n_species), *gains
 
 
 def _compute_gains(queries: _Queries, factors: np.ndarray) -> np.ndarray:

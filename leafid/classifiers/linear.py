@@ -103,7 +103,7 @@ def fit_linear(
     with warnings.catch_warnings():
         # Held-out scores judge a solver that stopped before it converged like any other.
         warnings.simplefilter("ignore")
-        model = _FIT_FUNCTIONS[kind](rows, labels, weights, regularisation)
+        model = _fit_model(kind, rows, labels, weights, regularisation)
     coefficients, intercepts = np.atleast_2d(model.coef_), np.atleast_1d(model.intercept_)
     if len(coefficients) == 1:  # scikit-learn keeps one row for two classes: that of the second
         coefficients, intercepts = np.vstack([-coefficients, coefficients]), np.concatenate([-intercepts, intercepts])
@@ -115,34 +115,21 @@ def encode_one_vs_rest(labels: Array) -> Array:
     return np.where(labels[:, None] == np.arange(labels.max() + 1), np.float32(1), np.float32(-1))
 
 
-def _fit_ridge(rows: Array, labels: Array, weights: Array, regularisation: float) -> _FittedModel:
-    from sklearn.linear_model import Ridge
-
-    return Ridge(alpha=regularisation, solver="cholesky").fit(rows, encode_one_vs_rest(labels), sample_weight=weights)
-
-
-def _fit_linear_svm(rows: Array, labels: Array, weights: Array, regularisation: float) -> _FittedModel:
+def _fit_model(kind: str, rows: Array, labels: Array, weights: Array, regularisation: float) -> _FittedModel:
+    from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+    from sklearn.linear_model import LogisticRegression, Ridge
     from sklearn.svm import LinearSVC
 
-    return LinearSVC(C=1 / regularisation, random_state=0, max_iter=2000).fit(rows, labels, sample_weight=weights)
-
-
-def _fit_lda(rows: Array, labels: Array, weights: Array, regularisation: float) -> _FittedModel:
-    from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-
-    if len(labels) == labels.max() + 1:
-        # With one row a species, there is no variance within species to learn from.
-        return _fit_ridge(rows, labels, weights, regularisation)
-    priors = np.bincount(labels, weights)
-    return LinearDiscriminantAnalysis(
-        solver="lsqr", shrinkage=min(regularisation, 1.0), priors=priors / priors.sum()
-    ).fit(rows, labels)
-
-
-def _fit_logistic(rows: Array, labels: Array, weights: Array, regularisation: float) -> _FittedModel:
-    from sklearn.linear_model import LogisticRegression
-
-    return LogisticRegression(C=1 / regularisation, max_iter=200).fit(rows, labels, sample_weight=weights)
-
-
-_FIT_FUNCTIONS = {"ridge": _fit_ridge, "linear-svm": _fit_linear_svm, "lda": _fit_lda, "logistic": _fit_logistic}
+    # With one row a species, there is no variance within species for LDA to learn from.
+    if kind == "lda" and len(labels) > labels.max() + 1:
+        priors = np.bincount(labels, weights)
+        model = LinearDiscriminantAnalysis("lsqr", shrinkage=min(regularisation, 1.0), priors=priors / priors.sum())
+        return model.fit(rows, labels)
+    if kind == "linear-svm":
+        model = LinearSVC(C=1 / regularisation, random_state=0, max_iter=2000)
+        return model.fit(rows, labels, sample_weight=weights)
+    if kind == "logistic":
+        model = LogisticRegression(C=1 / regularisation, max_iter=200)
+        return model.fit(rows, labels, sample_weight=weights)
+    model = Ridge(alpha=regularisation, solver="cholesky")
+    return model.fit(rows, encode_one_vs_rest(labels), sample_weight=weights)

@@ -30,23 +30,30 @@ class TypeRecogniser:
         return [self.types[column] for column in self.predict_proba(features, among).argmax(axis=1)]
 
     def predict_proba(self, features: np.ndarray, among: Container[AcquisitionType] | None = None) -> np.ndarray:
-        """Give the probability of each of `types` for pictures.
-
-        Parameters
-        ----------
-        features : float32 (n, N_TYPE_FEATURES)
-        among : container of AcquisitionType, optional
-            The types to choose from; at least one of `types`.
-
-        Returns
-        -------
-        float64 (n, n_types)
-        """
+        """Give the probability of each of `types`, float64 (n, n_types); parameters as for `recognise`."""
         scores = self.scorer.scores(_add_squares(features)).astype(np.float64)
         if among is not None:
             scores[:, [type_ not in among for type_ in self.types]] = -np.inf
         scores = np.exp(scores - scores.max(axis=1, keepdims=True))
         return scores / scores.sum(axis=1, keepdims=True)
+
+
+@dataclass(frozen=True)
+class TypeRecognition:
+    """The recogniser of a model, and the types that the model identifies: it recognises no other."""
+
+    #: At least one.
+    types: tuple[AcquisitionType, ...]
+    #: None where training saw a single type, which every picture then is taken for.
+    recogniser: TypeRecogniser | None
+
+    def recognise(self, features: np.ndarray) -> tuple[AcquisitionType, float]:
+        """Recognise the type of a picture by its `measure_type_features`; also give its probability."""
+        if self.recogniser is None or not set(self.recogniser.types) & set(self.types):
+            return self.types[0], 1.0
+        (row,) = self.recogniser.predict_proba(features[None], self.types)
+        best = int(row.argmax())
+        return self.recogniser.types[best], round(float(row[best]), 9)
 
 
 def fit_type_recogniser(features: np.ndarray, types: Sequence[AcquisitionType]) -> TypeRecogniser:

@@ -35,8 +35,8 @@ from leafid.parallel import ordered_map
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from leafid.classifiers.type_recogniser import TypeRecognition
     from leafid.console.measurement_table import Row
-    from leafid.identification.type_recognition import TypeRecognition
 
 # Longest side of a picture in pixels; larger ones are shrunk, as descriptors work on leaves of a few hundred pixels.
 _MAX_SIDE = 1200

@@ -12,7 +12,7 @@ from leafid.errors import LeafidError
 from leafid.identification.bundled import find_bundled_model
 
 if TYPE_CHECKING:
-    from leafid.identification.type_recognition import TypeRecognition
+    from leafid.classifiers.type_recogniser import TypeRecognition
 
 
 def assume_type(arguments: argparse.Namespace, pictures: Sequence[Picture]) -> list[Picture]:
@@ -40,5 +40,8 @@ def load_type_recognition(arguments: argparse.Namespace, pictures: Sequence[Pict
 
 def recognise_type(recognition: TypeRecognition | None, picture: Picture) -> AcquisitionType:
     """Recognise the type of a picture whose metadata don't say it."""
+    from leafid.features.type_features import TYPE_SIDE, measure_type_features
+    from leafid.images import read_image
+
     assert recognition is not None, "load_type_recognition found no picture of unknown type"
-    return recognition.recognise_file(picture.file)
+    return recognition.recognise(measure_type_features(read_image(picture.file, TYPE_SIDE)))[0]

@@ -38,7 +38,7 @@ from leafid.parallel import ordered_map
 if TYPE_CHECKING:
     import numpy as np
 
-    from leafid.identification.type_recognition import TypeRecognition
+    from leafid.classifiers.type_recogniser import TypeRecognition
 
 CROP_SIZE = 512
 _MAX_STEM_BYTES = MAX_OUTPUT_NAME_BYTES - len("_overlay.jpg")

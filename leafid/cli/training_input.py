@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from leafid.collection import Picture, read_and_warn
 from leafid.collection.picture import AcquisitionType
-from leafid.collection.training_part import select_training_pictures
+from leafid.collection.splits import select_training_pictures
 from leafid.console.arguments import TYPES
 
 if TYPE_CHECKING:

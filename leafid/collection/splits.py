@@ -1,17 +1,48 @@
-"""Splits pictures into folds that keep the pictures of a plant, or of a place, together."""
+"""Chooses the pictures that a model may learn from, and splits pictures into folds of whole plants or places."""
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from leafid.collection.geography import PLACE_KM, label_places
-from leafid.collection.picture import Picture
+from leafid.collection.picture import AcquisitionType, Picture
 from leafid.errors import LeafidError
 
 if TYPE_CHECKING:
     import numpy as np
+
+_log = logging.getLogger(__name__)
+
+
+def select_training_pictures(
+    pictures: Sequence[Picture], assume_type: AcquisitionType | None = None, source: str = "the collection"
+) -> list[Picture]:
+    """Choose the labelled pictures of the training part, or of all parts where there is none, each of a known type.
+
+    With `assume_type`, every picture counts as one of this type. Without it, pictures of unknown type are left out,
+    with a warning. Messages call the collection `source`. A `LeafidError` is raised when no picture is left.
+    """
+    parts = {picture.part for picture in pictures}
+    chosen = [p for p in pictures if p.species is not None and (p.part == "train" or "train" not in parts)]
+    if not chosen:
+        raise LeafidError(
+            f"{source}: expected pictures of known species, found {len(pictures)} without; where there is no XML, put "
+            "those of a species directly into a folder named after it ('Acer campestre') and name the folder above"
+        )
+    if assume_type is not None:
+        return [replace(picture, type=assume_type) for picture in chosen]
+    typed = [picture for picture in chosen if picture.type is not None]
+    if not typed:
+        raise LeafidError(
+            f"{source}: the acquisition type of its pictures is unknown; say --assume-type (in Python: assume_type)"
+        )
+    if len(typed) < len(chosen):
+        _log.warning("%d pictures of unknown acquisition type are left out", len(chosen) - len(typed))
+    return typed
 
 
 def split_by_plant(pictures: Sequence[Picture], n_folds: int, seed: int) -> list[np.ndarray]:
@@ -51,9 +82,7 @@ def split_by_plant(pictures: Sequence[Picture], n_folds: int, seed: int) -> list
     return [np.array(sorted(fold), dtype=np.int64) for fold in folds]
 
 
-def split_by_place(
-    pictures: Sequence[Picture], n_folds: int, seed: int, within_km: float = PLACE_KM
-) -> list[np.ndarray]:
+def split_by_place(pictures: Sequence[Picture], n_folds: int, seed: int) -> list[np.ndarray]:
     """Distribute whole places, as `label_places` finds them, over folds, so that a model is tested at unseen places.
 
     Each place, those with many plants first and equal ones in an order shuffled by the seed, goes to the fold with the
@@ -63,11 +92,11 @@ def split_by_place(
     import numpy as np
 
     _check_n_folds(n_folds)
-    labels = label_places(pictures, within_km)
+    labels = label_places(pictures)
     n_places = int(labels.max(initial=-1)) + 1
     if n_places < n_folds:
         raise LeafidError(
-            f"expected at least {n_folds} places, {within_km:g} km apart, for {n_folds} folds, found {n_places} "
+            f"expected at least {n_folds} places, {PLACE_KM:g} km apart, for {n_folds} folds, found {n_places} "
             "(plants without coordinates count as one place)"
         )
     plants: list[set[str]] = [set() for _ in range(n_places)]

@@ -19,7 +19,7 @@ from leafid.features.loader import FeatureLoader
 from leafid.features.type_features import TYPE_SIDE, measure_type_features
 from leafid.identification.answer import Answer
 from leafid.identification.plants import fuse_answers
-from leafid.identification.prediction import DEFAULTS, Options, back_off_answer, make_answers, predict, recognise_type
+from leafid.identification.prediction import DEFAULTS, Options, back_off_answer, make_answers, predict
 from leafid.segmentation.result import Image, shrink
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def identify(
     options: Options = DEFAULTS,
 ) -> Iterator[Answer]:
     """Rank the model's species for pictures; `leafid.Model.identify` documents it."""
-    type_ = AcquisitionType(assume_type) if assume_type else None
+    type_ = AcquisitionType.parse(assume_type) if assume_type else None
     if type_ is not None:
         model.identifier(type_)
     is_single = isinstance(sources, (str, os.PathLike, np.ndarray, Picture, Collection))
@@ -72,7 +72,7 @@ def identify_plant(
 def _identify_image(model: Model, image: Image, assumed: AcquisitionType | None, name: str, options: Options) -> Answer:
     type_, probability = assumed, None
     if type_ is None:
-        type_, probability = recognise_type(model, measure_type_features(shrink(image, TYPE_SIDE)))
+        type_, probability = model.type_recogniser.recognise(measure_type_features(shrink(image, TYPE_SIDE)))
     extractor = model.identifier(type_).extractor
     features = extractor.extract(shrink(image, extractor.longest_side), type_)
     (answer,) = make_answers(model, [(Picture(Path(name), type=type_), probability)], [features], options)

@@ -8,18 +8,15 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from leafid.classifiers.context import Context
 from leafid.classifiers.plant_fusion import DEFAULT_EXPONENT
 from leafid.classifiers.rejection import REJECTED_SHARE
 from leafid.classifiers.thresholds import Thresholds
-from leafid.classifiers.type_recogniser import TypeRecogniser
+from leafid.classifiers.type_recogniser import TypeRecogniser, TypeRecognition
 from leafid.collection.picture import AcquisitionType, Picture, Taxon
 from leafid.errors import LeafidError
 from leafid.identification.identifier import Identifier
 from leafid.identification.records import SpeciesRecord
-from leafid.identification.type_recognition import TypeRecognition
 
 if TYPE_CHECKING:
     from leafid.identification.answer import Answer
@@ -143,10 +140,6 @@ class Model:
     def type_recogniser(self) -> TypeRecognition:
         """Recognises the acquisition type of a picture, one that the model was trained for."""
         return TypeRecognition(tuple(self.identifiers), self.recogniser)
-
-    def recognise_type(self, features: np.ndarray) -> AcquisitionType:
-        """Recognise the acquisition type of a picture by its type features."""
-        return self.type_recogniser.recognise_features(features)
 
     @cached_property
     def common_names(self) -> dict[str, tuple[str, ...]]:

@@ -14,7 +14,7 @@ from leafid.classifiers.context import COLUMNS, Bandwidths, Context, Sightings
 from leafid.classifiers.linear import LinearScorer, apply_feature_map
 from leafid.classifiers.rejection import Rejection, count_evidence
 from leafid.classifiers.thresholds import Thresholds, compute_kept_ranks
-from leafid.classifiers.type_recogniser import N_EXPANDED_FEATURES, TypeRecogniser
+from leafid.classifiers.type_recogniser import N_EXPANDED_FEATURES, TypeRecogniser, TypeRecognition
 from leafid.collection.picture import AcquisitionType, Taxon
 from leafid.descriptors.local import get_local_descriptor
 from leafid.descriptors.registry import get_column_names
@@ -25,7 +25,6 @@ from leafid.identification.archive import ModelArchive, open_archive, write_arch
 from leafid.identification.identifier import Identifier
 from leafid.identification.model import Model, SpeciesInfo
 from leafid.identification.records import count_thumbnail_bytes, dump_records, parse_records
-from leafid.identification.type_recognition import TypeRecognition
 from leafid.recipes.reader import parse_recipe
 from leafid.recipes.recipe import LocalPatches, Recipe
 

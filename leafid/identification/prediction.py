@@ -147,16 +147,9 @@ def _recognise_missing_types(
         table = loader.load_type_features([pictures[index] for index in untyped], progress)
         for index, features in zip(untyped, table, strict=True):
             if features is not None:
-                type_, probability = recognise_type(model, features)
+                type_, probability = model.type_recogniser.recognise(features)
                 typed[index] = replace(pictures[index], type=type_), probability
     return dict(sorted(typed.items()))
-
-
-def recognise_type(model: Model, features: np.ndarray) -> tuple[AcquisitionType, float]:
-    """Recognise the acquisition type of a picture by its type features; also give its probability."""
-    probabilities = model.type_recogniser.predict_proba(features)
-    type_ = max(probabilities, key=probabilities.__getitem__)
-    return type_, round(probabilities[type_], 9)
 
 
 def _identify_type(

@@ -86,9 +86,8 @@ def test_leaves_photographed_on_white_sheets(cli, model, real_data, tmp_path):
 def test_the_recogniser_alone_answers_like_the_whole_model(model, sheets):
     recognition, whole = read_type_recognition(model), read_model(model)
     for file in sheets.iterdir():
-        assert recognition.recognise_file(file) is whole.recognise_type(
-            measure_type_features(read_image(file, TYPE_SIDE))
-        )
+        features = measure_type_features(read_image(file, TYPE_SIDE))
+        assert recognition.recognise(features) == whole.type_recogniser.recognise(features)
 
 
 def test_a_model_recognises_only_types_that_it_was_trained_for(cli, drawn, drawn_cache, small_recipe, sheets, tmp_path):

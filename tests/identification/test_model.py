@@ -52,9 +52,9 @@ def test_only_types_that_it_was_trained_for_are_recognised():
     scan, sheet, photo = AcquisitionType
     for known in ([scan], [sheet, scan], [photo]):
         model = Model(dict.fromkeys(known), recogniser=Recogniser())
-        assert model.recognise_type(np.zeros(N_TYPE_FEATURES)) in known
+        assert model.type_recogniser.recognise(np.zeros(N_TYPE_FEATURES))[0] in known
 
 
 def test_with_one_type_every_picture_is_of_it():
     model = Model({AcquisitionType.PHOTO: None})
-    assert model.recognise_type(np.zeros(N_TYPE_FEATURES)) == AcquisitionType.PHOTO
+    assert model.type_recogniser.recognise(np.zeros(N_TYPE_FEATURES))[0] == AcquisitionType.PHOTO
