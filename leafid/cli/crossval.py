@@ -5,6 +5,9 @@ training part, its pictures can't be named correctly: they are left out of the s
 cross-validation is repeated with several seeds, which assign the plants to other folds. Scores are means over the
 seeds, and ± is the standard deviation over all folds.
 
+--reliability says how far the probabilities of first species agree with how often these are correct, also where the
+species has a single plant in the fold's training part.
+
 --plants also scores plants that are identified from 1, 2, 3, 5 and all of their pictures, each type for itself, and two
 types together. As few plants have pictures of two types, those of two plants of a species are joined.
 
@@ -34,6 +37,7 @@ from leafid.errors import UsageError
 from leafid.report.tables import Table, render
 
 if TYPE_CHECKING:
+    from leafid.collection import Picture
     from leafid.identification.crossvalidation import FoldAnswers
 
 
@@ -48,6 +52,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="learn codebooks once, without labels, from the pictures of all folds: much faster",
     )
     parser.add_argument("--by-place", action="store_true", help="make folds of places instead of plants")
+    parser.add_argument("--reliability", action="store_true", help="also score how reliable probabilities are")
     parser.add_argument("--plants", action="store_true", help="also score plants identified from several pictures")
     parser.add_argument("--context", action="store_true", help="also score answers that use place and day of the year")
     parser.add_argument("--json", action="store_true", help="print the scores of every fold, numbered from 1, as JSON")
@@ -89,18 +94,20 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
         if arguments.context:
             in_context = [replace(fold, held_out=fold.with_context) for fold in of_type if fold.with_context]
             by_type[f"{type_} + context"] = cross_validated_scores(in_context)
-    plants = _make_plant_table(answers) if arguments.plants else None
+    tables = {"plants": _make_plant_table(answers)} if arguments.plants else {}
+    if arguments.reliability:
+        tables["reliability"] = _make_reliability_table(answers, pictures)
     if arguments.json:
         for scores in by_type.values():
             # Numbered from 1, as in the messages.
             scores["folds"] = [{**fold, "fold": fold["fold"] + 1} for fold in scores["folds"]]
-        tables = {"plants": [dict(zip(plants.columns, row, strict=True)) for row in plants.rows]} if plants else {}
-        environment.print(json.dumps(by_type | tables, indent=1))
+        rows = {name: [dict(zip(t.columns, row, strict=True)) for row in t.rows] for name, t in tables.items()}
+        environment.print(json.dumps(by_type | rows, indent=1))
     else:
         _print_table(by_type, environment)
-        if plants:
+        for table in tables.values():
             environment.print()
-            environment.stdout.write(render([plants], digits=3))
+            environment.stdout.write(render([table], digits=3))
     return 1 if loader.unreadable else 0
 
 
@@ -109,7 +116,7 @@ def _make_plant_table(answers: Sequence[FoldAnswers]) -> Table:
     import numpy as np
 
     from leafid.evaluation.plant_scores import PlantPictures, collect_plants, pair_plants
-    from leafid.report.scores import make_plant_table
+    from leafid.report.probability_tables import make_plant_table
 
     groups: dict[str, list[PlantPictures]] = {}
     for key in dict.fromkeys((own.seed, own.fold) for own in answers):
@@ -130,6 +137,38 @@ def _make_plant_table(answers: Sequence[FoldAnswers]) -> Table:
         for name, own_plants in (found | pairs).items():
             groups.setdefault(name, []).extend(own_plants)
     return make_plant_table(dict(sorted(groups.items(), key=lambda item: " and " in item[0])))
+
+
+def _make_reliability_table(answers: Sequence[FoldAnswers], pictures: Sequence[Picture]) -> Table:
+    """Tabulate how reliable probabilities are, by type, and of those the species with one training plant."""
+    import numpy as np
+
+    from leafid.evaluation.reliability import FirstSpecies
+    from leafid.evaluation.resampling import Bootstrap
+    from leafid.report.probability_tables import make_reliability_table
+
+    plants_of: dict[str, set[str]] = {}
+    for picture in pictures:
+        plants_of.setdefault(str(picture.species), set()).add(picture.group)
+    tested: dict[tuple[int, int], set[str]] = {}
+    for own in answers:
+        tested.setdefault((own.seed, own.fold), set()).update(picture.group for picture in own.held_out.pictures)
+    groups: dict[str, list[tuple[float, bool, str]]] = {}
+    for own in answers:
+        known = own.held_out.select_known()
+        best = known.probabilities.argmax(axis=1)
+        confidence = known.probabilities.max(axis=1).tolist()
+        rows = zip(known.pictures, confidence, (best == known.labels).tolist(), best.tolist(), strict=True)
+        for picture, value, is_correct, column in rows:
+            name = str(own.type)
+            groups.setdefault(name, []).append((value, is_correct, picture.group))
+            if len(plants_of[known.species[column]] - tested[own.seed, own.fold]) == 1:
+                groups.setdefault(f"{name}, named by one plant", []).append((value, is_correct, picture.group))
+    named = {
+        name: FirstSpecies(np.array([row[0] for row in own]), np.array([row[1] for row in own]), [r[2] for r in own])
+        for name, own in groups.items()
+    }
+    return make_reliability_table(named, Bootstrap())
 
 
 def format_score_cells(scores: dict) -> list[str]:

@@ -17,6 +17,9 @@ all other scores, and a table says how well each run tells them from the others:
 task of LifeCLEF 2016. A picture's highest score says how surely its species is known; a run may leave a picture out, or
 name 'Unknown species' first, to reject it.
 
+--reliability says how far the scores of first species, taken for probabilities, agree with how often these are correct:
+the expected calibration error (ECE), and what it is by chance where probabilities are calibrated.
+
 --plants also scores plants that are identified from several pictures: the scores of these, taken for probabilities,
 are multiplied. Where all pictures of a plant have one ranking already, the run is called "per plant, fused" in tables:
 its scores can't be compared with those of single pictures.
@@ -84,6 +87,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--top", metavar="K,…", type=positive_ints, default=[1, 5], help="top-K accuracies (default: 1,5)"
     )
     parser.add_argument("--by", choices=_GROUPS, action="append", default=[], help="score groups of pictures as well")
+    parser.add_argument("--reliability", action="store_true", help="score how reliable probabilities are as well")
     parser.add_argument("--plants", action="store_true", help="score plants identified from several pictures as well")
     parser.add_argument("--sets", action="store_true", help="score the runs as set-valued predictions as well")
     parser.add_argument(
@@ -163,12 +167,9 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
         tables += scores.make_macro_tables(truth, runs, arguments.top, training_pictures)
     if arguments.sets:
         tables += scores.make_set_tables(truth, runs, training_pictures)
-    if arguments.plants:
-        tables.append(_make_plant_table(arguments, truth))
     if arguments.average:
         tables.append(_make_average_table(arguments, truth, environment))
-    if n_unknown:
-        tables.append(_make_open_world_table(arguments, full_truth))
+    tables += _make_probability_tables(arguments, truth, full_truth)
     files = format_official_files(truth, judged, leave_out_missing=arguments.official) if arguments.output else {}
     for name in files:
         refuse_inputs(Path(arguments.output) / name, [arguments.truth, *arguments.runs, *arguments.validation])
@@ -180,13 +181,24 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
 
 def list_metrics() -> list[Metric]:
     """List the metrics of all tasks, in the order of their commands in the help."""
-    from leafid.metrics import hierarchy, open_world, plant_task, set_valued
+    from leafid.metrics import calibration, hierarchy, open_world, plant_task, set_valued
     from leafid.tasks.annotation2016 import meteor
     from leafid.tasks.annotation2016 import metrics as annotation
     from leafid.tasks.interpretation import localisation, metric
     from leafid.tasks.irma import metrics as irma
 
-    modules = (plant_task, open_world, set_valued, hierarchy, irma, metric, localisation, annotation, meteor)
+    modules = (
+        plant_task,
+        calibration,
+        open_world,
+        set_valued,
+        hierarchy,
+        irma,
+        metric,
+        localisation,
+        annotation,
+        meteor,
+    )
     return [listed for module in modules for listed in module.METRICS]
 
 
@@ -207,25 +219,30 @@ def _check_options(arguments: argparse.Namespace) -> None:
         raise UsageError(f"expected --validation once for each of {len(arguments.runs)} runs, found it {found} times")
 
 
-def _make_open_world_table(arguments: argparse.Namespace, truth: GroundTruth) -> Table:
+def _make_probability_tables(arguments: argparse.Namespace, truth: GroundTruth, full_truth: GroundTruth) -> list[Table]:
+    """Tabulate what scores tell that are probabilities; `full_truth` has the pictures of unknown species as well."""
     from leafid.evaluation.open_world import score_open_world
-    from leafid.report.scores import make_open_world_table
+    from leafid.evaluation.plant_scores import collect_run_plants
+    from leafid.evaluation.reliability import collect_first_species
+    from leafid.evaluation.resampling import Bootstrap
+    from leafid.report import probability_tables as report
     from leafid.runs import read_run
 
+    has_unknown = len(full_truth) > len(truth)
+    if not (arguments.reliability or arguments.plants or has_unknown):
+        return []
     runs = [read_run(file, truth.known, official=arguments.official) for file in arguments.runs]
-    return make_open_world_table({run.name: score_open_world(run, truth) for run in runs})
-
-
-def _make_plant_table(arguments: argparse.Namespace, truth: GroundTruth) -> Table:
-    from leafid.evaluation.plant_scores import PlantPictures, collect_run_plants
-    from leafid.report.scores import make_plant_table
-    from leafid.runs import read_run
-
-    plants: dict[str, list[PlantPictures]] = {}
-    for file in arguments.runs:
-        run = read_run(file, truth.known, official=arguments.official)
-        plants |= {f"{run.name}, {kind}": own for kind, own in collect_run_plants(run, truth).items()}
-    return make_plant_table(plants, "run")
+    tables = []
+    if arguments.reliability:
+        named = {f"{run.name}, {kind}": own for run in runs for kind, own in collect_first_species(run, truth).items()}
+        bootstrap = Bootstrap(arguments.resamples, arguments.confidence, arguments.seed)
+        tables.append(report.make_reliability_table(named, bootstrap, "run"))
+    if arguments.plants:
+        plants = {f"{run.name}, {kind}": own for run in runs for kind, own in collect_run_plants(run, truth).items()}
+        tables.append(report.make_plant_table(plants, "run"))
+    if has_unknown:
+        tables.append(report.make_open_world_table({run.name: score_open_world(run, full_truth) for run in runs}))
+    return tables
 
 
 def _make_average_table(arguments: argparse.Namespace, truth: GroundTruth, environment: Environment) -> Table:

@@ -114,9 +114,9 @@ def collect_run_plants(run: Run, truth: GroundTruth) -> dict[str, list[PlantPict
     LeafidError
         When a score is below 0 or above 1.
     """
-    if len(run) and (run.score.min() < 0 or run.score.max() > 1):
-        line = int(run.line[int(((run.score < 0) | (run.score > 1)).argmax())])
-        raise LeafidError(f"{run.name}:{line}: expected probabilities from 0 to 1 as scores, found another number")
+    if (is_wrong := (run.score < 0) | (run.score > 1)).any():
+        place, score = f"{run.name}:{run.line[is_wrong][0]}", run.score[is_wrong][0]
+        raise LeafidError(f"{place}: expected a probability from 0 to 1 as score, found {score:g}")
     picture = find_indices(run.pictures, truth.pictures)[run.picture_index]
     kept = picture >= 0
     table = np.zeros((len(truth), len(run.species)))

@@ -28,12 +28,12 @@ from leafid.report.facts import (
     score_each_species,
 )
 from leafid.report.gallery import Gallery
+from leafid.report.probability_tables import make_open_world_table
 from leafid.report.rendering import render_page
 from leafid.report.scores import (
     TableOptions,
     make_comparison_table,
     make_macro_tables,
-    make_open_world_table,
     make_type_table,
 )
 from leafid.report.tables import Table

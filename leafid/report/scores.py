@@ -11,12 +11,9 @@ import numpy as np
 from leafid.evaluation.average_sets import AverageKScores
 from leafid.evaluation.comparison import RunComparison, score_species
 from leafid.evaluation.judged_run import JudgedRun
-from leafid.evaluation.open_world import OpenWorldScores
-from leafid.evaluation.plant_scores import PlantPictures, score_plants
 from leafid.evaluation.resampling import Bootstrap
 from leafid.evaluation.summary import GroupScores, RunScorer
 from leafid.metrics.averaging import accuracy_score, average_by_group, macro_average
-from leafid.metrics.open_world import METRICS as OPEN_WORLD_METRICS
 from leafid.metrics.plant_task import LEVEL_METRICS, PlantMetric, top_k_scores
 from leafid.metrics.registry import Metric
 from leafid.metrics.set_valued import BINS, average_by_bin, compute_empty_share
@@ -155,34 +152,6 @@ def make_macro_tables(
         headings = ["run", "training pictures", "species", *titles]
         tables.append(Table("Averages over the species by their training pictures", headings, bin_rows))
     return tables
-
-
-def make_open_world_table(scores: Mapping[str, Sequence[OpenWorldScores]]) -> Table:
-    """Tabulate how each run tells known species from unknown ones."""
-    headings = ["known", "unknown", "top-1", "mAP", *(metric.column for metric in OPEN_WORLD_METRICS)]
-    rows: list[list[Cell]] = [
-        [
-            *(name, row.name, row.known, row.unknown, row.accuracy, row.closed_precision, row.open_precision),
-            *(row.auroc, row.oscr, row.false_positives, row.confident),
-        ]
-        for name, found in scores.items()
-        for row in found
-    ]
-    notes = ["mAP: without the unknown pictures; a picture's highest score says how surely its species is known"]
-    return Table("Open world", ["run", "type", *headings], rows, notes)
-
-
-def make_plant_table(plants: Mapping[str, Sequence[PlantPictures]], first_column: str = "pictures of") -> Table:
-    """Tabulate the scores of plants that are identified from several pictures, by a name for each group of plants."""
-    rows: list[list[Cell]] = [
-        [name, "all" if row.n_pictures is None else row.n_pictures, row.plants, row.single, row.top1, row.S]
-        for name, own in plants.items()
-        for row in score_plants(own)
-        if row.plants
-    ]
-    notes = ["single: share of the pictures of these plants that are named correctly by themselves, averaged by plant"]
-    headings = [first_column, "pictures", "plants", "single", "top-1", "S"]
-    return Table("Per plant, fused from several pictures", headings, rows, notes)
 
 
 def make_average_table(scores: Mapping[str, Sequence[AverageKScores]], origin: str) -> Table:

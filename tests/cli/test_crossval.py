@@ -33,11 +33,17 @@ def test_a_table_of_scores(crossval):
 
 
 def test_plants_from_several_pictures(crossval):
-    words = ("--folds", 3, "--repeats", 1, "--plants")
+    words = ("--folds", 3, "--repeats", 1, "--plants", "--reliability")
     table = crossval(*words)
     assert table.status == 0, table.err
     assert "Per plant, fused from several pictures" in table.out
-    rows = json.loads(crossval(*words, "--json").out)["plants"]
+    assert "Reliability of the probability of the first species" in table.out
+    tables = json.loads(crossval(*words, "--json").out)
+    by_type = {row["pictures of"]: row for row in tables["reliability"]}
+    for kind in ("scan", "scan-like", "photo"):
+        assert by_type[kind]["pictures"] == 9
+        assert by_type[kind]["top-1"] == pytest.approx(tables[kind]["top1"]["mean"])
+    rows = tables["plants"]
     # The drawn plants have one picture of each type.
     assert {(row["pictures of"], row["pictures"], row["plants"]) for row in rows} >= {
         ("scan", 1, 9),

@@ -63,17 +63,18 @@ def scored_run(tmp_path):
 
 def test_the_command_scores_plants_beside_pictures(cli, scored_run):
     run, _ = scored_run
-    found = cli("evaluate", GOLDEN / "truth", run, "--plants", "--format", "csv")
+    words = ("evaluate", GOLDEN / "truth", run, "--plants", "--format", "csv", "--table")
+    found = cli(*words, 2)
     assert found.status == 0, found.err
-    pictures, plants = found.out.split("\n\n")
-    assert pictures.strip() == cli("evaluate", GOLDEN / "truth", run, "--format", "csv").out.strip()
+    plants = found.out
+    assert cli(*words, 1).out == cli("evaluate", GOLDEN / "truth", run, "--format", "csv").out
     rows = [row for row in csv.DictReader(io.StringIO(plants)) if row["pictures"] == "3"]
     assert rows
     assert all(float(row["top-1"]) == 1 > float(row["single"]) for row in rows)
     run.write_text(run.read_text().replace(" 2 0.05", " 2 -3"))
     found = cli("evaluate", GOLDEN / "truth", run, "--plants")
     assert (found.status, found.err.count("\n")) == (1, 1)
-    assert "expected probabilities from 0 to 1 as scores" in found.err
+    assert "expected a probability from 0 to 1 as score, found -3" in found.err
 
 
 def test_a_run_of_plants_is_called_so(cli, scored_run):

@@ -1,0 +1,85 @@
+"""Scores how reliable the probabilities of first species are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from leafid.errors import LeafidError
+from leafid.evaluation.judged_run import find_indices
+from leafid.evaluation.resampling import Bootstrap
+from leafid.evaluation.summary import select_types
+from leafid.metrics.averaging import accuracy_score
+from leafid.metrics.calibration import (
+    bootstrap_calibration_error,
+    chance_calibration_error,
+    expected_calibration_error,
+)
+from leafid.runs.ground_truth import GroundTruth
+from leafid.runs.run import Run
+
+
+@dataclass(frozen=True)
+class FirstSpecies:
+    """What is named first for some pictures: its probability and whether it is correct; and the pictures' plants."""
+
+    confidence: NDArray[np.float64]
+    is_correct: NDArray[np.bool_]
+    plants: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Reliability:
+    """How reliable the probabilities of some pictures are."""
+
+    pictures: int
+    plants: int
+    accuracy: float
+    confidence: float
+    error: float
+    interval: tuple[float, float]
+    #: What `error` is by chance where probabilities are calibrated.
+    chance: float
+
+
+def score_reliability(named: FirstSpecies, bootstrap: Bootstrap) -> Reliability:
+    """Compute the calibration error, with its interval over plants."""
+    columns = named.confidence, named.is_correct
+    options = {"resamples": bootstrap.resamples, "seed": bootstrap.seed}
+    samples = bootstrap_calibration_error(*columns, named.plants, **options)
+    return Reliability(
+        len(named.confidence),
+        len(set(named.plants)),
+        accuracy_score(named.is_correct),
+        accuracy_score(named.confidence),
+        expected_calibration_error(*columns),
+        bootstrap.compute_interval(samples) if len(samples) else (float("nan"), float("nan")),
+        chance_calibration_error(*columns, named.plants, **options),
+    )
+
+
+def collect_first_species(run: Run, truth: GroundTruth) -> dict[str, FirstSpecies]:
+    """Collect the first species of each picture that a run names, by acquisition type.
+
+    Raises
+    ------
+    LeafidError
+        When the score of a first species is no probability.
+    """
+    first = run.select(run.rank == 1)
+    picture = find_indices(first.pictures, truth.pictures)[first.picture_index]
+    first, picture = first.select(picture >= 0), picture[picture >= 0]
+    if (is_wrong := (first.score < 0) | (first.score > 1)).any():
+        place, score = f"{run.name}:{first.line[is_wrong][0]}", first.score[is_wrong][0]
+        raise LeafidError(f"{place}: expected a probability from 0 to 1 as score, found {score:g}")
+    names, labels = truth.encode("species")
+    is_correct = find_indices(first.species, names)[first.species_index] == labels[picture]
+    groups = {name: np.isin(picture, indices) for name, indices in select_types(truth).items()}
+    return {
+        name: FirstSpecies(first.score[own], is_correct[own], [truth.plant[index] for index in picture[own]])
+        for name, own in groups.items()
+        if own.any()
+    }

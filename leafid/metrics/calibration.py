@@ -1,0 +1,96 @@
+"""How far probabilities agree with how often they are right."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from leafid.metrics.registry import Metric
+
+N_BINS = 15
+
+
+def expected_calibration_error(
+    confidence: ArrayLike, is_correct: ArrayLike, n_bins: int = N_BINS, weights: ArrayLike | None = None
+) -> float:
+    """Average the difference between confidence and accuracy over bins of equal mass.
+
+    Parameters
+    ----------
+    confidence : float array (n,)
+        The probability of the species that is named.
+    is_correct : bool array (n,)
+    n_bins : int, default 15
+        Pictures are sorted by confidence, and a bin holds consecutive ones.
+    weights : float array (n,), optional
+        How much each picture counts; equally by default.
+
+    Returns
+    -------
+    float
+        In [0, 1]; NaN without pictures.
+
+    References
+    ----------
+    .. [1] J. Nixon et al., "Measuring calibration in deep learning", CVPR Workshops 2019, section 3
+
+    Examples
+    --------
+    Two of three pictures with a confidence of 0.9 are correct, one of three with 0.4:
+
+    >>> round(expected_calibration_error([0.9, 0.9, 0.9, 0.4, 0.4, 0.4], [1, 1, 0, 1, 0, 0], n_bins=2), 3)
+    0.15
+    """
+    mass = np.ones(len(np.asarray(confidence))) if weights is None else np.asarray(weights, np.float64)
+    if not mass.sum():
+        return float("nan")
+    gaps = mass * (np.asarray(confidence, np.float64) - np.asarray(is_correct, np.float64))
+    return float(np.abs(np.bincount(_assign_bins(confidence, n_bins, mass), gaps)).sum() / mass.sum())
+
+
+def bootstrap_calibration_error(
+    confidence: ArrayLike, is_correct: ArrayLike, plants: ArrayLike, *, resamples: int = 1000, seed: int = 0
+) -> NDArray[np.float64]:
+    """Compute the error of resamples in which the plants are drawn with replacement; float64 (resamples,)."""
+    _, plant = np.unique(np.asarray(plants), return_inverse=True)
+    if not len(plant):
+        return np.empty(0)
+    n_plants = plant.max() + 1
+    times = np.random.default_rng(seed).multinomial(n_plants, np.full(n_plants, 1 / n_plants), resamples)
+    return np.array([expected_calibration_error(confidence, is_correct, weights=own[plant]) for own in times])
+
+
+def chance_calibration_error(
+    confidence: ArrayLike, is_correct: ArrayLike, plants: ArrayLike, *, resamples: int = 1000, seed: int = 0
+) -> float:
+    """Estimate the error that calibrated probabilities have by chance, as few plants fill a bin.
+
+    In each resample the difference of confidence and accuracy changes its sign for a random half of the plants, so that
+    it is 0 on average. Its size, and how alike the pictures of a plant are, stay.
+    """
+    _, plant = np.unique(np.asarray(plants), return_inverse=True)
+    gaps = np.zeros((plant.max(initial=-1) + 1, N_BINS))
+    difference = np.asarray(confidence, np.float64) - np.asarray(is_correct, np.float64)
+    np.add.at(gaps, (plant, _assign_bins(confidence, N_BINS, np.ones(len(plant)))), difference)
+    signs = np.random.default_rng(seed).choice([-1.0, 1.0], (resamples, len(gaps)))
+    return float(np.abs(signs @ gaps).sum(axis=1).mean() / len(plant)) if len(plant) else float("nan")
+
+
+def _assign_bins(confidence: ArrayLike, n_bins: int, mass: NDArray[np.float64]) -> NDArray[np.intp]:
+    order = np.argsort(np.asarray(confidence, np.float64), kind="stable")
+    middle = (np.cumsum(mass[order]) - mass[order] / 2) / mass.sum()
+    bins = np.empty(len(order), np.intp)
+    bins[order] = np.minimum((middle * n_bins).astype(np.intp), n_bins - 1)
+    return bins
+
+
+METRICS = (
+    Metric(
+        "ECE",
+        "expected calibration error: mean difference of confidence and accuracy, over 15 bins of equal mass",
+        expected_calibration_error,
+        citation="Nixon et al., CVPR Workshops 2019",
+        command="evaluate --reliability",
+        higher_is_better=False,
+    ),
+)
