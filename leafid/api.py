@@ -22,7 +22,7 @@ from leafid.descriptors.registry import get_column_names, measure_families
 from leafid.features.cache import FeatureCache, choose_cache_folder
 from leafid.features.loader import FeatureLoader
 from leafid.identification import training
-from leafid.identification.bundled import find_bundled_model
+from leafid.identification.bundled import find_bundled_model, load_type_recognition, recognise_frequent_types
 from leafid.identification.model import Model
 from leafid.identification.modelfile import read_model
 from leafid.images import read_image
@@ -58,7 +58,7 @@ def train(
     recipe : str
         ``default``, ``fast``, ``baseline-bow``, a folder with a ``TYPE.toml`` for each type, or a ``.toml`` file.
     assume_type : {"scan", "scan-like", "photo"}, optional
-        Take every picture for one of this type. Without it, pictures of unknown type are left out.
+        Take every picture for one of this type. Without it, the bundled model recognises types that are unknown.
     only_type : {"scan", "scan-like", "photo"}, optional
         Train for this type only.
     jobs : int
@@ -79,14 +79,18 @@ def train(
     pictures = collection.pictures if isinstance(collection, Collection) else collection
     assumed, only = (None if word is None else AcquisitionType.parse(word) for word in (assume_type, only_type))
     pictures = select_training_pictures(pictures, assumed)
-    types = choose_types_to_train(pictures, only)
-    recipes = {type_: load_recipe(recipe, type_) for type_ in types}
     with ExitStack() as stack:
         store = None
         if cache is not False:
             store = FeatureCache(choose_cache_folder() if cache is True else Path(cache))
             stack.callback(store.close)
-        return training.train(pictures, recipes, FeatureLoader(store, jobs), seed)
+        loader = FeatureLoader(store, jobs)
+        recognition = load_type_recognition(pictures)
+        if recognition is not None:
+            pictures, _ = recognise_frequent_types(recognition, pictures, loader)
+        types = choose_types_to_train(pictures, only)
+        recipes = {type_: load_recipe(recipe, type_) for type_ in types}
+        return training.train(pictures, recipes, loader, seed)
 
 
 def segment(image: Image | Path_, acquisition_type: AcquisitionType | str) -> Segmentation:

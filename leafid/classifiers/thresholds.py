@@ -151,14 +151,15 @@ def fit_thresholds(held_out: HeldOutAnswers, taxa: Mapping[str, Taxon]) -> Thres
     label_probabilities = np.sort(probabilities[np.arange(len(labels)), labels])
     groups = [picture.group for picture in known.pictures]
     _, inverse, counts = np.unique(groups, return_inverse=True, return_counts=True)
+    back_off = None
     try:
         tree = Taxonomy(taxa[name] for name in held_out.species)
-        back_off = fit_back_off_threshold(
-            probabilities, [held_out.species[label] for label in labels], tree, 1 / counts[inverse]
-        )[0]
+        if len(tree.ranks) > 1:
+            back_off = fit_back_off_threshold(
+                probabilities, [held_out.species[label] for label in labels], tree, 1 / counts[inverse]
+            )[0]
     except LeafidError as error:
         _log.warning("no threshold for backing off could be fitted: %s", error)
-        back_off = None
     return Thresholds(
         sizes,
         fit_average_k_thresholds(probabilities, sizes.tolist()),

@@ -13,15 +13,11 @@ examples:
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
 
-from leafid.console.arguments import add_options
+from leafid.console.arguments import READING, add_options, get_reading_options
 from leafid.console.environment import Environment
 from leafid.errors import LeafidError, UsageError, to_one_line
 from leafid.tasks.file_kinds import find_other_command
-
-if TYPE_CHECKING:
-    pass
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -32,7 +28,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="COLLECTION",
         help="the collection or ground truth whose pictures and species the run may name",
     )
-    add_options(parser, "layout")
+    add_options(parser, *READING)
 
 
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
@@ -40,9 +36,10 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     from leafid.runs import examine_run
     from leafid.runs.ground_truth_files import read_known_names
 
-    if arguments.layout and not arguments.against:
-        raise UsageError("expected --against with --layout")
-    known = read_known_names(arguments.against, layout=arguments.layout) if arguments.against else None
+    reading = get_reading_options(arguments)
+    if any(reading.values()) and not arguments.against:
+        raise UsageError("expected --against with options of reading a collection")
+    known = read_known_names(arguments.against, **reading) if arguments.against else None
     checked, problems = examine_run(arguments.run, known)
     if problems and (other := find_other_command(arguments.run, "check", "evaluate", "evaluate-hierarchy")):
         raise LeafidError(other)

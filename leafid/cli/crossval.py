@@ -30,8 +30,14 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from leafid.cli.computing import add_cache, on_workers, open_loader
-from leafid.cli.training_input import SCORE_TITLES, add_training_options, load_recipes, read_training_pictures
-from leafid.console.arguments import add_options, positive_int
+from leafid.cli.training_input import (
+    SCORE_TITLES,
+    add_training_options,
+    complete_pictures,
+    load_recipes,
+    read_training_pictures,
+)
+from leafid.console.arguments import READING, add_options, positive_int
 from leafid.console.environment import Environment
 from leafid.errors import UsageError
 from leafid.report.tables import Table, render
@@ -57,7 +63,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--context", action="store_true", help="also score answers that use place and day of the year")
     parser.add_argument("--json", action="store_true", help="print the scores of every fold, numbered from 1, as JSON")
     add_training_options(parser)
-    add_options(parser, "layout")
+    add_options(parser, *READING)
     add_cache(parser)
     add_options(parser, "seed", "jobs", "cluster")
 
@@ -69,9 +75,10 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     if arguments.folds < 2:
         raise UsageError(f"--folds: expected at least 2, found {arguments.folds}; see 'leafid crossval --help'")
     pictures, _ = read_training_pictures(arguments)
-    recipes = load_recipes(arguments, pictures)
     seeds = range(arguments.seed, arguments.seed + arguments.repeats)
     with on_workers(arguments, [arguments.collection]), open_loader(arguments, environment) as loader:
+        pictures = complete_pictures(pictures, loader, environment)
+        recipes = load_recipes(arguments, pictures)
         answers = []
         folds = cross_validate(
             pictures,

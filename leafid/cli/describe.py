@@ -21,14 +21,15 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from leafid.cli.computing import on_workers
-from leafid.cli.picture_types import assume_type, load_type_recognition, recognise_type
+from leafid.cli.picture_types import assume_type, recognise_type
 from leafid.collection import Picture, read_and_warn
-from leafid.console.arguments import add_assume_type, add_options
+from leafid.console.arguments import READING, add_assume_type, add_options, get_reading_options
 from leafid.console.environment import Environment
 from leafid.console.outputs import refuse_inputs
 from leafid.descriptors import FAMILIES, find_families, get_column_names, measure_families
 from leafid.errors import LeafidError, UsageError, to_one_line
 from leafid.files import is_utf8
+from leafid.identification.bundled import load_type_recognition
 from leafid.images import ImageError, read_image
 from leafid.parallel import ordered_map
 
@@ -49,7 +50,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--model", metavar="MODEL", help="the model that recognises acquisition types (default: the bundled one)"
     )
     add_assume_type(parser)
-    add_options(parser, "layout")
+    add_options(parser, *READING)
     parser.add_argument(
         "--families", metavar="A,B,…", help="descriptor families to compute, in this order (default: all)"
     )
@@ -76,9 +77,9 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     write = choose_table_writer(arguments.output)
     if arguments.output != "-":
         refuse_inputs(arguments.output, arguments.pictures)
-    collection = read_and_warn(arguments.pictures, arguments.layout, unlabelled=True)
+    collection = read_and_warn(arguments.pictures, **get_reading_options(arguments), unlabelled=True)
     pictures = assume_type(arguments, collection.pictures)
-    task = partial(_measure_file, families=families, recognition=load_type_recognition(arguments, pictures))
+    task = partial(_measure_file, families=families, recognition=load_type_recognition(pictures, arguments.model))
     problems: list[str] = []
 
     def generate_rows() -> Iterator[Row]:

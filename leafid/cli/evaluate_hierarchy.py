@@ -19,7 +19,8 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 from leafid.collection import Picture, read_and_warn
-from leafid.console.arguments import add_compare, add_options, check_runs_to_compare
+from leafid.collection.names import parse_label
+from leafid.console.arguments import READING, add_compare, add_options, check_runs_to_compare, get_reading_options
 from leafid.console.environment import Environment
 from leafid.console.outputs import print_tables
 from leafid.errors import LeafidError, ProblemsError
@@ -47,7 +48,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="a collection with more species for the tree (default: the truth's)",
     )
     add_compare(parser, "plants")
-    add_options(parser, "format", "table", "part", "layout")
+    add_options(parser, "format", "table", "part", *READING)
 
 
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
@@ -62,10 +63,16 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
 
     if arguments.compare:
         check_runs_to_compare(arguments.runs)
-    pictures = read_and_warn(arguments.truth, arguments.layout).pictures
+    pictures = read_and_warn(arguments.truth, **get_reading_options(arguments)).pictures
     truth = make_ground_truth(select_scored(pictures, arguments.part, source=arguments.truth), source=arguments.truth)
     more = read_and_warn(arguments.taxonomy).pictures if arguments.taxonomy else ()
     taxonomy = Taxonomy.from_pictures([*pictures, *more])
+    if len(taxonomy.ranks) == 1:
+        classes = [name for name in taxonomy.species if parse_label(name).genus is None] or [taxonomy.species[0]]
+        raise LeafidError(
+            f"{arguments.truth}: expected a taxonomy, found none: {len(classes)} of {len(taxonomy.species)} labels "
+            f"have no genus, {classes[0]!r} first; 'leafid evaluate' scores labels without a taxonomy"
+        )
     remedy = _explain_missing_ranks([*pictures, *more], taxonomy)
     species = dict(zip(truth.pictures, truth.species, strict=True))
     rows: list[list[Cell]] = []

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from leafid.cli.picture_types import assume_type
-from leafid.console.arguments import add_assume_type, add_options, check_output_folder
+from leafid.console.arguments import READING, add_assume_type, add_options, check_output_folder, get_reading_options
 from leafid.console.environment import Environment
 from leafid.console.outputs import refuse_inputs
 
@@ -37,7 +37,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--model", metavar="MODEL", help="a trained model (default: the bundled model)")
     parser.add_argument("--output", metavar="DIR", help=f"the folder to write {FILE_NAME} to")
     add_assume_type(parser)
-    add_options(parser, "layout")
+    add_options(parser, *READING)
 
 
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
@@ -58,7 +58,7 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
         check_output_folder(arguments.output)
         refuse_inputs(f"{arguments.output}/{FILE_NAME}", arguments.pictures)
     model = read_model(arguments.model or find_bundled_model())
-    collection = read_and_warn(arguments.pictures, arguments.layout, unlabelled=True)
+    collection = read_and_warn(arguments.pictures, **get_reading_options(arguments), unlabelled=True)
     pictures = assume_type(arguments, collection.pictures)
     if arguments.output and len(pictures) > MAX_ON_PAGE:
         raise LeafidError(f"expected at most {MAX_ON_PAGE} pictures for a page, found {len(pictures)}; name fewer")

@@ -11,11 +11,16 @@ pictures are spread over species (the Lorenz curve of each part; the Gini index 
 number), and lists unreadable files, duplicates (files with the same content), name clashes, and problems in metadata.
 
 A collection is an ImageCLEF 2011, 2012 or 2013 folder (an XML file for each picture), Pl@ntNet-300K, a folder for each
-species, or just pictures. Every picture is decoded to find out whether it can be read; --quick reads only the headers.
+label, a folder with a table, or just pictures. Every picture is decoded to find out whether it can be read; --quick
+reads only the headers.
+
+Warnings tell what would spoil an experiment: duplicates across a split, labels without training pictures, a label that
+holds half of the pictures. --similar finds pictures of one leaf by their details.
 
 examples:
   leafid info imageclef2011
   leafid info --quick my-leaves
+  leafid info scans --similar plants.csv && leafid crossval scans --metadata plants.csv
   leafid info --format json plantnet_300K > what-is-there.json
   leafid info clef11.leafid
   leafid info clef11.leafid --output field-guide
@@ -32,15 +37,18 @@ from pathlib import Path
 from leafid.collection import read_collection
 from leafid.collection.checking import FileCheck, check_file
 from leafid.collection.summary import DuplicatesEntry, Summary, summarise
-from leafid.console.arguments import add_options, check_output_folder, positive_int
+from leafid.console.arguments import READING, add_options, check_output_folder, get_reading_options, positive_int
 from leafid.console.environment import Environment
-from leafid.console.outputs import refuse_inputs
+from leafid.console.outputs import refuse_inputs, text_output_path
 from leafid.errors import UsageError, escape_unprintable
-from leafid.files import open_output
+from leafid.files import check_writable, open_output
 from leafid.parallel import ordered_map
+from leafid.report.tables import render
 
 MAX_LINES = 20
 FILE_NAME = "field-guide.html"
+# Maximum length of a line in a list; JSON has all of it.
+_MAX_LENGTH = 400
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -51,7 +59,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="COLLECTION",
         help="a folder or pictures, or a model (default: the bundled model)",
     )
-    add_options(parser, "layout")
+    add_options(parser, *READING)
     parser.add_argument("--quick", action="store_true", help="read only the headers of pictures")
     parser.add_argument(
         "--few",
@@ -68,6 +76,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--json", dest="format", action="store_const", const="json", help=argparse.SUPPRESS)
     parser.add_argument("--output", metavar="DIR", help=f"the folder to write {FILE_NAME} of a model to")
+    parser.add_argument(
+        "--similar",
+        metavar="TABLE",
+        type=text_output_path,
+        help="look for pictures of one leaf, scanned twice or resized, among those of each label, and write a table "
+        "for --metadata in which they are of one plant",
+    )
     add_options(parser, "jobs")
 
 
@@ -82,7 +97,10 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     for option, name in (("--output", arguments.output), ("--format csv", arguments.format == "csv")):
         if name:
             raise UsageError(f"expected a model with {option}, found {', '.join(files)}")
-    collection = read_collection(arguments.collection, arguments.layout)
+    if arguments.similar:
+        refuse_inputs(arguments.similar, [path for path in (*arguments.collection, arguments.metadata) if path])
+        check_writable(arguments.similar)
+    collection = read_collection(arguments.collection, **get_reading_options(arguments))
     missing = {picture.file for picture in collection.find_missing()}
     files = [picture.file for picture in collection.pictures if picture.file not in missing]
     check = partial(check_file, decode=not arguments.quick)
@@ -96,6 +114,10 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     else:
         for line in _format_summary(summary, arguments.few):
             environment.print(line)
+    if arguments.similar:
+        from leafid.cli.similar import write_similar
+
+        write_similar(arguments, collection, environment)
     return 0
 
 
@@ -104,7 +126,6 @@ def _describe_model(file: Path, arguments: argparse.Namespace, environment: Envi
     from leafid.explanation.explain import note_missing_records
     from leafid.identification.modelfile import read_model
     from leafid.report.rendering import render_page
-    from leafid.report.tables import render
 
     if arguments.output:
         check_output_folder(arguments.output)
@@ -147,6 +168,7 @@ def _format_summary(summary: Summary, few: int) -> Iterable[str]:
     yield from _format_rare_species(summary, few)
     yield ""
     yield from _format_files(summary)
+    yield from _format_section("warnings", summary["warnings"], "risks for an experiment")
 
 
 def _format_types(summary: Summary) -> Iterable[str]:
@@ -211,7 +233,7 @@ def _format_duplicates(entry: DuplicatesEntry) -> str:
 
 def _format_section(title: str, lines: Sequence[str], what: str) -> Iterable[str]:
     yield _format_entry(title, f"{len(lines)} {what}" if lines else "none")
-    yield from _indent(lines[:MAX_LINES])
+    yield from _indent(line if len(line) <= _MAX_LENGTH else f"{line[:_MAX_LENGTH]}…" for line in lines[:MAX_LINES])
     if len(lines) > MAX_LINES:
         yield f"  … and {len(lines) - MAX_LINES} more; --format json lists them all"
 

@@ -8,8 +8,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from leafid.collection import AcquisitionType, Picture
-from leafid.errors import LeafidError
-from leafid.identification.bundled import find_bundled_model
 
 if TYPE_CHECKING:
     from leafid.classifiers.type_recogniser import TypeRecognition
@@ -20,22 +18,6 @@ def assume_type(arguments: argparse.Namespace, pictures: Sequence[Picture]) -> l
     if not arguments.assume_type:
         return list(pictures)
     return [replace(picture, type=AcquisitionType(arguments.assume_type)) for picture in pictures]
-
-
-def load_type_recognition(arguments: argparse.Namespace, pictures: Sequence[Picture]) -> TypeRecognition | None:
-    """Read the type recogniser of ``--model`` or the bundled model; None if the type of every picture is known."""
-    from leafid.identification.modelfile import read_type_recognition
-
-    n_unknown = sum(picture.type is None for picture in pictures)
-    if not n_unknown:
-        return None
-    try:
-        return read_type_recognition(arguments.model or find_bundled_model())
-    except LeafidError as error:
-        raise LeafidError(
-            f"the acquisition type of {n_unknown} of {len(pictures)} pictures is unknown, and no model can recognise "
-            f"it: {error}; or say --assume-type"
-        ) from error
 
 
 def recognise_type(recognition: TypeRecognition | None, picture: Picture) -> AcquisitionType:

@@ -55,7 +55,14 @@ from leafid.cli.computing import add_cache, on_workers, open_loader
 from leafid.cli.picture_types import assume_type
 from leafid.cli.run_writer import print_answers, write_answers
 from leafid.collection import Picture, find_name_clashes, read_and_warn
-from leafid.console.arguments import add_assume_type, add_options, number_type, positive_int
+from leafid.console.arguments import (
+    READING,
+    add_assume_type,
+    add_options,
+    get_reading_options,
+    number_type,
+    positive_int,
+)
 from leafid.console.environment import Environment
 from leafid.console.outputs import refuse_inputs, text_output_path
 from leafid.errors import LeafidError, ProblemsError, UsageError
@@ -126,7 +133,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="names of pictures in the run file, which can't hold blanks: underscore writes them as underscores "
         "(default: %(default)s)",
     )
-    add_options(parser, "layout")
+    add_options(parser, *READING)
     add_cache(parser)
     add_options(parser, "jobs", "cluster")
 
@@ -199,7 +206,7 @@ def _parse_options(arguments: argparse.Namespace) -> None:
 
 def _read_pictures(arguments: argparse.Namespace, environment: Environment) -> tuple[list[Picture], bool]:
     """List the pictures to name; also tell whether any of those on the command line are left out."""
-    collection = read_and_warn(arguments.pictures, arguments.layout, unlabelled=True)
+    collection = read_and_warn(arguments.pictures, **get_reading_options(arguments), unlabelled=True)
     pictures = list(collection.pictures)
     if any(picture.part == "test" for picture in pictures):
         pictures = [picture for picture in pictures if picture.part == "test"]

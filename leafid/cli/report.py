@@ -24,7 +24,7 @@ from leafid.cli.scoring import (
     load_runs,
 )
 from leafid.collection import Picture, read_and_warn, read_collection
-from leafid.console.arguments import add_options
+from leafid.console.arguments import add_options, get_reading_options
 from leafid.console.environment import Environment
 from leafid.console.outputs import refuse_inputs
 from leafid.errors import LeafidError
@@ -88,4 +88,6 @@ def _read_pictures(arguments: argparse.Namespace) -> Sequence[Picture]:
         return read_and_warn(arguments.pictures).pictures
     truth = Path(arguments.truth)
     # Without warnings: reading the ground truth has given them.
-    return read_collection(truth if truth.is_dir() else arguments.xml or truth.parent, arguments.layout).pictures
+    return read_collection(
+        truth if truth.is_dir() else arguments.xml or truth.parent, **get_reading_options(arguments)
+    ).pictures

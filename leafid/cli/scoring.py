@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from leafid.console.arguments import add_options, check_output_folder
+from leafid.console.arguments import READING, add_options, check_output_folder, get_reading_options
 from leafid.console.environment import Environment
 from leafid.console.outputs import refuse_inputs
 from leafid.errors import LeafidError, ProblemsError, UsageError
@@ -42,7 +42,7 @@ def add_truth_and_runs(parser: argparse.ArgumentParser, runs: str = "run file", 
         metavar="DIR",
         help="the XML that belongs to a …GroundTruth.txt (default: its folder)",
     )
-    add_options(parser, "part", "layout")
+    add_options(parser, "part", *READING)
 
 
 def load_ground_truth(arguments: argparse.Namespace) -> GroundTruth:
@@ -50,7 +50,9 @@ def load_ground_truth(arguments: argparse.Namespace) -> GroundTruth:
     from leafid.runs.ground_truth_files import read_ground_truth
 
     with suggesting_command(arguments.truth, "evaluate"):
-        return read_ground_truth(arguments.truth, xml=arguments.xml, layout=arguments.layout, part=arguments.part)
+        return read_ground_truth(
+            arguments.truth, xml=arguments.xml, part=arguments.part, **get_reading_options(arguments)
+        )
 
 
 def load_judged_runs(

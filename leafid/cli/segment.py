@@ -26,12 +26,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from leafid.cli.computing import on_workers
-from leafid.cli.picture_types import assume_type, load_type_recognition, recognise_type
+from leafid.cli.picture_types import assume_type, recognise_type
 from leafid.collection import Picture, read_and_warn
-from leafid.console.arguments import add_assume_type, add_options, check_output_folder
+from leafid.console.arguments import READING, add_assume_type, add_options, check_output_folder, get_reading_options
 from leafid.console.environment import Environment
 from leafid.errors import UsageError
 from leafid.files import MAX_OUTPUT_NAME_BYTES, open_output
+from leafid.identification.bundled import load_type_recognition
 from leafid.images import ImageError, read_image
 from leafid.parallel import ordered_map
 
@@ -69,17 +70,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help=f"also write <name>_crop.png: upright, on white, {CROP_SIZE} pixels on each side",
     )
-    add_options(parser, "layout", "jobs", "cluster")
+    add_options(parser, *READING, "jobs", "cluster")
 
 
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
     """Cut out every picture; 1 when any could not be read or is left out."""
     output = check_output_folder(arguments.output)
-    collection = read_and_warn(arguments.pictures, arguments.layout, unlabelled=True)
+    collection = read_and_warn(arguments.pictures, **get_reading_options(arguments), unlabelled=True)
     pictures = assume_type(arguments, collection.pictures)
     _refuse_read_folder(output, pictures, arguments.pictures)
     names = make_output_names([picture.file for picture in pictures], collection.root)
-    recognition = load_type_recognition(arguments, pictures)
+    recognition = load_type_recognition(pictures, arguments.model)
     task = partial(_segment_file, recognition=recognition, output=output, crop=arguments.crop)
     width = max(len("picture"), *(len(picture.name) for picture in pictures))
     environment.print(f"{'picture':<{width}}  {'type':<9}  {'leaf':>6}  confidence")

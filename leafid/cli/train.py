@@ -18,9 +18,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from leafid.cli.computing import add_cache, on_workers, open_loader
-from leafid.cli.training_input import SCORE_TITLES, add_training_options, load_recipes, read_training_pictures
+from leafid.cli.training_input import (
+    SCORE_TITLES,
+    add_training_options,
+    complete_pictures,
+    load_recipes,
+    read_training_pictures,
+)
 from leafid.collection import Picture
-from leafid.console.arguments import add_options
+from leafid.console.arguments import READING, add_options
 from leafid.console.environment import Environment
 from leafid.console.outputs import binary_output_path, refuse_inputs
 from leafid.errors import LeafidError
@@ -43,7 +49,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--licence", metavar="WORDS", help="licence of the pictures whose metadata name none, for these small pictures"
     )
-    add_options(parser, "layout")
+    add_options(parser, *READING)
     add_cache(parser)
     add_options(parser, "seed", "jobs", "cluster")
 
@@ -61,8 +67,9 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     _check_parts(arguments.collection, pictures)
     if arguments.licence:
         pictures = [replace(p, licence=p.licence or arguments.licence) for p in pictures]
-    recipes = load_recipes(arguments, pictures)
     with on_workers(arguments, [arguments.collection]), open_loader(arguments, environment) as loader:
+        pictures = complete_pictures(pictures, loader, environment)
+        recipes = load_recipes(arguments, pictures)
         model = train(pictures, recipes, loader, arguments.seed, thumbnails=not arguments.no_thumbnails)
     write_model(model, arguments.output)
     # Fewer than were read if the recipes use pictures of some types only.

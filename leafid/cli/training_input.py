@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from leafid.collection import Picture, read_and_warn
 from leafid.collection.picture import AcquisitionType
 from leafid.collection.splits import select_training_pictures
-from leafid.console.arguments import TYPES
+from leafid.console.arguments import TYPES, get_reading_options
+from leafid.console.environment import Environment
 
 if TYPE_CHECKING:
+    from leafid.features.loader import FeatureLoader
     from leafid.recipes.recipe import Recipe
 
 #: Column titles of the scores that `leafid.classifiers.held_out` computes.
@@ -27,7 +30,7 @@ def add_training_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--assume-type",
         choices=TYPES,
-        help="take every picture for one of this type (default: the type in its metadata)",
+        help="take every picture for one of this type (default: the type in its metadata, else recognised)",
     )
     parser.add_argument("--type", choices=TYPES, help=argparse.SUPPRESS)
     parser.add_argument(
@@ -40,16 +43,37 @@ def add_training_options(parser: argparse.ArgumentParser) -> None:
 
 
 def read_training_pictures(arguments: argparse.Namespace) -> tuple[list[Picture], bool]:
-    """Read the labelled pictures of a collection's training part, each with its acquisition type.
+    """Read the labelled pictures of a collection's training part.
 
     Also tell whether the collection has pictures that can't be used.
     """
-    collection = read_and_warn(arguments.collection, arguments.layout)
+    collection = read_and_warn(arguments.collection, **get_reading_options(arguments))
     assumed = arguments.assume_type
     if arguments.type and all(picture.type is None for picture in collection.pictures):
         assumed = assumed or arguments.type
     type_ = AcquisitionType(assumed) if assumed else None
-    return select_training_pictures(collection.pictures, type_, arguments.collection), collection.is_incomplete
+    pictures = select_training_pictures(collection.pictures, type_, arguments.collection)
+    return pictures, collection.is_incomplete
+
+
+def complete_pictures(pictures: Sequence[Picture], loader: FeatureLoader, environment: Environment) -> list[Picture]:
+    """Recognise unknown acquisition types, and say so; warn that unknown plants make held-out scores too high."""
+    from leafid.identification.bundled import load_type_recognition, recognise_frequent_types
+
+    n_unknown = sum(picture.plant is None for picture in pictures)
+    if n_unknown:
+        environment.warn(
+            f"the plants of {n_unknown} of {len(pictures)} pictures are unknown: where several show the same plant, or "
+            "even the same leaf, held-out scores are too high; say --plants-from, or look for such pictures with "
+            "'leafid info --similar'"
+        )
+    recognition = load_type_recognition(pictures)
+    if recognition is None:
+        return list(pictures)
+    typed, counts = recognise_frequent_types(recognition, pictures, loader)
+    found = ", ".join(f"{type_} {count}" for type_, count in counts.items())
+    environment.note(f"acquisition types recognised: {found or 'none'}")
+    return typed
 
 
 def load_recipes(arguments: argparse.Namespace, pictures: list[Picture]) -> dict[AcquisitionType, Recipe]:

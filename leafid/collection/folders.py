@@ -11,7 +11,7 @@ from leafid.collection.names import natural_sort_key
 from leafid.errors import LeafidError
 from leafid.picture_formats import PICTURE_ENDINGS
 
-_PARTS = {"train": "train", "val": "val", "validation": "val", "test": "test"}
+_PARTS = {"train": "train", "training": "train", "val": "val", "valid": "val", "validation": "val", "test": "test"}
 _PART_ORDER = ("train", "val", "test")
 
 
@@ -117,7 +117,7 @@ def _report_stray_pictures(folder: Path, number: int, expected: str) -> Iterator
 
 def find_part_folders(folder: Path) -> list[tuple[str, Path]]:
     """Return the folders named after a part, upper or lower case, in the order train, val, test."""
-    found = [(part, sub_folder) for sub_folder in list_folders(folder) if (part := _PARTS.get(sub_folder.name.lower()))]
+    found = [(part, sub) for sub in list_folders(folder) if (part := parse_part_name(sub.name))]
     return sorted(found, key=lambda entry: _PART_ORDER.index(entry[0]))
 
 
@@ -130,7 +130,7 @@ def refuse_repeated_parts(folders: Iterable[Path]) -> None:
     """Raise an error if two folders are the same part, because only the user can tell whether to join them."""
     seen: dict[str, Path] = {}
     for folder in folders:
-        part = _PARTS.get(folder.name.lower())
+        part = parse_part_name(folder.name)
         if part is not None and seen.setdefault(part, folder) != folder:
             raise LeafidError(
                 f"{folder.parent}: expected one folder of part {part}, found {seen[part].name} and {folder.name}; "
@@ -140,7 +140,12 @@ def refuse_repeated_parts(folders: Iterable[Path]) -> None:
 
 def parse_part(folder: Path) -> str | None:
     """Return the part that a folder's name stands for."""
-    return _PARTS.get(folder.resolve().name.lower())
+    return parse_part_name(folder.resolve().name)
+
+
+def parse_part_name(word: str) -> str | None:
+    """Return the part that a word stands for."""
+    return _PARTS.get(word.lower())
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from datetime import date
+from functools import cache
+from importlib import resources
 
-from leafid.collection.picture import Content
+from leafid.collection.picture import Content, Taxon
 from leafid.errors import LeafidError
 from leafid.textfiles import parse_finite_number
 
@@ -32,10 +34,51 @@ def parse_species_name(text: str) -> str:
     """
     words = _split_words(text.replace("_", " "))
     genus = [word if word == "x" else word[:1].upper() + word[1:] for word in _take_first_name(words)]
-    name = genus + _take_first_name(words[len(genus) :])
+    name = genus + _take_first_name(_skip_first_name(words))
     if sum(word != "x" for word in name) < 2:
         raise LeafidError(f"expected a species name of two or three words, found {text.strip()!r}")
     return check_printable(" ".join(name))
+
+
+def parse_label(text: str) -> Taxon:
+    """Make the taxon of a label.
+
+    A name like that of a species, of a known genus or with a capital and a small initial, is reduced as
+    `parse_species_name` does, and gets a genus, and a family where the genus is a common one. Any other label is a
+    plain class; runs of blanks become one blank.
+
+    Raises
+    ------
+    LeafidError
+        If a run file can't hold the label.
+
+    Examples
+    --------
+    >>> parse_label("acer_campestre")
+    Taxon(species='Acer campestre', genus='Acer', family='Sapindaceae', order=None, identifier=None)
+    >>> parse_label("001.Acer").species, parse_label("Apple___Black_rot").genus
+    ('001.Acer', None)
+    """
+    words = _split_words(text.replace("_", " "))
+    genus, epithet = (" ".join(_take_first_name(rest)).removeprefix("x ") for rest in (words, _skip_first_name(words)))
+    family = _read_families().get(genus.casefold())
+    is_binomial = genus[:1].isupper() and genus[1:].islower() and epithet.islower()
+    is_worded = genus.isalpha() and epithet.replace("-", "").isalpha() and not re.search(r"\d", text)
+    if is_worded and (family or is_binomial):
+        species = parse_species_name(text)
+        return Taxon(species, parse_genus(species), family)
+    label = check_printable(" ".join(unicodedata.normalize("NFC", text).split()))
+    if not label or label.endswith("*"):
+        raise LeafidError(f"expected a label, not ending in '*', which stands for higher taxa, found {text!r}")
+    return Taxon(label)
+
+
+@cache
+def _read_families() -> dict[str, str]:
+    """Read the family of each common genus of trees, in small letters."""
+    lines = (resources.files("leafid.collection") / "families.txt").read_text(encoding="utf-8").splitlines()
+    rows = (line.split(": ") for line in lines)
+    return {genus.casefold(): family for family, genera in rows for genus in genera.split()}
 
 
 def check_printable(name: str) -> str:
@@ -65,6 +108,10 @@ def _split_words(text: str) -> list[str]:
 def _take_first_name(words: list[str]) -> list[str]:
     """Return the first word, together with the hybrid sign before it."""
     return words[: 2 if words[:1] == ["x"] else 1]
+
+
+def _skip_first_name(words: list[str]) -> list[str]:
+    return words[len(_take_first_name(words)) :]
 
 
 def parse_date(text: str) -> str:

@@ -56,9 +56,10 @@ class Content(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Taxon:
-    """A species and its higher taxa, all without author names."""
+    """A species and its higher taxa, all without author names; or a class that is no taxon, without higher taxa."""
 
-    #: As a run file writes it: ``Genus species``, with a token ``x`` before the hybrid part of a hybrid's name.
+    #: As a run file writes it: ``Genus species``, with a token ``x`` before the hybrid part of a hybrid's name; or the
+    #: label of the class.
     species: str
     genus: str | None = None
     family: str | None = None
@@ -100,11 +101,13 @@ class Picture:
     part: str | None = None
     #: The content of the file, where it is in memory: `file` is then only a name, and is never opened.
     data: bytes | None = field(default=None, repr=False)
+    #: Its path, with blanks as underscores, where another picture has the same file name: run files need unique names.
+    run_name: str | None = None
 
     @property
     def name(self) -> str:
-        """The file name, which identifies the picture in a run file."""
-        return self.file.name
+        """The file name, or `run_name`: it identifies the picture in a run file."""
+        return self.run_name or self.file.name
 
     @property
     def species(self) -> str | None:

@@ -1,4 +1,7 @@
-"""Reads a folder per species, named ``Acer campestre`` or ``Acer_campestre``, optionally below train, val and test."""
+"""Reads a folder per label, named after a species (``Acer campestre``) or any class, optionally in train, val and test.
+
+This is also the layout ``ImageFolder`` of PyTorch: pictures in folders below that of a label have the label, too.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from pathlib import Path
 
 from leafid.collection import folders, names
 from leafid.collection.collection import Collection, Omission
-from leafid.collection.picture import Picture, Taxon
+from leafid.collection.picture import Picture
 from leafid.errors import LeafidError
 from leafid.picture_formats import PICTURE_ENDINGS
 
@@ -14,22 +17,22 @@ LAYOUT = "species-folders"
 
 
 def detect(path: Path) -> bool:
-    """Tell whether a path is a folder with at least one folder of pictures named like a species."""
+    """Tell whether a folder has folders of pictures; beside loose pictures, only folders named like species count."""
     return path.is_dir() and any(
-        _is_species_name(folder.name) and folders.has_file(folder, PICTURE_ENDINGS)
+        (not folders.has_file(section, PICTURE_ENDINGS) or _is_species_name(folder.name)) and _may_hold_pictures(folder)
         for _, section in folders.find_sections(path)
         for folder in folders.list_folders(section)
     )
 
 
 def read(path: Path, unlabelled: bool = False) -> Collection:
-    """Read the folders; folders without a species name, and pictures anywhere else, become problems.
+    """Read the folders that hold pictures themselves; pictures anywhere else become problems.
 
-    With `unlabelled`, the pictures of such folders and of sub-folders are listed without a species; then only pictures
-    outside of the parts are problems.
+    With `unlabelled`, the pictures of other folders are listed without a label; then only pictures outside of the parts
+    are problems.
     """
     if not path.is_dir():
-        raise LeafidError(f"{path}: expected a folder of folders named after species, found a file")
+        raise LeafidError(f"{path}: expected a folder of folders named after labels, found a file")
     pictures: list[Picture] = []
     problems: list[str] = []
     sections = folders.find_sections(path)
@@ -38,17 +41,16 @@ def read(path: Path, unlabelled: bool = False) -> Collection:
     for part, section in sections:
         labelled: dict[Path, Picture] = {}
         for folder in folders.list_folders(section):
-            files = folders.list_pictures(folder)
-            if not files:
+            if not _may_hold_pictures(folder):
                 continue
+            files = list(folders.walk_pictures(folder, problems))
             try:
-                species = names.parse_species_name(folder.name)
+                taxon = names.parse_label(folder.name)
             except LeafidError as error:
                 if not unlabelled:
                     problems.append(Omission(f"{folder}: {error}; its {len(files)} pictures are left out"))
-                    reported.add(folder)
+                    reported |= {file.parent for file in files}
                 continue
-            taxon = Taxon(species, names.parse_genus(species))
             labelled.update((file, Picture(file, taxon=taxon, part=part)) for file in files)
         pictures += labelled.values()
         if unlabelled:
@@ -57,13 +59,19 @@ def read(path: Path, unlabelled: bool = False) -> Collection:
     parts = [section.name for _, section in sections if section != path]
     below = f" below {', '.join(parts)}" if parts else ""
     used = reported | {picture.file.parent for picture in pictures}
-    problems += folders.report_omissions(path, used, f"directly in folders named after species{below}")
-    return Collection(path, LAYOUT, tuple(pictures), tuple(problems))
+    problems += folders.report_omissions(path, used, f"directly in folders named after their label{below}")
+    return Collection(path, LAYOUT, tuple(pictures), tuple(dict.fromkeys(problems)))
+
+
+def _may_hold_pictures(folder: Path) -> bool:
+    try:
+        return folders.has_file(folder, PICTURE_ENDINGS)
+    except OSError:
+        return True  # Listing its pictures reports why it can't be read.
 
 
 def _is_species_name(text: str) -> bool:
     try:
-        names.parse_species_name(text)
+        return names.parse_label(text).genus is not None
     except LeafidError:
         return False
-    return True

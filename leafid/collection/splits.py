@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -15,34 +14,24 @@ from leafid.errors import LeafidError
 if TYPE_CHECKING:
     import numpy as np
 
-_log = logging.getLogger(__name__)
-
 
 def select_training_pictures(
     pictures: Sequence[Picture], assume_type: AcquisitionType | None = None, source: str = "the collection"
 ) -> list[Picture]:
-    """Choose the labelled pictures of the training part, or of all parts where there is none, each of a known type.
+    """Choose the labelled pictures of the training part, or of all parts where there is none.
 
-    With `assume_type`, every picture counts as one of this type. Without it, pictures of unknown type are left out,
-    with a warning. Messages call the collection `source`. A `LeafidError` is raised when no picture is left.
+    With `assume_type`, every picture counts as one of this type. Messages call the collection `source`. A `LeafidError`
+    is raised when no picture is left.
     """
     parts = {picture.part for picture in pictures}
     chosen = [p for p in pictures if p.species is not None and (p.part == "train" or "train" not in parts)]
     if not chosen:
         raise LeafidError(
-            f"{source}: expected pictures of known species, found {len(pictures)} without; where there is no XML, put "
-            "those of a species directly into a folder named after it ('Acer campestre') and name the folder above"
+            f"{source}: expected labelled pictures, found {len(pictures)} without a label; put those of a species, or "
+            "of any class, directly into a folder named after it and name the folder above, or say --label-from or "
+            "--metadata (in Python: label_from, metadata)"
         )
-    if assume_type is not None:
-        return [replace(picture, type=assume_type) for picture in chosen]
-    typed = [picture for picture in chosen if picture.type is not None]
-    if not typed:
-        raise LeafidError(
-            f"{source}: the acquisition type of its pictures is unknown; say --assume-type (in Python: assume_type)"
-        )
-    if len(typed) < len(chosen):
-        _log.warning("%d pictures of unknown acquisition type are left out", len(chosen) - len(typed))
-    return typed
+    return chosen if assume_type is None else [replace(picture, type=assume_type) for picture in chosen]
 
 
 def split_by_plant(pictures: Sequence[Picture], n_folds: int, seed: int) -> list[np.ndarray]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -148,3 +148,46 @@ def find_duplicates(pictures: Sequence[Picture], hashes: Sequence[str | None]) -
         if digest is not None:
             by_hash.setdefault(digest, []).append(picture)
     return [Duplicates(tuple(group)) for group in by_hash.values() if len(group) > 1]
+
+
+def find_risks(pictures: Sequence[Picture], duplicates: Sequence[Duplicates]) -> Iterator[str]:
+    """Find what would spoil an experiment on a collection; yield a line for each with what to do."""
+    labelled = [picture for picture in pictures if picture.species is not None]
+    by_part: dict[str | None, set[str]] = {}
+    plants: dict[str, set[str | None]] = {}
+    for picture in labelled:
+        by_part.setdefault(picture.part, set()).add(str(picture.species))
+        if picture.plant is not None:
+            plants.setdefault(picture.plant, set()).add(picture.part)
+    crossing = [group.pictures for group in duplicates if len({picture.part for picture in group.pictures}) > 1]
+    if crossing:
+        names = f"{crossing[0][0].name} and {crossing[0][1].name}"
+        yield f"{len(crossing)} duplicates across parts, {names} first: remove them from the training part"
+    elif apart := [group for group in duplicates if group.cross_plants and not group.cross_species]:
+        yield f"{len(apart)} duplicates count as different plants: remove them, or make them one plant (--plants-from)"
+    if mislabelled := [group for group in duplicates if group.cross_species]:
+        yield f"{len(mislabelled)} duplicates have different labels: correct or remove them"
+    if shared := [plant for plant, parts in plants.items() if len(parts) > 1]:
+        yield f"{len(shared)} plants have pictures in several parts, {shared[0]!r} first: move each plant to one part"
+    trained = by_part.get("train")
+    if trained and (unseen := sorted(by_part.get("test", set()) - trained)):
+        yield (
+            f"{len(unseen)} labels of the test part have no training picture, {unseen[0]!r} first: add some, or leave "
+            "their pictures out"
+        )
+    counts = Counter(picture.species for picture in labelled)
+    label, largest = counts.most_common(1)[0] if counts else (None, 0)
+    if len(counts) == 1:
+        yield f"all pictures have one label, {label!r}: name the folder above the folders of labels"
+    elif 2 * largest > len(labelled):
+        yield (
+            f"{label!r} holds {largest / len(labelled):.0%} of the pictures: accuracy says little; compare averages "
+            "over labels ('leafid evaluate --macro')"
+        )
+    if single := [name for name, count in counts.items() if count == 1]:
+        yield f"{len(single)} labels have a single picture, {single[0]!r} first: no fold can train and test on them"
+    if labelled and not plants:
+        yield (
+            "the plants are unknown: where several pictures show one, held-out scores are too high; say --plants-from, "
+            "or look for pictures of one leaf with --similar"
+        )

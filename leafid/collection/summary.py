@@ -15,6 +15,7 @@ from leafid.collection.statistics import (
     count_by_type,
     count_pictures,
     find_duplicates,
+    find_risks,
     gini_index,
     lorenz_curve,
 )
@@ -34,6 +35,7 @@ class Summary(TypedDict):
     `lorenz_curves` has, for all labelled pictures and for each part, points of the share of species, the fewest
     pictures first, and the share of pictures that these hold; `gini_indices` has the Gini index of each curve.
     `unreadable`, `damaged` and `duplicates` cover existing files; `decoded` tells whether these were decoded.
+    `warnings` tell what would spoil an experiment, and what to do.
     """
 
     root: str
@@ -53,6 +55,7 @@ class Summary(TypedDict):
     damaged: list[str]
     duplicates: list[DuplicatesEntry]
     problems: list[str]
+    warnings: list[str]
 
 
 def summarise(collection: Collection, checks: Sequence[FileCheck], decoded: bool) -> Summary:
@@ -86,6 +89,7 @@ def summarise(collection: Collection, checks: Sequence[FileCheck], decoded: bool
             for group in duplicates
         ],
         problems=list(collection.problems),
+        warnings=list(find_risks(pictures, duplicates)),
     )
 
 

@@ -14,7 +14,7 @@ from leafid.textfiles import parse_finite_number
 
 # Copies of the names in leafid.collection, whose import would slow down the help of every command.
 TYPES = ("scan", "scan-like", "photo")
-LAYOUTS = ("imageclef", "plantnet300k", "species-folders", "pictures")
+LAYOUTS = ("imageclef", "plantnet300k", "table", "species-folders", "pictures")
 
 
 def number_type(expected: str, is_valid: Callable[[float], bool]) -> Callable[[str], float]:
@@ -151,10 +151,33 @@ _OPTIONS: dict[str, dict[str, Any]] = {
         "help": "part to score (default: the test part if it has labels, else all)",
     },
     "layout": {"choices": LAYOUTS, "help": "layout of the collection (default: detected)"},
+    "metadata": {
+        "metavar": "FILE",
+        "help": "CSV table of the pictures with the column file and any of label, plant, type, author, date, latitude, "
+        "longitude, split; or a COCO file (default: metadata.csv, labels.csv or annotations.json in the folder)",
+    },
+    "label-from": {
+        "metavar": "REGEX",
+        "help": "find labels, and whatever --metadata has, in the paths of pictures: "
+        r"'(?P<label>[a-z]+)_(?P<plant>\d+)'",
+    },
+    "plants-from": {
+        "metavar": "WHAT",
+        "help": "the plants, whose pictures no fold separates: a column of --metadata, or a regular expression for "
+        "paths",
+    },
 }
+#: Options that say how to read a collection; `get_reading_options` gets them.
+READING = ("layout", "metadata", "label-from", "plants-from")
 
 
 def add_options(parser: argparse.ArgumentParser, *names: str) -> None:
     """Add options that several commands share, such as ``jobs``."""
     for name in names:
         parser.add_argument(f"--{name}", **_OPTIONS[name])
+
+
+def get_reading_options(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Get the options of `READING`, for `leafid.collection.read_collection`."""
+    names = [name.replace("-", "_") for name in READING]
+    return {name: getattr(arguments, name) for name in names}

@@ -71,7 +71,8 @@ class RunScorer:
     def score_by_type(self) -> list[GroupScores]:
         """Score each acquisition type that has pictures, in `TYPE_ORDER`, then `MEAN_OF_TYPES` and `ALL`.
 
-        For the interval of the mean, each type is resampled independently.
+        For the interval of the mean, each type is resampled independently. Where there is one type, only that is
+        scored, or `ALL` if it is unknown.
         """
         types, all_samples = [], []
         for name, indices in select_types(self.truth).items():
@@ -80,6 +81,8 @@ class RunScorer:
             )
             types.append(scores)
             all_samples.append(samples)
+        if len(types) == 1:
+            return [replace(types[0], name=ALL) if types[0].name == UNKNOWN else types[0]]
         overall, _ = self._score(ALL, np.arange(len(self.truth)), self.bootstrap)
         means = tuple(macro_average(column) for column in zip(*(part.scores for part in types), strict=True))
         intervals = (_NO_INTERVAL,) * len(self.metrics)

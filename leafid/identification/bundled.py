@@ -1,12 +1,24 @@
-"""Finds the bundled model."""
+"""Finds the bundled model, and the types of pictures by it."""
 
 from __future__ import annotations
 
+import os
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from leafid.collection.picture import AcquisitionType, Picture
 from leafid.errors import LeafidError
 
+if TYPE_CHECKING:
+    from leafid.classifiers.type_recogniser import TypeRecognition
+    from leafid.features.loader import FeatureLoader
+
 DEFAULT_NAME = "imageclef2011.leafid"
+#: Share of the pictures without a type below which a recognised type is taken for an error of the recogniser.
+MIN_TYPE_SHARE = 0.1
 
 
 def find_bundled_model() -> Path:
@@ -20,3 +32,45 @@ def find_bundled_model() -> Path:
         f"the bundled model ({DEFAULT_NAME}) is missing from this installation; "
         "name one with --model, or train one with 'leafid train'"
     )
+
+
+def load_type_recognition(
+    pictures: Sequence[Picture], model: str | os.PathLike[str] | None = None
+) -> TypeRecognition | None:
+    """Read the type recogniser of a model, by default the bundled one; None if the type of every picture is known.
+
+    Raises
+    ------
+    LeafidError
+        When there is no model, or it can't be read.
+    """
+    from leafid.identification.modelfile import read_type_recognition
+
+    n_unknown = sum(picture.type is None for picture in pictures)
+    if not n_unknown:
+        return None
+    try:
+        return read_type_recognition(model or find_bundled_model())
+    except LeafidError as error:
+        raise LeafidError(
+            f"the acquisition type of {n_unknown} of {len(pictures)} pictures is unknown, and no model can recognise "
+            f"it: {error}; or say --assume-type"
+        ) from error
+
+
+def recognise_frequent_types(
+    recognition: TypeRecognition, pictures: Sequence[Picture], loader: FeatureLoader
+) -> tuple[list[Picture], dict[AcquisitionType, int]]:
+    """Give readable pictures without a type one of those that are frequent among them, and count what was given."""
+    untyped = [picture for picture in pictures if picture.type is None]
+    found = {
+        picture.file: recognition.recognise(features)[0]
+        for picture, features in zip(untyped, loader.load_type_features(untyped), strict=True)
+        if features is not None
+    }
+    counts = Counter(found.values()).most_common()
+    rare = {type_ for type_, count in counts if count < MIN_TYPE_SHARE * len(found)}
+    type_of = {file: counts[0][0] if type_ in rare else type_ for file, type_ in found.items()}
+    typed = [replace(p, type=p.type or type_of[p.file]) for p in pictures if p.type or p.file in type_of]
+    given = Counter(type_of.values())
+    return typed, {type_: given[type_] for type_ in AcquisitionType if given[type_]}

@@ -159,6 +159,12 @@ class Model:
             When training could not learn it.
         """
         thresholds = self.thresholds.get(acquisition_type)
+        classes = [name for name in self.identifier(acquisition_type).species if not self.species[name].taxon.genus]
+        if classes:
+            raise LeafidError(
+                f"the model has no taxonomy to back off in: {len(classes)} of its labels are no species names, "
+                f"{classes[0]!r} first; leave out --back-off"
+            )
         if thresholds is None or thresholds.back_off is None:
             raise LeafidError(
                 f"the model has no back-off threshold for pictures of type {acquisition_type}: its training set had no "

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
 
-from leafid.collection.names import parse_genus
+from leafid.collection.names import parse_label
 from leafid.collection.picture import Picture, Taxon
 from leafid.errors import LeafidError
 from leafid.metrics.path_error import WILDCARD
@@ -19,13 +20,13 @@ RANKS = ("order", "family", "genus", "species")
 class Taxonomy:
     """The tree of taxa above a list of distinct species, in the order of the columns of a matrix of probabilities.
 
-    `ranks` are those that every taxon has, from the top down, the last one "species"; `paths` has the names at these
-    ranks by species. A `LeafidError` is raised when there is no species, a species comes twice, a name stands at two
-    ranks, or a name has two parents.
+    `ranks` are those that every taxon has, from the top down, the last one "species", the only one where some are plain
+    classes; `paths` has the names at these ranks by species. A `LeafidError` is raised when there is no species, a
+    species comes twice, a name stands at two ranks, or a name has two parents.
     """
 
     def __init__(self, taxa: Iterable[Taxon]) -> None:
-        listed = [Taxon(t.species, t.genus or parse_genus(t.species), t.family, t.order) for t in taxa]
+        listed = [t if t.genus else replace(t, genus=parse_label(t.species).genus) for t in taxa]
         if not listed:
             raise LeafidError("expected a taxonomy of at least one species, found none")
         self.species = tuple(taxon.species for taxon in listed)

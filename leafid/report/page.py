@@ -210,7 +210,7 @@ def _show_confusion(confusion: Confusion, gallery: Gallery) -> ShownConfusion:
 
 
 def _plot_scores(table: Table, runs: Sequence[Run]) -> str:
-    names = dict.fromkeys(str(row[1]) for row in table.rows if row[1] != ALL)
+    names = dict.fromkeys(str(row[1]) for row in table.rows if row[1] != ALL) or {ALL: None}
     # With a single type, the mean of types would repeat it.
     shown = [name for name in names if len(names) > 2 or name != MEAN_OF_TYPES]
     start = list(table.columns).index("S")

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from leafid.collection.names import parse_genus
+from leafid.collection.names import parse_label
 from leafid.collection.picture import Picture
 from leafid.errors import LeafidError, ProblemsError
 from leafid.runs.checks import KnownNames
@@ -104,7 +104,7 @@ def make_ground_truth(
     _warn_of_unknown(labelled, "type", "acquisition type", "they count as a type of their own in the mean of types")
     _warn_of_unknown(labelled, "author", "author", "S counts them as pictures of one more author")
     taxa = [picture.taxon for picture in labelled if picture.taxon is not None]
-    genus = tuple(taxon.genus or parse_genus(taxon.species) for taxon in taxa)
+    genus = tuple(taxon.genus or parse_label(taxon.species).genus or UNKNOWN for taxon in taxa)
     family = tuple(taxon.family or UNKNOWN for taxon in taxa)
     species = tuple(taxon.species for taxon in taxa)
     names = tuple(picture.name for picture in labelled)

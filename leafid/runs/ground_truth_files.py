@@ -24,14 +24,14 @@ def read_ground_truth(
     path: str | os.PathLike[str],
     *,
     xml: str | os.PathLike[str] | None = None,
-    layout: str | None = None,
     part: str | None = None,
+    **reading: str | None,
 ) -> GroundTruth:
     """Read a ground truth from a collection, a folder of XML, or a ``…GroundTruth.txt`` together with its XML.
 
     `xml` is the folder with the XML of a text file's pictures, by default its own. `part` selects a part of a folder
-    (see `select_scored`); a text file lists what is scored. Either with the other kind raises a `UsageError`; nothing
-    to score against, or a text file and XML that disagree, a `LeafidError`.
+    (see `select_scored`); a text file lists what is scored; `reading` are options of `read_collection`. Either with the
+    other kind raises a `UsageError`; nothing to score against, or a text file and XML that disagree, a `LeafidError`.
     """
     from leafid.collection import read_and_warn
 
@@ -44,7 +44,7 @@ def read_ground_truth(
         raise UsageError(f"expected a collection with --part, found the file {source}, which lists what is scored")
     listed = None if source.is_dir() else read_ground_truth_file(source)
     folder = source if listed is None else Path(xml) if xml is not None else source.parent
-    pictures: Sequence[Picture] = read_and_warn(folder, layout, unlabelled=True).pictures
+    pictures: Sequence[Picture] = read_and_warn(folder, **reading, unlabelled=True).pictures
     species = {picture.species for picture in pictures if picture.species}
     families = {p.taxon.genus: p.taxon.family for p in pictures if p.taxon and p.taxon.genus and p.taxon.family}
     identifiers = find_identifiers(pictures)
@@ -85,22 +85,23 @@ def select_scored(pictures: Sequence[Picture], part: str | None = None, *, sourc
     return selected
 
 
-def read_known_names(path: str | os.PathLike[str], *, layout: str | None = None) -> KnownNames:
+def read_known_names(path: str | os.PathLike[str], **reading: str | None) -> KnownNames:
     """Read which pictures, of all parts, and which species a run may name; the pictures need not be labelled.
 
-    Path and layout are those of `read_ground_truth`; a text file needs no XML, and a layout with it raises a
+    Path and options are those of `read_ground_truth`; a text file needs no XML, and options with it raise a
     `UsageError`.
     """
     from leafid.collection import read_and_warn
 
     source = Path(path)
     if source.is_file():
-        if layout is not None:
-            raise UsageError(f"expected a collection with --layout, found the file {source}; leave out --layout")
+        if given := [f"--{name.replace('_', '-')}" for name, value in reading.items() if value is not None]:
+            options = " and ".join(given)
+            raise UsageError(f"expected a collection with {options}, found the file {source}; leave out {options}")
         listed = read_ground_truth_file(source)
         listed_pictures = frozenset(name for names in listed.values() for name in names)
         return KnownNames(listed_pictures, frozenset(listed) | frozenset(_read_species_list(source.parent) or ()))
-    pictures = read_and_warn(source, layout, unlabelled=True).pictures
+    pictures = read_and_warn(source, **reading, unlabelled=True).pictures
     names = _read_species_list(source)
     species = {picture.species for picture in pictures if picture.species} | set(names or ())
     complete = names is not None or _has_training_labels(pictures)

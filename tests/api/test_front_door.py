@@ -103,7 +103,7 @@ def test_train_takes_paths_and_pictures(drawn, small_recipe, drawn_cache, drawn_
 
 
 def test_train_says_what_is_missing(drawn):
-    with pytest.raises(leafid.LeafidError, match="expected pictures of known species, found 0 without"):
+    with pytest.raises(leafid.LeafidError, match="expected labelled pictures, found 0 without"):
         leafid.train([])
     with pytest.raises(leafid.LeafidError, match="no such recipe"):
         leafid.train(drawn, recipe="nonsense")

@@ -58,7 +58,7 @@ def test_options_without_effect_are_refused(cli, tmp_path):
     assert "argument --against: expected a path or a word, found an empty word" in outcome.err
     outcome = cli("check", GOOD, "--layout", "imageclef")
     assert (outcome.status, outcome.out) == (2, "")
-    assert "expected --against with --layout" in outcome.err
+    assert "expected --against with options of reading a collection" in outcome.err
     (tmp_path / "truth.txt").write_text("Acer campestre 1.jpg\n")
     outcome = cli("check", GOOD, "--layout", "imageclef", "--against", tmp_path / "truth.txt")
     assert (outcome.status, outcome.out) == (2, "")

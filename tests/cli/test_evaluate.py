@@ -77,9 +77,9 @@ def test_genus_counts_the_correct_genus(cli):
 
 
 def test_of_an_unknown_family_there_is_no_score(cli, tmp_path):
-    (tmp_path / "own" / "Ginkgo biloba").mkdir(parents=True)
-    (tmp_path / "own" / "Ginkgo biloba" / "1.jpg").touch()
-    (tmp_path / "run.txt").write_text("1.jpg Ginkgo biloba 1 1\n")
+    (tmp_path / "own" / "Planta biloba").mkdir(parents=True)
+    (tmp_path / "own" / "Planta biloba" / "1.jpg").touch()
+    (tmp_path / "run.txt").write_text("1.jpg Planta biloba 1 1\n")
     words = ("evaluate", tmp_path / "own", tmp_path / "run.txt", "--by", "family", "--intervals", "all", "--format")
     (row,) = json.loads(cli(*words, "json").out)[1]["rows"]
     assert (row["family"], row["S of family"], row["S"]) == ("unknown", None, 1)

@@ -1,4 +1,5 @@
 import json
+import shutil
 
 import pytest
 
@@ -187,4 +188,35 @@ def test_folders_that_are_left_out_are_problems(cli, collection, make_picture):
     make_picture(collection / "more", 8, "opalus", plant="8")
     lines = cli("info", collection, "--jobs", 1).out.splitlines()
     assert "problems      2 in folders or metadata" in lines
-    assert lines[-1].startswith(f"  {collection / 'more'}: expected pictures directly in leaves, found 1 picture here")
+    line = f"  {collection / 'more'}: expected pictures directly in leaves, found 1 picture here"
+    assert any(found.startswith(line) for found in lines)
+
+
+def test_similar_pictures_become_one_plant(cli, drawn, tmp_path):
+    collection = tmp_path / "leaves"
+    for part, name in (("Species 1", "1"), ("Species2", "2")):
+        (collection / part).mkdir(parents=True)
+        files = sorted((drawn / "Train").glob("*.jpg"))
+        shutil.copy(files[int(name)], collection / part / f"{name}.jpg")
+    shutil.copy(collection / "Species2" / "2.jpg", collection / "Species2" / "again.jpg")
+    table = tmp_path / "plants.csv"
+    found = cli("info", collection, "--similar", table, "--jobs", 1)
+    assert (found.status, "one leaf: 2.jpg, again.jpg" in found.err) == (0, True)
+    heading, *rows = table.read_text().splitlines()
+    assert [heading, *sorted(rows)] == [
+        "file,label,plant",
+        "Species 1/1.jpg,Species 1,1.jpg",
+        "Species2/2.jpg,Species2,2.jpg",
+        "Species2/again.jpg,Species2,2.jpg",
+    ]
+    without = cli("info", collection, "--metadata", table, "--jobs", 1)
+    assert "duplicates count as different plants" not in without.out
+    assert "\nunknown " in without.out
+
+
+def test_long_lines_are_cut(cli, tmp_path):
+    (tmp_path / "a").mkdir()
+    for number in range(300):
+        (tmp_path / "a" / f"{number}.jpg").touch()
+    found = cli("info", tmp_path, "--jobs", 1)
+    assert max(map(len, found.out.splitlines())) < 500

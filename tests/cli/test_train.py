@@ -183,9 +183,10 @@ def test_folders_named_after_species_are_of_the_assumed_type(train, drawn, tmp_p
         for stem in stems(drawn / "Train", species=name):
             shutil.copy(drawn / "Train" / f"{stem}.jpg", tmp_path / "garden" / f"Genus {name}")
     without = train(tmp_path / "garden", type_=None)
-    assert without.status == 1
-    assert "the acquisition type of its pictures is unknown; say --assume-type" in without.err
-    assert train(tmp_path / "garden", "--only-type", "scan", type_=None) == without
+    assert without.status == 0
+    # The bundled model recognises types; plants remain unknown.
+    assert "acquisition types recognised: scan " in without.err
+    assert without.err.count("the plants of 6 of 6 pictures are unknown") == 1
     found = train(tmp_path / "garden", "--assume-type", "scan", type_=None)
     assert found.status == 0, found.err
     assert read_model(tmp_path / "model.leafid").recogniser is None
@@ -208,8 +209,9 @@ def test_pictures_without_labels(train, drawn):
     found = train(drawn / "Train" / f"{stems(drawn / 'Train')[0]}.jpg")
     assert found.status == 1
     assert found.err.endswith(
-        "expected pictures of known species, found 1 without; where there is no XML, put those of a species directly "
-        "into a folder named after it ('Acer campestre') and name the folder above\n"
+        "expected labelled pictures, found 1 without a label; put those of a species, or of any class, directly into a "
+        "folder named after it and name the folder above, or say --label-from or --metadata (in Python: label_from, "
+        "metadata)\n"
     )
 
 

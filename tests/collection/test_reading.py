@@ -239,9 +239,12 @@ def test_selections(tmp_path, add):
 
 
 def test_name_clashes(tmp_path, species_folders):
-    collection = read_collection(species_folders(tmp_path))
-    assert {name: len(pictures) for name, pictures in find_name_clashes(collection.pictures).items()} == {"1.jpg": 2}
-    assert find_name_clashes(collection.pictures[:2]) == {}
+    pictures = read_collection(species_folders(tmp_path)).pictures
+    clashes = find_name_clashes(pictures, lambda picture: picture.file.name)
+    assert {name: len(clashing) for name, clashing in clashes.items()} == {"1.jpg": 2}
+    # Where file names are repeated, pictures are named by their paths.
+    assert find_name_clashes(pictures) == {}
+    assert [p.name for p in pictures] == ["Acer_campestre/1.jpg", "Acer_campestre/2.PNG", "Platanus_x_hispanica/1.jpg"]
 
 
 def test_pictures_beside_a_package_are_reported(tmp_path, draw, add):
@@ -265,7 +268,7 @@ def test_pictures_beside_those_of_plantnet300k_are_reported(tmp_path, draw):
 
 def test_read_and_warn_logs_problems(tmp_path, draw, caplog, species_folders):
     species_folders(tmp_path)
-    draw(tmp_path / "Oak" / "1.jpg")
+    draw(tmp_path / "Oak *" / "1.jpg")
     collection = read_and_warn(tmp_path)
     assert collection == read_collection(tmp_path)
     assert tuple(caplog.messages) == collection.problems != ()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from leafid.collection import Picture, read_collection
+from leafid.collection import read_collection
 from leafid.errors import LeafidError
 
 
@@ -34,7 +34,7 @@ def test_species_folders_beside_parts(tmp_path, species_folders):
     (tmp_path / "notes").mkdir()
     collection = read_collection(tmp_path)
     assert [p.part for p in collection.pictures] == ["train"] * 3
-    expected = "expected pictures directly in folders named after species below train, found"
+    expected = "expected pictures directly in folders named after their label below train, found"
     assert collection.problems == (
         f"{tmp_path / 'Acer_campestre'}: {expected} 2 pictures here; they are left out",
         f"{tmp_path / 'Platanus x hispanica'}: {expected} 1 picture here; it is left out",
@@ -49,34 +49,34 @@ def test_stray_pictures_are_reported_by_folder(tmp_path, draw, species_folders):
     draw(tmp_path / "Acer_campestre" / ".hidden" / "1.jpg")
     (tmp_path / "sub" / "circle").symlink_to(tmp_path, target_is_directory=True)
     collection = read_collection(tmp_path)
-    assert len(collection) == 3
-    expected = "expected pictures directly in folders named after species, found"
+    # A folder below that of a label is part of it.
+    assert [p.species for p in collection.pictures] == ["Acer campestre"] * 3 + ["Platanus x hispanica"]
+    expected = "expected pictures directly in folders named after their label, found"
     assert collection.problems == (
         f"{tmp_path}: {expected} 2 pictures here; they are left out",
-        f"{tmp_path / 'Acer_campestre' / 'tree 1'}: {expected} 1 picture here; it is left out",
         f"{tmp_path / 'sub'}: {expected} 2 pictures here; they are left out",
     )
 
 
 def test_unlabelled_pictures_are_listed_on_request(tmp_path, draw, species_folders):
     species_folders(tmp_path)
-    for loose in ("1.jpg", "Acer_campestre/tree 1/3.jpg", "Oak/1.jpg"):
+    for loose in ("1.jpg", "Acer_campestre/tree 1/3.jpg", "deep/Oak/1.jpg"):
         draw(tmp_path / loose)
     collection = read_collection(tmp_path, unlabelled=True)
     assert (collection.layout, collection.problems, collection.is_incomplete) == ("species-folders", (), False)
     assert [(p.file.relative_to(tmp_path).as_posix(), p.species) for p in collection.pictures] == [
         ("Acer_campestre/1.jpg", "Acer campestre"),
         ("Acer_campestre/2.PNG", "Acer campestre"),
+        ("Acer_campestre/tree 1/3.jpg", "Acer campestre"),
         ("Platanus x hispanica/1.jpg", "Platanus x hispanica"),
         ("1.jpg", None),
-        ("Acer_campestre/tree 1/3.jpg", None),
-        ("Oak/1.jpg", None),
+        ("deep/Oak/1.jpg", None),
     ]
     assert read_collection(tmp_path).is_incomplete
 
 
 def test_unlabelled_pictures_outside_of_parts_are_left_out(tmp_path, draw):
-    draw(tmp_path / "test" / "Oak" / "1.jpg")
+    draw(tmp_path / "test" / "1.jpg")
     draw(tmp_path / "test" / "Acer campestre" / "1.jpg")
     draw(tmp_path / "Acer campestre" / "1.jpg")
     collection = read_collection(tmp_path, unlabelled=True)
@@ -121,21 +121,37 @@ def test_case_and_unicode_form_do_not_distinguish_species(tmp_path, draw):
     assert {p.taxon.genus for p in collection.pictures} == {"Acer", "\u00c9rable"}
 
 
-def test_folder_named_by_one_word_is_left_out(tmp_path, draw, species_folders):
+@pytest.mark.parametrize(
+    "name", ["Species1", "001.Acer", "n01234567", "healthy", "槭 树", "Apple___Black_rot", "two words"]
+)
+def test_any_folder_name_is_a_label(tmp_path, draw, name):
+    draw(tmp_path / name / "1.jpg")
+    draw(tmp_path / "Acer_campestre" / "2.jpg")
+    collection = read_collection(tmp_path)
+    assert (collection.layout, collection.problems) == ("species-folders", ())
+    taxa = {picture.file.parent.name: picture.taxon for picture in collection.pictures}
+    assert (taxa[name].species, taxa[name].genus, taxa[name].family) == (name, None, None)
+    assert (taxa["Acer_campestre"].genus, taxa["Acer_campestre"].family) == ("Acer", "Sapindaceae")
+
+
+def test_plain_labels_differ_by_case(tmp_path, draw):
+    for name in ("a", "A"):
+        draw(tmp_path / name / "1.jpg")
+    assert read_collection(tmp_path).species == ("A", "a")
+
+
+def test_label_that_no_run_may_hold_is_left_out(tmp_path, draw, species_folders):
     species_folders(tmp_path)
-    draw(tmp_path / "Oak" / "1.jpg")
-    (tmp_path / "empty").mkdir()
-    collection = read_collection(tmp_path)
-    assert len(collection) == 3
-    (problem,) = collection.problems
-    assert problem.startswith(f"{tmp_path / 'Oak'}: expected a species name of two or three words, found 'Oak'")
+    draw(tmp_path / "Quercus *" / "1.jpg")
+    (problem,) = read_collection(tmp_path).problems
+    assert problem.startswith(f"{tmp_path / 'Quercus *'}: expected a label, not ending in '*'")
 
 
-def test_only_folders_named_by_one_word(tmp_path, draw):
-    draw(tmp_path / "Oak" / "1.jpg")
-    draw(tmp_path / "Maple" / "old" / "2.jpg")
+def test_folders_of_plain_names_beside_loose_pictures_are_no_labels(tmp_path, draw):
+    for name in ("1.jpg", "edited/1.jpg"):
+        draw(tmp_path / name)
     collection = read_collection(tmp_path)
-    assert (collection.layout, collection.problems) == ("pictures", ())
-    assert collection.pictures == (Picture(tmp_path / "Maple" / "old" / "2.jpg"), Picture(tmp_path / "Oak" / "1.jpg"))
-    with pytest.raises(LeafidError, match=r"(?s)none that can be used.*Oak: expected a species name"):
-        read_collection(tmp_path, "species-folders")
+    assert (collection.layout, collection.species, [p.name for p in collection.pictures]) == (
+        *("pictures", ()),
+        ["1.jpg", "edited/1.jpg"],
+    )

@@ -13,6 +13,7 @@ from leafid.collection.statistics import (
     count_by_type,
     count_pictures,
     find_duplicates,
+    find_risks,
     gini_index,
     lorenz_curve,
 )
@@ -94,3 +95,34 @@ def test_duplicates():
     assert (same_plant.cross_species, same_plant.cross_plants) == (False, False)
     assert (other_species.cross_species, other_species.cross_plants) == (True, True)
     assert find_duplicates(PICTURES, [None] * 5) == []
+
+
+def test_risks_of_an_experiment():
+    def make(name, species, part=None, plant=None):
+        return Picture(Path(name), taxon=Taxon(species) if species else None, part=part, plant=plant)
+
+    train = [make(f"{n}.jpg", "a", "train", f"p{n}") for n in range(4)] + [make("5.jpg", "b", "train", "p5")]
+    test = [make("6.jpg", "b", "test", "p5"), make("7.jpg", "c", "test", "p7"), make("8.jpg", None, "test")]
+    pictures = [*train, *test]
+    hashes = ["same", "x", "x", *"3456", "same"]
+    found = list(find_risks(pictures, find_duplicates(pictures, hashes)))
+    assert [line.split(":")[0] for line in found] == [
+        "1 duplicates across parts, 0.jpg and 8.jpg first",
+        "1 duplicates have different labels",
+        "1 plants have pictures in several parts, 'p5' first",
+        "1 labels of the test part have no training picture, 'c' first",
+        "'a' holds 57% of the pictures",
+        "1 labels have a single picture, 'c' first",
+    ]
+    assert all(len(line) < 200 for line in found)
+    found = list(find_risks(train[:4], find_duplicates(train[:4], ["x", "x", "y", "z"])))
+    assert [line.split(":")[0] for line in found] == [
+        "1 duplicates count as different plants",
+        "all pictures have one label, 'a'",
+    ]
+    assert list(find_risks([], [])) == []
+
+
+def test_unknown_plants_are_a_risk():
+    pictures = [Picture(Path(f"{n}.jpg"), taxon=Taxon("ab"[n % 2])) for n in range(10)]
+    assert [line.split(":")[0] for line in find_risks(pictures, [])] == ["the plants are unknown"]

@@ -96,10 +96,10 @@ def test_pictures_of_odd_names_are_left_out_before_the_work(
     assert cli(check, run).status == 0
 
 
-def test_pictures_of_a_misnamed_species_folder_may_stand_in_a_run(cli, drawn, drawn_model, drawn_cache, tmp_path):
+def test_pictures_beside_species_folders_may_stand_in_a_run(cli, drawn, drawn_model, drawn_cache, tmp_path):
     collection, run = tmp_path / "collection", tmp_path / "run.txt"
-    for folder, file in zip(["Acer campestre", "unsorted"], sorted((drawn / "Test").glob("*.jpg")), strict=False):
-        (collection / folder).mkdir(parents=True)
+    for folder, file in zip(["Acer campestre", "."], sorted((drawn / "Test").glob("*.jpg")), strict=False):
+        (collection / folder).mkdir(parents=True, exist_ok=True)
         shutil.copy(file, collection / folder)
     words = ["--model", drawn_model, "--cache", drawn_cache, "--jobs", 1, "--output", run]
     assert cli("predict", collection, *words).status == 0

@@ -1,0 +1,84 @@
+"""Finds pictures of the same leaf: of one scanned twice, or saved at another size."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import combinations
+
+import cv2
+import numpy as np
+
+from leafid.collection.picture import Picture
+from leafid.descriptors.local import LocalFeatures
+from leafid.features.extractor import extract_local_features, make_views
+from leafid.features.loader import FeatureLoader, get_type
+from leafid.images import read_image
+from leafid.recipes.recipe import LocalPatches
+
+#: Number of points in the same arrangement from which two pictures count as one leaf.
+MIN_MATCHES = 13
+_SIDE = 400
+_PATCHES = LocalPatches("detected-sift", view="upright", size=300)
+# Lowe's ratio of the distances to the nearest and the next descriptor, and the tolerance of positions.
+_MAX_RATIO = 0.8
+_TOLERANCE = 0.02
+
+
+def detect_points(picture: Picture) -> LocalFeatures:
+    """Detect points on the upright leaf of a picture of known type."""
+    return extract_local_features(make_views(read_image(picture.file, _SIDE), get_type(picture)), _PATCHES)
+
+
+def count_matches(first: LocalFeatures, second: LocalFeatures) -> int:
+    """Count the points of two leaves that look alike and lie in the same arrangement, turned or resized.
+
+    References
+    ----------
+    .. [1] D. G. Lowe, "Distinctive image features from scale-invariant keypoints", IJCV 60(2), 2004, section 7,
+       doi:10.1023/B:VISI.0000029664.99615.94
+    """
+    if min(len(first), len(second)) < 2:
+        return 0
+    products = first.descriptors @ second.descriptors.T
+    nearest = products.argmax(axis=1)
+    # Descriptors have length 1: the square of a distance is 2 minus twice the product.
+    next_best, best = (2 - 2 * np.partition(products, -2, axis=1)[:, -2:]).T
+    is_mutual = products.argmax(axis=0)[nearest] == np.arange(len(nearest))
+    matches = np.flatnonzero(is_mutual & (best < _MAX_RATIO**2 * next_best))
+    if len(matches) < MIN_MATCHES:
+        return 0
+    inliers = cv2.estimateAffinePartial2D(
+        first.positions[matches], second.positions[nearest[matches]], ransacReprojThreshold=_TOLERANCE
+    )[1]
+    return 0 if inliers is None else int(inliers.sum())
+
+
+def find_similar(pictures: Sequence[Picture], loader: FeatureLoader) -> Iterator[list[Picture]]:
+    """Yield the groups of pictures with one label that seem to show one leaf, by chains of similar pairs.
+
+    Time grows with the square of the number of pictures of a label; a thousand pairs take a tenth of a second.
+    """
+    by_label: dict[str | None, list[Picture]] = {}
+    for picture in pictures:
+        by_label.setdefault(picture.species, []).append(picture)
+    labels = [by_label[label] for label in sorted(by_label, key=str)]
+    for own in loader.progress(labels, len(labels), "compare"):
+        points = list(loader.map_pictures(detect_points, own))
+        pairs = [
+            (first, second)
+            for first, second in combinations([n for n, found in enumerate(points) if found is not None], 2)
+            if count_matches(points[first], points[second]) >= MIN_MATCHES  # type: ignore[arg-type]
+        ]
+        yield from ([own[index] for index in group] for group in _join_pairs(pairs, len(own)))
+
+
+def _join_pairs(pairs: Iterable[tuple[int, int]], number: int) -> list[list[int]]:
+    """Return the groups of at least two that pairs join, each in ascending order."""
+    group_of = list(range(number))
+    for first, second in pairs:
+        old, new = group_of[second], group_of[first]
+        group_of = [new if group == old else group for group in group_of]
+    groups: dict[int, list[int]] = {}
+    for index, group in enumerate(group_of):
+        groups.setdefault(group, []).append(index)
+    return [members for members in groups.values() if len(members) > 1]

@@ -1,0 +1,48 @@
+"""Pictures of the same leaf are found, others are not."""
+
+import cv2
+import numpy as np
+import pytest
+
+from leafid.collection import AcquisitionType, read_collection
+from leafid.features.loader import FeatureLoader
+from leafid.features.similar import MIN_MATCHES, _join_pairs, count_matches, detect_points, find_similar
+from leafid.images import read_image
+
+
+@pytest.fixture(scope="module")
+def scans(drawn):
+    return [p for p in read_collection(drawn).pictures if p.type is AcquisitionType.SCAN and p.species]
+
+
+@pytest.fixture
+def rescan(tmp_path, scans):
+    """Another scan of the first leaf: turned, smaller, darker and compressed."""
+    image = cv2.rotate(read_image(scans[0].file), cv2.ROTATE_90_CLOCKWISE)
+    image = cv2.resize(image, None, fx=0.9, fy=0.9, interpolation=cv2.INTER_AREA)
+    file = tmp_path / "again.jpg"
+    assert cv2.imwrite(str(file), (image * 0.95).astype(np.uint8), [cv2.IMWRITE_JPEG_QUALITY, 90])
+    return type(scans[0])(file, type=scans[0].type, taxon=scans[0].taxon)
+
+
+def test_a_second_scan_matches_its_first(scans, rescan):
+    first, *others = [detect_points(picture) for picture in scans]
+    again = detect_points(rescan)
+    assert count_matches(again, first) >= MIN_MATCHES
+    assert count_matches(first, again) >= MIN_MATCHES
+    assert all(count_matches(again, other) == 0 for other in others)
+
+
+def test_similar_pictures_are_grouped(scans, rescan):
+    assert list(find_similar([*scans, rescan], FeatureLoader())) == [[scans[0], rescan]]
+    assert list(find_similar(scans, FeatureLoader(jobs=2))) == []
+
+
+def test_no_points_match_nothing(scans):
+    points = detect_points(scans[0])
+    assert count_matches(points, points.take(np.array([], int))) == 0
+
+
+def test_chains_are_joined():
+    assert _join_pairs([(0, 1), (3, 4), (1, 4)], 6) == [[0, 1, 3, 4]]
+    assert _join_pairs([], 3) == []
