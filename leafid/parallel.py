@@ -13,7 +13,7 @@ import time
 import warnings
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import cache
 from itertools import chain
@@ -29,6 +29,8 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 #: Maximum time for an item that `ordered_map` can leave out, in seconds. A picture takes a few, on slow machines too.
 ITEM_SECONDS = 300
+# Descriptors that joblib needs while it starts workers, beside those of each.
+_POOL_DESCRIPTORS = 20
 # The exit status of faulthandler.
 _TIMEOUT_STATUS = 1
 #: Logged messages: the logger's name, the level and the message of each.
@@ -135,12 +137,13 @@ def _describe_killed_worker(error: Exception) -> str:
 def _run_in_pool(
     function: Callable[[Item], Result], items: Iterable[Item], jobs: int, seconds: float | None
 ) -> Iterator[Result]:
-    from joblib import Parallel, delayed
+    from joblib import Parallel, delayed, effective_n_jobs
 
     task = delayed(call_and_record_log)
     parent, folder = os.getpid(), Path.cwd()
     tasks = (task(parent, folder, function, item, seconds) for item in items)
     results: Generator[tuple[Result, Log], None, None] | None = None
+    _check_descriptors(effective_n_jobs(jobs))
     try:
         with _deferring_interrupts():
             # Memory mapping would make large arrays read-only, so that in-place arithmetic would fail in workers only.
@@ -150,6 +153,21 @@ def _run_in_pool(
         if results is not None:
             with _silencing_joblib():
                 results.close()
+
+
+def _check_descriptors(n_processes: int) -> None:
+    """Raise before processes are started: a worker that gets too few descriptors prints a traceback to stdout."""
+    descriptors = []
+    try:
+        for _ in range(_POOL_DESCRIPTORS + n_processes):
+            descriptors.append(os.open(os.devnull, os.O_RDONLY))
+    except OSError as error:
+        raise LeafidError(
+            f"{n_processes} worker processes can't be started: {error.strerror}; use --jobs 1, or raise ulimit -n"
+        ) from error
+    finally:
+        for descriptor in descriptors:
+            os.close(descriptor)
 
 
 def _choose_pool_options() -> dict[str, Any]:
@@ -236,8 +254,9 @@ def call_and_record_log(
     logger.addHandler(recorder)
     try:
         if seconds is not None:
-            # Its thread needs no interpreter; its traceback is of no use.
-            faulthandler.dump_traceback_later(seconds, exit=True, file=_open_devnull())
+            # Its thread needs no interpreter; its traceback is of no use. Without memory for it there is no limit.
+            with suppress(RuntimeError):
+                faulthandler.dump_traceback_later(seconds, exit=True, file=_open_devnull())
         return call_in_worker(parent, folder, function, item), recorder.log
     finally:
         faulthandler.cancel_dump_traceback_later()

@@ -10,7 +10,7 @@ import contextlib
 import json
 import os
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
@@ -67,12 +67,12 @@ class ResumableFile:
 
 @contextmanager
 def open_resumable(
-    path: str | os.PathLike[str], fingerprint: str, record_types: Mapping[str, type] | None = None
+    path: str | os.PathLike[str], fingerprint: str, is_record: Callable[[dict[str, Any]], bool] = lambda _record: True
 ) -> Iterator[ResumableFile]:
     """Write a file in chunks, resuming after the chunks of an interrupted process with the same fingerprint.
 
     The fingerprint identifies everything that decides the content: chunks with another fingerprint are discarded, and
-    so are those whose records lack a key of `record_types`, or have another type there. When the ``with`` block
+    so are those whose records `is_record` refuses. When the ``with`` block
     succeeds, the file is complete and takes its name. When it raises, or the process is killed, the chunks stay for the
     next call, and an existing file of that name stays as it was.
 
@@ -92,7 +92,7 @@ def open_resumable(
         with _open_journal(journal_file, target) as journal:
             file: ResumableFile | None = None
             try:
-                file = _open_part(part, journal_file, journal, fingerprint, record_types or {})
+                file = _open_part(part, journal_file, journal, fingerprint, is_record)
                 with contextlib.closing(file._stream):
                     yield file
                 part.replace(target)
@@ -132,7 +132,7 @@ def _is_same_file(stream: IO[bytes], path: Path) -> bool:
 
 
 def _open_part(
-    part: Path, journal_file: Path, journal: IO[bytes], fingerprint: str, record_types: Mapping[str, type]
+    part: Path, journal_file: Path, journal: IO[bytes], fingerprint: str, is_record: Callable[[dict[str, Any]], bool]
 ) -> ResumableFile:
     """Open the part file after its last complete chunk, or a new one if the chunks are not of this run."""
     header = {"format": _FORMAT, "question": fingerprint}
@@ -147,7 +147,7 @@ def _open_part(
         raise _make_foreign_file_error(part)
     if lines and lines[0][0] == header and os.path.lexists(part):
         file = ResumableFile(os.fdopen(open_own_file(part, os.O_RDWR), "r+b"), journal, part)
-        _restore_chunks(file, journal, lines, record_types)
+        _restore_chunks(file, journal, lines, is_record)
         return file
     is_restarted = os.path.lexists(part)
     if is_restarted:
@@ -164,12 +164,13 @@ def _restore_chunks(
     file: ResumableFile,
     journal: IO[bytes],
     lines: list[tuple[dict[str, Any], int]],
-    record_types: Mapping[str, type],
+    is_record: Callable[[dict[str, Any]], bool],
 ) -> None:
     """Take up the chunks that are complete, and cut off what follows them."""
     end, journal_end = 0, lines[0][1]
+    size = os.fstat(file._stream.fileno()).st_size
     for line, line_end in lines[1:]:
-        if not all(isinstance(line["facts"].get(key), type_) for key, type_ in record_types.items()):
+        if not is_record(line["facts"]) or line["bytes"] > size:
             break
         content = file._stream.read(line["bytes"])
         if len(content) != line["bytes"] or zlib.crc32(content) != line["crc"]:

@@ -8,6 +8,7 @@ import json
 import math
 import os
 from collections.abc import Callable, Hashable, Iterator
+from functools import partial
 
 from leafid.errors import LeafidError, ProblemsError
 from leafid.files import open_input
@@ -36,6 +37,20 @@ def read_text(file: str | os.PathLike[str]) -> str:
         raise LeafidError(
             f"{file}:{line}: expected UTF-8 text, found the invalid byte {data[start]:#04x}; convert the file"
         ) from None
+
+
+def read_lines(file: str | os.PathLike[str], encoding: str, max_length: int = 1 << 16) -> Iterator[str]:
+    """Yield the lines of a file of any size, with their ends; bytes of other encodings become lone surrogates.
+
+    A `LeafidError` is raised if the file can't be read, or a line has more than `max_length` characters: a file that is
+    no text may be a single line of gigabytes.
+    """
+    with open_input(file) as stream:
+        text = io.TextIOWrapper(stream, encoding, "surrogateescape")
+        for number, line in enumerate(iter(partial(text.readline, max_length + 1), ""), start=1):
+            if len(line) > max_length:
+                raise LeafidError(f"{file}:{number}: expected lines of at most {max_length} characters, found more")
+            yield line
 
 
 def read_table(file: str | os.PathLike[str]) -> Iterator[tuple[int, list[str]]]:

@@ -112,6 +112,25 @@ def test_an_item_that_takes_too_long_costs_only_itself(monkeypatch):
     assert found == [0, 1, 2, "3: a worker process took more than 2 s and was ended", *range(4, 9)]
 
 
+@pytest.mark.skipif(os.name != "posix", reason="needs a limit of open files")
+def test_too_few_open_files_are_reported_before_workers_start(drawn, tmp_path):
+    words = [sys.executable, "-m", "leafid", "info", drawn, "--jobs", "2"]
+    done = subprocess.run(
+        ["sh", "-c", 'ulimit -n 20; exec "$@"', "sh", *map(str, words)], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (1, "")
+    reason = "2 worker processes can't be started: Too many open files; use --jobs 1, or raise ulimit -n"
+    assert done.stderr == f"leafid: error: {reason}\n"
+
+
+def test_a_worker_without_memory_for_a_limit_of_time_works(monkeypatch):
+    def fail(*_args, **_options):
+        raise RuntimeError("unable to start watchdog thread")
+
+    monkeypatch.setattr(parallel.faulthandler, "dump_traceback_later", fail)
+    assert parallel.call_and_record_log(0, Path.cwd(), abs, -3, 300) == (3, [])
+
+
 @pytest.mark.parametrize(("jobs", "backend"), [(1, "loky"), (2, "loky"), (2, "threading")])
 def test_warnings_of_workers_are_logged_once_in_this_process(jobs, backend, caplog, capfd):
     from joblib import parallel_config

@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from leafid.cli.answer_formats import RUN_FORMATS, AnswerFormat, make_run_name
 from leafid.collection import Picture, hash_file
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from leafid.identification.model import Model
     from leafid.identification.prediction import Options
 
-_RECORD_TYPES = {"pictures": int, "answered": int, "lines": int, "empty": int, "unreadable": list}
+_MAX_COUNT = 2**31
+_COUNTS = ("pictures", "answered", "lines", "empty")
 
 
 def write_answers(
@@ -40,7 +41,7 @@ def write_answers(
 
     path = arguments.output
     with (
-        open_resumable(path, compute_run_fingerprint(arguments, pictures), _RECORD_TYPES) as run,
+        open_resumable(path, compute_run_fingerprint(arguments, pictures), _is_record) as run,
         _report_resume_status(path, run, len(pictures), environment),
         environment.bar(len(pictures), "describe", _count_pictures(run)) as bar,
     ):
@@ -111,6 +112,13 @@ def _list_picture_state(picture: Picture, arguments: argparse.Namespace) -> list
         file_state = []
     name = make_run_name(picture, arguments.names) if arguments.format in RUN_FORMATS else str(picture.file)
     return [name, picture.type, picture.date, *coordinates, *file_state]
+
+
+def _is_record(record: dict[str, Any]) -> bool:
+    """Check what a journal holds, as it may come from elsewhere."""
+    counts, problems = [record.get(key) for key in _COUNTS], record.get("unreadable")
+    are_counts = all(isinstance(count, int) and 0 <= count <= _MAX_COUNT for count in counts)
+    return are_counts and isinstance(problems, list) and all(isinstance(problem, str) for problem in problems)
 
 
 @contextmanager

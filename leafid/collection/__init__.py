@@ -1,7 +1,7 @@
 """Pictures and their metadata, whatever layout they come in."""
 
 from leafid.collection.collection import Collection, find_name_clashes
-from leafid.collection.hashing import compute_fingerprint, hash_file
+from leafid.collection.hashing import compute_fingerprint, hash_file, hash_picture_file
 from leafid.collection.picture import AcquisitionType, Content, Picture, Place, Taxon
 from leafid.collection.reading import READERS, read_and_warn, read_collection
 from leafid.collection.splits import split_by_plant
@@ -17,6 +17,7 @@ __all__ = [
     "compute_fingerprint",
     "find_name_clashes",
     "hash_file",
+    "hash_picture_file",
     "read_and_warn",
     "read_collection",
     "split_by_plant",

@@ -8,9 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from leafid.collection.hashing import hash_file
+from leafid.collection.hashing import hash_picture_file
 from leafid.errors import LeafidError
-from leafid.image_header import check_picture_file
 from leafid.images import read_image, read_image_size
 from leafid.parallel import Log, LogRecorder
 
@@ -37,9 +36,7 @@ def check_file(file: Path, decode: bool = True) -> FileCheck:
     read = read_image if decode else read_image_size
     with _recording_image_warnings() as warnings:
         try:
-            # A file that is too large for a picture would take minutes to hash.
-            check_picture_file(file)
-            digest = hash_file(file)
+            digest = hash_picture_file(file)
             read(file)
         except LeafidError as error:
             return FileCheck(file, digest, str(error))

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from leafid.collection import hash_file
+from leafid.collection import hash_picture_file
 from leafid.collection.picture import AcquisitionType, Picture
 from leafid.errors import LeafidError, UsageError
 from leafid.features.cache import FeatureCache, pack, split_into_chunks, unpack
@@ -83,7 +83,7 @@ class FeatureLoader:
     step: str = ""
     #: Pictures that could not be read so far, with the message.
     unreadable: dict[Path, str] = field(default_factory=dict)
-    _hash_file: Callable[[Path], str] = field(default_factory=lambda: lru_cache(_REMEMBERED_HASHES)(hash_file))
+    _hash_file: Callable[[Path], str] = field(default_factory=lambda: lru_cache(_REMEMBERED_HASHES)(hash_picture_file))
 
     @property
     def folder(self) -> Path | None:

@@ -13,18 +13,16 @@ import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from io import TextIOWrapper
 from pathlib import Path
 
 import numpy as np
 
 from leafid.errors import LeafidError, ProblemsError
-from leafid.files import is_utf8, open_input, open_output
+from leafid.files import is_utf8, open_output
 from leafid.runs.checks import KnownNames, find_problems
 from leafid.runs.lines import LINE, parse_run
 from leafid.runs.run import Prediction, Run
-
-_MAX_LINE_BYTES = 1 << 16
+from leafid.textfiles import read_lines
 
 
 def read_run(path: str | os.PathLike[str], known: KnownNames | None = None, *, official: bool = False) -> Run:
@@ -57,14 +55,8 @@ def examine_run(
     Parameters are those of `read_run`. A file that can't be read at all raises a `LeafidError`.
     """
     file = Path(path)
-    with open_input(file) as stream:
-        # A file that is no text may be a single line of gigabytes.
-        start = stream.read(_MAX_LINE_BYTES)
-        if len(start) == _MAX_LINE_BYTES and b"\n" not in start:
-            raise LeafidError(f"{file}:1: expected {LINE}, found a line of more than {_MAX_LINE_BYTES} bytes")
-        stream.seek(0)
-        # Wrong bytes become lone surrogates, which are then reported with their line.
-        run, problems = parse_run(TextIOWrapper(stream, "utf-8-sig", "surrogateescape"), file.name)
+    # Wrong bytes become lone surrogates, which are then reported with their line.
+    run, problems = parse_run(read_lines(file, "utf-8-sig"), file.name)
     is_empty = not len(run) and not problems
     if known is not None and known.identifiers:
         run = run.rename_species(known.identifiers)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import unicodedata
 from collections import defaultdict
+from collections.abc import Iterator
 from itertools import count, islice
-from typing import IO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,10 +23,10 @@ _RANKS = {str(rank): rank for rank in range(1, 10_000)}
 _COLUMN_TYPES = (np.int32, np.int32, np.int32, np.float64, np.int32)
 
 
-def parse_run(stream: IO[str], name: str) -> tuple[Run, list[tuple[int, str]]]:
-    """Parse a run file of the 2011 format: all lines that can be parsed, and line and complaint of the others.
+def parse_run(all_lines: Iterator[str], name: str) -> tuple[Run, list[tuple[int, str]]]:
+    """Parse the lines of a run file of 2011: return those that can be parsed, and number and complaint of the others.
 
-    The stream has bytes that are no UTF-8 as lone surrogates.
+    The lines have bytes that are no UTF-8 as lone surrogates.
     """
     # A name that is looked up for the first time gets the next number.
     pictures: defaultdict[str, int] = defaultdict(count().__next__)
@@ -34,7 +34,7 @@ def parse_run(stream: IO[str], name: str) -> tuple[Run, list[tuple[int, str]]]:
     blocks: list[tuple[NDArray, ...]] = [tuple(np.empty(0, kind) for kind in _COLUMN_TYPES)]
     problems: list[tuple[int, str]] = []
     first = 1
-    while lines := list(islice(stream, _CHUNK)):
+    while lines := list(islice(all_lines, _CHUNK)):
         block = _parse_chunk(lines, first, pictures, species)
         blocks.append(_parse_each(lines, first, pictures, species, problems) if block is None else block)
         first += len(lines)

@@ -1,6 +1,7 @@
 """No command waits for, or reads without end, an input that is no plain file."""
 
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -39,10 +40,14 @@ def test_a_pipe_or_device_is_no_input(cli, endless, words):
     assert f"{endless}: expected a file, found a named pipe or a device" in found.err
 
 
-def test_a_run_of_gigabytes_without_a_line_end(cli, tmp_path):
+@pytest.mark.parametrize("start", [b"", b"1.jpg Acer campestre 1 1.0\n"])
+@pytest.mark.parametrize("command", ["check", "check-annotation"])
+def test_a_run_of_gigabytes_without_a_line_end(cli, tmp_path, command, start):
     with (tmp_path / "run.txt").open("wb") as stream:
-        stream.truncate(1 << 36)
-    assert "found a line of more than 65536 bytes" in cli("check", tmp_path / "run.txt").err
+        stream.write(start)
+        stream.truncate(1 << 40)
+    found = cli(command, tmp_path / "run.txt")
+    assert re.search(rf"run\.txt:{1 + bool(start)}: expected lines of at most \d+ characters, found more", found.err)
 
 
 def test_the_number_of_resamples_has_a_limit(cli):

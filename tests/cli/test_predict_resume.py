@@ -219,13 +219,27 @@ def test_a_bar_starts_from_the_pictures_done():
     assert " 4/9 " in environment.stderr.getvalue()
 
 
-@pytest.mark.parametrize("record", [{}, {"pictures": [2]}])
-def test_a_journal_with_other_records_is_not_resumed(cli, words, tmp_path, record):
+COUNTS = {"pictures": 2, "answered": 2, "lines": 6, "empty": 0, "unreadable": []}
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"facts": {}},
+        {"facts": {"pictures": [2]}},
+        {"facts": {**COUNTS, "pictures": -2}},
+        {"facts": {**COUNTS, "lines": 2**40}},
+        {"facts": {**COUNTS, "unreadable": [{}]}},
+        {"bytes": 10**30},
+    ],
+    ids=str,
+)
+def test_a_journal_with_other_records_is_not_resumed(cli, words, tmp_path, changed):
     run, whole = tmp_path / "run", tmp_path / "whole"
     killed([*words, run], 3)
     journal = tmp_path / "run.part.journal"
     header, *lines = map(json.loads, journal.read_text().splitlines())
-    lines[1]["facts"] = record
+    lines[1] |= changed
     journal.write_text("".join(f"{json.dumps(line)}\n" for line in (header, *lines)))
     assert cli(*words, run).err.startswith(f"{run}: resuming after 2 of 11 pictures")
     assert cli(*words, whole).status == 1

@@ -202,12 +202,20 @@ def test_tables_and_texts(tmp_path):
         read_json(file)
 
 
-def test_a_file_too_large_for_a_picture_is_not_hashed(cli, tmp_path):
+@pytest.mark.parametrize("command", ["info", "predict", "train"])
+def test_a_file_too_large_for_a_picture_is_not_hashed(cli, drawn_model, small_recipe, command, tmp_path):
     with (tmp_path / "leaf.jpg").open("wb") as stream:
         stream.truncate(1 << 40)
-    found = cli("info", tmp_path, "--jobs", 1)
-    assert found.status == 0
-    assert f"{tmp_path / 'leaf.jpg'}: expected a picture of at most 1024 MiB, found 1048576 MiB" in found.out
+    more = {
+        "info": [],
+        "predict": ["--model", drawn_model],
+        "train": ["--recipe", small_recipe, "--assume-type", "scan", "--output", tmp_path / "model"],
+    }[command]
+    (tmp_path / "Acer campestre").mkdir()
+    (tmp_path / "leaf.jpg").rename(tmp_path / "Acer campestre" / "leaf.jpg")
+    found = cli(command, tmp_path, "--jobs", 1, *more)
+    assert found.status == (command != "info")
+    assert "leaf.jpg: expected a picture of at most 1024 MiB, found 1048576 MiB" in found.out + found.err
 
 
 def test_a_text_file_of_unbounded_size_is_refused(monkeypatch, tmp_path):

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from io import TextIOWrapper
 from pathlib import Path
 
 from leafid.errors import LeafidError, ProblemsError
-from leafid.files import open_input
 from leafid.tasks.annotation2016.known import Known
 from leafid.tasks.annotation2016.results import BadResultError, Result, Subtask, format_result, parse_result
-from leafid.textfiles import LineProblems
+from leafid.textfiles import LineProblems, read_lines
 
+#: 100 concepts with 100 boxes each have fewer characters.
+_MAX_LINE_LENGTH = 1 << 20
 _SUBTASKS = {str(subtask.value): subtask for subtask in Subtask}
 #: Subtasks whose ground truth has several lines per picture.
 _REPEATED = frozenset({Subtask.CAPTION, Subtask.SELECTION})
@@ -87,23 +87,22 @@ def _read_lines(
 ) -> tuple[Subtask | None, dict[str, list[Result]], LineProblems]:
     problems = LineProblems(path)
     results: dict[str, list[Result]] = {}
-    with open_input(path) as stream:
-        # Bytes that aren't ASCII become lone surrogates, which `_split_line` reports.
-        for number, line in enumerate(TextIOWrapper(stream, "ascii", "surrogateescape"), start=1):
-            try:
-                found, identity, text = _split_line(line)
-                subtask = subtask or found
-                if found is not subtask:
-                    raise BadResultError(f"expected subtask {subtask.value}, found subtask {found.value}")
-                result = _parse_known(subtask, identity, text, known)
-            except BadResultError as error:
-                problems.add(number, str(error))
-                continue
-            if subtask not in repeated:
-                problems.check_unique(number, "every id", identity)
-            elif result == ():
-                problems.add(number, "expected a description that mentions at least one box, found none")
-            results.setdefault(identity, []).append(result)
+    # Bytes that aren't ASCII become lone surrogates, which `_split_line` reports.
+    for number, line in enumerate(read_lines(path, "ascii", _MAX_LINE_LENGTH), start=1):
+        try:
+            found, identity, text = _split_line(line)
+            subtask = subtask or found
+            if found is not subtask:
+                raise BadResultError(f"expected subtask {subtask.value}, found subtask {found.value}")
+            result = _parse_known(subtask, identity, text, known)
+        except BadResultError as error:
+            problems.add(number, str(error))
+            continue
+        if subtask not in repeated:
+            problems.check_unique(number, "every id", identity)
+        elif result == ():
+            problems.add(number, "expected a description that mentions at least one box, found none")
+        results.setdefault(identity, []).append(result)
     if not results and not problems:
         problems.add(None, "expected lines '[subtask] [id] [results]', found none")
     return subtask, results, problems
