@@ -29,19 +29,13 @@ _PAD = 3
 
 @dataclass(frozen=True, eq=False)
 class Landmarks:
-    """Base and tip of a blade in a picture: row and column, in pixels.
+    """Base and tip of a blade in a picture: row and column, in pixels."""
 
-    Attributes
-    ----------
-    contour
-        Of the largest part of the blade, (`CONTOUR_POINTS`, 2), counter-clockwise at equal arc length.
-    petiole
-        Length of the petiole, in pixels.
-    """
-
+    #: Of the largest part of the blade, (`CONTOUR_POINTS`, 2), counter-clockwise at equal arc length.
     contour: Points
     base: Points
     tip: Points
+    #: Length of the petiole, in pixels.
     petiole: float
 
     @property

@@ -24,25 +24,18 @@ _MAX_NAME = 200
 
 @dataclass(frozen=True)
 class Limits:
-    """What the server accepts.
+    """What the server accepts."""
 
-    Attributes
-    ----------
-    picture_bytes, request_bytes : int
-        Of one picture, and of a whole request.
-    pictures : int
-        In one request.
-    requests, pending_bytes : int
-        Requests in progress, and the sizes of their bodies; those beyond get status 503.
-    upload_seconds, answer_seconds : float
-        For sending a request, and for its answer, which includes waiting for a worker.
-    """
-
+    #: `picture_bytes`, `request_bytes`: of one picture, and of a whole request.
     picture_bytes: int = 32 << 20
     request_bytes: int = 64 << 20
+    #: In one request.
     pictures: int = 20
+    #: `requests`, `pending_bytes`: requests in progress, and the sizes of their bodies; those beyond get status 503.
     requests: int = 256
     pending_bytes: int = 512 << 20
+    #: `upload_seconds`, `answer_seconds`: for sending a request, and for its answer, which includes waiting for a
+    #: worker.
     upload_seconds: float = 60.0
     answer_seconds: float = 60.0
 
