@@ -24,8 +24,7 @@ from pathlib import Path
 
 import numpy as np
 
-from leafid.classifiers.held_out import FIGURES_WITHOUT_AUTHORS as FIGURES
-from leafid.classifiers.held_out import HeldOutAnswers, held_out_scores
+from leafid.classifiers.held_out import FIGURES, HeldOutAnswers, held_out_scores
 from leafid.collection import AcquisitionType, Picture, read_collection, split_by_plant
 from leafid.collection.geography import label_places
 from leafid.features.cache import FeatureCache, choose_cache_folder
@@ -35,6 +34,9 @@ from leafid.identification.crossvalidation import N_FOLDS
 from leafid.identification.fitting import fit_identifiers, select_trainable
 from leafid.recipes.reader import load_recipe
 from leafid.recipes.recipe import Recipe
+
+# The scores that need no picture's author.
+NAMES = FIGURES[1:]
 
 
 @dataclass
@@ -147,7 +149,7 @@ def split_in_halves(pictures: Sequence[Picture]) -> Iterator[list[Picture]]:
 
 
 def format_row(label: str, scores: dict[str, float]) -> str:
-    return f"| {label} | " + " | ".join(f"{scores[name]:.3f}" for name in FIGURES) + f" | {scores['pictures']:.0f} |"
+    return f"| {label} | " + " | ".join(f"{scores[name]:.3f}" for name in NAMES) + f" | {scores['pictures']:.0f} |"
 
 
 def main() -> int:
@@ -164,7 +166,7 @@ def main() -> int:
     trainer = Trainer(pictures, recipe, FeatureLoader(FeatureCache(arguments.cache), arguments.jobs))
     own = [picture for picture in trainer.pictures if picture.type == recipe.type]
     plants_apart = evaluate_by_plant(trainer)
-    head = f" | {' | '.join(FIGURES)} | pictures |\n|---|{'---|' * (len(FIGURES) + 1)}"
+    head = f" | {' | '.join(NAMES)} | pictures |\n|---|{'---|' * (len(NAMES) + 1)}"
     print(f"| {recipe.type}{head}", flush=True)
     for what in arguments.by:
         apart, matched, n_groups = evaluate_groups_apart(trainer, what)

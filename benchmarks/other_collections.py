@@ -25,8 +25,7 @@ from pathlib import Path
 import cv2
 import numpy as np
 
-from leafid.classifiers.held_out import FIGURES_WITHOUT_AUTHORS as FIGURES
-from leafid.classifiers.held_out import held_out_scores
+from leafid.classifiers.held_out import FIGURES, held_out_scores
 from leafid.collection import AcquisitionType, Picture, read_collection
 from leafid.collection.picture import Taxon
 from leafid.features.cache import FeatureCache
@@ -37,6 +36,9 @@ from leafid.recipes.reader import load_recipe
 from leafid.segmentation import segment
 from leafid.synthetic.plan import Settings
 from leafid.synthetic.writer import write_collection
+
+# The scores that need no picture's author.
+NAMES = FIGURES[1:]
 
 Change = Callable[[np.ndarray, np.random.Generator], np.ndarray]
 #: Of blue, green and red.
@@ -170,7 +172,7 @@ def main() -> int:
     if not data or not (Path(data) / "uci-leaf").is_dir():
         print("set LEAFID_REAL_DATA to the folder that holds imageclef2011/ and uci-leaf/", file=sys.stderr)
         return 2
-    print(f"| collection | species | {' | '.join(FIGURES)} | pictures | left out |\n|---|{'---|' * (len(FIGURES) + 3)}")
+    print(f"| collection | species | {' | '.join(NAMES)} | pictures | left out |\n|---|{'---|' * (len(NAMES) + 3)}")
     with tempfile.TemporaryDirectory() as folder:
         for variant in list_variants(Path(data), Path(folder)):
             if arguments.only not in variant.name:
@@ -178,7 +180,7 @@ def main() -> int:
             started = time.monotonic()
             found = compute_scores(variant, arguments.jobs)
             cells = [str(len({picture.species for picture in variant.pictures}))]
-            cells += [f"{found[name]:.3f}" for name in FIGURES]
+            cells += [f"{found[name]:.3f}" for name in NAMES]
             cells += [f"{found[name]:.0f}" for name in ("pictures", "unseen")]
             print(f"| {variant.name} | {' | '.join(cells)} |", flush=True)
             print(f"{variant.name}: {time.monotonic() - started:.0f} s", file=sys.stderr, flush=True)

@@ -35,7 +35,7 @@ def read_xml(file: str | os.PathLike[str]) -> Element:
     try:
         return defusedxml.ElementTree.fromstring(data, forbid_dtd=True)
     except defusedxml.DefusedXmlException:
-        line = _find_line(data, b"<!DOCTYPE")
+        line = data.count(b"\n", 0, max(data.find(b"<!DOCTYPE"), 0)) + 1
         raise XmlError(f"{file}:{line}: expected XML without a DOCTYPE, found one; remove it") from None
     except ParseError as error:
         raise XmlError(_describe_parse_error(file, data, error)) from None
@@ -77,7 +77,3 @@ def _get_declared_encoding(data: bytes) -> str:
         return "UTF-16"
     found = re.match(rb"(?:\xef\xbb\xbf)?<\?xml[^>]*?encoding\s*=\s*[\"']([\w.:-]+)", data)
     return found.group(1).decode("ascii") if found else "UTF-8"
-
-
-def _find_line(data: bytes, marker: bytes) -> int:
-    return data.count(b"\n", 0, max(data.find(marker), 0)) + 1

@@ -13,8 +13,6 @@ from leafid.metrics.plant_task import average_score, per_plant_score, top_k_scor
 
 #: Names of the scores that `held_out_scores` computes, in the order of tables.
 FIGURES = ("S", "top1", "top5", "per_plant")
-#: Those that need no picture's author.
-FIGURES_WITHOUT_AUTHORS = FIGURES[1:]
 
 
 @dataclass(frozen=True, eq=False)

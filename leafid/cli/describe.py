@@ -71,7 +71,9 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     if arguments.list:
         _list_families(environment)
         return 0
-    families = [family.name for family in find_families(_split_names(arguments.families))]
+    words = arguments.families
+    names = None if words is None else [word.strip() for word in words.split(",") if word.strip()]
+    families = [family.name for family in find_families(names)]
     if not arguments.pictures:
         raise UsageError("expected at least one picture, folder or collection; see 'leafid describe --help'")
     write = choose_table_writer(arguments.output)
@@ -116,10 +118,6 @@ def _measure_file(picture: Picture, families: Sequence[str], recognition: TypeRe
     except LeafidError as error:
         return f"{picture.file}: {error}"
     return Row(str(picture.file), type_.value, picture.species, np.concatenate(list(values.values())))
-
-
-def _split_names(words: str | None) -> list[str] | None:
-    return None if words is None else [word.strip() for word in words.split(",") if word.strip()]
 
 
 def _list_families(environment: Environment) -> None:

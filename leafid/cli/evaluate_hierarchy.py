@@ -55,6 +55,7 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     """Score every run and print a table."""
     from leafid.evaluation.comparison import compare_values
     from leafid.evaluation.hierarchy_summary import summarise_hierarchy
+    from leafid.metrics.plant_task import average_score
     from leafid.metrics.taxonomy import Taxonomy
     from leafid.report.scores import make_comparison_table
     from leafid.runs.ground_truth import make_ground_truth
@@ -85,7 +86,7 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
             environment.warn(f"{path}: lacks {summary.missing} of {len(truth)} pictures; each counts 1")
         shares = [f"{summary.correct[rank]}/{count}" for rank, count in summary.answered.items()]
         errors = [summary.errors[picture] for picture in truth.pictures]
-        means = _average(errors, truth)
+        means = fmean(errors), average_score(errors, truth.author, truth.plant)
         values[str(path)] = [error / len(truth) for error in errors]
         rows.append([str(path), *means, *shares])
     columns = ["run", "error", "by plant", *reversed(taxonomy.ranks), "*"]
@@ -127,9 +128,3 @@ def _select_answers(run: Run, path: str, truth: GroundTruth, taxonomy: Taxonomy,
     if problems:
         raise ProblemsError(f"{path}:{line}: {problem}" for line, problem in sorted(problems))
     return answers
-
-
-def _average(errors: Sequence[float], truth: GroundTruth) -> tuple[float, float]:
-    from leafid.metrics.plant_task import average_score
-
-    return fmean(errors), average_score(errors, truth.author, truth.plant)

@@ -124,10 +124,15 @@ def _fit_on_vectors(
     types = np.array([recipe.training_types.index(p.type) for p in pictures if p.type is not None])
     # The mean is taken off for each type and augmentation: augmented pictures of a type resemble each other.
     domains = types[training_set.picture_indices] + len(recipe.training_types) * training_set.augmentations
-    folds = _split_into_folds(pictures, seed)
+    folds = split_into_folds(pictures, seed)
     species_folds = _split_by_species(labels, len(species), seed) if learn_rejection else []
-    limit = _limit_held_out(len(species), len(recipes))
-    held_out_indices = [_sample_held_out(pictures, own.type, limit, seed) for own in recipes]
+    n_affordable = _HELD_OUT_PROBABILITIES // len(recipes) // len(species)
+    limit = min(HELD_OUT_PICTURES, max(_MIN_HELD_OUT_PICTURES, n_affordable))
+    held_out_indices = []
+    for recipe_of_type in recipes:
+        own_indices = np.flatnonzero([picture.type == recipe_of_type.type for picture in pictures])
+        sample = sample_by_plant([pictures[index] for index in own_indices.tolist()], limit, seed)
+        held_out_indices.append(own_indices[sample])
     scored = np.unique(np.concatenate(held_out_indices))
     classifiers: list[list[_FittedClassifier]] = [[] for _ in recipes]
     experts = loader.show_progress(recipe.experts.items(), len(recipe.experts), "fit")
@@ -277,7 +282,8 @@ def _sum_scores(scores: Sequence[np.ndarray], shares: np.ndarray) -> np.ndarray:
     return np.where(possible, finite, -np.inf)
 
 
-def _split_into_folds(pictures: list[Picture], seed: int) -> list[np.ndarray]:
+def split_into_folds(pictures: list[Picture], seed: int) -> list[np.ndarray]:
+    """Split pictures into at most `N_FOLDS` folds of whole plants; no folds of a single plant."""
     n_plants = len({picture.group for picture in pictures})
     return split_by_plant(pictures, min(N_FOLDS, n_plants), seed) if n_plants > 1 else []
 
@@ -288,17 +294,6 @@ def _split_by_species(labels: np.ndarray, n_species: int, seed: int) -> list[np.
         return []
     folds = np.random.default_rng(seed).permutation(n_species) % min(N_FOLDS, n_species)
     return [np.flatnonzero(folds[labels] == fold) for fold in range(min(N_FOLDS, n_species))]
-
-
-def _limit_held_out(n_species: int, n_identifiers: int) -> int:
-    n_probabilities = _HELD_OUT_PROBABILITIES // n_identifiers
-    return min(HELD_OUT_PICTURES, max(_MIN_HELD_OUT_PICTURES, n_probabilities // n_species))
-
-
-def _sample_held_out(pictures: Sequence[Picture], type_: AcquisitionType, limit: int, seed: int) -> np.ndarray:
-    """Choose the pictures of a type that get held-out answers, whole plants, by their indices."""
-    own = np.flatnonzero([picture.type == type_ for picture in pictures])
-    return own[sample_by_plant([pictures[index] for index in own.tolist()], limit, seed)]
 
 
 def weigh_pictures(

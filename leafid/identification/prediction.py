@@ -112,7 +112,10 @@ def predict_batches(
         for type_ in dict.fromkeys(picture.type for picture, _ in typed.values() if picture.type is not None):
             own = {index: item for index, item in typed.items() if item[0].type == type_}
             found.update(_identify_type(model, type_, own, loader, progress, single))
-        answers = [found.get(index) or _report_unreadable(picture, loader) for index, picture in enumerate(batch)]
+        answers = [
+            found.get(index) or Answer(picture, [], 0.0, verdict="unreadable", problem=loader.unreadable[picture.file])
+            for index, picture in enumerate(batch)
+        ]
         if options.group_by:
             in_order = iter(answers)
             answers = [fuse_answers(model, list(islice(in_order, len(group))), options.reject_at) for group in groups]
@@ -129,10 +132,6 @@ def _split_into_batches(pictures: Sequence[Picture], group_by: str | None) -> It
         batch.append(group)
     if batch:
         yield batch
-
-
-def _report_unreadable(picture: Picture, loader: FeatureLoader) -> Answer:
-    return Answer(picture, [], 0.0, verdict="unreadable", problem=loader.unreadable[picture.file])
 
 
 def _recognise_missing_types(

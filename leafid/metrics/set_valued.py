@@ -77,49 +77,6 @@ def place_threshold(rising: NDArray[np.float64], n_inside: int, *, exclude_ties:
     return float((rising[-n_inside] + highest_outside) / 2)
 
 
-def fit_coverage_threshold(probabilities: ArrayLike, labels: ArrayLike, coverage: float) -> float:
-    """Find the threshold at which sets hold the correct class with a given probability.
-
-    Split conformal prediction: for a new picture, exchangeable with the held-out ones, the correct class is in its set
-    with at least that probability.
-
-    Parameters
-    ----------
-    probabilities : float array (n, C)
-        Of held-out pictures.
-    labels : int array (n,)
-    coverage : float
-        In (0, 1).
-
-    Returns
-    -------
-    float
-        The ⌊(n + 1)(1 − coverage)⌋-th smallest probability of a correct class; 0, which puts every class into the set,
-        where n is too small for that coverage.
-
-    Raises
-    ------
-    ValueError
-        When the coverage isn't in (0, 1), or labels or probabilities are malformed.
-
-    References
-    ----------
-    .. [1] Sadinle, Lei, Wasserman 2019, section 2.
-
-    Examples
-    --------
-    >>> fit_coverage_threshold([[0.9, 0.1], [0.6, 0.4], [0.3, 0.7], [0.2, 0.8]], [0, 0, 1, 1], 0.6)
-    0.7
-    """
-    p = _check_probabilities(probabilities)
-    if not len(p):
-        raise ValueError("expected labelled pictures, found none")
-    y = _check_labels(labels, p.shape)
-    correct = np.sort(p[np.arange(len(y)), y])
-    rank = compute_coverage_rank(len(y), coverage)
-    return float(correct[rank - 1]) if rank else 0.0
-
-
 def compute_coverage_rank(n_pictures: int, coverage: float) -> int:
     """Compute which of the correct classes' probabilities, in rising order from 1, is the threshold; 0 for none."""
     if not 0 < coverage < 1:
@@ -165,15 +122,6 @@ def _check_probabilities(probabilities: ArrayLike) -> NDArray[np.float64]:
         row, column = np.argwhere(wrong)[0]
         raise ValueError(f"expected probabilities from 0 to 1, found {p[row, column]} in row {row}, column {column}")
     return p
-
-
-def _check_labels(labels: ArrayLike, shape: tuple[int, ...]) -> NDArray[np.intp]:
-    y = np.asarray(labels)
-    if y.shape != shape[:1] or not np.issubdtype(y.dtype, np.integer):
-        raise ValueError(f"expected {shape[0]} whole numbers as labels, found shape {y.shape} of {y.dtype}")
-    if not (y.min() >= 0 and y.max() < shape[1]):
-        raise ValueError(f"expected labels from 0 to {shape[1] - 1}, found {y.min()} to {y.max()}")
-    return y.astype(np.intp)
 
 
 _metric = partial(Metric, citation="Garcin et al., Pl@ntNet-300K, NeurIPS 2021", command="evaluate --sets")

@@ -182,11 +182,6 @@ def vary(species: LeafSpecies, rng: np.random.Generator, amount: float = 1.0) ->
     )
 
 
-def _read_catalogue() -> tuple[LeafSpecies, ...]:
-    text = (resources.files("leafid.synthetic") / "catalogue.toml").read_text(encoding="utf-8")
-    return tuple(_make_species(table) for table in tomllib.loads(text)["species"])
-
-
 def _make_species(table: dict[str, Any]) -> LeafSpecies:
     values: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in table.items()}
     outline = table["outline"]
@@ -197,4 +192,6 @@ def _make_species(table: dict[str, Any]) -> LeafSpecies:
 
 
 #: In the order of the file: a small sample takes the species from the top.
-SPECIES: tuple[LeafSpecies, ...] = _read_catalogue()
+SPECIES: tuple[LeafSpecies, ...] = tuple(
+    map(_make_species, tomllib.loads((resources.files(__package__) / "catalogue.toml").read_text("utf-8"))["species"])
+)

@@ -118,6 +118,6 @@ def test_answers_scale_the_scores_of_such_an_expert():
 @pytest.mark.parametrize(("n_plants", "n_folds"), [(1, 0), (3, 3), (5, 5), (20, 5)])
 def test_held_out_answers_come_from_five_folds_of_plants(n_plants, n_folds):
     pictures = [Picture(Path(f"{number}.jpg"), SCAN, plant=str(number % n_plants)) for number in range(2 * n_plants)]
-    folds = module._split_into_folds(pictures, 0)
+    folds = module.split_into_folds(pictures, 0)
     assert len(folds) == n_folds
     assert sorted(np.concatenate(folds).tolist() if folds else []) == list(range(2 * n_plants if folds else 0))

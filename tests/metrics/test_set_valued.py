@@ -4,13 +4,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from leafid.classifiers.thresholds import Thresholds
 from leafid.metrics.averaging import accuracy_score, average_by_group, macro_average
 from leafid.metrics.set_valued import (
     BINS,
     average_by_bin,
+    compute_coverage_rank,
     compute_empty_share,
     fit_average_k_thresholds,
-    fit_coverage_threshold,
 )
 
 quick = settings(max_examples=40, deadline=None)
@@ -29,6 +30,12 @@ def average_k_threshold(p, k):
 
 def select_correct(p, labels):
     return p[np.arange(len(labels)), labels]
+
+
+def fit_coverage_threshold(p, labels, coverage):
+    """The threshold that a model keeps."""
+    correct = np.sort(select_correct(p, labels))
+    return Thresholds(np.array([1.0]), np.array([0.5]), correct, len(correct)).threshold_for_coverage(coverage)
 
 
 def literal_threshold(p, k):
@@ -147,14 +154,6 @@ def test_classes_without_pictures_are_left_out():
 def test_what_is_no_probability_is_refused(wrong):
     with pytest.raises(ValueError, match="expected probabilities"):
         average_k_threshold(wrong, 1)
-    with pytest.raises(ValueError, match="expected probabilities"):
-        fit_coverage_threshold(wrong, [0], 0.5)
-
-
-@pytest.mark.parametrize("labels", [[2], [-1], [0, 1], [0.5], [float("nan")]])
-def test_what_is_no_label_is_refused(labels):
-    with pytest.raises(ValueError, match="labels"):
-        fit_coverage_threshold([[0.5, 0.5]], labels, 0.5)
 
 
 def test_impossible_sizes_and_coverages_are_refused():
@@ -165,9 +164,7 @@ def test_impossible_sizes_and_coverages_are_refused():
         average_k_threshold(np.empty((0, 3)), 1)
     for coverage in (0, 1, float("nan")):
         with pytest.raises(ValueError, match="between 0 and 1"):
-            fit_coverage_threshold([[1.0]], [0], coverage)
-    with pytest.raises(ValueError, match="labelled"):
-        fit_coverage_threshold(np.empty((0, 3)), [], 0.5)
+            compute_coverage_rank(1, coverage)
 
 
 def test_without_pictures_there_is_no_score():
