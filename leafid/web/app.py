@@ -6,22 +6,26 @@ import asyncio
 import json
 import logging
 import traceback
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from importlib import resources
+from itertools import count
+from pathlib import Path
 from typing import Any
 
+from markupsafe import Markup
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
 import leafid
 from leafid.errors import LeafidError
 from leafid.web import jobs
 from leafid.web.guard import Guard
+from leafid.web.pages import STATIC_FILES, read_static_file, render
 from leafid.web.uploads import Limits, discard, measure_request, read_upload
 from leafid.web.workers import WorkerError, WorkerPool
 
@@ -43,6 +47,11 @@ def make_app(pool: WorkerPool, host: str = "127.0.0.1", limits: Limits | None = 
 
     return Starlette(
         routes=[
+            Route("/", site.show_form),
+            Route("/explain", site.explain, methods=["POST"]),
+            Route("/guide", site.show_field_guide),
+            Route("/api", site.show_api),
+            Route("/static/{name}", site.send_static_file),
             Route("/identify", site.identify, methods=["POST"]),
             Route("/species", site.list_species),
             Route("/openapi.json", site.describe_api),
@@ -62,6 +71,31 @@ class _Site:
         self.n_requests = 0
         self.n_bytes = 0
         self.fixed: dict[Callable[..., Any], Any] = {}
+        self.answer_numbers = count(1)
+
+    async def show_form(self, _: Request) -> Response:
+        return self._show_answers([])
+
+    async def explain(self, request: Request) -> Response:
+        """Answer with a page, or with ``?fragment`` with the answers alone, for the script of the page."""
+        answers = await self._answer(request, jobs.explain_pictures, f"answer-{next(self.answer_numbers)}")
+        return HTMLResponse("\n".join(answers)) if "fragment" in request.query_params else self._show_answers(answers)
+
+    async def show_field_guide(self, _: Request) -> Response:
+        return HTMLResponse(await self._get_fixed(jobs.make_field_guide, Path(self.pool.model_file)))
+
+    async def show_api(self, request: Request) -> Response:
+        page = render("api.html", "/api", api=read_api_description(), address=str(request.base_url))
+        return HTMLResponse(page)
+
+    async def send_static_file(self, request: Request) -> Response:
+        name = request.path_params["name"]
+        if name not in STATIC_FILES:
+            raise HTTPException(404, "expected the address of a page, found none")
+        return Response(read_static_file(name), media_type=STATIC_FILES[name])
+
+    def _show_answers(self, answers: list[str]) -> Response:
+        return HTMLResponse(render("identify.html", "/", limits=self.limits, answers=list(map(Markup, answers))))
 
     async def identify(self, request: Request) -> Response:
         return JSONResponse(await self._answer(request, jobs.identify_pictures))
@@ -72,7 +106,7 @@ class _Site:
     async def describe_api(self, _: Request) -> Response:
         return JSONResponse(read_api_description())
 
-    async def _answer(self, request: Request, function: Callable[..., Any]) -> Any:
+    async def _answer(self, request: Request, function: Callable[..., Any], *arguments: Any) -> Any:
         """Call a function of an upload in a worker."""
         n_bytes = min(measure_request(request, self.limits), self.limits.request_bytes)
         if self.n_requests >= self.limits.requests or self.n_bytes + n_bytes > self.limits.pending_bytes:
@@ -84,15 +118,15 @@ class _Site:
         self.n_bytes += n_bytes
         try:
             upload = await read_upload(request, self.limits)
-            return await self._call(function, upload)
+            return await self._call(function, upload, *arguments)
         finally:
             self.n_requests -= 1
             self.n_bytes -= n_bytes
 
-    async def _get_fixed(self, function: Callable[..., Any]) -> Any:
+    async def _get_fixed(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Return what a function tells of the model, which is computed once."""
         if function not in self.fixed:
-            self.fixed[function] = await self._call(function)
+            self.fixed[function] = await self._call(function, *arguments)
         return self.fixed[function]
 
     async def _call(self, function: Callable[..., Any], *arguments: Any) -> Any:
@@ -119,13 +153,20 @@ def _refuse_for_now(problem: str) -> HTTPException:
     return HTTPException(503, f"{problem}; try again", {"Retry-After": str(_RETRY_AFTER)})
 
 
-async def _refuse(_: Request, error: Exception) -> Response:
+async def _refuse(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    return JSONResponse({"problem": error.detail}, error.status_code, error.headers)
+    return _tell_problem(request, error.detail, error.status_code, error.headers)
 
 
-async def _report_bug(_: Request, error: Exception) -> Response:
+async def _report_bug(request: Request, error: Exception) -> Response:
     _log.debug("%s", "".join(traceback.format_exception(error)).rstrip("\n"))
     text = f"unexpected {type(error).__name__}: {error}; this is a bug, please report it"
     _log.warning("%s", text)
-    return JSONResponse({"problem": text}, 500)
+    return _tell_problem(request, text, 500)
+
+
+def _tell_problem(request: Request, problem: str, status: int, headers: Mapping[str, str] | None = None) -> Response:
+    """Answer a browser with a page, and a program with JSON."""
+    if "text/html" in request.headers.get("accept", ""):
+        return HTMLResponse(render("problem.html", problem=problem), status, headers)
+    return JSONResponse({"problem": problem}, status, headers)

@@ -1,29 +1,81 @@
-"""What workers do for requests: identify pictures, and describe the model."""
+"""What workers do for requests: identify and explain pictures, and describe the model."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from leafid.classifiers.rejection import REJECTED_SHARE
+from leafid.explanation import field_guide
+from leafid.explanation.explain import explain, note_missing_records
+from leafid.identification.plants import fuse_answers
+from leafid.images import read_hashed_image
+from leafid.recipes.recipe import LONGEST_SIDE
+from leafid.web.pages import render
+
 if TYPE_CHECKING:
+    from leafid.explanation.explanation import Explanation
+    from leafid.identification.answer import Answer
     from leafid.identification.model import Model
     from leafid.web.uploads import Upload
+
+_VERDICTS = {"unknown": "unknown species", "no-leaf": "no leaf", "unreadable": "can't be read"}
 
 
 def identify_pictures(model: Model, upload: Upload) -> list[dict[str, Any]]:
     """Identify pictures; returns the objects of ``predict --format json``."""
-    return [next(model.identify(picture)).to_dict() for picture in upload.pictures]
+    return [answer.to_dict() for answer in _identify(model, upload)]
+
+
+def explain_pictures(model: Model, upload: Upload, prefix: str) -> list[str]:
+    """Explain the answers to pictures, or to all of a tree together, as HTML with ids that begin with the prefix."""
+    explained = [(answer, _explain(model, answer)) for answer in _identify(model, upload)]
+    groups = [explained] if upload.is_one_tree else [[own] for own in explained]
+    return [
+        render("answer.html", prefix=f"{prefix}-{number}", group=group, summary=_summarise([own for own, _ in group]))
+        for number, group in enumerate(groups, 1)
+    ]
 
 
 def list_species(model: Model) -> list[dict[str, Any]]:
-    """List the species of the model."""
-    return [
-        {
-            "species": name,
-            "common_names": list(info.vernacular_names),
-            "genus": info.taxon.genus,
-            "family": info.taxon.family,
-            "order": info.taxon.order,
-            "training_pictures": info.n_pictures,
-        }
-        for name, info in model.species.items()
-    ]
+    """List the species of the model; returns the objects of ``info --format json``."""
+    species: list[dict[str, Any]] = field_guide.describe_model(model, "")["species"]
+    return species
+
+
+def make_field_guide(model: Model, file: Path) -> str:
+    """Make the field guide of the model that was read from a file, as a page."""
+    return render(
+        "field_guide.html",
+        "/guide",
+        source=file.name,
+        plates=field_guide.make_plates(model),
+        types=field_guide.tabulate_types(model),
+        species=field_guide.tabulate_species(model),
+        card=field_guide.read_card(file),
+        note=note_missing_records(model),
+    )
+
+
+def _identify(model: Model, upload: Upload) -> list[Answer]:
+    # One by one: two pictures may have the same name.
+    answers = [next(model.identify(picture)) for picture in upload.pictures]
+    return fuse_answers(model, answers, REJECTED_SHARE).expand() if upload.is_one_tree else answers
+
+
+def _explain(model: Model, answer: Answer) -> Explanation | None:
+    if answer.problem is not None:
+        return None
+    image, _ = read_hashed_image(answer.picture.file, LONGEST_SIDE, answer.picture.data)
+    return explain(model, image, answer)
+
+
+def _summarise(answers: Sequence[Answer]) -> str:
+    """Say in a line what pictures show, all of one tree if they are several."""
+    names = ", ".join(answer.picture.name for answer in answers)
+    answer = next((answer for answer in answers if answer.problem is None), answers[0])
+    if answer.verdict == "species":
+        species, probability = answer.ranking[0]
+        return f"{names}: {species}, {probability:.0%}"
+    return f"{names}: {_VERDICTS[answer.verdict]}"

@@ -42,7 +42,7 @@ class WorkerPool:
     """
 
     def __init__(self, model_file: str, n_workers: int = 1, seconds: float = 60.0) -> None:
-        self.n_workers = n_workers
+        self.model_file = model_file
         self._seconds = seconds
         self._workers = [_Worker(model_file) for _ in range(n_workers)]
         self._idle: SimpleQueue[_Worker] = SimpleQueue()

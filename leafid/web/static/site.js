@@ -29,16 +29,12 @@ async function explain(files, options) {
   return [...holder.content.querySelectorAll(".answer")];
 }
 
-function describe(answer) {
-  return `${answer.dataset.title}: ${answer.dataset.answer}`;
-}
-
 function show(found) {
   answers.prepend(...found);
   for (const answer of found) {
     const link = document.createElement("a");
     link.href = `#${answer.id}`;
-    link.textContent = describe(answer);
+    link.textContent = answer.dataset.summary;
     const item = document.createElement("li");
     item.append(link);
     history_.querySelector("ol").append(item);
@@ -64,7 +60,7 @@ async function identify(files, options) {
   }
   progress.hidden = true;
   if (problems.length) say(problems.join("; "), true);
-  else say(describe(answers.querySelector(".answer")));
+  else say(answers.querySelector(".answer").dataset.summary);
 }
 
 function accept(list) {

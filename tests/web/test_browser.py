@@ -1,0 +1,212 @@
+"""All pages in a real browser: accessibility, narrow and dark screens, console; and an HTML validator."""
+
+import shutil
+import socket
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.slow
+webdriver = pytest.importorskip("selenium.webdriver", reason="the extra 'test' is not installed")
+
+#: .ci/run installs these from npm.
+NODE_MODULES = Path(sys.prefix) / "npm" / "node_modules"
+AXE = NODE_MODULES / "axe-core" / "axe.min.js"
+VALIDATOR = NODE_MODULES / "vnu-jar" / "build" / "dist" / "vnu.jar"
+SAMPLE = Path(__file__).parents[2] / "data" / "sample"
+SCREENS = {"wide": (1200, "light"), "narrow and dark": (400, "dark")}
+# Without these, Chromium waits for hosts that a machine without a network cannot reach.
+_OFFLINE = ("--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run")
+PAGES = ["/", "/guide", "/api", "/nothing", "answer", "report.html", "explanation.html", "field-guide.html"]
+
+
+@pytest.fixture(scope="module")
+def browser():
+    chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
+    if not (chromium and driver):
+        pytest.skip("there is no chromium with its chromedriver (Debian: apt-get install chromium chromium-driver)")
+    from selenium.webdriver.chrome.service import Service
+
+    options = webdriver.ChromeOptions()
+    options.binary_location = chromium
+    for word in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", *_OFFLINE):
+        options.add_argument(word)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    opened = webdriver.Chrome(options, Service(driver))
+    yield opened
+    opened.quit()
+
+
+@pytest.fixture(scope="module")
+def site(pool):
+    """The address of a server in this process."""
+    import uvicorn
+
+    from leafid.web.app import make_app
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        config = uvicorn.Config(make_app(pool), log_config=None, lifespan="off")
+        server = uvicorn.Server(config)
+        thread = threading.Thread(target=server.run, args=([listener],))
+        thread.start()
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+        server.should_exit = True
+        thread.join()
+
+
+@pytest.fixture(scope="module")
+def written(drawn, drawn_model, tmp_path_factory):
+    """The folder with the pages that commands write."""
+    from leafid.cli.main import main
+
+    folder = tmp_path_factory.mktemp("pages")
+    run = folder / "run.txt"
+    picture = next(file for file in sorted((drawn / "Test").glob("*.jpg")))
+    for words in (
+        ["predict", drawn, "--model", drawn_model, "--output", run, "--jobs", "1", "--cache", folder / "cache"],
+        ["report", drawn, run, "--part", "test", "--output", folder, "--jobs", "1"],
+        ["explain", picture, "--model", drawn_model, "--output", folder],
+        ["info", drawn_model, "--output", folder],
+    ):
+        assert main(list(map(str, words))) == 0
+    return folder
+
+
+def wait_for(condition):
+    end = time.monotonic() + 60
+    while not (found := condition()):
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    return found
+
+
+def find(browser, selector):
+    return browser.find_elements("css selector", selector)
+
+
+def choose(browser, *files):
+    """Choose files in the form, and wait for the answers."""
+    before = len(find(browser, ".answer"))
+    find(browser, "input[type=file]")[0].send_keys("\n".join(map(str, files)))
+    wait_for(lambda: len(find(browser, ".answer")) > before and not find(browser, "#progress")[0].is_displayed())
+
+
+def open_page(browser, page, site, written, leaves):
+    if page == "answer":
+        browser.get(site)
+        choose(browser, *leaves)
+    else:
+        browser.get(site + page if page.startswith("/") else (written / page).as_uri())
+
+
+@pytest.mark.parametrize("screen", SCREENS)
+@pytest.mark.parametrize("page", PAGES)
+def test_every_page_is_accessible(browser, site, written, leaves, page, screen):
+    if not AXE.exists():
+        pytest.skip(f"axe-core is not installed (npm install --prefix {NODE_MODULES.parent} axe-core)")
+    width, scheme = SCREENS[screen]
+    size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    media = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
+    browser.get_log("browser")
+    open_page(browser, page, site, written, leaves)
+    browser.execute_script(AXE.read_text(encoding="utf-8"))
+    found = browser.execute_async_script("axe.run().then(arguments[0])")
+    assert [(own["id"], own["nodes"][0]["html"]) for own in found["violations"]] == []
+    # Chromium logs the status of the page that is not there.
+    logged = [entry for entry in browser.get_log("browser") if page != "/nothing" or "404" not in entry["message"]]
+    assert logged == []
+    assert browser.execute_script("return document.documentElement.scrollWidth") <= width
+    background = browser.execute_script("return getComputedStyle(document.body).backgroundColor")
+    assert (sum(map(int, background.strip("rgb()").split(","))) < 384) == (scheme == "dark")
+
+
+def test_the_html_is_valid(site, written, client, leaf, tmp_path):
+    if not (VALIDATOR.exists() and shutil.which("java")):
+        pytest.skip(f"there is no Java, or no validator (npm install --prefix {NODE_MODULES.parent} vnu-jar)")
+    html = {"Accept": "text/html"}
+    for path in ("", "guide", "api", "nothing"):
+        (tmp_path / f"{path or 'form'}.html").write_text(client.get(f"/{path}", headers=html).text)
+    answers = [*leaf, ("pictures", ("no.jpg", b"text"))]
+    (tmp_path / "answers.html").write_text(client.post("/explain", files=answers, headers=html).text)
+    together = client.post("/explain", files=leaf * 2, data={"together": "1"}, headers=html)
+    (tmp_path / "together.html").write_text(together.text)
+    files = [*tmp_path.glob("*.html"), *written.glob("*.html")]
+    command = ["java", "-jar", str(VALIDATOR), "--stdout", *map(str, files)]
+    found = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (found.returncode, found.stdout, found.stderr) == (0, "", "")
+
+
+def test_answers_and_history_of_a_session(browser, site, leaves, tmp_path):
+    browser.get(site)
+    text = tmp_path / "text.jpg"
+    text.write_text("no picture")
+    choose(browser, leaves[0])
+    assert find(browser, "#status")[0].text.startswith(f"{leaves[0].name}: ")
+    choose(browser, text)
+    assert [item.text for item in find(browser, "#history li")][1] == "text.jpg: can't be read"
+    # The newest answer is the first.
+    assert find(browser, ".answer h2")[0].text == "text.jpg"
+    find(browser, "#history a")[0].click()
+    assert browser.execute_script("return location.hash.slice(1)") == find(browser, ".answer")[1].get_attribute("id")
+    find(browser, "#history button")[0].click()
+    assert not find(browser, ".answer")
+    assert not find(browser, "#history")[0].is_displayed()
+    browser.refresh()
+    assert not find(browser, ".answer")
+
+
+def test_pictures_of_one_tree(browser, site, leaves):
+    browser.get(site)
+    find(browser, "[name=together]")[0].click()
+    choose(browser, *leaves)
+    assert len(find(browser, ".answer")) == 1
+    assert len(find(browser, ".answer article")) == 3
+
+
+def test_dropped_pictures_and_problems(browser, site, leaves):
+    browser.get(site)
+    drop = """
+        const transfer = new DataTransfer();
+        for (const [name, size] of arguments[0]) transfer.items.add(new File([new Uint8Array(size)], name));
+        document.body.dispatchEvent(new DragEvent("drop", { dataTransfer: transfer, bubbles: true, cancelable: true }));
+    """
+    browser.execute_script(drop, [["empty.jpg", 0], ["zeros.jpg", 100]])
+    wait_for(lambda: len(find(browser, ".answer")) == 2)
+    browser.execute_script(drop, [["large.jpg", 40_000_000]])
+    wait_for(lambda: "large.jpg: expected pictures of at most 32 MiB" in find(browser, "#status")[0].text)
+
+
+def test_the_form_works_with_the_keyboard(browser, site, leaves):
+    from selenium.webdriver.common.action_chains import ActionChains
+    from selenium.webdriver.common.keys import Keys
+
+    browser.get(site)
+    focused = []
+    for _ in range(8):
+        ActionChains(browser).send_keys(Keys.TAB).perform()
+        element = browser.switch_to.active_element
+        focused.append(element.get_attribute("name") or element.text)
+    assert focused[0] == "Skip to the content"
+    assert focused[1:4] == ["Identify", "Field guide", "API"]
+    assert focused[4:8] == ["together", "assume_type", "pictures", "pictures"]
+
+
+def test_tables_of_the_report_sort_and_filter(browser, written):
+    browser.get((written / "report.html").as_uri())
+    table = find(browser, "[aria-label='Species of run.txt'] table")[0]
+
+    def read_names():
+        return [cell.text for cell in table.find_elements("css selector", "tbody tr:not([hidden]) td:first-child")]
+
+    button = table.find_element("css selector", "th button")
+    button.click()
+    assert read_names() == sorted(read_names())
+    assert table.find_element("css selector", "th").get_attribute("aria-sort") == "ascending"
+    button.click()
+    assert read_names() == sorted(read_names(), reverse=True)

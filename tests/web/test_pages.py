@@ -1,0 +1,74 @@
+"""The pages without a browser: no script or style inside, and the form works without its script."""
+
+import re
+
+import pytest
+
+from leafid.web.pages import STATIC_FILES
+
+HTML = {"Accept": "text/html,*/*"}
+INLINE = re.compile(r"<script(?![^>]* src=)|<style|\sstyle=|\son\w+=|javascript:", re.IGNORECASE)
+
+
+@pytest.mark.parametrize("path", ["/", "/guide", "/api", "/nothing"])
+def test_pages_have_no_inline_script_or_style_and_nothing_from_elsewhere(client, path):
+    page = client.get(path, headers=HTML)
+    assert page.headers["Content-Type"] == "text/html; charset=utf-8"
+    assert not INLINE.search(page.text)
+    assert not re.search(r'(?:src|href)="(?!/|#|data:)', page.text)
+
+
+def test_static_files(client):
+    for name, kind in STATIC_FILES.items():
+        assert client.get(f"/static/{name}").headers["Content-Type"].startswith(kind)
+    assert client.get("/static/../app.py").status_code == 404
+
+
+def test_the_form_is_answered_without_its_script(client, leaf):
+    page = client.post("/explain", files=[*leaf, ("pictures", ("no.jpg", b"text"))], headers=HTML)
+    assert page.status_code == 200
+    assert "<form" in page.text
+    assert re.search(r'data-summary="1\.jpg: [A-Z]', page.text)
+    assert 'data-summary="no.jpg: can&#39;t be read"' in page.text
+    assert not INLINE.search(page.text)
+
+
+def test_an_answer_alone_for_the_script(client, leaf):
+    pages = [client.post("/explain?fragment=1", files=leaf).text for _ in range(2)]
+    ids = [re.findall(r' id="([^"]+)"', page) for page in pages]
+    assert all(page.startswith('<div class="answer"') for page in pages)
+    assert ids[0]
+    assert not set(ids[0]) & set(ids[1])
+
+
+def test_pictures_of_one_tree_share_an_answer(client, leaves):
+    files = [("pictures", (file.name, file.read_bytes())) for file in leaves]
+    page = client.post("/explain?fragment=1", files=files, data={"together": "1"}).text
+    assert page.count('class="answer"') == 1
+    assert page.count("<article") == 3
+    assert "3 pictures of one tree" in page
+
+
+def test_names_from_outside_stay_text(client):
+    page = client.post("/explain", files=[("pictures", ("<img src=x onerror=alert(1)>.jpg", b""))], headers=HTML)
+    assert "<img src=x" not in page.text
+    assert "&lt;img src=x onerror=alert(1)&gt;.jpg" in page.text
+
+
+def test_a_browser_gets_problems_as_a_page(client):
+    page = client.post("/explain", files=[("pictures", ("", b""))], headers=HTML)
+    assert page.status_code == 400
+    assert "expected one or several files in the field &#39;pictures&#39;, found none" in page.text
+
+
+def test_the_api_page_shows_every_route_and_object(client):
+    api = client.get("/openapi.json").json()
+    page = client.get("/api").text
+    assert all(path in page for path in api["paths"])
+    assert all(f'id="{name}"' in page for name in api["components"]["schemas"])
+
+
+def test_the_field_guide_has_every_species(client):
+    page = client.get("/guide").text
+    for species in client.get("/species").json():
+        assert f"<i>{species['species']}</i></h3>" in page
