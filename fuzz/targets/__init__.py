@@ -22,6 +22,7 @@ _MODULES = {
     "label-mask": "label_mask",
     "picture": "picture",
     "store": "store",
+    "content": "content",
 }
 
 NAMES: tuple[str, ...] = tuple(_MODULES)

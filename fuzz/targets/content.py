@@ -1,0 +1,43 @@
+"""What pictures show: drawings with unusual masks and contours, through the whole pipeline."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from fuzz.drawings import DRAWINGS
+from fuzz.target import Target
+from leafid import AcquisitionType, Model, load_model, measure, segment
+
+_KINDS = tuple(DRAWINGS)
+_TYPES = tuple(AcquisitionType)
+
+
+@cache
+def _load_model() -> Model:
+    return load_model()
+
+
+def target() -> Target:
+    """Identify a drawing, which the bytes choose, as a picture of one type, and measure it."""
+
+    def call(data: bytes, folder: Path) -> None:
+        kind, type_, *rest = [*data, 0, 0]
+        drawing = _KINDS[kind % len(_KINDS)]
+        image = DRAWINGS[drawing](np.random.default_rng(rest))
+        check_drawing(_load_model(), image, _TYPES[type_ % len(_TYPES)], drawing)
+
+    return Target("content", "pictures of anything", lambda: [bytes([kind, 0, 1]) for kind in range(len(_KINDS))], call)
+
+
+def check_drawing(model: Model, image: np.ndarray, type_: AcquisitionType, name: str) -> None:
+    """Identify and measure a picture; raise if an answer is no ranking, or a measure no number."""
+    (answer,) = model.identify(image, assume_type=type_)
+    total = sum(probability for _, probability in answer.ranking)
+    if answer.problem or not 0.999 < total <= 1 + 1e-9:
+        raise AssertionError(f"{name} as {type_}: expected probabilities that sum to 1, found {total}: {answer}")
+    leaf = segment(image, type_)
+    if leaf.mask.any() and not all(map(np.isfinite, measure(image, leaf).values())):
+        raise AssertionError(f"{name} as {type_}: expected finite measures")
