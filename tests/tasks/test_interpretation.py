@@ -1,6 +1,5 @@
 import itertools
 
-import cv2
 import numpy as np
 import pytest
 from hypothesis import given
@@ -8,15 +7,13 @@ from hypothesis import strategies as st
 
 from leafid.errors import LeafidError
 from leafid.tasks.interpretation.box import Box
-from leafid.tasks.interpretation.label_masks import MaskPair, ObjectName
 from leafid.tasks.interpretation.metric import (
     Parameters,
     Scene,
     recognition_errors,
     score_scene,
 )
-from leafid.tasks.interpretation.picture_errors import average_errors, score_masks, score_objects
-from leafid.tasks.interpretation.region import BoxedObject, make_objects
+from leafid.tasks.interpretation.region import BoxedObject
 
 
 def literal_error(scene: Scene, threshold: float, alpha: float, distance=None) -> float:
@@ -231,74 +228,6 @@ def test_confidence_sharpens_the_recognition_error(first, second):
     assert errors(high)[0] <= errors(low)[0] <= errors(low)[1] <= errors(high)[1]
 
 
-def make_mask_scene(truth, result):
-    return Scene.from_objects(make_objects(truth), make_objects(result))
-
-
-# A leaf with a stalk and a notch: neither convex nor symmetric.
-def draw_leaf() -> np.ndarray:
-    mask = np.zeros((240, 240), np.uint8)
-    outline = np.array(
-        [[70, 60], [120, 40], [150, 80], [140, 120], [105, 95], [110, 150], [80, 130], [55, 180], [60, 110]]
-    )
-    cv2.fillPoly(mask, [outline * 8 + 64], 1, shift=3)
-    return mask
-
-
-def alter(kind: str, step: int) -> np.ndarray:
-    """Alter the leaf by 1 to 20 steps, either way, about the middle of the picture."""
-    amount, middle = step / 20, 120.0
-    matrix = np.eye(3)
-    if kind == "translation":
-        matrix[0, 2] = 20 * amount
-    elif kind == "scale":
-        matrix[0, 0], matrix[0, 2] = 1 + 0.3 * amount, -0.3 * amount * middle
-    elif kind == "rotation":
-        matrix[:2] = cv2.getRotationMatrix2D((middle, middle), 20 * amount, 1)
-    else:
-        matrix[2, 0], away = 0.0025 * amount, np.array([[1, 0, -middle], [0, 1, -middle], [0, 0, 1.0]])
-        matrix = np.linalg.inv(away) @ matrix @ away
-    return cv2.warpPerspective(draw_leaf(), matrix, (240, 240), flags=cv2.INTER_NEAREST)
-
-
-ALTERATIONS = ("translation", "scale", "rotation", "perspective")
-
-
-@pytest.mark.parametrize("kind", ALTERATIONS)
-@pytest.mark.parametrize("direction", [1, -1])
-def test_stronger_alterations_cost_more(kind, direction):
-    errors = [
-        score_scene(make_mask_scene(draw_leaf(), alter(kind, direction * step))).error for step in range(0, 21, 4)
-    ]
-    assert errors[0] == 0
-    assert all(weaker < stronger for weaker, stronger in itertools.pairwise(errors))
-
-
-@pytest.mark.parametrize("step", [3, 9, 17])
-def test_translations_cost_the_same_either_way(step):
-    forth, back = (
-        score_scene(make_mask_scene(draw_leaf(), alter("translation", sign * step))).error for sign in (1, -1)
-    )
-    assert forth == back
-
-
-def test_a_region_inside_another_costs_nothing_until_the_match_is_lost():
-    def square(side):
-        return [BoxedObject("oak", Box(50 - side / 2, 50 - side / 2, side, side))]
-
-    errors = [score_scene(Scene.from_objects(square(20), square(side))).error for side in (20, 30, 40, 44, 45, 60)]
-    assert errors == [0, 0, 0, 0, 1, 1]  # (20/45)² is below the threshold of 0.2
-
-
-@pytest.mark.parametrize("threshold", [0.2, 0.3, 0.4, 0.5])
-def test_a_higher_threshold_is_never_milder_for_one_object(threshold):
-    for step in range(0, 80, 8):
-        moved = np.roll(draw_leaf(), step, axis=0)
-        scene = make_mask_scene(draw_leaf(), moved)
-        low, high = (score_scene(scene, Parameters(threshold=t)).error for t in (threshold - 0.1, threshold))
-        assert low <= high
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -311,59 +240,3 @@ def test_a_higher_threshold_is_never_milder_for_one_object(threshold):
 def test_bad_parameters_are_refused(arguments, message):
     with pytest.raises(LeafidError, match=message):
         Parameters(**arguments)
-
-
-def test_labels_need_names_where_others_have_some():
-    with pytest.raises(LeafidError, match="expected a class for every label of the mask, found none for 2"):
-        make_objects(np.array([[1, 2]]), {1: ObjectName("oak")})
-
-
-def test_masks_of_other_sizes_are_refused():
-    with pytest.raises(LeafidError, match="expected two masks of one size"):
-        score_masks(MaskPair("", np.zeros((3, 4), int), np.zeros((4, 3), int), None, None))
-
-
-def test_pictures_and_their_means():
-    truth, result = np.zeros((20, 30), int), np.zeros((20, 30), int)
-    truth[5:15, 5:15], truth[5:15, 20:25] = 3, 7
-    result[5:15, 7:17] = 1
-    oak = ObjectName("oak")
-    first = score_masks(MaskPair("a", truth, result, {3: oak, 7: oak}, {1: oak}))
-    found = first.interpretation
-    assert (found.matches.shape, found.matches.sum(), found.missed, found.invented) == ((2, 1), 1, (1,), ())
-    assert first.error == pytest.approx((0.8 * 0.2 + 1) / 2)
-    assert first.measures["pas"] == pytest.approx(80 / 120)
-    assert first.measures["martin"] == pytest.approx(0.2)
-    assert first.measures["rob-com"] == first.measures["rob-cor"] == 0
-    empty = score_masks(MaskPair("b", truth, np.zeros_like(truth), None, None))
-    assert np.isnan(empty.measures["fom"])
-    means = average_errors([first, empty])
-    assert means["interpretation-error"] == pytest.approx((first.error + 1) / 2)
-    assert means["pas"] == first.measures["pas"]
-
-
-def test_pictures_without_any_object_have_no_error():
-    box = BoxedObject("oak", Box(0, 0, 10, 10))
-    errors = [score_objects("a", [box], []), score_objects("b", [box], [box]), score_objects("empty", [], [])]
-    assert average_errors(errors)["interpretation-error"] == 1 / 2
-    assert average_errors(errors, count_empty=True)["interpretation-error"] == 1 / 3
-
-
-def test_boxes_and_masks_agree():
-    boxes = [BoxedObject("", Box(5, 5, 10, 12)), BoxedObject("", Box(18, 2, 8, 8))]
-    moved = [item._replace(box=item.box._replace(left=item.box.left + 2)) for item in boxes]
-
-    def draw(objects):
-        mask = np.zeros((30, 40), int)
-        for label, item in enumerate(objects, start=1):
-            box = item.box
-            mask[box.top : box.top + box.height, box.left : box.left + box.width] = label
-        return mask
-
-    by_boxes, by_masks = (
-        score_objects("", boxes, moved),
-        score_masks(MaskPair("", draw(boxes), draw(moved), None, None)),
-    )
-    assert by_boxes.error == pytest.approx(by_masks.error)
-    for name, value in by_boxes.measures.items():
-        assert by_masks.measures[name] == pytest.approx(value)
