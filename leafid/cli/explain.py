@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
+from textwrap import fill
 from typing import TYPE_CHECKING
 
 from leafid.cli.picture_types import assume_type
@@ -88,10 +89,11 @@ def _format_explanation(explanation: Explanation) -> Iterator[str]:
     from tabulate import tabulate
 
     from leafid.report.rendering import format_trait
+    from leafid.report.tables import WIDTH
 
-    yield f"  {explanation.verdict}"
+    yield from _indent(fill(explanation.verdict, WIDTH - 2))
     if explanation.traits:
-        yield f"  {explanation.trait_words}."
+        yield from _indent(fill(f"{explanation.trait_words}.", WIDTH - 2))
     if explanation.opinions:
         yield ""
         rows = [
@@ -117,7 +119,7 @@ def _format_explanation(explanation: Explanation) -> Iterator[str]:
         headers = ["trait", "this leaf", first, second, "speaks for"]
         yield from _indent(tabulate(table, headers, tablefmt="plain", disable_numparse=True))
     for note in explanation.notes:
-        yield f"  {note}"
+        yield from _indent(fill(note, WIDTH - 2))
 
 
 def _indent(text: str) -> Iterator[str]:

@@ -46,6 +46,9 @@ def get_environment() -> Environment:
 
 
 def format_trait(value: float, unit: str) -> str:
-    """Format a trait's value with its unit: two significant digits, but whole degrees and percentages."""
-    number = f"{value:.0f}" if unit or abs(value) >= 10 else f"{value:.2g}"
+    """Format a trait's value with its unit: two significant digits, but whole degrees."""
+    if unit == "%":
+        number = f"{value:.0f}" if value >= 10 or not value else f"{value:.1f}"
+    else:
+        number = f"{value:.0f}" if unit or abs(value) >= 10 else f"{value:.2g}"
     return f"{number}{unit}"
