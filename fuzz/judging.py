@@ -13,8 +13,6 @@ from pathlib import Path
 from fuzz.target import Target
 from leafid.errors import LeafidError
 
-#: Maximum CPU time of an input, in seconds: CPU time doesn't depend on the load of the machine.
-MAX_SECONDS = 1.0
 MAX_LINE_LENGTH = 1000
 #: Maximum growth of the peak memory by a single input, in KiB.
 MAX_MEMORY_KIB = 128 * 1024
@@ -122,7 +120,7 @@ def judge(target: Target, data: bytes, folder: Path, watch: Watch) -> Verdict:
     seconds = time.process_time() - start
     if watch.touched:
         findings.append(Finding("touched", watch.touched[0], "; ".join(watch.touched[:5])))
-    if seconds > MAX_SECONDS:
+    if seconds > target.max_seconds:
         findings.append(Finding("slow", target.name, f"{seconds:.1f} s"))
     grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - memory
     if grown > MAX_MEMORY_KIB:

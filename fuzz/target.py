@@ -23,6 +23,8 @@ class Target:
         every error but `leafid.errors.LeafidError`, is a finding.
     words : tuple of bytes
         Pieces of the format that mutations may insert.
+    max_seconds : float
+        CPU time of an input beyond which it is a finding.
     """
 
     name: str
@@ -30,6 +32,7 @@ class Target:
     seeds: Callable[[], list[bytes]]
     call: Callable[[bytes, Path], object]
     words: tuple[bytes, ...] = ()
+    max_seconds: float = 1.0
 
 
 def write_input(folder: Path, name: str, data: bytes) -> Path:
