@@ -1,7 +1,7 @@
 # Sourced by the other scripts: sets up .venv, the virtual environment that they work in.
 #
 #   prepare base    installs leafid
-#   prepare all     also installs the packages for tests, linters and Parquet tables
+#   prepare all     also installs the packages for tests, linters, Parquet tables and the documentation
 #   prepare lowest  installs the lowest versions that setup.cfg allows of leafid, its tests and Parquet tables,
 #                   in .venv-lowest
 #
@@ -45,7 +45,7 @@ prepare() {
     constraints=$root/constraints.txt
     case $1 in
         base) requirement=$root ;;
-        all) requirement="$root[test,lint,parquet]" ;;
+        all) requirement="$root[test,lint,parquet,docs]" ;;
         lowest)
             requirement="$root[test,parquet]"
             [ -n "${LEAFID_VENV:-}" ] || venv=$root/.venv-lowest

@@ -1,6 +1,6 @@
-"""README.md shows what the program prints.
+"""README.md and the docs show what the program prints.
 
-Each ``console`` block is run in a folder with `data/`. The blocks share that folder, in the order of the page.
+Each ``console`` block of `PAGES` is run in a folder with `data/`, which all blocks share, in the order of the pages.
 A comment above a block says how its output is compared:
 
     (none)                      exactly
@@ -30,8 +30,12 @@ from leafid.errors import LeafidError
 from leafid.identification.bundled import find_bundled_model
 
 REPOSITORY = Path(__file__).parents[1]
-README = REPOSITORY / "README.md"
-DOCS = sorted(f"docs/{file.name}" for file in (REPOSITORY / "docs").glob("*.md"))
+DOCS = sorted(str(file.relative_to(REPOSITORY)) for file in (REPOSITORY / "docs").rglob("*.md"))
+# Later pages use what the commands of earlier ones wrote.
+PAGES = [
+    *("README.md", "docs/quickstart.md", "docs/howto/score.md", "docs/howto/recipe.md", "docs/howto/measure.md"),
+    "docs/commands.md",
+]
 _BLOCK = re.compile(r"(?:<!-- test: (?P<how>[^>]*?) -->\n)?```console\n(?P<text>.*?)```\n", re.DOTALL)
 _FILE = re.compile(r"```toml\n# (?P<name>[\w.-]+)\n(?P<text>.*?)```\n", re.DOTALL)
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
@@ -39,6 +43,7 @@ _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 
 @dataclass
 class Block:
+    page: str
     how: str
     text: str
     line: int
@@ -46,15 +51,21 @@ class Block:
     def calls(self) -> list[tuple[str, str]]:
         """The commands with the output that the page shows."""
         parts = re.split(r"^\$ (.*)\n", self.text, flags=re.MULTILINE)
-        assert parts[0] == "", f"README.md:{self.line}: expected a line '$ command' first"
+        assert parts[0] == "", f"{self.page}:{self.line}: expected a line '$ command' first"
         return list(zip(parts[1::2], parts[2::2], strict=True))
 
 
-def blocks(page: str) -> list[Block]:
-    return [
-        Block(match["how"] or "", match["text"], page[: match.start()].count("\n") + 1)
-        for match in _BLOCK.finditer(page)
-    ]
+def find_blocks() -> list[Block]:
+    """List the blocks of all pages."""
+    found = []
+    for page in PAGES:
+        text = (REPOSITORY / page).read_text(encoding="utf-8")
+        for match in _BLOCK.finditer(text):
+            found.append(Block(page, match["how"] or "", match["text"], text[: match.start()].count("\n") + 1))
+    return found
+
+
+BLOCKS = find_blocks()
 
 
 def comparable(text: str, how: str) -> list[str]:
@@ -80,12 +91,12 @@ def check(block: Block, shared: dict[str, str]) -> None:
     for command, expected in block.calls():
         if not command.startswith("leafid "):
             # Other programs (head, ls) show what the commands before them wrote.
-            pytest.fail(f"README.md:{block.line}: only leafid's own commands are run, found {command!r}")
+            pytest.fail(f"{block.page}:{block.line}: only leafid's own commands are run, found {command!r}")
         found = run(command)
         shared[command] = found
         if not os.environ.get("LEAFID_UPDATE_README"):
             assert comparable(found, block.how) == comparable(expected, block.how), (
-                f"README.md:{block.line}: '{command}' prints:\n{found}"
+                f"{block.page}:{block.line}: '{command}' prints:\n{found}"
             )
 
 
@@ -93,8 +104,9 @@ def check(block: Block, shared: dict[str, str]) -> None:
 def place(tmp_path_factory):
     folder = tmp_path_factory.mktemp("readme")
     (folder / "data").symlink_to(REPOSITORY / "data")
-    for match in _FILE.finditer(README.read_text(encoding="utf-8")):
-        (folder / match["name"]).write_text(match["text"], encoding="utf-8")
+    for page in PAGES:
+        for match in _FILE.finditer((REPOSITORY / page).read_text(encoding="utf-8")):
+            (folder / match["name"]).write_text(match["text"], encoding="utf-8")
     return folder
 
 
@@ -104,19 +116,18 @@ def shared():
     found: dict[str, str] = {}
     yield found
     if os.environ.get("LEAFID_UPDATE_README"):
-        page = README.read_text(encoding="utf-8")
-        for block in blocks(page):
+        for block in BLOCKS:
+            file = REPOSITORY / block.page
             fresh = "".join(f"$ {command}\n{found.get(command, shown)}" for command, shown in block.calls())
-            page = page.replace(f"```console\n{block.text}```", f"```console\n{fresh}```")
-        README.write_text(page, encoding="utf-8")
+            text = file.read_text(encoding="utf-8")
+            file.write_text(text.replace(f"```console\n{block.text}```", f"```console\n{fresh}```"), encoding="utf-8")
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", range(len(blocks(README.read_text(encoding="utf-8")))))
-def test_a_command_prints_what_the_page_shows(number, place, shared, monkeypatch, request):
-    block = blocks(README.read_text(encoding="utf-8"))[number]
+@pytest.mark.parametrize("block", BLOCKS, ids=lambda block: f"{block.page}:{block.line}")
+def test_a_command_prints_what_the_page_shows(block, place, shared, monkeypatch, request):
     if block.how.startswith("not run"):
-        pytest.skip(f"README.md:{block.line}: {block.how}")
+        pytest.skip(f"{block.page}:{block.line}: {block.how}")
     monkeypatch.chdir(place)
     monkeypatch.setenv("LEAFID_CACHE", str(place / "cache"))
     if block.how == "own model":
@@ -135,9 +146,9 @@ MY_LEAF = "iPAD2_C14_EX01.JPG"
 
 
 def test_every_main_command_is_shown():
-    page = README.read_text(encoding="utf-8")
-    shown = {command.split()[1] for block in blocks(page) for command, _ in block.calls() if "leafid" in command}
-    assert set(COMMANDS) - set(GROUPS["other tasks"]) - {"evaluate-hierarchy", "completion"} <= shown
+    shown = {command.split()[1] for block in BLOCKS for command, _ in block.calls()}
+    # serve doesn't end, and the script of completion is long.
+    assert set(COMMANDS) - set(GROUPS["other tasks"]) - {"evaluate-hierarchy", "serve", "completion"} <= shown
     # The help, which the page shows, lists the others.
     assert "--help" in shown
 

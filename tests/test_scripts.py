@@ -51,7 +51,7 @@ def test_the_environment_is_set_up_once(clone):
     done, steps = run(clone, "test", "tests/report", "-q")
     assert done.returncode == 0, done.stderr
     assert steps[0] == "venv"
-    assert steps[1].endswith(f"--constraint {clone}/constraints.txt --editable {clone}[test,lint,parquet]")
+    assert steps[1].endswith(f"--constraint {clone}/constraints.txt --editable {clone}[test,lint,parquet,docs]")
     assert steps[2:] == ["pytest -n auto --dist loadfile tests/report -q"]
     done, steps = run(clone, "test")
     assert steps == ["pytest -n auto --dist loadfile"]
@@ -139,7 +139,7 @@ def test_the_demo_calls_existing_commands_and_lists_its_files(clone):
             assert words[words.index("--output") + 1] in named
 
 
-@pytest.mark.parametrize("script", ["benchmark", "demo", "test", "reproduce-imageclef2011", "make-sample"])
+@pytest.mark.parametrize("script", ["benchmark", "demo", "docs", "test", "reproduce-imageclef2011", "make-sample"])
 def test_scripts_are_executable(script):
     file = REPOSITORY / "scripts" / script
     assert os.access(file, os.X_OK)
