@@ -44,7 +44,7 @@ def main() -> None:
             bars.text(0, row - 0.32, f"{kind}  {probability:.0%}", fontsize=10, va="bottom", style="italic")
         bars.set(xlim=(0, 1), ylim=(2.6, -0.9))
         bars.set_axis_off()
-    figure.get_layout_engine().set(hspace=0.02)  # type: ignore[union-attr]  # there is one
+    figure.set_layout_engine("constrained", hspace=0.02)
     figure.savefig(REPOSITORY / "docs" / "overview.jpg", dpi=100, pil_kwargs={"quality": 85})
 
 
