@@ -23,6 +23,7 @@ from functools import cache
 from importlib.metadata import version
 from itertools import takewhile
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, TypeVar
 
 import leafid
@@ -105,16 +106,20 @@ def _start_local_cluster(address: str, jobs: int) -> Iterator[Client]:
     import distributed
     from joblib import effective_n_jobs
 
-    cluster = distributed.LocalCluster(
-        n_workers=int(address.partition(":")[2] or effective_n_jobs(jobs)),
-        threads_per_worker=1,
-        memory_limit=0,
-        dashboard_address="127.0.0.1:0",
-        silence_logs=logging.CRITICAL,
-        # A picture whose worker ends is tried once more, alone, by `DaskWorkers`.
-        scheduler_kwargs={"allowed_failures": 0},
-    )
-    with cluster, distributed.Client(cluster, set_as_default=False) as client:
+    with (
+        TemporaryDirectory(prefix="leafid-") as folder,
+        distributed.LocalCluster(
+            n_workers=int(address.partition(":")[2] or effective_n_jobs(jobs)),
+            threads_per_worker=1,
+            memory_limit=0,
+            dashboard_address="127.0.0.1:0",
+            silence_logs=logging.CRITICAL,
+            local_directory=folder,
+            # A picture whose worker ends is tried once more, alone, by `DaskWorkers`.
+            scheduler_kwargs={"allowed_failures": 0},
+        ) as cluster,
+        distributed.Client(cluster, set_as_default=False) as client,
+    ):
         yield client
 
 

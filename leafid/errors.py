@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 #: Maximum number of characters in a line of a message; a damaged file may hold a "word" of megabytes.
 MAX_LINE_LENGTH = 800
+
+_OPENCV_NO_MEMORY = -4
 
 
 class LeafidError(Exception):
@@ -38,6 +41,22 @@ class ProblemsError(LeafidError):
     def __reduce__(self) -> tuple[type[ProblemsError], tuple[tuple[str, ...]]]:
         """Pickle the problems one by one: unpickling would take the joined message for a single problem."""
         return type(self), (self.problems,)
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Tell whether an error means that there is not enough memory; OpenCV has no class of its own for it."""
+    return isinstance(error, MemoryError) or getattr(error, "code", None) == _OPENCV_NO_MEMORY
+
+
+@contextmanager
+def naming_large_picture(file: object) -> Iterator[None]:
+    """Convert a lack of memory into an error of the picture, so that only the picture is left out."""
+    try:
+        yield
+    except Exception as error:
+        if is_out_of_memory(error):
+            raise ImageError(f"{file}: out of memory; use fewer --jobs, or a smaller picture") from error
+        raise
 
 
 def suggest(word: str, words: Iterable[str], otherwise: str = "") -> str:

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from leafid.errors import ImageError as ImageError
+from leafid.errors import ImageError, is_out_of_memory
 from leafid.image_header import Header, read_header, read_picture_bytes
 from leafid.image_structure import refuse_truncated
 from leafid.limited_process import LimitError, call_with_limits
@@ -136,7 +136,7 @@ def _decode_with_opencv(data: bytes, flag: int) -> np.ndarray | None:
     try:
         return cv2.imdecode(np.frombuffer(data, np.uint8), flag | cv2.IMREAD_IGNORE_ORIENTATION)
     except cv2.error as error:
-        if error.code == cv2.Error.StsNoMem:
+        if is_out_of_memory(error):
             raise MemoryError(str(error)) from error
         return None
 

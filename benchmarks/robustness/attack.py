@@ -33,6 +33,10 @@ from leafid.errors import MAX_LINE_LENGTH, escape_unprintable
 
 #: Commands take one or two seconds; machines may be busy.
 MAX_SECONDS = 180
+#: Time in which workers end after their command.
+PATIENCE = 30
+# Of an interrupted command: the interruption, how to resume, and the steps of a training.
+_MAX_LINES = 12
 OLDER = "an older output\n"
 
 
@@ -95,9 +99,11 @@ def _judge(case: Case, folder: Path, status: int | None, mark: str) -> Iterator[
             yield f"an unclear line: {line[:200]!r}"
     if status in (1, 2) and not err and not case.redirections:
         yield "fails without a word"
+    if status == 130 and err.count("\n") > _MAX_LINES:
+        yield f"prints {err.count(chr(10))} lines when it is interrupted"
     if case.on_terminal and re.search(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]", (folder / "shown").read_bytes()):
         yield "writes control characters to the terminal"
-    if not wait_until_ended(mark, 30):
+    if not wait_until_ended(mark, PATIENCE):
         yield f"leaves {len(find_processes(mark))} processes"
         for pid in find_processes(mark):
             os.kill(pid, 9)

@@ -120,10 +120,12 @@ def _attack_names() -> Iterator[Case]:
 
     for name in _NAMES:
         for command in PICTURE_COMMANDS:
-            case = Case("names", f"{name!r:.40}, {command}", partial(prepare, name=name, command=command))
+            case = Case("names", f"{name!r:.40} ({len(name)}), {command}", partial(prepare, name=name, command=command))
             yield replace(case, answered=GOOD, named=(name,)) if command == "predict" else case
-        yield Case("names", f"{name!r:.40}, read back", partial(read_back, name=name), statuses=frozenset({0}))
-        yield Case("names", f"{name!r:.40}, species", partial(label, name=name))
+        yield Case(
+            "names", f"{name!r:.40} ({len(name)}), read back", partial(read_back, name=name), statuses=frozenset({0})
+        )
+        yield Case("names", f"{name!r:.40} ({len(name)}), species", partial(label, name=name))
 
 
 def _attack_inputs() -> Iterator[Case]:

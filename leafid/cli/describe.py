@@ -27,10 +27,10 @@ from leafid.console.arguments import READING, add_assume_type, add_options, get_
 from leafid.console.environment import Environment
 from leafid.console.outputs import refuse_inputs
 from leafid.descriptors import FAMILIES, find_families, get_column_names, measure_families
-from leafid.errors import LeafidError, UsageError, to_one_line
+from leafid.errors import ImageError, LeafidError, UsageError, naming_large_picture, to_one_line
 from leafid.files import is_utf8
 from leafid.identification.bundled import load_type_recognition
-from leafid.images import ImageError, read_image
+from leafid.images import read_image
 from leafid.parallel import ordered_map
 
 if TYPE_CHECKING:
@@ -110,9 +110,10 @@ def _measure_file(picture: Picture, families: Sequence[str], recognition: TypeRe
     if not is_utf8(str(picture.file)):
         return to_one_line(f"{picture.file}: expected a name in UTF-8, as tables are; rename it")
     try:
-        image = read_image(picture.file, _MAX_SIDE)
-        type_ = picture.type or recognise_type(recognition, picture)
-        values = measure_families(image, segment(image, type_), families)
+        with naming_large_picture(picture.file):
+            image = read_image(picture.file, _MAX_SIDE)
+            type_ = picture.type or recognise_type(recognition, picture)
+            values = measure_families(image, segment(image, type_), families)
     except ImageError as error:
         return str(error)
     except LeafidError as error:

@@ -13,7 +13,7 @@ from typing import NoReturn
 import leafid
 from leafid.console.environment import Environment, open_missing_streams
 from leafid.console.parser import Parser
-from leafid.errors import LeafidError, ProblemsError, UsageError, suggest, to_one_line
+from leafid.errors import LeafidError, ProblemsError, UsageError, is_out_of_memory, suggest, to_one_line
 
 # A command module has configure(parser) and run(arguments, environment) -> exit status, and its docstring is the help.
 # It is imported only when its command is called, and imports heavy modules only in run().
@@ -78,12 +78,12 @@ def main(argv: Sequence[str] | None = None, environment: Environment | None = No
     try:
         status = _dispatch([word for word in words if word != "--debug"], environment, debug)
         environment.stdout.flush()
-    except KeyboardInterrupt:
-        environment.note("leafid: interrupted")
-        status = EXIT_INTERRUPTED
-    except Exception as error:
+    except (Exception, KeyboardInterrupt) as error:
+        if _is_interruption(error):
+            environment.note("leafid: interrupted")
+            status = EXIT_INTERRUPTED
         # It is no error when the reader of the output has closed it (`leafid … | head`).
-        if not (isinstance(error, BrokenPipeError) and environment.is_pipe_closed()):
+        elif not (isinstance(error, BrokenPipeError) and environment.is_pipe_closed()):
             status = EXIT_WRONG_USAGE if isinstance(error, UsageError) else EXIT_BAD_DATA
             if debug:
                 environment.note("".join(traceback.format_exception(error)).rstrip("\n"))
@@ -93,13 +93,25 @@ def main(argv: Sequence[str] | None = None, environment: Environment | None = No
     return status
 
 
-def entry_point() -> NoReturn:
-    """Run the command of this process and end it."""
+def _is_interruption(error: BaseException | None) -> bool:
+    """Tell whether Ctrl-C caused an error: up to Python 3.11, the body of a class converts it."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__
+    return error is not None
+
+
+def run_process() -> int:
+    """Run the command of this process; return its exit status."""
     open_missing_streams()
-    sys.exit(main())
+    return main()
 
 
-def _format_error(error: Exception) -> list[str]:
+def entry_point() -> NoReturn:
+    """Run as installations before `leafid.__main__.run` do."""
+    sys.exit(run_process())
+
+
+def _format_error(error: BaseException) -> list[str]:
     """Format an error as lines for the user."""
     if isinstance(error, ProblemsError):
         more = len(error.problems) - MAX_PROBLEMS
@@ -109,7 +121,7 @@ def _format_error(error: Exception) -> list[str]:
         text = str(error)
     elif isinstance(error, OSError):
         text = f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror or error)
-    elif isinstance(error, MemoryError):
+    elif is_out_of_memory(error):
         text = "out of memory; use fewer --jobs, or smaller files"
     else:
         text = f"unexpected {type(error).__name__}: {error}; this is a bug, please report it with --debug's output"

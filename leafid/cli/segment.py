@@ -30,10 +30,10 @@ from leafid.cli.picture_types import assume_type, recognise_type
 from leafid.collection import Picture, read_and_warn
 from leafid.console.arguments import READING, add_assume_type, add_options, check_output_folder, get_reading_options
 from leafid.console.environment import Environment
-from leafid.errors import UsageError
+from leafid.errors import ImageError, UsageError, naming_large_picture
 from leafid.files import MAX_OUTPUT_NAME_BYTES, open_output
 from leafid.identification.bundled import load_type_recognition
-from leafid.images import ImageError, read_image
+from leafid.images import read_image
 from leafid.parallel import ordered_map
 
 if TYPE_CHECKING:
@@ -149,15 +149,17 @@ def _segment_file(named: tuple[Picture, str], recognition: TypeRecognition | Non
 
     picture, name = named
     try:
-        image = read_image(picture.file)
-        acquisition_type = picture.type or recognise_type(recognition, picture)
+        with naming_large_picture(picture.file):
+            image = read_image(picture.file)
+            acquisition_type = picture.type or recognise_type(recognition, picture)
+            found = segment(image, acquisition_type)
+            pictures = {"mask.png": found.mask.view(np.uint8) * 255, "overlay.jpg": draw_overlay(image, found)}
+            if crop:
+                pictures["crop.png"] = crop_leaf(image, found, CROP_SIZE)[0]
     except ImageError as error:
         return Outcome(problem=str(error))
-    found = segment(image, acquisition_type)
-    _write(output / f"{name}_mask.png", found.mask.view(np.uint8) * 255)
-    _write(output / f"{name}_overlay.jpg", draw_overlay(image, found))
-    if crop:
-        _write(output / f"{name}_crop.png", crop_leaf(image, found, CROP_SIZE)[0])
+    for ending, content in pictures.items():
+        _write(output / f"{name}_{ending}", content)
     return Outcome(acquisition_type.value, found.share, found.confidence)
 
 

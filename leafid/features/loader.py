@@ -16,7 +16,7 @@ import numpy as np
 
 from leafid.collection import hash_picture_file
 from leafid.collection.picture import AcquisitionType, Picture
-from leafid.errors import LeafidError, UsageError
+from leafid.errors import LeafidError, UsageError, naming_large_picture
 from leafid.features.cache import FeatureCache, pack, split_into_chunks, unpack
 from leafid.features.extractor import FEATURE_VERSION, FeatureExtractor, Features
 from leafid.features.type_features import TYPE_SIDE, measure_type_features
@@ -299,14 +299,13 @@ def _call_guarded(function: Callable[[Any], T], guarded: tuple[Picture, Any]) ->
     """Call the function and return its error, if any, as text: one bad picture must not cost the work on the others."""
     picture, item = guarded
     try:
-        return _Outcome(function(item))
+        with naming_large_picture(picture.file):
+            return _Outcome(function(item))
     except UsageError:
         raise
     except Exception as error:
         if isinstance(error, LeafidError):
             problem = str(error)
-        elif isinstance(error, MemoryError):
-            problem = f"{picture.file}: out of memory; use fewer --jobs, or a smaller picture"
         else:
             problem = (
                 f"{picture.file}: unexpected {type(error).__name__}: {' '.join(str(error).split())}; "

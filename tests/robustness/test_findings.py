@@ -1,9 +1,11 @@
 """What fuzzing found, each as a test of its own."""
 
+import importlib
 import json
 import os
 from contextlib import closing
 
+import cv2
 import pytest
 
 from leafid import textfiles
@@ -224,3 +226,28 @@ def test_a_text_file_of_unbounded_size_is_refused(monkeypatch, tmp_path):
     file.write_bytes(bytes((1 << 20) + 1))
     with pytest.raises(LeafidError, match="huge: expected a text file of at most 1 MiB, found more"):
         read_text(file)
+
+
+@pytest.mark.parametrize("command", ["segment", "describe", "predict"])
+@pytest.mark.parametrize("error", [MemoryError(), cv2.error("Insufficient memory")])
+def test_a_picture_for_which_there_is_no_memory_costs_only_itself(
+    cli, loose, drawn_model, tmp_path, monkeypatch, command, error
+):
+    if isinstance(error, cv2.error):
+        error.code = cv2.Error.StsNoMem
+    module = {"segment": "leafid.cli.segment", "describe": "leafid.cli.describe", "predict": "leafid.features.loader"}
+    name = "read_hashed_image" if command == "predict" else "read_image"
+    read = getattr(importlib.import_module(module[command]), name)
+    hostile = sorted(loose.iterdir())[1]
+
+    def run_out_of_memory(file, *more):
+        if file == hostile:
+            raise error
+        return read(file, *more)
+
+    monkeypatch.setattr(f"{module[command]}.{name}", run_out_of_memory)
+    words = ["--output", tmp_path / "out.csv", "--jobs", 1, "--assume-type", "scan"]
+    found = cli(command, loose, *words, *(["--model", drawn_model, "--no-cache"] if command == "predict" else []))
+    assert found.status == 1
+    assert f"{hostile}: out of memory; use fewer --jobs, or a smaller picture\n" in found.err
+    assert "1 of 3 pictures" in found.err

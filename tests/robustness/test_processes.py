@@ -102,6 +102,21 @@ def test_an_interrupted_description_leaves_no_process(group, drawn, tmp_path):
     assert list_leftovers(tmp_path) == []
 
 
+def test_an_interruption_while_modules_are_imported_is_one_line(drawn, tmp_path):
+    # The process interrupts itself, as a signal from here would come too early or too late.
+    (tmp_path / "sitecustomize.py").write_text(
+        "import os, signal, sys\n"
+        "class Interruption:\n"
+        "    def find_spec(self, name, *_):\n"
+        "        if name == 'leafid.cli.main':\n"
+        "            os.kill(os.getpid(), signal.SIGINT)\n"
+        "sys.meta_path.insert(0, Interruption())\n"
+    )
+    process = start(["info", drawn], "importing", tmp_path, PYTHONPATH=f"{tmp_path}{os.pathsep}{ROOT}")
+    assert process.wait(60) == 130
+    assert (tmp_path / "err").read_text() == "leafid: interrupted\n"
+
+
 @pytest.mark.parametrize("n_processes", [3, 4, 5])
 def test_a_command_killed_while_its_workers_start_leaves_no_process(n_processes, drawn, tmp_path):
     mark = f"starting-{os.getpid()}-{n_processes}"
