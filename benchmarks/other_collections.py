@@ -28,6 +28,7 @@ import numpy as np
 from leafid.classifiers.held_out import FIGURES, held_out_scores
 from leafid.collection import AcquisitionType, Picture, read_collection
 from leafid.collection.picture import Taxon
+from leafid.collection.protocols import make_fold_splits
 from leafid.features.cache import FeatureCache
 from leafid.features.loader import FeatureLoader
 from leafid.identification.crossvalidation import N_FOLDS, cross_validate
@@ -159,7 +160,8 @@ def compute_scores(variant: Variant, jobs: int) -> dict[str, float]:
         pictures = write_variant(variant, Path(folder) / "pictures")
         recipes = {variant.type: load_recipe("default", variant.type)}
         loader = FeatureLoader(FeatureCache(Path(folder) / "store"), jobs)
-        folds = cross_validate(pictures, recipes, loader, variant.n_folds, (0,), shared_codebooks=True)
+        splits = make_fold_splits(pictures, variant.n_folds, (0,))
+        folds = cross_validate(pictures, recipes, loader, splits, shared_codebooks=True)
         return held_out_scores([fold.held_out for fold in folds])
 
 

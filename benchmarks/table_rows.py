@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from leafid.classifiers.held_out import FIGURES
 from leafid.cli.crossval import format_score_cells
 from leafid.collection import AcquisitionType, Picture
+from leafid.collection.protocols import make_fold_splits
 from leafid.features.loader import FeatureLoader
 from leafid.identification.crossvalidation import N_FOLDS, FoldAnswers, cross_validate, cross_validated_scores
 from leafid.recipes.recipe import Recipe
@@ -24,7 +25,9 @@ def print_rows(
     """Cross-validate recipes, with codebooks shared by the folds; print a row for each, and the time to stderr."""
     started = time.monotonic()
     seeds = range(repeats)
-    found = list(cross_validate(pictures, recipes, loader, N_FOLDS, seeds, shared_codebooks=True))
+    found = list(
+        cross_validate(pictures, recipes, loader, make_fold_splits(pictures, N_FOLDS, seeds), shared_codebooks=True)
+    )
     for type_ in recipes:
         own = format_cells([answers for answers in found if answers.type == type_])
         print(f"| {type_} | {what} | {' | '.join(own)} |", flush=True)

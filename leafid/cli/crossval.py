@@ -1,4 +1,4 @@
-"""Cross-validate recipes on a collection: train and score by folds of plants, or of places.
+"""Score recipes on a collection: cross-validate by plants, authors or places, or follow another protocol.
 
 Every picture is named by a model whose training set had no picture of its plant. If a species has no plant in a fold's
 training part, its pictures can't be named correctly: they are left out of the scores and counted separately. The
@@ -11,22 +11,32 @@ species has a single plant in the fold's training part.
 --plants also scores plants that are identified from 1, 2, 3, 5 and all of their pictures, each type for itself, and two
 types together. As few plants have pictures of two types, those of two plants of a species are joined.
 
---by-place makes folds of whole places (plants within 5 km of each other, or joined by a chain of such plants): this
-shows what holds only at one place. --context also scores the answers that use place and day of the year.
+--by place makes folds of whole places (plants within 5 km of each other, or joined by a chain of such plants), --by
+author folds of whole authors: this shows what holds only at one place or for one camera. --leave-one-out tests on each
+plant in turn, --parts on the test part of a collection. --shots trains on few pictures, or plants (--shots-of), of each
+species: the rows of several numbers are a learning curve. --test-type tests on one type what was trained on another.
+
+--output writes the rankings of all held-out pictures, a run file for each seed (and number of shots), for evaluate,
+compare and report. There, pictures of a species without training picture count as wrong. --context also scores the
+answers that use place and day of the year.
 
 examples:
   leafid crossval imageclef2011
   leafid crossval imageclef2011 --only-type scan --recipe fast --repeats 1
-  leafid crossval imageclef2011 --context --by-place
+  leafid crossval imageclef2011 --context --by place
+  leafid crossval scans --shots 1,3,5,10 --format latex
+  leafid crossval imageclef2011 --only-type scan --test-type scan-like --output runs
+  leafid crossval benchmark --parts --species --confusions
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from leafid.cli.computing import add_cache, on_workers, open_loader
@@ -37,8 +47,11 @@ from leafid.cli.training_input import (
     load_recipes,
     read_training_pictures,
 )
-from leafid.console.arguments import READING, add_options, positive_int
+from leafid.collection.picture import AcquisitionType
+from leafid.collection.protocols import UNITS, Split
+from leafid.console.arguments import READING, TYPES, add_options, positive_int, positive_ints
 from leafid.console.environment import Environment
+from leafid.console.outputs import print_tables
 from leafid.errors import UsageError
 from leafid.report.tables import Table, render
 
@@ -57,13 +70,36 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="learn codebooks once, without labels, from the pictures of all folds: much faster",
     )
-    parser.add_argument("--by-place", action="store_true", help="make folds of places instead of plants")
+    parser.add_argument(
+        "--by",
+        choices=UNITS,
+        default="plant",
+        help="what folds keep together (default: plant; with place, plants within 5 km of each other)",
+    )
+    parser.add_argument("--by-place", dest="by", action="store_const", const="place", help=argparse.SUPPRESS)
+    other = parser.add_mutually_exclusive_group()
+    other.add_argument("--leave-one-out", action="store_true", help="test on each plant in turn, once")
+    other.add_argument(
+        "--parts", action="store_true", help="train on the training part and test on the test part, with each seed"
+    )
+    parser.add_argument(
+        "--shots", metavar="N,…", type=positive_ints, help="train on so few pictures of each species and type"
+    )
+    parser.add_argument(
+        "--shots-of", choices=("pictures", "plants"), default="pictures", help="what --shots counts (default: pictures)"
+    )
+    parser.add_argument(
+        "--test-type", choices=TYPES, help="test on this type what is trained on another one, that of --only-type"
+    )
+    parser.add_argument("--output", metavar="DIR", help="write a run file of all held-out answers for each seed there")
+    parser.add_argument("--species", action="store_true", help="also score each species")
+    parser.add_argument("--confusions", action="store_true", help="also list which species are taken for which")
     parser.add_argument("--reliability", action="store_true", help="also score how reliable probabilities are")
     parser.add_argument("--plants", action="store_true", help="also score plants identified from several pictures")
     parser.add_argument("--context", action="store_true", help="also score answers that use place and day of the year")
     parser.add_argument("--json", action="store_true", help="print the scores of every fold, numbered from 1, as JSON")
     add_training_options(parser)
-    add_options(parser, *READING)
+    add_options(parser, "format", "table", *READING)
     add_cache(parser)
     add_options(parser, "seed", "jobs", "cluster")
 
@@ -71,37 +107,44 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
     """Cross-validate; 1 when any picture could not be read."""
     from leafid.identification.crossvalidation import cross_validate, cross_validated_scores
+    from leafid.report.crossvalidation import make_confusion_table, make_score_table, make_species_table
 
-    if arguments.folds < 2:
-        raise UsageError(f"--folds: expected at least 2, found {arguments.folds}; see 'leafid crossval --help'")
-    pictures, _ = read_training_pictures(arguments)
-    seeds = range(arguments.seed, arguments.seed + arguments.repeats)
+    _check_options(arguments)
+    pictures, _ = read_training_pictures(arguments, all_parts=arguments.parts)
     with on_workers(arguments, [arguments.collection]), open_loader(arguments, environment) as loader:
         pictures = complete_pictures(pictures, loader, environment)
         recipes = load_recipes(arguments, pictures)
+        if arguments.test_type:
+            recipes = {type_: replace(recipe, training_types=(type_,)) for type_, recipe in recipes.items()}
         answers = []
         folds = cross_validate(
             pictures,
             recipes,
             loader,
-            arguments.folds,
-            seeds,
+            _make_splits(arguments, pictures),
             shared_codebooks=arguments.shared_codebooks,
             context=arguments.context,
-            by_place=arguments.by_place,
+            test_type=AcquisitionType(arguments.test_type) if arguments.test_type else None,
         )
         for answer in folds:
             remark = f"; context: {answer.context}" if answer.context else ""
-            environment.note(f"seed {answer.seed}, fold {answer.fold + 1}: {answer.type} done{remark}")
+            setting = f", {answer.setting}" if answer.setting else ""
+            environment.note(f"seed {answer.seed}, fold {answer.fold + 1}{setting}: {answer.type} done{remark}")
             answers.append(answer)
     by_type = {}
-    for type_ in recipes:
-        of_type = [fold for fold in answers if fold.type == type_]
-        by_type[str(type_)] = cross_validated_scores(of_type)
+    groups: dict[str, list[FoldAnswers]] = {}
+    for setting, type_ in dict.fromkeys((own.setting, own.type) for own in sorted(answers, key=_order)):
+        name = f"{type_}, {setting}" if setting else str(type_)
+        groups[name] = of_type = [own for own in answers if (own.setting, own.type) == (setting, type_)]
+        by_type[name] = cross_validated_scores(of_type)
         if arguments.context:
             in_context = [replace(fold, held_out=fold.with_context) for fold in of_type if fold.with_context]
-            by_type[f"{type_} + context"] = cross_validated_scores(in_context)
-    tables = {"plants": _make_plant_table(answers)} if arguments.plants else {}
+            by_type[f"{name} + context"] = cross_validated_scores(in_context)
+    if arguments.output:
+        _write_runs(answers, Path(arguments.output), environment)
+    tables: dict[str, Table] = {"species": make_species_table(groups)} if arguments.species else {}
+    tables |= {"confusions": make_confusion_table(groups)} if arguments.confusions else {}
+    tables |= {"plants": _make_plant_table(answers)} if arguments.plants else {}
     if arguments.reliability:
         tables["reliability"] = _make_reliability_table(answers, pictures)
     if arguments.json:
@@ -110,12 +153,54 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
             scores["folds"] = [{**fold, "fold": fold["fold"] + 1} for fold in scores["folds"]]
         rows = {name: [dict(zip(t.columns, row, strict=True)) for row in t.rows] for name, t in tables.items()}
         environment.print(json.dumps(by_type | rows, indent=1))
+    elif arguments.format != "text":
+        print_tables([make_score_table(by_type), *tables.values()], arguments, environment)
     else:
         _print_table(by_type, environment)
         for table in tables.values():
             environment.print()
             environment.stdout.write(render([table], digits=3))
     return 1 if loader.unreadable else 0
+
+
+def _check_options(arguments: argparse.Namespace) -> None:
+    if arguments.folds < 2:
+        raise UsageError(f"--folds: expected at least 2, found {arguments.folds}; see 'leafid crossval --help'")
+    if arguments.test_type and (not arguments.only_type or arguments.only_type == arguments.test_type):
+        raise UsageError("expected --only-type with --test-type, the other type to train on")
+    if arguments.table and arguments.format == "text":
+        raise UsageError("expected --format with --table: text shows all tables")
+    if arguments.json and arguments.format != "text":
+        raise UsageError("expected --json or --format, found both")
+
+
+def _make_splits(arguments: argparse.Namespace, pictures: Sequence[Picture]) -> Iterator[Split]:
+    from leafid.collection import protocols
+
+    seeds = range(arguments.seed, arguments.seed + arguments.repeats)
+    if arguments.parts:
+        splits = protocols.split_by_part(pictures, seeds)
+    elif arguments.leave_one_out:
+        splits = protocols.leave_one_out(pictures, arguments.seed)
+    else:
+        splits = protocols.make_fold_splits(pictures, arguments.folds, seeds, arguments.by)
+    if arguments.shots:
+        splits = protocols.limit_training(splits, pictures, arguments.shots, arguments.shots_of)
+    return splits
+
+
+def _order(answers: FoldAnswers) -> int:
+    """Sort settings by their number of training pictures; others keep their order."""
+    return int(answers.setting.split()[0]) if answers.setting else 0
+
+
+def _write_runs(answers: Sequence[FoldAnswers], folder: Path, environment: Environment) -> None:
+    from leafid.evaluation.held_out_runs import collect_runs
+    from leafid.runs import write_run
+
+    for name, predictions in collect_runs(answers).items():
+        write_run(folder / f"{name}.txt", predictions)
+        environment.note(f"{folder / name}.txt: {len(predictions)} pictures")
 
 
 def _make_plant_table(answers: Sequence[FoldAnswers]) -> Table:

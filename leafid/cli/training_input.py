@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from leafid.collection import Picture, read_and_warn
@@ -42,8 +43,8 @@ def add_training_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def read_training_pictures(arguments: argparse.Namespace) -> tuple[list[Picture], bool]:
-    """Read the labelled pictures of a collection's training part.
+def read_training_pictures(arguments: argparse.Namespace, *, all_parts: bool = False) -> tuple[list[Picture], bool]:
+    """Read the labelled pictures of a collection's training part, or of all parts.
 
     Also tell whether the collection has pictures that can't be used.
     """
@@ -52,7 +53,11 @@ def read_training_pictures(arguments: argparse.Namespace) -> tuple[list[Picture]
     if arguments.type and all(picture.type is None for picture in collection.pictures):
         assumed = assumed or arguments.type
     type_ = AcquisitionType(assumed) if assumed else None
-    pictures = select_training_pictures(collection.pictures, type_, arguments.collection)
+    listed = collection.select_labelled().pictures if all_parts else collection.pictures
+    parts = [replace(picture, part=None) for picture in listed] if all_parts else listed
+    pictures = select_training_pictures(parts, type_, arguments.collection)
+    if all_parts:
+        pictures = [replace(picture, part=own.part) for picture, own in zip(pictures, listed, strict=True)]
     return pictures, collection.is_incomplete
 
 

@@ -63,25 +63,37 @@ def label_places(pictures: Sequence[Picture], within_km: float = PLACE_KM) -> np
     pictures of a plant are at one place. As a plant without coordinates may be anywhere, all of these form one place.
     """
     import numpy as np
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
     from sklearn.cluster import DBSCAN
 
-    plants = _number(picture.group for picture in pictures)
     coordinates = [get_coordinates(picture) for picture in pictures]
     is_known = np.array([point is not None for point in coordinates], bool)
-    # Cluster 0 is the unknown place.
-    clusters = np.zeros(len(pictures), np.int64)
+    clusters = np.full(len(pictures), None)
     if is_known.any():
         points, inverse = np.unique([point for point in coordinates if point is not None], axis=0, return_inverse=True)
         # With min_samples=1, the clusters are the connected components of near points.
         search = DBSCAN(eps=within_km / _EARTH_RADIUS_KM, min_samples=1, metric="haversine", algorithm="ball_tree")
-        clusters[is_known] = 1 + search.fit_predict(np.radians(points))[inverse]
-    # A plant may have several points, and joins their clusters; it is unknown only if it has none.
+        clusters[is_known] = search.fit_predict(np.radians(points))[inverse]
+    return label_groups(pictures, clusters.tolist())
+
+
+def label_groups(pictures: Sequence[Picture], values: Sequence[Hashable | None]) -> np.ndarray:
+    """Label each picture with the number of its value, from 0 in the order of their first pictures: int64 (n,).
+
+    Values that pictures of one plant have are one group. All plants without any value form one group.
+    """
+    import numpy as np
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    plants = _number(picture.group for picture in pictures)
+    is_known = np.array([value is not None for value in values], bool)
+    # Group 0 is the unknown value.
+    groups = np.zeros(len(pictures), np.int64)
+    groups[is_known] = 1 + _number(value for value in values if value is not None)
     is_edge = is_known | ~np.isin(plants, plants[is_known])
     n_plants = int(plants.max(initial=-1)) + 1
-    n_nodes = n_plants + int(clusters.max(initial=0)) + 1
-    edges = plants[is_edge], n_plants + clusters[is_edge]
+    n_nodes = n_plants + int(groups.max(initial=0)) + 1
+    edges = plants[is_edge], n_plants + groups[is_edge]
     graph = coo_array((np.ones(is_edge.sum(), bool), edges), shape=(n_nodes, n_nodes))
     return _number(connected_components(graph, directed=False)[1][plants].tolist())
 

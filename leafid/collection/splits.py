@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from leafid.collection.geography import PLACE_KM, label_places
+from leafid.collection.geography import PLACE_KM, label_groups, label_places
 from leafid.collection.picture import AcquisitionType, Picture
 from leafid.errors import LeafidError
 
@@ -78,28 +78,40 @@ def split_by_place(pictures: Sequence[Picture], n_folds: int, seed: int) -> list
     fewest plants so far. Returns indices as `split_by_plant` does; the pictures of a plant share a fold, too. Fewer
     places than folds raise a `LeafidError`.
     """
+    unit = f"places, {PLACE_KM:g} km apart,"
+    return _split_by_label(pictures, label_places(pictures), n_folds, seed, unit, "plants without coordinates")
+
+
+def split_by_author(pictures: Sequence[Picture], n_folds: int, seed: int) -> list[np.ndarray]:
+    """Distribute authors over folds as `split_by_place` does places; authors of one plant share a fold."""
+    labels = label_groups(pictures, [picture.author for picture in pictures])
+    return _split_by_label(pictures, labels, n_folds, seed, "authors", "pictures without an author")
+
+
+def _split_by_label(
+    pictures: Sequence[Picture], labels: np.ndarray, n_folds: int, seed: int, unit: str, unknown: str
+) -> list[np.ndarray]:
+    """Distribute the pictures with each label over folds."""
     import numpy as np
 
     _check_n_folds(n_folds)
-    labels = label_places(pictures)
-    n_places = int(labels.max(initial=-1)) + 1
-    if n_places < n_folds:
+    n_labels = int(labels.max(initial=-1)) + 1
+    if n_labels < n_folds:
         raise LeafidError(
-            f"expected at least {n_folds} places, {PLACE_KM:g} km apart, for {n_folds} folds, found {n_places} "
-            "(plants without coordinates count as one place)"
+            f"expected at least {n_folds} {unit} for {n_folds} folds, found {n_labels} ({unknown} count as one)"
         )
-    plants: list[set[str]] = [set() for _ in range(n_places)]
+    plants: list[set[str]] = [set() for _ in range(n_labels)]
     for label, picture in zip(labels, pictures, strict=True):
         plants[label].add(picture.group)
     # Sorted by name first, so that the order of the pictures doesn't matter.
-    by_name = sorted(range(n_places), key=lambda place: min(plants[place]))
-    shuffled = [by_name[position] for position in np.random.default_rng(seed).permutation(n_places)]
+    by_name = sorted(range(n_labels), key=lambda label: min(plants[label]))
+    shuffled = [by_name[position] for position in np.random.default_rng(seed).permutation(n_labels)]
     folds: list[list[int]] = [[] for _ in range(n_folds)]
     n_plants = [0] * n_folds
-    for place in sorted(shuffled, key=lambda place: -len(plants[place])):
+    for label in sorted(shuffled, key=lambda label: -len(plants[label])):
         fold = int(np.argmin(n_plants))
-        folds[fold] += np.flatnonzero(labels == place).tolist()
-        n_plants[fold] += len(plants[place])
+        folds[fold] += np.flatnonzero(labels == label).tolist()
+        n_plants[fold] += len(plants[label])
     return [np.array(sorted(fold), dtype=np.int64) for fold in folds]
 
 

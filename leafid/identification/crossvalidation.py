@@ -1,8 +1,8 @@
-"""Cross-validation by folds of plants, or of places."""
+"""Cross-validation, and other protocols of training and testing."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -13,9 +13,8 @@ import numpy as np
 from leafid.classifiers.context import Context
 from leafid.classifiers.held_out import FIGURES, HeldOutAnswers, held_out_scores
 from leafid.classifiers.plant_fusion import DEFAULT_EXPONENT, fit_plant_exponent
-from leafid.collection import split_by_plant
 from leafid.collection.picture import AcquisitionType, Picture
-from leafid.collection.splits import split_by_place
+from leafid.collection.protocols import Split
 from leafid.encoding import Encoder
 from leafid.features.codebooks import learn_encoders
 from leafid.features.loader import FeatureLoader
@@ -44,61 +43,64 @@ class FoldAnswers:
     context: Context | None = None
     #: The same pictures with the prior applied.
     with_context: HeldOutAnswers | None = None
+    #: That of the split: how many training pictures, for example.
+    setting: str = ""
 
 
 def cross_validate(
     pictures: Sequence[Picture],
     recipes: Mapping[AcquisitionType, Recipe],
     loader: FeatureLoader,
-    n_folds: int = N_FOLDS,
-    seeds: Sequence[int] = (0, 1, 2),
+    splits: Iterable[Split],
     *,
     shared_codebooks: bool = False,
     context: bool = False,
-    by_place: bool = False,
+    test_type: AcquisitionType | None = None,
 ) -> Iterator[FoldAnswers]:
-    """Identify every labelled picture, of any known type, with a model that was trained without its plant.
+    """Identify the test pictures of splits, labelled and of any known type, with models of their training pictures.
 
-    Codebooks, classifiers, calibration and fusion are learned from each fold's training part alone. The plants are
-    assigned to folds anew with each seed. Yields the answers of every seed, fold and type that has test and training
-    pictures there.
+    Codebooks, classifiers, calibration and fusion are learned from each training part alone. Yields the answers of
+    every split and type that has test and training pictures there.
 
-    `shared_codebooks` learns the codebooks once, from the pictures of all folds without their labels: features are then
-    extracted once instead of once a fold. `context` also gives the answers with the prior of place and day applied.
-    `by_place` makes folds of places instead of plants. Fewer plants, or places, than folds raise a `LeafidError`.
+    `shared_codebooks` learns the codebooks once, from all pictures without their labels: features are then extracted
+    once instead of once a split. `context` also gives the answers with the prior of place and day applied. With
+    `test_type`, the recipes answer pictures of this type instead of those of their own.
     """
     encoders: dict[AcquisitionType, dict[str, Encoder]] = {}
     if shared_codebooks:
         for types in group_by_training(recipes):
             recipe = recipes[types[0]]
-            shared = learn_encoders(select_trainable(pictures, recipe), recipe, loader, seeds[0])
+            shared = learn_encoders(select_trainable(pictures, recipe), recipe, loader, 0)
             encoders |= dict.fromkeys(types, shared)
-    split = split_by_place if by_place else split_by_plant
-    for seed in seeds:
-        for fold, test in enumerate(split(pictures, n_folds, seed)):
-            training = [pictures[index] for index in np.setdiff1d(np.arange(len(pictures)), test)]
-            queries = {type_: [pictures[index] for index in test if pictures[index].type == type_] for type_ in recipes}
-            trained = {picture.type for picture in training}
-            chosen = {type_: recipe for type_, recipe in recipes.items() if queries[type_] and type_ in trained}
-            for types in group_by_training(chosen):
-                fitted = fit_identifiers(
-                    [recipes[type_] for type_ in types],
-                    training,
-                    loader,
+    for split in splits:
+        seed, test = split.seed, split.test
+        training = [pictures[index] for index in split.training]
+        queries = {
+            type_: [pictures[index] for index in test if pictures[index].type == (test_type or type_)]
+            for type_ in recipes
+        }
+        trained = {picture.type for picture in training}
+        chosen = {type_: recipe for type_, recipe in recipes.items() if queries[type_] and type_ in trained}
+        for types in group_by_training(chosen):
+            fitted = fit_identifiers(
+                [recipes[type_] for type_ in types],
+                training,
+                loader,
+                seed,
+                encoders.get(types[0]),
+                learn_rejection=False,
+            )
+            for type_, own in zip(types, fitted, strict=True):
+                exponent = fit_plant_exponent(own.held_out, seed)
+                answers = FoldAnswers(
+                    test_type or type_,
                     seed,
-                    encoders.get(types[0]),
-                    learn_rejection=False,
+                    split.fold,
+                    _identify(queries[type_], own.identifier, loader),
+                    DEFAULT_EXPONENT if exponent is None else exponent,
+                    setting=split.setting,
                 )
-                for type_, own in zip(types, fitted, strict=True):
-                    exponent = fit_plant_exponent(own.held_out, seed)
-                    answers = FoldAnswers(
-                        type_,
-                        seed,
-                        fold,
-                        _identify(queries[type_], own.identifier, loader),
-                        DEFAULT_EXPONENT if exponent is None else exponent,
-                    )
-                    yield _add_context(answers, own, training) if context else answers
+                yield _add_context(answers, own, training) if context else answers
 
 
 def _add_context(answers: FoldAnswers, fitted: FittedIdentifier, training: Sequence[Picture]) -> FoldAnswers:

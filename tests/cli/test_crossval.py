@@ -84,3 +84,43 @@ def test_wrong_numbers(crossval, words, status, expected):
 
 def test_an_empty_collection(crossval, tmp_path):
     assert crossval(folder=tmp_path).status == 1
+
+
+def test_few_shots_with_run_files_and_tables(crossval, cli, drawn, tmp_path):
+    words = ("--folds", 3, "--repeats", 2, "--only-type", "scan-like", "--shots", "2,1", "--shots-of", "plants")
+    found = crossval(*words, "--species", "--confusions", "--output", tmp_path / "runs")
+    assert found.status == 0, found.err
+    lines = found.out.splitlines()
+    assert [line.split("  ")[0] for line in lines[1:3]] == ["scan-like, 1 plant", "scan-like, 2 plants"]
+    assert {"Scores by species", "Confusions"} <= set(lines)
+    runs = sorted(file.name for file in (tmp_path / "runs").iterdir())
+    assert runs == [f"{n}-seed-{seed}.txt" for n in ("1-plant", "2-plants") for seed in (0, 1)]
+    first = [tmp_path / "runs" / name for name in runs[:2]]
+    assert len({line.split()[0] for line in first[0].read_text().splitlines()}) == 9
+    table = json.loads(crossval(*words, "--format", "json").out)[0]["rows"]
+    assert [row["type"] for row in table] == ["scan-like, 1 plant", "scan-like, 2 plants"]
+    compared = cli("compare", drawn / "Train", *first, "--only-type", "scan-like")
+    assert compared.status == 0, compared.err
+
+
+def test_given_parts_and_another_type(crossval):
+    words = ("--repeats", 1, "--only-type", "scan")
+    assert crossval(*words, "--parts").out.splitlines()[1].split()[-2:] == ["3", "0"]
+    found = crossval(*words, "--folds", 3, "--test-type", "scan-like", "--by", "plant")
+    assert [line.split()[0] for line in found.out.splitlines()[1:]] == ["scan-like"]
+    assert crossval("--leave-one-out", *words).err.count(": scan done") == 9
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--test-type", "scan"), "expected --only-type with --test-type"),
+        (("--only-type", "scan", "--test-type", "scan"), "expected --only-type with --test-type"),
+        (("--leave-one-out", "--parts"), "not allowed with"),
+        (("--shots", "0"), "expected a whole number from 1 up"),
+        (("--json", "--format", "csv"), "expected --json or --format"),
+    ],
+)
+def test_options_that_do_not_fit(crossval, words, message):
+    found = crossval(*words)
+    assert (found.status, message in found.err) == (2, True), found.err
