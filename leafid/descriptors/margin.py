@@ -121,9 +121,9 @@ def _summarise_teeth(spectra: NDArray[np.complex64], count: int) -> Signals:
     slope = np.diff(np.concatenate([unit, unit[:, :1]], axis=1))
     slope_squares = slope * slope
     # Teeth point to the tip, so they lean the other way on the other half of the outline: lean is measured locally.
-    steepness = _smooth(_average_blocks(slope_squares * slope), (0.125,) * len(SMOOTHINGS))
+    steepness = smooth_closed(_average_blocks(slope_squares * slope), (0.125,) * len(SMOOTHINGS))
     lean = np.abs(steepness).mean(axis=1) / np.maximum(slope_squares.mean(axis=1) ** 1.5, 1e-9)
-    local = _smooth(_average_blocks(squares), tuple(max(3 * sigma, 0.02) for sigma in SMOOTHINGS))
+    local = smooth_closed(_average_blocks(squares), tuple(max(3 * sigma, 0.02) for sigma in SMOOTHINGS))
     local = np.sort(np.sqrt(np.maximum(local, 0)))
     # A tooth is a local maximum on the outer side; one much lower than usual doesn't count.
     is_rising = slope > 0
@@ -169,7 +169,7 @@ def _average_blocks(signals: Signals) -> Signals:
     return signals.reshape(len(signals), _BLOCKS, -1).mean(axis=2)
 
 
-def _smooth(signals: Signals, sigmas: tuple[float, ...]) -> Signals:
+def smooth_closed(signals: Signals, sigmas: tuple[float, ...]) -> Signals:
     """Smooth each row, a closed signal, by a standard deviation of its own."""
     count = signals.shape[1]
     return np.fft.irfft(np.fft.rfft(signals) * _make_gains(count, sigmas), n=count).astype(np.float32, copy=False)

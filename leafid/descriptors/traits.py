@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from leafid.descriptors.contour import Points
 from leafid.descriptors.landmarks import Landmarks, find_landmarks, trace_blade
-from leafid.descriptors.margin import compute_margin_signals
+from leafid.descriptors.margin import compute_margin_signals, smooth_closed
 from leafid.segmentation.result import Segmentation, find_convex_hull
 
 
@@ -61,6 +61,8 @@ LOBE_DEPTH = 0.25
 """Smallest depth of a sinus between lobes, as a share of the distance from the lobe's end to the midvein [1]_."""
 _SHALLOW = 0.5
 """Depth of the other sinuses of a lobed blade, in `LOBE_DEPTH`."""
+_LOBE_SMOOTHING = 0.006
+"""Standard deviation of the outline that lobes are counted in, in lengths of the outline."""
 _MIN_LOBE = 0.2
 """Smallest distance of a lobe's end, relative to the farthest one."""
 _TOOTH_SMOOTHINGS = (0.002, 0.004, 0.008, 0.014)
@@ -160,9 +162,7 @@ def _count_lobes(framed: Points) -> tuple[int, float]:
     The depth is relative to the distance from the lobe's end to the midvein, or, with a negative sign, to the base
     (palmate lobes). A blade without lobes has 0; its depth is 0 if it has no palmate sinuses either.
     """
-    from scipy.ndimage import gaussian_filter1d
-
-    smooth = gaussian_filter1d(framed, 0.006 * len(framed), axis=0, mode="wrap")
+    smooth = smooth_closed(framed.T, (_LOBE_SMOOTHING, _LOBE_SMOOTHING)).T.astype(np.float64)
     # From the base around to the base: the sinus that the petiole lies in divides no lobes.
     from_base = np.hypot(*smooth.T)
     start = int(np.argmin(from_base))
@@ -186,11 +186,10 @@ def _find_sinuses(distance: NDArray[np.float64]) -> NDArray[np.float64]:
 
     The curve is the distance of an outline from a base or a midvein.
     """
-    from scipy.signal import find_peaks
-
-    peaks, _ = find_peaks(np.concatenate([[0], distance, [0]]), height=_MIN_LOBE * distance.max())
+    slope = np.diff(np.concatenate([[0], distance, [0]]))
+    peaks = np.flatnonzero((slope[:-1] > 0) & (slope[1:] <= 0) & (distance >= _MIN_LOBE * distance.max()))
     kept: list[int] = []
-    for peak in (peaks - 1).tolist():
+    for peak in peaks.tolist():
         # A peak that no sinus divides from the one before it belongs to the same lobe; the higher one stands for both.
         while kept and _measure_sinus(distance, kept[-1], peak) < _SHALLOW * LOBE_DEPTH:
             peak = max(peak, kept.pop(), key=lambda index: distance[index])
@@ -209,17 +208,12 @@ def _measure_teeth(contour: Points, width: float, sure: float, is_margin: NDArra
     The points that are not `is_margin`, those around tip and base, are no teeth. Empty where it can't be told whether
     there are any.
     """
-    from scipy.ndimage import gaussian_filter1d
-    from scipy.signal import find_peaks
-
     best = (0.0, 0, 0.0, 0.0)
-    for sigma, signal in zip(_TOOTH_SMOOTHINGS, compute_margin_signals(contour, _TOOTH_SMOOTHINGS), strict=True):
-        signal = gaussian_filter1d(signal.astype(np.float64), 0.25 * sigma * len(signal), mode="wrap")
+    signals = compute_margin_signals(contour, _TOOTH_SMOOTHINGS)
+    for signal in smooth_closed(signals, tuple(sigma / 4 for sigma in _TOOTH_SMOOTHINGS)):
         floor = max(_MIN_PEAK * width, 0.3 * float(np.quantile(signal, 0.95) - np.quantile(signal, 0.05)))
-        peaks, found = find_peaks(np.tile(signal, 2), prominence=floor, distance=sigma * len(signal))
-        is_own = (peaks >= len(signal) // 2) & (peaks < len(signal) // 2 + len(signal))
-        is_own &= is_margin[peaks % len(signal)]
-        peaks, heights = peaks[is_own], found["prominences"][is_own]
+        peaks, heights = find_closed_peaks(signal, floor)
+        peaks, heights = peaks[is_margin[peaks]], heights[is_margin[peaks]]
         if len(peaks) < _MIN_DEEP_TEETH:
             continue
         spacings = np.diff(peaks)
@@ -233,6 +227,35 @@ def _measure_teeth(contour: Points, width: float, sure: float, is_margin: NDArra
     if height < max(_MIN_TOOTH * width, _MIN_TOOTH_PIXELS) or (number < _MIN_TEETH and height < _DEEP_TOOTH * width):
         return {}
     return {"teeth": Measure(number, sure * regularity), "tooth_depth": Measure(100 * height / width, sure)}
+
+
+def find_closed_peaks(signal: NDArray[np.float32], floor: float) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    """Find the peaks of a closed signal that rise by `floor` from the valleys on both sides.
+
+    Returns their indices, and their heights above the higher of the two valleys.
+    """
+    start = int(np.argmin(signal))
+    values = np.roll(signal, -start).astype(np.float64)
+    slope = np.diff(np.concatenate([values[-1:], values, values[:1]]))
+    turns = np.flatnonzero(slope[:-1] * slope[1:] <= 0).tolist()
+    peaks: list[int] = []
+    valleys = [values[0]]
+    top, bottom, is_rising = 0, values[0], True
+    for turn in [*turns, 0]:
+        value = values[turn]
+        if is_rising:
+            top = turn if value > values[top] else top
+            if value <= values[top] - floor:
+                peaks.append(top)
+                bottom, is_rising = value, False
+        elif value >= bottom + floor:
+            valleys.append(bottom)
+            top, is_rising = turn, True
+        else:
+            bottom = min(bottom, value)
+    found = np.array(peaks, np.intp)
+    around = np.array([*valleys[: len(peaks)], values[0]])
+    return (found + start) % len(signal), values[found] - np.maximum(around[:-1], around[1:])
 
 
 def _measure_profile(framed: Points) -> dict[str, float]:
