@@ -35,6 +35,7 @@ SERVICES = (
     "cluster",
     "errors",
     "files",
+    "grouping",
     "image_header",
     "image_structure",
     "picture_formats",

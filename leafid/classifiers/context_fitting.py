@@ -20,6 +20,7 @@ from leafid.classifiers.context import (
 from leafid.classifiers.held_out import HeldOutAnswers
 from leafid.collection.geography import label_places
 from leafid.collection.picture import Picture
+from leafid.grouping import group_by
 
 # Candidate bandwidths, shrinkages and weights. The narrowest bandwidths still join a town and a season: a prior that
 # knew a garden's address or a session's date would be right in this collection only.
@@ -152,11 +153,9 @@ def _collect_with_groups(
     pictures: Sequence[Picture], labels: np.ndarray, species: Sequence[str]
 ) -> tuple[Sightings, np.ndarray, np.ndarray]:
     """Collect sightings, with the plant and the place of each."""
-    members: dict[str, list[int]] = {}
     of_model = set(species)
-    for index, picture in enumerate(pictures):
-        if picture.species in of_model:
-            members.setdefault(picture.group, []).append(index)
+    indices_of_model = [index for index, picture in enumerate(pictures) if picture.species in of_model]
+    members = group_by(indices_of_model, lambda index: pictures[index].group)
     parts, names, places = [], [], []
     for group, indices in members.items():
         part = collect_sightings([pictures[index] for index in indices], species)

@@ -8,6 +8,7 @@ from operator import attrgetter
 from pathlib import Path
 
 from leafid.collection.picture import AcquisitionType, Picture
+from leafid.grouping import group_by
 
 
 class Omission(str):
@@ -74,7 +75,11 @@ def find_name_clashes(
 
     Names are in the order of their first picture. By default, they are the file names.
     """
-    by_name: dict[str, list[Picture]] = {}
-    for picture in pictures:
-        by_name.setdefault(get_name(picture), []).append(picture)
+    by_name = group_by(pictures, get_name)
     return {name: tuple(clashing) for name, clashing in by_name.items() if len(clashing) > 1}
+
+
+def group_by_species(pictures: Iterable[Picture]) -> dict[str, list[Picture]]:
+    """Group labelled pictures by species, sorted by name; others are left out."""
+    groups = group_by((picture for picture in pictures if picture.species is not None), lambda p: str(p.species))
+    return dict(sorted(groups.items()))

@@ -16,6 +16,7 @@ from typing import Any
 from leafid.collection import folders, names
 from leafid.collection.picture import AcquisitionType, Picture, Place
 from leafid.errors import LeafidError, ProblemsError, UsageError
+from leafid.grouping import group_by
 from leafid.textfiles import LineProblems, read_json, read_table, read_text
 
 #: Columns of a table, and groups of a pattern; each with other words for it.
@@ -340,10 +341,8 @@ def apply_pattern(
 
 def name_clashing_pictures(root: Path, pictures: Sequence[Picture]) -> list[Picture]:
     """Name pictures by their paths below their part in each part in which file names are repeated."""
-    by_part: dict[str | None, list[str]] = {}
-    for picture in pictures:
-        by_part.setdefault(picture.part, []).append(picture.file.name)
-    clashing = {part for part, file_names in by_part.items() if len(set(file_names)) < len(file_names)}
+    by_part = group_by(pictures, lambda picture: picture.part)
+    clashing = {part for part, own in by_part.items() if len({picture.file.name for picture in own}) < len(own)}
     return [_name_by_path(root, picture) if picture.part in clashing else picture for picture in pictures]
 
 

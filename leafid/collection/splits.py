@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from leafid.collection.geography import PLACE_KM, label_groups, label_places
 from leafid.collection.picture import AcquisitionType, Picture
 from leafid.errors import LeafidError
+from leafid.grouping import group_by
 
 if TYPE_CHECKING:
     import numpy as np
@@ -45,16 +46,13 @@ def split_by_plant(pictures: Sequence[Picture], n_folds: int, seed: int) -> list
     import numpy as np
 
     _check_n_folds(n_folds)
-    members: dict[str, list[int]] = {}
-    for index, picture in enumerate(pictures):
-        members.setdefault(picture.group, []).append(index)
+    members = group_by(range(len(pictures)), lambda index: pictures[index].group)
     if len(members) < n_folds:
         raise LeafidError(f"expected at least {n_folds} plants for {n_folds} folds, found {len(members)}")
 
-    plants_by_species: dict[str, list[str]] = {}
-    for plant in sorted(members):
-        species = _find_main_species([pictures[index] for index in members[plant]])
-        plants_by_species.setdefault(species, []).append(plant)
+    plants_by_species = group_by(
+        sorted(members), lambda plant: _find_main_species([pictures[index] for index in members[plant]])
+    )
     random = np.random.default_rng(seed)
     folds: list[list[int]] = [[] for _ in range(n_folds)]
     # Species with many plants come first, so that those with few plants balance the folds.

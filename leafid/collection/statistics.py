@@ -7,7 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from leafid.collection.collection import group_by_species
 from leafid.collection.picture import AcquisitionType, Picture
+from leafid.grouping import group_by
 
 if TYPE_CHECKING:
     import numpy as np
@@ -108,10 +110,6 @@ def count_by_species(pictures: Iterable[Picture]) -> list[SpeciesCounts]:
 
     A picture of unknown plant counts as a plant of its own, as it does in a split.
     """
-    members: dict[str, list[Picture]] = {}
-    for picture in pictures:
-        if picture.species is not None:
-            members.setdefault(picture.species, []).append(picture)
     counts = [
         SpeciesCounts(
             species,
@@ -119,7 +117,7 @@ def count_by_species(pictures: Iterable[Picture]) -> list[SpeciesCounts]:
             len({picture.group for picture in group}),
             dict(sorted(Counter(picture.type.value if picture.type else "unknown" for picture in group).items())),
         )
-        for species, group in members.items()
+        for species, group in group_by_species(pictures).items()
     ]
     return sorted(counts, key=lambda entry: (entry.pictures, entry.species))
 
@@ -143,11 +141,9 @@ class Duplicates:
 
 def find_duplicates(pictures: Sequence[Picture], hashes: Sequence[str | None]) -> list[Duplicates]:
     """Group the pictures with equal content hashes, in the pictures' order; a hash of None equals no other."""
-    by_hash: dict[str, list[Picture]] = {}
-    for picture, digest in zip(pictures, hashes, strict=True):
-        if digest is not None:
-            by_hash.setdefault(digest, []).append(picture)
-    return [Duplicates(tuple(group)) for group in by_hash.values() if len(group) > 1]
+    hashed = [pair for pair in zip(pictures, hashes, strict=True) if pair[1] is not None]
+    groups = group_by(hashed, lambda pair: pair[1]).values()
+    return [Duplicates(tuple(picture for picture, _ in group)) for group in groups if len(group) > 1]
 
 
 def find_risks(pictures: Sequence[Picture], duplicates: Sequence[Duplicates]) -> Iterator[str]:

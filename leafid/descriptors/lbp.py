@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 
 import cv2
 import numpy as np
@@ -46,13 +45,8 @@ class Scale:
     @property
     def offsets(self) -> tuple[tuple[int, int], ...]:
         """Steps (rows, columns) to the eight neighbours, in order of angle."""
-        return _list_offsets(self.straight, self.diagonal)
-
-
-@lru_cache(maxsize=64)
-def _list_offsets(straight: int, diagonal: int) -> tuple[tuple[int, int], ...]:
-    steps = (straight, diagonal)
-    return tuple((row * steps[k % 2], col * steps[k % 2]) for k, (row, col) in enumerate(_DIRECTIONS))
+        steps = (self.straight, self.diagonal)
+        return tuple((row * steps[k % 2], col * steps[k % 2]) for k, (row, col) in enumerate(_DIRECTIONS))
 
 
 def make_ring_scales(levels: int) -> tuple[Scale, ...]:

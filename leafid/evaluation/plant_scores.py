@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from leafid.classifiers.plant_fusion import DEFAULT_EXPONENT, fuse_pictures
 from leafid.errors import LeafidError
 from leafid.evaluation.judged_run import find_indices
+from leafid.grouping import group_by
 from leafid.metrics.averaging import accuracy_score
 from leafid.metrics.plant_task import average_score
 from leafid.runs.ground_truth import GroundTruth
@@ -92,9 +93,7 @@ def collect_plants(
     exponents: Mapping[str, float] | None = None,
 ) -> dict[str, list[PlantPictures]]:
     """Collect the pictures of each plant, for each acquisition type; the columns belong to the pictures."""
-    by_plant: dict[tuple[str, str], list[int]] = {}
-    for index, key in enumerate(zip(types, plants, strict=True)):
-        by_plant.setdefault(key, []).append(index)
+    by_plant = group_by(range(len(types)), lambda index: (types[index], plants[index]))
     columns = np.asarray(labels, np.intp)
     found: dict[str, list[PlantPictures]] = {kind: [] for kind in sorted(set(types))}
     for (kind, _), own in by_plant.items():

@@ -8,6 +8,7 @@ from itertools import zip_longest
 import numpy as np
 
 from leafid.collection.picture import Picture
+from leafid.grouping import group_by
 
 
 def sample_by_plant(pictures: Sequence[Picture], limit: int, seed: int) -> np.ndarray:
@@ -18,9 +19,7 @@ def sample_by_plant(pictures: Sequence[Picture], limit: int, seed: int) -> np.nd
     """
     if len(pictures) <= limit:
         return np.arange(len(pictures))
-    members: dict[str, list[int]] = {}
-    for index, picture in enumerate(pictures):
-        members.setdefault(picture.group, []).append(index)
+    members = group_by(range(len(pictures)), lambda index: pictures[index].group)
     plants = sorted(members)
     sampled: list[int] = []
     order = np.random.default_rng(seed).permutation(len(plants))
@@ -33,9 +32,7 @@ def sample_by_plant(pictures: Sequence[Picture], limit: int, seed: int) -> np.nd
 
 def sample_evenly(pictures: Sequence[Picture], n_pictures: int, seed: int) -> list[Picture]:
     """Sample at most `n_pictures` pictures in rounds; each round takes one picture of every species."""
-    random = np.random.default_rng(seed)
-    by_species: dict[str | None, list[Picture]] = {}
-    for index in random.permutation(len(pictures)):
-        by_species.setdefault(pictures[index].species, []).append(pictures[index])
+    shuffled = [pictures[index] for index in np.random.default_rng(seed).permutation(len(pictures))]
+    by_species = group_by(shuffled, lambda picture: picture.species)
     rounds = zip_longest(*by_species.values())
     return [picture for own in rounds for picture in own if picture is not None][:n_pictures]

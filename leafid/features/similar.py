@@ -12,6 +12,7 @@ from leafid.collection.picture import Picture
 from leafid.descriptors.local import LocalFeatures
 from leafid.features.extractor import extract_local_features, make_views
 from leafid.features.loader import FeatureLoader, get_type
+from leafid.grouping import group_by
 from leafid.images import read_image
 from leafid.recipes.recipe import LocalPatches
 
@@ -58,9 +59,7 @@ def find_similar(pictures: Sequence[Picture], loader: FeatureLoader) -> Iterator
 
     Time grows with the square of the number of pictures of a label; a thousand pairs take a tenth of a second.
     """
-    by_label: dict[str | None, list[Picture]] = {}
-    for picture in pictures:
-        by_label.setdefault(picture.species, []).append(picture)
+    by_label = group_by(pictures, lambda picture: picture.species)
     labels = [by_label[label] for label in sorted(by_label, key=str)]
     for own in loader.progress(labels, len(labels), "compare"):
         points = list(loader.map_pictures(detect_points, own))
@@ -78,7 +77,5 @@ def _join_pairs(pairs: Iterable[tuple[int, int]], number: int) -> list[list[int]
     for first, second in pairs:
         old, new = group_of[second], group_of[first]
         group_of = [new if group == old else group for group in group_of]
-    groups: dict[int, list[int]] = {}
-    for index, group in enumerate(group_of):
-        groups.setdefault(group, []).append(index)
+    groups = group_by(range(number), lambda index: group_of[index])
     return [members for members in groups.values() if len(members) > 1]

@@ -13,6 +13,7 @@ from leafid.classifiers.plant_fusion import DEFAULT_EXPONENT
 from leafid.classifiers.rejection import REJECTED_SHARE
 from leafid.classifiers.thresholds import Thresholds
 from leafid.classifiers.type_recogniser import TypeRecogniser, TypeRecognition
+from leafid.collection.collection import group_by_species
 from leafid.collection.picture import AcquisitionType, Picture, Taxon
 from leafid.errors import LeafidError
 from leafid.identification.identifier import Identifier
@@ -186,13 +187,8 @@ class Model:
 
 def collect_species_info(pictures: Sequence[Picture]) -> dict[str, SpeciesInfo]:
     """Collect the taxon, the vernacular names and the number of pictures of each species."""
-    gathered: dict[str, list[Picture]] = {}
-    for picture in pictures:
-        if picture.species is not None:
-            gathered.setdefault(picture.species, []).append(picture)
     info = {}
-    for species in sorted(gathered):
-        own = gathered[species]
+    for species, own in group_by_species(pictures).items():
         names = dict.fromkeys(name for picture in own for name in picture.vernacular_names)
         most_complete = max(
             (p.taxon for p in own if p.taxon), key=lambda t: sum(v is not None for v in (t.family, t.order))

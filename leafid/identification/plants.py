@@ -10,6 +10,7 @@ import numpy as np
 
 from leafid.classifiers.plant_fusion import fuse_pictures
 from leafid.collection.picture import Picture
+from leafid.grouping import group_by
 from leafid.identification.answer import Answer, Verdict, rank_species
 
 if TYPE_CHECKING:
@@ -27,10 +28,7 @@ _FLOOR = 1e-6
 
 def group_pictures(pictures: Iterable[Picture], by: str) -> list[list[Picture]]:
     """Group pictures by one of `GROUPINGS`, in the order of the first picture of each group."""
-    groups: dict[object, list[Picture]] = {}
-    for picture in pictures:
-        groups.setdefault(GROUPINGS[by](picture), []).append(picture)
-    return list(groups.values())
+    return list(group_by(pictures, GROUPINGS[by]).values())
 
 
 def fuse_answers(model: Model, answers: Sequence[Answer], reject_at: float) -> Answer:

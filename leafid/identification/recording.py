@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from leafid.classifiers.held_out import HeldOutAnswers, rank_labels
+from leafid.collection.collection import group_by_species
 from leafid.collection.picture import AcquisitionType, Picture
 from leafid.descriptors.traits import TRAIT_NAMES, measure_traits
 from leafid.errors import LeafidError
@@ -72,7 +73,7 @@ def make_records(
     answers = _record_answers(held_out)
     groups = {
         (name, type_): [picture for picture in of_species if picture.type is type_]
-        for name, of_species in _group_by_species(pictures).items()
+        for name, of_species in group_by_species(pictures).items()
         for type_ in AcquisitionType
     }
     typical = {key: _choose_typical(own, certainty) if thumbnails else [] for key, own in groups.items()}
@@ -90,7 +91,7 @@ def make_records(
     )
     looks = dict(zip(looked_at, loader.show_progress(results, len(looked_at), "measure"), strict=True))
     records = {}
-    for name, of_species in _group_by_species(pictures).items():
+    for name, of_species in group_by_species(pictures).items():
         types, kept = {}, []
         for type_ in AcquisitionType:
             if own := groups[name, type_]:
@@ -100,14 +101,6 @@ def make_records(
         traits = _summarise_traits(of_species, looks)
         records[name] = SpeciesRecord(_count_plants(of_species), types, traits, thumbnails_of_species)
     return records
-
-
-def _group_by_species(pictures: Sequence[Picture]) -> dict[str, list[Picture]]:
-    groups: dict[str, list[Picture]] = {}
-    for picture in pictures:
-        if picture.species is not None:
-            groups.setdefault(picture.species, []).append(picture)
-    return dict(sorted(groups.items()))
 
 
 def _count_plants(pictures: Sequence[Picture]) -> int:

@@ -14,6 +14,7 @@ from leafid.collection.picture import AcquisitionType, Picture
 from leafid.features.augmentation import Augmentation
 from leafid.features.extractor import FeatureExtractor
 from leafid.features.loader import FeatureLoader
+from leafid.grouping import group_by
 from leafid.recipes.recipe import Recipe
 
 #: Number of training pictures above which there are no augmentations: a large set varies enough.
@@ -125,10 +126,8 @@ def _plan_passes(pictures: Sequence[Picture], recipe: Recipe, extractor: Feature
 
 def _choose_composite_sources(pictures: Sequence[Picture]) -> dict[int, float]:
     """Choose the pictures to composite photos from, evenly among those of a plant, and how many each stands for."""
-    by_plant: dict[tuple[str, AcquisitionType | None], list[int]] = {}
-    for index, picture in enumerate(pictures):
-        if picture.type is not AcquisitionType.PHOTO:
-            by_plant.setdefault((picture.group, picture.type), []).append(index)
+    sheets = [index for index, picture in enumerate(pictures) if picture.type is not AcquisitionType.PHOTO]
+    by_plant = group_by(sheets, lambda index: (pictures[index].group, pictures[index].type))
     sources: dict[int, float] = {}
     for own in by_plant.values():
         number = min(len(own), MAX_COMPOSITED_PER_PLANT)

@@ -13,6 +13,7 @@ from leafid.evaluation.comparison import RunComparison, score_species
 from leafid.evaluation.judged_run import JudgedRun
 from leafid.evaluation.resampling import Bootstrap
 from leafid.evaluation.summary import GroupScores, RunScorer
+from leafid.grouping import group_by
 from leafid.metrics.averaging import accuracy_score, average_by_group, macro_average
 from leafid.metrics.plant_task import LEVEL_METRICS, PlantMetric, top_k_scores
 from leafid.metrics.registry import Metric
@@ -222,14 +223,12 @@ def make_metrics_table(metrics: Iterable[Metric]) -> Table:
 
 def make_metrics_tables(metrics: Iterable[Metric], width: int = 100) -> list[Table]:
     """Tabulate metrics for reading: a table for each command that prints some, and the numbered sources at the end."""
-    sources: dict[str, int] = {}
-    by_command: dict[str, list[Metric]] = {}
-    for metric in metrics:
-        sources.setdefault(metric.citation, len(sources) + 1)
-        by_command.setdefault(metric.command, []).append(metric)
+    listed = list(metrics)
+    citations = dict.fromkeys(metric.citation for metric in listed)
+    sources = {citation: number for number, citation in enumerate(citations, start=1)}
     headings = ["metric", "column", "better", "range", "source"]
     tables = []
-    for command, members in by_command.items():
+    for command, members in group_by(listed, lambda metric: metric.command).items():
         rows = [
             [m.name, fill(m.column, 22), _name_direction(m), _format_range(m), f"[{sources[m.citation]}]"]
             for m in members

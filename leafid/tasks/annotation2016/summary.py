@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from leafid.errors import LeafidError
+from leafid.grouping import group_by
 from leafid.tasks.annotation2016.files import AnnotationRun, AnnotationTruth
 from leafid.tasks.annotation2016.meteor import meteor_scores
 from leafid.tasks.annotation2016.metrics import (
@@ -87,9 +88,7 @@ def summarise_annotation(
 
 def find_best_runs(scored: Sequence[tuple[str, AnnotationSummary]], metric: str) -> list[tuple[str, AnnotationSummary]]:
     """Find the best run of each group by a metric of `AnnotationSummary.scores`; a run's folder is its group."""
-    groups: dict[Path, list[tuple[str, AnnotationSummary]]] = {}
-    for path, summary in scored:
-        groups.setdefault(Path(path).parent, []).append((path, summary))
+    groups = group_by(scored, lambda run: Path(run[0]).parent)
     choose = min if metric.startswith("great-circle-km") else max
     return [choose(runs, key=lambda run: run[1].scores[metric]) for runs in groups.values()]
 
