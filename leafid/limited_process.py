@@ -28,12 +28,8 @@ class LimitError(Exception):
 def call_with_limits(function: Callable[..., Any], *arguments: Any) -> Any:
     """Return ``function(*arguments)``, computed in a new process; function, arguments and result must be picklable.
 
-    It takes about 0.3 s more than calling the function.
-
-    Raises
-    ------
-    LimitError
-        If the process takes more than `MAX_CPU_SECONDS`, needs more than `MAX_MEMORY` bytes, or crashes.
+    It takes about 0.3 s more than calling the function. A `LimitError` is raised if the process takes more than
+    `MAX_CPU_SECONDS`, needs more than `MAX_MEMORY` bytes, or crashes.
     """
     package = str(Path(__file__).parents[1])
     search_path = os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH"))))

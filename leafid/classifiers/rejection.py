@@ -54,10 +54,7 @@ class Rejection:
     def threshold(self, rejected_share: float = REJECTED_SHARE) -> float:
         """Give the product of both probabilities below which this share of the leaves of known species lies.
 
-        Raises
-        ------
-        ValueError
-            When the share is not from 0 to 1.
+        A `ValueError` is raised when the share is not from 0 to 1.
         """
         if not 0 <= rejected_share <= 1:
             raise ValueError(f"expected a share from 0 to 1, found {rejected_share}")

@@ -45,12 +45,7 @@ def parse_label(text: str) -> Taxon:
 
     A name like that of a species, of a known genus or with a capital and a small initial, is reduced as
     `parse_species_name` does, and gets a genus, and a family where the genus is a common one. Any other label is a
-    plain class; runs of blanks become one blank.
-
-    Raises
-    ------
-    LeafidError
-        If a run file can't hold the label.
+    plain class; runs of blanks become one blank. A `LeafidError` is raised if a run file can't hold the label.
 
     Examples
     --------

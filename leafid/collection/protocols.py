@@ -54,10 +54,7 @@ def leave_one_out(pictures: Sequence[Picture], seed: int = 0) -> Iterator[Split]
 def split_by_part(pictures: Sequence[Picture], seeds: Iterable[int]) -> Iterator[Split]:
     """Train on the training part and test on the test part; only what is drawn at random differs between seeds.
 
-    Raises
-    ------
-    LeafidError
-        When either part has no picture.
+    A `LeafidError` is raised when either part has no picture.
     """
     import numpy as np
 

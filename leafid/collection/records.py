@@ -77,12 +77,8 @@ def _is_coco(file: Path) -> bool:
 def read_records(file: Path, plants_from: str | None = None) -> Records:
     """Read a CSV table, a COCO file, or a list of the pictures of a part (``train.txt``).
 
-    `plants_from` is the column of a table that holds the plants.
-
-    Raises
-    ------
-    LeafidError
-        If the file is none of these.
+    `plants_from` is the column of a table that holds the plants. A `LeafidError` is raised if the file is none of
+    these.
     """
     if file.suffix.lower() == ".json":
         return Records(file, list(_read_coco(file)), has_labels=True)
@@ -200,12 +196,8 @@ def apply_records(
     """Add what records say to pictures; return the pictures, and lines about rows and pictures without the other.
 
     Labels of rows replace others. Where the records have labels, pictures that they lack are left out; with
-    `keeps_unlisted`, only those in folders without any listed picture are.
-
-    Raises
-    ------
-    ProblemsError
-        With all values that are wrong.
+    `keeps_unlisted`, only those in folders without any listed picture are. A `ProblemsError` is raised with all
+    values that are wrong.
     """
     index = RecordIndex(root, pictures)
     changed = dict(enumerate(pictures))
@@ -251,10 +243,7 @@ def apply_records(
 def apply_record(picture: Picture, record: Record) -> Picture:
     """Add the fields of a record to a picture.
 
-    Raises
-    ------
-    LeafidError
-        If a value is wrong.
+    A `LeafidError` is raised if a value is wrong.
     """
     place = picture.place or Place()
     for field, word in record.items():
@@ -290,10 +279,7 @@ def _parse_part(word: str) -> str:
 def compile_pattern(option: str, pattern: str, default_field: str) -> re.Pattern[str]:
     """Compile a pattern with groups named after `FIELDS`; without a group, the match is the value of the default field.
 
-    Raises
-    ------
-    UsageError
-        If it is no regular expression, or has another group.
+    A `UsageError` is raised if it is no regular expression, or has another group.
     """
     try:
         compiled = re.compile(pattern)
@@ -312,10 +298,7 @@ def apply_pattern(
 ) -> tuple[list[Picture], list[str]]:
     """Add what a pattern finds in the paths of pictures below the root; also return a line about those without a match.
 
-    Raises
-    ------
-    ProblemsError
-        With all values that are wrong.
+    A `ProblemsError` is raised with all values that are wrong.
     """
     changed, unmatched, problems = [], [], []
     for picture in pictures:

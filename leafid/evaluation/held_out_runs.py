@@ -13,10 +13,7 @@ from leafid.runs import find_name_problem
 def collect_runs(answers: Sequence[FoldAnswers]) -> dict[str, dict[str, list[tuple[str, float]]]]:
     """Collect the rankings of all pictures, of every type, by the name of their setting and seed.
 
-    Raises
-    ------
-    ProblemsError
-        When two pictures have one name, or a run file can't hold it.
+    A `ProblemsError` is raised when two pictures have one name, or a run file can't hold it.
     """
     runs: dict[str, dict[str, list[tuple[str, float]]]] = {}
     problems: dict[str, None] = {}

@@ -106,12 +106,8 @@ def collect_plants(
 def collect_run_plants(run: Run, truth: GroundTruth) -> dict[str, list[PlantPictures]]:
     """Collect what a run says of the pictures of each plant, by acquisition type.
 
-    Scores are taken for probabilities. Pictures that the run lacks tell nothing.
-
-    Raises
-    ------
-    LeafidError
-        When a score is below 0 or above 1.
+    Scores are taken for probabilities. Pictures that the run lacks tell nothing. A `LeafidError` is raised when a
+    score is below 0 or above 1.
     """
     if (is_wrong := (run.score < 0) | (run.score > 1)).any():
         place, score = f"{run.name}:{run.line[is_wrong][0]}", run.score[is_wrong][0]

@@ -64,10 +64,7 @@ def score_reliability(named: FirstSpecies, bootstrap: Bootstrap) -> Reliability:
 def collect_first_species(run: Run, truth: GroundTruth) -> dict[str, FirstSpecies]:
     """Collect the first species of each picture that a run names, by acquisition type.
 
-    Raises
-    ------
-    LeafidError
-        When the score of a first species is no probability.
+    A `LeafidError` is raised when the score of a first species is no probability.
     """
     first = run.select(run.rank == 1)
     picture = find_indices(first.pictures, truth.pictures)[first.picture_index]

@@ -85,10 +85,7 @@ class ModelArchive:
     def read_bytes(self, name: str, size: int) -> bytes:
         """Read a member of `size` bytes.
 
-        Raises
-        ------
-        LeafidError
-            When it is missing, damaged, or of another size.
+        A `LeafidError` is raised when it is missing, damaged, or of another size.
         """
         try:
             if (found := self._archive.getinfo(name).file_size) == size:

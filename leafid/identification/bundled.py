@@ -39,10 +39,7 @@ def load_type_recognition(
 ) -> TypeRecognition | None:
     """Read the type recogniser of a model, by default the bundled one; None if the type of every picture is known.
 
-    Raises
-    ------
-    LeafidError
-        When there is no model, or it can't be read.
+    A `LeafidError` is raised when there is no model, or it can't be read.
     """
     from leafid.identification.modelfile import read_type_recognition
 

@@ -221,10 +221,7 @@ def make_answers(
 def back_off_answer(answer: Answer, model: Model) -> Answer:
     """Name the species, or the lowest taxon above it that is probable enough.
 
-    Raises
-    ------
-    LeafidError
-        When the model can't back off.
+    A `LeafidError` is raised when the model can't back off.
     """
     if answer.problem:
         return answer
