@@ -26,22 +26,11 @@ _FLOOR = 1e-9
 def fuse_pictures(
     probabilities: np.ndarray, types: Sequence[str], exponents: ArrayLike, leaf: ArrayLike | None = None
 ) -> np.ndarray:
-    """Fuse the probabilities of pictures of one plant.
+    """Fuse the probabilities of pictures of one plant, float (n, n_species); float64 (n_species,), which sum to 1.
 
-    Parameters
-    ----------
-    probabilities : float (n, n_species)
-    types : sequence of str
-        The acquisition type of each picture.
-    exponents : float (n,)
-        That of each picture's type.
-    leaf : float (n,), optional
-        The probability that each picture shows a leaf, which it counts in proportion to; equally by default.
-
-    Returns
-    -------
-    float64 (n_species,)
-        Summing to 1; the probabilities themselves for a single picture.
+    Each picture has an acquisition type, in `types`, and the exponent of that, float (n,). It counts in proportion to
+    its probability to show a leaf, `leaf`, float (n,), by default like the others. The probabilities of a single
+    picture stay the same.
 
     Examples
     --------

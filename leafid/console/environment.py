@@ -81,18 +81,10 @@ class Environment:
 
     @contextlib.contextmanager
     def bar(self, total: int | None, what: str, done: int = 0) -> Iterator[Bar]:
-        """Show one progress bar for pictures that are processed in batches.
+        """Show one progress bar for pictures that are processed in batches; `what` is the caption.
 
-        Where stderr is no terminal, a line is written every `log_interval` seconds instead.
-
-        Parameters
-        ----------
-        total : int or None
-            None: not known.
-        what : str
-            The caption.
-        done : int, default 0
-            Pictures finished before.
+        `done` pictures were finished before. Where stderr is no terminal, a line is written every `log_interval`
+        seconds instead.
         """
         if not self.stderr.isatty():
             yield Bar(_ProgressLog(self, total, what, done))

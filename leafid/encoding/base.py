@@ -15,16 +15,9 @@ from leafid.errors import LeafidError
 class ProjectedEncoder(ABC):
     """Encoder of sets of local features by tables learned from projected features.
 
-    Parameters
-    ----------
-    n_modes : int
-        Rows of the tables: Gaussians of a mixture, or visual words.
-    n_components : int
-        Principal components of a descriptor that are kept.
-    position_weight : float, default 0
-        Above 0, row, column and scale of a patch are appended to its components, as standard scores times this weight.
-    seed : int, default 0
-        Of the mixture, or of k-means.
+    The tables have `n_modes` rows: Gaussians of a mixture, or visual words. `n_components` principal components of a
+    descriptor are kept. With a `position_weight` above 0, row, column and scale of a patch are appended to these, as
+    standard scores times the weight. The `seed` is that of the mixture, or of k-means.
     """
 
     #: Names of the learned tables; each is an attribute that ends in an underscore.

@@ -12,20 +12,11 @@ _STATE = ("mean", "components", "scale", "position_mean", "position_scale")
 
 
 class Projection:
-    """Principal components of the descriptors; row, column and scale of the patch are appended.
+    """Principal components of the descriptors, at most as many as the descriptor has values.
 
-    Parameters
-    ----------
-    n_components : int
-        Principal components kept; at most as many as the descriptor has values.
-    position_weight : float, default 0
-        0 appends no position.
-
-    Attributes
-    ----------
-    scale_ : float32 scalar array
-        Standard deviation of the first component, by which the rows are divided: the covariance keeps its shape, and
-        regularisation and tolerance of the mixture mean the same for every kind of descriptor.
+    With a `position_weight` above 0, row, column and scale of the patch are appended. ``scale_`` is the standard
+    deviation of the first component, by which the rows are divided: the covariance keeps its shape, and regularisation
+    and tolerance of the mixture mean the same for every kind of descriptor.
     """
 
     def __init__(self, n_components: int, position_weight: float = 0.0) -> None:

@@ -43,16 +43,10 @@ class OpenWorldScores:
 
 
 def score_open_world(run: Run, truth: GroundTruth) -> list[OpenWorldScores]:
-    """Score a run by acquisition type, and on all pictures.
+    """Score a run by acquisition type, and on all pictures; unknown pictures are of the species `UNKNOWN_SPECIES`.
 
     The highest score of a picture says how surely it shows a known species. A picture that the run lacks, or for which
     the run names the unknown species first, is rejected. Types without known pictures are left out.
-
-    Parameters
-    ----------
-    run : Run
-    truth : GroundTruth
-        With the species `UNKNOWN_SPECIES` for the unknown pictures.
     """
     names, labels = truth.encode("species")
     labels = np.where(np.array(names)[labels] == UNKNOWN_SPECIES, -1, labels)

@@ -56,13 +56,8 @@ def score_plants(
 ) -> list[PlantScores]:
     """Score plants by samples of their pictures, and by all.
 
-    Parameters
-    ----------
-    plants : sequence of PlantPictures
-    sizes : sequence of int or None
-        Numbers of pictures of each type; a plant that has fewer is left out. None: all pictures that a plant has.
-    seed : int, default 0
-        Of the samples.
+    `sizes` are numbers of pictures of each type, or None for all that a plant has; a plant that has fewer is left out.
+    The `seed` is that of the samples.
     """
     scores = []
     for size in sizes:

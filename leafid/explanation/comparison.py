@@ -24,13 +24,7 @@ def compare_species(
 ) -> list[Difference]:
     """Compare a leaf's traits with the ranges of two species; list those in which the species differ, clearest first.
 
-    Parameters
-    ----------
-    records : mapping of str to SpeciesRecord
-    names : sequence of str
-        Two species; with fewer, or without their records, the list is empty.
-    values : mapping of str to float
-        Measured traits.
+    With fewer than two `names`, or without their records, the list is empty.
     """
     if len(names) < 2 or any(name not in records for name in names):
         return []

@@ -32,16 +32,7 @@ _UNCERTAIN, _WORTH_NAMING = 0.5, 0.05
 
 
 def explain(model: Model, image: Image, answer: Answer) -> Explanation:
-    """Explain the answer of a model to a picture.
-
-    Parameters
-    ----------
-    model : Model
-    image : uint8 (H, W, 3)
-        The picture, as `leafid.read_image` returns it.
-    answer : Answer
-        For a picture that could be read.
-    """
+    """Explain the answer to a picture that could be read, uint8 (H, W, 3) as `leafid.read_image` returns it."""
     if answer.type is None:
         raise ValueError(f"expected the answer to a picture that could be read, found: {answer.problem}")
     shown = shrink(image, LONGEST_SIDE)

@@ -62,12 +62,8 @@ def to_unit(name: str, value: float) -> float:
 def describe_traits(values: Mapping[str, float], confidences: Mapping[str, float] | None = None) -> list[Trait]:
     """Describe measured traits in words with their numbers, from the whole leaf to its details.
 
-    Parameters
-    ----------
-    values : mapping of str to float
-        As `leafid.descriptors.traits.measure_traits` measures them; only those that are measured well enough.
-    confidences : mapping of str to float, optional
-        1 by default.
+    `values` are those of `leafid.descriptors.traits.measure_traits` that are measured well enough; `confidences` are 1
+    by default.
     """
     traits = []
     for name, describe in _DESCRIPTIONS.items():

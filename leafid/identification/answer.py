@@ -73,10 +73,7 @@ class Answer:
     def to_dict(self, ranking: Sequence[tuple[str, float]] | None = None) -> dict[str, Any]:
         """Make the record of the answer, which JSON can hold; docs/formats.md describes its keys.
 
-        Parameters
-        ----------
-        ranking : sequence of (str, float), optional
-            What to report in place of the whole ranking, such as its beginning.
+        `ranking` is reported in place of the whole ranking, such as its beginning.
         """
         return {
             "picture": str(self.picture.file),
@@ -95,13 +92,7 @@ class Answer:
 
 
 def rank_species(probabilities: np.ndarray, species: Sequence[str]) -> list[tuple[str, float]]:
-    """Sort species by falling probability, equally probable ones by name.
-
-    Parameters
-    ----------
-    probabilities : float (n_species,)
-    species : sequence of str
-        In alphabetical order.
+    """Sort species, which are given in alphabetical order, by falling probability, equally probable ones by name.
 
     Examples
     --------

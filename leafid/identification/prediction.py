@@ -52,26 +52,11 @@ DEFAULTS = Options()
 def predict(
     model: Model, pictures: Sequence[Picture], loader: FeatureLoader, options: Options = DEFAULTS
 ) -> Iterator[Answer]:
-    """Identify pictures.
+    """Identify pictures; yield the answers in the order of the pictures, or of the groups with `Options.group_by`.
 
-    Parameters
-    ----------
-    model : Model
-    pictures : sequence of Picture
-        The model recognises the type of those whose type is unknown.
-    loader : FeatureLoader
-        Its `unreadable` gets the pictures that can't be read.
-    options : Options
-
-    Yields
-    ------
-    Answer
-        In the order of the pictures; with `group_by`, for each group.
-
-    Raises
-    ------
-    LeafidError
-        When the model was not trained for a picture's type, or can't back off.
+    The model recognises the type of pictures whose type is unknown. Pictures that can't be read are noted in the
+    loader's `unreadable`. A `LeafidError` is raised when the model was not trained for a picture's type, or can't back
+    off.
     """
     for batch in predict_batches(model, pictures, loader, options):
         yield from batch
@@ -86,21 +71,10 @@ def predict_batches(
     n_skipped: int = 0,
     progress: Progress | None = None,
 ) -> Iterator[list[Answer]]:
-    """Identify pictures in batches; memory doesn't grow with their number.
+    """Identify pictures in batches as `predict` does; memory doesn't grow with their number.
 
-    Parameters
-    ----------
-    model, pictures, loader, options
-        As for `predict`.
-    n_skipped : int, default 0
-        Number of batches at the beginning that are skipped; the other batches stay the same.
-    progress : callable, optional
-        For the pictures that are described, in place of the loader's own.
-
-    Raises
-    ------
-    LeafidError
-        As `predict`.
+    The first `n_skipped` batches are skipped; the other batches stay the same. `progress` is used for the pictures that
+    are described, in place of the loader's own.
     """
     for type_ in dict.fromkeys(picture.type for picture in pictures if picture.type is not None):
         model.identifier(type_)  # raises before any work is done
@@ -179,18 +153,8 @@ def make_answers(
 ) -> list[Answer]:
     """Make the answers to pictures of one type by their features.
 
-    Parameters
-    ----------
-    model : Model
-    pictures : sequence of (Picture, float or None)
-        Each with its type, and the probability of the type if it was recognised.
-    features : sequence of Features
-    options : Options
-
-    Raises
-    ------
-    LeafidError
-        When the model can't back off.
+    Each picture has its type, and the probability of the type if it was recognised. A `LeafidError` is raised when the
+    model can't back off.
     """
     if not pictures:
         return []

@@ -57,17 +57,10 @@ def make_records(
     *,
     thumbnails: bool = True,
 ) -> dict[str, SpeciesRecord]:
-    """Make the record of each species, by its name in alphabetical order.
+    """Make the record of each species, by its name in alphabetical order, from the readable training pictures.
 
-    Parameters
-    ----------
-    pictures : sequence of Picture
-        The readable training pictures.
-    held_out : mapping of AcquisitionType to HeldOutAnswers
-    loader : FeatureLoader
-        Gives the number of workers and the progress.
-    thumbnails : bool, default True
-        Keep the most typical pictures: of each species and type, those of different plants that are identified best.
+    The loader gives the number of workers and the progress. With `thumbnails`, the most typical pictures are kept: of
+    each species and type, those of different plants that are identified best.
     """
     certainty = _measure_certainty(held_out.values())
     answers = _record_answers(held_out)

@@ -13,22 +13,10 @@ N_BINS = 15
 def expected_calibration_error(
     confidence: ArrayLike, is_correct: ArrayLike, n_bins: int = N_BINS, weights: ArrayLike | None = None
 ) -> float:
-    """Average the difference between confidence and accuracy over bins of equal mass.
+    """Average the difference between confidence and accuracy over bins of equal mass; in [0, 1], NaN without pictures.
 
-    Parameters
-    ----------
-    confidence : float array (n,)
-        The probability of the species that is named.
-    is_correct : bool array (n,)
-    n_bins : int, default 15
-        Pictures are sorted by confidence, and a bin holds consecutive ones.
-    weights : float array (n,), optional
-        How much each picture counts; equally by default.
-
-    Returns
-    -------
-    float
-        In [0, 1]; NaN without pictures.
+    `confidence` is the probability of the species that is named, float (n,). A bin holds consecutive pictures in the
+    order of their confidence. `weights`, float (n,), say how much each picture counts; equally by default.
 
     References
     ----------

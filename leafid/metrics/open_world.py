@@ -13,16 +13,9 @@ from leafid.metrics.registry import Metric
 
 
 def area_under_roc(known: ArrayLike, unknown: ArrayLike) -> float:
-    """Compute the probability that a known picture has a higher score than an unknown one; ties count half.
+    """Compute the probability that a known picture, (n,), has a higher score than an unknown one, (m,); ties are half.
 
-    Parameters
-    ----------
-    known, unknown : float array (n,), (m,)
-
-    Returns
-    -------
-    float
-        In [0, 1], 0.5 for chance; NaN without pictures of both kinds.
+    0.5 is chance; NaN without pictures of both kinds.
 
     Examples
     --------
@@ -35,20 +28,10 @@ def area_under_roc(known: ArrayLike, unknown: ArrayLike) -> float:
 def open_set_classification_rate(known: ArrayLike, is_correct: ArrayLike, unknown: ArrayLike) -> float:
     """Compute the area under the curve of the correct classification rate over the false positive rate (OSCR).
 
-    At a threshold, the former is the share of known pictures that are accepted and named correctly, the latter the
-    share of unknown ones that are accepted. The area by the trapezoidal rule is the share of pairs of a known and an
-    unknown picture in which the known one is named correctly and has the higher score; ties count half.
-
-    Parameters
-    ----------
-    known, unknown : float array (n,), (m,)
-    is_correct : bool array (n,)
-        Whether the species that is named for a known picture is correct.
-
-    Returns
-    -------
-    float
-        In [0, 1], at most the accuracy; NaN without pictures of both kinds.
+    At a threshold, the former is the share of known pictures, (n,), that are accepted and named correctly, bool (n,),
+    the latter the share of unknown ones, (m,), that are accepted. The area by the trapezoidal rule is the share of
+    pairs of a known and an unknown picture in which the known one is named correctly and has the higher score; ties
+    count half. It is at most the accuracy; NaN without pictures of both kinds.
 
     References
     ----------
@@ -67,18 +50,9 @@ def open_set_classification_rate(known: ArrayLike, is_correct: ArrayLike, unknow
 
 
 def false_positive_rate(known: ArrayLike, unknown: ArrayLike, true_positive_rate: float = 0.95) -> float:
-    """Compute the share of unknown pictures that are accepted where a share of the known ones is.
+    """Compute the share of unknown pictures, (m,), that are accepted where a share of the known ones, (n,), is.
 
-    Parameters
-    ----------
-    known, unknown : float array (n,), (m,)
-    true_positive_rate : float, default 0.95
-        The threshold is the highest that accepts this share of the known pictures.
-
-    Returns
-    -------
-    float
-        In [0, 1]; NaN without pictures of both kinds.
+    The threshold is the highest that accepts this share; NaN without pictures of both kinds.
 
     Examples
     --------
@@ -94,15 +68,9 @@ def false_positive_rate(known: ArrayLike, unknown: ArrayLike, true_positive_rate
 
 
 def confident_share(probabilities: ArrayLike, is_named: ArrayLike, confidence: float = 0.9) -> float:
-    """Compute the share of unknown pictures that get the name of a species, with at least this probability.
+    """Compute the share of unknown pictures, (n,), that get the name of a species with at least this probability.
 
-    Parameters
-    ----------
-    probabilities : float array (n,)
-        Of the species that is named for each.
-    is_named : bool array (n,)
-        Whether it is named, not rejected.
-    confidence : float, default 0.9
+    `is_named`, bool (n,), says which are not rejected.
 
     Examples
     --------
@@ -115,23 +83,12 @@ def confident_share(probabilities: ArrayLike, is_named: ArrayLike, confidence: f
 def average_precision_by_class(
     labels: ArrayLike, pictures: ArrayLike, classes: ArrayLike, scores: ArrayLike, n_classes: int
 ) -> NDArray[np.float64]:
-    """Compute the average precision of each class as a query for its pictures.
+    """Compute the average precision of each class as a query for its pictures, float64 (n_classes,), NaN without any.
 
-    The predictions of a class are sorted by falling score. Precision is taken at each picture of the class; a picture
-    for which the class is not predicted contributes 0. Predictions of equal score enter together.
-
-    Parameters
-    ----------
-    labels : int array (n,)
-        The class of each picture; -1 for an unknown one.
-    pictures, classes, scores : array (N,)
-        Each prediction's picture and class, as indices, and its score. A class is predicted once for a picture.
-    n_classes : int
-
-    Returns
-    -------
-    float64 (n_classes,)
-        In [0, 1]; NaN for a class without pictures.
+    Labels, int (n,), are -1 for unknown pictures. Each prediction has a picture and a class, as indices, and a score,
+    (N,); a class is predicted once for a picture. The predictions of a class are sorted by falling score. Precision is
+    taken at each picture of the class; a picture for which the class is not predicted contributes 0. Predictions of
+    equal score enter together.
     """
     label = np.asarray(labels, np.intp)
     kind = np.asarray(classes, np.intp)

@@ -31,13 +31,7 @@ class Guard:
     """ASGI middleware: checks Host on every request and Origin on those that send something.
 
     A page elsewhere could let its own name point to this machine (DNS rebinding), and then read the answers: the name
-    in Host gives it away. Addresses can't be redirected so.
-
-    Parameters
-    ----------
-    app : ASGI application
-    host : str
-        The address or name that the server listens at.
+    in Host gives it away. Addresses can't be redirected so. `host` is the address or name that the server listens at.
     """
 
     def __init__(self, app: ASGIApp, host: str) -> None:

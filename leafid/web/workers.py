@@ -32,13 +32,7 @@ class WorkerError(LeafidError):
 class WorkerPool:
     """Calls functions of the form ``function(model, *arguments)`` in worker processes, which answer one call at a time.
 
-    Parameters
-    ----------
-    model_file : str
-        Each worker reads the model from it.
-    n_workers : int
-    seconds : float
-        The limit for one call.
+    Each worker reads the model from its file. `seconds` is the limit for one call.
     """
 
     def __init__(self, model_file: str, n_workers: int = 1, seconds: float = 60.0) -> None:
