@@ -22,7 +22,9 @@ from numpy.typing import NDArray
 from leafid.descriptors.contour import Points
 from leafid.descriptors.landmarks import Landmarks, find_landmarks, trace_blade
 from leafid.descriptors.margin import compute_margin_signals, smooth_closed
-from leafid.segmentation.result import Segmentation, find_convex_hull
+from leafid.descriptors.peaks import find_closed_peaks
+from leafid.descriptors.secondary_veins import count_vein_pairs
+from leafid.segmentation.result import Image, Segmentation, find_convex_hull
 
 
 class Measure(NamedTuple):
@@ -48,6 +50,7 @@ TRAIT_NAMES = (
     "base_extension",
     "apex_extension",
     "petiole",
+    "vein_pairs",
 )
 _LEAFLET_DISC = 0.4
 """Radius of the disc that separates leaflets, in radii of the largest disc that fits into the leaf."""
@@ -78,7 +81,7 @@ _MIN_DEEP_TEETH, _DEEP_TOOTH = 6, 0.02
 """Number of teeth that is enough if their mean height is more than this, in widths of the blade."""
 
 
-def measure_traits(segmentation: Segmentation) -> tuple[dict[str, Measure], Landmarks | None]:
+def measure_traits(image: Image, segmentation: Segmentation) -> tuple[dict[str, Measure], Landmarks | None]:
     """Measure the traits of a leaf on a plain sheet, those that can be told; `TRAIT_NAMES` lists them.
 
     The leaf must not be empty. Also returns the landmarks, if there are any.
@@ -94,6 +97,7 @@ def measure_traits(segmentation: Segmentation) -> tuple[dict[str, Measure], Land
     - ``apex_bulge``, ``base_bulge``: mean distance of that margin outward from the straight line, in widths there.
     - ``base_extension``, ``apex_extension``: how far the blade reaches below its base and beyond its tip, in lengths.
     - ``petiole``: length of the petiole in lengths of the blade.
+    - ``vein_pairs``: number of pairs of secondary veins.
     """
     landmarks = find_landmarks(segmentation)
     sure = segmentation.confidence
@@ -125,6 +129,9 @@ def measure_traits(segmentation: Segmentation) -> tuple[dict[str, Measure], Land
     is_margin = (framed[:, 0] < 0.985) & (np.hypot(*framed.T) > 0.04)
     traits.update(_measure_teeth(landmarks.contour, width * landmarks.length, sure, is_margin))
     traits.update({name: Measure(value, sure) for name, value in _measure_profile(framed).items()})
+    pairs = count_vein_pairs(image, segmentation.blade, landmarks)
+    if pairs is not None:
+        traits["vein_pairs"] = Measure(pairs, sure)
     return _drop_uncertain(traits), landmarks
 
 
@@ -162,7 +169,7 @@ def _count_lobes(framed: Points) -> tuple[int, float]:
     The depth is relative to the distance from the lobe's end to the midvein, or, with a negative sign, to the base
     (palmate lobes). A blade without lobes has 0; its depth is 0 if it has no palmate sinuses either.
     """
-    smooth = smooth_closed(framed.T, (_LOBE_SMOOTHING, _LOBE_SMOOTHING)).T.astype(np.float64)
+    smooth = smooth_closed(framed.T.astype(np.float32), (_LOBE_SMOOTHING, _LOBE_SMOOTHING)).T.astype(np.float64)
     # From the base around to the base: the sinus that the petiole lies in divides no lobes.
     from_base = np.hypot(*smooth.T)
     start = int(np.argmin(from_base))
@@ -227,35 +234,6 @@ def _measure_teeth(contour: Points, width: float, sure: float, is_margin: NDArra
     if height < max(_MIN_TOOTH * width, _MIN_TOOTH_PIXELS) or (number < _MIN_TEETH and height < _DEEP_TOOTH * width):
         return {}
     return {"teeth": Measure(number, sure * regularity), "tooth_depth": Measure(100 * height / width, sure)}
-
-
-def find_closed_peaks(signal: NDArray[np.float32], floor: float) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-    """Find the peaks of a closed signal that rise by `floor` from the valleys on both sides.
-
-    Returns their indices, and their heights above the higher of the two valleys.
-    """
-    start = int(np.argmin(signal))
-    values = np.roll(signal, -start).astype(np.float64)
-    slope = np.diff(np.concatenate([values[-1:], values, values[:1]]))
-    turns = np.flatnonzero(slope[:-1] * slope[1:] <= 0).tolist()
-    peaks: list[int] = []
-    valleys = [values[0]]
-    top, bottom, is_rising = 0, values[0], True
-    for turn in [*turns, 0]:
-        value = values[turn]
-        if is_rising:
-            top = turn if value > values[top] else top
-            if value <= values[top] - floor:
-                peaks.append(top)
-                bottom, is_rising = value, False
-        elif value >= bottom + floor:
-            valleys.append(bottom)
-            top, is_rising = turn, True
-        else:
-            bottom = min(bottom, value)
-    found = np.array(peaks, np.intp)
-    around = np.array([*valleys[: len(peaks)], values[0]])
-    return (found + start) % len(signal), values[found] - np.maximum(around[:-1], around[1:])
 
 
 def _measure_profile(framed: Points) -> dict[str, float]:

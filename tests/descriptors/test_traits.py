@@ -1,6 +1,7 @@
 """Traits of drawn leaves, whose geometry is known; the oracle measures the drawn polygons themselves."""
 
 import itertools
+from functools import cache
 
 import cv2
 import numpy as np
@@ -10,7 +11,8 @@ from hypothesis import strategies as st
 
 from leafid.collection.picture import AcquisitionType
 from leafid.descriptors.landmarks import find_landmarks
-from leafid.descriptors.traits import TRAIT_NAMES, find_closed_peaks, measure_traits
+from leafid.descriptors.peaks import find_closed_peaks
+from leafid.descriptors.traits import TRAIT_NAMES, measure_traits
 from leafid.segmentation import Segmentation, segment
 from leafid.segmentation.petiole import remove_petiole
 from leafid.segmentation.result import find_bounding_box
@@ -33,8 +35,9 @@ UNLOBED = [
 ]
 
 
+@cache
 def draw(name, seed=0, angle=0.3):
-    """Draw a leaf on white; return its segmentation, and tip, base and outline of its blade as (col, row)."""
+    """Draw a leaf on white; return picture and segmentation; and tip, petiole and outline as (col, row)."""
     species, rng = BY_NAME[name], np.random.default_rng(seed)
     leaf = grow_leaf(species, rng)
     low, high = leaf.compute_extent(make_matrix(1.0, angle))
@@ -46,13 +49,14 @@ def draw(name, seed=0, angle=0.3):
     rows, cols = layer.alpha.shape
     window = image[layer.row : layer.row + rows, layer.col : layer.col + cols]
     window += layer.alpha[..., None] * (layer.colour - window)
-    found = segment(np.clip(image, 0, 255).astype(np.uint8), AcquisitionType.SCAN)
+    picture = np.clip(image, 0, 255).astype(np.uint8)
+    found = segment(picture, AcquisitionType.SCAN)
 
     def place(points):
         return np.asarray(points) @ matrix.T + position
 
     petiole = place(leaf.stalks[-1].points)
-    return found, place(leaf.blades[-1].right[-1:])[0], petiole, place(leaf.blades[0].contour)
+    return picture, found, place(leaf.blades[-1].right[-1:])[0], petiole, place(leaf.blades[0].contour)
 
 
 def measure_drawn(tip, base, outline):
@@ -84,8 +88,8 @@ def measure_drawn(tip, base, outline):
 @pytest.mark.parametrize("name", UNLOBED)
 @pytest.mark.parametrize("seed", [0, 1])
 def test_proportions_and_angles_are_those_of_the_drawn_outline(name, seed):
-    found, tip, petiole, outline = draw(name, seed)
-    traits, landmarks = measure_traits(found)
+    picture, found, tip, petiole, outline = draw(name, seed)
+    traits, landmarks = measure_traits(picture, found)
     base, length = petiole[0], np.hypot(*(tip - petiole[0]))
     assert np.hypot(*(landmarks.tip[::-1] - tip)) < 0.08 * length
     assert np.hypot(*(landmarks.base[::-1] - base)) < 0.05 * length
@@ -107,7 +111,7 @@ def test_proportions_and_angles_are_those_of_the_drawn_outline(name, seed):
 def test_teeth_are_counted(name):
     outline = BY_NAME[name].outline
     for seed in range(3):
-        traits, _ = measure_traits(draw(name, seed)[0])
+        traits, _ = measure_traits(*draw(name, seed)[:2])
         # Up to two are lost beside the tip and two beside the base, where they are drawn flat.
         assert 2 * outline.teeth - 4 <= traits["teeth"].value <= 2 * outline.teeth + 2
         assert traits["tooth_depth"].value > 0.5
@@ -116,7 +120,7 @@ def test_teeth_are_counted(name):
 @pytest.mark.parametrize("name", ["Cercis siliquastrum", "Laurus nobilis", "Magnolia grandiflora", "Olea europaea"])
 def test_an_entire_margin_has_no_teeth(name):
     for seed in range(3):
-        traits, _ = measure_traits(draw(name, seed)[0])
+        traits, _ = measure_traits(*draw(name, seed)[:2])
         assert "teeth" not in traits or traits["teeth"].value == 0
 
 
@@ -124,7 +128,7 @@ def test_teeth_of_one_pixel_are_not_told_from_its_grain():
     mask = np.zeros((300, 120), np.uint8)
     cv2.ellipse(mask, (60, 150), (20, 130), 0, 0, 360, 1, cv2.FILLED)
     mask[::6] = cv2.dilate(mask, np.ones((1, 3), np.uint8))[::6]
-    assert "teeth" not in measure_traits(make_leaf(mask > 0))[0]
+    assert "teeth" not in measure_traits(grey(mask), make_leaf(mask > 0))[0]
 
 
 @pytest.mark.parametrize(
@@ -133,7 +137,7 @@ def test_teeth_of_one_pixel_are_not_told_from_its_grain():
 def test_leaflets_are_counted(name, number):
     counted = []
     for seed in range(5):
-        traits, _ = measure_traits(draw(name, seed)[0])
+        traits, _ = measure_traits(*draw(name, seed)[:2])
         assert traits.keys() <= {"leaflets", "petiole"}
         counted.append(traits["leaflets"].value)
     # Leaflets that overlap may count as one, and a large one beside small ones as two.
@@ -147,7 +151,7 @@ def test_leaflets_are_counted(name, number):
 )
 def test_lobes_are_counted(name, number, sign):
     for seed in range(3):
-        traits, _ = measure_traits(draw(name, seed)[0])
+        traits, _ = measure_traits(*draw(name, seed)[:2])
         assert (traits["leaflets"].value, traits["lobes"].value) == (1, number)
         assert np.sign(traits["lobe_depth"].value) == sign
         assert "widest" not in traits
@@ -155,15 +159,35 @@ def test_lobes_are_counted(name, number, sign):
 
 @pytest.mark.parametrize("name", [*UNLOBED, "Tilia cordata", "Cercis siliquastrum"])
 def test_a_cordate_base_reaches_below_its_middle(name):
-    traits, _ = measure_traits(draw(name)[0])
+    traits, _ = measure_traits(*draw(name)[:2])
     assert (traits["base_extension"].value > 0.05) == (BY_NAME[name].outline.cordate > 0)
+
+
+@pytest.mark.parametrize("name", ["Castanea sativa", "Fagus sylvatica", "Ilex aquifolium", "Quercus ilex"])
+def test_pairs_of_secondary_veins_are_counted(name):
+    pairs = BY_NAME[name].venation.pairs
+    found = [measure_traits(*draw(name, seed)[:2])[0].get("vein_pairs") for seed in range(4)]
+    counted = [own.value for own in found if own]
+    assert len(counted) >= 3
+    assert np.array(counted) == pytest.approx(pairs, rel=0.15)
+
+
+@pytest.mark.parametrize("name", ["Laurus nobilis", "Cercis siliquastrum"])
+def test_veins_that_are_not_there_are_not_counted(name):
+    picture, found, *_ = draw(name)
+    rng = np.random.default_rng(0)
+    noise = np.clip(rng.normal(100, 12, picture.shape), 0, 255).astype(np.uint8)
+    even = np.where(found.mask[..., None], np.uint8(100), picture)
+    for other in (noise, even):
+        assert "vein_pairs" not in measure_traits(other, found)[0]
 
 
 @pytest.mark.parametrize("turn", [lambda a: np.rot90(a), lambda a: np.rot90(a, 2), lambda a: a[:, ::-1]])
 def test_turned_and_mirrored_leaves_have_the_same_traits(turn):
-    found, *_ = draw("Castanea sativa")
-    before, _ = measure_traits(found)
-    after, _ = measure_traits(make_leaf(np.ascontiguousarray(turn(found.mask))))
+    picture, found, *_ = draw("Castanea sativa")
+    before, _ = measure_traits(picture, found)
+    turned = np.ascontiguousarray(turn(picture))
+    after, _ = measure_traits(turned, make_leaf(np.ascontiguousarray(turn(found.mask))))
     assert before.keys() == after.keys()
     for name, (value, _) in before.items():
         assert after[name].value == pytest.approx(value, rel=0.06, abs=0.02), name
@@ -171,10 +195,14 @@ def test_turned_and_mirrored_leaves_have_the_same_traits(turn):
 
 def test_without_a_petiole_tip_and_base_are_not_told_apart(leaf_on_white):
     found = segment(leaf_on_white, AcquisitionType.SCAN)
-    traits, landmarks = measure_traits(found)
+    traits, landmarks = measure_traits(leaf_on_white, found)
     assert landmarks is None
     assert traits["length_width"].value == pytest.approx(2.5, rel=0.05)
     assert traits.keys() <= {"leaflets", "length_width", "teeth", "tooth_depth"}
+
+
+def grey(mask):
+    return np.full((*mask.shape, 3), 128, np.uint8)
 
 
 def make_leaf(mask):
@@ -200,7 +228,7 @@ def _cross():
 )
 def test_any_mask_gives_finite_traits(mask):
     found = make_leaf(mask)
-    traits, _ = measure_traits(found)
+    traits, _ = measure_traits(grey(mask), found)
     assert set(traits) <= set(TRAIT_NAMES)
     assert all(np.isfinite(own.value) and 0 <= own.confidence <= 1 for own in traits.values())
     landmarks = find_landmarks(found)
@@ -209,7 +237,7 @@ def test_any_mask_gives_finite_traits(mask):
 
 
 def test_the_upright_picture_has_the_tip_above_the_base():
-    found, *_ = draw("Castanea sativa", angle=2.0)
+    _, found, *_ = draw("Castanea sativa", angle=2.0)
     upright = find_landmarks(found).turn_upright(found.blade.astype(np.uint8) * 255)
     rows = np.flatnonzero(upright[:, 256] > 127)
     assert rows.min() == pytest.approx(128, abs=6)
