@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 def find_closed_peaks(signal: NDArray[np.float32], floor: float) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
     """Find the peaks of a closed signal that rise by `floor` from the valleys on both sides.
 
-    Returns their indices, and their heights above the higher of the two valleys.
+    Returns their indices, and their heights above the mean of the two valleys.
     """
     start = int(np.argmin(signal))
     values = np.roll(signal, -start).astype(np.float64)
@@ -32,4 +32,4 @@ def find_closed_peaks(signal: NDArray[np.float32], floor: float) -> tuple[NDArra
             bottom = min(bottom, value)
     found = np.array(peaks, np.intp)
     around = np.array([*valleys[: len(peaks)], values[0]])
-    return (found + start) % len(signal), values[found] - np.maximum(around[:-1], around[1:])
+    return (found + start) % len(signal), values[found] - (around[:-1] + around[1:]) / 2
