@@ -103,18 +103,19 @@ def on_cluster(address: str, paths: Iterable[str | os.PathLike[str]] = (), jobs:
 
 @contextmanager
 def _start_local_cluster(address: str, jobs: int) -> Iterator[Client]:
+    import dask
     import distributed
     from joblib import effective_n_jobs
 
     with (
         TemporaryDirectory(prefix="leafid-") as folder,
+        dask.config.set({"temporary-directory": folder}),
         distributed.LocalCluster(
             n_workers=int(address.partition(":")[2] or effective_n_jobs(jobs)),
             threads_per_worker=1,
             memory_limit=0,
             dashboard_address="127.0.0.1:0",
             silence_logs=logging.CRITICAL,
-            local_directory=folder,
             # A picture whose worker ends is tried once more, alone, by `DaskWorkers`.
             scheduler_kwargs={"allowed_failures": 0},
         ) as cluster,

@@ -6,6 +6,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
@@ -291,7 +292,9 @@ def test_worker_with_different_versions_or_files_is_refused(tmp_path):
 
 
 @needs_dask
-def test_an_item_that_ends_its_worker_costs_only_itself(monkeypatch, capfd):
+def test_an_item_that_ends_its_worker_costs_only_itself(monkeypatch, capfd, tmp_path):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+
     def kill_or_hang(number):
         if number in {3, 4}:
             os.kill(os.getpid(), signal.SIGKILL)
@@ -305,6 +308,7 @@ def test_an_item_that_ends_its_worker_costs_only_itself(monkeypatch, capfd):
     reason = "1 worker of local:2 ended while computing it, maybe out of memory, or after 2 s"
     assert found == [f"{number}: {reason}" if number in {3, 4, 8} else number for number in range(12)]
     assert capfd.readouterr().err == ""
+    assert list(tmp_path.iterdir()) == []
 
 
 @needs_dask

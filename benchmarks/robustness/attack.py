@@ -97,7 +97,7 @@ def _judge(case: Case, folder: Path, status: int | None, mark: str) -> Iterator[
     for line in err.splitlines():
         if not line.isprintable() or len(line) > MAX_LINE_LENGTH + 40:
             yield f"an unclear line: {line[:200]!r}"
-    if status in (1, 2) and not err and not case.redirections:
+    if status in (1, 2) and not out + err and not case.redirections:
         yield "fails without a word"
     if status == 130 and err.count("\n") > _MAX_LINES:
         yield f"prints {err.count(chr(10))} lines when it is interrupted"
