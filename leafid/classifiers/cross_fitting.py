@@ -41,30 +41,14 @@ def cross_fit(
 
     Returns for the classifier, and for the softmax regression if the settings ask for one, the scorer and the held-out
     scores, float32 (k, n_species): -inf for species that the classifiers without the row's fold did not see.
-    `cross_score` does the latter alone.
     """
     all_folds = folds or [np.arange(len(labels))]
     with closing(
-        _make_cross_fitter(matrix, labels, weights, all_folds, settings, folder, fold_weights or None)
+        make_cross_fitter(matrix, labels, weights, all_folds, settings, folder, fold_weights or None)
     ) as fitter:
-        held_out_scores = _score_held_out(fitter, labels, folds, scored, settings)
+        held_out_scores = score_held_out(fitter, scored, settings)
         scorers = [fitter.make_scorer(fit(fitter, None)) for fit in _list_fits(settings)]
     return list(zip(scorers, held_out_scores, strict=True))
-
-
-def cross_score(
-    matrix: TrainingMatrix,
-    labels: np.ndarray,
-    weights: np.ndarray,
-    folds: Sequence[np.ndarray],
-    scored: np.ndarray,
-    settings: ClassifierSettings,
-    folder: Path | None,
-    fold_weights: Sequence[np.ndarray],
-) -> list[np.ndarray]:
-    """Score rows by classifiers that were fitted without the row's fold; parameters and scores are `cross_fit`'s."""
-    with closing(_make_cross_fitter(matrix, labels, weights, folds, settings, folder, fold_weights)) as fitter:
-        return _score_held_out(fitter, labels, folds, scored, settings)
 
 
 def _list_fits(settings: ClassifierSettings) -> list[Callable[[CrossFitter, int | None], Solution]]:
@@ -78,21 +62,17 @@ def _list_fits(settings: ClassifierSettings) -> list[Callable[[CrossFitter, int 
     return fits
 
 
-def _score_held_out(
-    fitter: CrossFitter,
-    labels: np.ndarray,
-    folds: Sequence[np.ndarray],
-    scored: np.ndarray,
-    settings: ClassifierSettings,
-) -> list[np.ndarray]:
+def score_held_out(fitter: CrossFitter, scored: np.ndarray, settings: ClassifierSettings) -> list[np.ndarray]:
+    """Give the held-out scores of `cross_fit` alone; those of a fold that has all rows are -inf."""
     fits = _list_fits(settings)
-    held_out_scores = [np.full((len(scored), int(labels.max()) + 1), -np.inf, np.float32) for _ in fits]
-    for left_out, fold in enumerate(folds):
+    held_out_scores = [np.full((len(scored), int(fitter.labels.max()) + 1), -np.inf, np.float32) for _ in fits]
+    for left_out, fold in enumerate(fitter.folds):
         positions = np.flatnonzero(np.isin(scored, fold))
+        if not len(positions) or len(fold) == len(fitter.labels):
+            continue
         for scores, fit in zip(held_out_scores, fits, strict=True):
-            if len(positions):
-                solution = fit(fitter, left_out)
-                scores[np.ix_(positions, solution.classes)] = fitter.score_rows(solution, scored[positions])
+            solution = fit(fitter, left_out)
+            scores[np.ix_(positions, solution.classes)] = fitter.score_rows(solution, scored[positions])
     return held_out_scores
 
 
@@ -106,7 +86,7 @@ def check_memory(name: str, settings: ClassifierSettings, n_rows: int, n_columns
         )
 
 
-def _make_cross_fitter(
+def make_cross_fitter(
     matrix: TrainingMatrix,
     labels: np.ndarray,
     weights: np.ndarray,
@@ -115,6 +95,7 @@ def _make_cross_fitter(
     folder: Path | None,
     fold_weights: Sequence[np.ndarray] | None,
 ) -> CrossFitter:
+    """Choose how to fit, by the settings and the size of the matrix; parameters are those of `cross_fit`."""
     common = (matrix, labels, weights, folds, settings.regularisation)
     if settings.kind != "ridge":
         return SklearnCrossFitter(*common, fold_weights, folder, kind=settings.kind)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from leafid.classifiers.cross_fitting import cross_fit, cross_score
+from leafid.classifiers.cross_fitting import cross_fit, make_cross_fitter, score_held_out
 from leafid.classifiers.disk_backed_array import DiskBackedArray
 from leafid.classifiers.fusion import fit_fusion_weights, fuse
 from leafid.classifiers.held_out import HeldOutAnswers
@@ -156,7 +156,9 @@ def _fit_on_vectors(
             weights, *fold_weights = (
                 training_set.weigh_rows(own) for own in weigh_pictures(pictures, labels, species_folds, settings)
             )
-            unknown_scores = cross_score(matrix, row_labels, weights, row_folds, scored, settings, folder, fold_weights)
+            fitter = make_cross_fitter(matrix, row_labels, weights, row_folds, settings, folder, fold_weights)
+            with closing(fitter):
+                unknown_scores = score_held_out(fitter, scored, settings)
         for (scorer, held_out_scores), unknown in zip(fits, unknown_scores, strict=True):
             for own, indices, fitted in zip(recipes, held_out_indices, classifiers, strict=True):
                 scorer_of_type = matrix.adapt_to_domain(scorer, recipe.training_types.index(own.type))
