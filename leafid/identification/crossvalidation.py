@@ -82,6 +82,7 @@ def cross_validate(
         trained = {picture.type for picture in training}
         chosen = {type_: recipe for type_, recipe in recipes.items() if queries[type_] and type_ in trained}
         for types in group_by_training(chosen):
+            loader.step = f"seed {seed}, fold {split.fold + 1}, {', '.join(types)}"
             fitted = fit_identifiers(
                 [recipes[type_] for type_ in types],
                 training,
