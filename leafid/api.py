@@ -56,7 +56,8 @@ def train(
     collection : Collection, path, or sequence of Picture
         Only labelled pictures are used, and of a collection with parts only those of the training part.
     recipe : str
-        ``default``, ``fast``, ``baseline-bow``, a folder with a ``TYPE.toml`` for each type, or a ``.toml`` file.
+        ``default``, ``fast``, ``small``, ``baseline-bow``, a folder with a ``TYPE.toml`` for each type, or a ``.toml``
+        file.
     assume_type : {"scan", "scan-like", "photo"}, optional
         Take every picture for one of this type. Without it, the bundled model recognises types that are unknown.
     only_type : {"scan", "scan-like", "photo"}, optional

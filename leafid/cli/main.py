@@ -28,6 +28,7 @@ GROUPS = {
     "train": {
         "train": "train a model on a collection",
         "crossval": "cross-validate recipes by folds of plants",
+        "experiment": "run recipes by collections, protocols and seeds, to one table",
     },
     "score": {
         "evaluate": "score run files",

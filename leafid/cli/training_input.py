@@ -38,8 +38,8 @@ def add_training_options(parser: argparse.ArgumentParser) -> None:
         "--recipe",
         default="default",
         metavar="R",
-        help="a shipped recipe (default, fast, baseline-bow), a .toml file, or a folder with a TYPE.toml for each type "
-        "(default: %(default)s)",
+        help="a shipped recipe (default, fast, small, baseline-bow), a .toml file, or a folder with a TYPE.toml for "
+        "each type (default: %(default)s)",
     )
 
 

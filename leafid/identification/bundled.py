@@ -6,6 +6,7 @@ import os
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,10 @@ from leafid.errors import LeafidError
 
 if TYPE_CHECKING:
     from leafid.classifiers.type_recogniser import TypeRecognition
+    from leafid.encoding import Encoder
     from leafid.features.loader import FeatureLoader
+    from leafid.identification.model import Model
+    from leafid.recipes.recipe import Recipe
 
 DEFAULT_NAME = "imageclef2011.leafid"
 #: Share of the pictures without a type below which a recognised type is taken for an error of the recogniser.
@@ -32,6 +36,44 @@ def find_bundled_model() -> Path:
         f"the bundled model ({DEFAULT_NAME}) is missing from this installation; "
         "name one with --model, or train one with 'leafid train'"
     )
+
+
+def find_encoders(recipe: Recipe, pictures: Sequence[Picture], loader: FeatureLoader, seed: int) -> dict[str, Encoder]:
+    """Learn the encoders of a recipe from pictures, or take those of the bundled model if it says so."""
+    from leafid.features.codebooks import learn_encoders
+
+    return load_encoders(recipe) if recipe.codebooks == "bundled" else learn_encoders(pictures, recipe, loader, seed)
+
+
+def load_encoders(recipe: Recipe) -> dict[str, Encoder]:
+    """Load the encoders of a recipe from the bundled model, or raise a `LeafidError` where that has no such."""
+    identifier = _read_bundled_model().identifier(recipe.type)
+    encoders = {}
+    for name, expert in recipe.experts.items():
+        if not expert.is_local:
+            continue
+        own, bundled = expert.to_keys(), identifier.recipe.experts.get(name)
+        keys = ("descriptor", "encoder", "modes", "components", "position")
+        if bundled is None or not bundled.is_local:
+            local = [key for key, other in identifier.recipe.experts.items() if other.is_local]
+            raise LeafidError(
+                f'codebooks = "bundled": expected an expert of the bundled model ({", ".join(local)}), found {name!r}'
+            )
+        if different := [key for key in keys if own[key] != bundled.to_keys()[key]]:
+            key = different[0]
+            raise LeafidError(
+                f'codebooks = "bundled": expected {key} = {bundled.to_keys()[key]!r} of expert {name!r}, as in the '
+                f"bundled model, found {own[key]!r}"
+            )
+        encoders[name] = identifier.extractor.encoders[name]
+    return encoders
+
+
+@lru_cache(maxsize=1)
+def _read_bundled_model() -> Model:
+    from leafid.identification.modelfile import read_model
+
+    return read_model(find_bundled_model())
 
 
 def load_type_recognition(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -16,8 +16,8 @@ from leafid.classifiers.plant_fusion import DEFAULT_EXPONENT, fit_plant_exponent
 from leafid.collection.picture import AcquisitionType, Picture
 from leafid.collection.protocols import Split
 from leafid.encoding import Encoder
-from leafid.features.codebooks import learn_encoders
 from leafid.features.loader import FeatureLoader
+from leafid.identification.bundled import find_encoders
 from leafid.identification.fitting import FittedIdentifier, fit_identifiers, select_trainable
 from leafid.identification.identifier import Identifier
 from leafid.identification.training import fit_context
@@ -56,6 +56,7 @@ def cross_validate(
     shared_codebooks: bool = False,
     context: bool = False,
     test_type: AcquisitionType | None = None,
+    observe: Callable[[Identifier], None] | None = None,
 ) -> Iterator[FoldAnswers]:
     """Identify the test pictures of splits, labelled and of any known type, with models of their training pictures.
 
@@ -64,13 +65,14 @@ def cross_validate(
 
     `shared_codebooks` learns the codebooks once, from all pictures without their labels: features are then extracted
     once instead of once a split. `context` also gives the answers with the prior of place and day applied. With
-    `test_type`, the recipes answer pictures of this type instead of those of their own.
+    `test_type`, the recipes answer pictures of this type instead of those of their own. `observe` gets every identifier
+    that is fitted.
     """
     encoders: dict[AcquisitionType, dict[str, Encoder]] = {}
     if shared_codebooks:
         for types in group_by_training(recipes):
             recipe = recipes[types[0]]
-            shared = learn_encoders(select_trainable(pictures, recipe), recipe, loader, 0)
+            shared = find_encoders(recipe, select_trainable(pictures, recipe), loader, 0)
             encoders |= dict.fromkeys(types, shared)
     for split in splits:
         seed, test = split.seed, split.test
@@ -92,6 +94,8 @@ def cross_validate(
                 learn_rejection=False,
             )
             for type_, own in zip(types, fitted, strict=True):
+                if observe is not None:
+                    observe(own.identifier)
                 exponent = fit_plant_exponent(own.held_out, seed)
                 answers = FoldAnswers(
                     test_type or type_,

@@ -21,11 +21,11 @@ from leafid.collection.picture import AcquisitionType, Picture
 from leafid.encoding import Encoder
 from leafid.errors import LeafidError
 from leafid.features.augmentation import Augmentation
-from leafid.features.codebooks import learn_encoders
 from leafid.features.extractor import FeatureExtractor, Features
 from leafid.features.loader import FeatureLoader
 from leafid.features.non_leaves import N_KINDS as N_NON_LEAF_KINDS
 from leafid.features.sampling import sample_by_plant
+from leafid.identification.bundled import find_encoders
 from leafid.identification.identifier import Identifier, expert_trust
 from leafid.identification.training_set import TrainingSet, build_training_set
 from leafid.recipes.recipe import ClassifierSettings, Recipe
@@ -83,7 +83,7 @@ def fit_identifiers(
     chosen = select_trainable(pictures, recipe)
     _check_types(recipes, chosen, "no labelled picture of type {} to train on")
     if encoders is None:
-        encoders = learn_encoders(chosen, recipe, loader, seed)
+        encoders = find_encoders(recipe, chosen, loader, seed)
     extractor = FeatureExtractor(recipe.experts, encoders, recipe.longest_side)
     with ExitStack() as stack:
         vectors = {name: stack.enter_context(DiskBackedArray(folder=loader.folder)) for name in recipe.experts}

@@ -203,6 +203,13 @@ class Recipe:
     )
     summary: str = text("what the recipe is, in a sentence")
     longest_side: int = number(LONGEST_SIDE, 32, 4096, "pictures are first reduced to this longest side, in pixels")
+    codebooks: str = choice(
+        ("own", "bundled"),
+        "`own` (learned from the training pictures) or `bundled` (those of the bundled model's experts of the same "
+        "name and type, whose `descriptor`, `encoder`, `modes`, `components` and `position` have to be the same), "
+        "which is quick",
+        "own",
+    )
     codebook_pictures: int = number(600, 1, None, "maximum number of pictures that an encoder is learned from")
     jittered: int = number(
         0,

@@ -190,7 +190,7 @@ def test_unknown_keys_of_an_expert(key, hint):
 def test_unknown_keys_of_a_recipe():
     assert "unknown key 'training_type'; did you mean 'training_types'?" in get_error(training_type=["scan"])
     assert (
-        "unknown key 'zzz'; expected codebook_pictures, composited, composited_weight, defaults, experts"
+        "unknown key 'zzz'; expected codebook_pictures, codebooks, composited, composited_weight, defaults"
         in get_error(zzz=1)
     )
 

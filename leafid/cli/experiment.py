@@ -1,0 +1,72 @@
+"""Run an experiment: recipes by collections, types, protocols and seeds, to one table for a paper.
+
+EXPERIMENT is a TOML file, or one of those that are shipped: ablation, cross-type, families, few-shots,
+recipes, speed. The table has the accuracy of each recipe with its interval, its difference from the baseline with a
+p value (paired by plant, corrected by Holm's method), and time and memory.
+
+Every cell of the grid is written to --output when it is complete: the same command resumes an interrupted experiment,
+and one with more recipes or seeds computes only these. docs/formats.md has the keys of the file.
+
+examples:
+  leafid experiment recipes imageclef2011 --output recipes
+  leafid experiment few-shots leaves --label-from '[a-z]+' --output few --format latex > few-shots.tex
+  leafid experiment my.toml --output mine --cluster tcp://head-node:8786
+"""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+from pathlib import Path
+
+from leafid.cli.computing import add_cache, on_workers, open_loader
+from leafid.cli.training_input import complete_pictures, read_training_pictures
+from leafid.console.arguments import READING, TYPES, add_options, check_output_folder, positive_int
+from leafid.console.environment import Environment
+from leafid.console.outputs import print_tables
+from leafid.errors import LeafidError
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments."""
+    parser.add_argument("experiment", metavar="EXPERIMENT", help="a TOML file, or the name of a shipped experiment")
+    parser.add_argument(
+        "collections", nargs="*", metavar="COLLECTION", help="labelled pictures (default: those that the file names)"
+    )
+    parser.add_argument("--output", required=True, metavar="DIR", help="the folder that keeps the cells of the grid")
+    parser.add_argument(
+        "--repeats", metavar="N", type=positive_int, help="number of seeds (default: those of EXPERIMENT)"
+    )
+    parser.add_argument("--assume-type", choices=TYPES, help="take every picture for one of this type")
+    parser.set_defaults(type=None)
+    add_options(parser, "confidence", "resamples", "seed", "format", "table", *READING)
+    add_cache(parser)
+    add_options(parser, "jobs", "cluster")
+
+
+def run(arguments: argparse.Namespace, environment: Environment) -> int:
+    """Run the experiment; 1 when any picture could not be read."""
+    from leafid.evaluation.experiment import read_experiment, run_experiment
+    from leafid.evaluation.resampling import Bootstrap
+    from leafid.report.experiment import make_experiment_table
+
+    experiment = read_experiment(arguments.experiment)
+    folder = check_output_folder(arguments.output)
+    if arguments.repeats:
+        experiment = replace(experiment, seeds=tuple(range(arguments.seed, arguments.seed + arguments.repeats)))
+    paths = arguments.collections or list(experiment.collections)
+    if not paths:
+        raise LeafidError(f"{arguments.experiment}: expected a collection, found none; name one on the command line")
+    all_parts = any(protocol.kind == "parts" for protocol in experiment.protocols)
+    with on_workers(arguments, paths), open_loader(arguments, environment) as loader:
+        collections = {}
+        for path in paths:
+            arguments.collection = path
+            pictures, _ = read_training_pictures(arguments, all_parts=all_parts)
+            collections[Path(path).name or path] = complete_pictures(pictures, loader, environment)
+        if len(collections) < len(paths):
+            raise LeafidError(f"expected collections whose folders have different names, found {', '.join(paths)}")
+        cells = run_experiment(experiment, collections, loader, folder, environment.note)
+    bootstrap = Bootstrap(arguments.resamples, arguments.confidence, arguments.seed)
+    print_tables([make_experiment_table(cells, experiment.baseline, bootstrap)], arguments, environment)
+    return 1 if loader.unreadable else 0

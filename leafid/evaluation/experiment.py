@@ -1,0 +1,299 @@
+"""Experiments: recipes by collections, types, protocols and seeds, from a TOML file; every cell of the grid is kept."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+import tomllib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, replace
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from leafid.collection import protocols
+from leafid.collection.picture import AcquisitionType, Picture
+from leafid.descriptors.registry import FAMILIES
+from leafid.errors import LeafidError
+from leafid.features.extractor import FEATURE_VERSION
+from leafid.features.loader import FeatureLoader
+from leafid.files import open_output
+from leafid.identification.crossvalidation import FoldAnswers, cross_validate
+from leafid.identification.identifier import Identifier
+from leafid.recipes.reader import load_recipe, parse_recipe
+from leafid.recipes.recipe import Expert, Recipe
+from leafid.textfiles import read_text
+
+_KEYS = {"summary", "baseline", "seeds", "folds", "types", "collections", "recipes", "protocols"}
+_RECIPE_KEYS = {"name", "base", "only", "without", "keys", "expert_keys", "vary", "classifiers"}
+_PROTOCOL_KEYS = {"name", "kind", "by", "folds", "shots", "shots_of", "test_type"}
+_KINDS = ("folds", "leave-one-out", "parts")
+_VARY = ("only-experts", "without-experts", "without-families", "families")
+# Number of pictures that are identified without a cache to measure the time.
+_TIMED = 5
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """How training and test pictures are chosen."""
+
+    name: str
+    kind: str = "folds"
+    by: str = "plant"
+    folds: int = 5
+    shots: tuple[int, ...] = ()
+    shots_of: protocols.Shots = "pictures"
+    test_type: str | None = None
+
+    def make_splits(self, pictures: Sequence[Picture], seed: int) -> Iterator[protocols.Split]:
+        """Yield the splits of one seed."""
+        if self.kind == "parts":
+            splits = protocols.split_by_part(pictures, (seed,))
+        elif self.kind == "leave-one-out":
+            splits = protocols.leave_one_out(pictures, seed)
+        else:
+            splits = protocols.make_fold_splits(pictures, self.folds, (seed,), self.by)
+        return protocols.limit_training(splits, pictures, self.shots, self.shots_of) if self.shots else splits
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """What a TOML file says: the grid, and the recipe that others are compared with."""
+
+    recipes: Sequence[Mapping[str, Any]]
+    protocols: Sequence[Protocol]
+    baseline: str
+    seeds: tuple[int, ...] = (0, 1, 2)
+    types: tuple[AcquisitionType, ...] = ()
+    collections: tuple[str, ...] = ()
+    summary: str = ""
+
+    def make_recipes(self, type_: AcquisitionType) -> dict[str, Recipe]:
+        """Make the recipes of a type, by their names."""
+        recipes: dict[str, Recipe] = {}
+        for entry in self.recipes:
+            for name, recipe in _make_recipes(entry, type_):
+                if recipes.setdefault(name, recipe) is not recipe:
+                    raise LeafidError(f"recipes: expected names that differ, found {name!r} twice")
+        if self.baseline not in recipes:
+            raise LeafidError(f"baseline: expected a recipe of the experiment, found {self.baseline!r}")
+        return recipes
+
+
+@dataclass
+class Cell:
+    """The answers of one recipe to one seed of a protocol: for every setting the rank of each picture's species.
+
+    The rank is 0 where the species was not trained on.
+    """
+
+    collection: str
+    type: str
+    recipe: str
+    protocol: str
+    seed: int
+    #: By setting: name, plant, author and rank of each picture.
+    ranks: dict[str, list[tuple[str, str, str, int]]] = field(default_factory=dict)
+    #: Of all folds, with the features that were cached.
+    seconds: float = 0.0
+    #: To identify a picture from its file in one process, without a cache.
+    seconds_a_picture: float | None = None
+    peak_megabytes: float | None = None
+
+
+def list_experiments() -> list[str]:
+    """List the names of the shipped experiments."""
+    folder = resources.files("leafid.evaluation") / "experiments"
+    return sorted(entry.name.removesuffix(".toml") for entry in folder.iterdir() if entry.name.endswith(".toml"))
+
+
+def read_experiment(name: str) -> Experiment:
+    """Read a shipped experiment, or a TOML file; a `LeafidError` says what is wrong with it."""
+    if name in list_experiments():
+        text = (resources.files("leafid.evaluation") / "experiments" / f"{name}.toml").read_text(encoding="utf-8")
+    elif Path(name).is_file():
+        text = read_text(name)
+    else:
+        raise LeafidError(f"{name}: no such experiment; expected a file, or one of {', '.join(list_experiments())}")
+    try:
+        data = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise LeafidError(f"{name}: not valid TOML: {error}") from error
+    try:
+        return _parse_experiment(data)
+    except LeafidError as error:
+        raise LeafidError(f"{name}: {error}") from error
+    except (TypeError, ValueError, AttributeError) as error:
+        raise LeafidError(f"{name}: expected the values of docs/formats.md, found an error: {error}") from error
+
+
+def _parse_experiment(data: dict[str, Any]) -> Experiment:
+    _check_keys(data, _KEYS, "the experiment")
+    entries = [{"name": entry, "base": entry} if isinstance(entry, str) else entry for entry in data.get("recipes", [])]
+    if not entries:
+        raise LeafidError("recipes: expected at least one recipe, found none")
+    for entry in entries:
+        _check_keys(entry, _RECIPE_KEYS, "recipes")
+        if "name" not in entry and "vary" not in entry:
+            raise LeafidError(f"recipes: expected a name, found {entry!r}")
+        if entry.get("vary", _VARY[0]) not in _VARY:
+            raise LeafidError(f"recipes: vary: expected one of {', '.join(_VARY)}, found {entry['vary']!r}")
+    folds = int(data.get("folds", 5))
+    found = []
+    for entry in data.get("protocols", [{"name": f"{folds} folds"}]):
+        _check_keys(entry, _PROTOCOL_KEYS, "protocols")
+        protocol = Protocol(**{"folds": folds, **entry, "shots": tuple(entry.get("shots", ()))})
+        if protocol.kind not in _KINDS or protocol.by not in protocols.UNITS:
+            raise LeafidError(
+                f"protocols: expected kind {', '.join(_KINDS)} and by {', '.join(protocols.UNITS)}, found {entry!r}"
+            )
+        found.append(protocol)
+    return Experiment(
+        entries,
+        found,
+        str(data.get("baseline", entries[0].get("name"))),
+        tuple(int(seed) for seed in data.get("seeds", (0, 1, 2))),
+        tuple(AcquisitionType.parse(word) for word in data.get("types", ())),
+        tuple(map(str, data.get("collections", ()))),
+        str(data.get("summary", "")),
+    )
+
+
+def _check_keys(table: Mapping[str, Any], known: set[str], place: str) -> None:
+    if unknown := table.keys() - known:
+        raise LeafidError(f"{place}: expected keys {', '.join(sorted(known))}, found {', '.join(sorted(unknown))}")
+
+
+def _make_recipes(entry: Mapping[str, Any], type_: AcquisitionType) -> Iterator[tuple[str, Recipe]]:
+    """Make the recipe of an entry, or several where it varies one."""
+    vary = entry.get("vary")
+    if vary == "families":
+        for family in FAMILIES:
+            for kind in entry.get("classifiers", ("ridge",)):
+                table = {"descriptor": "measures", "families": [family], "classifier": kind}
+                yield f"{family}, {kind}", parse_recipe({"experts": {"measures": table}}, type_, "families")
+        return
+    base = load_recipe(str(entry.get("base", "default")), type_)
+    data = base.to_dict() | entry.get("keys", {})
+    names = entry.get("only", list(base.experts))
+    if unknown := {*names, *entry.get("without", ()), *entry.get("expert_keys", {})} - base.experts.keys():
+        found = ", ".join(sorted(unknown))
+        raise LeafidError(f"recipes: expected experts {', '.join(base.experts)} of type {type_}, found {found}")
+    kept = [name for name in names if name not in entry.get("without", ())]
+    changes = entry.get("expert_keys", {})
+    data["experts"] = {name: data["experts"][name] | changes.get(name, {}) for name in kept}
+    recipe = parse_recipe(data, type_, str(entry.get("name", vary)))
+    experts: dict[str, Expert] = dict(recipe.experts) if vary else {}
+    for name, expert in experts.items():
+        others = {key: other for key, other in recipe.experts.items() if key != name}
+        if vary == "only-experts":
+            yield f"only {name}", replace(recipe, experts={name: expert})
+        elif vary == "without-experts" and others:
+            yield f"without {name}", replace(recipe, experts=others)
+        elif vary == "without-families" and len(expert.families) > 1:
+            for family in expert.families:
+                lean = expert.with_keys(families=tuple(own for own in expert.families if own != family))
+                yield f"without {family}", replace(recipe, experts={**recipe.experts, name: lean})
+    if not vary:
+        yield str(entry["name"]), recipe
+
+
+def run_experiment(
+    experiment: Experiment,
+    collections: Mapping[str, Sequence[Picture]],
+    loader: FeatureLoader,
+    folder: Path,
+    note: Callable[[str], None],
+) -> list[Cell]:
+    """Compute the cells of an experiment, or read those that the folder has from an earlier call.
+
+    The pictures of each collection are labelled and of known types.
+    """
+    cells = []
+    for name, pictures in collections.items():
+        fingerprint = _fingerprint(pictures)
+        present = [type_ for type_ in AcquisitionType if any(picture.type == type_ for picture in pictures)]
+        for type_ in experiment.types or present:
+            for recipe_name, recipe in experiment.make_recipes(type_).items():
+                for protocol in experiment.protocols:
+                    for seed in experiment.seeds:
+                        cell = Cell(name, str(type_), recipe_name, protocol.name, seed)
+                        key = json.dumps([fingerprint, recipe.to_dict(), asdict(protocol), seed, FEATURE_VERSION])
+                        file = folder / f"{hashlib.sha256(key.encode()).hexdigest()[:24]}.json"
+                        title = f"{name}, {type_}, {recipe_name}, {protocol.name}, seed {seed}"
+                        if file.is_file() and (old := _read_cell(file)):
+                            # A recipe or a collection may have another name today.
+                            measured = (old.ranks, old.seconds, old.seconds_a_picture, old.peak_megabytes)
+                            cells.append(Cell(name, str(type_), recipe_name, protocol.name, seed, *measured))
+                            continue
+                        _compute_cell(cell, recipe, protocol, pictures, loader)
+                        note(f"{title}: {cell.seconds:.0f} s")
+                        cells.append(cell)
+                        with open_output(file) as stream:
+                            stream.write(json.dumps(asdict(cell), ensure_ascii=False))
+    return cells
+
+
+def _read_cell(file: Path) -> Cell | None:
+    with suppress(ValueError, TypeError, LeafidError):
+        return Cell(**json.loads(read_text(file)))
+    return None
+
+
+def _fingerprint(pictures: Sequence[Picture]) -> str:
+    rows = sorted(
+        (str(p.file.resolve()), p.file.stat().st_size, str(p.type), str(p.species), p.group, str(p.part))
+        for p in pictures
+    )
+    return hashlib.sha256(json.dumps(rows).encode()).hexdigest()
+
+
+def _compute_cell(
+    cell: Cell, recipe: Recipe, protocol: Protocol, pictures: Sequence[Picture], loader: FeatureLoader
+) -> None:
+    test_type = AcquisitionType.parse(protocol.test_type) if protocol.test_type else None
+    if test_type:
+        recipe = replace(recipe, training_types=(recipe.type,))
+    fitted: list[Identifier] = []
+    _reset_peak()
+    started = time.monotonic()
+    splits = list(protocol.make_splits(pictures, cell.seed))
+    for answers in cross_validate(
+        pictures, {recipe.type: recipe}, loader, splits, test_type=test_type, observe=fitted.append
+    ):
+        cell.ranks.setdefault(answers.setting, []).extend(_list_ranks(answers))
+        fitted[1:] = []
+    cell.seconds = round(time.monotonic() - started, 3)
+    cell.peak_megabytes = _read_peak()
+    queries = [p for p in pictures if p.type == (test_type or recipe.type)][:_TIMED]
+    if fitted and queries:
+        started = time.monotonic()
+        features = [own for own in FeatureLoader().load(queries, fitted[0].extractor) if own is not None]
+        if features:
+            fitted[0].predict_proba(features)
+            cell.seconds_a_picture = round((time.monotonic() - started) / len(features), 4)
+
+
+def _list_ranks(answers: FoldAnswers) -> Iterator[tuple[str, str, str, int]]:
+    held_out = answers.held_out
+    columns = {name: column for column, name in enumerate(held_out.species)}
+    for picture, row in zip(held_out.pictures, held_out.probabilities, strict=True):
+        column = columns.get(str(picture.species))
+        # Equally likely species rank in the order of the columns.
+        rank = 0 if column is None else 1 + int((row > row[column]).sum() + (row[:column] == row[column]).sum())
+        yield str(picture.file), picture.group, picture.author or "", rank
+
+
+def _reset_peak() -> None:
+    with suppress(OSError):
+        Path("/proc/self/clear_refs").write_text("5")  # Linux: forget the peak so far.
+
+
+def _read_peak() -> float | None:
+    with suppress(OSError):
+        for line in Path("/proc/self/status").read_text().splitlines():
+            if line.startswith("VmHWM:"):
+                return round(int(line.split()[1]) / 1024, 1)
+    return None
