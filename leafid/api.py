@@ -73,7 +73,7 @@ def train(
     Raises
     ------
     LeafidError
-        When there is nothing to train on, or no such recipe.
+        When there is nothing to train on, or no such recipe or type.
     """
     if isinstance(collection, (str, os.PathLike)):
         collection = read_and_warn(collection)
@@ -97,7 +97,7 @@ def train(
 def segment(image: Image | Path_, acquisition_type: AcquisitionType | str) -> Segmentation:
     """Cut the leaf out of a picture, given as BGR (H, W, 3), as `leafid.read_image` returns it, or as a path.
 
-    Where no leaf was found, the mask is empty and the confidence 0.
+    Where no leaf was found, the mask is empty and the confidence 0. An unknown type raises a `LeafidError`.
     """
     return segment_image(read_or_pass(image), AcquisitionType.parse(acquisition_type))
 

@@ -96,7 +96,7 @@ class Model:
         Raises
         ------
         LeafidError
-            When a path leads nowhere, or the model was not trained for a type, or can't back off.
+            When a path leads nowhere, there is no such type, or the model was not trained for it, or can't back off.
         """
         from leafid.identification.identify import identify
         from leafid.identification.prediction import Options

@@ -73,8 +73,13 @@ def test_an_unreadable_picture_is_answered_with_its_problem(model, test_pictures
 
 
 def test_a_model_has_to_know_the_type(model, test_pictures):
-    with pytest.raises(ValueError, match="'drawing' is not a valid AcquisitionType"):
+    expected = "expected an acquisition type .*, found 'drawing'"
+    with pytest.raises(leafid.LeafidError, match=expected):
         list(model.identify(test_pictures, assume_type="drawing"))
+    with pytest.raises(leafid.LeafidError, match=expected):
+        leafid.train(test_pictures, only_type="drawing")
+    with pytest.raises(leafid.LeafidError, match=expected):
+        leafid.segment(np.zeros((9, 9, 3), np.uint8), "drawing")
 
 
 @pytest.mark.slow
