@@ -7,6 +7,9 @@ as the type that the recogniser picks, which the table counts; `top-1` counts le
 the second type where the first has less than the given probability, and weighs the two answers by the probabilities of
 the types.
 
+The second table has the verdicts of the bundled model, which was trained on the scans, on the leaves of UCI Leaf alone.
+`wrong at 90 %` are named as another species with that probability.
+
     python -m benchmarks.composites COLLECTION UCI-LEAF [--cache DIR] [--leaves N] [--fold N] [--below P]
 """
 
@@ -23,6 +26,7 @@ import cv2
 import numpy as np
 from tabulate import tabulate
 
+from leafid import Model, load_model
 from leafid.collection import AcquisitionType, Picture, read_collection, split_by_plant
 from leafid.features.cache import FeatureCache, choose_cache_folder
 from leafid.features.codebooks import learn_encoders
@@ -43,6 +47,7 @@ from leafid.tasks.interpretation.localisation import pascal_score
 _ROWS, _COLS = 600, 800
 # Confidence of a scan's segmentation from which its mask is taken for the truth.
 _SURE = 0.9
+_UCI_LEAF = "UCI Leaf"
 
 
 @dataclass(frozen=True)
@@ -63,6 +68,7 @@ class Tally:
     overlaps: list[float] = field(default_factory=list)
     correct: list[bool] = field(default_factory=list)
     correct_by_both: list[bool] = field(default_factory=list)
+    verdicts: Counter[str] = field(default_factory=Counter)
 
 
 class Asked:
@@ -188,7 +194,7 @@ def list_uci_leaves(folder: Path) -> Iterator[Leaf]:
         for row in csv.DictReader(stream):
             image = read_image(folder / row["image"])
             mask = read_label_mask(folder / row["mask"], image.shape[:2]) > 0
-            yield Leaf(image, mask, row["species"], "UCI Leaf")
+            yield Leaf(image, mask, row["species"], _UCI_LEAF)
 
 
 def main() -> None:
@@ -207,6 +213,7 @@ def main() -> None:
     asked = Asked(pictures, test, FeatureLoader(FeatureCache(arguments.cache or choose_cache_folder())))
     held_out = [pictures[index] for index in test]
     photos = [(p.species, read_image(p.file, 1600)) for p in held_out if p.type is AcquisitionType.PHOTO][::4]
+    bundled = load_model()
     tallies: dict[tuple[str, str], Tally] = defaultdict(Tally)
     leaves = [*list_scans(held_out, arguments.leaves), *list_uci_leaves(arguments.uci_leaf)]
     for number, leaf in enumerate(leaves):
@@ -214,7 +221,10 @@ def main() -> None:
         for name, draw in BACKGROUNDS.items():
             random = np.random.default_rng([number, len(name)])
             picture, mask = paste(leaf, draw(random, others), random)
-            _tally(tallies[leaf.source, name], asked, picture, mask, leaf.species, arguments.below)
+            tally = tallies[leaf.source, name]
+            _tally(tally, asked, picture, mask, leaf.species, arguments.below)
+            if leaf.source == _UCI_LEAF:
+                _tally_verdict(tally, bundled, picture, leaf.species)
     print_tables(tallies, arguments.below)
 
 
@@ -234,6 +244,15 @@ def _tally(tally: Tally, asked: Asked, picture: np.ndarray, mask: np.ndarray, sp
     tally.correct_by_both.append(max(ranking, key=ranking.__getitem__) == species)
 
 
+def _tally_verdict(tally: Tally, model: Model, picture: np.ndarray, species: str) -> None:
+    (answer,) = model.identify(picture)
+    verdict: str = answer.verdict
+    if verdict == "species":
+        verdict = "correct" if answer.name == species else "wrong"
+        tally.verdicts["wrong at 90 %"] += verdict == "wrong" and answer.ranking[0][1] >= 0.9
+    tally.verdicts[verdict] += 1
+
+
 def print_tables(tallies: dict[tuple[str, str], Tally], below: float) -> None:
     """Print a row for each source of leaves and background."""
     columns = ["leaves", "background", "n", *map(str, AcquisitionType), "IoU", "IoU < 0.5", "known", "top-1"]
@@ -246,6 +265,9 @@ def print_tables(tallies: dict[tuple[str, str], Tally], below: float) -> None:
         for key, own in tallies.items()
     ]
     print(tabulate(rows, [*columns, f"both below {below:g}"], "github", disable_numparse=True))
+    verdicts = ("correct", "wrong", "wrong at 90 %", "unknown", "no-leaf")
+    judged = [[name, *(own.verdicts[v] for v in verdicts)] for (_, name), own in tallies.items() if own.verdicts]
+    print("\n" + tabulate(judged, ["background", *verdicts], "github"))
 
 
 if __name__ == "__main__":
