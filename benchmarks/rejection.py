@@ -2,8 +2,8 @@
 
     python -m benchmarks.rejection uci-leaf leafsnap-field
 
-The pictures without a leaf are those that scikit-image brings along, whole and in part, and flat colours, discs, cards,
-checkerboards and stripes.
+The pictures without a leaf are the pictures of scikit-image that no training uses, whole and in part, faces, and flat
+colours, discs, cards, checkerboards and stripes.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import skimage
 from tabulate import tabulate
 
 import leafid
+from leafid.features.scenes import HELD_BACK_PICTURES, read_bundled_picture
 
 _COLOURS = ((30, 30, 200), (60, 150, 50), (200, 60, 20), (10, 10, 10), (20, 200, 220))
 _CROPS = 3
@@ -50,15 +51,18 @@ def _count_verdicts(model: leafid.Model, name: str, sources: list) -> list[objec
 def draw_pictures() -> Iterator[np.ndarray]:
     """Yield pictures without a leaf, uint8 (H, W, 3)."""
     random = np.random.default_rng(5)
-    for file in sorted((Path(skimage.__file__).parent / "data").iterdir()):
-        image = cv2.imread(str(file)) if file.suffix in {".png", ".jpg", ".tif"} else None
-        if image is None or min(image.shape[:2]) < 64:
-            continue
+    for name in HELD_BACK_PICTURES:
+        image = read_bundled_picture(name)
         yield image
         height, width = image.shape[0] // 2, image.shape[1] // 2
         for _ in range(_CROPS):
             row, col = random.integers(0, height + 1), random.integers(0, width + 1)
             yield cv2.resize(image[row : row + height, col : col + width], None, fx=1.5, fy=1.5)
+    faces = np.load(Path(skimage.__file__).parent / "data" / "lfw_subset.npy")[:100:5]
+    for face in faces:
+        yield cv2.cvtColor(
+            cv2.resize(np.uint8(face * 255), (400, 400), interpolation=cv2.INTER_CUBIC), cv2.COLOR_GRAY2BGR
+        )
     rows, cols = np.indices((480, 640))
     for colour in _COLOURS:
         paper = np.full((480, 640, 3), 245, np.uint8)

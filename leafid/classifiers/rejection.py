@@ -1,21 +1,28 @@
 """Decides whether a picture shows a leaf at all, and whether a leaf is of a species that an identifier knows.
 
-Species probabilities add up to 1 whatever a picture shows. The experts' scores tell more: for a leaf of a known species
-one score stands out in each expert, and the experts agree. Two logistic regressions learn from such evidence: one from
-pictures without a leaf, one from species that were held out of training. Known and unknown species have the same total
-weight, and so have leaves and other pictures: the probabilities hold where either is as frequent as the other.
+Species probabilities add up to 1 whatever a picture shows. Two logistic regressions tell more. One separates the
+feature vectors of leaves from those of pictures without a leaf. The other knows how the experts' scores look for a leaf
+of a known species, where one score stands out in each expert and the experts agree, and for a leaf of a species that
+was held out of training. Both classes have the same total weight: the probabilities hold where they are equally
+frequent.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
+from leafid.classifiers.linear import fit_linear
+from leafid.classifiers.training_matrix import TrainingMatrix
+
 #: Evidence of the fused answer, of each expert, and of their agreement.
 _N_FUSED, _N_PER_EXPERT, _N_COMMON = 4, 5, 2
-_REGULARISATION = 10.0
+#: Penalty of the regression on feature vectors, of that on evidence, and of their calibration.
+_LEAF_REGULARISATION, _KNOWN_REGULARISATION, _CALIBRATION_REGULARISATION = 0.01, 0.4, 1.0
+_N_FOLDS = 3
 #: Maximum number of quantiles of held-out leaves that are kept for the operating point.
 MAX_QUANTILES = 1001
 #: Share of the leaves of known species that may be rejected by default.
@@ -26,38 +33,70 @@ _FLOOR = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class Rejection:
-    """Evidence to probabilities: that there is a leaf, and that a leaf is of a known species."""
+    """Two logistic regressions, and the operating points of both together.
 
-    #: float64 (n_evidence + n_measures + 1,): coefficients of the logistic regression on evidence and measures, the
-    #: intercept last.
+    Attributes
+    ----------
+    leaf : float32 (n_columns + 1,)
+        Coefficients on the vectors of all experts, in the recipe's order, for the probability of a leaf; the intercept
+        last.
+    known : float32 (n_evidence + 1,)
+        Likewise on `compute_evidence`, for the probability that a leaf is of a known species.
+    quantiles : float64 (m,)
+        Of the product of both probabilities over held-out leaves of known species, evenly spaced, ascending.
+    """
+
     leaf: np.ndarray
-    #: float64 (n_evidence + 1,): likewise, on evidence alone.
     known: np.ndarray
-    #: float64 (m,): of the product of both probabilities over held-out leaves of known species, evenly spaced, rising.
     quantiles: np.ndarray
 
-    def assess(self, evidence: np.ndarray, measures: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Give the probability of a picture that it shows a leaf, and that a leaf is of a known species.
+    def assess(self, vectors: np.ndarray, evidence: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Give the probabilities that pictures show a leaf, and that a leaf is of a known species: float64 (n,).
 
         Parameters
         ----------
+        vectors : float (n, n_columns)
+            The joined vectors of all experts.
         evidence : float (n, n_evidence)
             Of `compute_evidence`.
-        measures : float (n, n_measures)
-            The measured features of the identifier's experts.
         """
-        return (
-            _apply_logistic(self.leaf, np.hstack([evidence, measures])),
-            _apply_logistic(self.known, evidence),
+        return _apply_logistic(_compute_logits(vectors, self.leaf)), _apply_logistic(
+            _compute_logits(evidence, self.known)
         )
 
-    def threshold(self, rejected_share: float = REJECTED_SHARE) -> float:
-        """Give the product of both probabilities below which this share of the leaves of known species lies.
+    def reject(
+        self, leaf: np.ndarray, known: np.ndarray, rejected_share: float = REJECTED_SHARE
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Decide by the probabilities of `assess` which pictures are rejected.
+
+        Parameters
+        ----------
+        leaf, known : float (n,)
+        rejected_share : float
+            As in `find_threshold`.
+
+        Returns
+        -------
+        is_no_leaf, is_unknown : bool (n,)
+            Why a picture is rejected; both are false where it is not.
+        """
+        is_rejected = (leaf * known < self.find_threshold(rejected_share)) | (leaf == 0)
+        return is_rejected & (leaf < 0.5), is_rejected & (leaf >= 0.5)
+
+    def find_threshold(self, rejected_share: float = REJECTED_SHARE) -> float:
+        """Give the product of both probabilities below which pictures are rejected; infinity to reject all.
+
+        Parameters
+        ----------
+        rejected_share : float
+            The share of the leaves of known species that may be rejected, from 0 to 1.
 
         A `ValueError` is raised when the share is not from 0 to 1.
         """
         if not 0 <= rejected_share <= 1:
             raise ValueError(f"expected a share from 0 to 1, found {rejected_share}")
+        if rejected_share == 1:
+            return float("inf")
         return float(np.interp(rejected_share, np.linspace(0, 1, len(self.quantiles)), self.quantiles))
 
 
@@ -118,58 +157,74 @@ def compute_evidence(
     return np.column_stack([*evidence, agreement, confidence])
 
 
-@dataclass(frozen=True, eq=False)
-class Examples:
-    """Pictures to fit a `Rejection` to: evidence (n, n_evidence), measures (n, n_measures), sample weights (n,)."""
+class Examples(NamedTuple):
+    """Examples of a class: rows (n, n_columns), sample weights (n,), and groups (n,) that folds keep together."""
 
-    evidence: np.ndarray
-    measures: np.ndarray
+    rows: np.ndarray
     weights: np.ndarray
+    groups: Sequence[str] | np.ndarray
 
 
-def fit_rejection(known: Examples, unknown: Examples, non_leaves: Examples) -> Rejection:
-    """Fit to held-out pictures.
+def fit_rejection(leaves: Examples, non_leaves: Examples, known: Examples, unknown: Examples) -> Rejection:
+    """Fit both regressions.
 
     Parameters
     ----------
-    known : Examples
-        Leaves of known species, by classifiers that did not see their plants.
-    unknown : Examples
-        Leaves by classifiers that did not see their species.
-    non_leaves : Examples
-        Pictures without a leaf.
+    leaves, non_leaves : Examples
+        Vectors; leaves are grouped by plant, other pictures by kind.
+    known, unknown : Examples
+        Evidence of the same leaves by classifiers that did not see their plants, and of leaves by classifiers that did
+        not see their species; grouped by plant.
     """
-    coefficients = _fit_logistic(known.evidence, known.weights, unknown.evidence, unknown.weights)
-    leaf = _fit_logistic(
-        np.vstack([np.hstack([own.evidence, own.measures]) for own in (known, unknown)]),
-        np.concatenate([known.weights, unknown.weights]),
-        np.hstack([non_leaves.evidence, non_leaves.measures]),
-        non_leaves.weights,
+    leaf, is_leaf = _fit_logistic(leaves, non_leaves, _LEAF_REGULARISATION)
+    coefficients, is_known = _fit_logistic(known, unknown, _KNOWN_REGULARISATION)
+    shares = np.linspace(0, 1, min(len(is_leaf), MAX_QUANTILES))
+    return Rejection(leaf, coefficients, np.quantile(is_leaf * is_known, shares))
+
+
+def _fit_logistic(positive: Examples, negative: Examples, regularisation: float) -> tuple[np.ndarray, np.ndarray]:
+    """Fit a logistic regression, and calibrate it on groups that were held out of it.
+
+    Returns
+    -------
+    coefficients : float32 (n_columns + 1,)
+        The intercept last.
+    held_out : float64 (n_positive,)
+        Probabilities of the positive examples.
+    """
+    matrix = TrainingMatrix(np.vstack([positive.rows, negative.rows]).astype(np.float32), "none", standardise=True)
+    rows = matrix.rows_in_memory
+    labels = np.repeat([1, 0], [len(positive.rows), len(negative.rows)])
+    weights = np.concatenate([own.weights / own.weights.sum() for own in (positive, negative)]) * (len(rows) / 2)
+
+    coefficients, intercepts = fit_linear("logistic", rows, labels, regularisation, weights)
+    logits = (rows @ coefficients + intercepts)[:, 1].astype(np.float64)
+    folds = np.concatenate([_assign_folds(own.groups) for own in (positive, negative)])
+    for fold in range(_N_FOLDS):
+        rest = folds != fold
+        if len(set(labels[rest])) == 2:
+            own = fit_linear("logistic", rows[rest], labels[rest], regularisation, weights[rest])
+            logits[~rest] = (rows[~rest] @ own[0] + own[1])[:, 1]
+
+    slope, offset = (
+        values.item(1)
+        for values in fit_linear("logistic", logits[:, None], labels, _CALIBRATION_REGULARISATION, weights)
     )
-    fitted = Rejection(leaf, coefficients, np.zeros(1))
-    accepted = np.multiply(*fitted.assess(known.evidence, known.measures))
-    n_quantiles = min(len(accepted), MAX_QUANTILES)
-    return Rejection(leaf, coefficients, np.quantile(accepted, np.linspace(0, 1, n_quantiles)))
+    scorer = matrix.make_scorer(matrix.rotate_back(coefficients), intercepts)
+    final = slope * np.append(scorer.coefficients[:, 1], scorer.intercepts[1])
+    final[-1] += offset
+    return final.astype(np.float32), _apply_logistic(slope * logits[labels == 1] + offset)
 
 
-def _fit_logistic(
-    positive: np.ndarray, positive_weights: np.ndarray, negative: np.ndarray, negative_weights: np.ndarray
-) -> np.ndarray:
-    """Fit a logistic regression in which both classes have the same total weight; the intercept comes last."""
-    from sklearn.linear_model import LogisticRegression
-
-    rows = np.vstack([positive, negative])
-    mean, scale = rows.mean(axis=0), rows.std(axis=0)
-    scale[scale < 1e-9] = 1
-    weights = np.concatenate([positive_weights / positive_weights.sum(), negative_weights / negative_weights.sum()]) * (
-        len(rows) / 2
-    )
-    labels = np.repeat([1, 0], [len(positive), len(negative)])
-    model = LogisticRegression(C=1 / _REGULARISATION, max_iter=5000)
-    model.fit((rows - mean) / scale, labels, sample_weight=weights)
-    coefficients = model.coef_[0] / scale
-    return np.append(coefficients, model.intercept_[0] - coefficients @ mean)
+def _assign_folds(groups: Sequence[str] | np.ndarray) -> np.ndarray:
+    _, indices = np.unique(groups, return_inverse=True)
+    return np.random.default_rng(0).permutation(int(indices.max()) + 1)[indices] % _N_FOLDS
 
 
-def _apply_logistic(coefficients: np.ndarray, evidence: np.ndarray) -> np.ndarray:
-    return 1 / (1 + np.exp(-np.clip(evidence @ coefficients[:-1] + coefficients[-1], -50, 50)))
+def _apply_logistic(logits: np.ndarray) -> np.ndarray:
+    return 1 / (1 + np.exp(-np.clip(logits, -50, 50)))
+
+
+def _compute_logits(rows: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
+    # One row at a time: a product of several rows rounds differently, and no answer may depend on other pictures.
+    return np.array([row.astype(np.float64) @ coefficients[:-1] + coefficients[-1] for row in rows])

@@ -1,18 +1,22 @@
 """Pictures that show no leaf, drawn from training pictures: what a model learns to answer with "no leaf".
 
-No picture from elsewhere is needed: empty sheets and shuffled tiles come from the training pictures themselves, and
-figures, writing, strokes and noise are drawn in their colours and textures.
+Empty sheets and shuffled tiles come from the training pictures themselves; figures, writing and strokes are drawn in
+their colours and textures; `leafid.features.scenes` draws the rest.
 """
 
 from __future__ import annotations
 
 import zlib
 from collections.abc import Callable
+from functools import partial
 
 import cv2
 import numpy as np
 
+from leafid.features import scenes
 from leafid.segmentation.result import Image, Mask
+
+Kind = Callable[[Image, Mask, np.random.Generator], Image]
 
 #: Side of a drawn picture, in pixels; the longer one is drawn between these.
 _MIN_SIDE, _MAX_SIDE = 300, 800
@@ -29,7 +33,7 @@ def draw_non_leaf(image: Image, mask: Mask, number: int) -> Image:
     of the picture alone.
     """
     random = np.random.default_rng([number, zlib.crc32(image.tobytes())])
-    return list(KINDS.values())[number % len(KINDS)](image, mask, random)
+    return list(ALL_KINDS.values())[number](image, mask, random)
 
 
 def _draw_size(random: np.random.Generator) -> tuple[int, int]:
@@ -69,10 +73,10 @@ def _draw_ground(image: Image, mask: Mask, random: np.random.Generator) -> Image
     kind = random.random()
     if kind < 0.6:
         return _cut_sheet(image, mask, random)
-    height, width = _draw_size(random)
+    width, height = _draw_size(random)
     if kind < 0.8:
         return _fill_plain(height, width, random.integers(0, 256, (1, 3)), random)
-    return _draw_noise(image, mask, random)
+    return scenes.draw_clouds(height, width, random)
 
 
 def _draw_colour(image: Image, mask: Mask, random: np.random.Generator) -> tuple[int, int, int]:
@@ -188,30 +192,45 @@ def _draw_strokes(image: Image, mask: Mask, random: np.random.Generator) -> Imag
     return canvas
 
 
-def _draw_noise(image: Image, mask: Mask, random: np.random.Generator) -> Image:
-    """Draw a field of noise, from white to cloudy, in random colours, or a gradient."""
-    height, width = _draw_size(random)
-    n_channels = int(random.choice([1, 3]))
-    field = np.zeros((height, width, n_channels), np.float32)
-    roughness = random.uniform(0.3, 1.2)
-    for octave in range(7):
-        side = 2 ** (octave + 1)
-        layer = random.normal(0, roughness**octave, (side, side, n_channels)).astype(np.float32)
-        field += cv2.resize(layer, (width, height), interpolation=cv2.INTER_CUBIC).reshape(field.shape)
-    field += random.normal(0, random.uniform(0, 0.5), field.shape)
-    field -= field.min()
-    field /= max(float(field.max()), 1e-6)
-    low, high = (np.array(_draw_colour(image, mask, random), np.float32) for _ in range(2))
-    return np.round(low + (high - low) * field).clip(0, 255).astype(np.uint8)
+def _draw_pattern(image: Image, mask: Mask, random: np.random.Generator) -> Image:
+    """Draw a checkerboard or stripes."""
+    width, height = _draw_size(random)
+    rows, cols = np.indices((height, width)) // int(random.integers(6, 80))
+    is_first = ((rows * random.integers(2) + cols) % 2).astype(bool)
+    return np.where(is_first[..., None], *scenes.draw_colours(2, random)).astype(np.uint8)
 
 
-#: By name; the name serves tests and reports alone.
-KINDS: dict[str, Callable[[Image, Mask, np.random.Generator], Image]] = {
+def _draw_twig(image: Image, mask: Mask, random: np.random.Generator) -> Image:
+    return scenes.draw_twig(_draw_ground(image, mask, random), random)
+
+
+def _make_scene(draw: Callable[[int, int, np.random.Generator], Image]) -> Kind:
+    """Make a kind of picture that takes nothing from a training picture."""
+
+    def draw_scene(image: Image, mask: Mask, random: np.random.Generator) -> Image:
+        width, height = _draw_size(random)
+        return draw(height, width, random)
+
+    return draw_scene
+
+
+#: Kinds of pictures that a model learns from, by name. A twig has needles or scale leaves.
+KINDS: dict[str, Kind] = {
     "sheet": _cut_sheet,
     "tiles": _shuffle_tiles,
     "figure": _draw_figure,
     "writing": _draw_writing,
     "strokes": _draw_strokes,
-    "noise": _draw_noise,
+    "clouds": _make_scene(scenes.draw_clouds),
+    "mosaic": _make_scene(scenes.draw_mosaic),
+    "masonry": _make_scene(scenes.draw_masonry),
+    "grain": _make_scene(scenes.draw_grain),
+    "photograph": _make_scene(partial(scenes.cut_photograph, scenes.LEARNED_PICTURES)),
+    "twig": _draw_twig,
 }
-N_KINDS = len(KINDS)
+#: Kinds that are kept for testing.
+HELD_BACK_KINDS: dict[str, Kind] = {
+    "other photograph": _make_scene(partial(scenes.cut_photograph, scenes.HELD_BACK_PICTURES)),
+    "pattern": _draw_pattern,
+}
+ALL_KINDS = KINDS | HELD_BACK_KINDS

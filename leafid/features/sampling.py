@@ -1,4 +1,4 @@
-"""Samples a bounded number of pictures: of whole plants, or evenly over the species."""
+"""Samples a bounded number of pictures, of whole plants or evenly over the species, and weighs them by plant."""
 
 from __future__ import annotations
 
@@ -36,3 +36,10 @@ def sample_evenly(pictures: Sequence[Picture], n_pictures: int, seed: int) -> li
     by_species = group_by(shuffled, lambda picture: picture.species)
     rounds = zip_longest(*by_species.values())
     return [picture for own in rounds for picture in own if picture is not None][:n_pictures]
+
+
+def weigh_by_plant(pictures: Sequence[Picture]) -> np.ndarray:
+    """Weigh pictures so that each plant counts once, as in the official score: one over its number of pictures."""
+    groups = [picture.group for picture in pictures]
+    _, inverse, counts = np.unique(groups, return_inverse=True, return_counts=True)
+    return 1 / counts[inverse]

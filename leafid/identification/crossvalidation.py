@@ -68,12 +68,7 @@ def cross_validate(
     `test_type`, the recipes answer pictures of this type instead of those of their own. `observe` gets every identifier
     that is fitted.
     """
-    encoders: dict[AcquisitionType, dict[str, Encoder]] = {}
-    if shared_codebooks:
-        for types in group_by_training(recipes):
-            recipe = recipes[types[0]]
-            shared = find_encoders(recipe, select_trainable(pictures, recipe), loader, 0)
-            encoders |= dict.fromkeys(types, shared)
+    encoders = learn_shared_encoders(pictures, recipes, loader) if shared_codebooks else {}
     for split in splits:
         seed, test = split.seed, split.test
         training = [pictures[index] for index in split.training]
@@ -106,6 +101,18 @@ def cross_validate(
                     setting=split.setting,
                 )
                 yield _add_context(answers, own, training) if context else answers
+
+
+def learn_shared_encoders(
+    pictures: Sequence[Picture], recipes: Mapping[AcquisitionType, Recipe], loader: FeatureLoader
+) -> dict[AcquisitionType, dict[str, Encoder]]:
+    """Learn the encoders of each type's experts on local features from pictures, without their labels."""
+    encoders: dict[AcquisitionType, dict[str, Encoder]] = {}
+    for types in group_by_training(recipes):
+        recipe = recipes[types[0]]
+        shared = find_encoders(recipe, select_trainable(pictures, recipe), loader, 0)
+        encoders |= dict.fromkeys(types, shared)
+    return encoders
 
 
 def _add_context(answers: FoldAnswers, fitted: FittedIdentifier, training: Sequence[Picture]) -> FoldAnswers:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -14,25 +13,22 @@ from leafid.classifiers.disk_backed_array import DiskBackedArray
 from leafid.classifiers.fusion import fit_fusion_weights, fuse
 from leafid.classifiers.held_out import HeldOutAnswers
 from leafid.classifiers.linear import LinearScorer, compute_sample_weights, sum_scorers
-from leafid.classifiers.rejection import Examples, compute_evidence, fit_rejection
 from leafid.classifiers.training_matrix import TrainingMatrix
 from leafid.collection import split_by_plant
-from leafid.collection.picture import AcquisitionType, Picture
+from leafid.collection.picture import Picture
 from leafid.encoding import Encoder
 from leafid.errors import LeafidError
-from leafid.features.augmentation import Augmentation
-from leafid.features.extractor import FeatureExtractor, Features
+from leafid.features.extractor import FeatureExtractor
 from leafid.features.loader import FeatureLoader
-from leafid.features.non_leaves import N_KINDS as N_NON_LEAF_KINDS
-from leafid.features.sampling import sample_by_plant
+from leafid.features.sampling import sample_by_plant, weigh_by_plant
 from leafid.identification.bundled import find_encoders
 from leafid.identification.identifier import Identifier, expert_trust
+from leafid.identification.rejecting import RejectionExamples, gather_examples, learn_to_reject
 from leafid.identification.training_set import TrainingSet, build_training_set
 from leafid.recipes.recipe import ClassifierSettings, Recipe
 
 N_FOLDS = 5
-#: Number of pictures without a leaf that an identifier learns from, and of species below which it learns none of this.
-N_NON_LEAVES = 360
+#: Number of species below which an identifier doesn't learn to reject pictures.
 MIN_SPECIES_FOR_REJECTION = 3
 #: Maximum number of held-out pictures that fusion weights, thresholds and scores are learned from.
 HELD_OUT_PICTURES = 20_000
@@ -92,7 +88,10 @@ def fit_identifiers(
         fitted = _fit_on_vectors(
             recipes, training_set, vectors, extractor, seed, loader, learn_rejection=learn_rejection
         )
-    return [_learn_rejection(*own, pictures, loader) for own in fitted]
+    return [
+        own._replace(identifier=learn_to_reject(own.identifier, examples, pictures, loader)) if examples else own
+        for own, examples in fitted
+    ]
 
 
 def select_trainable(pictures: Sequence[Picture], recipe: Recipe) -> list[Picture]:
@@ -116,7 +115,7 @@ def _fit_on_vectors(
     loader: FeatureLoader,
     *,
     learn_rejection: bool,
-) -> list[tuple[FittedIdentifier, tuple[Examples, Examples] | None]]:
+) -> list[tuple[FittedIdentifier, RejectionExamples | None]]:
     recipe, pictures, folder = recipes[0], training_set.pictures, loader.folder
     names = [str(picture.species) for picture in pictures]
     species = tuple(sorted(set(names)))
@@ -179,7 +178,7 @@ def _fuse_classifiers(
     vectors: Mapping[str, DiskBackedArray],
     extractor: FeatureExtractor,
     seed: int,
-) -> tuple[FittedIdentifier, tuple[Examples, Examples] | None]:
+) -> tuple[FittedIdentifier, RejectionExamples | None]:
     """Fit the weight of each classifier on held-out pictures, and sum the classifiers of each expert."""
     pictures = [training_set.pictures[index] for index in held_out_indices]
     labels = np.searchsorted(species, [str(picture.species) for picture in pictures])
@@ -223,58 +222,15 @@ def _fuse_classifiers(
         )
         for own, shares in members_of_experts
     ]
-    measures = np.hstack(
-        [np.empty((len(pictures), 0)), *(vectors[name][held_out_indices] for name in identifier.measured_experts)]
-    )
-    examples = _gather_examples(
-        identifier, expert_scores, measures, training_set.confidence[held_out_indices], pictures, is_known
+    examples = gather_examples(
+        identifier,
+        expert_scores,
+        lambda chosen: np.hstack([vectors[name][held_out_indices[chosen]] for name in recipe.experts]),
+        training_set.confidence[held_out_indices],
+        pictures,
+        is_known,
     )
     return FittedIdentifier(identifier, held_out), examples
-
-
-def _gather_examples(
-    identifier: Identifier,
-    expert_scores: Sequence[tuple[np.ndarray, np.ndarray]],
-    measures: np.ndarray,
-    confidence: np.ndarray,
-    pictures: Sequence[Picture],
-    is_known: np.ndarray,
-) -> tuple[Examples, Examples]:
-    """Gather held-out pictures as examples of known and of unknown species, each plant with the same total weight."""
-    trust = expert_trust(identifier.recipe, confidence)
-    known, unknown = (
-        compute_evidence([own[kind] for own in expert_scores], trust, identifier.weights, confidence) for kind in (0, 1)
-    )
-    weights = weigh_by_plant(pictures)
-    return Examples(known[is_known], measures[is_known], weights[is_known]), Examples(unknown, measures, weights)
-
-
-def _learn_rejection(
-    fitted: FittedIdentifier,
-    examples: tuple[Examples, Examples] | None,
-    pictures: Sequence[Picture],
-    loader: FeatureLoader,
-) -> FittedIdentifier:
-    """Add to an identifier what it learns from unknown species and from pictures without a leaf."""
-    identifier = fitted.identifier
-    if examples is None:
-        return fitted
-    # Sheets lend their background. Where there are photos only, these have to do.
-    sheets = [picture for picture in pictures if picture.type is not AcquisitionType.PHOTO] or pictures
-    indices = np.linspace(0, len(sheets) - 1, min(N_NON_LEAVES, len(sheets))).astype(int)
-    # The leaf is found, and features are extracted, as in a picture of the identifier's own type.
-    sources = [replace(sheets[index], type=identifier.type) for index in indices]
-    features: list[Features] = []
-    for kind in range(N_NON_LEAF_KINDS):
-        extractor = replace(identifier.extractor, augmentation=Augmentation("non-leaf", kind))
-        with closing(loader.stream(sources[kind::N_NON_LEAF_KINDS], extractor)) as stream:
-            # Where no leaf was found there is nothing to learn: the answer is certain.
-            features += [own for own in stream if own is not None and own.confidence > 0]
-    if not features:
-        return fitted
-    evidence, measures = identifier.compute_evidence(features)
-    rejection = fit_rejection(*examples, Examples(evidence, measures, np.ones(len(evidence))))
-    return FittedIdentifier(replace(identifier, rejection=rejection), fitted.held_out)
 
 
 def _sum_scores(scores: Sequence[np.ndarray], shares: np.ndarray) -> np.ndarray:
@@ -317,10 +273,3 @@ def weigh_pictures(
             )
         weights.append(own)
     return weights
-
-
-def weigh_by_plant(pictures: Sequence[Picture]) -> np.ndarray:
-    """Weigh pictures so that each plant counts once, as in the official score: one over its number of pictures."""
-    groups = [picture.group for picture in pictures]
-    _, inverse, counts = np.unique(groups, return_inverse=True, return_counts=True)
-    return 1 / counts[inverse]

@@ -54,21 +54,9 @@ class Identifier:
         probabilities[confidence == 0] = 1 / len(self.species)
         return probabilities
 
-    def compute_evidence(
-        self, features: Sequence[Features], scores: Sequence[np.ndarray] | None = None
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Compute what `rejection` assesses: evidence (n, n_evidence) and measures (n, n_measures)."""
-        confidence = np.array([item.confidence for item in features])
-        trust = expert_trust(self.recipe, confidence)
-        measures = np.array(
-            [np.concatenate([[], *(item.vectors[name] for name in self.measured_experts)]) for item in features]
-        )
-        return compute_evidence(scores or self.score(features), trust, self.weights, confidence), measures
-
-    @property
-    def measured_experts(self) -> list[str]:
-        """Names of the experts whose features are measures of the leaf."""
-        return [name for name, expert in self.recipe.experts.items() if not expert.is_local]
+    def join_vectors(self, features: Sequence[Features]) -> np.ndarray:
+        """Join the vectors of all experts, as `rejection` sees them: float (n, n_columns)."""
+        return np.array([np.concatenate([item.vectors[name] for name in self.recipe.experts]) for item in features])
 
     def assess(
         self, features: Sequence[Features], scores: Sequence[np.ndarray] | None = None
@@ -79,9 +67,11 @@ class Identifier:
         """
         if self.rejection is None or not features:
             return None
-        leaf, known = self.rejection.assess(*self.compute_evidence(features, scores))
-        leaf[[item.confidence == 0 for item in features]] = 0
-        return leaf, known
+        confidence = np.array([item.confidence for item in features])
+        trust = expert_trust(self.recipe, confidence)
+        evidence = compute_evidence(scores or self.score(features), trust, self.weights, confidence)
+        leaf, known = self.rejection.assess(self.join_vectors(features), evidence)
+        return np.where(confidence > 0, leaf, 0.0), known
 
     def score(self, features: Sequence[Features]) -> list[np.ndarray]:
         """Give each expert's scores of the species, float (n, n_species)."""

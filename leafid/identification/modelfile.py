@@ -52,8 +52,7 @@ def write_model(model: Model, path: str | os.PathLike[str]) -> None:
         arrays.update(_prefix_names(str(type_), _dump_classifiers(identifier)))
         if identifier.rejection is not None:
             entry["rejection"] = {"n_quantiles": len(identifier.rejection.quantiles)}
-            own = {name: getattr(identifier.rejection, name) for name in ("leaf", "known", "quantiles")}
-            arrays.update(_prefix_names(f"{type_}/rejection", own))
+            arrays.update(_prefix_names(f"{type_}/rejection", vars(identifier.rejection)))
         if str(type_) in model.scores:
             entry["scores"] = model.scores[str(type_)]
         if type_ in model.thresholds:
@@ -170,6 +169,7 @@ def _read_identifier(entry: dict[str, Any], recipe: Recipe, archive: ModelArchiv
     weights = archive.read_array(f"{recipe.type}/expert_weights", len(recipe.experts))
     encoders: dict[str, Encoder] = {}
     scorers: dict[str, LinearScorer] = {}
+    n_columns = 0
     for name, expert in recipe.experts.items():
         prefix = f"{recipe.type}/experts/{name}"
         if isinstance(expert.features, LocalPatches):
@@ -182,6 +182,7 @@ def _read_identifier(entry: dict[str, Any], recipe: Recipe, archive: ModelArchiv
             n_values = encoder.n_features
         else:
             n_values = len(get_column_names(expert.families))
+        n_columns += n_values
         feature_map = expert.classifier.feature_map
         n_mapped = apply_feature_map(np.zeros((1, n_values), np.float32), feature_map).shape[1]
         halves = archive.read_array(f"{prefix}/coefficients", n_mapped, len(species))
@@ -197,21 +198,21 @@ def _read_identifier(entry: dict[str, Any], recipe: Recipe, archive: ModelArchiv
     extractor = FeatureExtractor(recipe.experts, encoders, recipe.longest_side)
     n_pictures, n_plants = int(entry["n_pictures"]), int(entry["n_plants"])
     identifier = Identifier(recipe, species, extractor, scorers, weights, seed, n_pictures, n_plants)
-    return replace(identifier, rejection=_read_rejection(entry, identifier, archive))
+    return replace(identifier, rejection=_read_rejection(entry, identifier, n_columns, archive))
 
 
-def _read_rejection(entry: dict[str, Any], identifier: Identifier, archive: ModelArchive) -> Rejection | None:
+def _read_rejection(
+    entry: dict[str, Any], identifier: Identifier, n_columns: int, archive: ModelArchive
+) -> Rejection | None:
     if "rejection" not in entry:
         return None
     prefix = f"{identifier.type}/rejection"
-    n_evidence = count_evidence(len(identifier.recipe.experts))
-    experts = [identifier.recipe.experts[name] for name in identifier.measured_experts]
-    n_measures = sum(len(get_column_names(expert.families)) for expert in experts)
     quantiles = archive.read_array(f"{prefix}/quantiles", int(entry["rejection"]["n_quantiles"]))
     if not len(quantiles) or (np.diff(quantiles) < 0).any():
         raise ValueError(f"{prefix}: expected sorted quantiles")
+    n_evidence = count_evidence(len(identifier.recipe.experts))
     return Rejection(
-        archive.read_array(f"{prefix}/leaf", n_evidence + n_measures + 1),
+        archive.read_array(f"{prefix}/leaf", n_columns + 1),
         archive.read_array(f"{prefix}/known", n_evidence + 1),
         quantiles,
     )

@@ -34,7 +34,8 @@ def group_pictures(pictures: Iterable[Picture], by: str) -> list[list[Picture]]:
 def fuse_answers(model: Model, answers: Sequence[Answer], reject_at: float) -> Answer:
     """Make one answer from those to the pictures of a plant, which become its `Answer.parts`.
 
-    A picture counts in proportion to its probability to show a leaf. That of the plant is the highest of them. The odds
+    A picture counts in proportion to its probability to show a leaf, or not at all if its verdict is that it shows
+    none. The plant's probability of a leaf is the highest of its pictures. The odds
     that its species is known are the geometric mean of those of the pictures: a mean doesn't get surer with the number
     of pictures, as the pictures of an unknown species resemble each other.
     """
@@ -45,7 +46,7 @@ def fuse_answers(model: Model, answers: Sequence[Answer], reject_at: float) -> A
     # A species that a type's classifier doesn't know is as likely there as any.
     rows = [dict.fromkeys(species, 1 / len(answer.ranking)) | dict(answer.ranking) for answer in readable]
     table = np.array([[row[name] for name in species] for row in rows])
-    share = np.array([answer.has_leaf * (1.0 if answer.leaf is None else answer.leaf) for answer in readable])
+    share = np.array([_weigh(answer) for answer in readable])
     exponents = [model.get_plant_exponent(answer.picture.type) for answer in readable if answer.picture.type]
     fused = fuse_pictures(table, [str(answer.type) for answer in readable], exponents, share)
     leaf, known, verdict = _judge(model, readable, share, reject_at)
@@ -60,12 +61,18 @@ def fuse_answers(model: Model, answers: Sequence[Answer], reject_at: float) -> A
     )
 
 
+def _weigh(answer: Answer) -> float:
+    if answer.verdict == "no-leaf" or not answer.has_leaf:
+        return 0.0
+    return 1.0 if answer.leaf is None else answer.leaf
+
+
 def _judge(
     model: Model, answers: Sequence[Answer], share: np.ndarray, reject_at: float
 ) -> tuple[float | None, float | None, Verdict]:
     """Give `Answer.leaf`, `Answer.known` and `Answer.verdict` of a plant."""
     judged = [
-        (answer.leaf, answer.known, rejection.threshold(reject_at))
+        (answer.leaf, answer.known, rejection.find_threshold(reject_at))
         for answer in answers
         if answer.picture.type and (rejection := model.identifier(answer.picture.type).rejection)
     ]
@@ -76,6 +83,5 @@ def _judge(
     odds = np.clip(known, _FLOOR, 1 - _FLOOR)
     fused = float(1 / (1 + np.exp(-np.average(np.log(odds / (1 - odds)), weights=weights))))
     best = float(leaf.max())
-    is_accepted = best * fused >= np.average(threshold, weights=weights)
-    rejected: Verdict = "unknown" if best >= 0.5 else "no-leaf"
-    return round(best, 9), round(fused, 9), "species" if is_accepted else rejected
+    verdict: Verdict = "species" if best * fused >= np.average(threshold, weights=weights) else "unknown"
+    return round(best, 9), round(fused, 9), verdict if share.any() else "no-leaf"

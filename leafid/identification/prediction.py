@@ -215,17 +215,16 @@ def _judge_features(
 ) -> list[tuple[float | None, float | None, Verdict]]:
     """Give `Answer.leaf`, `Answer.known` and `Answer.verdict` for the features of pictures.
 
-    A picture is rejected where the product of both probabilities is lower than that of a share `reject_at` of held-out
-    leaves of known species.
+    `reject_at` is the share of the leaves of known species that may be rejected.
     """
     found = identifier.assess(features, scores)
     if found is None or identifier.rejection is None:
         return [(None, None, "species" if item.confidence else "no-leaf") for item in features]
-    threshold = identifier.rejection.threshold(reject_at)
-    judgements: list[tuple[float | None, float | None, Verdict]] = []
-    for leaf, known in zip(*found, strict=True):
-        rejected: Verdict = "unknown" if leaf >= 0.5 else "no-leaf"
-        judgements.append(
-            (round(float(leaf), 9), round(float(known), 9), "species" if leaf * known >= threshold else rejected)
-        )
-    return judgements
+    verdicts: list[Verdict] = [
+        "no-leaf" if is_no_leaf else "unknown" if is_unknown else "species"
+        for is_no_leaf, is_unknown in zip(*identifier.rejection.reject(*found, reject_at), strict=True)
+    ]
+    return [
+        (round(float(leaf), 9), round(float(known), 9), verdict)
+        for leaf, known, verdict in zip(*found, verdicts, strict=True)
+    ]

@@ -3,8 +3,11 @@ import pytest
 
 from leafid.collection.picture import AcquisitionType
 from leafid.features.augmentation import Augmentation, augment
-from leafid.features.non_leaves import KINDS, N_KINDS, draw_non_leaf
+from leafid.features.non_leaves import HELD_BACK_KINDS, KINDS, draw_non_leaf
+from leafid.features.scenes import HELD_BACK_PICTURES, LEARNED_PICTURES
 from leafid.segmentation import segment
+
+ALL_KINDS = [*KINDS, *HELD_BACK_KINDS]
 
 
 @pytest.fixture(scope="module")
@@ -12,7 +15,7 @@ def mask(leaf_on_white):
     return segment(leaf_on_white, AcquisitionType.SCAN).mask
 
 
-@pytest.mark.parametrize("number", range(N_KINDS), ids=list(KINDS))
+@pytest.mark.parametrize("number", range(len(ALL_KINDS)), ids=ALL_KINDS)
 def test_every_kind_is_a_picture_that_depends_on_the_picture_alone(number, leaf_on_white, mask):
     drawn = draw_non_leaf(leaf_on_white, mask, number)
     assert drawn.dtype == np.uint8
@@ -24,7 +27,7 @@ def test_every_kind_is_a_picture_that_depends_on_the_picture_alone(number, leaf_
     assert not np.array_equal(drawn, draw_non_leaf(other, mask, number))
 
 
-@pytest.mark.parametrize("number", range(N_KINDS), ids=list(KINDS))
+@pytest.mark.parametrize("number", range(len(ALL_KINDS)), ids=ALL_KINDS)
 @pytest.mark.parametrize("is_leaf", [False, True])
 def test_a_mask_may_be_empty_or_full(number, is_leaf, leaf_on_white):
     full = np.full(leaf_on_white.shape[:2], is_leaf)
@@ -45,3 +48,8 @@ def test_the_augmentation_keeps_the_type(leaf_on_white):
     np.testing.assert_array_equal(
         drawn, draw_non_leaf(leaf_on_white, segment(leaf_on_white, type_, petiole=False).mask, 3)
     )
+
+
+def test_nothing_that_is_learned_from_is_kept_for_testing():
+    assert not set(LEARNED_PICTURES) & set(HELD_BACK_PICTURES)
+    assert not set(KINDS) & set(HELD_BACK_KINDS)

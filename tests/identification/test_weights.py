@@ -9,8 +9,9 @@ import pytest
 from leafid.classifiers.fusion import fuse
 from leafid.collection.picture import AcquisitionType, Picture, Taxon
 from leafid.features.extractor import Features
+from leafid.features.sampling import weigh_by_plant
 from leafid.identification import fitting as module
-from leafid.identification.fitting import fit_identifiers, weigh_by_plant, weigh_pictures
+from leafid.identification.fitting import fit_identifiers, weigh_pictures
 from leafid.identification.identifier import expert_trust
 from leafid.recipes.recipe import ClassifierSettings, Expert, Measures, Recipe
 

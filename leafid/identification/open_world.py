@@ -1,0 +1,132 @@
+"""Cross-validation in an open world: some species are held out of training, and some pictures show no leaf."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+
+import numpy as np
+
+from leafid.classifiers.rejection import REJECTED_SHARE
+from leafid.collection.picture import AcquisitionType, Picture
+from leafid.collection.protocols import Split
+from leafid.features.extractor import Features
+from leafid.features.loader import FeatureLoader
+from leafid.features.non_leaves import ALL_KINDS
+from leafid.identification.crossvalidation import learn_shared_encoders
+from leafid.identification.fitting import fit_identifiers
+from leafid.identification.identifier import Identifier
+from leafid.identification.rejecting import load_non_leaves
+from leafid.recipes.recipe import Recipe, group_by_training
+
+#: Share of the species that each fold holds out, 20 of 71, and number of pictures without a leaf that it tests.
+HELD_OUT_SPECIES_SHARE = 0.28
+N_TESTED_NON_LEAVES = 130
+
+
+@dataclass(frozen=True)
+class Judgements:
+    """What an identifier says of some pictures; every array has an item for each."""
+
+    #: Probabilities that there is a leaf, and that a leaf is of a known species.
+    leaf: np.ndarray
+    known: np.ndarray
+    #: The probability of the first species, and which it is.
+    highest: np.ndarray
+    first: np.ndarray
+    is_no_leaf: np.ndarray
+    is_unknown: np.ndarray
+
+    @property
+    def is_named(self) -> np.ndarray:
+        """Whether a species is named."""
+        return ~(self.is_no_leaf | self.is_unknown)
+
+
+@dataclass(frozen=True)
+class OpenWorldFold:
+    """Judgements on one fold's test pictures of one type."""
+
+    type: AcquisitionType
+    seed: int
+    fold: int
+    known: Judgements
+    is_correct: np.ndarray
+    unknown: Judgements
+    #: By kind (`leafid.features.non_leaves`); where the segmentation finds nothing there is no judgement.
+    non_leaves: Mapping[str, Judgements]
+
+
+def cross_validate_open_world(
+    pictures: Sequence[Picture],
+    recipes: Mapping[AcquisitionType, Recipe],
+    loader: FeatureLoader,
+    splits: Iterable[Split],
+    *,
+    rejected_share: float = REJECTED_SHARE,
+    shared_codebooks: bool = False,
+) -> Iterator[OpenWorldFold]:
+    """Train on each split without some species, drawn at random; judge these, test pictures, and pictures without leaf.
+
+    `shared_codebooks` learns the codebooks once, from all pictures without their labels. Identifiers that can't learn
+    to reject pictures, as there are too few species, are left out.
+    """
+    encoders = learn_shared_encoders(pictures, recipes, loader) if shared_codebooks else {}
+    names = sorted({str(picture.species) for picture in pictures})
+    for split in splits:
+        order = np.random.default_rng([split.seed, split.fold]).permutation(len(names))
+        unknown = {names[index] for index in order[: round(HELD_OUT_SPECIES_SHARE * len(names))]}
+        training = [pictures[index] for index in split.training if pictures[index].species not in unknown]
+        test = [pictures[index] for index in split.test]
+        trained = {picture.type for picture in training}
+        for types in group_by_training({type_: recipe for type_, recipe in recipes.items() if type_ in trained}):
+            own = [recipes[type_] for type_ in types]
+            for fitted in fit_identifiers(own, training, loader, split.seed, encoders.get(types[0])):
+                if fitted.identifier.rejection is not None:
+                    others = [picture for picture in pictures if picture.species in unknown]
+                    yield _judge_split(fitted.identifier, split, test, others, loader, rejected_share)
+
+
+def _judge_split(
+    identifier: Identifier,
+    split: Split,
+    test: Sequence[Picture],
+    unknown: Sequence[Picture],
+    loader: FeatureLoader,
+    rejected_share: float,
+) -> OpenWorldFold:
+    names = set(identifier.species)
+    judged = []
+    for queries in ([picture for picture in test if picture.species in names], unknown):
+        own = [picture for picture in queries if picture.type == identifier.type]
+        with closing(loader.stream(own, identifier.extractor)) as stream:
+            found = [(query, features) for query, features in zip(own, stream, strict=True) if features is not None]
+        judgements = judge(identifier, [features for _, features in found], rejected_share)
+        judged.append((judgements, np.array([query.species for query, _ in found])))
+    (known, labels), (others, _) = judged
+    by_kind: dict[str, list[Features]] = {}
+    for kind, features in load_non_leaves(identifier, test, loader, N_TESTED_NON_LEAVES, ALL_KINDS):
+        by_kind.setdefault(kind, []).append(features)
+    return OpenWorldFold(
+        identifier.type,
+        split.seed,
+        split.fold,
+        known,
+        np.array(identifier.species)[known.first] == labels,
+        others,
+        {kind: judge(identifier, features, rejected_share) for kind, features in by_kind.items()},
+    )
+
+
+def judge(identifier: Identifier, features: Sequence[Features], rejected_share: float) -> Judgements:
+    """Judge pictures with an identifier that has a `rejection`, by their features."""
+    assert identifier.rejection is not None
+    if not features:
+        empty = np.zeros(0)
+        return Judgements(empty, empty, empty, empty.astype(int), empty.astype(bool), empty.astype(bool))
+    scores = identifier.score(features)
+    probabilities = identifier.predict_proba(features, scores)
+    leaf, known = identifier.assess(features, scores) or (np.zeros(0), np.zeros(0))
+    is_no_leaf, is_unknown = identifier.rejection.reject(leaf, known, rejected_share)
+    return Judgements(leaf, known, probabilities.max(axis=1), probabilities.argmax(axis=1), is_no_leaf, is_unknown)

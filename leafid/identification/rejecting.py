@@ -1,0 +1,102 @@
+"""Learns to reject pictures: gathers leaves of known and of unknown species, and pictures without a leaf."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from leafid.classifiers.rejection import Examples, compute_evidence, fit_rejection
+from leafid.collection.picture import AcquisitionType, Picture
+from leafid.features.augmentation import Augmentation
+from leafid.features.extractor import Features
+from leafid.features.loader import FeatureLoader
+from leafid.features.non_leaves import ALL_KINDS, KINDS
+from leafid.features.sampling import sample_by_plant, weigh_by_plant
+from leafid.identification.identifier import Identifier, expert_trust
+
+#: Number of pictures without a leaf, and maximum number of held-out leaves, that an identifier learns from.
+N_NON_LEAVES = 440
+MAX_HELD_OUT = 1_500
+
+
+class RejectionExamples(NamedTuple):
+    """Of held-out pictures: vectors and evidence where the species is known, evidence where it is unknown."""
+
+    leaves: Examples
+    known: Examples
+    unknown: Examples
+
+
+def gather_examples(
+    identifier: Identifier,
+    expert_scores: Sequence[tuple[np.ndarray, np.ndarray]],
+    read_vectors: Callable[[np.ndarray], np.ndarray],
+    confidence: np.ndarray,
+    pictures: Sequence[Picture],
+    is_known: np.ndarray,
+) -> RejectionExamples:
+    """Gather held-out pictures as examples; all plants have the same total weight.
+
+    Parameters
+    ----------
+    identifier : Identifier
+    expert_scores : sequence of two float (n, n_species)
+        For each expert: by classifiers that did not see the picture's plant, and that did not see its species.
+    read_vectors : callable
+        Gives the joined vectors of all experts for pictures at some indices.
+    confidence : float (n,)
+        Of the segmentation.
+    pictures : sequence of Picture
+    is_known : bool (n,)
+        Whether the classifiers that did not see the picture's plant know its species.
+    """
+    trust = expert_trust(identifier.recipe, confidence)
+    known, unknown = (
+        compute_evidence([own[kind] for own in expert_scores], trust, identifier.weights, confidence) for kind in (0, 1)
+    )
+    weights = weigh_by_plant(pictures)
+    plants = np.array([picture.group for picture in pictures])
+    sample = np.array(sample_by_plant(pictures, MAX_HELD_OUT, identifier.seed), int)
+    sample = sample[confidence[sample] > 0]
+    own = sample[is_known[sample]]
+    return RejectionExamples(
+        Examples(read_vectors(own), weights[own], plants[own]),
+        Examples(known[own], weights[own], plants[own]),
+        Examples(unknown[sample], weights[sample], plants[sample]),
+    )
+
+
+def learn_to_reject(
+    identifier: Identifier, examples: RejectionExamples, pictures: Sequence[Picture], loader: FeatureLoader
+) -> Identifier:
+    """Add to an identifier what it learns from examples, and from pictures without a leaf that `pictures` lend."""
+    found = list(load_non_leaves(identifier, pictures, loader, N_NON_LEAVES, KINDS))
+    if not found or not len(examples.leaves.rows):
+        return identifier
+    rows = identifier.join_vectors([features for _, features in found])
+    non_leaves = Examples(rows, np.ones(len(rows)), [kind for kind, _ in found])
+    return replace(identifier, rejection=fit_rejection(examples.leaves, non_leaves, examples.known, examples.unknown))
+
+
+def load_non_leaves(
+    identifier: Identifier, pictures: Sequence[Picture], loader: FeatureLoader, number: int, kinds: Iterable[str]
+) -> Iterator[tuple[str, Features]]:
+    """Load the features of `number` pictures without a leaf in which the segmentation finds one, with their kinds.
+
+    The sheets of `pictures` lend their background. The leaf is searched for, and features are extracted, as in a
+    picture of the identifier's type.
+    """
+    # Where there are photos only, these have to do.
+    sheets = [picture for picture in pictures if picture.type is not AcquisitionType.PHOTO] or pictures
+    indices = np.linspace(0, len(sheets) - 1, min(number, len(sheets))).astype(int)
+    sources = [replace(sheets[index], type=identifier.type) for index in indices]
+    names = list(kinds)
+    for position, kind in enumerate(names):
+        augmentation = Augmentation("non-leaf", list(ALL_KINDS).index(kind))
+        extractor = replace(identifier.extractor, augmentation=augmentation)
+        with closing(loader.stream(sources[position :: len(names)], extractor)) as stream:
+            yield from ((kind, features) for features in stream if features is not None and features.confidence > 0)

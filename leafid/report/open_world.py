@@ -1,0 +1,87 @@
+"""Tables of a cross-validation in an open world."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from leafid.features.non_leaves import HELD_BACK_KINDS
+from leafid.identification.open_world import Judgements, OpenWorldFold
+from leafid.metrics.open_world import (
+    area_under_roc,
+    confident_share,
+    false_positive_rate,
+    open_set_classification_rate,
+)
+from leafid.report.tables import Cell, Table
+
+_SCORES = (
+    "AUROC",
+    "OSCR",
+    "FPR-95",
+    "unknown rejected",
+    "unknown ≥ 0.9",
+    "known rejected",
+    "known ≥ 0.9",
+    "top-1",
+)
+
+
+def make_open_world_tables(folds: Sequence[OpenWorldFold]) -> list[Table]:
+    """Tabulate how leaves of unknown species, and pictures without a leaf, are judged, by acquisition type.
+
+    Scores are means over the folds, each with other species held out.
+    """
+    types = list(dict.fromkeys(str(fold.type) for fold in folds))
+    species_rows: list[list[Cell]] = []
+    kind_rows: list[list[Cell]] = []
+    for type_ in types:
+        own = [fold for fold in folds if str(fold.type) == type_ and len(fold.known.known) and len(fold.unknown.known)]
+        scores = np.array([_score(fold) for fold in own]).reshape(len(own), len(_SCORES))
+        known, unknown = (
+            round(float(np.mean([len(getattr(fold, name).known) for fold in own]))) if own else 0
+            for name in ("known", "unknown")
+        )
+        if own:
+            species_rows.append([type_, known, unknown, *scores.mean(axis=0).tolist()])
+        for kind in dict.fromkeys(kind for fold in folds for kind in fold.non_leaves):
+            judged = [fold.non_leaves[kind] for fold in folds if str(fold.type) == type_ and kind in fold.non_leaves]
+            if judged:
+                kind_rows.append([type_, kind, "no" if kind in HELD_BACK_KINDS else "yes", *_count(judged)])
+    return [
+        Table(
+            "Leaves of known and of unknown species",
+            ["type", "known", "unknown", *_SCORES],
+            species_rows,
+            ["scores are means over the folds, each with other species held out of training"],
+        ),
+        Table(
+            "Pictures without a leaf in which the segmentation found something",
+            ["type", "kind", "learned", "pictures", "no leaf", "unknown", "named", "named ≥ 0.9"],
+            kind_rows,
+        ),
+    ]
+
+
+def _score(fold: OpenWorldFold) -> list[float]:
+    known, unknown = fold.known, fold.unknown
+    return [
+        area_under_roc(known.known, unknown.known),
+        open_set_classification_rate(known.known, fold.is_correct, unknown.known),
+        false_positive_rate(known.known, unknown.known),
+        1 - unknown.is_named.mean(),
+        confident_share(unknown.highest, unknown.is_named),
+        1 - known.is_named.mean(),
+        confident_share(known.highest, known.is_named),
+        fold.is_correct.mean(),
+    ]
+
+
+def _count(judged: Sequence[Judgements]) -> list[Cell]:
+    confident = [(own.is_named & (own.highest >= 0.9)).sum() for own in judged]
+    return [
+        sum(len(own.leaf) for own in judged),
+        *(int(sum(getattr(own, name).sum() for own in judged)) for name in ("is_no_leaf", "is_unknown", "is_named")),
+        int(sum(confident)),
+    ]

@@ -1,0 +1,60 @@
+import json
+
+import pytest
+
+from leafid.features.non_leaves import ALL_KINDS, HELD_BACK_KINDS
+from leafid.identification import open_world
+
+
+@pytest.fixture(scope="module")
+def five_species(tmp_path_factory):
+    from leafid.synthetic.plan import Settings
+    from leafid.synthetic.writer import write_collection
+
+    folder = tmp_path_factory.mktemp("five") / "collection"
+    write_collection(folder, Settings(5, 4, 1, 1, max_side=200))
+    return folder
+
+
+@pytest.fixture
+def crossval(cli, small_recipe, drawn_cache):
+    words = ("--recipe", small_recipe, "--cache", drawn_cache, "--jobs", 1, "--only-type", "scan-like", "--open-world")
+    return lambda folder, *more: cli("crossval", folder, *words, "--folds", 2, "--repeats", 1, *more)
+
+
+def test_tables_of_rejection(crossval, five_species, monkeypatch):
+    trainings = []
+    fit_identifiers = open_world.fit_identifiers
+
+    def record(recipes, pictures, *rest):
+        trainings.append(list(pictures))
+        return fit_identifiers(recipes, pictures, *rest)
+
+    monkeypatch.setattr(open_world, "fit_identifiers", record)
+    found = crossval(five_species, "--json")
+    assert found.status == 0, found.err
+    species, kinds = json.loads(found.out)
+    # One of five species is held out of each fold, with all of its plants.
+    assert [len({picture.species for picture in training}) for training in trainings] == [4, 4]
+    (row,) = species["rows"]
+    assert (row["type"], row["unknown"]) == ("scan-like", 3)
+    for name in ("AUROC", "OSCR", "FPR-95", "unknown rejected", "unknown ≥ 0.9", "known rejected", "known ≥ 0.9"):
+        assert 0 <= row[name] <= 1
+    assert row["OSCR"] <= row["AUROC"]
+    assert {row["kind"] for row in kinds["rows"]} <= set(ALL_KINDS)
+    for row in kinds["rows"]:
+        assert row["pictures"] == row["no leaf"] + row["unknown"] + row["named"]
+        assert row["learned"] == ("no" if row["kind"] in HELD_BACK_KINDS else "yes")
+
+
+def test_too_few_species(crossval, drawn):
+    found = crossval(drawn)
+    assert found.status == 1
+    assert "expected more species to hold some out, found too few" in found.err
+
+
+@pytest.mark.parametrize("option", ["--plants", "--reliability", "--context", "--species"])
+def test_scores_of_another_kind_are_refused(crossval, drawn, option):
+    found = crossval(drawn, option)
+    assert found.status == 2
+    assert f"expected --open-world or {option}, found both" in found.err
