@@ -45,7 +45,7 @@ from leafid.runs.run import Run
 CONFUSIONS_SHOWN = 12
 MISSING_SHOWN = 200
 DEEPEST_RANK = 20
-MATRIX_SIZE = 40
+MATRIX_SIZE = 30
 PICTURES_SHOWN = 1500
 # Number of answers shown of each picture.
 _TOP = 5

@@ -119,7 +119,7 @@ def draw_confusion_matrix(matrix: ConfusionMatrix, run: str) -> str:
     from matplotlib.patches import Rectangle
 
     n_rows, n_columns = matrix.counts.shape
-    figure, axes = _make_figure(4.4 + 0.24 * n_columns, 2.4 + 0.24 * n_rows)
+    figure, axes = _make_figure(3.5 + 0.21 * n_columns, 2.2 + 0.21 * n_rows)
     shares = matrix.counts / np.maximum(matrix.counts.sum(axis=1, keepdims=True), 1)
     for row, column in zip(*np.nonzero(matrix.counts), strict=True):
         colour, opacity = COLOURS[0 if row == column else 1], 0.12 + 0.45 * shares[row, column]

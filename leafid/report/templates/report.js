@@ -1,9 +1,11 @@
 "use strict";
 // Lets every table be sorted by its headings, and long ones be filtered.
 const LONG = 12;
+// Rows of a long table before the button that shows all.
+const SHOWN = 50;
 
 function read(cell) {
-  const text = cell ? cell.textContent.trim() : "";
+  const text = cell ? cell.textContent.trim().replace(/^< /, "") : "";
   const number = parseFloat(text);
   return Number.isNaN(number) || !/^[-\d.]/.test(text) ? text : number;
 }
@@ -22,23 +24,40 @@ function sort(table, heading) {
   body.append(...rows.map(([, row]) => row));
   for (const other of heading.parentNode.cells) other.removeAttribute("aria-sort");
   heading.setAttribute("aria-sort", isRising ? "ascending" : "descending");
+  table.dispatchEvent(new Event("sorted"));
 }
 
 function addFilter(table) {
   const region = table.closest(".wide");
+  const name = region.getAttribute("aria-label");
   const label = document.createElement("label");
   const input = document.createElement("input");
+  const more = document.createElement("button");
+  let shown = SHOWN;
   input.type = "search";
   label.className = "filter";
-  label.append(`Filter ${region.getAttribute("aria-label")}: `, input);
-  input.addEventListener("input", () => {
+  label.append(`Filter ${name[0].toLowerCase()}${name.slice(1)}: `, input);
+
+  function refresh() {
     const words = input.value.toLowerCase().split(/\s+/);
+    let found = 0;
     for (const row of table.tBodies[0].rows) {
       const text = row.textContent.toLowerCase();
-      row.hidden = !words.every((word) => text.includes(word));
+      row.hidden = !words.every((word) => text.includes(word)) || ++found > shown;
     }
+    more.hidden = found <= shown;
+    more.textContent = `Show all ${found}`;
+  }
+
+  input.addEventListener("input", refresh);
+  table.addEventListener("sorted", refresh);
+  more.addEventListener("click", () => {
+    shown = Infinity;
+    refresh();
   });
   region.before(label);
+  region.after(more);
+  refresh();
 }
 
 for (const table of document.querySelectorAll("table.sortable")) {
