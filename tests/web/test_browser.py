@@ -65,10 +65,15 @@ def written(drawn, drawn_model, tmp_path_factory):
 
     folder = tmp_path_factory.mktemp("pages")
     run = folder / "run.txt"
-    picture = next(file for file in sorted((drawn / "Test").glob("*.jpg")))
+    with run.open("w") as stream:
+        for line in (SAMPLE / "testGroundTruth.txt").read_text().splitlines():
+            words = line.split()
+            species = " ".join(word for word in words if not word.endswith(".jpg"))
+            answer = "Ilex aquifolium" if species == "Betula pendula" else species
+            stream.writelines(f"{word} {answer} 1 0.9\n" for word in words if word.endswith(".jpg"))
+    picture = min((drawn / "Test").glob("*.jpg"))
     for words in (
-        ["predict", drawn, "--model", drawn_model, "--output", run, "--jobs", "1", "--cache", folder / "cache"],
-        ["report", drawn, run, "--part", "test", "--output", folder, "--jobs", "1"],
+        ["report", SAMPLE, run, "--part", "test", "--output", folder, "--jobs", "1"],
         ["explain", picture, "--model", drawn_model, "--output", folder],
         ["info", drawn_model, "--output", folder],
     ):
@@ -199,14 +204,23 @@ def test_the_form_works_with_the_keyboard(browser, site, leaves):
 
 def test_tables_of_the_report_sort_and_filter(browser, written):
     browser.get((written / "report.html").as_uri())
-    table = find(browser, "[aria-label='Species of run.txt'] table")[0]
 
-    def read_names():
-        return [cell.text for cell in table.find_elements("css selector", "tbody tr:not([hidden]) td:first-child")]
+    def read(table, column):
+        cells = table.find_elements("css selector", f"tbody tr:not([hidden]) td:nth-child({column})")
+        return [cell.text for cell in cells]
 
-    button = table.find_element("css selector", "th button")
-    button.click()
-    assert read_names() == sorted(read_names())
-    assert table.find_element("css selector", "th").get_attribute("aria-sort") == "ascending"
-    button.click()
-    assert read_names() == sorted(read_names(), reverse=True)
+    species, pictures = (
+        find(browser, f"[aria-label='{name}'] table")[0] for name in ("Species of run.txt", "All pictures")
+    )
+    heading = species.find_element("css selector", "th")
+    for order, is_reversed in (("ascending", False), ("descending", True)):
+        heading.find_element("css selector", "button").click()
+        assert read(species, 1) == sorted(read(species, 1), reverse=is_reversed)
+        assert heading.get_attribute("aria-sort") == order
+    assert len(read(pictures, 3)) == 50
+    # The wrong answers come first.
+    assert read(pictures, 3)[:7] == ["Betula pendula"] * 6 + read(pictures, 3)[6:7]
+    find(browser, "[aria-label='All pictures'] + button")[0].click()
+    assert len(read(pictures, 3)) == 72
+    find(browser, "input[type=search]")[-1].send_keys("ginkgo scan-like")
+    assert read(pictures, 3) == ["Ginkgo biloba"] * 2
