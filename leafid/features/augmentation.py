@@ -17,7 +17,7 @@ from leafid.segmentation.result import Image
 class Augmentation:
     """A picture made from a picture, which takes its place: the first, second, … of its kind."""
 
-    kind: Literal["jitter", "composite", "non-leaf"]
+    kind: Literal["jitter", "composite", "no-leaf"]
     number: int
 
 

@@ -200,8 +200,12 @@ def _draw_pattern(image: Image, mask: Mask, random: np.random.Generator) -> Imag
     return np.where(is_first[..., None], *scenes.draw_colours(2, random)).astype(np.uint8)
 
 
-def _draw_twig(image: Image, mask: Mask, random: np.random.Generator) -> Image:
-    return scenes.draw_twig(_draw_ground(image, mask, random), random)
+def _draw_needles(image: Image, mask: Mask, random: np.random.Generator) -> Image:
+    return scenes.draw_needles(_draw_ground(image, mask, random), random)
+
+
+def _draw_scale_leaves(image: Image, mask: Mask, random: np.random.Generator) -> Image:
+    return scenes.draw_scale_leaves(_draw_ground(image, mask, random), random)
 
 
 def _make_scene(draw: Callable[[int, int, np.random.Generator], Image]) -> Kind:
@@ -214,7 +218,8 @@ def _make_scene(draw: Callable[[int, int, np.random.Generator], Image]) -> Kind:
     return draw_scene
 
 
-#: Kinds of pictures that a model learns from, by name. A twig has needles or scale leaves.
+#: Kinds of pictures that a model learns from, by name. Twigs of conifers count as pictures without a leaf, as the leaves
+#: of the bundled model's species are all broad.
 KINDS: dict[str, Kind] = {
     "sheet": _cut_sheet,
     "tiles": _shuffle_tiles,
@@ -226,7 +231,8 @@ KINDS: dict[str, Kind] = {
     "masonry": _make_scene(scenes.draw_masonry),
     "grain": _make_scene(scenes.draw_grain),
     "photograph": _make_scene(partial(scenes.cut_photograph, scenes.LEARNED_PICTURES)),
-    "twig": _draw_twig,
+    "needles": _draw_needles,
+    "scale leaves": _draw_scale_leaves,
 }
 #: Kinds that are kept for testing.
 HELD_BACK_KINDS: dict[str, Kind] = {

@@ -159,41 +159,49 @@ def blur(image: Image, random: np.random.Generator) -> Image:
     return cv2.GaussianBlur(image, (0, 0), sigma) if sigma > 0.3 else image
 
 
-def draw_twig(ground: Image, random: np.random.Generator) -> Image:
-    """Draw a twig with needles in two rows or in tufts, or one covered with scale leaves, on a ground."""
+def draw_needles(ground: Image, random: np.random.Generator) -> Image:
+    """Draw a twig with needles in two rows, or a tuft of needles, on a ground."""
     canvas = ground.copy()
+    start, angle, size, hue = _place_twig(canvas, random)
+    thickness = max(1, int(size * random.uniform(0.003, 0.02)))
+    if random.random() < 0.4:
+        for _ in range(int(random.integers(2, 40))):
+            spread = angle + random.normal(0, 0.35)
+            _draw_needle(canvas, start, spread, size * random.uniform(0.6, 1), thickness, hue, random)
+        return canvas
+    length = size * random.uniform(0.04, 0.25)
+    bend = random.normal(0, 0.5)
+    count = int(random.integers(20, 90))
+    lean = random.uniform(0.5, 1.4)
+    path = [start]
+    for number in range(count):
+        direction = angle + bend * number / count
+        path.append(path[-1] + size / count * np.array([np.cos(direction), np.sin(direction)]))
+        taper = 1 - 0.6 * abs(2 * number / count - 0.8) ** 2
+        for side in (-1, 1):
+            turn = direction + side * (lean + random.normal(0, 0.12))
+            _draw_needle(canvas, path[-1], turn, max(length * taper, 2), thickness, hue, random)
+    stem = np.clip(hue * random.uniform(0.5, 1.2, 3), 0, 255).tolist()
+    cv2.polylines(canvas, [np.round(path).astype(np.int32)], False, stem, thickness + 1, cv2.LINE_AA)
+    return canvas
+
+
+def draw_scale_leaves(ground: Image, random: np.random.Generator) -> Image:
+    """Draw a twig that is covered with scale leaves, on a ground."""
+    canvas = ground.copy()
+    start, angle, size, hue = _place_twig(canvas, random)
+    _draw_scales(canvas, start, angle, size, int(random.integers(2, 4)), hue, random)
+    return canvas
+
+
+def _place_twig(canvas: Image, random: np.random.Generator) -> tuple[np.ndarray, float, float, np.ndarray]:
+    """Choose where a twig begins, its direction in radians, its length in pixels, and its colour."""
     height, width = canvas.shape[:2]
     size = random.uniform(0.6, 0.95) * min(height, width)
     hue = np.array([random.uniform(20, 80), random.uniform(70, 160), random.uniform(30, 110)])
     angle = random.uniform(0, 2 * np.pi)
     start = np.array([width, height]) / 2 - 0.5 * size * np.array([np.cos(angle), np.sin(angle)])
-    kind = random.integers(3)
-    if kind == 2:
-        _draw_scales(canvas, start, angle, size, int(random.integers(2, 4)), hue, random)
-        return canvas
-    thickness = max(1, int(size * random.uniform(0.003, 0.02)))
-    length = size * random.uniform(0.04, 0.25)
-    if kind == 1:  # a tuft
-        for _ in range(int(random.integers(2, 40))):
-            spread = angle + random.normal(0, 0.35)
-            _draw_needle(canvas, start, spread, size * random.uniform(0.6, 1), thickness, hue, random)
-        return canvas
-    bend = random.normal(0, 0.5)
-    count = int(random.integers(20, 90))
-    lean = random.uniform(0.5, 1.4)
-    point = start
-    path = [start]
-    for number in range(count):
-        direction = angle + bend * number / count
-        point = point + size / count * np.array([np.cos(direction), np.sin(direction)])
-        path.append(point)
-        taper = 1 - 0.6 * abs(2 * number / count - 0.8) ** 2
-        for side in (-1, 1):
-            turn = direction + side * (lean + random.normal(0, 0.12))
-            _draw_needle(canvas, point, turn, max(length * taper, 2), thickness, hue, random)
-    stem = np.clip(hue * random.uniform(0.5, 1.2, 3), 0, 255).tolist()
-    cv2.polylines(canvas, [np.round(path).astype(np.int32)], False, stem, thickness + 1, cv2.LINE_AA)
-    return canvas
+    return start, angle, size, hue
 
 
 def _draw_needle(

@@ -19,7 +19,7 @@ from leafid.features.sampling import sample_by_plant, weigh_by_plant
 from leafid.identification.identifier import Identifier, expert_trust
 
 #: Number of pictures without a leaf, and maximum number of held-out leaves, that an identifier learns from.
-N_NON_LEAVES = 440
+N_NON_LEAVES = 480
 MAX_HELD_OUT = 1_500
 
 
@@ -96,7 +96,7 @@ def load_non_leaves(
     sources = [replace(sheets[index], type=identifier.type) for index in indices]
     names = list(kinds)
     for position, kind in enumerate(names):
-        augmentation = Augmentation("non-leaf", list(ALL_KINDS).index(kind))
+        augmentation = Augmentation("no-leaf", list(ALL_KINDS).index(kind))
         extractor = replace(identifier.extractor, augmentation=augmentation)
         with closing(loader.stream(sources[position :: len(names)], extractor)) as stream:
             yield from ((kind, features) for features in stream if features is not None and features.confidence > 0)

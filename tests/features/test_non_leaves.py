@@ -43,7 +43,7 @@ def test_a_sheet_holds_no_leaf(leaf_on_white, mask):
 
 
 def test_the_augmentation_keeps_the_type(leaf_on_white):
-    drawn, type_ = augment(leaf_on_white, AcquisitionType.SCAN, Augmentation("non-leaf", 3), 800)
+    drawn, type_ = augment(leaf_on_white, AcquisitionType.SCAN, Augmentation("no-leaf", 3), 800)
     assert type_ is AcquisitionType.SCAN
     np.testing.assert_array_equal(
         drawn, draw_non_leaf(leaf_on_white, segment(leaf_on_white, type_, petiole=False).mask, 3)
