@@ -218,8 +218,8 @@ def _make_scene(draw: Callable[[int, int, np.random.Generator], Image]) -> Kind:
     return draw_scene
 
 
-#: Kinds of pictures that a model learns from, by name. Twigs of conifers count as pictures without a leaf, as the leaves
-#: of the bundled model's species are all broad.
+#: Kinds of pictures that a model learns from, by name. Twigs of conifers count as pictures without a leaf, because the
+#: leaves of all species of the bundled model are broad.
 KINDS: dict[str, Kind] = {
     "sheet": _cut_sheet,
     "tiles": _shuffle_tiles,
