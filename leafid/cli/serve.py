@@ -22,6 +22,9 @@ from leafid.console.environment import Environment
 
 _port = integer_type("a port from 0 to 65535", lambda value: 0 <= value <= 65535)
 
+# Fewer than the files that a process may open.
+_MAX_CONNECTIONS = 800
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
@@ -57,7 +60,11 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
             # Messages of uvicorn beside ours are of bugs, which the application reports.
             logging.getLogger("uvicorn").setLevel(logging.CRITICAL)
             config = uvicorn.Config(
-                make_app(pool, arguments.host), log_config=None, server_header=False, timeout_graceful_shutdown=1
+                make_app(pool, arguments.host),
+                log_config=None,
+                server_header=False,
+                limit_concurrency=_MAX_CONNECTIONS,
+                timeout_graceful_shutdown=1,
             )
             host, port = listener.getsockname()[:2]
             environment.print(f"http://{f'[{host}]' if ':' in host else host}:{port}/")

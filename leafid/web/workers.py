@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 # Time for a worker to start and to read its model, in seconds.
 _START_SECONDS = 120.0
+_KILLED = "the worker process was killed, maybe out of memory"
 _log = logging.getLogger(__name__)
 
 
@@ -87,20 +88,16 @@ class _Worker:
 
     def wait_for_start(self) -> None:
         if not self._has_started:
-            self._receive(_START_SECONDS)
+            self._limit(_START_SECONDS, self._receive)
             self._has_started = True
 
     def call(self, function: Callable[..., Any], arguments: tuple[Any, ...], seconds: float) -> Any:
-        try:
-            self.wait_for_start()
+        def send_and_receive() -> Any:
             self._connection.send((function, arguments))
-            return self._receive(seconds)
-        except WorkerError:
-            self._replace()
-            raise
-        except OSError as error:
-            self._replace()
-            raise WorkerError("the worker process was killed, maybe out of memory") from error
+            return self._receive()
+
+        self.wait_for_start()
+        return self._limit(seconds, send_and_receive)
 
     def close(self) -> None:
         with self._lock:
@@ -117,13 +114,24 @@ class _Worker:
             self._process.start()
         far_end.close()
 
-    def _receive(self, seconds: float) -> Any:
+    def _limit(self, seconds: float, talk: Callable[[], Any]) -> Any:
+        """Talk to the process, which is killed after some seconds, and replaced if it is lost."""
+        # Sending blocks, too, while a process doesn't read.
+        timer = threading.Timer(seconds, self._process.kill)
+        timer.daemon = True
+        timer.start()
         try:
-            if not self._connection.poll(seconds):
-                raise WorkerError(f"the answer took longer than {seconds:g} seconds")
-            is_result, value = self._connection.recv()
-        except EOFError as error:
-            raise WorkerError("the worker process was killed, maybe out of memory") from error
+            return talk()
+        except (EOFError, OSError) as error:
+            is_late = timer.finished.is_set()
+            self._replace()
+            reason = f"the answer took longer than {seconds:g} seconds" if is_late else _KILLED
+            raise WorkerError(reason) from error
+        finally:
+            timer.cancel()
+
+    def _receive(self) -> Any:
+        is_result, value = self._connection.recv()
         if not is_result:
             raise LeafidError(value)
         return value

@@ -73,13 +73,16 @@ def test_a_worker_killed_between_requests(client, pool, leaf):
     assert [client.post("/identify", files=leaf).status_code for _ in range(2)] == [503, 200]
 
 
-def test_a_worker_that_hangs_is_replaced(drawn_model, leaf):
+@pytest.mark.parametrize("size", [100, 10_000_000])
+def test_a_worker_that_hangs_is_replaced(drawn_model, size):
+    # A large picture doesn't fit into the buffer of the connection.
+    files = [("pictures", ("zeros.jpg", bytes(size)))]
     pool = WorkerPool(str(drawn_model), seconds=1)
     try:
         pool.start()
         process = get_process(pool)
         os.kill(process.pid, signal.SIGSTOP)
-        found = anyio.run(lambda: post(make_app(pool), files=leaf))
+        found = anyio.run(lambda: post(make_app(pool), files=files))
         assert (found.status_code, found.headers["Retry-After"]) == (503, "2")
         assert "longer than 1 seconds" in found.json()["problem"]
         assert not process.is_alive()
