@@ -136,13 +136,17 @@ def test_a_command_prints_what_the_page_shows(block, place, shared, monkeypatch,
             find_bundled_model()
         except LeafidError as error:
             pytest.skip(str(error))
-        leaf = sorted((real_data / "uci-leaf").rglob(MY_LEAF))
-        (place / "my-leaf.jpg").write_bytes(leaf[0].read_bytes())
+        for name, pattern in MY_PICTURES.items():
+            (place / name).write_bytes(next(iter(sorted(real_data.rglob(pattern)))).read_bytes())
     check(block, shared)
 
 
-# A chestnut from a collection that the model was not trained on.
-MY_LEAF = "iPAD2_C14_EX01.JPG"
+# Pictures from collections that the model was not trained on: a chestnut, a species that it doesn't know, a hemlock.
+MY_PICTURES = {
+    "my-leaf.jpg": "iPAD2_C14_EX01.JPG",
+    "other-leaf.png": "Species14/l14nr023.png",
+    "twig.jpg": "tsuga_canadensis/13002223730999.jpg",
+}
 
 
 def test_every_main_command_is_shown():
