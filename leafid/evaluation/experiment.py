@@ -17,20 +17,21 @@ from leafid.collection import protocols
 from leafid.collection.picture import AcquisitionType, Picture
 from leafid.descriptors.registry import FAMILIES
 from leafid.errors import LeafidError
+from leafid.evaluation.ablation import vary_recipe
 from leafid.features.extractor import FEATURE_VERSION
 from leafid.features.loader import FeatureLoader
 from leafid.files import open_output
 from leafid.identification.crossvalidation import FoldAnswers, cross_validate
 from leafid.identification.identifier import Identifier
 from leafid.recipes.reader import load_recipe, parse_recipe
-from leafid.recipes.recipe import Expert, Recipe
+from leafid.recipes.recipe import Recipe
 from leafid.textfiles import read_text
 
-_KEYS = {"summary", "baseline", "seeds", "folds", "types", "collections", "recipes", "protocols"}
-_RECIPE_KEYS = {"name", "base", "only", "without", "keys", "expert_keys", "vary", "classifiers"}
+_KEYS = {"summary", "baseline", "seeds", "folds", "types", "collections", "recipes", "protocols", "shared_codebooks"}
+_RECIPE_KEYS = {"name", "base", "only", "without", "keys", "expert_keys", "vary", "matching", "classifiers"}
 _PROTOCOL_KEYS = {"name", "kind", "by", "folds", "shots", "shots_of", "test_type"}
 _KINDS = ("folds", "leave-one-out", "parts")
-_VARY = ("only-experts", "without-experts", "without-families", "families")
+_VARY = ("parts", "families")
 # Number of pictures that are identified without a cache to measure the time.
 _TIMED = 5
 
@@ -68,6 +69,8 @@ class Experiment:
     seeds: tuple[int, ...] = (0, 1, 2)
     types: tuple[AcquisitionType, ...] = ()
     collections: tuple[str, ...] = ()
+    #: Learn codebooks once from all pictures, without their labels.
+    shared_codebooks: bool = False
     summary: str = ""
 
     def make_recipes(self, type_: AcquisitionType) -> dict[str, Recipe]:
@@ -157,6 +160,7 @@ def _parse_experiment(data: dict[str, Any]) -> Experiment:
         tuple(int(seed) for seed in data.get("seeds", (0, 1, 2))),
         tuple(AcquisitionType.parse(word) for word in data.get("types", ())),
         tuple(map(str, data.get("collections", ()))),
+        bool(data.get("shared_codebooks", False)),
         str(data.get("summary", "")),
     )
 
@@ -185,19 +189,11 @@ def _make_recipes(entry: Mapping[str, Any], type_: AcquisitionType) -> Iterator[
     changes = entry.get("expert_keys", {})
     data["experts"] = {name: data["experts"][name] | changes.get(name, {}) for name in kept}
     recipe = parse_recipe(data, type_, str(entry.get("name", vary)))
-    experts: dict[str, Expert] = dict(recipe.experts) if vary else {}
-    for name, expert in experts.items():
-        others = {key: other for key, other in recipe.experts.items() if key != name}
-        if vary == "only-experts":
-            yield f"only {name}", replace(recipe, experts={name: expert})
-        elif vary == "without-experts" and others:
-            yield f"without {name}", replace(recipe, experts=others)
-        elif vary == "without-families" and len(expert.families) > 1:
-            for family in expert.families:
-                lean = expert.with_keys(families=tuple(own for own in expert.families if own != family))
-                yield f"without {family}", replace(recipe, experts={**recipe.experts, name: lean})
     if not vary:
         yield str(entry["name"]), recipe
+        return
+    words = entry.get("matching", [""])
+    yield from ((what, varied) for what, varied in vary_recipe(recipe) if any(word in what for word in words))
 
 
 def run_experiment(
@@ -220,7 +216,8 @@ def run_experiment(
                 for protocol in experiment.protocols:
                     for seed in experiment.seeds:
                         cell = Cell(name, str(type_), recipe_name, protocol.name, seed)
-                        key = json.dumps([fingerprint, recipe.to_dict(), asdict(protocol), seed, FEATURE_VERSION])
+                        settings = [asdict(protocol), seed, experiment.shared_codebooks, FEATURE_VERSION]
+                        key = json.dumps([fingerprint, recipe.to_dict(), *settings])
                         file = folder / f"{hashlib.sha256(key.encode()).hexdigest()[:24]}.json"
                         title = f"{name}, {type_}, {recipe_name}, {protocol.name}, seed {seed}"
                         if file.is_file() and (old := _read_cell(file)):
@@ -228,7 +225,7 @@ def run_experiment(
                             measured = (old.ranks, old.seconds, old.seconds_a_picture, old.peak_megabytes)
                             cells.append(Cell(name, str(type_), recipe_name, protocol.name, seed, *measured))
                             continue
-                        _compute_cell(cell, recipe, protocol, pictures, loader)
+                        _compute_cell(cell, recipe, protocol, pictures, loader, experiment.shared_codebooks)
                         note(f"{title}: {cell.seconds:.0f} s")
                         cells.append(cell)
                         with open_output(file) as stream:
@@ -251,7 +248,12 @@ def _fingerprint(pictures: Sequence[Picture]) -> str:
 
 
 def _compute_cell(
-    cell: Cell, recipe: Recipe, protocol: Protocol, pictures: Sequence[Picture], loader: FeatureLoader
+    cell: Cell,
+    recipe: Recipe,
+    protocol: Protocol,
+    pictures: Sequence[Picture],
+    loader: FeatureLoader,
+    shared_codebooks: bool,
 ) -> None:
     test_type = AcquisitionType.parse(protocol.test_type) if protocol.test_type else None
     if test_type:
@@ -260,9 +262,16 @@ def _compute_cell(
     _reset_peak()
     started = time.monotonic()
     splits = list(protocol.make_splits(pictures, cell.seed))
-    for answers in cross_validate(
-        pictures, {recipe.type: recipe}, loader, splits, test_type=test_type, observe=fitted.append
-    ):
+    held_out = cross_validate(
+        pictures,
+        {recipe.type: recipe},
+        loader,
+        splits,
+        shared_codebooks=shared_codebooks,
+        test_type=test_type,
+        observe=fitted.append,
+    )
+    for answers in held_out:
         cell.ranks.setdefault(answers.setting, []).extend(_list_ranks(answers))
         fitted[1:] = []
     cell.seconds = round(time.monotonic() - started, 3)

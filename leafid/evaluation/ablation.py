@@ -1,31 +1,20 @@
-"""The contribution of each part of a recipe: cross-validated scores with parts left out, alone, or exchanged.
+"""Variations of a recipe for an ablation: with parts left out, alone, or exchanged."""
 
-Prints rows of a Markdown table for docs/results.md, one for each type. Codebooks are shared by the folds, so that
-descriptors, once in the store, serve every row; types whose recipes are alike are trained together.
+from __future__ import annotations
 
-    python -m benchmarks.ablation COLLECTION --type scan [--type scan-like] [--recipe default] [--repeats 1] [--jobs 2]
-        [--only TEXT]
-"""
-
-import argparse
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from benchmarks.table_rows import HEAD, print_rows
-from leafid.collection import AcquisitionType, read_collection
 from leafid.descriptors.registry import FAMILIES
-from leafid.features.cache import FeatureCache, choose_cache_folder
-from leafid.features.loader import FeatureLoader
-from leafid.recipes.reader import load_recipe
-from leafid.recipes.recipe import ClassifierSettings, Expert, LocalPatches, Recipe, group_by_training
+from leafid.recipes.recipe import ClassifierSettings, Expert, LocalPatches, Recipe
 
 # Sources of the families that measure the outline; the others measure the inside.
 _OUTLINE_SOURCES = ("blade", "whole")
 
 
 def vary_recipe(recipe: Recipe) -> Iterator[tuple[str, Recipe]]:
-    yield "the recipe", recipe
+    """Yield each variation with what it changes."""
     yield from _vary_experts(recipe)
     yield from _drop_families(recipe)
     yield from _add_families(recipe)
@@ -150,30 +139,3 @@ def _vary_patches(recipe: Recipe, name: str, expert: Expert, coverage: float) ->
     if coverage < 0.95:
         apart = {"inside": expert.with_keys(coverage=0.95), "edge": expert.with_keys(max_coverage=0.95)}
         yield f"only {name}, inside and edge apart", replace(recipe, experts=apart)
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("collection")
-    parser.add_argument("--type", required=True, action="append", choices=list(map(str, AcquisitionType)))
-    parser.add_argument("--recipe", default="default")
-    parser.add_argument("--repeats", type=int, default=1)
-    parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--cache", default=str(choose_cache_folder()))
-    parser.add_argument("--only", action="append", metavar="TEXT", help="only rows with this text; repeatable")
-    arguments = parser.parse_args()
-    recipes = {AcquisitionType(name): load_recipe(arguments.recipe, AcquisitionType(name)) for name in arguments.type}
-    if len(group_by_training(recipes)) > 1:
-        parser.error(f"the recipes of {' and '.join(arguments.type)} differ; give one type at a time")
-    pictures = list(read_collection(arguments.collection).select_labelled().pictures)
-    loader = FeatureLoader(FeatureCache(arguments.cache), arguments.jobs)
-    print(HEAD, flush=True)
-    for rows in zip(*map(vary_recipe, recipes.values()), strict=True):
-        what = rows[0][0]
-        if not arguments.only or any(text in what for text in arguments.only):
-            varied = {type_: recipe for type_, (_, recipe) in zip(recipes, rows, strict=True)}
-            print_rows(what, varied, pictures, loader, arguments.repeats)
-
-
-if __name__ == "__main__":
-    main()
