@@ -34,6 +34,12 @@ DOCS = sorted(str(file.relative_to(REPOSITORY)) for file in (REPOSITORY / "docs"
 # Later pages use what the commands of earlier ones wrote.
 PAGES = [
     *("README.md", "docs/quickstart.md", "docs/howto/score.md", "docs/howto/recipe.md", "docs/howto/measure.md"),
+    *(
+        "docs/howto/folder-of-pictures.md",
+        "docs/howto/plants.md",
+        "docs/howto/given-splits.md",
+        "docs/howto/ablation.md",
+    ),
     "docs/commands.md",
 ]
 _BLOCK = re.compile(r"(?:<!-- test: (?P<how>[^>]*?) -->\n)?```console\n(?P<text>.*?)```\n", re.DOTALL)

@@ -20,7 +20,8 @@ def vary_recipe(recipe: Recipe) -> Iterator[tuple[str, Recipe]]:
     yield from _add_families(recipe)
     yield from _vary_training_pictures(recipe)
     yield from _vary_learning(recipe)
-    yield from _vary_local_features(recipe)
+    # Other encoders than the bundled ones have to be learned.
+    yield from _vary_local_features(replace(recipe, codebooks="own"))
 
 
 def _vary_experts(recipe: Recipe) -> Iterator[tuple[str, Recipe]]:

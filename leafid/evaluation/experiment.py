@@ -9,6 +9,7 @@ import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
+from fnmatch import fnmatchcase
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -192,8 +193,9 @@ def _make_recipes(entry: Mapping[str, Any], type_: AcquisitionType) -> Iterator[
     if not vary:
         yield str(entry["name"]), recipe
         return
-    words = entry.get("matching", [""])
-    yield from ((what, varied) for what, varied in vary_recipe(recipe) if any(word in what for word in words))
+    for what, varied in vary_recipe(recipe):
+        if any(fnmatchcase(what, pattern) for pattern in entry.get("matching", ["*"])):
+            yield what, varied
 
 
 def run_experiment(

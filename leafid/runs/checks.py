@@ -81,6 +81,8 @@ def _check_species(run: Run, known: KnownNames | None) -> Iterator[Problem]:
     suggestions = _MAX_SUGGESTIONS
     lines = _NameLines(run, run.species_index, len(run.species))
     unknown: list[int] = []
+    # Of plain classes, as Species1 and Species12, any other may exist, too, and may resemble a known one.
+    has_classes = not known.complete and not all(map(_is_binomial, names))
     higher = [index for index, name in enumerate(run.species) if name.endswith("*")]
     if higher:
         first = min(higher, key=lambda index: int(lines.first[index]))
@@ -99,14 +101,14 @@ def _check_species(run: Run, known: KnownNames | None) -> Iterator[Problem]:
             )
             continue
         nearest = normalised.get(_normalise(name))
-        if nearest is None and suggestions:
+        if nearest is None and suggestions and not has_classes:
             suggestions -= 1
             nearest = next(iter(difflib.get_close_matches(name, names, n=1, cutoff=_MIN_SIMILARITY)), None)
         if nearest is not None:
             yield lines.report(
                 index, f"expected a known species, found {name!r}; the nearest known name is {nearest!r}"
             )
-        elif known.complete or not _is_binomial(name):
+        elif known.complete or not (has_classes or _is_binomial(name)):
             unknown.append(index)
     if len(unknown) <= _MAX_UNKNOWN:
         for index in unknown:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from leafid.collection import AcquisitionType
+from leafid.descriptors.registry import FAMILIES
 from leafid.errors import LeafidError
 from leafid.evaluation.experiment import Cell, list_experiments, read_experiment
 from leafid.evaluation.resampling import Bootstrap, randomisation_test
@@ -110,3 +111,21 @@ def test_differences_are_tested_by_plant():
 def test_unknown_experiment():
     with pytest.raises(LeafidError, match="no such experiment; expected a file, or one of ablation"):
         read_experiment("nothing")
+
+
+def test_parts_are_chosen_by_patterns(tmp_path):
+    file = tmp_path / "parts.toml"
+    file.write_text('recipes = ["default", { vary = "parts", matching = ["only shape", "without *"] }]')
+    names = list(read_experiment(str(file)).make_recipes(AcquisitionType.SCAN))
+    assert names[:2] == ["default", "only shape"]
+    assert {"without local", "without teeth"} <= set(names)
+    assert all(name.startswith("without ") for name in names[2:])
+
+
+def test_families_are_tried_with_each_classifier(tmp_path):
+    file = tmp_path / "families.toml"
+    file.write_text('baseline = "hu, lda"\nrecipes = [{ vary = "families", classifiers = ["ridge", "lda"] }]')
+    recipes = read_experiment(str(file)).make_recipes(AcquisitionType.PHOTO)
+    assert len(recipes) == 2 * len(FAMILIES)
+    (expert,) = recipes["hu, lda"].experts.values()
+    assert (expert.families, expert.classifier.kind) == (("hu",), "lda")

@@ -243,3 +243,13 @@ def test_answers_above_the_species_are_one_problem_with_their_command(file):
     assert problems(file("1.jpg Quercus * 1 0.5\n2.jpg Quercus * 1 0.5\n2107.jpg * 1 1\n")) == [
         ":1: expected a species, found 'Quercus *'; 'leafid evaluate-hierarchy' scores higher taxa (and in 1 more line)"
     ]
+
+
+def test_a_test_set_of_plain_classes_may_lack_some(tmp_path):
+    run = tmp_path / "run.txt"
+    run.write_text("1.jpg Species12 1 0.6\n1.jpg two words 2 0.3\n1.jpg Species1 3 0.1\n")
+    pictures = frozenset({"1.jpg"})
+    known = KnownNames(pictures, frozenset({"Species1", "two words"}), complete=False)
+    assert len(read_run(run, known)) == 3
+    with pytest.raises(ProblemsError, match="nearest known name is 'Species1'"):
+        read_run(run, KnownNames(pictures, known.species))
