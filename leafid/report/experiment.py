@@ -34,8 +34,8 @@ def make_experiment_table(cells: Sequence[Cell], baseline: str, bootstrap: Boots
         f"top-1, top-5: means over {len({cell.seed for cell in cells})} seeds; low, high: "
         f"{bootstrap.confidence:.0%} interval, bootstrap over plants, {bootstrap.resamples} resamples",
         f"difference: from {baseline}; p: paired randomisation over plants, Holm's correction within a setting",
-        "ms: to identify a picture in one process without a cache; MB: peak memory of the main process; s: all folds of a "
-        "seed, with the features that were cached",
+        "ms: to identify a picture in one process without a cache; MB: peak memory of the main process; s: all folds "
+        "of a seed, with the features that were cached",
     ]
     return Table("Experiment", columns, rows, notes)
 
