@@ -48,6 +48,7 @@ def train(
     jobs: int = 1,
     cache: Path_ | bool = True,
     seed: int = 0,
+    thumbnails: bool = True,
 ) -> Model:
     """Train a model: one classifier for each acquisition type of the collection.
 
@@ -69,6 +70,8 @@ def train(
         that the commands use (``$LEAFID_CACHE``, or ``~/.cache/leafid``), False for none.
     seed : int
         Of every random choice.
+    thumbnails : bool
+        Keep up to three small pictures of each species and type in the model.
 
     Raises
     ------
@@ -91,7 +94,7 @@ def train(
             pictures, _ = recognise_frequent_types(recognition, pictures, loader)
         types = choose_types_to_train(pictures, only)
         recipes = {type_: load_recipe(recipe, type_) for type_ in types}
-        return training.train(pictures, recipes, loader, seed)
+        return training.train(pictures, recipes, loader, seed, thumbnails=thumbnails)
 
 
 def segment(image: Image | Path_, acquisition_type: AcquisitionType | str) -> Segmentation:
