@@ -65,5 +65,6 @@ def make_thumbnail(picture: Picture, side: int = SIDE) -> bytes | None:
         return None
     small = shrink(image, side)
     if picture.type is not None:
-        small = draw_overlay(small, segment(image, AcquisitionType(picture.type)))
+        # As identification segments it.
+        small = draw_overlay(small, segment(image, picture.type, petiole=picture.type is not AcquisitionType.PHOTO))
     return encode_jpeg(small)
