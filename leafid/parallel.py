@@ -253,6 +253,8 @@ def call_and_record_log(
     logger = logging.getLogger("leafid")
     logger.addHandler(recorder)
     try:
+        # Importing libraries takes seconds on a busy machine, which are not the item's.
+        call_single_threaded(bool, None)
         if seconds is not None:
             # Its thread needs no interpreter; its traceback is of no use. Without memory for it there is no limit.
             with suppress(RuntimeError):

@@ -302,10 +302,10 @@ def test_an_item_that_ends_its_worker_costs_only_itself(monkeypatch, capfd, tmp_
             time.sleep(600)
         return number
 
-    monkeypatch.setattr(cluster, "ITEM_SECONDS", 2)
+    monkeypatch.setattr(cluster, "ITEM_SECONDS", 3)
     with on_cluster("local:2"):
         found = list(ordered_map(kill_or_hang, range(12), 1, lambda number, reason: f"{number}: {reason}"))
-    reason = "1 worker of local:2 ended while computing it, maybe out of memory, or after 2 s"
+    reason = "1 worker of local:2 ended while computing it, maybe out of memory, or after 3 s"
     assert found == [f"{number}: {reason}" if number in {3, 4, 8} else number for number in range(12)]
     assert capfd.readouterr().err == ""
     assert list(tmp_path.iterdir()) == []

@@ -101,7 +101,7 @@ def test_an_item_whose_worker_is_killed_is_tried_once_more(tmp_path):
 
 @pytest.mark.skipif(os.name != "posix", reason="kills a process")
 def test_an_item_that_takes_too_long_costs_only_itself(monkeypatch):
-    monkeypatch.setattr(parallel, "ITEM_SECONDS", 2)
+    monkeypatch.setattr(parallel, "ITEM_SECONDS", 3)
 
     def hang_at_3(number):
         if number == 3:
@@ -109,7 +109,7 @@ def test_an_item_that_takes_too_long_costs_only_itself(monkeypatch):
         return number
 
     found = list(ordered_map(hang_at_3, range(9), 2, lambda number, reason: f"{number}: {reason}"))
-    assert found == [0, 1, 2, "3: a worker process took more than 2 s and was ended", *range(4, 9)]
+    assert found == [0, 1, 2, "3: a worker process took more than 3 s and was ended", *range(4, 9)]
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs a limit of open files")

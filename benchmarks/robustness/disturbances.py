@@ -69,8 +69,13 @@ def _is_worker(pid: int) -> bool:
     return b"popen_loky_posix" in command or b"spawn_main" in command
 
 
+class _SilentHandler(http.server.BaseHTTPRequestHandler):
+    def log_message(self, *_: object) -> None:
+        """Log nothing: requests of Dask are none of HTTP."""
+
+
 def _start_http_server() -> str:
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), http.server.BaseHTTPRequestHandler)
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), _SilentHandler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     return f"tcp://127.0.0.1:{server.server_address[1]}"
 

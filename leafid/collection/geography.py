@@ -72,7 +72,8 @@ def label_places(pictures: Sequence[Picture], within_km: float = PLACE_KM) -> np
         points, inverse = np.unique([point for point in coordinates if point is not None], axis=0, return_inverse=True)
         # With min_samples=1, the clusters are the connected components of near points.
         search = DBSCAN(eps=within_km / _EARTH_RADIUS_KM, min_samples=1, metric="haversine", algorithm="ball_tree")
-        clusters[is_known] = search.fit_predict(np.radians(points))[inverse]
+        # NumPy 2.0.0 returns the inverse as a column.
+        clusters[is_known] = search.fit_predict(np.radians(points))[inverse.ravel()]
     return label_groups(pictures, clusters.tolist())
 
 

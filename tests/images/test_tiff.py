@@ -78,9 +78,8 @@ def test_unusual_kinds_are_called_so_and_not_damaged(tmp_path, dtype, shape, pho
         assert found in str(raised.value)
 
 
-@pytest.mark.parametrize("compression", ["lzma", "zstd"])
-def test_unusual_compressions_are_called_so_and_not_damaged(tmp_path, rgb, compression):
-    file = save(tmp_path / "leaf.tif", rgb, compression=compression)
+def test_an_unusual_compression_is_called_so_and_not_damaged(tmp_path, rgb):
+    file = save(tmp_path / "leaf.tif", rgb, compression="lzma")
     with pytest.raises(ImageError, match=r"kind that can't be read \(compression \d+"):
         read_image(file)
 
