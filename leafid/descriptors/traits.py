@@ -74,7 +74,7 @@ _OUTER = 0.3
 """What is farther from the midvein than this, in half widths, belongs to the lobes of a cordate base."""
 _MIN_PEAK = 0.004
 """Smallest height of a bump of the margin that counts, in widths of the blade; without any, the margin is entire."""
-_MIN_TEETH, _MIN_TOOTH, _MIN_TOOTH_PIXELS = 8, 0.006, 1.0
+_MIN_TEETH, _MIN_TOOTH, _MIN_TOOTH_PIXELS = 12, 0.006, 1.0
 """Smallest number of teeth, and their smallest mean height, in widths of the blade and in pixels; what is between these
 and an entire margin may be the margin's waves or the pixels' grain."""
 _MIN_DEEP_TEETH, _DEEP_TOOTH = 6, 0.02

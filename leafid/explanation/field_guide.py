@@ -55,15 +55,16 @@ def make_plates(model: Model) -> list[Plate]:
 
 
 def describe_typical_traits(record: SpeciesRecord) -> list[Trait]:
-    """Describe a species by the medians of its traits."""
-    numbers = [own.n_pictures for own in record.traits.values()]
-    return describe_traits(
-        {
-            name: own.median
-            for name, own in record.traits.items()
-            if own.n_pictures >= _MEASURED_SHARE * max(numbers, default=0)
-        }
-    )
+    """Describe a species by the medians of its traits.
+
+    Leaflets that overlap can make a compound leaf look simple: where pictures disagree, it is called neither.
+    """
+    most = max((own.n_pictures for own in record.traits.values()), default=0)
+    medians = {name: own.median for name, own in record.traits.items() if own.n_pictures >= _MEASURED_SHARE * most}
+    leaflets = record.traits.get("leaflets")
+    if leaflets and leaflets.low <= 1 < leaflets.high:
+        medians.pop("leaflets", None)
+    return describe_traits(medians)
 
 
 def describe_model(model: Model, source: str) -> dict[str, Any]:

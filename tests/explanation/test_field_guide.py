@@ -1,0 +1,29 @@
+import pytest
+
+from leafid.explanation.field_guide import describe_typical_traits
+from leafid.identification.records import SpeciesRecord, TraitRange
+
+
+def describe(**ranges):
+    record = SpeciesRecord(traits={name: TraitRange(*own) for name, own in ranges.items()})
+    return [trait.words for trait in describe_typical_traits(record)]
+
+
+def test_species_are_described_by_medians():
+    assert describe(leaflets=(9, 11, 13, 8), petiole=(0.1, 0.3, 0.9, 8)) == [
+        "compound leaf of about 11 leaflets",
+        "petiole 0.3 of the blade",
+    ]
+
+
+def test_a_trait_of_few_pictures_does_not_describe_a_species():
+    assert describe(leaflets=(1, 1, 1, 10), petiole=(0.1, 0.3, 0.9, 3)) == ["simple leaf"]
+
+
+@pytest.mark.parametrize(("leaflets", "words"), [((1, 1, 7, 9), []), ((1, 1, 1, 9), ["simple leaf"])])
+def test_a_leaf_that_is_both_simple_and_compound_is_called_neither(leaflets, words):
+    assert describe(leaflets=leaflets) == words
+
+
+def test_without_traits_there_is_nothing_to_say():
+    assert describe() == []
