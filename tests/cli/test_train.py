@@ -322,3 +322,20 @@ def test_steps_are_numbered_in_the_log(drawn, small_recipe, drawn_cache, drawn_m
     assert list(steps) == ["1/5 scan", "2/5 scan-like", "3/5 photo", "4/5 acquisition types", "5/5 traits"]
     assert re.fullmatch(r"1/5 scan: describe 1/18, \d+:\d\d left", lines[0])
     assert any(re.fullmatch(r"3/5 photo: fit 1/\d, \d+:\d\d left", line) for line in lines)
+
+
+def test_plain_classes_have_no_taxonomy(train, cli, drawn, tmp_path):
+    for name, label in (("robur", "Species1"), ("platanoides", "two words")):
+        (tmp_path / "own" / label).mkdir(parents=True)
+        for stem in stems(drawn / "Train", species=name):
+            shutil.copy(drawn / "Train" / f"{stem}.jpg", tmp_path / "own" / label)
+    assert train(tmp_path / "own", "--assume-type", "scan", type_=None).status == 0
+    model, run = tmp_path / "model.leafid", tmp_path / "run.txt"
+    words = ("--model", model, "--jobs", 1, "--no-cache")
+    found = cli("predict", tmp_path / "own", *words, "--back-off")
+    assert (found.status, "2 of its labels are no species names, 'Species1' first" in found.err) == (1, True), found.err
+    assert cli("predict", tmp_path / "own", *words, "--output", run).status == 0
+    assert {" ".join(line.split()[1:-2]) for line in run.read_text().splitlines()} == {"Species1", "two words"}
+    assert cli("evaluate", tmp_path / "own", run).status == 0
+    found = cli("evaluate-hierarchy", tmp_path / "own", run)
+    assert (found.status, "expected a taxonomy, found none: 2 of 2 labels" in found.err) == (1, True), found.err
