@@ -13,7 +13,6 @@ examples:
 from __future__ import annotations
 
 import argparse
-import logging
 import os
 import socket
 
@@ -21,9 +20,6 @@ from leafid.console.arguments import add_options, integer_type
 from leafid.console.environment import Environment
 
 _port = integer_type("a port from 0 to 65535", lambda value: 0 <= value <= 65535)
-
-# Fewer than the files that a process may open.
-_MAX_CONNECTIONS = 800
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -44,33 +40,24 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     try:
         import python_multipart  # noqa: F401
         import starlette  # noqa: F401
-        import uvicorn
+        import uvicorn  # noqa: F401
     except ImportError as error:
         raise LeafidError(f"'leafid serve' needs: pip install 'leafid[web]' ({error})") from None
 
     import joblib
 
-    from leafid.web.app import make_app
+    from leafid.web.server import run_server
     from leafid.web.workers import WorkerPool
 
     with _listen(arguments.host, arguments.port) as listener:
         pool = WorkerPool(str(arguments.model or find_bundled_model()), joblib.effective_n_jobs(arguments.jobs))
         try:
             pool.start()
-            # Messages of uvicorn beside ours are of bugs, which the application reports.
-            logging.getLogger("uvicorn").setLevel(logging.CRITICAL)
-            config = uvicorn.Config(
-                make_app(pool, arguments.host),
-                log_config=None,
-                server_header=False,
-                limit_concurrency=_MAX_CONNECTIONS,
-                timeout_graceful_shutdown=1,
-            )
             host, port = listener.getsockname()[:2]
             environment.print(f"http://{f'[{host}]' if ':' in host else host}:{port}/")
             environment.stdout.flush()
             environment.note("leafid: Ctrl-C ends the server")
-            uvicorn.Server(config).run([listener])
+            run_server(listener, pool, arguments.host)
         finally:
             pool.close()
     return 0

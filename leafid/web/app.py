@@ -6,8 +6,8 @@ import asyncio
 import json
 import logging
 import traceback
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from importlib import resources
 from itertools import count
 from pathlib import Path
@@ -35,16 +35,8 @@ _log = logging.getLogger(__name__)
 
 
 def make_app(pool: WorkerPool, host: str = "127.0.0.1", limits: Limits | None = None) -> Starlette:
-    """Make the application; it closes the pool when it ends."""
+    """Make the application."""
     site = _Site(pool, limits or Limits())
-
-    @asynccontextmanager
-    async def close_pool(_: Starlette) -> AsyncIterator[None]:
-        try:
-            yield
-        finally:
-            pool.close()
-
     return Starlette(
         routes=[
             Route("/", site.show_form),
@@ -58,7 +50,6 @@ def make_app(pool: WorkerPool, host: str = "127.0.0.1", limits: Limits | None = 
         ],
         middleware=[Middleware(Guard, host=host)],
         exception_handlers={HTTPException: _refuse, Exception: _report_bug},
-        lifespan=close_pool,
     )
 
 
@@ -131,10 +122,13 @@ class _Site:
 
     async def _call(self, function: Callable[..., Any], *arguments: Any) -> Any:
         try:
+            future = self.pool.submit(function, *arguments)
             async with asyncio.timeout(self.limits.answer_seconds):
-                return await asyncio.wrap_future(self.pool.submit(function, *arguments))
+                return await asyncio.wrap_future(future)
         except TimeoutError:
             raise _refuse_for_now("the answer took too long") from None
+        except asyncio.CancelledError:
+            raise _refuse_for_now("the server ends") from None
         except WorkerError as error:
             raise _refuse_for_now(str(error)) from error
         except LeafidError as error:

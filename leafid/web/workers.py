@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 # Time for a worker to start and to read its model, in seconds.
 _START_SECONDS = 120.0
+_ENDING = "the server ends"
 _KILLED = "the worker process was killed, maybe out of memory"
 _log = logging.getLogger(__name__)
 
@@ -60,7 +61,10 @@ class WorkerPool:
 
         The future raises `WorkerError` if the worker was killed or took too long, and the function's own `LeafidError`.
         """
-        return self._threads.submit(self._call, function, arguments)
+        try:
+            return self._threads.submit(self._call, function, arguments)
+        except RuntimeError as error:
+            raise WorkerError(_ENDING) from error
 
     def close(self) -> None:
         """Kill the workers; calls that wait are cancelled, those in progress fail."""
@@ -125,7 +129,8 @@ class _Worker:
         except (EOFError, OSError) as error:
             is_late = timer.finished.is_set()
             self._replace()
-            reason = f"the answer took longer than {seconds:g} seconds" if is_late else _KILLED
+            reason = _ENDING if self._is_closed else _KILLED
+            reason = f"the answer took longer than {seconds:g} seconds" if is_late else reason
             raise WorkerError(reason) from error
         finally:
             timer.cancel()

@@ -115,3 +115,28 @@ def test_a_file_that_is_no_model_is_reported_at_the_start(tmp_path):
     (tmp_path / "no.leafid").write_bytes(b"x")
     with pytest.raises(leafid.LeafidError, match=r"no\.leafid"):
         WorkerPool(str(tmp_path / "no.leafid")).start()
+
+
+def test_requests_are_refused_when_the_pool_is_closed(drawn_model, leaf):
+    pool = WorkerPool(str(drawn_model))
+    pool.start()
+    app = make_app(pool)
+    os.kill(get_process(pool).pid, signal.SIGSTOP)
+    found = []
+
+    async def send():
+        found.append(await post(app, files=leaf))
+
+    async def send_and_close():
+        async with anyio.create_task_group() as group:
+            # One in progress, one that waits, and one that comes later.
+            group.start_soon(send)
+            group.start_soon(send)
+            while pool._threads._work_queue.qsize() == 0:
+                await anyio.sleep(0.01)
+            pool.close()
+        await send()
+
+    anyio.run(send_and_close)
+    assert [response.status_code for response in found] == [503] * 3
+    assert {response.json()["problem"] for response in found} == {"the server ends; try again"}
