@@ -42,6 +42,8 @@ CONNECT_SECONDS = 10
 FIRST_WORKER_SECONDS = 30
 #: Interval at which the number of workers is checked, in seconds.
 _CHECK_SECONDS = 15
+#: Time for a worker to start again before an item is tried alone, in seconds.
+_RESTART_SECONDS = 2
 #: Number of calls submitted for each thread of a worker: one running and two queued, so that the thread is never idle.
 _CALLS_PER_THREAD = 3
 #: Maximum number of functions, with the codebooks in them, that the cluster keeps for later calls.
@@ -225,6 +227,8 @@ class DaskWorkers:
         item, _ = pending.popleft()
         with self._reporting_dask_errors(), self._client.as_current():
             wait([future for _, future in pending])
+        # Dask doesn't restart a worker that ends again before its nanny has noticed that it had started.
+        time.sleep(_RESTART_SECONDS)
         alone = deque([(item, submit(item))])
         try:
             [result] = self._collect_finished(alone)
@@ -262,16 +266,20 @@ class DaskWorkers:
 
         futures = [future for _, future in pending]
         with self._reporting_dask_errors():
-            has_warned = False
+            n_checks = 0
             while True:
                 try:
                     with self._client.as_current():
                         wait(futures[:1], timeout=_CHECK_SECONDS)
                     break
                 except TimeoutError:
-                    if not has_warned and not self._client.nthreads():
+                    n_checks = 0 if self._client.nthreads() else n_checks + 1
+                    if n_checks == 1:
                         _log.warning("%s: no worker is left; waiting for one to join", self._address)
-                        has_warned = True
+                    elif n_checks > 2 and self._address.startswith("local"):
+                        raise LeafidError(
+                            f"{self._address}: its workers ended and don't start again; start the same command again"
+                        ) from None
             following = takewhile(lambda future: future.status == "finished", futures[1:])
             outcomes = self._client.gather([futures[0], *following])
         for _ in outcomes:

@@ -11,6 +11,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 from pathlib import Path
+from unittest.mock import Mock
 
 import cv2
 import pytest
@@ -330,6 +331,18 @@ def test_a_killed_worker_without_a_way_to_leave_an_item_out():
 
     with on_cluster("local:1"), pytest.raises(LeafidError, match="1 worker of local:1 ended while computing it"):
         list(ordered_map(kill, range(3), 1))
+
+
+@needs_dask
+def test_workers_on_this_machine_that_do_not_start_again_are_not_waited_for(monkeypatch):
+    monkeypatch.setattr(cluster, "_CHECK_SECONDS", 0.5)
+    with on_cluster("local:1"):
+        results = ordered_map(square_slowly, range(8))
+        assert next(results) == 0
+        monkeypatch.setattr("distributed.Client.nthreads", lambda _: {})
+        monkeypatch.setattr("distributed.wait", Mock(side_effect=TimeoutError))
+        with pytest.raises(LeafidError, match="local:1: its workers ended and don't start again"):
+            list(results)
 
 
 def test_dask_backend_of_joblib_works_too(worker):
