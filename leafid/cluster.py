@@ -49,7 +49,7 @@ _CALLS_PER_THREAD = 3
 #: Maximum number of functions, with the codebooks in them, that the cluster keeps for later calls.
 _MAX_FUNCTIONS = 8
 #: Packages whose version decides results.
-_PACKAGES = ("numpy", "scipy", "opencv-python", "scikit-learn")
+_PACKAGES = ("numpy", "scipy", "opencv-python", "scikit-image", "scikit-learn")
 _ADDRESS = re.compile(r"(?:tcp|tls)://[^\s/]+:\d+|local(?::[1-9]\d{0,3})?")
 _log = logging.getLogger(__name__)
 

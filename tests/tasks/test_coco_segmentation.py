@@ -5,11 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from skimage.draw import polygon
 
 from leafid.errors import ProblemsError
 from leafid.tasks.interpretation.coco import read_coco
-from leafid.tasks.interpretation.coco_segmentation import SegmentationError, fill_polygon, read_segmentation
+from leafid.tasks.interpretation.coco_segmentation import SegmentationError, read_segmentation
 
 SQUARE = [10, 10, 30, 10, 30, 30, 10, 30]
 
@@ -62,14 +61,6 @@ def test_pixels_whose_centres_are_in_a_polygon():
     assert two.area == 404
     triangle = read_segmentation([[0, 0, 40, 0, 0, 40]], 50, 40)
     assert triangle.area == pytest.approx(800, abs=25)
-
-
-@given(st.lists(st.tuples(*[st.integers(0, 160).map(lambda step: step / 8 + 0.01)] * 2), min_size=3, max_size=9))
-def test_polygons_are_filled_as_by_scikit_image(corners):
-    rows, columns = np.transpose(corners)
-    expected = np.zeros((21, 21), bool)
-    expected[polygon(rows - 0.5, columns - 0.5, expected.shape)] = True
-    assert np.array_equal(fill_polygon(rows, columns, expected.shape), expected)
 
 
 @pytest.mark.parametrize(

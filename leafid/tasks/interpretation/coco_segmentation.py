@@ -52,25 +52,16 @@ def is_number(value: object) -> TypeGuard[float]:
 
 
 def _fill_polygons(polygons: list, width: int, height: int) -> Region:
+    from skimage.draw import polygon as fill_polygon
+
     corners = [_read_corners(points, width, height) for points in polygons]
     top, left = (math.floor(min(values.min() for values in axis)) for axis in zip(*corners, strict=True))
     bottom, right = (math.ceil(max(values.max() for values in axis)) for axis in zip(*corners, strict=True))
     mask = np.zeros((max(bottom - top, 1), max(right - left, 1)), bool)
     for rows, columns in corners:
-        mask |= fill_polygon(rows - top, columns - left, mask.shape)
+        # A pixel belongs to the polygon if its centre does.
+        mask[fill_polygon(rows - top - 0.5, columns - left - 0.5, mask.shape)] = True
     return Region(mask, top, left)
-
-
-def fill_polygon(rows: np.ndarray, columns: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
-    """Mark the pixels, bool (H, W), whose centres are in a polygon by the even-odd rule."""
-    mask = np.zeros(shape, bool)
-    row_centres, column_centres = (np.arange(length) + 0.5 for length in shape)
-    for row0, column0, row1, column1 in zip(rows, columns, np.roll(rows, -1), np.roll(columns, -1), strict=True):
-        crossed = (min(row0, row1) <= row_centres) & (row_centres < max(row0, row1))
-        if crossed.any():
-            edge = column0 + (row_centres[crossed] - row0) * (column1 - column0) / (row1 - row0)
-            mask[crossed] ^= column_centres > edge[:, None]
-    return mask
 
 
 def _read_corners(points: object, width: int, height: int) -> tuple[np.ndarray, np.ndarray]:
