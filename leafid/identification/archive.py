@@ -139,7 +139,7 @@ def open_archive(path: str | os.PathLike[str]) -> Iterator[ModelArchive]:
             "train the model again or get a new copy"
         ) from None
     except _DAMAGE_ERRORS as error:
-        raise LeafidError(f"{path}: the model is damaged: {type(error).__name__}: {error}") from error
+        raise LeafidError(f"{path}: the model is damaged: {type(error).__name__}: {error!s:.300}") from error
 
 
 def write_archive(
