@@ -5,7 +5,7 @@ import time
 from collections.abc import Mapping, Sequence
 
 from leafid.classifiers.held_out import FIGURES
-from leafid.cli.crossval import format_score_cells
+from leafid.cli.training.crossval import format_score_cells
 from leafid.collection import AcquisitionType, Picture
 from leafid.collection.protocols import make_fold_splits
 from leafid.features.loader import FeatureLoader

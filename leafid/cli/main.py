@@ -52,7 +52,9 @@ GROUPS = {
     },
 }
 COMMANDS = {name: summary for commands in GROUPS.values() for name, summary in commands.items()}
-# Modules of the commands that live with their task; the others are modules of this package named like the command.
+# The folders of this package with the modules of a group's commands; those of other groups lie in the package itself.
+_FOLDERS = {"identify": "identify.", "train": "training.", "score": "scoring."}
+# Modules of the commands that live with their task.
 _TASK_MODULES = {
     "evaluate-irma": "leafid.tasks.irma.command",
     "evaluate-interpretation": "leafid.tasks.interpretation.command",
@@ -157,7 +159,9 @@ def _dispatch(words: list[str], environment: Environment, debug: bool) -> int:
 
 def configure_parser(parser: Parser, command: str) -> ModuleType:
     """Add the description and the arguments of a command; return its module."""
-    module = importlib.import_module(_TASK_MODULES.get(command, f"leafid.cli.{command.replace('-', '_')}"))
+    folder = next(_FOLDERS.get(group, "") for group, commands in GROUPS.items() if command in commands)
+    default = f"leafid.cli.{folder}{command.replace('-', '_')}"
+    module = importlib.import_module(_TASK_MODULES.get(command, default))
     parser.description = module.__doc__
     module.configure(parser)
     parser.add_argument("--debug", action="store_true", help="show the traceback of an error")

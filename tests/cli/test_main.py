@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from leafid import __version__
-from leafid.cli import evaluate, info, segment
+from leafid.cli import info
+from leafid.cli.identify import segment
 from leafid.cli.main import COMMANDS, main
+from leafid.cli.scoring import evaluate
 from leafid.console.environment import Environment
 from leafid.errors import MAX_LINE_LENGTH, LeafidError, ProblemsError, UsageError
 

@@ -4,7 +4,7 @@ import cv2
 import numpy as np
 import pytest
 
-from leafid.cli.segment import make_output_names
+from leafid.cli.identify.segment import make_output_names
 
 
 @pytest.fixture

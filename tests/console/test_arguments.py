@@ -2,7 +2,7 @@
 
 import pytest
 
-from leafid.cli import compare, evaluate
+from leafid.cli.scoring import compare, evaluate
 from leafid.collection import READERS, AcquisitionType
 from leafid.console import arguments
 from leafid.evaluation.summary import GROUPS

@@ -235,7 +235,11 @@ def test_a_picture_for_which_there_is_no_memory_costs_only_itself(
 ):
     if isinstance(error, cv2.error):
         error.code = cv2.Error.StsNoMem
-    module = {"segment": "leafid.cli.segment", "describe": "leafid.cli.describe", "predict": "leafid.features.loader"}
+    module = {
+        "segment": "leafid.cli.identify.segment",
+        "describe": "leafid.cli.identify.describe",
+        "predict": "leafid.features.loader",
+    }
     name = "read_hashed_image" if command == "predict" else "read_image"
     read = getattr(importlib.import_module(module[command]), name)
     hostile = sorted(loose.iterdir())[1]

@@ -20,7 +20,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from leafid.cli.computing import add_cache, on_workers, open_loader
-from leafid.cli.training_input import complete_pictures, read_training_pictures
+from leafid.cli.training.input import complete_pictures, read_training_pictures
 from leafid.console.arguments import READING, TYPES, add_options, check_output_folder, positive_int
 from leafid.console.environment import Environment
 from leafid.console.outputs import print_tables

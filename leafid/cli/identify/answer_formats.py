@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from leafid.cli.answers import Selector
+from leafid.cli.identify.answers import Selector
 from leafid.collection import Picture
 from leafid.metrics.path_error import WILDCARD
 from leafid.report.tables import format_csv

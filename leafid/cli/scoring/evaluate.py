@@ -41,7 +41,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from leafid.cli.scoring import (
+from leafid.cli.scoring.common import (
     add_truth_and_runs,
     check_names_differ,
     check_output_file,

@@ -16,7 +16,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from leafid.cli.scoring import (
+from leafid.cli.scoring.common import (
     add_truth_and_runs,
     check_names_differ,
     check_output_file,

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import argparse
 
-from leafid.cli.scoring import add_truth_and_runs, check_names_differ, load_ground_truth, load_judged_runs
+from leafid.cli.scoring.common import add_truth_and_runs, check_names_differ, load_ground_truth, load_judged_runs
 from leafid.console.arguments import add_only_type, add_options, positive_int
 from leafid.console.environment import Environment
 from leafid.console.outputs import print_tables

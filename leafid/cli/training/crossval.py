@@ -43,7 +43,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from leafid.cli.computing import add_cache, on_workers, open_loader
-from leafid.cli.training_input import (
+from leafid.cli.training.input import (
     SCORE_TITLES,
     add_training_options,
     complete_pictures,

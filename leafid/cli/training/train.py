@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from leafid.cli.computing import add_cache, on_workers, open_loader
-from leafid.cli.training_input import (
+from leafid.cli.training.input import (
     SCORE_TITLES,
     add_training_options,
     complete_pictures,

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from leafid.cli.answer_formats import RUN_FORMATS, AnswerFormat, make_run_name
+from leafid.cli.identify.answer_formats import RUN_FORMATS, AnswerFormat, make_run_name
 from leafid.collection import Picture, hash_file
 from leafid.console.environment import Environment
 from leafid.identification.bundled import find_bundled_model

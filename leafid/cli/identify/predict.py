@@ -49,11 +49,11 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from leafid.cli.answer_formats import FORMATS, RUN_FORMATS, check_localised_names, make_format, make_run_name
-from leafid.cli.answers import check_rejection, check_thresholds, make_selector, report_context
 from leafid.cli.computing import add_cache, on_workers, open_loader
+from leafid.cli.identify.answer_formats import FORMATS, RUN_FORMATS, check_localised_names, make_format, make_run_name
+from leafid.cli.identify.answers import check_rejection, check_thresholds, make_selector, report_context
+from leafid.cli.identify.run_writer import print_answers, write_answers
 from leafid.cli.picture_types import assume_type
-from leafid.cli.run_writer import print_answers, write_answers
 from leafid.collection import Picture, find_name_clashes, read_and_warn
 from leafid.console.arguments import (
     READING,

@@ -1,0 +1,1 @@
+"""Commands that identify, segment and measure pictures."""
