@@ -30,7 +30,14 @@ def start(drawn_model):
             "1",
             *words,
         ]
-        process = subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        # A job in the background of a shell ignores the signal of Ctrl-C, and so would the server in it.
+        previous = signal.signal(signal.SIGINT, signal.default_int_handler)
+        try:
+            process = subprocess.Popen(
+                list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+            )
+        finally:
+            signal.signal(signal.SIGINT, previous)
         started.append(process)
         return process, process.stdout.readline().strip()
 
