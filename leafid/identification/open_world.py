@@ -79,12 +79,12 @@ def cross_validate_open_world(
         unknown = {names[index] for index in order[: round(HELD_OUT_SPECIES_SHARE * len(names))]}
         training = [pictures[index] for index in split.training if pictures[index].species not in unknown]
         test = [pictures[index] for index in split.test]
+        others = [picture for picture in pictures if picture.species in unknown]
         trained = {picture.type for picture in training}
         for types in group_by_training({type_: recipe for type_, recipe in recipes.items() if type_ in trained}):
             own = [recipes[type_] for type_ in types]
             for fitted in fit_identifiers(own, training, loader, split.seed, encoders.get(types[0])):
                 if fitted.identifier.rejection is not None:
-                    others = [picture for picture in pictures if picture.species in unknown]
                     yield _judge_split(fitted.identifier, split, test, others, loader, rejected_share)
 
 
