@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from leafid.collection.picture import AcquisitionType, Picture
-from leafid.collection.splits import split_by_author, split_by_place, split_by_plant
+from leafid.collection.splits import split_by_author, split_by_day, split_by_place, split_by_plant
 from leafid.errors import LeafidError
 
 if TYPE_CHECKING:
     import numpy as np
 
 #: What folds keep together.
-UNITS = ("plant", "author", "place")
+UNITS = ("plant", "author", "place", "day")
 Shots = Literal["pictures", "plants"]
 
 
@@ -33,10 +33,10 @@ class Split:
 def make_fold_splits(
     pictures: Sequence[Picture], n_folds: int, seeds: Iterable[int], unit: str = "plant"
 ) -> Iterator[Split]:
-    """Test on each fold of whole plants, authors or places in turn; plants are stratified by species."""
+    """Test on each fold of whole plants, authors, places or days in turn; plants are stratified by species."""
     import numpy as np
 
-    split = {"plant": split_by_plant, "author": split_by_author, "place": split_by_place}[unit]
+    split = {"plant": split_by_plant, "author": split_by_author, "place": split_by_place, "day": split_by_day}[unit]
     for seed in seeds:
         for fold, test in enumerate(split(pictures, n_folds, seed)):
             yield Split(seed, fold, np.setdiff1d(np.arange(len(pictures)), test), test)

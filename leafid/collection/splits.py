@@ -86,6 +86,12 @@ def split_by_author(pictures: Sequence[Picture], n_folds: int, seed: int) -> lis
     return _split_by_label(pictures, labels, n_folds, seed, "authors", "pictures without an author")
 
 
+def split_by_day(pictures: Sequence[Picture], n_folds: int, seed: int) -> list[np.ndarray]:
+    """Distribute days over folds as `split_by_place` does places; the days of one plant share a fold."""
+    labels = label_groups(pictures, [picture.date for picture in pictures])
+    return _split_by_label(pictures, labels, n_folds, seed, "days", "pictures without a date")
+
+
 def _split_by_label(
     pictures: Sequence[Picture], labels: np.ndarray, n_folds: int, seed: int, unit: str, unknown: str
 ) -> list[np.ndarray]:

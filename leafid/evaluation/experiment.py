@@ -14,6 +14,8 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from leafid.collection import protocols
 from leafid.collection.picture import AcquisitionType, Picture
 from leafid.descriptors.registry import FAMILIES
@@ -62,7 +64,7 @@ class Protocol:
 
 @dataclass(frozen=True)
 class Experiment:
-    """What a TOML file says: the grid, and the recipe that others are compared with."""
+    """What a TOML file says: the grid, and the recipe or protocol that others are compared with."""
 
     recipes: Sequence[Mapping[str, Any]]
     protocols: Sequence[Protocol]
@@ -81,8 +83,8 @@ class Experiment:
             for name, recipe in _make_recipes(entry, type_):
                 if recipes.setdefault(name, recipe) is not recipe:
                     raise LeafidError(f"recipes: expected names that differ, found {name!r} twice")
-        if self.baseline not in recipes:
-            raise LeafidError(f"baseline: expected a recipe of the experiment, found {self.baseline!r}")
+        if self.baseline not in {*recipes, *(protocol.name for protocol in self.protocols)}:
+            raise LeafidError(f"baseline: expected a recipe or protocol of the experiment, found {self.baseline!r}")
         return recipes
 
 
@@ -280,11 +282,19 @@ def _compute_cell(
     cell.peak_megabytes = _read_peak()
     queries = [p for p in pictures if p.type == (test_type or recipe.type)][:_TIMED]
     if fitted and queries:
+        cell.seconds_a_picture = _time_pictures(queries, fitted[0])
+
+
+def _time_pictures(pictures: Sequence[Picture], identifier: Identifier) -> float | None:
+    """Identify pictures one by one, the first once more to start with; return the median of the seconds."""
+    times = []
+    for picture in [pictures[0], *pictures]:
         started = time.monotonic()
-        features = [own for own in FeatureLoader().load(queries, fitted[0].extractor) if own is not None]
-        if features:
-            fitted[0].predict_proba(features)
-            cell.seconds_a_picture = round((time.monotonic() - started) / len(features), 4)
+        (features,) = FeatureLoader().load([picture], identifier.extractor)
+        if features is not None:
+            identifier.predict_proba([features])
+            times.append(time.monotonic() - started)
+    return round(float(np.median(times[1:])), 4) if times[1:] else None
 
 
 def _list_ranks(answers: FoldAnswers) -> Iterator[tuple[str, str, str, int]]:

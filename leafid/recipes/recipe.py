@@ -114,8 +114,8 @@ class ClassifierSettings:
         ("none", "chi2"), "feature map before the classifier: `none` or `chi2`", "none", name="map"
     )
     kind: str = choice(
-        ("ridge", "linear-svm", "lda", "logistic"),
-        "`ridge`, `linear-svm`, `lda` or `logistic`",
+        ("ridge", "linear-svm", "lda", "logistic", "nearest-mean"),
+        "`ridge`, `linear-svm`, `lda`, `logistic` or `nearest-mean` (of the pictures of a species)",
         "ridge",
         name="classifier",
     )

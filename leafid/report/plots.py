@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 # Distinguishable with any kind of colour vision (Okabe and Ito, 2008), green first.
 COLOURS = ("#00785a", "#c24e00", "#0072b2", "#a85a86", "#a87000")
+# Of another number than the colours, so that the two together distinguish many curves.
+_MARKERS = "osD^vPX"
 _INK, _SOFT, _LINE = "#1b231d", "#505c53", "#d5dcd1"
 #: What stands for each colour in the style of all pages.
 _VARIABLES = {colour: f"series-{number}" for number, colour in enumerate(COLOURS, 1)}
@@ -94,6 +96,55 @@ def draw_curves(curves: Mapping[str, Curve], x: str, y: str, *, has_diagonal: bo
     return _to_svg(figure, f"{y} over {x}")
 
 
+def draw_learning_curves(curves: Mapping[str, Sequence[Interval]], x: str, y: str) -> str:
+    """Draw scores over numbers of training pictures; `curves` has the number, the score and its interval."""
+    figure, axes = _make_figure(5.2, 3.8)
+    for index, points in enumerate(curves.values()):
+        number, score, low, high = np.array(points, np.float64).T
+        # Each a little beside the others, so that the intervals don't cover each other.
+        place = number * 1.02 ** (index - (len(curves) - 1) / 2)
+        whiskers = np.nan_to_num(np.maximum([score - low, high - score], 0))
+        style = {"color": _get_colour(index), "marker": _MARKERS[index % len(_MARKERS)]}
+        axes.errorbar(place, score, whiskers, lw=1.4, elinewidth=0.8, ms=5, **style)
+    numbers = sorted({int(point[0] or 0) for points in curves.values() for point in points})
+    axes.set_xscale("log")
+    axes.set_xticks(numbers, map(str, numbers))
+    axes.minorticks_off()
+    axes.set(ylim=(0, 1.03), xlabel=x, ylabel=y)
+    axes.grid()
+    _add_legend(figure, [*curves], has_markers=True)
+    return _to_svg(figure, f"{y} over {x}: {', '.join(curves)}")
+
+
+def draw_points(names: Sequence[str], scores: Sequence[Interval], x: str) -> str:
+    """Draw scores with their intervals, one below the other."""
+    figure, axes = _make_figure(6.2, 1 + 0.24 * len(names))
+    score, low, high = np.array(scores, np.float64).T
+    rows = np.arange(len(names))
+    whiskers = np.nan_to_num(np.maximum([score - low, high - score], 0))
+    axes.errorbar(score, rows, xerr=whiskers, fmt="o", ms=4.5, color=COLOURS[0], lw=1)
+    axes.set_yticks(rows, names, parse_math=False)
+    axes.set(ylim=(len(names) - 0.5, -0.5), xlabel=x)
+    axes.grid(axis="x")
+    return _to_svg(figure, f"{x} of {', '.join(names)}")
+
+
+def draw_speed(times: Mapping[str, float], scores: Mapping[str, Interval], y: str) -> str:
+    """Draw scores over the time of a picture, in milliseconds, with the name beside each point."""
+    figure, axes = _make_figure(6.2, 3.6)
+    x = np.array([*times.values()])
+    score, low, high = np.array([scores[name] for name in times], np.float64).T
+    axes.errorbar(x, score, np.nan_to_num(np.maximum([score - low, high - score], 0)), fmt="o", color=COLOURS[0], lw=1)
+    for name, place, height in zip(times, x, score, strict=True):
+        note = axes.annotate(name, (place, height), (6, 5), textcoords="offset points", fontsize=9)
+        note.set_parse_math(False)
+    axes.set_xscale("log")
+    axes.margins(x=0.2)
+    axes.set(xlabel="milliseconds a picture", ylabel=y)
+    axes.grid()
+    return _to_svg(figure, f"{y} over the time of a picture: {', '.join(times)}")
+
+
 def draw_reliability(curves: Mapping[str, ReliabilityCurve]) -> str:
     """Draw how often predictions of about the same probability are correct, above how many there are."""
     figure, (axes, counts) = _make_figure(4.2, 4.6, heights=(3, 1))
@@ -159,13 +210,16 @@ def _make_figure(width: float, height: float, heights: Sequence[float] = (1,)) -
         return figure, figure.subplots(len(heights), sharex=True, height_ratios=heights)
 
 
-def _add_legend(figure: Figure, names: Sequence[str]) -> None:
+def _add_legend(figure: Figure, names: Sequence[str], *, has_markers: bool = False) -> None:
     """Add a legend above the plot, where it covers nothing, with these names for the colours in their order."""
     from matplotlib.lines import Line2D
 
     if len(names) < 2:
         return
-    handles = [Line2D([], [], color=_get_colour(index), lw=3) for index in range(len(names))]
+    handles = [
+        Line2D([], [], color=_get_colour(index), lw=3, marker=_MARKERS[index % len(_MARKERS)] if has_markers else "")
+        for index in range(len(names))
+    ]
     # The names are set afterwards: a label that begins with an underscore is left out, and dollars enclose formulas.
     legend = figure.legend(handles, ["x"] * len(names), frameon=False, fontsize=9, loc="outside upper left")
     for label, text in zip(legend.get_texts(), names, strict=True):

@@ -11,7 +11,7 @@ from leafid.recipes.recipe import ClassifierSettings
 
 SETTINGS = ClassifierSettings()
 # Softmax stands beside a classifier: it is the second that is learned.
-KINDS = ["ridge", "linear-svm", "lda", "logistic", "softmax"]
+KINDS = ["ridge", "linear-svm", "lda", "logistic", "nearest-mean", "softmax"]
 
 
 def drawn(n, d, n_species=3):

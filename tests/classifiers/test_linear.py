@@ -2,11 +2,12 @@ import numpy as np
 import pytest
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import Ridge
+from sklearn.neighbors import NearestCentroid
 
 from leafid.classifiers.linear import LinearScorer, apply_feature_map, compute_sample_weights, fit_linear, sum_scorers
 from leafid.classifiers.training_matrix import TrainingMatrix
 
-KINDS = ["ridge", "linear-svm", "lda", "logistic"]
+KINDS = ["ridge", "linear-svm", "lda", "logistic", "nearest-mean"]
 
 
 def data(n, d, n_species=3, seed=0):
@@ -136,6 +137,15 @@ def test_ridge_against_scikit_learn_with_the_same_weights():
     # Float32 of up to 2.
     np.testing.assert_allclose(coefficients, wanted.coef_.T, atol=1e-6)
     np.testing.assert_allclose(intercepts, wanted.intercept_, atol=1e-6)
+
+
+@pytest.mark.parametrize("n_species", [2, 5])
+def test_nearest_mean_against_scikit_learn(n_species):
+    vectors, labels = data(60, 5, n_species)
+    new, _ = data(200, 5, n_species, seed=1)
+    coefficients, intercepts = fit("nearest-mean", vectors, labels, 0.1, 1.0)
+    wanted = NearestCentroid().fit(vectors, labels).predict(new)
+    np.testing.assert_array_equal(np.argmax(new @ coefficients + intercepts, axis=1), wanted)
 
 
 def test_balance_moves_the_priors_of_lda():

@@ -19,7 +19,14 @@ TYPES = list(AcquisitionType)
 def collections(draw):
     rows = draw(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 7), st.integers(0, 2)), min_size=12, max_size=40))
     return [
-        Picture(Path(f"{n}.jpg"), type=TYPES[t], taxon=Taxon("abcd"[s]), plant=f"{s}-{p}", author=f"a{p % 4}")
+        Picture(
+            Path(f"{n}.jpg"),
+            type=TYPES[t],
+            taxon=Taxon("abcd"[s]),
+            plant=f"{s}-{p}",
+            author=f"a{p % 4}",
+            date=f"2011-0{1 + p % 3}",
+        )
         for n, (s, p, t) in enumerate(rows)
     ]
 
@@ -36,7 +43,7 @@ def test_folds_cover_everything_once_and_separate_units(pictures, unit):
         assert sorted(np.concatenate([split.test for split in own])) == list(range(len(pictures)))
         for split in own:
             assert sorted([*split.training, *split.test]) == list(range(len(pictures)))
-            for field in ("plant", "author") if unit == "author" else ("plant",):
+            for field in {"author": ("plant", "author"), "day": ("plant", "date")}.get(unit, ("plant",)):
                 trained, tested = ({getattr(pictures[i], field) for i in part} for part in (split.training, split.test))
                 assert trained.isdisjoint(tested)
 

@@ -10,7 +10,7 @@ from leafid.descriptors.registry import FAMILIES
 from leafid.errors import LeafidError
 from leafid.evaluation.experiment import Cell, list_experiments, read_experiment
 from leafid.evaluation.resampling import Bootstrap, randomisation_test
-from leafid.report.experiment import make_experiment_table
+from leafid.report.experiment import make_experiment_page, make_experiment_table, summarise_experiment
 
 EXPERIMENT = """
 baseline = "all"
@@ -47,27 +47,34 @@ def test_an_experiment_is_resumed_and_gives_one_table(experiment, tmp_path):
         assert 0 <= row["top-1 low"] <= row["top-1"] <= row["top-1 high"] <= 1
         assert (row["difference"] is None) == (row["p (Holm)"] is None) == (row["recipe"] == "all")
         assert row["ms a picture"] > 0
-    assert len(list((tmp_path / "cells").iterdir())) == 4
+    assert len(list((tmp_path / "cells").glob("*.json"))) == 4
+    page = (tmp_path / "cells" / "report.html").read_text(encoding="utf-8")
+    assert page.count('<svg class="plot"') == 1
+    assert "top-1 over training plants of each species: all, shape" in page
     # Nothing is computed again, and the table is the same.
     again = experiment("--format", "json")
     assert (again.out, ": 3 folds" in again.err) == (found.out, False)
     assert "\\toprule" in experiment("--format", "latex").out
     more = experiment("--repeats", 3)
     assert more.err.count("seed 2") == 2
-    assert "means over 3 seeds" in more.out
+    assert "scores: means over 3 seeds; low" in more.out
 
 
 @pytest.mark.parametrize("name", list_experiments())
 def test_shipped_experiments_make_their_recipes(name):
     experiment = read_experiment(name)
     for type_ in experiment.types or AcquisitionType:
-        assert experiment.baseline in experiment.make_recipes(type_)
+        assert experiment.make_recipes(type_)
 
 
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ('baseline = "all"', 'baseline = "none"', "baseline: expected a recipe of the experiment, found 'none'"),
+        (
+            'baseline = "all"',
+            'baseline = "none"',
+            "expected a recipe or protocol of the experiment, found 'none'",
+        ),
         ("folds = 3", "fold = 3", "expected keys baseline, collections, folds"),
         ('only = ["shape"]', 'only = ["colour"]', "expected experts points, shape of type scan-like, found colour"),
         ('name = "3 folds"', 'name = "3 folds", kind = "bootstrap"', "expected kind folds, leave-one-out, parts"),
@@ -95,17 +102,39 @@ def test_differences_are_tested_by_plant():
         )
         for name, own in ranks.items()
     ]
-    table = make_experiment_table(cells, "base", Bootstrap(200))
-    rows = {row[3]: dict(zip(table.columns, row, strict=True)) for row in table.rows}
+    rows = {row.recipe: row for row in summarise_experiment(cells, "base", Bootstrap(200))}
+    # A species that only some recipes know is an error of the others.
+    is_known = sum(ranks.values()) > 0
     p = []
     for name in ("b", "c"):
         difference = (ranks[name] == 1) * 1.0 - (ranks["base"] == 1)
-        assert rows[name]["difference"] == pytest.approx(difference.mean())
-        p.append(randomisation_test(difference / 60, np.zeros(60, int), plants))
+        difference = difference[is_known]
+        assert rows[name].difference == pytest.approx(difference.mean())
+        assert (rows[name].pictures, rows[name].left_out) == (is_known.sum(), 60 - is_known.sum())
+        known_plants = [plant for plant, known in zip(plants, is_known, strict=True) if known]
+        p.append(randomisation_test(difference / len(difference), np.zeros(len(difference), int), known_plants))
     # Holm's correction of two.
     low, high = sorted(p)
     expected = {low: min(2 * low, 1), high: max(min(2 * low, 1), high)}
-    assert [rows[name]["p (Holm)"] for name in ("b", "c")] == pytest.approx([expected[value] for value in p])
+    assert [rows[name].p for name in ("b", "c")] == pytest.approx([expected[value] for value in p])
+
+
+def test_protocols_are_compared_on_pictures_that_all_know(tmp_path):
+    ranks = {"plants": [1, 1, 2, 0], "authors": [2, 1, 0, 1]}
+    cells = [
+        Cell("x", "scan", "default", name, 0, {"": [(str(n), f"p{n}", "", rank) for n, rank in enumerate(own)]})
+        for name, own in ranks.items()
+    ]
+    plants, authors = summarise_experiment(cells, "plants", Bootstrap(200))
+    assert (plants.top1, authors.top1, authors.difference) == (1.0, 0.5, -0.5)
+    assert (plants.pictures, plants.left_out, plants.p, authors.p) == (2, 2, None, 1.0)
+    table = make_experiment_table([plants, authors], "plants", Bootstrap(200), is_complete=False)
+    assert (table.title, table.columns[:2]) == ("Experiment: x, scan, default", ["protocol", "pictures"])
+    file = tmp_path / "page.html"
+    file.write_text(make_experiment_page("held-apart", "What is learned", [plants, authors], table), encoding="utf-8")
+    page = file.read_text(encoding="utf-8")
+    assert '<svg class="plot" role="img" aria-label="top-1 of plants, authors"' in page
+    assert "<td>authors</td>" in page
 
 
 def test_unknown_experiment():

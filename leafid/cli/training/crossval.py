@@ -1,4 +1,4 @@
-"""Score recipes on a collection: cross-validate by plants, authors or places, or follow another protocol.
+"""Score recipes on a collection: cross-validate by plants, authors, places or days, or follow another protocol.
 
 Every picture is named by a model whose training set had no picture of its plant. If a species has no plant in a fold's
 training part, its pictures can't be named correctly: they are left out of the scores and counted separately. The
@@ -12,9 +12,10 @@ species has a single plant in the fold's training part.
 types together. As few plants have pictures of two types, those of two plants of a species are joined.
 
 --by place makes folds of whole places (plants within 5 km of each other, or joined by a chain of such plants), --by
-author folds of whole authors: this shows what holds only at one place or for one camera. --leave-one-out tests on each
-plant in turn, --parts on the test part of a collection. --shots trains on few pictures, or plants (--shots-of), of each
-species: the rows of several numbers are a learning curve. --test-type tests on one type what was trained on another.
+author and --by day folds of whole authors and days: this shows what holds only at one place or for one camera.
+--leave-one-out tests on each plant in turn, --parts on the test part of a collection. --shots trains on few pictures,
+or plants (--shots-of), of each species: the rows of several numbers are a learning curve. --test-type tests on one type
+what was trained on another.
 
 --open-world also holds 28 % of the species out of each fold's training. Instead of the other scores, it prints how well
 leaves of known species are told from those of unknown ones, and how often pictures without a leaf are rejected.

@@ -1,8 +1,9 @@
 """Run an experiment: recipes by collections, types, protocols and seeds, to one table for a paper.
 
 EXPERIMENT is a TOML file, or one of those that are shipped: ablation, cross-type, families, few-shots,
-recipes, speed. The table has the accuracy of each recipe with its interval, its difference from the baseline with a
-p value (paired by plant, corrected by Holm's method), and time and memory.
+held-apart, recipes, speed. The table has the scores of each recipe with an interval, the difference from the baseline
+with a p value (paired by plant, corrected by Holm's method), and time and memory. DIR/report.html has the table and
+plots.
 
 Every cell of the grid is written to --output when it is complete: the same command resumes an interrupted experiment,
 and one with more recipes or seeds computes only these. docs/formats.md has the keys of the file.
@@ -25,6 +26,9 @@ from leafid.console.arguments import READING, TYPES, add_options, check_output_f
 from leafid.console.environment import Environment
 from leafid.console.outputs import print_tables
 from leafid.errors import LeafidError
+from leafid.files import open_output
+
+REPORT = "report.html"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -33,7 +37,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "collections", nargs="*", metavar="COLLECTION", help="labelled pictures (default: those that the file names)"
     )
-    parser.add_argument("--output", required=True, metavar="DIR", help="the folder that keeps the cells of the grid")
+    parser.add_argument(
+        "--output", required=True, metavar="DIR", help="the folder of the report and of the cells of the grid"
+    )
     parser.add_argument(
         "--repeats", metavar="N", type=positive_int, help="number of seeds (default: those of EXPERIMENT)"
     )
@@ -48,7 +54,7 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     """Run the experiment; 1 when any picture could not be read."""
     from leafid.evaluation.experiment import read_experiment, run_experiment
     from leafid.evaluation.resampling import Bootstrap
-    from leafid.report.experiment import make_experiment_table
+    from leafid.report.experiment import make_experiment_page, make_experiment_table, summarise_experiment
 
     experiment = read_experiment(arguments.experiment)
     folder = check_output_folder(arguments.output)
@@ -68,5 +74,15 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
             raise LeafidError(f"expected collections whose folders have different names, found {', '.join(paths)}")
         cells = run_experiment(experiment, collections, loader, folder, environment.note)
     bootstrap = Bootstrap(arguments.resamples, arguments.confidence, arguments.seed)
-    print_tables([make_experiment_table(cells, experiment.baseline, bootstrap)], arguments, environment)
+    results = summarise_experiment(cells, experiment.baseline, bootstrap)
+    if not results:
+        raise LeafidError(f"{arguments.experiment}: expected species with training pictures in a fold, found none")
+    table = make_experiment_table(results, experiment.baseline, bootstrap)
+    page = folder / REPORT
+    with open_output(page) as stream:
+        stream.write(make_experiment_page(Path(arguments.experiment).stem, experiment.summary, results, table))
+    environment.note(str(page))
+    if arguments.format not in ("csv", "json"):
+        table = make_experiment_table(results, experiment.baseline, bootstrap, is_complete=False)
+    print_tables([table], arguments, environment)
     return 1 if loader.unreadable else 0
