@@ -117,10 +117,14 @@ def _parse_expert(name: str, table: Any, defaults: dict[str, Any], source: str) 
         raise LeafidError(f"{source}: families is missing; expected a list of descriptor families")
     expert = Expert.from_keys(**values)
     patches = expert.features
-    if not isinstance(patches, Measures) and patches.coverage > patches.max_coverage:
+    if isinstance(patches, Measures):
+        return expert
+    if patches.coverage > patches.max_coverage:
         raise LeafidError(
             f"{source}: coverage: expected at most max_coverage, {patches.max_coverage}, found {patches.coverage}"
         )
+    if patches.descriptor == "outline-sift" and patches.view == "picture":
+        raise LeafidError(f"{source}: view: 'outline-sift' needs the leaf's outline; expected 'leaf' or 'upright'")
     return expert
 
 

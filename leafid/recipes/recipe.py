@@ -36,7 +36,9 @@ class LocalPatches:
     descriptor: str = choice(
         (MEASURES, *LOCAL_DESCRIPTORS),
         "`measures`, or a local descriptor: `dense-sift` (of grey), `dense-chroma-sift` (of the channels a and b of "
-        "Lab), `detected-sift` (ignores the keys from `cell` to `symmetry`), `dense-colour` (means and deviations) or "
+        "Lab), `outline-sift` (patches along the leaf's outline, turned to it; ignores `focus`, `symmetry` and both "
+        "coverages, and needs a view of the leaf), `detected-sift` (ignores the keys from `cell` to `symmetry`), "
+        "`dense-colour` (means and deviations) or "
         "`inner-distance` (shape contexts of points of the outline; ignores the keys before `encoder`)",
     )
     # What is read.

@@ -79,6 +79,11 @@ def test_coverage_is_at_most_max_coverage():
     assert message == "r.toml: [experts.one]: coverage: expected at most max_coverage, 0.5, found 0.6"
 
 
+def test_outlines_are_not_of_whole_pictures():
+    message = get_error({**LOCAL, "descriptor": "outline-sift", "view": "picture"})
+    assert message.endswith("view: 'outline-sift' needs the leaf's outline; expected 'leaf' or 'upright'")
+
+
 def test_defaults_apply_to_experts_without_own_values():
     recipe = parse_recipe(
         {"defaults": {**LOCAL, "modes": 3, "trust": "segmentation"}, "experts": {"first": {}, "second": {"modes": 4}}},

@@ -57,7 +57,7 @@ def read_patches(
     none where the picture is smaller than a patch.
     """
     tables, candidates, shapes, sizes = [], [], [], []
-    for reduced, coverage in _build_pyramid(picture, region, grid):
+    for reduced, coverage in build_pyramid(picture, region, grid):
         cells = compute_cells(reduced, grid.cell)
         n_rows, n_cols = cells.shape[:2]
         tables.append(cells.reshape(n_rows * n_cols, -1))
@@ -108,7 +108,7 @@ def average_cells(values: np.ndarray, cell: int) -> np.ndarray:
     return values if cell == 1 else cv2.resize(values, (n_cols, n_rows), interpolation=cv2.INTER_AREA)
 
 
-def _build_pyramid(
+def build_pyramid(
     picture: np.ndarray, region: np.ndarray | None, grid: Grid
 ) -> Iterator[tuple[np.ndarray, np.ndarray | None]]:
     """Yield the picture at each scale that has room for a patch, and the region's coverage of its pixels."""

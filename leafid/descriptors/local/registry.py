@@ -13,6 +13,7 @@ from leafid.descriptors.local.colour import COLOUR_LENGTH, extract_dense_colour
 from leafid.descriptors.local.features import LocalFeatures
 from leafid.descriptors.local.grid import Grid
 from leafid.descriptors.local.inner_distance import ANGLE_BINS, DISTANCE_BINS, extract_inner_distance
+from leafid.descriptors.local.outline import extract_outline_sift
 from leafid.descriptors.local.sift import (
     CHROMA_LENGTH,
     SIFT_LENGTH,
@@ -44,6 +45,7 @@ LOCAL_DESCRIPTORS: Mapping[str, LocalDescriptor] = MappingProxyType(
         "detected-sift": LocalDescriptor(
             SIFT_LENGTH, "grey", lambda grey, region, _: extract_detected_sift(grey, region)
         ),
+        "outline-sift": LocalDescriptor(SIFT_LENGTH, "grey", extract_outline_sift),
         "dense-colour": LocalDescriptor(COLOUR_LENGTH, "lab", extract_dense_colour),
         "inner-distance": LocalDescriptor(
             DISTANCE_BINS * ANGLE_BINS, "mask", lambda mask, *_: extract_inner_distance(mask)

@@ -39,7 +39,7 @@ def extract_dense_sift(grey: np.ndarray, region: np.ndarray | None = None, grid:
     .. [2] R. Arandjelović, A. Zisserman, "Three things everyone should know to improve object retrieval", CVPR 2012,
        doi:10.1109/CVPR.2012.6248018
     """
-    return _normalise_patches(read_patches(grey, region, grid or Grid(), _compute_gradient_cells, _order_orientations))
+    return normalise_patches(read_patches(grey, region, grid or Grid(), _compute_gradient_cells, _order_orientations))
 
 
 def extract_chroma_sift(lab: np.ndarray, region: np.ndarray | None = None, grid: Grid | None = None) -> LocalFeatures:
@@ -59,7 +59,7 @@ def extract_chroma_sift(lab: np.ndarray, region: np.ndarray | None = None, grid:
     """
     chroma = np.ascontiguousarray(lab[:, :, 1:])
     patches = read_patches(chroma, region, grid or Grid(), _compute_chroma_cells, _order_chroma)
-    return _normalise_patches(patches, min_sum=_NOISE_FLOOR)
+    return normalise_patches(patches, min_sum=_NOISE_FLOOR)
 
 
 def extract_detected_sift(
@@ -80,12 +80,38 @@ def extract_detected_sift(
     return LocalFeatures(np.sqrt(descriptors / (sums + _NOISE_FLOOR)), positions, np.log2(sides))
 
 
+def compute_patch_cells(patches: np.ndarray, cell: int) -> np.ndarray:
+    """Compute the cells of patches that are read with a frame of one pixel, uint8 (n, side + 2, side + 2).
+
+    Returns the square root of each cell's mean gradient along 8 directions, float32 (n, side // cell, side // cell, 8).
+    """
+    number, width = patches.shape[:2]
+    side = width - 2
+    # Below each other, the patches are one picture; the two rows between the insides of neighbours are left out.
+    rows = np.concatenate([patches.reshape(number * width, width), patches[-1, -2:]])
+    planes = _compute_gradient_planes(rows).reshape(N_ORIENTATIONS, number, width, side)[:, :, :side]
+    n_cells = side // cell
+    means = average_cells(np.ascontiguousarray(planes).reshape(-1, side), cell)
+    means = means.reshape(N_ORIENTATIONS, number * n_cells * n_cells)
+    return _take_roots(means).reshape(number, n_cells, n_cells, N_ORIENTATIONS)
+
+
 def _compute_gradient_cells(grey: np.ndarray, cell: int) -> np.ndarray:
     """Compute the square root of each cell's mean gradient along 8 directions, clockwise from the right."""
     n_rows, n_cols = grey.shape[0] // cell, grey.shape[1] // cell
     rows, cols = n_rows * cell, n_cols * cell
+    framed = cv2.copyMakeBorder(grey, 1, 1, 1, 1, cv2.BORDER_REFLECT_101)[: rows + 2, : cols + 2]
+    # Stacked vertically, the planes are averaged in one call.
+    planes = _compute_gradient_planes(framed).reshape(N_ORIENTATIONS * rows, cols)
+    means = average_cells(planes, cell).reshape(N_ORIENTATIONS, n_rows * n_cols)
+    return _take_roots(means).reshape(n_rows, n_cols, N_ORIENTATIONS)
+
+
+def _compute_gradient_planes(framed: np.ndarray) -> np.ndarray:
+    """Compute each pixel's gradient along 8 directions, in units of 1/128; uint16 (8, H - 2, W - 2) of uint8 (H, W)."""
+    rows, cols = framed.shape[0] - 2, framed.shape[1] - 2
     # Unsigned 16 bits keep the precision of the means, and subtraction saturates at 0.
-    framed = cv2.copyMakeBorder(grey, 1, 1, 1, 1, cv2.BORDER_REFLECT_101).astype(np.uint16)
+    framed = framed.astype(np.uint16)
     framed *= np.uint16(_PRECISION)
     across, down = framed[1 : rows + 1], framed[:, 1 : cols + 1]
     left, right, above, below = across[:, :cols], across[:, 2 : cols + 2], down[:rows], down[2 : rows + 2]
@@ -101,11 +127,14 @@ def _compute_gradient_cells(grey: np.ndarray, cell: int) -> np.ndarray:
     cv2.min(west, north, planes[5])
     cv2.subtract(north, horizontal, planes[6])
     cv2.min(north, east, planes[7])
-    # Stacked vertically, the planes are averaged in one call.
-    means = average_cells(planes.reshape(N_ORIENTATIONS * rows, cols), cell).reshape(N_ORIENTATIONS, n_rows * n_cols)
+    return planes
+
+
+def _take_roots(means: np.ndarray) -> np.ndarray:
+    """Take the square roots of the means of cells, (8, n) in integers, in units of grey levels; float32 (n, 8)."""
     cells = cv2.transpose(means).astype(np.float32)
     cells *= _PLANE_UNITS
-    return np.sqrt(cells, out=cells).reshape(n_rows, n_cols, N_ORIENTATIONS)
+    return np.sqrt(cells, out=cells)
 
 
 def _order_orientations(symmetry: int) -> np.ndarray:
@@ -123,7 +152,7 @@ def _order_chroma(symmetry: int) -> np.ndarray:
     return np.concatenate([order, N_ORIENTATIONS + order])
 
 
-def _normalise_patches(patches: LocalFeatures, min_sum: float = 0.0) -> LocalFeatures:
+def normalise_patches(patches: LocalFeatures, min_sum: float = 0.0) -> LocalFeatures:
     """Normalise patches of square roots in place; those whose gradients have a smaller sum are dropped."""
     # The squares sum to the sum of the patch's gradients.
     sums = np.einsum("ij,ij->i", patches.descriptors, patches.descriptors)

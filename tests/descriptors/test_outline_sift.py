@@ -1,0 +1,128 @@
+"""Patches along the outline against a literal version, and what they don't depend on."""
+
+import cv2
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from leafid.descriptors.local.grid import Grid
+from leafid.descriptors.local.outline import extract_outline_sift
+from leafid.descriptors.local.sift import SIFT_LENGTH
+
+SIDE = 16
+
+
+def draw_leaf(size=120, teeth=9, centre=(60, 60), seed=0):
+    """A toothed leaf on white with a rough surface, and its region."""
+    angles = np.linspace(0, 2 * np.pi, 720, endpoint=False)
+    radii = 0.3 * size * (1 + 0.12 * ((angles * teeth / 2 / np.pi) % 1))
+    outline = np.stack([centre[1] + 0.8 * radii * np.cos(angles), centre[0] + radii * np.sin(angles)], axis=1)
+    region = cv2.fillPoly(np.zeros((size, size), np.uint8), [np.rint(outline).astype(np.int32)], 1)
+    rough = cv2.GaussianBlur(np.random.default_rng(seed).random((size, size)), (0, 0), 2)
+    grey = np.where(region, 60 + 300 * (rough - rough.mean()), 255)
+    return np.uint8(np.clip(cv2.GaussianBlur(grey, (0, 0), 0.7), 0, 255)), region > 0
+
+
+def describe_literally(grey, point, direction):
+    """Read a patch of 16 × 16 pixels pixel by pixel, and sum its gradients over cells of 4 × 4: 128 values."""
+    along = -direction if direction[0] > 0 else direction
+    inward = np.array([-direction[1], direction[0]])
+    samples = np.zeros((SIDE + 2, SIDE + 2))
+    for row in range(SIDE + 2):
+        for col in range(SIDE + 2):
+            y, x = point + inward * (row - (SIDE + 1) / 2) + along * (col - (SIDE + 1) / 2)
+            top, left = int(np.floor(y)), int(np.floor(x))
+            for dy, dx in ((0, 0), (0, 1), (1, 0), (1, 1)):
+                inside = 0 <= top + dy < len(grey) and 0 <= left + dx < len(grey[0])
+                weight = abs(1 - dy - (y - top)) * abs(1 - dx - (x - left))
+                samples[row, col] += weight * (grey[top + dy, left + dx] if inside else 255) / 255
+    cells = np.zeros((4, 4, 8))
+    for row in range(SIDE):
+        for col in range(SIDE):
+            down = samples[row + 2, col + 1] - samples[row, col + 1]
+            right = samples[row + 1, col + 2] - samples[row + 1, col]
+            lower = int(np.arctan2(down, right) / (np.pi / 4) % 8) % 8
+            angles = np.array([lower, lower + 1]) * np.pi / 4
+            components = np.linalg.solve([np.cos(angles), np.sin(angles)], [right, down])
+            for orientation, component in zip((lower, (lower + 1) % 8), components, strict=True):
+                cells[row // 4, col // 4, orientation] += component / 16
+    return np.sqrt(cells / (cells.sum() + 0.02)).ravel()
+
+
+def test_equals_the_literal_definition():
+    grey, region = draw_leaf()
+    found = extract_outline_sift(grey, region, Grid(n_scales=1, max_patches=12))
+    assert found.descriptors.shape == (12, SIFT_LENGTH)
+    assert found.descriptors.dtype == np.float32
+    contour = cv2.findContours(region.view(np.uint8), cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)[0][0][:, 0, ::-1]
+    for number in range(12):
+        index = number * len(contour) // 12
+        # A third of the side, on either side of the point.
+        chord = (contour[(index + 5) % len(contour)] - contour[index - 5]).astype(float)
+        expected = describe_literally(grey, contour[index], chord / np.hypot(*chord))
+        # OpenCV interpolates in steps of a 32nd of a pixel, and grey values are rounded.
+        np.testing.assert_allclose(found.descriptors[number], expected, atol=0.05)
+        row, col = (contour[index] + 0.5) / 120
+        np.testing.assert_allclose(found.positions[number], [row, 0.5 + abs(col - 0.5)], rtol=1e-5)
+    np.testing.assert_allclose(found.scales, np.log2(SIDE / 120), rtol=1e-6)
+
+
+def test_rows_run_inwards():
+    """The outer cells of a patch on a smooth leaf are empty sheet, whichever side of the leaf it is on."""
+    region = cv2.circle(np.zeros((200, 200), np.uint8), (100, 100), 80, 1, -1) > 0
+    grey, _ = draw_leaf(200, centre=(100, 100))
+    grey = np.where(region, grey // 2, 255).astype(np.uint8)
+    cells = extract_outline_sift(grey, region, Grid(n_scales=1, max_patches=40)).descriptors.reshape(-1, 4, 4, 8)
+    assert cells[:, 0].max() < 0.05
+    assert ((cells[:, 1:3] ** 2).sum(axis=(1, 2, 3)) > 0.25).all()
+
+
+@given(st.integers(0, 50), st.integers(3, 15))
+def test_a_mirrored_leaf_has_the_same_patches(seed, teeth):
+    grey, region = draw_leaf(seed=seed, teeth=teeth)
+    flipped = [np.ascontiguousarray(plane[:, ::-1]) for plane in (grey, region)]
+    plain, mirrored = (extract_outline_sift(*planes, Grid(n_scales=3)) for planes in ((grey, region), flipped))
+    assert len(plain) == len(mirrored)
+    # Points start elsewhere on the outline: means over all of them agree, not the patches one by one.
+    np.testing.assert_allclose(plain.descriptors.mean(axis=0), mirrored.descriptors.mean(axis=0), atol=0.03)
+    np.testing.assert_allclose(plain.positions.mean(axis=0), mirrored.positions.mean(axis=0), atol=0.02)
+
+
+def test_sizes_and_numbers_of_patches():
+    grey, region = draw_leaf(240, centre=(120, 120))
+    found = extract_outline_sift(grey, region, Grid(n_scales=5, max_patches=100))
+    sizes, counts = np.unique(found.scales.round(3), return_counts=True)
+    np.testing.assert_allclose(sizes, np.log2(SIDE / 240) + np.arange(5) / 2, atol=0.02)
+    assert (counts == 20).all()
+    # Without a limit there is a patch every quarter of a side.
+    contour = cv2.findContours(region.view(np.uint8), cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)[0][0]
+    everything = extract_outline_sift(grey, region, Grid(n_scales=1))
+    assert len(everything) == len(contour) // 4
+
+
+def test_all_leaflets_have_patches_and_specks_have_none():
+    grey, region = draw_leaf()
+    grey, both = np.vstack([grey, grey]), np.vstack([region, region])
+    both[2, 2] = True
+    rows = extract_outline_sift(grey, both, Grid(n_scales=1, max_patches=60)).positions[:, 0]
+    assert (rows < 0.5).sum() == 30
+    assert rows.min() > 0.05
+
+
+@pytest.mark.parametrize(
+    ("grey", "region"),
+    [
+        (np.full((50, 50), 9, np.uint8), None),
+        (np.full((50, 50), 9, np.uint8), np.zeros((50, 50), bool)),
+        (np.full((8, 8), 9, np.uint8), np.ones((8, 8), bool)),
+    ],
+)
+def test_nothing_without_an_outline_or_room_for_a_patch(grey, region):
+    assert extract_outline_sift(grey, region).descriptors.shape == (0, SIFT_LENGTH)
+
+
+def test_a_flat_leaf_that_fills_its_picture():
+    found = extract_outline_sift(np.full((40, 40), 255, np.uint8), np.ones((40, 40), bool))
+    assert len(found)
+    assert not found.descriptors.any()
