@@ -1,6 +1,7 @@
 """Hooks of MkDocs: pages made from the code, and pages of files that are not in docs/.
 
 - The marker ``<!-- commands -->`` in a page becomes the reference of all commands, made from their parsers.
+- The marker ``<!-- examples -->`` becomes the text of all examples.
 - The marker ``<!-- api -->`` becomes the reference of the public names, which mkdocstrings makes from the docstrings.
 - `INCLUDED` files are pages, too. Links between all pages work in the repository as well as in the site; a link to
   another file of the repository becomes plain text.
@@ -28,9 +29,11 @@ INCLUDED = {
     "CONTRIBUTING.md": "contributing.md",
     "CHANGELOG.md": "changes.md",
     "data/README.md": "data.md",
+    "examples/README.md": "examples.md",
     "models/README.md": "models.md",
     "models/imageclef2011.md": "imageclef2011.md",
 }
+_LANGUAGES = {".py": "python", ".sh": "sh", ".toml": "toml"}
 _LINK = re.compile(r"(!?)\[(?P<text>[^\]]*)\]\((?P<target>[^)#\s]*)(?P<anchor>#[^)\s]*)?\)")
 
 
@@ -44,6 +47,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     """Make the generated parts of a page, and point its links to pages of the site."""
     markdown = markdown.replace("<!-- commands -->\n", "".join(_describe_commands()))
+    markdown = markdown.replace("<!-- examples -->\n", "".join(_show_examples()))
     markdown = markdown.replace("<!-- api -->\n", "".join(f"::: {name}\n\n" for name in _list_public_names()))
     paths = {page: source for source, page in INCLUDED.items()}
     source = PurePosixPath(paths.get(page.file.src_uri, f"docs/{page.file.src_uri}"))
@@ -60,6 +64,12 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         return f"{match[1]}[{match['text']}]({relative}{match['anchor'] or ''})"
 
     return _LINK.sub(point_to_page, markdown)
+
+
+def _show_examples() -> Iterator[str]:
+    for file in sorted((REPOSITORY / "examples").glob("*.*")):
+        if file.suffix in _LANGUAGES:
+            yield f"## {file.name}\n\n```{_LANGUAGES[file.suffix]}\n{file.read_text(encoding='utf-8')}```\n\n"
 
 
 def _list_public_names() -> Iterator[str]:

@@ -1,0 +1,44 @@
+"""The examples run as their pages say, and print what they promise."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+#: What each prints, among other lines.
+OUTPUT = {
+    "name_leaves.py": "data/sample/Test/5.jpg: Ginkgo biloba\n",
+    "one_tree.py": "together: ",
+    "own_descriptor.py": "geometry and redness: 0.",
+    "score_and_compare.py": "run A         run B ",
+    "table_for_a_paper.sh": "\\toprule\n recipe              & ",
+    "few_pictures.sh": "scan, 3 pictures  ",
+}
+
+
+def test_every_example_is_run_and_listed():
+    page = (EXAMPLES / "README.md").read_text(encoding="utf-8")
+    assert {file.name for file in EXAMPLES.iterdir() if file.suffix in {".py", ".sh"}} == set(OUTPUT)
+    for file in EXAMPLES.iterdir():
+        assert file.name == "README.md" or f"({file.name})" in page
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", OUTPUT)
+def test_examples_run_on_the_sample(name, tmp_path):
+    if name.endswith(".sh") and os.name == "nt":
+        pytest.skip("for POSIX shells")
+    (tmp_path / "data").symlink_to(EXAMPLES.parent / "data")
+    programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        [sys.executable, EXAMPLES / name] if name.endswith(".py") else [EXAMPLES / name],
+        cwd=tmp_path,
+        env=os.environ | {"PATH": programs, "LEAFID_CACHE": str(tmp_path / "cache")},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert OUTPUT[name] in done.stdout
