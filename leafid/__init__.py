@@ -6,6 +6,7 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from leafid.api import extend as extend
     from leafid.api import load_model as load_model
     from leafid.api import measure as measure
     from leafid.api import segment as segment
@@ -33,6 +34,7 @@ _HOMES = {
     "Picture": "leafid.collection.picture",
     "Segmentation": "leafid.segmentation.result",
     "evaluate": "leafid.evaluation.api",
+    "extend": "leafid.api",
     "load_model": "leafid.api",
     "measure": "leafid.api",
     "read_collection": "leafid.collection.reading",

@@ -1,4 +1,4 @@
-"""The front door for Python: the functions behind ``leafid.load_model``, ``train``, ``segment`` and ``measure``.
+"""The front door for Python: the functions ``leafid.load_model``, ``train``, ``extend``, ``segment`` and ``measure``.
 
 >>> import leafid
 >>> model = leafid.load_model()
@@ -10,10 +10,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
-from contextlib import ExitStack
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 
+from leafid.classifiers.type_recogniser import TypeRecognition
 from leafid.collection.collection import Collection
 from leafid.collection.picture import AcquisitionType, Picture
 from leafid.collection.reading import read_and_warn
@@ -21,7 +22,7 @@ from leafid.collection.splits import select_training_pictures
 from leafid.descriptors.registry import get_column_names, measure_families
 from leafid.features.cache import FeatureCache, choose_cache_folder
 from leafid.features.loader import FeatureLoader
-from leafid.identification import training
+from leafid.identification import extending, training
 from leafid.identification.bundled import find_bundled_model, load_type_recognition, recognise_frequent_types
 from leafid.identification.model import Model
 from leafid.identification.modelfile import read_model
@@ -78,23 +79,57 @@ def train(
     LeafidError
         When there is nothing to train on, or no such recipe or type.
     """
-    if isinstance(collection, (str, os.PathLike)):
-        collection = read_and_warn(collection)
-    pictures = collection.pictures if isinstance(collection, Collection) else collection
-    assumed, only = (None if word is None else AcquisitionType.parse(word) for word in (assume_type, only_type))
-    pictures = select_training_pictures(pictures, assumed)
-    with ExitStack() as stack:
-        store = None
-        if cache is not False:
-            store = FeatureCache(choose_cache_folder() if cache is True else Path(cache))
-            stack.callback(store.close)
-        loader = FeatureLoader(store, jobs)
-        recognition = load_type_recognition(pictures)
-        if recognition is not None:
-            pictures, _ = recognise_frequent_types(recognition, pictures, loader)
+    only = None if only_type is None else AcquisitionType.parse(only_type)
+    with _open_loader(jobs, cache) as loader:
+        pictures = _read_training_pictures(collection, assume_type, loader)
         types = choose_types_to_train(pictures, only)
         recipes = {type_: load_recipe(recipe, type_) for type_ in types}
         return training.train(pictures, recipes, loader, seed, thumbnails=thumbnails)
+
+
+def extend(
+    model: Model,
+    collection: Collection | Path_ | Sequence[Picture],
+    *,
+    assume_type: AcquisitionType | str | None = None,
+    jobs: int = 1,
+    cache: Path_ | bool = True,
+    thumbnails: bool = True,
+) -> Model:
+    """Add the species of a collection to a model, without the pictures that it was trained on.
+
+    Thresholds, rejection and scores stay those of the model. The parameters are those of `train`. A `LeafidError` is
+    raised when the model knows a species of the collection, knows no type of its pictures, or was trained with
+    classifiers other than ridge regression.
+    """
+    with _open_loader(jobs, cache) as loader:
+        pictures = _read_training_pictures(collection, assume_type, loader, model.type_recogniser)
+        return extending.extend(model, pictures, loader, thumbnails=thumbnails)
+
+
+@contextmanager
+def _open_loader(jobs: int, cache: Path_ | bool) -> Iterator[FeatureLoader]:
+    if cache is False:
+        yield FeatureLoader(None, jobs)
+        return
+    with closing(FeatureCache(choose_cache_folder() if cache is True else Path(cache))) as store:
+        yield FeatureLoader(store, jobs)
+
+
+def _read_training_pictures(
+    collection: Collection | Path_ | Sequence[Picture],
+    assume_type: AcquisitionType | str | None,
+    loader: FeatureLoader,
+    recognition: TypeRecognition | None = None,
+) -> list[Picture]:
+    """Select labelled pictures, and give each a type, which the bundled model recognises by default."""
+    if isinstance(collection, (str, os.PathLike)):
+        collection = read_and_warn(collection)
+    pictures = collection.pictures if isinstance(collection, Collection) else collection
+    assumed = None if assume_type is None else AcquisitionType.parse(assume_type)
+    pictures = select_training_pictures(pictures, assumed)
+    recognition = recognition or load_type_recognition(pictures)
+    return recognise_frequent_types(recognition, pictures, loader)[0] if recognition else pictures
 
 
 def segment(image: Image | Path_, acquisition_type: AcquisitionType | str) -> Segmentation:

@@ -12,6 +12,7 @@ import numpy as np
 
 from leafid.classifiers.disk_backed_array import DiskBackedArray
 from leafid.classifiers.linear import LinearScorer, fit_linear
+from leafid.classifiers.row_statistics import RowStatistics
 from leafid.classifiers.softmax import find_leading_eigenvectors, fit_softmax
 from leafid.classifiers.training_matrix import TrainingMatrix
 
@@ -77,6 +78,26 @@ class CrossFitter(ABC):
             scores[positions] = values @ solution.coefficients + solution.intercepts
         return scores
 
+    def make_scorer(self, solution: Solution) -> LinearScorer:
+        """Turn a solution into a classifier of vectors."""
+        return self.matrix.make_scorer(self.expand_coefficients(solution.coefficients), solution.intercepts)
+
+    def summarise_rows(self, n_components: int) -> RowStatistics:
+        """Summarise all rows by at most `n_components` principal components, and the variances of the rest."""
+        basis, strengths = self._find_components(None, n_components)
+        vectors = self.expand_coefficients(basis).astype(np.float64)
+        total, sums, squares = float(self.weights.sum()), 0.0, 0.0
+        for positions, rows in self.matrix.iterate_batches():
+            weights = self.weights[positions, None]
+            sums = sums + (weights * rows).sum(axis=0)
+            squares = squares + (weights * rows**2).sum(axis=0)
+        mean = np.asarray(sums) / total
+        # Within the span of the vectors, the mean can be taken off without losing positive semidefiniteness.
+        inside = vectors.T @ mean
+        values, rotation = np.linalg.eigh(np.diag(strengths) - total * np.outer(inside, inside))
+        components = vectors @ (rotation * np.sqrt(np.maximum(values, 0)))
+        return RowStatistics.make(components, squares - total * mean**2, mean, total)
+
     def close(self) -> None:  # noqa: B027 - most have nothing to close
         """Delete temporary files."""
 
@@ -86,8 +107,8 @@ class CrossFitter(ABC):
         """Number of dimensions of the representation of rows."""
 
     @abstractmethod
-    def make_scorer(self, solution: Solution) -> LinearScorer:
-        """Turn a solution into a classifier of vectors."""
+    def expand_coefficients(self, coefficients: np.ndarray) -> np.ndarray:
+        """Turn coefficients of the representation, (n_dimensions, k), into those of rows, (n_columns, k)."""
 
     @abstractmethod
     def _solve(self, left_out: int | None, classes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -129,9 +150,9 @@ class SklearnCrossFitter(CrossFitter):
         """Columns of the rows in memory."""
         return self.matrix.rows_in_memory.shape[1]
 
-    def make_scorer(self, solution: Solution) -> LinearScorer:
-        """Turn a solution into a classifier of vectors."""
-        return self.matrix.make_scorer(self.matrix.rotate_back(solution.coefficients), solution.intercepts)
+    def expand_coefficients(self, coefficients: np.ndarray) -> np.ndarray:
+        """Rotate coefficients back, of a matrix that was rotated into its row space."""
+        return self.matrix.rotate_back(coefficients)
 
     def _iterate_representations(self, indices: np.ndarray | None = None) -> Iterator[tuple[slice, np.ndarray]]:
         rows = self.matrix.rows_in_memory if indices is None else self.matrix.rows_in_memory[indices]

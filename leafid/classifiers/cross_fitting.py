@@ -31,13 +31,14 @@ def cross_fit(
     settings: ClassifierSettings,
     folder: Path | None = None,
     fold_weights: Sequence[np.ndarray] | None = None,
+    observe: Callable[[CrossFitter], None] | None = None,
 ) -> list[tuple[LinearScorer, np.ndarray]]:
     """Fit classifiers to all rows, and score rows by classifiers that were fitted without the row's fold.
 
     `labels`, int (n,), are species from 0, each of them present; `weights`, float (n,), sample weights; `folds` the
     indices of the rows of each fold, none where there is a single plant; `scored`, int (k,), the indices of the rows to
     score. `fold_weights` has sample weights for the fit without each fold; it is ignored for ridge regression on more
-    rows than stay in memory, where leaving out a fold hardly changes weights.
+    rows than stay in memory, where leaving out a fold hardly changes weights. `observe` gets the cross-fitter.
 
     Returns for the classifier, and for the softmax regression if the settings ask for one, the scorer and the held-out
     scores, float32 (k, n_species): -inf for species that the classifiers without the row's fold did not see.
@@ -48,6 +49,8 @@ def cross_fit(
     ) as fitter:
         held_out_scores = score_held_out(fitter, scored, settings)
         scorers = [fitter.make_scorer(fit(fitter, None)) for fit in _list_fits(settings)]
+        if observe is not None:
+            observe(fitter)
     return list(zip(scorers, held_out_scores, strict=True))
 
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from leafid.classifiers.cross_fitter import CrossFitter, Solution
+from leafid.classifiers.cross_fitter import CrossFitter
 from leafid.classifiers.disk_backed_array import DiskBackedArray
-from leafid.classifiers.linear import LinearScorer, encode_one_vs_rest
+from leafid.classifiers.linear import encode_one_vs_rest
 from leafid.classifiers.softmax import find_leading_eigenvectors
 from leafid.errors import LeafidError
 
@@ -51,9 +51,9 @@ class PrimalRidge(CrossFitter):
         """Columns of the matrix."""
         return self.matrix.n_columns
 
-    def make_scorer(self, solution: Solution) -> LinearScorer:
-        """Turn a solution into a classifier of vectors."""
-        return self.matrix.make_scorer(solution.coefficients, solution.intercepts)
+    def expand_coefficients(self, coefficients: np.ndarray) -> np.ndarray:
+        """Return the coefficients: the representation is that of rows."""
+        return coefficients
 
     def close(self) -> None:
         """Delete the stored products."""
@@ -151,12 +151,12 @@ class DualRidge(CrossFitter):
         """Number of rows."""
         return self.matrix.n_rows
 
-    def make_scorer(self, solution: Solution) -> LinearScorer:
-        """Turn a solution into a classifier of vectors, in a pass over the rows."""
-        coefficients = np.zeros((self.matrix.n_columns, len(solution.classes)), np.float32)
+    def expand_coefficients(self, coefficients: np.ndarray) -> np.ndarray:
+        """Sum rows times their coefficients, in a pass over the rows."""
+        expanded = np.zeros((self.matrix.n_columns, coefficients.shape[1]), np.float32)
         for positions, rows in self.matrix.iterate_batches():
-            coefficients += rows.T @ solution.coefficients[positions]
-        return self.matrix.make_scorer(coefficients, solution.intercepts)
+            expanded += rows.T @ coefficients[positions]
+        return expanded
 
     def _iterate_representations(self, indices: np.ndarray | None = None) -> Iterator[tuple[slice, np.ndarray]]:
         kernel = self._kernel if indices is None else self._kernel[indices]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
 
@@ -27,6 +28,25 @@ class Vectors(Protocol):
 
     def __getitem__(self, indices: np.ndarray) -> np.ndarray:
         """Read rows."""
+
+
+@dataclass(frozen=True, eq=False)
+class RowPreparation:
+    """Prepares vectors as a training matrix prepared its own."""
+
+    map: str
+    #: By domain, float32 (n_columns,).
+    means: Mapping[int, np.ndarray]
+    #: Of all rows, for domains without a mean: float32 (n_columns,).
+    mean: np.ndarray
+    #: float32 (n_columns,), 0 for constant columns; None where columns are not standardised.
+    scale: np.ndarray | None = None
+
+    def prepare(self, vectors: np.ndarray, domains: np.ndarray) -> np.ndarray:
+        """Turn vectors (n, d) of domains, int (n,), into rows, float32 (n, n_columns)."""
+        rows = apply_feature_map(vectors.astype(np.float32), self.map)
+        rows = rows - np.array([self.means.get(domain, self.mean) for domain in domains.tolist()])
+        return rows if self.scale is None else rows * self.scale
 
 
 class TrainingMatrix:
@@ -84,6 +104,12 @@ class TrainingMatrix:
         if self._scale is not None:
             rows *= self._scale
         return rows
+
+    @property
+    def preparation(self) -> RowPreparation:
+        """What prepares further vectors like these."""
+        means = {domain: self._means[domain] for domain in np.unique(self._domains).tolist()}
+        return RowPreparation(self.map, means, self._mean, self._scale)
 
     @property
     def is_wide(self) -> bool:

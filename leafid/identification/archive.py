@@ -58,8 +58,8 @@ class ModelArchive:
         except _DAMAGE_ERRORS as error:
             raise self._damage(f"its manifest can't be read: {error}") from error
 
-    def read_array(self, name: str, *shape: int) -> np.ndarray:
-        """Read an array of finite floating-point numbers by its name without the ending ``.npy``.
+    def read_array(self, name: str, *shape: int, kind: str = "f") -> np.ndarray:
+        """Read an array of finite floating-point numbers, or integers ("i"), by its name without the ending ``.npy``.
 
         A `LeafidError` is raised when it is missing, damaged, of another shape, or holds anything else.
         """
@@ -75,7 +75,7 @@ class ModelArchive:
             raise self._damage(f"array {name} is missing") from None
         except (*_DAMAGE_ERRORS, zipfile.BadZipFile) as error:
             raise self._damage(f"array {name}: {error}") from error
-        if array.dtype.kind != "f" or not np.isfinite(array).all():
+        if array.dtype.kind != kind or not np.isfinite(array).all():
             found = "NaN or infinity" if array.dtype.kind == "f" else array.dtype
             raise self._damage(f"array {name}: expected finite numbers, found {found}")
         if array.shape != shape:

@@ -87,6 +87,7 @@ def cross_validate(
                 seed,
                 encoders.get(types[0]),
                 learn_rejection=False,
+                keep_statistics=False,
             )
             for type_, own in zip(types, fitted, strict=True):
                 if observe is not None:

@@ -8,11 +8,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from leafid.classifiers.cross_fitter import CrossFitter
 from leafid.classifiers.cross_fitting import cross_fit, make_cross_fitter, score_held_out
 from leafid.classifiers.disk_backed_array import DiskBackedArray
 from leafid.classifiers.fusion import fit_fusion_weights, fuse
 from leafid.classifiers.held_out import HeldOutAnswers
-from leafid.classifiers.linear import LinearScorer, compute_sample_weights, sum_scorers
+from leafid.classifiers.linear import LinearScorer, compute_raw_weights, compute_sample_weights, sum_scorers
+from leafid.classifiers.row_statistics import N_COMPONENTS, ExpertStatistics, RowStatistics
 from leafid.classifiers.training_matrix import TrainingMatrix
 from leafid.collection import split_by_plant
 from leafid.collection.picture import Picture
@@ -49,13 +51,14 @@ class _FittedClassifier(NamedTuple):
     """A classifier of an expert (by its index), and the scores that it gives to held-out pictures.
 
     `held_out_scores` are by classifiers that did not see the picture's plant, `unknown_scores` by classifiers that did
-    not see its species.
+    not see its species. `targets` are the scores that stand for a ridge regression's -1 and 1.
     """
 
     expert: int
     scorer: LinearScorer
     held_out_scores: np.ndarray
     unknown_scores: np.ndarray
+    targets: tuple[float, float]
 
 
 def fit_identifiers(
@@ -66,13 +69,15 @@ def fit_identifiers(
     encoders: dict[str, Encoder] | None = None,
     *,
     learn_rejection: bool = True,
+    keep_statistics: bool = True,
 ) -> list[FittedIdentifier]:
     """Fit an identifier for each of some recipes that differ in nothing but their type.
 
     The experts' classifiers are trained once for all of the recipes (see `Recipe.shares_training_with`). Pictures
     without a species, and those of types that the recipes don't train on, are ignored. `encoders` of the experts on
     local features are learned from the pictures by default. `learn_rejection` also learns to reject pictures
-    (`Identifier.rejection`), which takes as long again as the fits without each fold. A `LeafidError` is raised when
+    (`Identifier.rejection`), which takes as long again as the fits without each fold. `keep_statistics` keeps what
+    `leafid.identification.extending` needs, where all classifiers are ridge regressions. A `LeafidError` is raised when
     there is no readable labelled picture of a recipe's own type.
     """
     recipe = recipes[0]
@@ -86,7 +91,14 @@ def fit_identifiers(
         training_set = build_training_set(chosen, recipe, loader, extractor, vectors)
         _check_types(recipes, training_set.pictures, "no picture of type {} could be read; nothing to train on")
         fitted = _fit_on_vectors(
-            recipes, training_set, vectors, extractor, seed, loader, learn_rejection=learn_rejection
+            recipes,
+            training_set,
+            vectors,
+            extractor,
+            seed,
+            loader,
+            learn_rejection=learn_rejection,
+            keep_statistics=keep_statistics and all(own.classifier.kind == "ridge" for own in recipe.experts.values()),
         )
     return [
         own._replace(identifier=learn_to_reject(own.identifier, examples, pictures, loader)) if examples else own
@@ -115,14 +127,13 @@ def _fit_on_vectors(
     loader: FeatureLoader,
     *,
     learn_rejection: bool,
+    keep_statistics: bool,
 ) -> list[tuple[FittedIdentifier, RejectionExamples | None]]:
     recipe, pictures, folder = recipes[0], training_set.pictures, loader.folder
     names = [str(picture.species) for picture in pictures]
     species = tuple(sorted(set(names)))
     labels = np.searchsorted(species, names)
-    types = np.array([recipe.training_types.index(p.type) for p in pictures if p.type is not None])
-    # The mean is taken off for each type and augmentation: augmented pictures of a type resemble each other.
-    domains = types[training_set.picture_indices] + len(recipe.training_types) * training_set.augmentations
+    domains = number_domains(training_set, recipe)
     folds = split_into_folds(pictures, seed)
     species_folds = _split_by_species(labels, len(species), seed) if learn_rejection else []
     n_affordable = _HELD_OUT_PROBABILITIES // len(recipes) // len(species)
@@ -134,6 +145,12 @@ def _fit_on_vectors(
         held_out_indices.append(own_indices[sample])
     scored = np.unique(np.concatenate(held_out_indices))
     classifiers: list[list[_FittedClassifier]] = [[] for _ in recipes]
+    statistics: dict[str, ExpertStatistics] = {}
+    summaries: list[RowStatistics] = []
+
+    def observe(fitter: CrossFitter) -> None:
+        summaries.append(fitter.summarise_rows(N_COMPONENTS))
+
     experts = loader.show_progress(recipe.experts.items(), len(recipe.experts), "fit")
     for index, (name, expert) in enumerate(experts):
         settings = expert.classifier
@@ -148,7 +165,20 @@ def _fit_on_vectors(
         )
         row_labels = labels[training_set.picture_indices]
         row_folds = [training_set.find_rows(fold) for fold in folds]
-        fits = cross_fit(matrix, row_labels, weights, row_folds, scored, settings, folder, fold_weights)
+        fits = cross_fit(
+            matrix,
+            row_labels,
+            weights,
+            row_folds,
+            scored,
+            settings,
+            folder,
+            fold_weights,
+            observe=observe if keep_statistics else None,
+        )
+        if keep_statistics:
+            unit = float(weights[0] / weigh_alone(pictures, labels, settings)[0])
+            statistics[name] = ExpertStatistics(summaries[-1], matrix.preparation, unit)
         unknown_scores = [np.empty((len(scored), 0), np.float32) for _ in fits]
         if species_folds:
             row_folds = [training_set.find_rows(fold) for fold in species_folds]
@@ -159,12 +189,15 @@ def _fit_on_vectors(
             with closing(fitter):
                 unknown_scores = score_held_out(fitter, scored, settings)
         for (scorer, held_out_scores), unknown in zip(fits, unknown_scores, strict=True):
+            targets = _relate_scores(held_out_scores, fits[0][1])
             for own, indices, fitted in zip(recipes, held_out_indices, classifiers, strict=True):
                 scorer_of_type = matrix.adapt_to_domain(scorer, recipe.training_types.index(own.type))
                 positions = np.searchsorted(scored, indices)
-                fitted.append(_FittedClassifier(index, scorer_of_type, held_out_scores[positions], unknown[positions]))
+                fitted.append(
+                    _FittedClassifier(index, scorer_of_type, held_out_scores[positions], unknown[positions], targets)
+                )
     return [
-        _fuse_classifiers(own, species, training_set, indices, fitted, vectors, extractor, seed)
+        _fuse_classifiers(own, species, training_set, indices, fitted, vectors, extractor, seed, statistics)
         for own, indices, fitted in zip(recipes, held_out_indices, classifiers, strict=True)
     ]
 
@@ -178,6 +211,7 @@ def _fuse_classifiers(
     vectors: Mapping[str, DiskBackedArray],
     extractor: FeatureExtractor,
     seed: int,
+    statistics: Mapping[str, ExpertStatistics],
 ) -> tuple[FittedIdentifier, RejectionExamples | None]:
     """Fit the weight of each classifier on held-out pictures, and sum the classifiers of each expert."""
     pictures = [training_set.pictures[index] for index in held_out_indices]
@@ -194,7 +228,7 @@ def _fuse_classifiers(
     )
     held_out = HeldOutAnswers(pictures, fuse(scores, trust, weights), species, is_known)
     expert_weights = np.bincount([classifier.expert for classifier in classifiers], weights, len(recipe.experts))
-    scorers = {}
+    scorers, targets = {}, {}
     members_of_experts: list[tuple[list[_FittedClassifier], np.ndarray]] = []
     for index, name in enumerate(recipe.experts):
         members = np.flatnonzero([classifier.expert == index for classifier in classifiers])
@@ -202,6 +236,9 @@ def _fuse_classifiers(
         shares = weights[members] / expert_weights[index] if expert_weights[index] else members == members[0]
         own = [classifiers[member] for member in members.tolist()]
         scorers[name] = sum_scorers([classifier.scorer for classifier in own], shares)
+        if statistics:
+            off, on = (shares @ np.array([classifier.targets for classifier in own])).tolist()
+            targets[name] = (off, on)
         members_of_experts.append((own, shares))
     identifier = Identifier(
         recipe,
@@ -212,6 +249,8 @@ def _fuse_classifiers(
         seed,
         len(training_set.pictures),
         len({picture.group for picture in training_set.pictures}),
+        statistics=statistics,
+        targets=targets,
     )
     if not classifiers[0].unknown_scores.shape[1] or not is_known.any():
         return FittedIdentifier(identifier, held_out), None
@@ -231,6 +270,21 @@ def _fuse_classifiers(
         is_known,
     )
     return FittedIdentifier(identifier, held_out), examples
+
+
+def _relate_scores(scores: np.ndarray, ridge_scores: np.ndarray) -> tuple[float, float]:
+    """Find what scores correspond to the targets of a ridge regression, -1 and 1, by least squares over both scores."""
+    possible = np.isfinite(ridge_scores)
+    if scores is ridge_scores or not possible.any() or np.ptp(ridge_scores[possible]) == 0:
+        return -1.0, 1.0
+    slope, offset = np.polyfit(ridge_scores[possible].astype(np.float64), scores[possible], 1).tolist()
+    return offset - slope, offset + slope
+
+
+def number_domains(training_set: TrainingSet, recipe: Recipe) -> np.ndarray:
+    """Give the domain of each row: its type and augmentation, as augmented pictures of a type resemble each other."""
+    types = np.array([recipe.training_types.index(p.type) for p in training_set.pictures if p.type is not None])
+    return types[training_set.picture_indices] + len(recipe.training_types) * training_set.augmentations
 
 
 def _sum_scores(scores: Sequence[np.ndarray], shares: np.ndarray) -> np.ndarray:
@@ -262,7 +316,7 @@ def weigh_pictures(
     A fold's own pictures weigh 0 and are not counted: they would make their species seem more frequent than it is
     among those that are trained on. Scans and photos of one plant count as two plants: they don't resemble each other.
     """
-    plants = np.array([f"{picture.group} {picture.type}" for picture in pictures])
+    plants = _list_plants(pictures)
     weights = []
     for fold in (np.array([], int), *folds):
         rest = np.setdiff1d(np.arange(len(labels)), fold)
@@ -273,3 +327,12 @@ def weigh_pictures(
             )
         weights.append(own)
     return weights
+
+
+def weigh_alone(pictures: Sequence[Picture], labels: np.ndarray, settings: ClassifierSettings) -> np.ndarray:
+    """Give each picture the weight that it has relative to one whose species and plant have no other picture."""
+    return compute_raw_weights(labels, _list_plants(pictures), settings.species_balance, settings.plant_balance)
+
+
+def _list_plants(pictures: Sequence[Picture]) -> np.ndarray:
+    return np.array([f"{picture.group} {picture.type}" for picture in pictures])

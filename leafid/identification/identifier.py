@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from leafid.classifiers.fusion import fuse
 from leafid.classifiers.linear import LinearScorer
 from leafid.classifiers.rejection import Rejection, compute_evidence
+from leafid.classifiers.row_statistics import ExpertStatistics
 from leafid.collection.picture import AcquisitionType
 from leafid.features.extractor import FeatureExtractor, Features
 from leafid.recipes.recipe import Recipe
@@ -38,6 +39,13 @@ class Identifier:
     #: Tells known species from unknown ones, and leaves from other pictures; None where there were too few species to
     #: learn that from.
     rejection: Rejection | None = None
+    #: By the expert's name, for `leafid.identification.extending`: statistics of its training rows, which identifiers
+    #: that were trained together share, and the scores that it aims at for other species and for a picture's own.
+    #: Empty in older files, and where a classifier isn't ridge regression.
+    statistics: Mapping[str, ExpertStatistics] = field(default_factory=dict)
+    targets: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    #: Species that were added later: the scores and thresholds of the model are from before.
+    added: tuple[str, ...] = ()
 
     @property
     def type(self) -> AcquisitionType:

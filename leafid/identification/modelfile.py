@@ -25,6 +25,7 @@ from leafid.identification.archive import ModelArchive, open_archive, write_arch
 from leafid.identification.identifier import Identifier
 from leafid.identification.model import Model, SpeciesInfo
 from leafid.identification.records import count_thumbnail_bytes, dump_records, parse_records
+from leafid.identification.statistics_members import dump_statistics, read_statistics
 from leafid.recipes.reader import parse_recipe
 from leafid.recipes.recipe import LocalPatches, Recipe
 
@@ -39,7 +40,7 @@ _POSITIVE_STATE = {"weights", "variances"}
 
 def write_model(model: Model, path: str | os.PathLike[str]) -> None:
     """Write a model; the same model gives the same bytes."""
-    arrays: Arrays = {}
+    statistics, arrays = dump_statistics(model)
     identifiers: dict[str, dict[str, Any]] = {}
     for type_, identifier in model.identifiers.items():
         entry = identifiers[str(type_)] = {
@@ -63,6 +64,10 @@ def write_model(model: Model, path: str | os.PathLike[str]) -> None:
         if type_ in model.contexts:
             entry["context"], own = _dump_context(model.contexts[type_])
             arrays.update(_prefix_names(f"{type_}/context", own))
+        if str(type_) in statistics:
+            entry["statistics"] = statistics[str(type_)]
+        if identifier.added:
+            entry["added"] = list(identifier.added)
     manifest: dict[str, Any] = {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
@@ -100,7 +105,12 @@ def read_model(path: str | os.PathLike[str]) -> Model:
         for word, entry in manifest["identifiers"].items():
             type_ = AcquisitionType(word)
             recipe = parse_recipe(entry["recipe"], type_, str(path))
-            model.identifiers[type_] = identifier = _read_identifier(entry, recipe, archive)
+            identifier = _read_identifier(entry, recipe, archive)
+            if "statistics" in entry:
+                read = {str(other): own for other, own in model.identifiers.items()}
+                kept, targets = read_statistics(entry["statistics"], identifier, archive, read)
+                identifier = replace(identifier, statistics=kept, targets=targets)
+            model.identifiers[type_] = identifier
             if unknown := set(identifier.species) - model.species.keys():
                 raise ValueError(f"expected an entry of every species, found none of {', '.join(sorted(unknown))}")
             if "scores" in entry:
@@ -197,7 +207,10 @@ def _read_identifier(entry: dict[str, Any], recipe: Recipe, archive: ModelArchiv
         )
     extractor = FeatureExtractor(recipe.experts, encoders, recipe.longest_side)
     n_pictures, n_plants = int(entry["n_pictures"]), int(entry["n_plants"])
-    identifier = Identifier(recipe, species, extractor, scorers, weights, seed, n_pictures, n_plants)
+    added = tuple(entry.get("added", ()))
+    if not set(added) <= set(species):
+        raise ValueError(f"expected added species among the others, found {added!r}")
+    identifier = Identifier(recipe, species, extractor, scorers, weights, seed, n_pictures, n_plants, added=added)
     return replace(identifier, rejection=_read_rejection(entry, identifier, n_columns, archive))
 
 

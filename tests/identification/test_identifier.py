@@ -183,9 +183,9 @@ def test_variants_of_held_out_plants_are_not_learned_from(monkeypatch):
     calls = []
     cross_fit = module.cross_fit
 
-    def spy(rows, labels, weights, folds, asked, *others):
+    def spy(rows, labels, weights, folds, asked, *others, **options):
         calls.append((labels, weights, folds, asked, others[-1]))
-        return cross_fit(rows, labels, weights, folds, asked, *others)
+        return cross_fit(rows, labels, weights, folds, asked, *others, **options)
 
     monkeypatch.setattr(module, "cross_fit", spy)
     identifier = fit_identifier(replace(RECIPE, jittered=2), pictures, given)

@@ -68,9 +68,9 @@ def test_classifiers_are_trained_with_these_weights(monkeypatch):
     given = []
     cross_fit = module.cross_fit
 
-    def spy(matrix, labels, weights, *others):
+    def spy(matrix, labels, weights, *others, **options):
         given.append(weights)
-        return cross_fit(matrix, labels, weights, *others)
+        return cross_fit(matrix, labels, weights, *others, **options)
 
     monkeypatch.setattr(module, "cross_fit", spy)
     fit_identifiers([Recipe(SCAN, {"shape": replace(SHAPE, classifier=settings)}, (SCAN,))], PICTURES, Loader())

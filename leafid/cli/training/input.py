@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -36,10 +37,9 @@ def add_training_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--type", choices=TYPES, help=argparse.SUPPRESS)
     parser.add_argument(
         "--recipe",
-        default="default",
         metavar="R",
         help="a shipped recipe (default, fast, small, baseline-bow), a .toml file, or a folder with a TYPE.toml for "
-        "each type (default: %(default)s)",
+        "each type (default: default)",
     )
 
 
@@ -61,18 +61,26 @@ def read_training_pictures(arguments: argparse.Namespace, *, all_parts: bool = F
     return pictures, collection.is_incomplete
 
 
-def complete_pictures(pictures: Sequence[Picture], loader: FeatureLoader, environment: Environment) -> list[Picture]:
-    """Recognise unknown acquisition types, and say so; warn that unknown plants make held-out scores too high."""
+def complete_pictures(
+    pictures: Sequence[Picture],
+    loader: FeatureLoader,
+    environment: Environment,
+    model: str | os.PathLike[str] | None = None,
+) -> list[Picture]:
+    """Recognise unknown acquisition types, and say so; warn that unknown plants make held-out scores too high.
+
+    A model that is extended recognises the types, by default the bundled one.
+    """
     from leafid.identification.bundled import load_type_recognition, recognise_frequent_types
 
     n_unknown = sum(picture.plant is None for picture in pictures)
-    if n_unknown:
+    if n_unknown and model is None:
         environment.warn(
             f"the plants of {n_unknown} of {len(pictures)} pictures are unknown: where several show the same plant, or "
             "even the same leaf, held-out scores are too high; say --plants-from, or look for such pictures with "
             "'leafid info --similar'"
         )
-    recognition = load_type_recognition(pictures)
+    recognition = load_type_recognition(pictures, model)
     if recognition is None:
         return list(pictures)
     typed, counts = recognise_frequent_types(recognition, pictures, loader)
@@ -88,4 +96,4 @@ def load_recipes(arguments: argparse.Namespace, pictures: list[Picture]) -> dict
 
     name = arguments.only_type or arguments.type
     only = AcquisitionType(name) if name else None
-    return {type_: load_recipe(arguments.recipe, type_) for type_ in choose_types_to_train(pictures, only)}
+    return {type_: load_recipe(arguments.recipe or "default", type_) for type_ in choose_types_to_train(pictures, only)}

@@ -4,11 +4,15 @@ If the collection has a training part, only that part is used. The scores on hel
 calibrate the model, are printed and kept in the model file. Features are cached on disk: an interrupted training
 resumes where it stopped, and the next training on the same pictures is quick.
 
+With --extend, the species of the collection are added to a model, which needs neither its training pictures nor much
+time. Its codebooks, thresholds and rejection stay the same, and so do its scores, which tell nothing of new species.
+
 examples:
   leafid train imageclef2011 --output clef11.leafid
   leafid train imageclef2011 --only-type scan --recipe baseline-bow --output bow.leafid
   leafid train garden --layout species-folders --assume-type photo --output garden.leafid
   leafid train plants --output plants.leafid --cluster tcp://head-node:8786
+  leafid train garden --extend bundled --output trees-and-garden.leafid
 """
 
 from __future__ import annotations
@@ -16,6 +20,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from leafid.cli.computing import add_cache, on_workers, open_loader
 from leafid.cli.training.input import (
@@ -29,8 +35,12 @@ from leafid.collection import Picture
 from leafid.console.arguments import READING, add_options
 from leafid.console.environment import Environment
 from leafid.console.outputs import binary_output_path, refuse_inputs
-from leafid.errors import LeafidError
+from leafid.errors import LeafidError, UsageError
 from leafid.files import check_writable
+
+if TYPE_CHECKING:
+    from leafid.features.loader import FeatureLoader
+    from leafid.identification.model import Model
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -38,6 +48,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("collection", metavar="COLLECTION", help="a folder of labelled pictures")
     parser.add_argument(
         "--output", required=True, metavar="MODEL", type=binary_output_path, help="the model file to write"
+    )
+    parser.add_argument(
+        "--extend",
+        metavar="MODEL",
+        help="add the species to those of this model, or of the 'bundled' one, with the model's recipes",
     )
     add_training_options(parser)
     parser.add_argument(
@@ -57,32 +72,67 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
     """Train; 1 when any picture could not be read or is left out."""
     # Checked before the work starts.
-    refuse_inputs(arguments.output, [arguments.collection, arguments.recipe])
+    inputs = [arguments.collection, arguments.recipe, arguments.extend]
+    refuse_inputs(arguments.output, [path for path in inputs if path])
     check_writable(arguments.output)
+    if arguments.extend and (arguments.recipe or arguments.only_type or arguments.type):
+        raise UsageError("--extend uses the recipes of the model; leave out --recipe, --only-type and --type")
 
     from leafid.identification.modelfile import write_model
-    from leafid.identification.training import train
 
     pictures, is_incomplete = read_training_pictures(arguments)
     _check_parts(arguments.collection, pictures)
     if arguments.licence:
         pictures = [replace(p, licence=p.licence or arguments.licence) for p in pictures]
     with on_workers(arguments, [arguments.collection]), open_loader(arguments, environment) as loader:
-        pictures = complete_pictures(pictures, loader, environment)
-        recipes = load_recipes(arguments, pictures)
-        model = train(pictures, recipes, loader, arguments.seed, thumbnails=not arguments.no_thumbnails)
+        work = _extend if arguments.extend else _train
+        model, lines = work(arguments, pictures, loader, environment)
     write_model(model, arguments.output)
-    # Fewer than were read if the recipes use pictures of some types only.
-    n_used = sum(info.n_pictures for info in model.species.values())
-    environment.print(f"{arguments.output}: trained on {n_used} pictures")
-    environment.print("on held-out plants:")
-    for type_ in model.identifiers:
-        environment.print(f"  {type_:<10} {_format_scores(model.scores.get(str(type_)))}")
-    if model.type_recognition is not None:
-        environment.print(f"  acquisition type recognised: {model.type_recognition:.3f} of the pictures")
+    for line in lines:
+        environment.print(line)
     if loader.unreadable:
         environment.note(f"leafid: {len(loader.unreadable)} pictures could not be read and were left out")
     return 1 if loader.unreadable or is_incomplete else 0
+
+
+def _train(
+    arguments: argparse.Namespace, pictures: list[Picture], loader: FeatureLoader, environment: Environment
+) -> tuple[Model, list[str]]:
+    """Train a model; also give the lines that report it."""
+    from leafid.identification.training import train
+
+    pictures = complete_pictures(pictures, loader, environment)
+    recipes = load_recipes(arguments, pictures)
+    model = train(pictures, recipes, loader, arguments.seed, thumbnails=not arguments.no_thumbnails)
+    # Fewer than were read if the recipes use pictures of some types only.
+    n_used = sum(info.n_pictures for info in model.species.values())
+    lines = [f"{arguments.output}: trained on {n_used} pictures", "on held-out plants:"]
+    lines += [f"  {type_:<10} {_format_scores(model.scores.get(str(type_)))}" for type_ in model.identifiers]
+    if model.type_recognition is not None:
+        lines.append(f"  acquisition type recognised: {model.type_recognition:.3f} of the pictures")
+    return model, lines
+
+
+def _extend(
+    arguments: argparse.Namespace, pictures: list[Picture], loader: FeatureLoader, environment: Environment
+) -> tuple[Model, list[str]]:
+    """Add species to a model; also give the lines that report it."""
+    from leafid.identification.bundled import find_bundled_model
+    from leafid.identification.extending import check_extension, extend
+    from leafid.identification.modelfile import read_model
+
+    file = find_bundled_model() if arguments.extend == "bundled" else Path(arguments.extend)
+    old = read_model(file)
+    check_extension(old, pictures, str(file))
+    pictures = complete_pictures(pictures, loader, environment, file)
+    model = extend(old, pictures, loader, thumbnails=not arguments.no_thumbnails)
+    n_added = len(model.species) - len(old.species)
+    lines = [f"{arguments.output}: {n_added} species added to {len(old.species)}"]
+    for type_, identifier in model.identifiers.items():
+        n_new = len(identifier.species) - len(old.identifiers[type_].species)
+        n_pictures = identifier.n_pictures - old.identifiers[type_].n_pictures
+        lines.append(f"  {type_:<10} {n_new} new species of {n_pictures} pictures, {len(identifier.species)} in all")
+    return model, lines
 
 
 def _format_scores(scores: dict[str, float] | None) -> str:
