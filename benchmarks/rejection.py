@@ -35,7 +35,7 @@ def main() -> None:
     model = leafid.load_model(arguments.model)
     rows = [_count_verdicts(model, folder, [folder]) for folder in arguments.folders]
     rows.append(_count_verdicts(model, "without a leaf", list(draw_pictures())))
-    columns = ("pictures", "n", "species", "unknown", "no leaf", "named at 90 %", "without rejection")
+    columns = ("pictures", "n", "species", "unknown", "no leaf", "named at 90 %", "in all at 90 %", "without rejection")
     print(tabulate(rows, columns, disable_numparse=True))
 
 
@@ -43,9 +43,10 @@ def _count_verdicts(model: leafid.Model, name: str, sources: list) -> list[objec
     answers = [answer for answer in model.identify(sources) if not answer.problem]
     counts = Counter(answer.verdict for answer in answers)
     confident = [answer for answer in answers if answer.ranking[0][1] >= _CONFIDENT]
-    named = sum(answer.verdict == "species" for answer in confident)
+    named = [answer for answer in confident if answer.verdict == "species"]
+    in_all = [own for own in named if own.ranking[0][1] * (own.leaf or 0) * (own.known or 0) >= _CONFIDENT]
     verdicts = [counts[verdict] for verdict in ("species", "unknown", "no-leaf")]
-    return [name, len(answers), *verdicts, named, len(confident)]
+    return [name, len(answers), *verdicts, len(named), len(in_all), len(confident)]
 
 
 def draw_pictures() -> Iterator[np.ndarray]:

@@ -43,7 +43,8 @@ class Rejection:
     known : float32 (n_evidence + 1,)
         Likewise on `compute_evidence`, for the probability that a leaf is of a known species.
     quantiles : float64 (m,)
-        Of the product of both probabilities over held-out leaves of known species, evenly spaced, ascending.
+        Of the product of both probabilities over leaves of known species whose plants are new, evenly spaced,
+        ascending.
     """
 
     leaf: np.ndarray
@@ -165,7 +166,9 @@ class Examples(NamedTuple):
     groups: Sequence[str] | np.ndarray
 
 
-def fit_rejection(leaves: Examples, non_leaves: Examples, known: Examples, unknown: Examples) -> Rejection:
+def fit_rejection(
+    leaves: Examples, non_leaves: Examples, known: Examples, unknown: Examples, gain: np.ndarray | float = 0.0
+) -> Rejection:
     """Fit both regressions.
 
     Parameters
@@ -175,9 +178,14 @@ def fit_rejection(leaves: Examples, non_leaves: Examples, known: Examples, unkno
     known, unknown : Examples
         Evidence of the same leaves by classifiers that did not see their plants, and of leaves by classifiers that did
         not see their species; grouped by plant.
+    gain : float (n_evidence,)
+        What the evidence of leaves of known species gains on average if the classifiers see all other plants. The
+        operating points take it into account: without it, fewer leaves than asked for are rejected.
     """
     leaf, is_leaf = _fit_logistic(leaves, non_leaves, _LEAF_REGULARISATION)
     coefficients, is_known = _fit_logistic(known, unknown, _KNOWN_REGULARISATION)
+    shift = max(0.0, float(np.sum(gain * coefficients[:-1])))
+    is_known = is_known / (is_known + (1 - is_known) * np.exp(-shift))
     shares = np.linspace(0, 1, min(len(is_leaf), MAX_QUANTILES))
     return Rejection(leaf, coefficients, np.quantile(is_leaf * is_known, shares))
 

@@ -56,6 +56,7 @@ def explain(model: Model, image: Image, answer: Answer) -> Explanation:
         tip=_to_point(landmarks.tip) if landmarks else None,
         base=_to_point(landmarks.base) if landmarks else None,
         verdict=_describe_verdict(model, answer),
+        evidence=answer.evidence,
         is_rejected=answer.name is None,
         traits=tuple(describe_traits(values, {name: found[name].confidence for name in values})),
         opinions=collect_opinions(model.identifier(answer.type), shown) if answer.has_leaf else (),

@@ -87,6 +87,8 @@ class Explanation:
     base: Point | None
     #: One or two sentences.
     verdict: str
+    #: `Answer.evidence`.
+    evidence: str
     #: Whether the model names no species: the picture shows none that it knows, or no leaf.
     is_rejected: bool
     #: Only those that are measured well enough.

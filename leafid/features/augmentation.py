@@ -8,7 +8,7 @@ from typing import Literal
 from leafid.collection.picture import AcquisitionType
 from leafid.features.compositing import composite_photo
 from leafid.features.jitter import jitter_picture
-from leafid.features.non_leaves import draw_non_leaf
+from leafid.features.non_leaves import DRAWING_VERSION, draw_non_leaf
 from leafid.segmentation import segment
 from leafid.segmentation.result import Image
 
@@ -19,6 +19,11 @@ class Augmentation:
 
     kind: Literal["jitter", "composite", "no-leaf"]
     number: int
+
+    def make_feature_key(self) -> str:
+        """Name everything that decides about the picture."""
+        version = f" {DRAWING_VERSION}" if self.kind == "no-leaf" else ""
+        return f"{self.kind} {self.number}{version}"
 
 
 def augment(

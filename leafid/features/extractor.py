@@ -48,7 +48,7 @@ class FeatureExtractor:
         """Hash everything that decides an expert's vector of a picture."""
         words = [FEATURE_VERSION, self.longest_side, self.experts[name].features.make_feature_key()]
         if self.augmentation:
-            words.append(f"{self.augmentation.kind} {self.augmentation.number}")
+            words.append(self.augmentation.make_feature_key())
         digest = hashlib.sha256("|".join(map(str, words)).encode())
         if self.experts[name].is_local:
             for array_name, array in sorted(self.encoders[name].get_state().items()):

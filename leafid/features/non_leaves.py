@@ -18,6 +18,8 @@ from leafid.segmentation.result import Image, Mask
 
 Kind = Callable[[Image, Mask, np.random.Generator], Image]
 
+#: Raised with every change to what is drawn: cached vectors of such pictures are then unused.
+DRAWING_VERSION = 2
 #: Side of a drawn picture, in pixels; the longer one is drawn between these.
 _MIN_SIDE, _MAX_SIDE = 300, 800
 #: A sheet is cut out where no leaf is nearer than this share of the picture's side.

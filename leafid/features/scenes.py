@@ -160,38 +160,68 @@ def blur(image: Image, random: np.random.Generator) -> Image:
 
 
 def draw_needles(ground: Image, random: np.random.Generator) -> Image:
-    """Draw a twig with needles in two rows, or a tuft of needles, on a ground."""
+    """Draw single needles, a tuft of needles, or a twig with needles in two rows, on a ground."""
     canvas = ground.copy()
     start, angle, size, hue = _place_twig(canvas, random)
-    thickness = max(1, int(size * random.uniform(0.003, 0.02)))
-    if random.random() < 0.4:
+    kind = random.random()
+    if kind < 0.25:
+        length = size * random.uniform(0.1, 0.8)
+        thickness = max(2, int(length * random.uniform(0.04, 0.14)))
+        for _ in range(int(random.choice([1, 1, 1, 2, 3]))):
+            turn = random.uniform(0, 2 * np.pi)
+            middle = (0.5 + random.uniform(-0.2, 0.2, 2)) * canvas.shape[1::-1]
+            base = middle - length / 2 * np.array([np.cos(turn), np.sin(turn)])
+            _draw_needle(canvas, base, turn, length, thickness, hue, random)
+    elif kind < 0.5:
+        thickness = max(1, int(size * random.uniform(0.003, 0.02)))
         for _ in range(int(random.integers(2, 40))):
             spread = angle + random.normal(0, 0.35)
             _draw_needle(canvas, start, spread, size * random.uniform(0.6, 1), thickness, hue, random)
-        return canvas
+    else:
+        _draw_two_rows(canvas, start, angle, size, hue, random)
+    return blur(_cast_shadow(ground, canvas, random), random)
+
+
+def _draw_two_rows(
+    canvas: Image, start: np.ndarray, angle: float, size: float, hue: np.ndarray, random: np.random.Generator
+) -> None:
     length = size * random.uniform(0.04, 0.25)
     bend = random.normal(0, 0.5)
     count = int(random.integers(20, 90))
+    # From needles with gaps between them to needles that cover each other.
+    thickness = max(1, int(size / count * random.uniform(0.2, 1.1)))
     lean = random.uniform(0.5, 1.4)
+    irregularity = random.uniform(0.02, 0.15)
     path = [start]
     for number in range(count):
         direction = angle + bend * number / count
         path.append(path[-1] + size / count * np.array([np.cos(direction), np.sin(direction)]))
         taper = 1 - 0.6 * abs(2 * number / count - 0.8) ** 2
         for side in (-1, 1):
-            turn = direction + side * (lean + random.normal(0, 0.12))
+            turn = direction + side * (lean + random.normal(0, irregularity))
             _draw_needle(canvas, path[-1], turn, max(length * taper, 2), thickness, hue, random)
     stem = np.clip(hue * random.uniform(0.5, 1.2, 3), 0, 255).tolist()
-    cv2.polylines(canvas, [np.round(path).astype(np.int32)], False, stem, thickness + 1, cv2.LINE_AA)
-    return canvas
+    cv2.polylines(canvas, [np.round(path).astype(np.int32)], False, stem, max(1, thickness // 2), cv2.LINE_AA)
+
+
+def _cast_shadow(ground: Image, canvas: Image, random: np.random.Generator) -> Image:
+    """Darken the ground beside what is drawn on it."""
+    is_drawn = (canvas != ground).any(axis=2)
+    offset = random.normal(0, 0.01, 2) * max(ground.shape[:2])
+    shift = np.array([[1, 0, offset[0]], [0, 1, offset[1]]], np.float32)
+    moved = cv2.warpAffine(is_drawn.astype(np.float32), shift, is_drawn.shape[::-1])
+    shadow = cv2.GaussianBlur(moved, (0, 0), random.uniform(1, 8)) * random.uniform(0, 0.5)
+    shadow[is_drawn] = 0
+    return np.round(canvas * (1 - shadow[..., None])).astype(np.uint8)
 
 
 def draw_scale_leaves(ground: Image, random: np.random.Generator) -> Image:
     """Draw a twig that is covered with scale leaves, on a ground."""
     canvas = ground.copy()
     start, angle, size, hue = _place_twig(canvas, random)
-    _draw_scales(canvas, start, angle, size, int(random.integers(2, 4)), hue, random)
-    return canvas
+    thickness = max(2, int(size * random.uniform(0.01, 0.04)))
+    _draw_scales(canvas, start, angle, size, thickness, int(random.integers(2, 4)), hue, random)
+    return blur(_cast_shadow(ground, canvas, random), random)
 
 
 def _place_twig(canvas: Image, random: np.random.Generator) -> tuple[np.ndarray, float, float, np.ndarray]:
@@ -218,7 +248,11 @@ def _draw_needle(
     turned = angle + bend * steps
     points = base + length * steps * np.hstack([np.cos(turned), np.sin(turned)])
     colour = np.clip(hue + random.normal(0, 12, 3), 0, 255).tolist()
-    cv2.polylines(canvas, [np.round(points).astype(np.int32)], False, colour, thickness, cv2.LINE_AA)
+    path = [np.round(points).astype(np.int32)]
+    cv2.polylines(canvas, path, False, colour, thickness, cv2.LINE_AA)
+    if thickness > 3:
+        midrib = np.clip(np.array(colour) * random.uniform(0.7, 1.5), 0, 255).tolist()
+        cv2.polylines(canvas, path, False, midrib, thickness // 4, cv2.LINE_AA)
 
 
 def _draw_scales(
@@ -226,6 +260,7 @@ def _draw_scales(
     start: np.ndarray,
     angle: float,
     size: float,
+    thickness: int,
     depth: int,
     hue: np.ndarray,
     random: np.random.Generator,
@@ -233,7 +268,6 @@ def _draw_scales(
     """Draw a branch of scale leaves: short thick segments, and smaller branches on both sides."""
     count = 12
     point = start
-    thickness = max(2, int(size * 0.02))
     for number in range(count):
         direction = angle + random.normal(0, 0.05)
         end = point + size / count * np.array([np.cos(direction), np.sin(direction)])
@@ -244,4 +278,4 @@ def _draw_scales(
         if depth > 1 and number:
             side = 1 if number % 2 else -1
             smaller = size * 0.55 * (1 - number / count)
-            _draw_scales(canvas, point, direction + side * 0.6, smaller, depth - 1, hue, random)
+            _draw_scales(canvas, point, direction + side * 0.6, smaller, max(2, thickness // 2), depth - 1, hue, random)

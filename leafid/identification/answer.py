@@ -65,6 +65,13 @@ class Answer:
         named = self.ranking[0] if self.backed_off is None else self.backed_off
         return named[0].removesuffix(WILDCARD).rstrip()
 
+    @property
+    def evidence(self) -> str:
+        """How probable a leaf and a known species are, in words; "" where the model has not learned to tell."""
+        if self.leaf is None or self.known is None:
+            return ""
+        return f"leaf {self.leaf:.0%}, of a known species {self.known:.0%}"
+
     def expand(self) -> list[Answer]:
         """List the answers to the pictures: those of a plant get its ranking and verdict."""
         shared = {name: getattr(self, name) for name in ("ranking", "known", "verdict", "backed_off")}

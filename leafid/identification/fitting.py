@@ -30,6 +30,9 @@ from leafid.identification.training_set import TrainingSet, build_training_set
 from leafid.recipes.recipe import ClassifierSettings, Recipe
 
 N_FOLDS = 5
+#: Number of folds of the classifiers that see fewer plants. If their errors are in inverse proportion to the number of
+#: plants, scores change as much from two thirds to four fifths of the plants as from there to all of them.
+N_LARGE_FOLDS = 3
 #: Number of species below which an identifier doesn't learn to reject pictures.
 MIN_SPECIES_FOR_REJECTION = 3
 #: Maximum number of held-out pictures that fusion weights, thresholds and scores are learned from.
@@ -51,14 +54,16 @@ class _FittedClassifier(NamedTuple):
     """A classifier of an expert (by its index), and the scores that it gives to held-out pictures.
 
     `held_out_scores` are by classifiers that did not see the picture's plant, `unknown_scores` by classifiers that did
-    not see its species. `targets` are the scores that stand for a ridge regression's -1 and 1.
+    not see its species, and `fewer_plants_scores` by classifiers that saw fewer of the other plants. `targets` are the
+    scores that stand for a ridge regression's -1 and 1.
     """
 
     expert: int
     scorer: LinearScorer
+    targets: tuple[float, float]
     held_out_scores: np.ndarray
     unknown_scores: np.ndarray
-    targets: tuple[float, float]
+    fewer_plants_scores: np.ndarray
 
 
 def fit_identifiers(
@@ -76,7 +81,7 @@ def fit_identifiers(
     The experts' classifiers are trained once for all of the recipes (see `Recipe.shares_training_with`). Pictures
     without a species, and those of types that the recipes don't train on, are ignored. `encoders` of the experts on
     local features are learned from the pictures by default. `learn_rejection` also learns to reject pictures
-    (`Identifier.rejection`), which takes as long again as the fits without each fold. `keep_statistics` keeps what
+    (`Identifier.rejection`), which takes twice as long as the fits without each fold. `keep_statistics` keeps what
     `leafid.identification.extending` needs, where all classifiers are ridge regressions. A `LeafidError` is raised when
     there is no readable labelled picture of a recipe's own type.
     """
@@ -136,6 +141,7 @@ def _fit_on_vectors(
     domains = number_domains(training_set, recipe)
     folds = split_into_folds(pictures, seed)
     species_folds = _split_by_species(labels, len(species), seed) if learn_rejection else []
+    large_folds = split_into_folds(pictures, seed, N_LARGE_FOLDS) if species_folds else []
     n_affordable = _HELD_OUT_PROBABILITIES // len(recipes) // len(species)
     limit = min(HELD_OUT_PICTURES, max(_MIN_HELD_OUT_PICTURES, n_affordable))
     held_out_indices = []
@@ -179,23 +185,25 @@ def _fit_on_vectors(
         if keep_statistics:
             unit = float(weights[0] / weigh_alone(pictures, labels, settings)[0])
             statistics[name] = ExpertStatistics(summaries[-1], matrix.preparation, unit)
-        unknown_scores = [np.empty((len(scored), 0), np.float32) for _ in fits]
-        if species_folds:
-            row_folds = [training_set.find_rows(fold) for fold in species_folds]
+        others = []
+        for other_folds in (species_folds, large_folds):
+            if not other_folds:
+                others.append([np.empty((len(scored), 0), np.float32) for _ in fits])
+                continue
+            row_folds = [training_set.find_rows(fold) for fold in other_folds]
             weights, *fold_weights = (
-                training_set.weigh_rows(own) for own in weigh_pictures(pictures, labels, species_folds, settings)
+                training_set.weigh_rows(own) for own in weigh_pictures(pictures, labels, other_folds, settings)
             )
             fitter = make_cross_fitter(matrix, row_labels, weights, row_folds, settings, folder, fold_weights)
             with closing(fitter):
-                unknown_scores = score_held_out(fitter, scored, settings)
-        for (scorer, held_out_scores), unknown in zip(fits, unknown_scores, strict=True):
-            targets = _relate_scores(held_out_scores, fits[0][1])
+                others.append(score_held_out(fitter, scored, settings))
+        for (scorer, *all_scores), *more in zip(fits, *others, strict=True):
+            targets = _relate_scores(all_scores[0], fits[0][1])
             for own, indices, fitted in zip(recipes, held_out_indices, classifiers, strict=True):
                 scorer_of_type = matrix.adapt_to_domain(scorer, recipe.training_types.index(own.type))
                 positions = np.searchsorted(scored, indices)
-                fitted.append(
-                    _FittedClassifier(index, scorer_of_type, held_out_scores[positions], unknown[positions], targets)
-                )
+                scores_of_type = (scores[positions] for scores in (*all_scores, *more))
+                fitted.append(_FittedClassifier(index, scorer_of_type, targets, *scores_of_type))
     return [
         _fuse_classifiers(own, species, training_set, indices, fitted, vectors, extractor, seed, statistics)
         for own, indices, fitted in zip(recipes, held_out_indices, classifiers, strict=True)
@@ -252,13 +260,10 @@ def _fuse_classifiers(
         statistics=statistics,
         targets=targets,
     )
-    if not classifiers[0].unknown_scores.shape[1] or not is_known.any():
+    if not all(scores.shape[1] for scores in classifiers[0][3:]) or not is_known.any():
         return FittedIdentifier(identifier, held_out), None
     expert_scores = [
-        (
-            _sum_scores([classifier.held_out_scores for classifier in own], shares),
-            _sum_scores([classifier.unknown_scores for classifier in own], shares),
-        )
+        tuple(_sum_scores(scores, shares) for scores in zip(*(classifier[3:] for classifier in own), strict=True))
         for own, shares in members_of_experts
     ]
     examples = gather_examples(
@@ -267,7 +272,7 @@ def _fuse_classifiers(
         lambda chosen: np.hstack([vectors[name][held_out_indices[chosen]] for name in recipe.experts]),
         training_set.confidence[held_out_indices],
         pictures,
-        is_known,
+        labels,
     )
     return FittedIdentifier(identifier, held_out), examples
 
@@ -294,10 +299,10 @@ def _sum_scores(scores: Sequence[np.ndarray], shares: np.ndarray) -> np.ndarray:
     return np.where(possible, finite, -np.inf)
 
 
-def split_into_folds(pictures: list[Picture], seed: int) -> list[np.ndarray]:
-    """Split pictures into at most `N_FOLDS` folds of whole plants; no folds of a single plant."""
+def split_into_folds(pictures: list[Picture], seed: int, n_folds: int = N_FOLDS) -> list[np.ndarray]:
+    """Split pictures into at most `n_folds` folds of whole plants; no folds of a single plant."""
     n_plants = len({picture.group for picture in pictures})
-    return split_by_plant(pictures, min(N_FOLDS, n_plants), seed) if n_plants > 1 else []
+    return split_by_plant(pictures, min(n_folds, n_plants), seed) if n_plants > 1 else []
 
 
 def _split_by_species(labels: np.ndarray, n_species: int, seed: int) -> list[np.ndarray]:

@@ -43,6 +43,11 @@ class Judgements:
         """Whether a species is named."""
         return ~(self.is_no_leaf | self.is_unknown)
 
+    @property
+    def score(self) -> np.ndarray:
+        """The probability that there is a leaf of a known species."""
+        return self.leaf * self.known
+
 
 @dataclass(frozen=True)
 class OpenWorldFold:
@@ -56,6 +61,11 @@ class OpenWorldFold:
     unknown: Judgements
     #: By kind (`leafid.features.non_leaves`); where the segmentation finds nothing there is no judgement.
     non_leaves: Mapping[str, Judgements]
+
+    @property
+    def has_both(self) -> bool:
+        """Whether there are leaves both of known and of unknown species."""
+        return bool(len(self.known.known) and len(self.unknown.known))
 
 
 def cross_validate_open_world(

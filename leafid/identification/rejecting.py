@@ -24,49 +24,61 @@ MAX_HELD_OUT = 1_500
 
 
 class RejectionExamples(NamedTuple):
-    """Of held-out pictures: vectors and evidence where the species is known, evidence where it is unknown."""
+    """Of held-out pictures: vectors and evidence where the species is known, evidence where it is unknown.
+
+    `gain`, float (n_evidence,), is the mean change of the evidence of known species by further plants.
+    """
 
     leaves: Examples
     known: Examples
     unknown: Examples
+    gain: np.ndarray
 
 
 def gather_examples(
     identifier: Identifier,
-    expert_scores: Sequence[tuple[np.ndarray, np.ndarray]],
+    expert_scores: Sequence[Sequence[np.ndarray]],
     read_vectors: Callable[[np.ndarray], np.ndarray],
     confidence: np.ndarray,
     pictures: Sequence[Picture],
-    is_known: np.ndarray,
+    labels: np.ndarray,
 ) -> RejectionExamples:
     """Gather held-out pictures as examples; all plants have the same total weight.
 
     Parameters
     ----------
     identifier : Identifier
-    expert_scores : sequence of two float (n, n_species)
-        For each expert: by classifiers that did not see the picture's plant, and that did not see its species.
+    expert_scores : sequence of three float (n, n_species)
+        For each expert: by classifiers that did not see the picture's plant, that did not see its species, and that saw
+        fewer of the other plants.
     read_vectors : callable
         Gives the joined vectors of all experts for pictures at some indices.
     confidence : float (n,)
         Of the segmentation.
     pictures : sequence of Picture
-    is_known : bool (n,)
-        Whether the classifiers that did not see the picture's plant know its species.
+    labels : int (n,)
+        The species.
     """
     trust = expert_trust(identifier.recipe, confidence)
-    known, unknown = (
-        compute_evidence([own[kind] for own in expert_scores], trust, identifier.weights, confidence) for kind in (0, 1)
+    known, unknown, with_fewer = (
+        compute_evidence([own[kind] for own in expert_scores], trust, identifier.weights, confidence)
+        for kind in range(3)
+    )
+    is_known, is_known_to_fewer = (
+        np.isfinite(expert_scores[0][kind][np.arange(len(labels)), labels]) for kind in (0, 2)
     )
     weights = weigh_by_plant(pictures)
     plants = np.array([picture.group for picture in pictures])
     sample = np.array(sample_by_plant(pictures, MAX_HELD_OUT, identifier.seed), int)
     sample = sample[confidence[sample] > 0]
     own = sample[is_known[sample]]
+    both = own[is_known_to_fewer[own]]
+    gains = (known[both] - with_fewer[both]) * weights[both, None]
     return RejectionExamples(
         Examples(read_vectors(own), weights[own], plants[own]),
         Examples(known[own], weights[own], plants[own]),
         Examples(unknown[sample], weights[sample], plants[sample]),
+        gains.sum(axis=0) / max(weights[both].sum(), 1e-12),
     )
 
 
@@ -79,7 +91,8 @@ def learn_to_reject(
         return identifier
     rows = identifier.join_vectors([features for _, features in found])
     non_leaves = Examples(rows, np.ones(len(rows)), [kind for kind, _ in found])
-    return replace(identifier, rejection=fit_rejection(examples.leaves, non_leaves, examples.known, examples.unknown))
+    rejection = fit_rejection(examples.leaves, non_leaves, examples.known, examples.unknown, examples.gain)
+    return replace(identifier, rejection=rejection)
 
 
 def load_non_leaves(

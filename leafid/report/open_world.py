@@ -1,4 +1,4 @@
-"""Tables of a cross-validation in an open world."""
+"""Tables and curves of a cross-validation in an open world."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from leafid.metrics.open_world import (
     false_positive_rate,
     open_set_classification_rate,
 )
+from leafid.report.facts import compute_open_set_curve
+from leafid.report.plots import draw_curves
 from leafid.report.tables import Cell, Table
 
 _SCORES = (
@@ -24,8 +26,11 @@ _SCORES = (
     "unknown ≥ 0.9",
     "known rejected",
     "known ≥ 0.9",
+    "unknown ≥ 0.9 in all",
+    "known ≥ 0.9 in all",
     "top-1",
 )
+_SHARES = np.linspace(0, 1, 201)
 
 
 def make_open_world_tables(folds: Sequence[OpenWorldFold]) -> list[Table]:
@@ -37,7 +42,7 @@ def make_open_world_tables(folds: Sequence[OpenWorldFold]) -> list[Table]:
     species_rows: list[list[Cell]] = []
     kind_rows: list[list[Cell]] = []
     for type_ in types:
-        own = [fold for fold in folds if str(fold.type) == type_ and len(fold.known.known) and len(fold.unknown.known)]
+        own = [fold for fold in folds if str(fold.type) == type_ and fold.has_both]
         scores = np.array([_score(fold) for fold in own]).reshape(len(own), len(_SCORES))
         known, unknown = (
             round(float(np.mean([len(getattr(fold, name).known) for fold in own]))) if own else 0
@@ -54,7 +59,10 @@ def make_open_world_tables(folds: Sequence[OpenWorldFold]) -> list[Table]:
             "Leaves of known and of unknown species",
             ["type", "known", "unknown", *_SCORES],
             species_rows,
-            ["scores are means over the folds, each with other species held out of training"],
+            [
+                "scores are means over the folds, each with other species held out of training",
+                "in all: the probability of the species times those of a leaf and of a known species",
+            ],
         ),
         Table(
             "Pictures without a leaf in which the segmentation found something",
@@ -62,6 +70,48 @@ def make_open_world_tables(folds: Sequence[OpenWorldFold]) -> list[Table]:
             kind_rows,
         ),
     ]
+
+
+def draw_open_world_curves(folds: Sequence[OpenWorldFold]) -> dict[str, str]:
+    """Draw what is accepted where a share of the leaves of known species is rejected, and the OSCR; SVG by name.
+
+    The score is the product of the probabilities of a leaf and of a known species. A curve is the mean over the folds
+    of a type.
+    """
+    folds = [fold for fold in folds if fold.has_both]
+    rejected = "known leaves rejected"
+    unknown, non_leaves, oscr = (
+        {
+            str(type_): (_SHARES, np.mean([compute(fold) for fold in folds if fold.type == type_], axis=0))
+            for type_ in dict.fromkeys(fold.type for fold in folds)
+        }
+        for compute in (
+            lambda fold: _trace_accepted(fold.known, [fold.unknown]),
+            lambda fold: _trace_accepted(fold.known, list(fold.non_leaves.values())),
+            _trace_oscr,
+        )
+    )
+    return {
+        "unknown-species": draw_curves(unknown, rejected, "leaves of unknown species accepted"),
+        "no-leaf": draw_curves(non_leaves, rejected, "pictures without a leaf accepted"),
+        "oscr": draw_curves(oscr, "leaves of unknown species accepted", "known leaves accepted and correct"),
+    }
+
+
+def _trace_accepted(known: Judgements, others: Sequence[Judgements]) -> np.ndarray:
+    """Compute the share of the others that is accepted where each of `_SHARES` of the known leaves is rejected."""
+    scores = np.sort(np.concatenate([own.score for own in others]))
+    thresholds = np.quantile(known.score, _SHARES, method="lower")
+    return 1 - np.searchsorted(scores, thresholds) / max(len(scores), 1)
+
+
+def _trace_oscr(fold: OpenWorldFold) -> np.ndarray:
+    accepted, correct = compute_open_set_curve(
+        np.concatenate([fold.known.score, fold.unknown.score]),
+        np.concatenate([fold.is_correct, np.zeros(len(fold.unknown.score), bool)]),
+        np.repeat([True, False], [len(fold.known.score), len(fold.unknown.score)]),
+    )
+    return np.interp(_SHARES, accepted, correct)
 
 
 def _score(fold: OpenWorldFold) -> list[float]:
@@ -74,6 +124,8 @@ def _score(fold: OpenWorldFold) -> list[float]:
         confident_share(unknown.highest, unknown.is_named),
         1 - known.is_named.mean(),
         confident_share(known.highest, known.is_named),
+        confident_share(unknown.highest * unknown.score, unknown.is_named),
+        confident_share(known.highest * known.score, known.is_named),
         fold.is_correct.mean(),
     ]
 

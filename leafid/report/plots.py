@@ -145,6 +145,13 @@ def draw_speed(times: Mapping[str, float], scores: Mapping[str, Interval], y: st
     return _to_svg(figure, f"{y} over the time of a picture: {', '.join(times)}")
 
 
+def make_standalone(svg: str) -> str:
+    """Make an SVG file of a plot: with the colours of the light style, and a namespace."""
+    for colour, name in _VARIABLES.items():
+        svg = svg.replace(f"var(--{name})", colour)
+    return svg.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" font-family="sans-serif" ', 1)
+
+
 def draw_reliability(curves: Mapping[str, ReliabilityCurve]) -> str:
     """Draw how often predictions of about the same probability are correct, above how many there are."""
     figure, (axes, counts) = _make_figure(4.2, 4.6, heights=(3, 1))

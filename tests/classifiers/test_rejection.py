@@ -100,6 +100,20 @@ def test_the_share_asked_for_is_rejected(rejection):
             rejection.find_threshold(share)
 
 
+def test_the_operating_points_count_on_what_evidence_gains():
+    examples = make_examples(2, 400, 0), make_examples(0, 300, 1), make_examples(1, 400, 2), make_examples(-1, 300, 3)
+    fitted = fit_rejection(*examples)
+    # New leaves whose evidence is better by this than that of held-out ones.
+    gain = np.full(6, 0.3)
+    gained = fit_rejection(*examples, gain)
+    np.testing.assert_array_equal(gained.known, fitted.known)
+    found = fitted.assess(make_examples(2, 2000, 8).rows, make_examples(1, 2000, 9).rows + gain)
+    shares = [np.logical_or(*own.reject(*found, 0.1)).mean() for own in (fitted, gained)]
+    assert shares[0] < 0.08 < shares[1] < 0.14
+    # What evidence loses is noise.
+    np.testing.assert_array_equal(fit_rejection(*examples, -gain).quantiles, fitted.quantiles)
+
+
 def test_the_reason_of_a_rejection(rejection):
     leaf, known = np.array([0.99, 0.99, 0.01, 0.0]), np.array([0.99, 0.001, 0.99, 1.0])
     is_no_leaf, is_unknown = rejection.reject(leaf, known)

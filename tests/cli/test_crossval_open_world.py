@@ -1,4 +1,5 @@
 import json
+from xml.etree import ElementTree
 
 import pytest
 
@@ -22,7 +23,7 @@ def crossval(cli, small_recipe, drawn_cache):
     return lambda folder, *more: cli("crossval", folder, *words, "--folds", 2, "--repeats", 1, *more)
 
 
-def test_tables_of_rejection(crossval, five_species, monkeypatch):
+def test_tables_of_rejection(crossval, five_species, monkeypatch, tmp_path):
     trainings = []
     fit_identifiers = open_world.fit_identifiers
 
@@ -31,15 +32,19 @@ def test_tables_of_rejection(crossval, five_species, monkeypatch):
         return fit_identifiers(recipes, pictures, *rest)
 
     monkeypatch.setattr(open_world, "fit_identifiers", record)
-    found = crossval(five_species, "--json")
+    found = crossval(five_species, "--json", "--output", tmp_path)
     assert found.status == 0, found.err
+    for name in ("unknown-species", "no-leaf", "oscr"):
+        assert ElementTree.parse(tmp_path / f"{name}.svg").getroot().tag == "{http://www.w3.org/2000/svg}svg"
     species, kinds = json.loads(found.out)
     # One of five species is held out of each fold, with all of its plants.
     assert [len({picture.species for picture in training}) for training in trainings] == [4, 4]
     (row,) = species["rows"]
     assert (row["type"], row["unknown"]) == ("scan-like", 3)
-    for name in ("AUROC", "OSCR", "FPR-95", "unknown rejected", "unknown ≥ 0.9", "known rejected", "known ≥ 0.9"):
+    for name in ("AUROC", "OSCR", "FPR-95", "unknown rejected", "known rejected"):
         assert 0 <= row[name] <= 1
+    for kind in ("unknown", "known"):
+        assert 0 <= row[f"{kind} ≥ 0.9 in all"] <= row[f"{kind} ≥ 0.9"] <= 1
     assert row["OSCR"] <= row["AUROC"]
     assert {row["kind"] for row in kinds["rows"]} <= set(ALL_KINDS)
     for row in kinds["rows"]:

@@ -13,9 +13,12 @@ def pictures(drawn):
 def test_text(cli, pictures, drawn_model):
     found = cli("explain", *pictures[:3], "--model", drawn_model, "--assume-type", "scan")
     assert found.status == 0
-    assert [line for line in found.out.splitlines() if line.endswith("(scan)")] == [
-        f"{picture}  (scan)" for picture in pictures[:3]
-    ]
+    # Type and probabilities are those that predict gives.
+    predicted = cli("predict", *pictures[:3], "--model", drawn_model, "--assume-type", "scan").out
+    heads = [line for line in predicted.splitlines() if line.startswith(str(pictures[0].parent))]
+    assert len(heads) == 3
+    assert all("of a known species" in head for head in heads)
+    assert [line for line in found.out.splitlines() if line.startswith(str(pictures[0].parent))] == heads
     assert "simple leaf" in found.out or "compound leaf" in found.out
     for expert in ("local", "shape"):
         assert f"\n  {expert} " in found.out
@@ -28,6 +31,7 @@ def test_page(cli, pictures, drawn_model, tmp_path):
     page = check_page(file)
     assert [name for name in page.headings[2] if name.endswith(".jpg")] == [picture.name for picture in pictures]
     assert page.text.count("Training pictures") == len(pictures)
+    assert page.text.count("of a known species") == len(pictures)
 
 
 def test_names_are_escaped(cli, pictures, drawn_model, tmp_path):

@@ -158,10 +158,10 @@ def _format_text(answer: Answer, select: Selector, arguments: argparse.Namespace
     if answer.problem:
         return []
     lines = [
-        f"{part.picture.file}  ({_describe_picture(part)})" for part in answer.parts or [answer] if not part.problem
+        f"{part.picture.file}  ({describe_picture(part)})" for part in answer.parts or [answer] if not part.problem
     ]
     if answer.parts:
-        lines.append(f"together  ({_describe_evidence(answer)})")
+        lines.append(f"together  ({answer.evidence})")
     remark = _explain_rejection(answer)
     if remark:
         lines.append(f"  {remark}")
@@ -179,14 +179,9 @@ def _explain_rejection(answer: Answer) -> str | None:
     return f"unknown: probably none of the {len(answer.ranking)} species that the model knows"
 
 
-def _describe_picture(answer: Answer) -> str:
-    return "; ".join(filter(None, [str(answer.type), _describe_evidence(answer)]))
-
-
-def _describe_evidence(answer: Answer) -> str:
-    if answer.leaf is None or answer.known is None:
-        return ""
-    return f"leaf {answer.leaf:.0%}, of a known species {answer.known:.0%}"
+def describe_picture(answer: Answer) -> str:
+    """Say which type a picture has, and how probable a leaf and a known species are."""
+    return "; ".join(filter(None, [str(answer.type), answer.evidence]))
 
 
 def _format_ranking(selected: Sequence[tuple[str, float]], answer: Answer) -> Iterator[str]:

@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from textwrap import fill
 from typing import TYPE_CHECKING
 
+from leafid.cli.identify.answer_formats import describe_picture
 from leafid.cli.picture_types import assume_type
 from leafid.console.arguments import READING, add_assume_type, add_options, check_output_folder, get_reading_options
 from leafid.console.environment import Environment
@@ -75,7 +76,7 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
             continue
         if number:
             environment.print()
-        environment.print(f"{answer.picture.file}  ({answer.type})")
+        environment.print(f"{answer.picture.file}  ({describe_picture(answer)})")
         for line in _format_explanation(explanation):
             environment.print(line)
     if arguments.output and explanations:

@@ -57,6 +57,7 @@ from leafid.console.arguments import READING, TYPES, add_options, positive_int, 
 from leafid.console.environment import Environment
 from leafid.console.outputs import print_tables
 from leafid.errors import LeafidError, UsageError
+from leafid.files import open_output
 from leafid.report.tables import Table, render
 
 if TYPE_CHECKING:
@@ -97,7 +98,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--test-type", choices=TYPES, help="test on this type what is trained on another one, that of --only-type"
     )
-    parser.add_argument("--output", metavar="DIR", help="write a run file of all held-out answers for each seed there")
+    parser.add_argument(
+        "--output",
+        metavar="DIR",
+        help="write a run file of all held-out answers for each seed there; with --open-world, the curves as SVG",
+    )
     parser.add_argument("--species", action="store_true", help="also score each species")
     parser.add_argument("--confusions", action="store_true", help="also list which species are taken for which")
     parser.add_argument("--reliability", action="store_true", help="also score how reliable probabilities are")
@@ -186,7 +191,7 @@ def _check_options(arguments: argparse.Namespace) -> None:
         raise UsageError("expected --format with --table: text shows all tables")
     if arguments.json and arguments.format != "text":
         raise UsageError("expected --json or --format, found both")
-    for name in ("context", "output", "species", "confusions", "reliability", "plants") if arguments.open_world else ():
+    for name in ("context", "species", "confusions", "reliability", "plants") if arguments.open_world else ():
         if getattr(arguments, name):
             raise UsageError(f"expected --open-world or --{name}, found both; see 'leafid crossval --help'")
 
@@ -228,7 +233,8 @@ def _score_open_world(
     environment: Environment,
 ) -> None:
     from leafid.identification.open_world import cross_validate_open_world
-    from leafid.report.open_world import make_open_world_tables
+    from leafid.report.open_world import draw_open_world_curves, make_open_world_tables
+    from leafid.report.plots import make_standalone
 
     splits, shared = _make_splits(arguments, pictures), arguments.shared_codebooks
     folds = []
@@ -242,6 +248,11 @@ def _score_open_world(
         environment.stdout.write(render(tables, "json" if arguments.json else "text", digits=3))
     else:
         print_tables(tables, arguments, environment)
+    if arguments.output:
+        for name, svg in draw_open_world_curves(folds).items():
+            with open_output(f"{arguments.output}/{name}.svg") as stream:
+                stream.write(make_standalone(svg))
+                environment.note(f"{arguments.output}/{name}.svg")
 
 
 def _make_plant_table(answers: Sequence[FoldAnswers]) -> Table:
