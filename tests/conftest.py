@@ -112,6 +112,54 @@ def small_recipe(tmp_path_factory) -> Path:
     return folder
 
 
+#: Ridge regressions alone, which can learn further species.
+_RIDGE_RECIPES = {
+    "scan": """
+training_types = ["scan", "scan-like"]
+jittered = 1
+codebook_pictures = 6
+[defaults]
+centre_types = true
+species_balance = 0.5
+[experts.local]
+descriptor = "dense-sift"
+view = "upright"
+size = 64
+scales = 2
+modes = 4
+components = 8
+softmax_components = 8
+[experts.shape]
+descriptor = "measures"
+families = ["geometry", "hu"]
+regularisation = 0.01
+""",
+    "photo": """
+codebook_pictures = 6
+[experts.words]
+descriptor = "dense-colour"
+view = "picture"
+size = 64
+scales = 2
+encoder = "words"
+modes = 6
+components = 8
+map = "chi2"
+trust = "segmentation"
+""",
+}
+_RIDGE_RECIPES["scan-like"] = _RIDGE_RECIPES["scan"]
+
+
+@pytest.fixture(scope="session")
+def ridge_recipe(tmp_path_factory) -> Path:
+    """A folder with recipes of models that can be extended."""
+    folder = tmp_path_factory.mktemp("ridge")
+    for name, text in _RIDGE_RECIPES.items():
+        (folder / f"{name}.toml").write_text(text)
+    return folder
+
+
 @pytest.fixture(scope="session")
 def drawn(tmp_path_factory) -> Path:
     """A drawn collection: 3 species of 4 plants, one of them for test, one picture of each plant and type."""

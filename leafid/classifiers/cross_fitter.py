@@ -86,12 +86,12 @@ class CrossFitter(ABC):
         """Summarise all rows by at most `n_components` principal components, and the variances of the rest."""
         basis, strengths = self._find_components(None, n_components)
         vectors = self.expand_coefficients(basis).astype(np.float64)
-        total, sums, squares = float(self.weights.sum()), 0.0, 0.0
+        total, sums, squares = float(self.weights.sum()), np.zeros(len(vectors)), np.zeros(len(vectors))
         for positions, rows in self.matrix.iterate_batches():
-            weights = self.weights[positions, None]
-            sums = sums + (weights * rows).sum(axis=0)
-            squares = squares + (weights * rows**2).sum(axis=0)
-        mean = np.asarray(sums) / total
+            weights = self.weights[positions].astype(np.float32)
+            sums += weights @ rows
+            squares += weights @ rows**2
+        mean = sums / total
         # Within the span of the vectors, the mean can be taken off without losing positive semidefiniteness.
         inside = vectors.T @ mean
         values, rotation = np.linalg.eigh(np.diag(strengths) - total * np.outer(inside, inside))

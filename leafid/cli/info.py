@@ -132,7 +132,7 @@ def _describe_model(file: Path, arguments: argparse.Namespace, environment: Envi
         refuse_inputs(f"{arguments.output}/{FILE_NAME}", [file])
     model, card = read_model(file), field_guide.read_card(file)
     types, species = field_guide.tabulate_types(model), field_guide.tabulate_species(model)
-    note = note_missing_records(model)
+    note = " ".join(filter(None, (note_missing_records(model), field_guide.note_added_species(model))))
     if arguments.output:
         plates = field_guide.make_plates(model)
         page = render_page(

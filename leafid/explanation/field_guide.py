@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 MAX_CARD = 2**18
 # A trait is described if it is measured in this share of the pictures in which the most traits are.
 _MEASURED_SHARE = 0.4
+# Maximum number of added species that are named.
+_LISTED = 10
 _SCORES = {"S": "S", "top1": "top-1", "top5": "top-5", "per_plant": "per-plant"}
 
 
@@ -78,11 +80,21 @@ def describe_model(model: Model, source: str) -> dict[str, Any]:
                 "plants": identifier.n_plants,
                 "recipe": identifier.recipe.summary,
                 "scores": model.scores.get(str(type_)),
+                "added": list(identifier.added),
             }
             for type_, identifier in model.identifiers.items()
         },
         "species": [_describe_plate(plate) for plate in make_plates(model)],
     }
+
+
+def note_added_species(model: Model) -> str:
+    """Say which species were added to a trained model, in a sentence; empty where there are none."""
+    added = sorted({name for identifier in model.identifiers.values() for name in identifier.added})
+    if not added:
+        return ""
+    more = f" and {len(added) - _LISTED} more" if len(added) > _LISTED else ""
+    return f"Scores are those of the training, before species were added: {', '.join(added[:_LISTED])}{more}."
 
 
 def _describe_plate(plate: Plate) -> dict[str, Any]:

@@ -44,11 +44,13 @@ def _dump_expert(statistics: ExpertStatistics) -> tuple[dict[str, Any], dict[str
     deviations = [(preparation.means[domain] - preparation.mean) * scale for domain in domains]
     components, component_steps = _quantise(rows.components)
     means, mean_steps = _quantise(np.array([*deviations, rows.mean]).T)
+    rest_scale = max(float(rows.rest.max()), 1e-20)
     entry = {
         "weight": rows.weight,
         "unit": statistics.unit,
         "domains": domains,
         "n_components": components.shape[1],
+        "rest_scale": rest_scale,
         "is_standardised": preparation.scale is not None,
     }
     arrays = {
@@ -56,8 +58,8 @@ def _dump_expert(statistics: ExpertStatistics) -> tuple[dict[str, Any], dict[str
         "component_steps": component_steps,
         "means": means,
         "mean_steps": mean_steps,
-        "mean": preparation.mean,
-        "rest": rows.rest,
+        "mean": preparation.mean.astype(np.float16) if preparation.scale is None else preparation.mean,
+        "rest": (rows.rest / rest_scale).astype(np.float16),
     }
     return entry, arrays if preparation.scale is None else arrays | {"scale": preparation.scale}
 
@@ -92,11 +94,11 @@ def _read_expert(
     entry: Mapping[str, Any], prefix: str, n_columns: int, map_: str, archive: ModelArchive
 ) -> ExpertStatistics:
     domains, n_components = [int(domain) for domain in entry["domains"]], int(entry["n_components"])
-    weight, unit = float(entry["weight"]), float(entry["unit"])
+    weight, unit, rest_scale = (float(entry[key]) for key in ("weight", "unit", "rest_scale"))
     if not 0 < len(domains) <= _MAX_DOMAINS or not 0 < n_components <= N_COMPONENTS:
         raise ValueError(f"{prefix}: expected domains, and at most {N_COMPONENTS} components, found {entry!r}")
-    if not (0 < weight < np.inf and 0 < unit < np.inf):
-        raise ValueError(f"{prefix}: expected weights above 0, found {weight} and {unit}")
+    if not all(0 < value < np.inf for value in (weight, unit, rest_scale)):
+        raise ValueError(f"{prefix}: expected weights above 0, found {entry!r}")
 
     def read_quantised(name: str, steps: str, k: int) -> np.ndarray:
         whole = archive.read_array(f"{prefix}/{name}", n_columns, k, kind="i")
@@ -111,6 +113,5 @@ def _read_expert(
     units = np.ones(n_columns, np.float32) if scale is None else scale
     unscale = np.divide(1, units, out=np.zeros(n_columns, np.float32), where=units > 0)
     means = {domain: mean + own * unscale for domain, own in zip(domains, deviations, strict=True)}
-    return ExpertStatistics(
-        RowStatistics(components, rest, rows_mean, weight), RowPreparation(map_, means, mean, scale), unit
-    )
+    rows = RowStatistics(components, rest * np.float32(rest_scale), rows_mean, weight)
+    return ExpertStatistics(rows, RowPreparation(map_, means, mean, scale), unit)

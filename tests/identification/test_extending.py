@@ -18,50 +18,11 @@ from leafid.recipes.reader import load_recipe
 from tests.identification.model_files import changed, complaint, npy
 
 SCAN, SCAN_LIKE, PHOTO = AcquisitionType
-RECIPES = {
-    "scan": """
-training_types = ["scan", "scan-like"]
-jittered = 1
-codebook_pictures = 6
-[defaults]
-centre_types = true
-species_balance = 0.5
-[experts.local]
-descriptor = "dense-sift"
-view = "upright"
-size = 64
-scales = 2
-modes = 4
-components = 8
-softmax_components = 8
-[experts.shape]
-descriptor = "measures"
-families = ["geometry", "hu"]
-regularisation = 0.01
-""",
-    "photo": """
-codebook_pictures = 6
-[experts.words]
-descriptor = "dense-colour"
-view = "picture"
-size = 64
-scales = 2
-encoder = "words"
-modes = 6
-components = 8
-map = "chi2"
-trust = "segmentation"
-""",
-}
-RECIPES["scan-like"] = RECIPES["scan"]
 
 
 @pytest.fixture(scope="module")
-def ridge_recipes(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("ridge")
-    for name, text in RECIPES.items():
-        (folder / f"{name}.toml").write_text(text)
-    return {type_: load_recipe(str(folder), type_) for type_ in AcquisitionType}
+def ridge_recipes(ridge_recipe):
+    return {type_: load_recipe(str(ridge_recipe), type_) for type_ in AcquisitionType}
 
 
 @pytest.fixture(scope="module")
@@ -243,6 +204,7 @@ def test_unreadable_pictures_alone_are_refused(old_model, tmp_path):
     [
         lambda entry: entry["experts"]["shape"].update(weight=-1),
         lambda entry: entry["experts"]["shape"].update(unit=float("nan")),
+        lambda entry: entry["experts"]["shape"].update(rest_scale=0),
         lambda entry: entry["experts"]["shape"].update(n_components=1000),
         lambda entry: entry["experts"]["shape"].update(domains=[]),
         lambda entry: entry["experts"].pop("shape"),

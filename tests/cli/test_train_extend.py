@@ -1,0 +1,139 @@
+"""``leafid train --extend``."""
+
+import hashlib
+import json
+import shutil
+
+import pytest
+
+from leafid.collection import read_collection
+from leafid.collection.picture import AcquisitionType
+from leafid.identification.modelfile import read_model
+
+SCAN, SCAN_LIKE, PHOTO = AcquisitionType
+
+
+@pytest.fixture(scope="module")
+def parts(drawn, tmp_path_factory):
+    """Training pictures of the drawn collection as folders: two species in ``old``, the third in ``new``."""
+    folder = tmp_path_factory.mktemp("parts")
+    training = [picture for picture in read_collection(drawn).pictures if picture.part == "train"]
+    names = sorted({picture.species for picture in training})
+    for picture in training:
+        target = folder / ("old" if picture.species in names[:2] else "new") / picture.species
+        if picture.type is SCAN:
+            target.mkdir(parents=True, exist_ok=True)
+            shutil.copy(picture.file, target)
+    return folder
+
+
+@pytest.fixture
+def train(cli, drawn_cache, tmp_path):
+    def run(folder, *words, output=tmp_path / "model.leafid"):
+        jobs = [] if "--jobs" in words else ["--jobs", 1]
+        return cli("train", folder, "--output", output, "--cache", drawn_cache, *jobs, *words)
+
+    return run
+
+
+@pytest.fixture
+def old(train, parts, ridge_recipe, tmp_path):
+    found = train(parts / "old", "--recipe", ridge_recipe, "--assume-type", "scan", output=tmp_path / "old.leafid")
+    assert found.status == 0, found.err
+    return tmp_path / "old.leafid"
+
+
+def digest(file):
+    return hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+def test_species_are_added_and_predicted(cli, train, old, parts, tmp_path):
+    found = train(parts / "new", "--extend", old, "--assume-type", "scan")
+    assert found.status == 0, found.err
+    assert found.err == ""
+    new = tmp_path / "model.leafid"
+    assert found.out.splitlines() == [
+        f"{new}: 1 species added to 2",
+        "  scan       1 new species of 3 pictures, 3 in all",
+    ]
+    (name,) = (folder.name for folder in (parts / "new").iterdir())
+    answers = cli("predict", parts / "new", "--model", new, "--assume-type", "scan", "--format", "csv")
+    assert answers.out.count(name) >= 3, answers.out + answers.err
+    described = cli("info", new)
+    assert f"before species were added: {name}." in described.out
+    assert json.loads(cli("info", new, "--format", "json").out)["types"]["scan"]["added"] == [name]
+    assert "before species" not in cli("info", old).out
+
+
+def test_types_are_recognised_by_the_model(train, old, parts):
+    # It knows scans only.
+    found = train(parts / "new", "--extend", old)
+    assert found.status == 0, found.err
+    assert "acquisition types recognised: scan 3" in found.err
+
+
+def test_bytes_do_not_depend_on_the_number_of_processes(train, old, parts, tmp_path):
+    words = ("--extend", old, "--assume-type", "scan")
+    assert train(parts / "new", *words, output=tmp_path / "a").status == 0
+    assert train(parts / "new", *words, "--jobs", 2, "--no-thumbnails", output=tmp_path / "b").status == 0
+    assert train(parts / "new", *words, "--jobs", 2, output=tmp_path / "c").status == 0
+    assert digest(tmp_path / "a") == digest(tmp_path / "c") != digest(tmp_path / "b")
+    (name,) = (folder.name for folder in (parts / "new").iterdir())
+    assert not read_model(tmp_path / "b").records[name].thumbnails
+
+
+def test_an_extended_model_is_extended(train, old, parts, tmp_path):
+    words = ("--assume-type", "scan", "--extend")
+    assert train(parts / "new", *words, old, output=tmp_path / "first").status == 0
+    again = tmp_path / "again"
+    shutil.copytree(parts / "new", again)
+    next(again.iterdir()).rename(again / "Species 1")
+    found = train(again, *words, tmp_path / "first", output=tmp_path / "second")
+    assert found.status == 0, found.err
+    assert "1 species added to 3" in found.out
+    assert len(read_model(tmp_path / "second").identifier(SCAN).added) == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--recipe", "fast"], "leave out --recipe, --only-type and --type"),
+        (["--recipe", "default"], "leave out --recipe, --only-type and --type"),
+        (["--only-type", "scan"], "leave out --recipe, --only-type and --type"),
+        (["--extend", ""], "expected a path or a word"),
+    ],
+)
+def test_wrong_usage_is_one_line(train, old, parts, tmp_path, words, message):
+    found = train(parts / "new", "--extend", old, *words)
+    assert found.status == 2
+    assert message in found.err
+    assert not (tmp_path / "model.leafid").exists()
+
+
+def test_bad_data_is_one_line(cli, train, old, parts, drawn_model, tmp_path):
+    (tmp_path / "empty").mkdir()
+    photo = ("--assume-type", "photo", "--extend", old)
+    for folder, words, message in [
+        (parts / "old", ("--assume-type", "scan", "--extend", old), f"found 2 that {old} knows"),
+        (parts / "new", photo, f"{old} learns from pictures of type scan, scan-like only"),
+        (parts / "new", ("--extend", drawn_model), f"{drawn_model} keeps no statistics"),
+        (parts / "new", ("--extend", tmp_path / "none.leafid"), "none.leafid"),
+        (tmp_path / "empty", ("--extend", old), "empty"),
+    ]:
+        found = train(folder, *words)
+        assert found.status == 1, found.out
+        lines = [line for line in found.err.splitlines() if "warning" not in line]
+        assert len(lines) == 1, found.err
+        assert message in lines[0]
+    assert not (tmp_path / "model.leafid").exists()
+    assert train(parts / "new", "--extend", old, output=old).status == 2
+
+
+def test_the_front_door_extends(old, parts, drawn_cache, tmp_path):
+    import leafid
+
+    model = leafid.extend(leafid.load_model(old), parts / "new", assume_type="scan", cache=drawn_cache)
+    (name,) = (folder.name for folder in (parts / "new").iterdir())
+    assert model.identifier(SCAN).added == (name,)
+    [answer] = model.identify(sorted((parts / "new" / name).iterdir())[0], assume_type="scan")
+    assert answer.ranking[0][0] == name
