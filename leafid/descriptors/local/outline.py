@@ -83,13 +83,12 @@ def _read_turned_patches(grey: np.ndarray, points: np.ndarray, directions: np.nd
     # Columns run along the outline, up the picture; rows towards the inside, on the left of the outline's direction.
     along = np.where(directions[:, :1] > 0, -directions, directions)
     inward = np.stack([-directions[:, 1], directions[:, 0]], axis=1)
-    offsets = np.arange(side + 2, dtype=np.float32) - (side + 1) / 2
     width = side + 2
+    offsets = np.arange(width, dtype=np.float32) - (width - 1) / 2
+    across, down = np.meshgrid(offsets, offsets)
+    steps = np.stack([np.ones(width**2, np.float32), down.ravel(), across.ravel()])
     rows, cols = (
-        (centre + down * offsets[:, None] + right * offsets).reshape(-1, width)
-        for centre, down, right in zip(
-            points.T[..., None, None], inward.T[..., None, None], along.T[..., None, None], strict=True
-        )
+        (np.stack(parts, axis=1) @ steps).reshape(-1, width) for parts in zip(points.T, inward.T, along.T, strict=True)
     )
     border = {"borderMode": cv2.BORDER_CONSTANT, "borderValue": 255}
     return cv2.remap(grey, cols, rows, cv2.INTER_LINEAR, **border).reshape(-1, width, width)
