@@ -91,7 +91,7 @@ def fit_ridge(n_rows: int, n_columns: int) -> None:
         folds = [np.sort(fold) for fold in np.array_split(random.permutation(n_rows), 5)]
         held_out = np.arange(min(n_rows, 20_000))
         rows = TrainingMatrix(array, "none", standardise=False, batch_size=1000)
-        cross_fit(rows, labels, np.ones(n_rows), folds, held_out, ClassifierSettings())
+        cross_fit(rows, labels, np.ones(n_rows), [folds], held_out, ClassifierSettings())
 
 
 def print_ridge_table(first: int, steps: int, n_columns: int) -> None:

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,9 @@ from leafid.classifiers.linear import LinearScorer, fit_linear
 from leafid.classifiers.row_statistics import RowStatistics
 from leafid.classifiers.softmax import find_leading_eigenvectors, fit_softmax
 from leafid.classifiers.training_matrix import TrainingMatrix
+
+# Rows of projections that are copied at a time.
+_COPIED_ROWS = 2**14
 
 
 @dataclass(frozen=True)
@@ -34,17 +38,28 @@ class CrossFitter(ABC):
     """Fits linear classifiers to the rows of all folds but one, or to all rows.
 
     `labels`, int (n,), are species from 0; `weights`, float (n,), sample weights, in place of which `fold_weights` has
-    some for the fit without each fold. `folds` are indices of rows, every row in one fold. `folder` has temporary
-    files, by default that of the system.
+    some for the fit without each fold. Each of the `partitions` has folds, which are indices of rows, every row in one
+    fold; `folds` are those of all partitions. `folder` has temporary files, by default that of the system.
     """
 
     matrix: TrainingMatrix
     labels: np.ndarray
     weights: np.ndarray
-    folds: Sequence[np.ndarray]
+    partitions: Sequence[Sequence[np.ndarray]]
     regularisation: float
     fold_weights: Sequence[np.ndarray] | None = None
     folder: Path | None = None
+    _projections: tuple[np.ndarray, np.ndarray, DiskBackedArray] | None = field(default=None, init=False)
+
+    @property
+    def folds(self) -> list[np.ndarray]:
+        """The folds of all partitions."""
+        return list(chain.from_iterable(self.partitions))
+
+    def index_folds(self) -> list[range]:
+        """Return the indices in `folds` of the folds of each partition."""
+        stops = np.cumsum([len(own) for own in self.partitions]).tolist()
+        return [range(stop - len(own), stop) for own, stop in zip(self.partitions, stops, strict=True)]
 
     def fit(self, left_out: int | None = None) -> Solution:
         """Fit a classifier without a fold, or to all rows. One that sees a single species scores it 0."""
@@ -52,23 +67,21 @@ class CrossFitter(ABC):
         return self._solve_single_class(classes) or Solution(*self._solve(left_out, classes), classes)
 
     def fit_softmax(self, n_components: int, regularisation: float, left_out: int | None = None) -> Solution:
-        """Fit a softmax regression on at most `n_components` leading principal components of the training rows.
+        """Fit a softmax regression on at most `n_components` leading principal components of all rows.
 
-        These leave out what varies between pictures rather than between species.
+        These leave out what varies between pictures rather than between species. They are the same for all fits.
         """
         classes = self._get_classes(left_out)
         if single := self._solve_single_class(classes):
             return single
-        basis, strengths = self._find_components(left_out, n_components)
+        basis, strengths, projections = self._project_rows(n_components)
         training = self._get_training_indices(left_out)
         targets = np.searchsorted(classes, self.labels[training])
-        with closing(DiskBackedArray(np.float32, self.folder)) as projections:
-            for batch, values in self._iterate_representations():
-                # The product is short: selecting its rows is cheaper than selecting those of its factor.
-                own = training[np.searchsorted(training, batch.start) : np.searchsorted(training, batch.stop)]
-                projections.append((values @ basis)[own - batch.start])
+        with closing(DiskBackedArray(np.float32, self.folder)) as rows:
+            for start in range(0, len(training), _COPIED_ROWS):
+                rows.append(projections[training[start : start + _COPIED_ROWS]])
             weights = self._get_training_weights(left_out)
-            coefficients, intercepts = fit_softmax(projections, strengths, targets, weights, regularisation)
+            coefficients, intercepts = fit_softmax(rows, strengths, targets, weights, regularisation)
         return Solution(basis @ coefficients, intercepts, classes)
 
     def score_rows(self, solution: Solution, indices: np.ndarray) -> np.ndarray:
@@ -84,7 +97,7 @@ class CrossFitter(ABC):
 
     def summarise_rows(self, n_components: int) -> RowStatistics:
         """Summarise all rows by at most `n_components` principal components, and the variances of the rest."""
-        basis, strengths = self._find_components(None, n_components)
+        basis, strengths = self._find_components(n_components)
         vectors = self.expand_coefficients(basis).astype(np.float64)
         total, sums, squares = float(self.weights.sum()), np.zeros(len(vectors)), np.zeros(len(vectors))
         for positions, rows in self.matrix.iterate_batches():
@@ -98,8 +111,10 @@ class CrossFitter(ABC):
         components = vectors @ (rotation * np.sqrt(np.maximum(values, 0)))
         return RowStatistics.make(components, squares - total * mean**2, mean, total)
 
-    def close(self) -> None:  # noqa: B027 - most have nothing to close
+    def close(self) -> None:
         """Delete temporary files."""
+        if self._projections:
+            self._projections[2].close()
 
     @property
     @abstractmethod
@@ -119,8 +134,17 @@ class CrossFitter(ABC):
         """Iterate over batches of rows, by default all; float32 (k, n_dimensions)."""
 
     @abstractmethod
-    def _find_components(self, left_out: int | None, n_components: int) -> tuple[np.ndarray, np.ndarray]:
+    def _find_components(self, n_components: int) -> tuple[np.ndarray, np.ndarray]:
         """Find the leading principal components, (n_dimensions, k), and the weighted sums of squares along them."""
+
+    def _project_rows(self, n_components: int) -> tuple[np.ndarray, np.ndarray, DiskBackedArray]:
+        """Find the leading principal components once, and project all rows on them."""
+        if self._projections is None:
+            basis, strengths = self._find_components(n_components)
+            self._projections = basis, strengths, DiskBackedArray(np.float32, self.folder)
+            for _, values in self._iterate_representations():
+                self._projections[2].append(values @ basis)
+        return self._projections
 
     def _get_classes(self, left_out: int | None) -> np.ndarray:
         return np.unique(self.labels[self._get_training_indices(left_out)])
@@ -158,9 +182,8 @@ class SklearnCrossFitter(CrossFitter):
         rows = self.matrix.rows_in_memory if indices is None else self.matrix.rows_in_memory[indices]
         yield slice(0, len(rows)), rows
 
-    def _find_components(self, left_out: int | None, n_components: int) -> tuple[np.ndarray, np.ndarray]:
-        rows = self.matrix.rows_in_memory[self._get_training_indices(left_out)]
-        weights = self._get_training_weights(left_out).astype(np.float32)
+    def _find_components(self, n_components: int) -> tuple[np.ndarray, np.ndarray]:
+        rows, weights = self.matrix.rows_in_memory, self.weights.astype(np.float32)
         return find_leading_eigenvectors((rows * weights[:, None]).T @ rows, n_components)
 
     def _solve(self, left_out: int | None, classes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -26,36 +26,47 @@ def cross_fit(
     matrix: TrainingMatrix,
     labels: np.ndarray,
     weights: np.ndarray,
-    folds: Sequence[np.ndarray],
+    partitions: Sequence[Sequence[np.ndarray]],
     scored: np.ndarray,
     settings: ClassifierSettings,
     folder: Path | None = None,
     fold_weights: Sequence[np.ndarray] | None = None,
+    advance: Callable[[], object] = lambda: None,
     observe: Callable[[CrossFitter], None] | None = None,
-) -> list[tuple[LinearScorer, np.ndarray]]:
+) -> list[tuple[LinearScorer, list[np.ndarray]]]:
     """Fit classifiers to all rows, and score rows by classifiers that were fitted without the row's fold.
 
-    `labels`, int (n,), are species from 0, each of them present; `weights`, float (n,), sample weights; `folds` the
-    indices of the rows of each fold, none where there is a single plant; `scored`, int (k,), the indices of the rows to
-    score. `fold_weights` has sample weights for the fit without each fold; it is ignored for ridge regression on more
-    rows than stay in memory, where leaving out a fold hardly changes weights. `observe` gets the cross-fitter.
+    `labels`, int (n,), are species from 0, each of them present; `weights`, float (n,), sample weights; `partitions`
+    ways to divide the rows, each the indices of the rows of every fold, none where there is a single plant; `scored`,
+    int (k,), the indices of the rows to score. `fold_weights` has sample weights for the fit without each fold, in the
+    order of the partitions; it is ignored for ridge regression on more rows than stay in memory, where leaving out a
+    fold hardly changes weights. `advance` is called after each fit, `observe` gets the cross-fitter.
 
     Returns for the classifier, and for the softmax regression if the settings ask for one, the scorer and the held-out
-    scores, float32 (k, n_species): -inf for species that the classifiers without the row's fold did not see.
+    scores of each partition, float32 (k, n_species): -inf for species that the classifiers without the row's fold did
+    not see.
     """
-    all_folds = folds or [np.arange(len(labels))]
-    with closing(
-        make_cross_fitter(matrix, labels, weights, all_folds, settings, folder, fold_weights or None)
-    ) as fitter:
-        held_out_scores = score_held_out(fitter, scored, settings)
-        scorers = [fitter.make_scorer(fit(fitter, None)) for fit in _list_fits(settings)]
+    with closing(_make_cross_fitter(matrix, labels, weights, partitions, settings, folder, fold_weights)) as fitter:
+        fits = _list_fits(settings)
+        shape = len(scored), int(labels.max()) + 1
+        held_out_scores = [[np.full(shape, -np.inf, np.float32) for _ in partitions] for _ in fits]
+        for number, left_out in enumerate(fitter.index_folds()):
+            for index in left_out:
+                for fit, scores in zip(fits, held_out_scores, strict=True):
+                    _score_held_out(fitter, fit, index, scored, scores[number])
+                advance()
+        scorers = [fitter.make_scorer(fit(fitter, None)) for fit in fits]
         if observe is not None:
             observe(fitter)
+        advance()
     return list(zip(scorers, held_out_scores, strict=True))
 
 
-def _list_fits(settings: ClassifierSettings) -> list[Callable[[CrossFitter, int | None], Solution]]:
-    fits: list[Callable[[CrossFitter, int | None], Solution]] = [lambda fitter, left_out: fitter.fit(left_out)]
+_Fit = Callable[[CrossFitter, int | None], Solution]
+
+
+def _list_fits(settings: ClassifierSettings) -> list[_Fit]:
+    fits: list[_Fit] = [lambda fitter, left_out: fitter.fit(left_out)]
     if settings.softmax_components:
         fits.append(
             lambda fitter, left_out: fitter.fit_softmax(
@@ -65,18 +76,13 @@ def _list_fits(settings: ClassifierSettings) -> list[Callable[[CrossFitter, int 
     return fits
 
 
-def score_held_out(fitter: CrossFitter, scored: np.ndarray, settings: ClassifierSettings) -> list[np.ndarray]:
-    """Give the held-out scores of `cross_fit` alone; those of a fold that has all rows are -inf."""
-    fits = _list_fits(settings)
-    held_out_scores = [np.full((len(scored), int(fitter.labels.max()) + 1), -np.inf, np.float32) for _ in fits]
-    for left_out, fold in enumerate(fitter.folds):
-        positions = np.flatnonzero(np.isin(scored, fold))
-        if not len(positions) or len(fold) == len(fitter.labels):
-            continue
-        for scores, fit in zip(held_out_scores, fits, strict=True):
-            solution = fit(fitter, left_out)
-            scores[np.ix_(positions, solution.classes)] = fitter.score_rows(solution, scored[positions])
-    return held_out_scores
+def _score_held_out(fitter: CrossFitter, fit: _Fit, left_out: int, scored: np.ndarray, scores: np.ndarray) -> None:
+    """Fill in the scores of a fold's rows by a classifier without it; nothing if it has all rows."""
+    fold = fitter.folds[left_out]
+    positions = np.flatnonzero(np.isin(scored, fold))
+    if len(positions) and len(fold) < len(fitter.labels):
+        solution = fit(fitter, left_out)
+        scores[np.ix_(positions, solution.classes)] = fitter.score_rows(solution, scored[positions])
 
 
 def check_memory(name: str, settings: ClassifierSettings, n_rows: int, n_columns: int) -> None:
@@ -89,17 +95,17 @@ def check_memory(name: str, settings: ClassifierSettings, n_rows: int, n_columns
         )
 
 
-def make_cross_fitter(
+def _make_cross_fitter(
     matrix: TrainingMatrix,
     labels: np.ndarray,
     weights: np.ndarray,
-    folds: Sequence[np.ndarray],
+    partitions: Sequence[Sequence[np.ndarray]],
     settings: ClassifierSettings,
     folder: Path | None,
     fold_weights: Sequence[np.ndarray] | None,
 ) -> CrossFitter:
     """Choose how to fit, by the settings and the size of the matrix; parameters are those of `cross_fit`."""
-    common = (matrix, labels, weights, folds, settings.regularisation)
+    common = (matrix, labels, weights, partitions, settings.regularisation)
     if settings.kind != "ridge":
         return SklearnCrossFitter(*common, fold_weights, folder, kind=settings.kind)
     if matrix.is_wide or matrix.n_rows <= min(2 * matrix.n_columns, _MAX_KERNEL_ROWS):

@@ -10,7 +10,7 @@ import numpy as np
 from leafid.errors import LeafidError
 
 #: Size in bytes up to which an array stays in memory.
-MAX_BYTES_IN_MEMORY = 2**28
+MAX_BYTES_IN_MEMORY = 2**26
 # Bytes per write: a single large write would be copied into memory before the first byte reaches the file.
 _WRITE_SIZE = 2**24
 

@@ -200,7 +200,7 @@ def _fit_logistic(positive: Examples, negative: Examples, regularisation: float)
     held_out : float64 (n_positive,)
         Probabilities of the positive examples.
     """
-    matrix = TrainingMatrix(np.vstack([positive.rows, negative.rows]).astype(np.float32), "none", standardise=True)
+    matrix = TrainingMatrix(np.vstack([positive.rows, negative.rows]), "none", standardise=True)
     rows = matrix.rows_in_memory
     labels = np.repeat([1, 0], [len(positive.rows), len(negative.rows)])
     weights = np.concatenate([own.weights / own.weights.sum() for own in (positive, negative)]) * (len(rows) / 2)

@@ -15,8 +15,6 @@ from leafid.errors import LeafidError
 
 # Rows of a matrix that are multiplied, or read back, at a time.
 _BLOCK_SIZE = 1024
-# Batches of rows on the left side of a kernel matrix's block: 256 MiB.
-_LEFT_BATCHES = 4
 # Ratio of the kernel matrix's trace to the penalty above which single precision would lose the penalty.
 _MAX_SINGLE_RATIO = 1e5
 
@@ -26,9 +24,9 @@ class PrimalRidge(CrossFitter):
     """Ridge regression by normal equations, for at least as many rows as columns.
 
     The weighted products of the columns, X'WX, and of the species' indicators with the columns, Y'WX, are summed for
-    each fold, batch by batch, and stored. A fit without a fold adds up those of the other folds, so that the rows are
-    read once for all fits, and once more for the scores. With `fold_weights` the products are summed for each fit
-    instead. Memory holds one float64 matrix of columns by columns.
+    each fold, batch by batch, and stored. A fit without a fold adds up those of the other folds of its partition, so
+    that the rows are read once for all of these fits, and once more for the scores. With `fold_weights` the products
+    are summed for each fit instead. Memory holds one float64 matrix of columns by columns.
 
     References
     ----------
@@ -40,7 +38,7 @@ class PrimalRidge(CrossFitter):
         self._n_species = int(self.labels.max()) + 1
         self._products = DiskBackedArray(np.float64, self.folder)
         if self.fold_weights is None:
-            for fold in self.folds:
+            for fold in self.folds or [np.arange(len(self.labels))]:
                 self._store_products(fold, self.weights[fold])
         else:
             for left_out in (*range(len(self.folds)), None):
@@ -56,14 +54,15 @@ class PrimalRidge(CrossFitter):
         return coefficients
 
     def close(self) -> None:
-        """Delete the stored products."""
+        """Delete the stored products, and other temporary files."""
+        super().close()
         self._products.close()
 
     def _iterate_representations(self, indices: np.ndarray | None = None) -> Iterator[tuple[slice, np.ndarray]]:
         return self.matrix.iterate_batches(indices)
 
-    def _find_components(self, left_out: int | None, n_components: int) -> tuple[np.ndarray, np.ndarray]:
-        products = self._sum_products(left_out, 0, self.n_dimensions)
+    def _find_components(self, n_components: int) -> tuple[np.ndarray, np.ndarray]:
+        products = self._sum_products(None, 0, self.n_dimensions)
         for start in range(_BLOCK_SIZE, self.n_dimensions, _BLOCK_SIZE):
             # Blocks below the diagonal are not stored.
             products[start : start + _BLOCK_SIZE, :start] = products[:start, start : start + _BLOCK_SIZE].T
@@ -90,7 +89,8 @@ class PrimalRidge(CrossFitter):
     def _sum_products(self, left_out: int | None, start: int, stop: int) -> np.ndarray:
         """Sum some rows of the stored products over the training folds."""
         if self.fold_weights is None:
-            stored = [fold for fold in range(len(self.folds)) if fold != left_out]
+            partition = next((own for own in self.index_folds() if (left_out or 0) in own), range(1))
+            stored = [fold for fold in partition if fold != left_out]
         else:
             stored = [len(self.folds) if left_out is None else left_out]
         height = self.n_dimensions + self._n_species
@@ -131,20 +131,9 @@ class DualRidge(CrossFitter):
     """
 
     def __post_init__(self) -> None:
-        matrix = self.matrix
+        self._kernel = self.matrix.compute_kernel()
         # Allocated once for all fits: first access to new memory takes as long as filling it.
-        self._weighted_buffer = np.empty(matrix.n_rows**2, np.float32)
-        self._solver_buffer = np.empty(matrix.n_rows**2, np.float32)
-        # The fold that the weighted buffer leaves out; -1: the buffer is empty.
-        self._weighted_left_out: int | None = -1
-        self._kernel = np.empty((matrix.n_rows, matrix.n_rows), np.float32)
-        # Large batches on the left save passes over those on the right.
-        for positions, rows in matrix.iterate_batches(size_factor=_LEFT_BATCHES):
-            self._kernel[positions, positions] = rows @ rows.T
-            for others, other_rows in matrix.iterate_batches(np.arange(positions.stop, matrix.n_rows)):
-                right = slice(positions.stop + others.start, positions.stop + others.stop)
-                self._kernel[positions, right] = rows @ other_rows.T
-                self._kernel[right, positions] = self._kernel[positions, right].T
+        self._buffer = np.empty(self.matrix.n_rows**2, np.float32)
 
     @property
     def n_dimensions(self) -> int:
@@ -153,23 +142,18 @@ class DualRidge(CrossFitter):
 
     def expand_coefficients(self, coefficients: np.ndarray) -> np.ndarray:
         """Sum rows times their coefficients, in a pass over the rows."""
-        expanded = np.zeros((self.matrix.n_columns, coefficients.shape[1]), np.float32)
-        for positions, rows in self.matrix.iterate_batches():
-            expanded += rows.T @ coefficients[positions]
-        return expanded
+        return self.matrix.combine_rows(coefficients)
 
     def _iterate_representations(self, indices: np.ndarray | None = None) -> Iterator[tuple[slice, np.ndarray]]:
         kernel = self._kernel if indices is None else self._kernel[indices]
         yield slice(0, len(kernel)), kernel
 
-    def _find_components(self, left_out: int | None, n_components: int) -> tuple[np.ndarray, np.ndarray]:
-        training = self._get_training_indices(left_out)
-        roots = np.sqrt(self._get_training_weights(left_out)).astype(np.float32)
-        vectors, strengths = find_leading_eigenvectors(self._weigh_kernel(left_out), n_components)
+    def _find_components(self, n_components: int) -> tuple[np.ndarray, np.ndarray]:
+        roots = np.sqrt(self.weights).astype(np.float32)
+        vectors, strengths = find_leading_eigenvectors(self._weigh_kernel(None), n_components)
         # A component is a sum of rows: X'√W v / √λ, for v an eigenvector of √W X X' √W.
-        coefficients = np.zeros((self.matrix.n_rows, len(strengths)), np.float32)
-        coefficients[training] = roots[:, None] * vectors / np.sqrt(np.maximum(strengths, 1e-12))
-        return coefficients, strengths
+        basis = roots[:, None] * vectors / np.sqrt(np.maximum(strengths, 1e-12))
+        return basis.astype(np.float32), strengths
 
     def _solve(self, left_out: int | None, classes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         training = self._get_training_indices(left_out)
@@ -177,13 +161,10 @@ class DualRidge(CrossFitter):
         targets = encode_one_vs_rest(np.searchsorted(classes, self.labels[training])).astype(np.float64)
         intercepts = weights @ targets / weights.sum()
         roots = np.sqrt(weights)[:, None]
-        weighted = self._weigh_kernel(left_out)
-        if self.regularisation * _MAX_SINGLE_RATIO < np.trace(weighted):
-            penalised = weighted.astype(np.float64)
-        else:
-            # Single precision suffices for vectors in half precision.
-            penalised = _view_square(self._solver_buffer, len(training))
-            penalised[...] = weighted
+        penalised = self._weigh_kernel(left_out)
+        # Single precision mostly suffices for vectors in half precision.
+        if self.regularisation * _MAX_SINGLE_RATIO < np.trace(penalised):
+            penalised = penalised.astype(np.float64)
         penalised[np.diag_indices(len(training))] += self.regularisation
         centred = ((targets - intercepts) * roots).astype(penalised.dtype)
         # Symmetric: rows and columns are the same, and the solver works in place on columns.
@@ -193,22 +174,16 @@ class DualRidge(CrossFitter):
         return coefficients, intercepts.astype(np.float32)
 
     def _weigh_kernel(self, left_out: int | None) -> np.ndarray:
-        """Compute √W X X' √W of the training rows; valid until it is computed for another fold."""
+        """Compute √W X X' √W of the training rows, in a buffer that the next call uses again."""
         training = self._get_training_indices(left_out)
-        weighted = _view_square(self._weighted_buffer, len(training))
-        if self._weighted_left_out != left_out:
-            self._weighted_left_out = left_out
-            roots = np.sqrt(self._get_training_weights(left_out)).astype(np.float32)
-            for start in range(0, len(training), _BLOCK_SIZE):
-                block = slice(start, start + _BLOCK_SIZE)
-                np.take(self._kernel[training[block]], training, axis=1, out=weighted[block], mode="clip")
-                weighted[block] *= roots
-                weighted[block] *= roots[block, None]
+        weighted = self._buffer[: len(training) ** 2].reshape(len(training), -1)
+        roots = np.sqrt(self._get_training_weights(left_out)).astype(np.float32)
+        for start in range(0, len(training), _BLOCK_SIZE):
+            block = slice(start, start + _BLOCK_SIZE)
+            np.take(self._kernel[training[block]], training, axis=1, out=weighted[block], mode="clip")
+            weighted[block] *= roots
+            weighted[block] *= roots[block, None]
         return weighted
-
-
-def _view_square(buffer: np.ndarray, size: int) -> np.ndarray:
-    return buffer[: size * size].reshape(size, size)
 
 
 def _solve_symmetric(matrix: np.ndarray, targets: np.ndarray, regularisation: float, n_rows: int) -> np.ndarray:

@@ -22,8 +22,8 @@ DEFAULT_LIMIT = 4 * 2**30
 _CHECKSUM_SIZE = 4
 # Seconds to wait for a database that another process has locked.
 _LOCK_TIMEOUT = 60.0
-# Resolution in seconds of the time at which a value was last used.
-_USAGE_RESOLUTION = 3600
+# Resolution in seconds of the time at which a value was last used: a day.
+_USAGE_RESOLUTION = 86_400
 _KEYS_PER_QUERY = 500
 _MAX_FLOAT16 = float(np.finfo(np.float16).max)
 # The index on `used` also holds the keys: beside the long values, they would be spread over as many pages.
@@ -72,7 +72,7 @@ class FeatureCache:
             value = _verify(stored)
             if value is not None:
                 found[key] = value
-                # Noting the use rewrites the whole entry, so it is done once an hour.
+                # Noting the use rewrites the whole entry, so it is done once a day.
                 if not isinstance(used, int) or not now - _USAGE_RESOLUTION < used <= now:
                     outdated.append((now, key))
         if outdated:

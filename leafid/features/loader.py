@@ -122,11 +122,27 @@ class FeatureLoader:
         self, pictures: Sequence[Picture], progress: Progress | None = None
     ) -> list[np.ndarray | None]:
         """Load the features of `measure_type_features`; None for a picture that can't be read."""
-        source = _Source({"type": f"type|2|{FEATURE_VERSION}"}, TYPE_SIDE, _compute_type_features)
+        return self.load_measures(pictures, "type|2", TYPE_SIDE, _measure_type_features, progress=progress)
+
+    def load_measures(
+        self,
+        pictures: Sequence[Picture],
+        key: str,
+        longest_side: int,
+        measure: Callable[[np.ndarray, Picture], np.ndarray],
+        what: str = "describe",
+        progress: Progress | None = None,
+    ) -> list[np.ndarray | None]:
+        """Load measures of pictures, float32 in half precision; None for a picture that can't be read.
+
+        ``measure(image, picture)``, of the picture reduced to `longest_side` pixels, gives an array of numbers, and is
+        picklable. The `key` stands for it in the cache, and changes with it.
+        """
+        source = _Source({key: f"{key}|{FEATURE_VERSION}"}, longest_side, partial(_compute_measures, measure))
         with closing(self._stream_values(pictures, source)) as stream:
             return [
-                None if values is None else values["type"][0].astype(np.float32)
-                for values in self.show_progress(stream, len(pictures), "describe", progress)
+                None if values is None else values[key][0].astype(np.float32)
+                for values in self.show_progress(stream, len(pictures), what, progress)
             ]
 
     def show_progress(self, items: Iterable[T], total: int, what: str, progress: Progress | None = None) -> Iterable[T]:
@@ -269,8 +285,14 @@ def _extract_features(
     return {name: [np.array([features.confidence]), features.vectors[name]] for name in names}
 
 
-def _compute_type_features(image: np.ndarray, picture: Picture, names: Sequence[str]) -> NamedArrays:
-    return {name: [measure_type_features(image)] for name in names}
+def _measure_type_features(image: np.ndarray, picture: Picture) -> np.ndarray:
+    return measure_type_features(image)
+
+
+def _compute_measures(
+    measure: Callable[[np.ndarray, Picture], np.ndarray], image: np.ndarray, picture: Picture, names: Sequence[str]
+) -> NamedArrays:
+    return {name: [measure(image, picture)] for name in names}
 
 
 def _make_keys(source: _Source, picture: Picture, content_hash: str) -> dict[str, bytes]:

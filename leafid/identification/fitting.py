@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from leafid.classifiers.cross_fitter import CrossFitter
-from leafid.classifiers.cross_fitting import cross_fit, make_cross_fitter, score_held_out
+from leafid.classifiers.cross_fitting import cross_fit
 from leafid.classifiers.disk_backed_array import DiskBackedArray
 from leafid.classifiers.fusion import fit_fusion_weights, fuse
 from leafid.classifiers.held_out import HeldOutAnswers
@@ -54,8 +55,9 @@ class _FittedClassifier(NamedTuple):
     """A classifier of an expert (by its index), and the scores that it gives to held-out pictures.
 
     `held_out_scores` are by classifiers that did not see the picture's plant, `unknown_scores` by classifiers that did
-    not see its species, and `fewer_plants_scores` by classifiers that saw fewer of the other plants. `targets` are the
-    scores that stand for a ridge regression's -1 and 1.
+    not see its species, and `fewer_plants_scores` by classifiers that saw fewer of the other plants; the last two are
+    all -inf if the identifier doesn't learn to reject pictures. `targets` are the scores that stand for a ridge
+    regression's -1 and 1.
     """
 
     expert: int
@@ -142,6 +144,8 @@ def _fit_on_vectors(
     folds = split_into_folds(pictures, seed)
     species_folds = _split_by_species(labels, len(species), seed) if learn_rejection else []
     large_folds = split_into_folds(pictures, seed, N_LARGE_FOLDS) if species_folds else []
+    all_folds = [*folds, *species_folds, *large_folds]
+    partitions = [[training_set.find_rows(fold) for fold in own] for own in (folds, species_folds, large_folds)]
     n_affordable = _HELD_OUT_PROBABILITIES // len(recipes) // len(species)
     limit = min(HELD_OUT_PICTURES, max(_MIN_HELD_OUT_PICTURES, n_affordable))
     held_out_indices = []
@@ -157,8 +161,11 @@ def _fit_on_vectors(
     def observe(fitter: CrossFitter) -> None:
         summaries.append(fitter.summarise_rows(N_COMPONENTS))
 
-    experts = loader.show_progress(recipe.experts.items(), len(recipe.experts), "fit")
-    for index, (name, expert) in enumerate(experts):
+    n_fits = len(recipe.experts) * (len(all_folds) + 1)
+    progress = iter(loader.show_progress(range(n_fits), n_fits, "fit"))
+    advance = partial(next, progress, None)
+    advance()
+    for index, (name, expert) in enumerate(recipe.experts.items()):
         settings = expert.classifier
         matrix = TrainingMatrix(
             vectors[name],
@@ -167,42 +174,30 @@ def _fit_on_vectors(
             domains=domains if settings.centre_types else None,
         )
         weights, *fold_weights = (
-            training_set.weigh_rows(own) for own in weigh_pictures(pictures, labels, folds, settings)
+            training_set.weigh_rows(own) for own in weigh_pictures(pictures, labels, all_folds, settings)
         )
         row_labels = labels[training_set.picture_indices]
-        row_folds = [training_set.find_rows(fold) for fold in folds]
         fits = cross_fit(
             matrix,
             row_labels,
             weights,
-            row_folds,
+            partitions,
             scored,
             settings,
             folder,
             fold_weights,
-            observe=observe if keep_statistics else None,
+            advance,
+            observe if keep_statistics else None,
         )
         if keep_statistics:
             unit = float(weights[0] / weigh_alone(pictures, labels, settings)[0])
             statistics[name] = ExpertStatistics(summaries[-1], matrix.preparation, unit)
-        others = []
-        for other_folds in (species_folds, large_folds):
-            if not other_folds:
-                others.append([np.empty((len(scored), 0), np.float32) for _ in fits])
-                continue
-            row_folds = [training_set.find_rows(fold) for fold in other_folds]
-            weights, *fold_weights = (
-                training_set.weigh_rows(own) for own in weigh_pictures(pictures, labels, other_folds, settings)
-            )
-            fitter = make_cross_fitter(matrix, row_labels, weights, row_folds, settings, folder, fold_weights)
-            with closing(fitter):
-                others.append(score_held_out(fitter, scored, settings))
-        for (scorer, *all_scores), *more in zip(fits, *others, strict=True):
-            targets = _relate_scores(all_scores[0], fits[0][1])
+        for scorer, all_scores in fits:
+            targets = _relate_scores(all_scores[0], fits[0][1][0])
             for own, indices, fitted in zip(recipes, held_out_indices, classifiers, strict=True):
                 scorer_of_type = matrix.adapt_to_domain(scorer, recipe.training_types.index(own.type))
                 positions = np.searchsorted(scored, indices)
-                scores_of_type = (scores[positions] for scores in (*all_scores, *more))
+                scores_of_type = (scores[positions] for scores in all_scores)
                 fitted.append(_FittedClassifier(index, scorer_of_type, targets, *scores_of_type))
     return [
         _fuse_classifiers(own, species, training_set, indices, fitted, vectors, extractor, seed, statistics)
@@ -260,7 +255,7 @@ def _fuse_classifiers(
         statistics=statistics,
         targets=targets,
     )
-    if not all(scores.shape[1] for scores in classifiers[0][3:]) or not is_known.any():
+    if not all(np.isfinite(scores).any() for scores in classifiers[0][3:]) or not is_known.any():
         return FittedIdentifier(identifier, held_out), None
     expert_scores = [
         tuple(_sum_scores(scores, shares) for scores in zip(*(classifier[3:] for classifier in own), strict=True))

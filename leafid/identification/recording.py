@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import partial
 from itertools import chain
 from pathlib import Path
 
@@ -15,7 +14,6 @@ from leafid.classifiers.held_out import HeldOutAnswers, rank_labels
 from leafid.collection.collection import group_by_species
 from leafid.collection.picture import AcquisitionType, Picture
 from leafid.descriptors.traits import TRAIT_NAMES, measure_traits
-from leafid.errors import LeafidError
 from leafid.features.loader import FeatureLoader
 from leafid.identification.records import (
     MAX_THUMBNAIL_BYTES,
@@ -28,7 +26,6 @@ from leafid.identification.records import (
 )
 from leafid.image_header import MIN_SIDE
 from leafid.images import encode_jpeg, read_hashed_image
-from leafid.parallel import ordered_map
 from leafid.recipes.recipe import LONGEST_SIDE
 from leafid.segmentation.result import shrink
 from leafid.segmentation.segment import segment
@@ -39,15 +36,10 @@ THUMBNAILS = 3
 #: Smallest confidence of a trait that is used.
 MIN_CONFIDENCE = 0.5
 _TAKEN_FOR = 3
+# Raised with every change to the measurement of a trait: cached ones are then unused.
+_TRAITS_VERSION = 1
+_PHOTO = AcquisitionType.PHOTO
 _JPEG_QUALITY = 75
-
-
-@dataclass
-class _Sight:
-    """What is taken from a training picture."""
-
-    traits: dict[str, float] = field(default_factory=dict)
-    thumbnail: bytes | None = None
 
 
 def make_records(
@@ -71,28 +63,26 @@ def make_records(
     }
     typical = {key: _choose_typical(own, certainty) if thumbnails else [] for key, own in groups.items()}
     # No traits are measured in photos: only those that are kept are looked at.
-    measured = [
-        own
-        for (_, type_), all_own in groups.items()
-        for own in _sample_plants(all_own)
-        if type_ is not AcquisitionType.PHOTO
-    ]
-    looked_at = {picture.file: picture for picture in chain(measured, *typical.values())}
-    shown = frozenset(picture.file for own in typical.values() for picture in own)
-    results = ordered_map(
-        partial(_look, shown=shown), list(looked_at.values()), loader.jobs, lambda picture, problem: _Sight()
-    )
-    looks = dict(zip(looked_at, loader.show_progress(results, len(looked_at), "measure"), strict=True))
+    sampled = [own for (_, type_), of_type in groups.items() for own in _sample_plants(of_type) if type_ is not _PHOTO]
+    shown = list({picture.file: picture for own in typical.values() for picture in own}.values())
+    measured = list({picture.file: picture for picture in chain(sampled, shown)}.values())
+    tables = loader.load_measures(measured, f"traits|{_TRAITS_VERSION}", LONGEST_SIDE, _tabulate_traits, "measure")
+    traits = {picture.file: _read_traits(table) for picture, table in zip(measured, tables, strict=True)}
+    images = loader.show_progress(loader.map_pictures(_encode_thumbnail, shown), len(shown), "thumbnails")
+    thumbnails_by_file = {picture.file: image for picture, image in zip(shown, images, strict=True)}
     records = {}
     for name, of_species in group_by_species(pictures).items():
         types, kept = {}, []
         for type_ in AcquisitionType:
             if own := groups[name, type_]:
                 types[type_] = TypeRecord(len(own), _count_plants(own), answers.get((name, type_)))
-            kept += [_make_thumbnail(picture, looks[picture.file]) for picture in typical[name, type_]]
-        thumbnails_of_species = tuple(thumbnail for thumbnail in kept if thumbnail)
-        traits = _summarise_traits(of_species, looks)
-        records[name] = SpeciesRecord(_count_plants(of_species), types, traits, thumbnails_of_species)
+            kept += [
+                _make_thumbnail(picture, thumbnails_by_file[picture.file], traits[picture.file])
+                for picture in typical[name, type_]
+            ]
+        own_thumbnails = tuple(thumbnail for thumbnail in kept if thumbnail)
+        ranges = _summarise_traits(of_species, traits)
+        records[name] = SpeciesRecord(_count_plants(of_species), types, ranges, own_thumbnails)
     return records
 
 
@@ -139,41 +129,45 @@ def _sample_plants(pictures: Sequence[Picture]) -> list[Picture]:
     return [pictures[position] for _, position in sorted(keyed)[:TRAIT_PICTURES]]
 
 
-def _look(picture: Picture, shown: frozenset[Path]) -> _Sight:
-    """Take traits and thumbnail of a picture; nothing where it can't be read any more."""
-    try:
-        image, _ = read_hashed_image(picture.file, LONGEST_SIDE, picture.data)
-    except LeafidError:
-        return _Sight()
+def _tabulate_traits(image: np.ndarray, picture: Picture) -> np.ndarray:
+    """Measure the traits of a picture, float (n_traits,): NaN for those that are not measured well enough."""
     assert picture.type is not None
-    look = _Sight(measure_confident_traits(image, picture.type))
-    if picture.file in shown:
-        small = shrink(image, THUMBNAIL_SIDE)
-        look.thumbnail = encode_jpeg(small, _JPEG_QUALITY) if min(small.shape[:2]) >= MIN_SIDE else None
-    return look
+    traits = measure_confident_traits(image, picture.type)
+    return np.array([traits.get(name, np.nan) for name in TRAIT_NAMES])
 
 
-def _summarise_traits(pictures: Sequence[Picture], looks: Mapping[Path, _Sight]) -> dict[str, TraitRange]:
+def _read_traits(table: np.ndarray | None) -> dict[str, float]:
+    values = [] if table is None else table.tolist()
+    return {name: value for name, value in zip(TRAIT_NAMES, values, strict=False) if not math.isnan(value)}
+
+
+def _encode_thumbnail(picture: Picture) -> bytes | None:
+    image, _ = read_hashed_image(picture.file, LONGEST_SIDE, picture.data)
+    small = shrink(image, THUMBNAIL_SIDE)
+    return encode_jpeg(small, _JPEG_QUALITY) if min(small.shape[:2]) >= MIN_SIDE else None
+
+
+def _summarise_traits(pictures: Sequence[Picture], traits: Mapping[Path, Mapping[str, float]]) -> dict[str, TraitRange]:
     """Compute the quantiles of each trait, each plant with the same weight."""
     found = {}
     for name in TRAIT_NAMES:
-        own = [p for p in pictures if p.file in looks and name in looks[p.file].traits]
+        own = [picture for picture in pictures if name in traits.get(picture.file, ())]
         if not own:
             continue
         counts = Counter(picture.group for picture in own)
         weights = [1 / counts[picture.group] for picture in own]
-        values = [looks[picture.file].traits[name] for picture in own]
+        values = [traits[picture.file][name] for picture in own]
         low, median, high = np.quantile(values, (0.1, 0.5, 0.9), weights=weights, method="inverted_cdf")
         found[name] = TraitRange(_round(low), _round(median), _round(high), len(own))
     return found
 
 
-def _make_thumbnail(picture: Picture, look: _Sight) -> Thumbnail | None:
-    if look.thumbnail is None or len(look.thumbnail) > MAX_THUMBNAIL_BYTES or picture.type is None:
+def _make_thumbnail(picture: Picture, image: bytes | None, traits: Mapping[str, float]) -> Thumbnail | None:
+    if image is None or len(image) > MAX_THUMBNAIL_BYTES or picture.type is None:
         return None
-    traits = {name: _round(value) for name, value in look.traits.items()}
     name, author, licence = ((word or "")[:200] for word in (picture.name, picture.author, picture.licence))
-    return Thumbnail(look.thumbnail, picture.type, name, author, licence, traits)
+    rounded = {trait: _round(value) for trait, value in traits.items()}
+    return Thumbnail(image, picture.type, name, author, licence, rounded)
 
 
 def _round(value: float) -> float:

@@ -23,12 +23,9 @@ def drawn(n, d, n_species=3):
 def learned(vectors, labels, folds, kind="ridge", asked=None):
     rows = TrainingMatrix(vectors, "none", standardise=True)
     asked = np.arange(len(labels)) if asked is None else asked
-    if kind == "softmax":
-        settings = replace(SETTINGS, softmax_components=4)
-        return cross_fit(rows, labels, np.ones(len(labels)), folds, asked, settings)[1]
-    settings = replace(SETTINGS, kind=kind)
-    (only,) = cross_fit(rows, labels, np.ones(len(labels)), folds, asked, settings)
-    return only
+    settings = replace(SETTINGS, softmax_components=4) if kind == "softmax" else replace(SETTINGS, kind=kind)
+    scorer, [scores] = cross_fit(rows, labels, np.ones(len(labels)), [folds], asked, settings)[-1]
+    return scorer, scores
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -58,6 +55,24 @@ def test_scores_of_some_rows_are_those_among_all(kind, d):
     np.testing.assert_allclose(some, every[asked], rtol=1e-5, atol=1e-5)
     np.testing.assert_array_equal(again.coefficients, scorer.coefficients)
     assert (scorer.scores(vectors).argmax(axis=1) == labels).mean() > 0.9
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("d", [5, 60])
+def test_rows_may_be_divided_in_several_ways(kind, d):
+    """Each gives the scores that it gives alone."""
+    vectors, labels = drawn(30, d)
+    ways = [np.array_split(np.random.default_rng(seed).permutation(30), n) for seed, n in ((1, 4), (2, 2))]
+    settings = replace(SETTINGS, softmax_components=4) if kind == "softmax" else replace(SETTINGS, kind=kind)
+    rows = TrainingMatrix(vectors, "none", standardise=True)
+    together = cross_fit(rows, labels, np.ones(30), [ways[0], [], ways[1]], np.arange(30), settings)
+    scorer, (first, nothing, second) = together[-1]
+    assert np.isneginf(nothing).all()
+    for found, way in ((first, ways[0]), (second, ways[1])):
+        alone, expected = learned(vectors, labels, way, kind)
+        # Sums over other folds are added up in another order.
+        np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
+        np.testing.assert_allclose(alone.coefficients, scorer.coefficients, rtol=1e-5, atol=1e-5)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -74,7 +74,7 @@ def learner(kind, given_, n_columns, in_memory=2**20):
     wanted, new_rows = literal(vectors, given_["map_"], given_["standardise"], domains, own_type)
     random = np.random.default_rng(given_["seed"])
     fold_weights = [random.uniform(0.2, 3, len(labels)) for _ in parts] if given_["reweighted"] else None
-    made = kind(rows, labels, weights, parts, given_["regularisation"], fold_weights)
+    made = kind(rows, labels, weights, [parts], given_["regularisation"], fold_weights)
 
     def scores(fit, new):
         return rows.adapt_to_domain(made.make_scorer(fit), own_type).scores(new)
@@ -134,7 +134,7 @@ def test_batches_hardly_count(kind):
     scores = []
     for batch_size in (1, 7, 50, 1000):
         rows = TrainingMatrix(vectors, "chi2", standardise=True, domains=domains, batch_size=batch_size)
-        made = kind(rows, labels, weights, parts, 0.1)
+        made = kind(rows, labels, weights, [parts], 0.1)
         scores.append(made.make_scorer(made.fit(0)).scores(vectors))
         made.close()
     # Float32 scores of up to 2, from sums over 50 rows.
@@ -151,7 +151,7 @@ def peak_of_fit(n_rows):
         parts = np.array_split(random.permutation(n_rows), 5)
         tracemalloc.start()
         rows = TrainingMatrix(array, "none", standardise=True, batch_size=200)
-        made = PrimalRidge(rows, labels, weights, parts, 0.1)
+        made = PrimalRidge(rows, labels, weights, [parts], 0.1)
         made.make_scorer(made.fit(0))
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
@@ -170,8 +170,10 @@ def test_memory_does_not_grow_with_the_rows():
 def test_constant_columns(kind, standardise):
     vectors, labels, weights, _, parts = drawn(40, 6, 3, 0)
     vectors[:, 2] = 1000.25
-    plain = kind(TrainingMatrix(np.delete(vectors, 2, 1), "none", standardise=standardise), labels, weights, parts, 0.1)
-    made = kind(TrainingMatrix(vectors, "none", standardise=standardise), labels, weights, parts, 0.1)
+    plain = kind(
+        TrainingMatrix(np.delete(vectors, 2, 1), "none", standardise=standardise), labels, weights, [parts], 0.1
+    )
+    made = kind(TrainingMatrix(vectors, "none", standardise=standardise), labels, weights, [parts], 0.1)
     fit = made.fit(1)
     # The column and its mean are exact in float32; the scores, of up to 2, are float32.
     np.testing.assert_allclose(
@@ -185,7 +187,7 @@ def test_constant_columns(kind, standardise):
 @pytest.mark.parametrize("kind", [PrimalRidge, DualRidge])
 def test_one_species_scores_nothing(kind):
     vectors, _, weights, _, parts = drawn(20, 4, 2, 0)
-    made = kind(TrainingMatrix(vectors, "none", standardise=True), np.zeros(20, int), weights, parts, 0.1)
+    made = kind(TrainingMatrix(vectors, "none", standardise=True), np.zeros(20, int), weights, [parts], 0.1)
     scores = made.make_scorer(made.fit()).scores(vectors)
     made.close()
     assert scores.shape == (20, 1)
@@ -205,7 +207,7 @@ def test_equal_rows_say_how_frequent_species_are(kind):
 def test_a_penalty_that_is_too_weak(kind):
     vectors = np.repeat(np.random.default_rng(0).normal(size=(30, 1)), 4, axis=1).astype(np.float32)
     rows = TrainingMatrix(1e6 * vectors, "none", standardise=False)
-    made = kind(rows, np.arange(30) % 2, np.ones(30), [np.arange(30)], 1e-300)
+    made = kind(rows, np.arange(30) % 2, np.ones(30), [[np.arange(30)]], 1e-300)
     with pytest.raises(LeafidError, match=r"regularisation of 1e-300 is too weak for 30 pictures"):
         made.fit()
     made.close()

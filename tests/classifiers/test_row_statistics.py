@@ -16,7 +16,7 @@ from leafid.classifiers.training_matrix import TrainingMatrix
 def summarised(rows, weights, n_components, kind=PrimalRidge):
     matrix = TrainingMatrix(rows.astype(np.float32), "none", standardise=False)
     labels = np.arange(len(rows)) % 2
-    with closing(kind(matrix, labels, weights, [np.arange(len(rows))], 0.1)) as fitter:
+    with closing(kind(matrix, labels, weights, [[np.arange(len(rows))]], 0.1)) as fitter:
         return matrix.preparation, fitter.summarise_rows(n_components)
 
 

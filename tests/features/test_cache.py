@@ -50,7 +50,7 @@ def test_removes_the_least_recently_used(tmp_path, monkeypatch):
     store = FeatureCache(tmp_path, limit=350)
     for name in (b"a", b"b", b"c", b"d"):
         store.put([(name, b"x" * 96)])  # with the checksum of 4 bytes it is 100
-        now[0] += 4000
+        now[0] += 100_000
     store.get([b"a"])
     assert measure_cache(tmp_path)[1] == 400
     assert store.shrink() == 1
