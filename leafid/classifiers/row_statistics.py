@@ -9,7 +9,7 @@ import numpy as np
 from leafid.classifiers.training_matrix import RowPreparation
 
 #: Maximum number of principal components that are kept.
-N_COMPONENTS = 32
+N_COMPONENTS = 24
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import math
@@ -25,6 +26,8 @@ MANIFEST = "manifest.json"
 _MAX_SIZE = 2 * 2**30
 _MAX_MANIFEST_SIZE = 64 * 2**20
 _MAX_HEADER_SIZE = 2**16
+# Bytes from which equal arrays are written once.
+_MIN_SHARED_SIZE = 4096
 # What the readers of archives, JSON and arrays raise on damaged content.
 _DAMAGE_ERRORS = (
     ValueError,
@@ -48,11 +51,14 @@ class ModelArchive:
     def __init__(self, archive: zipfile.ZipFile, path: str | os.PathLike[str]) -> None:
         self._archive = archive
         self._path = path
+        self._same_as: dict[str, str] = {}
 
     def read_manifest(self) -> Any:
         """Read the manifest: plain data that is still to be checked."""
         try:
-            return json.loads(self._read_member(MANIFEST))
+            manifest = json.loads(self._read_member(MANIFEST))
+            self._same_as = dict(manifest.get("same_as", {})) if isinstance(manifest, dict) else {}
+            return manifest
         except KeyError:
             raise LeafidError(f"{self._path}: expected a leafid model, found another kind of ZIP archive") from None
         except _DAMAGE_ERRORS as error:
@@ -65,11 +71,12 @@ class ModelArchive:
         """
         try:
             # The size is checked first: a few compressed bytes may claim to be gigabytes.
-            claimed = self._archive.getinfo(f"{name}.npy").file_size
+            member = f"{self._same_as.get(name, name)}.npy"
+            claimed = self._archive.getinfo(member).file_size
             if claimed > 8 * math.prod(shape) + _MAX_HEADER_SIZE:
                 raise self._damage(f"array {name}: expected shape {shape}, found {claimed} bytes")
             # The whole member is read before it is parsed, which verifies its checksum.
-            content = self._read_member(f"{name}.npy")
+            content = self._read_member(member)
             array = npy.read_array(io.BytesIO(content), allow_pickle=False)
         except KeyError:
             raise self._damage(f"array {name} is missing") from None
@@ -150,11 +157,21 @@ def write_archive(
 ) -> None:
     """Write a model file; equal content gives equal bytes.
 
-    `blobs` are members that don't shrink when they are compressed.
+    Equal arrays, such as codebooks that types share, are written once. `blobs` are members that don't shrink when they
+    are compressed.
     """
+    first: dict[tuple[object, ...], str] = {}
+    same_as: dict[str, str] = {}
+    for name, array in arrays.items():
+        key = (array.shape, array.dtype.str, hashlib.sha256(array.tobytes()).digest())
+        if array.nbytes >= _MIN_SHARED_SIZE and (other := first.setdefault(key, name)) != name:
+            same_as[name] = other
+    manifest = manifest | {"same_as": same_as}
     with open_output(path, "wb") as stream, zipfile.ZipFile(stream, "w") as archive:
         archive.writestr(_make_member(MANIFEST), json.dumps(manifest, indent=1, ensure_ascii=False).encode())
         for name, array in arrays.items():
+            if name in same_as:
+                continue
             with archive.open(_make_member(f"{name}.npy"), "w") as target:
                 npy.write_array(target, np.asarray(array, order="C"), allow_pickle=False)
         for name, content in blobs.items():

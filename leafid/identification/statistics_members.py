@@ -13,8 +13,9 @@ from leafid.identification.archive import ModelArchive
 from leafid.identification.identifier import Identifier
 from leafid.identification.model import Model
 
-# Step of quantised numbers, relative to their root mean square; compressed, one takes about five bits.
-_RELATIVE_STEP = 0.2
+# Step of quantised numbers, relative to their root mean square: scores stay the same, and a number takes less than four
+# bits in the archive.
+_RELATIVE_STEP = 0.5
 _MAX_DOMAINS = 1000
 
 

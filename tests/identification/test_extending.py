@@ -1,5 +1,6 @@
 """Models that learn further species without their training pictures."""
 
+import zipfile
 from dataclasses import replace
 
 import numpy as np
@@ -126,6 +127,9 @@ def test_the_file_keeps_statistics_once_and_extends_like_the_model(
     read = read_model(tmp_path / "old.leafid")
     assert read.identifier(SCAN).statistics is read.identifier(SCAN_LIKE).statistics
     assert read.identifier(PHOTO).statistics.keys() == {"words"}
+    members = zipfile.ZipFile(tmp_path / "old.leafid").namelist()
+    assert "scan/statistics/shape/components.npy" in members
+    assert "scan-like/statistics/shape/components.npy" not in members
     again = extend(read, new_pictures, ridge_loader)
     wanted = probabilities(extended_model, new_pictures, ridge_loader)
     np.testing.assert_allclose(probabilities(again, new_pictures, ridge_loader), wanted, atol=0.05)

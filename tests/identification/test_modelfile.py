@@ -189,3 +189,21 @@ def test_arrays_that_would_overflow(drawn_model, tmp_path, array, value, expecte
     values = {coefficients: 1000, array: value}
     added = {f"{name}.npy": npy(np.full(shapes[name], values[name], np.float32)) for name in shapes}
     assert expected in complaint(changed(drawn_model, tmp_path / "m", add=added))
+
+
+def test_equal_arrays_are_written_once(trained, tmp_path):
+    array = np.random.default_rng(0).normal(size=(64, 32)).astype(np.float32)
+    arrays = {"a": array, "b": array + 1, "c": array.copy(), "d": array.T.copy(), "tiny": array[:2], "small": array[:2]}
+    archive_module.write_archive(tmp_path / "m", {"format": "x"}, arrays, {})
+    with zipfile.ZipFile(tmp_path / "m") as archive:
+        assert archive.namelist() == ["manifest.json", "a.npy", "b.npy", "d.npy", "tiny.npy", "small.npy"]
+    with archive_module.open_archive(tmp_path / "m") as found:
+        assert found.read_manifest()["same_as"] == {"c": "a"}
+        for name, wanted in arrays.items():
+            np.testing.assert_array_equal(found.read_array(name, *wanted.shape), wanted)
+
+
+@pytest.mark.parametrize("same_as", [5, ["a"], {"scan/expert_weights": ["a"]}, {"scan/expert_weights": "none"}])
+def test_wrong_references_to_arrays_are_damage(drawn_model, tmp_path, same_as):
+    file = changed(drawn_model, tmp_path / "m", lambda manifest: {**manifest, "same_as": same_as})
+    assert "damaged" in complaint(file)
