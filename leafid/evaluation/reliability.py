@@ -44,6 +44,11 @@ class Reliability:
     #: What `error` is by chance where probabilities are calibrated.
     chance: float
 
+    @property
+    def beyond_chance(self) -> float:
+        """`error` without what chance adds: independent differences add up by their squares."""
+        return float(np.sqrt(np.clip(self.error**2 - self.chance**2, 0, None)))
+
 
 def score_reliability(named: FirstSpecies, bootstrap: Bootstrap) -> Reliability:
     """Compute the calibration error, with its interval over plants."""

@@ -47,13 +47,16 @@ def make_reliability_table(
     """Tabulate how reliable the probabilities of first species are, by a name for each group of pictures."""
     found = {name: score_reliability(own, bootstrap) for name, own in named.items()}
     rows: list[list[Cell]] = [
-        [name, row.pictures, row.plants, row.accuracy, row.confidence, row.error, *row.interval, row.chance]
+        [
+            *(name, row.pictures, row.plants, row.accuracy, row.confidence),
+            *(row.error, *row.interval, row.chance, row.beyond_chance),
+        ]
         for name, row in found.items()
     ]
-    headings = ["pictures", "plants", "top-1", "confidence", "ECE", "ECE low", "ECE high", "by chance"]
+    headings = ["pictures", "plants", "top-1", "confidence", "ECE", "ECE low", "ECE high", "by chance", "beyond"]
     notes = [
         f"ECE: {N_BINS} bins of equal mass; low, high: {bootstrap.confidence:.0%} interval, bootstrap over plants, "
         f"{bootstrap.resamples} resamples, seed {bootstrap.seed}",
-        "by chance: the mean ECE of calibrated probabilities of as many plants",
+        "by chance: the mean ECE of calibrated probabilities of as many plants; beyond: the ECE without it, by squares",
     ]
     return Table("Reliability of the probability of the first species", [first_column, *headings], rows, notes)

@@ -20,6 +20,9 @@ def test_the_command_scores_reliability(cli):
     scores = list(csv.DictReader(io.StringIO(cli("evaluate", TRUTH, GOOD, "--format", "csv").out)))
     assert [row["top-1"] for row in rows] == [row["top-1"] for row in scores[:3]]
     assert all(float(row["ECE low"]) <= float(row["ECE high"]) for row in rows)
+    for row in rows:
+        error, chance, beyond = (float(row[name]) for name in ("ECE", "by chance", "beyond"))
+        assert beyond == pytest.approx(max(0, error**2 - chance**2) ** 0.5, abs=1e-6)
 
 
 def test_scores_that_are_no_probabilities(cli, tmp_path):
