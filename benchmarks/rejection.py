@@ -44,7 +44,7 @@ def _count_verdicts(model: leafid.Model, name: str, sources: list) -> list[objec
     counts = Counter(answer.verdict for answer in answers)
     confident = [answer for answer in answers if answer.ranking[0][1] >= _CONFIDENT]
     named = [answer for answer in confident if answer.verdict == "species"]
-    in_all = [own for own in named if own.ranking[0][1] * (own.leaf or 0) * (own.known or 0) >= _CONFIDENT]
+    in_all = [own for own in named if own.ranking[0][1] * own.known_leaf >= _CONFIDENT]
     verdicts = [counts[verdict] for verdict in ("species", "unknown", "no-leaf")]
     return [name, len(answers), *verdicts, len(named), len(in_all), len(confident)]
 

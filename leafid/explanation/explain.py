@@ -95,7 +95,7 @@ def _describe_verdict(model: Model, answer: Answer) -> str:
     if answer.verdict != "species":
         most_probable = f"{_name(model, nearest)}, {_percent(probability)}"
         return f"{answer.name}: no species is probable enough. The most probable is {most_probable}."
-    doubt = "Uncertain: perhaps " if probability < _UNCERTAIN else ""
+    doubt = "Uncertain: perhaps " if probability * answer.known_leaf < _UNCERTAIN else ""
     words = f"{doubt}{_name(model, nearest)}, with a probability of {_percent(probability)}."
     if len(answer.ranking) > 1 and answer.ranking[1][1] >= _WORTH_NAMING:
         other, share = answer.ranking[1]

@@ -66,6 +66,14 @@ class Answer:
         return named[0].removesuffix(WILDCARD).rstrip()
 
     @property
+    def known_leaf(self) -> float:
+        """The probability that the picture shows a leaf of a known species; 1 where the model has not learned to tell.
+
+        The probabilities of the ranking times this are those of a picture of which nothing is known before.
+        """
+        return 1.0 if self.leaf is None or self.known is None else self.leaf * self.known
+
+    @property
     def evidence(self) -> str:
         """How probable a leaf and a known species are, in words; "" where the model has not learned to tell."""
         if self.leaf is None or self.known is None:

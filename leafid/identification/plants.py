@@ -52,7 +52,8 @@ def fuse_answers(model: Model, answers: Sequence[Answer], reject_at: float) -> A
     leaf, known, verdict = _judge(model, readable, share, reject_at)
     return replace(
         readable[int(share.argmax())],
-        ranking=rank_species(fused, species),
+        # Probabilities that are rounded down twice may lose a digit.
+        ranking=readable[0].ranking if len(readable) == 1 else rank_species(fused, species),
         confidence=max(answer.confidence for answer in readable),
         leaf=leaf,
         known=known,

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -66,6 +68,16 @@ def test_an_empty_picture_has_no_leaf(model):
     found = explain(model, white, answer)
     assert found.verdict.startswith("No leaf")
     assert (found.outlines, found.traits, found.opinions, found.species) == ((), (), (), ())
+
+
+@pytest.mark.parametrize(("known", "is_uncertain"), [(0.5, True), (0.7, False), (None, False)])
+def test_an_answer_is_uncertain_where_the_species_is_perhaps_unknown(known, is_uncertain, model, drawn):
+    answer = next(own for own in model.identify(drawn) if own.has_leaf)
+    (first, _), *rest = answer.ranking
+    answer = replace(answer, leaf=0.9, known=known, verdict="species", ranking=[(first, 0.85), *rest])
+    found = explain(model, read_image(answer.picture.file), answer)
+    assert found.verdict.startswith("Uncertain") == is_uncertain
+    assert found.evidence == ("" if known is None else f"leaf 90%, of a known species {known:.0%}")
 
 
 def test_a_picture_that_can_not_be_read_is_not_explained(model, tmp_path):

@@ -104,9 +104,7 @@ def _format_run(answer: Answer, select: Selector, arguments: argparse.Namespace)
     if answer.problem:
         return []
     name = make_run_name(answer.picture, arguments.names)
-    factor = 1.0
-    if arguments.open_world and answer.leaf is not None and answer.known is not None:
-        factor = answer.leaf * answer.known
+    factor = answer.known_leaf if arguments.open_world else 1.0
     return [
         format_run_line(name, species, rank, score * factor) for rank, (species, score) in enumerate(select(answer), 1)
     ]

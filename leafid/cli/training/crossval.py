@@ -18,7 +18,9 @@ or plants (--shots-of), of each species: the rows of several numbers are a learn
 what was trained on another.
 
 --open-world also holds 28 % of the species out of each fold's training. Instead of the other scores, it prints how well
-leaves of known species are told from those of unknown ones, and how often pictures without a leaf are rejected.
+leaves of known species are told from those of unknown ones, and how often pictures without a leaf are rejected. With
+--output it draws curves, as SVG: what is still accepted of both where a share of the known leaves is rejected, and the
+share of known leaves accepted and named correctly over that of unknown ones accepted (OSCR).
 
 --output writes the rankings of all held-out pictures, a run file for each seed (and number of shots), for evaluate,
 compare and report. There, pictures of a species without training picture count as wrong. --context also scores the
@@ -31,6 +33,7 @@ examples:
   leafid crossval scans --shots 1,3,5,10 --format latex
   leafid crossval imageclef2011 --only-type scan --test-type scan-like --output runs
   leafid crossval benchmark --parts --species --confusions
+  leafid crossval imageclef2011 --open-world --output curves
 """
 
 from __future__ import annotations
