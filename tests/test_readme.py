@@ -37,6 +37,7 @@ PAGES = [
     *(
         "docs/howto/folder-of-pictures.md",
         "docs/howto/plants.md",
+        "docs/howto/extend.md",
         "docs/howto/given-splits.md",
         "docs/howto/ablation.md",
     ),

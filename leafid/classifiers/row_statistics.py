@@ -35,13 +35,13 @@ class RowStatistics:
         return cls(components.astype(np.float32), rest.astype(np.float32), mean.astype(np.float32), weight)
 
     def update(self, rows: np.ndarray, weights: np.ndarray) -> RowStatistics:
-        """Add rows (n, n_columns) with weights (n,); as many components are kept as before."""
+        """Add rows (n, n_columns) with weights (n,)."""
         total = self.weight + weights.sum()
         mean = (self.weight * self.mean + weights @ rows) / total
         deviations = np.vstack([(rows - mean) * np.sqrt(weights)[:, None], np.sqrt(self.weight) * (self.mean - mean)])
         factor = np.hstack([self.components, deviations.T])
         eigenvectors = np.linalg.eigh(factor.T @ factor).eigenvectors
-        components = factor @ eigenvectors[:, -self.components.shape[1] :]
+        components = factor @ eigenvectors[:, -N_COMPONENTS:]
         return RowStatistics.make(components, self.rest + (factor**2).sum(axis=1), mean, float(total))
 
 

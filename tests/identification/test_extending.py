@@ -5,6 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from leafid.collection import read_collection
 from leafid.collection.picture import AcquisitionType, Picture, Taxon
@@ -14,6 +16,7 @@ from leafid.features.loader import FeatureLoader
 from leafid.identification.extending import extend
 from leafid.identification.modelfile import read_model, write_model
 from leafid.identification.prediction import predict
+from leafid.identification.statistics_members import _quantise
 from leafid.identification.training import train
 from leafid.recipes.reader import load_recipe
 from tests.identification.model_files import changed, complaint, npy
@@ -64,6 +67,22 @@ def count_correct(model, pictures, loader):
 def probabilities(model, pictures, loader):
     queries = [replace(picture, taxon=None) for picture in pictures]
     return np.array([[value for _, value in sorted(answer.ranking)] for answer in predict(model, queries, loader)])
+
+
+def test_a_model_keeps_what_its_training_pictures_vary_in(old_model):
+    rows = old_model.identifier(SCAN).statistics["shape"].rows
+    # 24 rows, their jittered copies among them, centred in four domains.
+    assert 12 < rows.components.shape[1] <= 20
+    assert rows.rest.sum() < 0.01 * (rows.components**2).sum()
+
+
+@given(st.integers(1, 300), st.integers(0, 99), st.sampled_from([1e-6, 1.0, 1e6]))
+def test_statistics_are_rounded_a_little(n, seed, size):
+    columns = size * np.random.default_rng(seed).normal(size=(n, 3)) ** 3
+    steps, size_of_step = _quantise(columns)
+    assert steps.dtype == np.int8
+    error = np.abs(steps * size_of_step - columns)
+    assert (error <= np.maximum(0.26 * np.sqrt((columns**2).mean(axis=0)), np.abs(columns).max(axis=0) / 250)).all()
 
 
 def test_new_species_are_answered_and_old_ones_still(extended_model, training, drawn, ridge_loader):
