@@ -117,6 +117,10 @@ class _Display(Protocol):
         """Count finished items."""
 
 
+# Share of the items from which the time left is estimated: the first ones wait for workers and caches.
+_MIN_SHARE = 0.01
+
+
 class _ProgressLog:
     """Writes lines such as "describe 120/828, 0:40 left"."""
 
@@ -132,8 +136,10 @@ class _ProgressLog:
 
     def _format(self) -> str:
         n_done = self.n - self._n_at_start
-        if not self._total or n_done <= 0:
+        if not self._total:
             return f"{self._what} {self.n}"
+        if n_done < _MIN_SHARE * self._total or not n_done:
+            return f"{self._what} {self.n}/{self._total}"
         seconds = (self._environment.clock() - self._start) / n_done * (self._total - self.n)
         minutes, seconds = divmod(round(seconds), 60)
         hours, minutes = divmod(minutes, 60)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 import hashlib
 import json
 import time
@@ -9,7 +10,6 @@ import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
-from fnmatch import fnmatchcase
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -185,18 +185,21 @@ def _make_recipes(entry: Mapping[str, Any], type_: AcquisitionType) -> Iterator[
     base = load_recipe(str(entry.get("base", "default")), type_)
     data = base.to_dict() | entry.get("keys", {})
     names = entry.get("only", list(base.experts))
-    if unknown := {*names, *entry.get("without", ()), *entry.get("expert_keys", {})} - base.experts.keys():
-        found = ", ".join(sorted(unknown))
-        raise LeafidError(f"recipes: expected experts {', '.join(base.experts)} of type {type_}, found {found}")
-    kept = [name for name in names if name not in entry.get("without", ())]
     changes = entry.get("expert_keys", {})
-    data["experts"] = {name: data["experts"][name] | changes.get(name, {}) for name in kept}
+    patterns = [*names, *entry.get("without", ()), *changes]
+    if unknown := [pattern for pattern in patterns if not fnmatch.filter(base.experts, pattern)]:
+        known = ", ".join(base.experts)
+        raise LeafidError(f"recipes: expected experts {known} of type {type_}, found {', '.join(unknown)}")
+    data["experts"] = {name: data["experts"][name] for name in names if name not in entry.get("without", ())}
+    for pattern, keys in changes.items():
+        for name in fnmatch.filter(data["experts"], pattern):
+            data["experts"][name] |= keys
     recipe = parse_recipe(data, type_, str(entry.get("name", vary)))
     if not vary:
         yield str(entry["name"]), recipe
         return
     for what, varied in vary_recipe(recipe):
-        if any(fnmatchcase(what, pattern) for pattern in entry.get("matching", ["*"])):
+        if any(fnmatch.fnmatchcase(what, pattern) for pattern in entry.get("matching", ["*"])):
             yield what, varied
 
 
@@ -212,28 +215,31 @@ def run_experiment(
     The pictures of each collection are labelled and of known types.
     """
     cells = []
-    for name, pictures in collections.items():
-        fingerprint = _fingerprint(pictures)
-        present = [type_ for type_ in AcquisitionType if any(picture.type == type_ for picture in pictures)]
-        for type_ in experiment.types or present:
-            for recipe_name, recipe in experiment.make_recipes(type_).items():
-                for protocol in experiment.protocols:
-                    for seed in experiment.seeds:
-                        cell = Cell(name, str(type_), recipe_name, protocol.name, seed)
-                        settings = [asdict(protocol), seed, experiment.shared_codebooks, FEATURE_VERSION]
-                        key = json.dumps([fingerprint, recipe.to_dict(), *settings])
-                        file = folder / f"{hashlib.sha256(key.encode()).hexdigest()[:24]}.json"
-                        title = f"{name}, {type_}, {recipe_name}, {protocol.name}, seed {seed}"
-                        if file.is_file() and (old := _read_cell(file)):
-                            # A recipe or a collection may have another name today.
-                            measured = (old.ranks, old.seconds, old.seconds_a_picture, old.peak_megabytes)
-                            cells.append(Cell(name, str(type_), recipe_name, protocol.name, seed, *measured))
-                            continue
-                        _compute_cell(cell, recipe, protocol, pictures, loader, experiment.shared_codebooks)
-                        note(f"{title}: {cell.seconds:.0f} s")
-                        cells.append(cell)
-                        with open_output(file) as stream:
-                            stream.write(json.dumps(asdict(cell), ensure_ascii=False))
+    fingerprints = {name: _fingerprint(pictures) for name, pictures in collections.items()}
+    grid = [
+        (name, type_, recipe, protocol, seed)
+        for name, pictures in collections.items()
+        for type_ in experiment.types or [t for t in AcquisitionType if any(p.type == t for p in pictures)]
+        for recipe in experiment.make_recipes(type_).items()
+        for protocol in experiment.protocols
+        for seed in experiment.seeds
+    ]
+    for number, (name, type_, (recipe_name, recipe), protocol, seed) in enumerate(grid, 1):
+        cell = Cell(name, str(type_), recipe_name, protocol.name, seed)
+        settings = [asdict(protocol), seed, experiment.shared_codebooks, FEATURE_VERSION]
+        key = json.dumps([fingerprints[name], recipe.to_dict(), *settings])
+        file = folder / f"{hashlib.sha256(key.encode()).hexdigest()[:24]}.json"
+        if file.is_file() and (old := _read_cell(file)):
+            # A recipe or a collection may have another name today.
+            measured = (old.ranks, old.seconds, old.seconds_a_picture, old.peak_megabytes)
+            cells.append(Cell(name, str(type_), recipe_name, protocol.name, seed, *measured))
+            continue
+        loader.task = f"{number}/{len(grid)} {recipe_name}, {type_}"
+        _compute_cell(cell, recipe, protocol, collections[name], loader, experiment.shared_codebooks)
+        note(f"{number}/{len(grid)} {name}, {type_}, {recipe_name}, {protocol.name}, seed {seed}: {cell.seconds:.0f} s")
+        cells.append(cell)
+        with open_output(file) as stream:
+            stream.write(json.dumps(asdict(cell), ensure_ascii=False))
     return cells
 
 

@@ -81,6 +81,8 @@ class FeatureLoader:
     progress: Progress = pass_through
     #: What the work is for at present, the start of the caption: ``2/3 photo``.
     step: str = ""
+    #: Put before every step: ``3/8 small``.
+    task: str = ""
     #: Pictures that could not be read so far, with the message.
     unreadable: dict[Path, str] = field(default_factory=dict)
     _hash_file: Callable[[Path], str] = field(default_factory=lambda: lru_cache(_REMEMBERED_HASHES)(hash_picture_file))
@@ -147,7 +149,8 @@ class FeatureLoader:
 
     def show_progress(self, items: Iterable[T], total: int, what: str, progress: Progress | None = None) -> Iterable[T]:
         """Pass items on and show the progress of the current step; `progress` is used in place of the loader's own."""
-        return (progress or self.progress)(items, total, f"{self.step}: {what}" if self.step else what)
+        steps = ", ".join(filter(None, (self.task, self.step)))
+        return (progress or self.progress)(items, total, f"{steps}: {what}" if steps else what)
 
     def hash_picture(self, picture: Picture) -> str | None:
         """Hash the content of a picture; None, and a note in `unreadable`, where its file can't be read."""

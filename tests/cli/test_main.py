@@ -246,6 +246,7 @@ def test_progress_is_a_line_now_and_then_elsewhere():
     environment.note("done")
     list(environment.progress(work(2, 4000), 2, "fit"))
     list(environment.progress(work(2, 20), None, "draw"))
+    list(environment.progress(work(4, 20), 400, "describe"))
     assert environment.stderr.getvalue().splitlines() == [
         # 28 + 10 seconds after the start, and then every 30.
         "2/3 photo: describe 1/8, 1:10 left",
@@ -255,6 +256,8 @@ def test_progress_is_a_line_now_and_then_elsewhere():
         "fit 1/2, 1:06:40 left",
         "fit 2/2, 0:00 left",
         "draw 2",
+        "describe 2/400",
+        "describe 4/400, 2:12:00 left",
     ]
 
 

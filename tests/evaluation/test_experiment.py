@@ -67,6 +67,13 @@ def test_shipped_experiments_make_their_recipes(name):
         assert experiment.make_recipes(type_)
 
 
+def test_keys_of_all_experts_are_changed_by_a_pattern(tmp_path):
+    file = tmp_path / "mine.toml"
+    file.write_text('recipes = [{ name = "x", expert_keys = { "*" = { classifier = "lda" } } }]')
+    experts = read_experiment(str(file)).make_recipes(AcquisitionType.SCAN)["x"].experts
+    assert {expert.classifier.kind for expert in experts.values()} == {"lda"}
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
