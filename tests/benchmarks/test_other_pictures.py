@@ -3,7 +3,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks.held_apart import exclude_plants, group_pictures, make_group_folds, split_in_halves, thin_out
 from benchmarks.other_collections import Variant, keep_picture, resize, rotate, select_evenly, tint_sheet, write_variant
 from leafid.collection import AcquisitionType, Picture
 from leafid.collection.picture import Taxon
@@ -26,38 +25,6 @@ def leaf():
 @pytest.fixture
 def random():
     return np.random.default_rng(0)
-
-
-def test_groups_are_dealt_whole_and_evenly():
-    folds = make_group_folds(["a"] * 5 + ["b"] * 3 + ["c"] * 3 + ["d"], 2)
-    assert sorted(map(sorted, folds)) == [["a", "d"], ["b", "c"]]
-    assert make_group_folds(["a", "a", "b"], 5) == [{"a"}, {"b"}]
-
-
-def test_pictures_are_grouped_by_author_day_or_place():
-    pictures = [picture(1), picture(2, author="B")]
-    assert group_pictures(pictures, "author") == ["A", "B"]
-    assert group_pictures(pictures, "day") == ["2010-07-01", "2010-07-02"]
-    # Without coordinates all plants may be at one place.
-    assert group_pictures(pictures, "place") == [0, 0]
-
-
-def test_thinning_keeps_the_numbers_by_type(random):
-    many = [picture(n, type_=SCAN if n % 2 else PHOTO) for n in range(20)]
-    like = [picture(n, type_=SCAN) for n in range(3)] + [picture(n, type_=PHOTO) for n in range(14)]
-    kept = thin_out(many, like, random)
-    # There are only ten photos to take.
-    assert [sum(picture.type == type_ for picture in kept) for type_ in (SCAN, PHOTO)] == [3, 10]
-    assert len({picture.file for picture in kept}) == 13
-
-
-def test_plants_stay_together():
-    pictures = [picture(n, plant=str(n // 3)) for n in range(12)]
-    assert {picture.plant for picture in exclude_plants(pictures, pictures[:4])} == {"2", "3"}
-    parts = [{picture.plant for picture in half} for half in split_in_halves(pictures)]
-    assert len(parts) == 2
-    assert not parts[0] & parts[1]
-    assert [len(half) for half in split_in_halves(pictures[:3])] == [3]
 
 
 def test_pictures_are_drawn_from_all_plants_in_turn():
