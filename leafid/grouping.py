@@ -1,4 +1,4 @@
-"""Groups items by a key."""
+"""Groups and counts items."""
 
 from __future__ import annotations
 
@@ -7,6 +7,17 @@ from typing import TypeVar
 
 T = TypeVar("T")
 K = TypeVar("K", bound=Hashable)
+
+
+def count_noun(number: int, noun: str) -> str:
+    """Write a number with a noun whose plural ends in s.
+
+    Examples
+    --------
+    >>> count_noun(1, "plant"), count_noun(0, "plant")
+    ('1 plant', '0 plants')
+    """
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def group_by(items: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:

@@ -42,6 +42,7 @@ from leafid.console.environment import Environment
 from leafid.console.outputs import refuse_inputs, text_output_path
 from leafid.errors import UsageError, escape_unprintable
 from leafid.files import check_writable, open_output
+from leafid.grouping import count_noun
 from leafid.parallel import ordered_map
 from leafid.report.tables import render
 
@@ -168,7 +169,7 @@ def _format_summary(summary: Summary, few: int) -> Iterable[str]:
     yield from _format_rare_species(summary, few)
     yield ""
     yield from _format_files(summary)
-    yield from _format_section("warnings", summary["warnings"], "risks for an experiment")
+    yield from _format_section("warnings", summary["warnings"], "risk", " for an experiment")
 
 
 def _format_types(summary: Summary) -> Iterable[str]:
@@ -213,16 +214,16 @@ def _format_rare_species(summary: Summary, few: int) -> Iterable[str]:
 def _format_files(summary: Summary) -> Iterable[str]:
     how = "decoded" if summary["decoded"] else "headers only"
     looked_at = summary["total"]["pictures"] - len(summary["missing"])
-    yield from _format_section("missing", summary["missing"], "pictures with metadata but no file")
-    yield from _format_section("unreadable", summary["unreadable"], f"of {looked_at} files ({how})")
-    yield from _format_section("damaged", summary["damaged"], "files that are readable only in part")
+    yield from _format_section("missing", summary["missing"], "picture", " with metadata but no file")
+    yield from _format_section("unreadable", summary["unreadable"], "file", f" of {looked_at} ({how})")
+    yield from _format_section("damaged", summary["damaged"], "file", ", readable only in part")
     duplicates = [_format_duplicates(entry) for entry in summary["duplicates"]]
-    yield from _format_section("duplicates", duplicates, "groups of files with the same content")
+    yield from _format_section("duplicates", duplicates, "group", " of files with the same content")
     names = [f"{name}: {', '.join(files)}" for name, files in summary["name_clashes"].items()]
     yield from _format_section(
-        "name clashes", names, "file names that several pictures share; a run file can't tell them apart"
+        "name clashes", names, "file name", " of several pictures, which a run file can't tell apart"
     )
-    yield from _format_section("problems", summary["problems"], "in folders or metadata")
+    yield from _format_section("problems", summary["problems"], "problem", " in folders or metadata")
 
 
 def _format_duplicates(entry: DuplicatesEntry) -> str:
@@ -231,8 +232,8 @@ def _format_duplicates(entry: DuplicatesEntry) -> str:
     return " = ".join(entry["files"]) + (f"  (different {' and '.join(marks)})" if marks else "")
 
 
-def _format_section(title: str, lines: Sequence[str], what: str) -> Iterable[str]:
-    yield _format_entry(title, f"{len(lines)} {what}" if lines else "none")
+def _format_section(title: str, lines: Sequence[str], noun: str, about: str) -> Iterable[str]:
+    yield _format_entry(title, count_noun(len(lines), noun) + about if lines else "none")
     yield from _indent(line if len(line) <= _MAX_LENGTH else f"{line[:_MAX_LENGTH]}…" for line in lines[:MAX_LINES])
     if len(lines) > MAX_LINES:
         yield f"  … and {len(lines) - MAX_LINES} more; --format json lists them all"

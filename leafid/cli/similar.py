@@ -10,6 +10,7 @@ from leafid.console.environment import Environment
 from leafid.features.loader import FeatureLoader
 from leafid.features.similar import find_similar
 from leafid.files import open_output
+from leafid.grouping import count_noun
 from leafid.identification.bundled import load_type_recognition, recognise_frequent_types
 from leafid.report.tables import Cell, format_csv
 
@@ -32,4 +33,6 @@ def write_similar(arguments: argparse.Namespace, collection: Collection, environ
         stream.write(format_csv([["file", "label", "plant"], *rows]))
     for group in groups[:_MAX_NAMED]:
         environment.note(f"one leaf: {', '.join(picture.name for picture in group)[:_MAX_LENGTH]}")
-    environment.note(f"{len(groups)} groups of pictures of one leaf; {arguments.similar} has plants, for --metadata")
+    environment.note(
+        f"{count_noun(len(groups), 'group')} of pictures of one leaf; {arguments.similar} has plants, for --metadata"
+    )

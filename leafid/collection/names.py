@@ -13,6 +13,8 @@ from leafid.errors import LeafidError
 from leafid.textfiles import parse_finite_number
 
 _HYBRID_SIGNS = {"x", "×", "X"}
+# What stands between a species name and that of a lower rank, or between its authors.
+_RANKS = {"subsp", "ssp", "var", "f", "fo", "cv", "ex", "et", "auct", "de", "von"}
 
 
 def parse_species_name(text: str) -> str:
@@ -44,8 +46,9 @@ def parse_label(text: str) -> Taxon:
     """Make the taxon of a label.
 
     A name like that of a species, of a known genus or with a capital and a small initial, is reduced as
-    `parse_species_name` does, and gets a genus, and a family where the genus is a common one. Any other label is a
-    plain class; runs of blanks become one blank. A `LeafidError` is raised if a run file can't hold the label.
+    `parse_species_name` does, and gets a genus, and a family where the genus is a common one. Any other label, such as
+    one with a third word that is neither an author nor a rank, is a plain class; runs of blanks become one blank. A
+    `LeafidError` is raised if a run file can't hold the label.
 
     Examples
     --------
@@ -53,13 +56,17 @@ def parse_label(text: str) -> Taxon:
     Taxon(species='Acer campestre', genus='Acer', family='Sapindaceae', order=None, identifier=None)
     >>> parse_label("001.Acer").species, parse_label("Apple___Black_rot").genus
     ('001.Acer', None)
+    >>> parse_label("Tomato leaf mold").species
+    'Tomato leaf mold'
     """
     words = _split_words(text.replace("_", " "))
     genus, epithet = (" ".join(_take_first_name(rest)).removeprefix("x ") for rest in (words, _skip_first_name(words)))
     family = _read_families().get(genus.casefold())
     is_binomial = genus[:1].isupper() and genus[1:].islower() and epithet.islower()
     is_worded = genus.isalpha() and epithet.replace("-", "").isalpha() and not re.search(r"\d", text)
-    if is_worded and (family or is_binomial):
+    rest = _skip_first_name(_skip_first_name(words))
+    has_other_word = bool(rest) and rest[0][:1].islower() and rest[0].rstrip(".") not in _RANKS
+    if is_worded and (family or is_binomial) and not has_other_word:
         species = parse_species_name(text)
         return Taxon(species, parse_genus(species), family)
     label = check_printable(" ".join(unicodedata.normalize("NFC", text).split()))

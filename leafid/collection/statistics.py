@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from leafid.collection.collection import group_by_species
 from leafid.collection.picture import AcquisitionType, Picture
-from leafid.grouping import group_by
+from leafid.grouping import count_noun, group_by
 
 if TYPE_CHECKING:
     import numpy as np
@@ -151,25 +151,32 @@ def find_risks(pictures: Sequence[Picture], duplicates: Sequence[Duplicates]) ->
     labelled = [picture for picture in pictures if picture.species is not None]
     by_part: dict[str | None, set[str]] = {}
     plants: dict[str, set[str | None]] = {}
+    labels: dict[str, set[str | None]] = {}
     for picture in labelled:
         by_part.setdefault(picture.part, set()).add(str(picture.species))
         if picture.plant is not None:
             plants.setdefault(picture.plant, set()).add(picture.part)
+            labels.setdefault(picture.plant, set()).add(picture.species)
     crossing = [group.pictures for group in duplicates if len({picture.part for picture in group.pictures}) > 1]
     if crossing:
         names = f"{crossing[0][0].name} and {crossing[0][1].name}"
-        yield f"{len(crossing)} duplicates across parts, {names} first: remove them from the training part"
+        yield f"{count_noun(len(crossing), 'duplicate')} across parts, {names} first: remove from the training part"
     elif apart := [group for group in duplicates if group.cross_plants and not group.cross_species]:
-        yield f"{len(apart)} duplicates count as different plants: remove them, or make them one plant (--plants-from)"
+        yield f"{count_noun(len(apart), 'duplicate')} of different plants: remove, or make them one (--plants-from)"
     if mislabelled := [group for group in duplicates if group.cross_species]:
-        yield f"{len(mislabelled)} duplicates have different labels: correct or remove them"
+        yield f"{count_noun(len(mislabelled), 'duplicate')} with different labels: correct or remove them"
     if shared := [plant for plant, parts in plants.items() if len(parts) > 1]:
-        yield f"{len(shared)} plants have pictures in several parts, {shared[0]!r} first: move each plant to one part"
+        yield f"{count_noun(len(shared), 'plant')} in several parts, {shared[0]!r} first: move each plant to one part"
+    if mixed := [plant for plant, species in labels.items() if len(species) > 1]:
+        yield (
+            f"{count_noun(len(mixed), 'plant')} of several labels, {mixed[0]!r} first: number plants over all labels, "
+            "or let the pattern of --plants-from include the label"
+        )
     trained = by_part.get("train")
     if trained and (unseen := sorted(by_part.get("test", set()) - trained)):
         yield (
-            f"{len(unseen)} labels of the test part have no training picture, {unseen[0]!r} first: add some, or leave "
-            "their pictures out"
+            f"{count_noun(len(unseen), 'label')} of the test part without a training picture, {unseen[0]!r} first: add "
+            "some, or leave the pictures out"
         )
     counts = Counter(picture.species for picture in labelled)
     label, largest = counts.most_common(1)[0] if counts else (None, 0)
@@ -181,7 +188,7 @@ def find_risks(pictures: Sequence[Picture], duplicates: Sequence[Duplicates]) ->
             "over labels ('leafid evaluate --macro')"
         )
     if single := [name for name, count in counts.items() if count == 1]:
-        yield f"{len(single)} labels have a single picture, {single[0]!r} first: no fold can train and test on them"
+        yield f"{count_noun(len(single), 'label')} with a single picture, {single[0]!r} first: no fold trains and tests"
     if labelled and not plants:
         yield (
             "the plants are unknown: where several pictures show one, held-out scores are too high; say --plants-from, "

@@ -16,7 +16,7 @@ from typing import IO, Any, Protocol, TypeVar, cast
 from leafid.errors import escape_unprintable, to_one_line
 
 T = TypeVar("T")
-_BAR_OPTIONS: dict[str, Any] = {"unit": " pictures", "leave": False, "smoothing": 0.1}
+_BAR_OPTIONS: dict[str, Any] = {"unit": "", "leave": False, "smoothing": 0.1}
 
 
 @dataclass

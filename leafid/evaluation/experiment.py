@@ -227,7 +227,8 @@ def run_experiment(
     for number, (name, type_, (recipe_name, recipe), protocol, seed) in enumerate(grid, 1):
         cell = Cell(name, str(type_), recipe_name, protocol.name, seed)
         settings = [asdict(protocol), seed, experiment.shared_codebooks, FEATURE_VERSION]
-        key = json.dumps([fingerprints[name], recipe.to_dict(), *settings])
+        # The recipes of two types may be the same.
+        key = json.dumps([fingerprints[name], type_, recipe.to_dict(), *settings])
         file = folder / f"{hashlib.sha256(key.encode()).hexdigest()[:24]}.json"
         if file.is_file() and (old := _read_cell(file)):
             # A recipe or a collection may have another name today.

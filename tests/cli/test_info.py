@@ -54,10 +54,10 @@ def test_text(cli, collection):
     assert "taken 2010-01 to 2010-06" in lines
     assert "Acer campestre 2 2 2 0" in lines
     assert "Acer opalus 4 1 3 1" in lines
-    assert "unreadable 2 of 5 files (decoded)" in lines
+    assert "unreadable 2 files of 5 (decoded)" in lines
     assert any("4.jpg" in line and "truncated JPEG" in line for line in lines)
     assert any("5.jpg" in line and "found text" in line for line in lines)
-    assert "missing 1 pictures with metadata but no file" in lines
+    assert "missing 1 picture with metadata but no file" in lines
     assert any("2.jpg" in line and "3.jpg (different species and plants)" in line for line in lines)
     assert any("7.xml:1: expected XML without a DOCTYPE" in line for line in lines)
     assert "name clashes none" in lines
@@ -187,7 +187,7 @@ def test_real_training_set(cli, real_data):
 def test_folders_that_are_left_out_are_problems(cli, collection, make_picture):
     make_picture(collection / "more", 8, "opalus", plant="8")
     lines = cli("info", collection, "--jobs", 1).out.splitlines()
-    assert "problems      2 in folders or metadata" in lines
+    assert "problems      2 problems in folders or metadata" in lines
     line = f"  {collection / 'more'}: expected pictures directly in leaves, found 1 picture here"
     assert any(found.startswith(line) for found in lines)
 

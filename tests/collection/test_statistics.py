@@ -107,20 +107,25 @@ def test_risks_of_an_experiment():
     hashes = ["same", "x", "x", *"3456", "same"]
     found = list(find_risks(pictures, find_duplicates(pictures, hashes)))
     assert [line.split(":")[0] for line in found] == [
-        "1 duplicates across parts, 0.jpg and 8.jpg first",
-        "1 duplicates have different labels",
-        "1 plants have pictures in several parts, 'p5' first",
-        "1 labels of the test part have no training picture, 'c' first",
+        "1 duplicate across parts, 0.jpg and 8.jpg first",
+        "1 duplicate with different labels",
+        "1 plant in several parts, 'p5' first",
+        "1 label of the test part without a training picture, 'c' first",
         "'a' holds 57% of the pictures",
-        "1 labels have a single picture, 'c' first",
+        "1 label with a single picture, 'c' first",
     ]
     assert all(len(line) < 200 for line in found)
     found = list(find_risks(train[:4], find_duplicates(train[:4], ["x", "x", "y", "z"])))
     assert [line.split(":")[0] for line in found] == [
-        "1 duplicates count as different plants",
+        "1 duplicate of different plants",
         "all pictures have one label, 'a'",
     ]
     assert list(find_risks([], [])) == []
+
+
+def test_plants_that_are_numbered_within_labels_are_a_risk():
+    pictures = [Picture(Path(f"{n}.jpg"), taxon=Taxon("ab"[n % 2]), plant=str(n // 2)) for n in range(10)]
+    assert [line.split(":")[0] for line in find_risks(pictures, [])] == ["5 plants of several labels, '0' first"]
 
 
 def test_unknown_plants_are_a_risk():

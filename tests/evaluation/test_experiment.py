@@ -60,6 +60,18 @@ def test_an_experiment_is_resumed_and_gives_one_table(experiment, tmp_path):
     assert "scores: means over 3 seeds; low" in more.out
 
 
+def test_types_with_the_same_recipe_have_cells_of_their_own(experiment, tmp_path):
+    recipe = EXPERIMENT[EXPERIMENT.index("recipes") : EXPERIMENT.index("protocols")]
+    families = '{ vary = "families", classifiers = ["ridge"] }'
+    text = EXPERIMENT.replace(recipe, f"recipes = [{families}]\n").replace('baseline = "all"', 'baseline = "hu, ridge"')
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("leafid.evaluation.experiment.FAMILIES", ["hu"])
+        found = experiment("--format", "json", text=text.replace('["scan-like"]', '["scan", "scan-like"]'))
+    assert found.status == 0, found.err
+    assert len(list((tmp_path / "cells").glob("*.json"))) == 4
+    assert found.err.count("hu, ridge") == 4
+
+
 @pytest.mark.parametrize("name", list_experiments())
 def test_shipped_experiments_make_their_recipes(name):
     experiment = read_experiment(name)

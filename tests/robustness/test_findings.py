@@ -128,7 +128,7 @@ def test_a_link_that_leads_to_itself(tmp_path, cli):
     (folder / "loop.jpg").symlink_to("loop.jpg")
     found = cli("info", folder)
     assert found.status == 0
-    assert f"missing       1 pictures with metadata but no file\n  {folder}/loop.jpg\n" in found.out
+    assert f"missing       1 picture with metadata but no file\n  {folder}/loop.jpg\n" in found.out
     found = cli("segment", folder, "--output", tmp_path / "out")
     assert found.status == 1
     assert f"{folder}/loop.jpg: can't be read: Too many levels of symbolic links" in found.err
