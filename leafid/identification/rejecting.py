@@ -106,7 +106,9 @@ def load_non_leaves(
     # Where there are photos only, these have to do.
     sheets = [picture for picture in pictures if picture.type is not AcquisitionType.PHOTO] or pictures
     indices = np.linspace(0, len(sheets) - 1, min(number, len(sheets))).astype(int)
-    sources = [replace(sheets[index], type=identifier.type) for index in indices]
+    # Scans and scan-likes are segmented alike: both take these from the cache.
+    type_ = AcquisitionType.PHOTO if identifier.type is AcquisitionType.PHOTO else AcquisitionType.SCAN
+    sources = [replace(sheets[index], type=type_) for index in indices]
     names = list(kinds)
     for position, kind in enumerate(names):
         augmentation = Augmentation("no-leaf", list(ALL_KINDS).index(kind))
