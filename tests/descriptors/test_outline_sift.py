@@ -126,3 +126,12 @@ def test_a_flat_leaf_that_fills_its_picture():
     found = extract_outline_sift(np.full((40, 40), 255, np.uint8), np.ones((40, 40), bool))
     assert len(found)
     assert not found.descriptors.any()
+
+
+def test_an_outline_of_very_many_points():
+    """OpenCV refuses pictures of more than 32,766 rows, which the patches of a long outline would make."""
+    region = np.zeros((900, 900), bool)
+    region[10:890, 10:890] = True
+    region[12:888:4, 12:] = False
+    found = extract_outline_sift(np.where(region, 60, 255).astype(np.uint8), region, Grid(n_scales=1))
+    assert len(found) > 2**16

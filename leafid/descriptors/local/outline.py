@@ -13,6 +13,8 @@ from leafid.descriptors.local.sift import SIFT_LENGTH, compute_patch_cells, norm
 _REACH = 1 / 3
 # Components with fewer points are specks.
 _MIN_POINTS = 16
+# Patches that are read at once: OpenCV maps to pictures of less than 32,767 rows.
+_BATCH_SIZE = 1024
 
 
 def extract_outline_sift(grey: np.ndarray, region: np.ndarray | None = None, grid: Grid | None = None) -> LocalFeatures:
@@ -20,8 +22,8 @@ def extract_outline_sift(grey: np.ndarray, region: np.ndarray | None = None, gri
 
     A patch's rows run from outside the leaf to its inside, and its columns along the outline towards the upper end of
     the picture. So a tooth looks the same wherever it is, in a leaf and in its mirror image, if the leaf is upright.
-    Points are at equal distances along the outlines of all components, their number the same at each size. Without a
-    region there are none.
+    Points are at equal distances along the outlines of all components, as many at each size. Without a region there are
+    none.
 
     The 128 values are those of `extract_dense_sift`. A position's second value is the distance from the vertical middle
     of the picture, from 0.5 there to 1. Of the grid, `focus`, `symmetry` and both coverages have no effect; a
@@ -62,17 +64,15 @@ def _find_outlines(region: np.ndarray) -> list[np.ndarray]:
 
 
 def _sample_outlines(contours: list[np.ndarray], number: int, reach: float) -> tuple[np.ndarray, np.ndarray]:
-    """Sample about `number` points of outlines, and their directions: unit vectors of row and column."""
-    n_points = sum(map(len, contours))
-    points, directions = [], []
-    for contour in contours:
-        chosen = np.linspace(0, len(contour), max(round(number * len(contour) / n_points), 1), endpoint=False)
-        indices = chosen.astype(np.intp)
-        step = min(max(round(reach), 2), len(contour) // 4)
-        chords = contour[(indices + step) % len(contour)] - contour[indices - step]
-        points.append(contour[indices])
-        directions.append(chords / np.maximum(np.hypot(chords[:, :1], chords[:, 1:]), 1e-6))
-    return np.concatenate(points), np.concatenate(directions)
+    """Sample points of outlines at equal distances, and their directions: unit vectors of row and column."""
+    points, lengths = np.concatenate(contours), np.array([len(contour) for contour in contours])
+    starts = np.cumsum(lengths) - lengths
+    chosen = np.linspace(0, len(points), number, endpoint=False).astype(np.intp)
+    own = np.searchsorted(starts, chosen, side="right") - 1
+    first, length = starts[own], lengths[own]
+    step = np.minimum(max(round(reach), 2), length // 4)
+    chords = points[first + (chosen - first + step) % length] - points[first + (chosen - first - step) % length]
+    return points[chosen], chords / np.maximum(np.hypot(chords[:, :1], chords[:, 1:]), np.float32(1e-6))
 
 
 def _read_turned_patches(grey: np.ndarray, points: np.ndarray, directions: np.ndarray, side: int) -> np.ndarray:
@@ -84,11 +84,16 @@ def _read_turned_patches(grey: np.ndarray, points: np.ndarray, directions: np.nd
     along = np.where(directions[:, :1] > 0, -directions, directions)
     inward = np.stack([-directions[:, 1], directions[:, 0]], axis=1)
     width = side + 2
-    offsets = np.arange(width, dtype=np.float32) - (width - 1) / 2
+    offsets = np.arange(width, dtype=np.float32) - np.float32((width - 1) / 2)
     across, down = np.meshgrid(offsets, offsets)
     steps = np.stack([np.ones(width**2, np.float32), down.ravel(), across.ravel()])
-    rows, cols = (
-        (np.stack(parts, axis=1) @ steps).reshape(-1, width) for parts in zip(points.T, inward.T, along.T, strict=True)
-    )
-    border = {"borderMode": cv2.BORDER_CONSTANT, "borderValue": 255}
-    return cv2.remap(grey, cols, rows, cv2.INTER_LINEAR, **border).reshape(-1, width, width)
+    patches = np.empty((len(points), width, width), np.uint8)
+    for start in range(0, len(points), _BATCH_SIZE):
+        part = slice(start, start + _BATCH_SIZE)
+        rows, cols = (
+            (np.stack([points[part, axis], inward[part, axis], along[part, axis]], axis=1) @ steps).reshape(-1, width)
+            for axis in (0, 1)
+        )
+        read = cv2.remap(grey, cols, rows, cv2.INTER_LINEAR, borderMode=cv2.BORDER_CONSTANT, borderValue=255)
+        patches[part] = read.reshape(-1, width, width)
+    return patches
