@@ -62,7 +62,7 @@ class ModelArchive:
         except KeyError:
             raise LeafidError(f"{self._path}: expected a leafid model, found another kind of ZIP archive") from None
         except _DAMAGE_ERRORS as error:
-            raise self._damage(f"its manifest can't be read: {error}") from error
+            raise self._damage(f"its manifest can't be read: {error!s:.300}") from error
 
     def read_array(self, name: str, *shape: int, kind: str = "f") -> np.ndarray:
         """Read an array of finite floating-point numbers, or integers ("i"), by its name without the ending ``.npy``.
@@ -81,7 +81,7 @@ class ModelArchive:
         except KeyError:
             raise self._damage(f"array {name} is missing") from None
         except (*_DAMAGE_ERRORS, zipfile.BadZipFile) as error:
-            raise self._damage(f"array {name}: {error}") from error
+            raise self._damage(f"array {name}: {error!s:.300}") from error
         if array.dtype.kind != kind or not np.isfinite(array).all():
             found = "NaN or infinity" if array.dtype.kind == "f" else array.dtype
             raise self._damage(f"array {name}: expected finite numbers, found {found}")
@@ -100,7 +100,7 @@ class ModelArchive:
         except KeyError:
             raise self._damage(f"{name} is missing") from None
         except (*_DAMAGE_ERRORS, zipfile.BadZipFile) as error:
-            raise self._damage(f"{name}: {error}") from error
+            raise self._damage(f"{name}: {error!s:.300}") from error
         raise self._damage(f"{name}: expected {size} bytes, found {found}")
 
     def _read_member(self, name: str) -> bytes:

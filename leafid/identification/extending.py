@@ -29,11 +29,11 @@ from leafid.collection.picture import AcquisitionType, Picture
 from leafid.errors import LeafidError
 from leafid.features.loader import FeatureLoader
 from leafid.grouping import group_by
-from leafid.identification.fitting import number_domains, select_trainable, weigh_alone
+from leafid.identification.fitting import select_trainable
 from leafid.identification.identifier import Identifier
 from leafid.identification.model import Model, SpeciesInfo, collect_species_info
 from leafid.identification.recording import make_records
-from leafid.identification.training_set import TrainingSet, build_training_set
+from leafid.identification.training_set import build_training_set, weigh_alone
 from leafid.metrics.taxonomy import Taxonomy
 from leafid.parallel import get_blas_controller
 
@@ -128,9 +128,11 @@ def _extend_group(
         for name, expert in loader.show_progress(recipe.experts.items(), len(recipe.experts), "fit"):
             kept = first.statistics[name]
             _check_memory(len(vectors[name]), len(kept.rows.mean))
-            domains = number_domains(training_set, recipe)
-            rows = kept.preparation.prepare(vectors[name][np.arange(len(vectors[name]))], domains)
-            weights = _weigh(training_set, labels, kept.unit, first, name)
+            own_vectors = vectors[name][np.arange(len(vectors[name]))]
+            rows = kept.preparation.prepare(own_vectors, training_set.number_domains(recipe))
+            # As in training with the old pictures.
+            weights = kept.unit * weigh_alone(training_set.pictures, labels, expert.classifier)
+            weights = weights[training_set.picture_indices] * training_set.relative_weights
             update = RidgeUpdate(kept.rows, rows, weights, expert.classifier.regularisation)
             for type_, own in identifiers.items():
                 scorers[type_][name] = _extend_scorer(own, name, species, rows, row_labels, update)
@@ -157,13 +159,6 @@ def _check_memory(n_rows: int, n_columns: int) -> None:
             f"adding these pictures needs {size / 2**30:.1f} GiB of memory, {MAX_BYTES_IN_MEMORY / 2**30:g} GiB are "
             "allowed; add fewer at a time, or train on all pictures together"
         )
-
-
-def _weigh(training_set: TrainingSet, labels: np.ndarray, unit: float, identifier: Identifier, name: str) -> np.ndarray:
-    """Weigh rows as in training with the old pictures."""
-    settings = identifier.recipe.experts[name].classifier
-    weights = unit * weigh_alone(training_set.pictures, labels, settings)
-    return weights[training_set.picture_indices] * training_set.relative_weights
 
 
 def _extend_scorer(

@@ -14,7 +14,7 @@ from leafid.classifiers.cross_fitting import cross_fit
 from leafid.classifiers.disk_backed_array import DiskBackedArray
 from leafid.classifiers.fusion import fit_fusion_weights, fuse
 from leafid.classifiers.held_out import HeldOutAnswers
-from leafid.classifiers.linear import LinearScorer, compute_raw_weights, compute_sample_weights, sum_scorers
+from leafid.classifiers.linear import LinearScorer, sum_scorers
 from leafid.classifiers.row_statistics import N_COMPONENTS, ExpertStatistics, RowStatistics
 from leafid.classifiers.training_matrix import TrainingMatrix
 from leafid.collection import split_by_plant
@@ -27,8 +27,8 @@ from leafid.features.sampling import sample_by_plant, weigh_by_plant
 from leafid.identification.bundled import find_encoders
 from leafid.identification.identifier import Identifier, expert_trust
 from leafid.identification.rejecting import RejectionExamples, gather_examples, learn_to_reject
-from leafid.identification.training_set import TrainingSet, build_training_set
-from leafid.recipes.recipe import ClassifierSettings, Recipe
+from leafid.identification.training_set import TrainingSet, build_training_set, weigh_alone, weigh_pictures
+from leafid.recipes.recipe import Recipe
 
 N_FOLDS = 5
 #: Number of folds of the classifiers that see fewer plants. If their errors are in inverse proportion to the number of
@@ -140,7 +140,7 @@ def _fit_on_vectors(
     names = [str(picture.species) for picture in pictures]
     species = tuple(sorted(set(names)))
     labels = np.searchsorted(species, names)
-    domains = number_domains(training_set, recipe)
+    domains = training_set.number_domains(recipe)
     folds = split_into_folds(pictures, seed)
     species_folds = _split_by_species(labels, len(species), seed) if learn_rejection else []
     large_folds = split_into_folds(pictures, seed, N_LARGE_FOLDS) if species_folds else []
@@ -281,12 +281,6 @@ def _relate_scores(scores: np.ndarray, ridge_scores: np.ndarray) -> tuple[float,
     return offset - slope, offset + slope
 
 
-def number_domains(training_set: TrainingSet, recipe: Recipe) -> np.ndarray:
-    """Give the domain of each row: its type and augmentation, as augmented pictures of a type resemble each other."""
-    types = np.array([recipe.training_types.index(p.type) for p in training_set.pictures if p.type is not None])
-    return types[training_set.picture_indices] + len(recipe.training_types) * training_set.augmentations
-
-
 def _sum_scores(scores: Sequence[np.ndarray], shares: np.ndarray) -> np.ndarray:
     """Sum scores as `sum_scorers` sums the classifiers that give them; impossible species stay so."""
     possible = np.isfinite(scores[0])
@@ -306,33 +300,3 @@ def _split_by_species(labels: np.ndarray, n_species: int, seed: int) -> list[np.
         return []
     folds = np.random.default_rng(seed).permutation(n_species) % min(N_FOLDS, n_species)
     return [np.flatnonzero(folds[labels] == fold) for fold in range(min(N_FOLDS, n_species))]
-
-
-def weigh_pictures(
-    pictures: Sequence[Picture], labels: np.ndarray, folds: Sequence[np.ndarray], settings: ClassifierSettings
-) -> list[np.ndarray]:
-    """Give the training weight of each picture: in training on all of them, then in training without each fold.
-
-    A fold's own pictures weigh 0 and are not counted: they would make their species seem more frequent than it is
-    among those that are trained on. Scans and photos of one plant count as two plants: they don't resemble each other.
-    """
-    plants = _list_plants(pictures)
-    weights = []
-    for fold in (np.array([], int), *folds):
-        rest = np.setdiff1d(np.arange(len(labels)), fold)
-        own = np.zeros(len(labels))
-        if len(rest):
-            own[rest] = compute_sample_weights(
-                labels[rest], plants[rest], settings.species_balance, settings.plant_balance
-            )
-        weights.append(own)
-    return weights
-
-
-def weigh_alone(pictures: Sequence[Picture], labels: np.ndarray, settings: ClassifierSettings) -> np.ndarray:
-    """Give each picture the weight that it has relative to one whose species and plant have no other picture."""
-    return compute_raw_weights(labels, _list_plants(pictures), settings.species_balance, settings.plant_balance)
-
-
-def _list_plants(pictures: Sequence[Picture]) -> np.ndarray:
-    return np.array([f"{picture.group} {picture.type}" for picture in pictures])

@@ -10,12 +10,13 @@ import numpy as np
 
 from leafid.classifiers.cross_fitting import check_memory
 from leafid.classifiers.disk_backed_array import DiskBackedArray
+from leafid.classifiers.linear import compute_raw_weights, compute_sample_weights
 from leafid.collection.picture import AcquisitionType, Picture
 from leafid.features.augmentation import Augmentation
 from leafid.features.extractor import FeatureExtractor
 from leafid.features.loader import FeatureLoader
 from leafid.grouping import group_by
-from leafid.recipes.recipe import Recipe
+from leafid.recipes.recipe import ClassifierSettings, Recipe
 
 #: Number of training pictures above which there are no augmentations: a large set varies enough.
 MAX_AUGMENTED_PICTURES = 20_000
@@ -42,6 +43,11 @@ class TrainingSet:
     def find_rows(self, pictures: np.ndarray) -> np.ndarray:
         """Find all rows of some pictures, given by their indices."""
         return np.flatnonzero(np.isin(self.picture_indices, pictures))
+
+    def number_domains(self, recipe: Recipe) -> np.ndarray:
+        """Give the domain of each row, its type and augmentation: augmented pictures of a type resemble each other."""
+        types = np.array([recipe.training_types.index(p.type) for p in self.pictures if p.type is not None])
+        return types[self.picture_indices] + len(recipe.training_types) * self.augmentations
 
     def weigh_rows(self, picture_weights: np.ndarray) -> np.ndarray:
         """Turn weights of pictures, (n_pictures,), into weights of rows, (n_rows,), with the same sum."""
@@ -133,3 +139,33 @@ def _choose_composite_sources(pictures: Sequence[Picture]) -> dict[int, float]:
         number = min(len(own), MAX_COMPOSITED_PER_PLANT)
         sources.update(dict.fromkeys((own[len(own) * turn // number] for turn in range(number)), len(own) / number))
     return dict(sorted(sources.items()))
+
+
+def weigh_pictures(
+    pictures: Sequence[Picture], labels: np.ndarray, folds: Sequence[np.ndarray], settings: ClassifierSettings
+) -> list[np.ndarray]:
+    """Give the training weight of each picture: in training on all of them, then in training without each fold.
+
+    A fold's own pictures weigh 0 and are not counted: they would make their species seem more frequent than it is
+    among those that are trained on. Scans and photos of one plant count as two plants: they don't resemble each other.
+    """
+    plants = _list_plants(pictures)
+    weights = []
+    for fold in (np.array([], int), *folds):
+        rest = np.setdiff1d(np.arange(len(labels)), fold)
+        own = np.zeros(len(labels))
+        if len(rest):
+            own[rest] = compute_sample_weights(
+                labels[rest], plants[rest], settings.species_balance, settings.plant_balance
+            )
+        weights.append(own)
+    return weights
+
+
+def weigh_alone(pictures: Sequence[Picture], labels: np.ndarray, settings: ClassifierSettings) -> np.ndarray:
+    """Give each picture the weight that it has relative to one whose species and plant have no other picture."""
+    return compute_raw_weights(labels, _list_plants(pictures), settings.species_balance, settings.plant_balance)
+
+
+def _list_plants(pictures: Sequence[Picture]) -> np.ndarray:
+    return np.array([f"{picture.group} {picture.type}" for picture in pictures])

@@ -11,7 +11,8 @@ from leafid.collection.picture import AcquisitionType, Picture, Taxon
 from leafid.errors import LeafidError
 from leafid.features.extractor import Features
 from leafid.identification import fitting as module
-from leafid.identification.fitting import fit_identifiers, weigh_pictures
+from leafid.identification.fitting import fit_identifiers
+from leafid.identification.training_set import weigh_pictures
 from leafid.recipes.recipe import ClassifierSettings, Expert, Measures, Recipe
 
 SCAN, SHEET = AcquisitionType.SCAN, AcquisitionType.SCAN_LIKE
