@@ -12,6 +12,11 @@ from leafid.segmentation.result import Image, Mask, shrink
 MODEL_SIZE = 200  # longer side of the reduced picture: of most pictures a power of two smaller, which is fast
 # Pixels darker than this part of the picture's light are shade between leaves; factor of their prior probability.
 _SHADE, _SHADE_PRIOR = 0.3, 0.3
+# Warm skin, and blue or grey sky, have colours that are rare in leaves: bounds of a and b (128 is neutral) and of
+# lightness (as a part of the light); factor of their prior probability.
+_SKIN_HUE, _SKIN_LIGHT = 136, 0.5
+_SKY_HUE, _SKY_LIGHT = 128, 0.8
+_RARE_PRIOR = 0.5
 _ROUNDS = 8  # alternations between learning the colours of leaf and background and finding the leaf
 _RADIUS, _EPSILON = 2, 1e-3  # of the guided filter: pixels of the reduced picture; variance of grey values in [0, 1]
 # Contribution of each value of L, a and b to the number of a colour bin, of 24 × 40 × 40.
@@ -20,17 +25,18 @@ _COLOUR_BINS = [
 ]
 
 
-def segment_photo(image: Image) -> tuple[Mask, float]:
+def segment_photo(image: Image, *, sky: bool = False) -> tuple[Mask, float]:
     """Find the main leaf of a photo, or else its foliage; mask and confidence.
 
-    Below a confidence of 0.5 the mask is foliage rather than one leaf.
+    Below a confidence of 0.5 the mask is foliage rather than one leaf. With `sky`, what is bright and grey or blue is
+    probably background.
 
     The method is leafid's own. In a picture reduced to `MODEL_SIZE`, the first estimate of the leaf is what lies near
-    the middle and not in the shade. Then two steps alternate: a histogram in Lab learns each colour's probability of
-    leaf; colour and position give the probability of leaf at each pixel, which a `GuidedFilter` aligns with the
-    picture's edges. The region that is largest and nearest to the middle is kept.
+    the middle, not in the shade, and has not the colour of skin. Then two steps alternate: a histogram in Lab
+    learns each colour's probability of leaf; colour and position give the probability of leaf at each pixel, which a
+    `GuidedFilter` aligns with the picture's edges. The region that is largest and nearest to the middle is kept.
     """
-    probability = _estimate_leaf_probability(shrink(image, MODEL_SIZE))
+    probability = _estimate_leaf_probability(shrink(image, MODEL_SIZE), sky=sky)
     mask = _select_central_region((probability > 0.5).astype(np.uint8))
     confidence = _estimate_confidence(mask, probability)
     # Enlarging the probability places the edge between the pixels; other regions stay just below the threshold.
@@ -38,22 +44,31 @@ def segment_photo(image: Image) -> tuple[Mask, float]:
     return cv2.resize(selected, image.shape[1::-1], interpolation=cv2.INTER_LINEAR) > 0.5, confidence
 
 
-def _estimate_leaf_probability(small: Image) -> NDArray[np.float32]:
+def _estimate_leaf_probability(small: Image, *, sky: bool) -> NDArray[np.float32]:
     lab = cv2.cvtColor(small, cv2.COLOR_BGR2LAB)
     rows, cols = small.shape[:2]
     row = np.linspace(-1, 1, rows, dtype=np.float32)[:, None]
     col = np.linspace(-1, 1, cols, dtype=np.float32)[None]
     prior = 0.1 + 0.8 * np.exp(-1.5 * row**2) * np.exp(-1.5 * col**2)
-    shade = lab[..., 0] < _SHADE * np.percentile(lab[..., 0], 90)
-    prior *= np.where(shade, np.float32(_SHADE_PRIOR), np.float32(1))
-    l_bin, a_bin, b_bin = (cv2.LUT(values, bins) for values, bins in zip(cv2.split(lab), _COLOUR_BINS, strict=True))
+    planes = cv2.split(lab)
+    lightness, a, b = planes
+    light = np.percentile(lightness, 90)
+    prior *= np.where(lightness < _SHADE * light, np.float32(_SHADE_PRIOR), np.float32(1))
+    is_rare = (cv2.min(a, b) > _SKIN_HUE) & (lightness > _SKIN_LIGHT * light)
+    # What fills the middle is a leaf in autumn.
+    middle = is_rare[2 * rows // 5 : -(-3 * rows // 5), 2 * cols // 5 : -(-3 * cols // 5)]
+    is_rare &= middle.mean() < 0.5
+    if sky:
+        is_rare |= (b < _SKY_HUE) & (lightness > _SKY_LIGHT * light)
+    prior *= np.where(is_rare, np.float32(_RARE_PRIOR), np.float32(1))
+    l_bin, a_bin, b_bin = (cv2.LUT(values, bins) for values, bins in zip(planes, _COLOUR_BINS, strict=True))
     colour = cv2.add(cv2.add(l_bin, a_bin), b_bin).ravel()
     # Few of the possible colours occur: renumber those, so that the sums below run over few bins.
     present = np.bincount(colour) > 0
     colour = (np.cumsum(present) - 1)[colour]
     count = np.bincount(colour) + 1
     prior_odds = np.sqrt(prior / (1 - prior)).ravel()
-    guided_filter = GuidedFilter(lab[..., 0].astype(np.float32) / 255, _RADIUS, _EPSILON)
+    guided_filter = GuidedFilter(lightness.astype(np.float32) / 255, _RADIUS, _EPSILON)
     probability = prior
     # The rounds share these arrays: allocating takes longer than computing.
     odds, odds_plus_1 = np.empty_like(prior_odds), np.empty_like(prior_odds)

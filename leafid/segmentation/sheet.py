@@ -7,12 +7,16 @@ from collections.abc import Iterator
 import cv2
 import numpy as np
 
+from leafid.segmentation.natural import segment_photo
 from leafid.segmentation.result import Image, Mask, find_bounding_box
 from leafid.segmentation.uniform import LOW_CONFIDENCE, LeafMask, segment_uniform
 
 # A mask of low confidence is replaced by that of another method if that reaches _HIGH_CONFIDENCE. In grey pictures
 # there is no chroma to separate leaf and sheet, and fragments of a leaf reach a higher confidence.
 _LOW_CONFIDENCE_GREY, _HIGH_CONFIDENCE = 0.6, 0.7
+# Before a background that is no plain sheet (clouds, stone), the mask has a lower confidence than on nearly all sheets.
+# It is replaced by that of `segment_photo` if this is likely to be one leaf.
+_SURE, _SURE_PHOTO = 0.9, 0.6
 _GREY_RANGE = 4  # largest range of a and b, in 8-bit Lab units, of a grey picture
 _MIN_SHEET_SHARE = 0.3  # smallest share of the picture that a sheet inside a frame takes
 _CORNER = 0.03  # part of a sheet's shorter side that is ignored at its corners, which may be round
@@ -30,8 +34,17 @@ def segment_sheet(image: Image) -> LeafMask:
     a frame (a table, a scanner's lid, bars): the leaf is searched for within it. Where nothing stands out clearly,
     three other ways are tried: without a thin rim; with a border in the colour of the corners (a narrow leaf cut out
     so tightly that most of the picture's border is leaf); by lightness as much as by hue (grey pictures). The mask of
-    the highest confidence wins.
+    the highest confidence wins. Where none is sure, the background may be no sheet: `segment_photo` is asked as well.
     """
+    found = _segment_on_sheet(image)
+    if found.confidence < _SURE:
+        mask, confidence = segment_photo(image, sky=True)
+        if confidence > _SURE_PHOTO:
+            return LeafMask(mask, confidence, None)
+    return found
+
+
+def _segment_on_sheet(image: Image) -> LeafMask:
     found = _segment_inside_frames(image)
     if found.confidence > _LOW_CONFIDENCE_GREY or (found.confidence > LOW_CONFIDENCE and not _is_grey(image)):
         return found

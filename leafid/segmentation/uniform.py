@@ -24,6 +24,10 @@ _DEEP, _DEEP_SHARE = 90.0, 0.25
 # The edge lies where the distance is this part of its local maximum: near half for a sharp edge, and higher because a
 # leaf's own shadow widens the step.
 _LOCAL_CUT = 0.66
+# On coloured card the edge lies where this part of the card's chroma is lost, within bounds relative to the local
+# maximum: a shadow keeps more of it. Paler sheets (in 8-bit Lab units) do not count as coloured.
+_CARD_CUT, _MIN_CARD_CHROMA = 0.72, 30.0
+_MIN_CARD_CUT, _MAX_CARD_CUT = 0.3, 0.75
 _LOCAL_REACH = 0.012  # radius of the local maximum, as a part of the picture's longer side
 _MIN_CUT_OF_OTSU, _MAX_CUT_OF_OTSU = 0.55, 1.2  # bounds of the local cut, as parts of Otsu's global threshold
 _MIN_CUT = 8.0  # smallest cut, in 8-bit Lab units
@@ -122,7 +126,7 @@ def _measure_contrast(image: Image, line_cut: float, lightness_share: float, *, 
     # A white top-hat: what exceeds the surroundings and is narrower than the structuring element.
     side = 2 * max(1, round(_LINE_REACH * max(distance.shape))) + 1
     lines = cv2.morphologyEx(distance, cv2.MORPH_TOPHAT, np.ones((side, side), np.uint8))
-    cuts = _choose_cuts(distance, lines, spread, line_cut)
+    cuts = _choose_cuts(distance, lines, spread, line_cut, sheet)
     above = cv2.compare(distance, cuts, cv2.CMP_GT)
     return _Contrast(sheet, spread, distance, lines, cuts, above, lightness_share)
 
@@ -134,12 +138,17 @@ def measure_sheet_distance(image: Image, sheet: Image, lightness_share: float = 
     octagonal norm max + 0.4 min, which is at most 8 % off and needs no floating point.
     """
     lightness, a, b = cv2.split(cv2.absdiff(cv2.cvtColor(image, cv2.COLOR_BGR2LAB), sheet))
-    chroma = cv2.addWeighted(cv2.max(a, b), 1.0, cv2.min(a, b), 0.4, 0)
+    chroma = _measure_chroma(a, b)
     deep = cv2.addWeighted(lightness, lightness_share, cv2.subtract(lightness, _DEEP), _DEEP_SHARE, 0)
     return cv2.add(chroma, deep)
 
 
-def _choose_cuts(distance: Plane, lines: Plane, spread: float, line_cut: float) -> Plane:
+def _measure_chroma(a: Plane, b: Plane) -> Plane:
+    """Measure the length of differences in a and b by the octagonal norm."""
+    return cv2.addWeighted(cv2.max(a, b), 1.0, cv2.min(a, b), 0.4, 0)
+
+
+def _choose_cuts(distance: Plane, lines: Plane, spread: float, line_cut: float, sheet: Image) -> Plane:
     """Choose the threshold at each pixel; along lines at `line_cut` of the local maximum."""
     otsu, _ = cv2.threshold(distance.reshape(-1, 1), 0, 255, cv2.THRESH_OTSU)
     floor = max(_MIN_CUT, 3 * spread)
@@ -155,8 +164,14 @@ def _choose_cuts(distance: Plane, lines: Plane, spread: float, line_cut: float) 
     cuts = cv2.convertScaleAbs(local_max, alpha=_LOCAL_CUT)
     if line_cut != _LOCAL_CUT:
         cuts = cv2.copyTo(cv2.convertScaleAbs(local_max, alpha=line_cut), line, cuts)
-    bounded: Plane = np.minimum(cv2.max(cuts, cv2.LUT(line, min_cuts)), np.uint8(min(round(high), 255)))
-    return bounded
+    cuts = np.minimum(cv2.max(cuts, cv2.LUT(line, min_cuts)), np.uint8(min(round(high), 255)))
+    if np.hypot(*(np.array(cv2.mean(sheet)[1:3]) - 128)) < _MIN_CARD_CHROMA:
+        return cuts
+    _, a, b = cv2.split(cv2.absdiff(sheet, np.full_like(sheet, 128)))
+    least, most = (cv2.convertScaleAbs(local_max, alpha=part) for part in (_MIN_CARD_CUT, _MAX_CARD_CUT))
+    card = np.clip(cv2.convertScaleAbs(_measure_chroma(a, b), alpha=_CARD_CUT), least, most)
+    # Pale lines keep their lower cut.
+    return np.where(cuts < low, cuts, np.maximum(card, np.uint8(min(round(low), 255))))
 
 
 def _mark_undecided(distance: Plane, cuts: Plane) -> Plane:

@@ -108,3 +108,14 @@ def test_a_faint_leaf_is_searched_for_in_other_ways(contrast, is_clear, monkeypa
     monkeypatch.setattr(module, "_segment_otherwise", lambda image: calls.append(1) or [])
     segment_sheet(draw_faint_leaf(contrast))
     assert bool(calls) != is_clear
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_a_leaf_before_clouds(drawn_leaf, iou, seed):
+    image, mask = drawn_leaf(480, 640, radius=0.2)
+    noise = cv2.GaussianBlur(np.random.default_rng(seed).normal(size=mask.shape), (0, 0), 60)
+    clouds = np.clip(noise / noise.std() + 0.3, 0, 1)[..., None]
+    sky = np.array([235, 190, 140]) * (1 - clouds) + 245 * clouds
+    image = np.where(mask[..., None], image, sky).astype(np.uint8)
+    assert iou(segment_uniform(image)[0], mask) < 0.6
+    assert iou(segment(image, SCAN_LIKE).mask, mask) > 0.75

@@ -225,3 +225,11 @@ def test_a_small_picture_that_a_narrow_leaf_fills(iou, cols, light):
     assert found.confidence > 0.8
     # The rim is a tenth of so narrow a leaf.
     assert iou(found.mask, cv2.resize(leaf, (cols, 200), interpolation=cv2.INTER_AREA) > 127) > 0.95
+
+
+def test_the_shadow_of_a_pale_leaf_on_coloured_card(drawn_leaf, iou):
+    image, mask = drawn_leaf(rows=480, cols=400, sheet=(180, 90, 240), leaf=(110, 130, 150))
+    shadow = cv2.GaussianBlur(np.roll(mask, (8, 8), (0, 1)).astype(np.float32), (0, 0), 5)
+    image = np.where(mask[..., None], image, image * (1 - 0.6 * shadow[..., None])).astype(np.uint8)
+    # 0.96 by the local maximum alone.
+    assert iou(segment(cv2.GaussianBlur(image, (0, 0), 1.5), SCAN_LIKE).mask, mask) > 0.97
