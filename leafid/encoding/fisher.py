@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 
 from leafid.encoding.base import ProjectedEncoder, normalise_signed_root
 
 # Features encoded at once: few enough to stay in the processor's cache from one step to the next.
 _BATCH_SIZE = 1024
+# Iterations of expectation maximisation, features for each mode among which its first mean is chosen, and what is added
+# to variances.
+_N_ITERATIONS, _SEEDED_PER_MODE, _MIN_VARIANCE = 20, 100, np.float32(1e-4)
 
 
 class FisherEncoder(ProjectedEncoder):
@@ -36,29 +37,33 @@ class FisherEncoder(ProjectedEncoder):
         return 2 * self.means_.size
 
     def _fit_tables(self, rows: np.ndarray) -> None:
-        from sklearn.mixture import GaussianMixture
+        from sklearn.cluster import kmeans_plusplus
 
-        mixture = GaussianMixture(
-            self.n_modes,
-            covariance_type="diag",
-            reg_covar=1e-4,
-            max_iter=40,
-            tol=1e-2,
-            init_params="k-means++",
-            random_state=self.seed,
-        )
-        with warnings.catch_warnings():
-            # A mixture that has not quite converged after 40 iterations serves as a codebook just as well.
-            warnings.simplefilter("ignore")
-            mixture.fit(rows)
-        self.weights_ = mixture.weights_.astype(np.float32)
-        self.means_ = mixture.means_.astype(np.float32)
-        self.variances_ = mixture.covariances_.astype(np.float32)
+        random = np.random.RandomState(self.seed)
+        sample = rows[np.sort(random.permutation(len(rows))[: _SEEDED_PER_MODE * self.n_modes])]
+        self.means_, _ = kmeans_plusplus(sample, self.n_modes, random_state=random)
+        self.weights_ = np.full(self.n_modes, 1 / self.n_modes, np.float32)
+        self.variances_ = np.tile(rows.var(axis=0) + _MIN_VARIANCE, (self.n_modes, 1))
+        # Expectation maximisation; the mixture need not have quite converged to serve as a codebook.
+        for _ in range(_N_ITERATIONS):
+            s_0, s_1, s_2 = self._sum_moments(rows)
+            counts = s_0 + np.float32(1e-6)
+            self.means_ = s_1 / counts
+            self.variances_ = np.maximum(s_2 / counts - self.means_**2, 0) + _MIN_VARIANCE
+            self.weights_ = (counts / counts.sum()).ravel()
 
     def _encode(self, rows: np.ndarray) -> np.ndarray:
-        # Sums of posteriors γ, and of γ x and γ x² side by side: each batch is two matrix products.
+        s_0, s_1, s_2 = self._sum_moments(rows)
+        scale = 1 / (len(rows) * np.sqrt(self.weights_)[:, None])
+        d_mu = scale * (s_1 - self.means_ * s_0) / np.sqrt(self.variances_)
+        d_sigma = scale / np.sqrt(2) * ((s_2 - 2 * self.means_ * s_1 + self.means_**2 * s_0) / self.variances_ - s_0)
+        return normalise_signed_root(np.concatenate([d_mu.ravel(), d_sigma.ravel()]))
+
+    def _sum_moments(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Sum the posteriors γ of each mode, (n_modes, 1), and γ x and γ x², (n_modes, d), over all features x."""
         coefficients, constant = _make_log_density(self.weights_, self.means_, self.variances_)
         s_0 = np.zeros((self.n_modes, 1), np.float32)
+        # Side by side: each batch is two matrix products.
         moments = np.zeros((self.n_modes, 2 * rows.shape[1]), np.float32)
         for start in range(0, len(rows), _BATCH_SIZE):
             batch = rows[start : start + _BATCH_SIZE]
@@ -67,10 +72,7 @@ class FisherEncoder(ProjectedEncoder):
             s_0 += posteriors.sum(axis=1, keepdims=True)
             moments += posteriors @ powers
         s_1, s_2 = np.hsplit(moments, 2)
-        scale = 1 / (len(rows) * np.sqrt(self.weights_)[:, None])
-        d_mu = scale * (s_1 - self.means_ * s_0) / np.sqrt(self.variances_)
-        d_sigma = scale / np.sqrt(2) * ((s_2 - 2 * self.means_ * s_1 + self.means_**2 * s_0) / self.variances_ - s_0)
-        return normalise_signed_root(np.concatenate([d_mu.ravel(), d_sigma.ravel()]))
+        return s_0, s_1, s_2
 
     def _get_table_shapes(self, n_row_values: int) -> dict[str, tuple[int, ...]]:
         table = (self.n_modes, n_row_values)

@@ -59,7 +59,7 @@ def _learn_encoder(
     problem = ""
     for candidates in (own, pictures) if 0 < len(own) < len(pictures) else (pictures,):
         chosen = sample_evenly(candidates, recipe.codebook_pictures, seed)
-        settings = f"codebook|{FEATURE_VERSION}|{recipe.longest_side}|{patches.make_feature_key()}|{seed}"
+        settings = f"codebook 2|{FEATURE_VERSION}|{recipe.longest_side}|{patches.make_feature_key()}|{seed}"
         hashes = [loader.hash_picture(picture) for picture in chosen] if loader.cache else []
         key = _make_key(settings, chosen, hashes)
         if loader.cache and (cached := loader.cache.get([key])):

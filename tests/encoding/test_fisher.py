@@ -56,6 +56,22 @@ def test_equals_the_literal_formula(encoder, n):
     np.testing.assert_allclose(vector, expected, atol=2e-3)
 
 
+def test_mixtures_are_as_likely_as_those_of_scikit_learn():
+    """Each finds a local maximum of the likelihood: the best of several count."""
+    likelihoods = []
+    for seed in range(5):
+        encoder = FisherEncoder(4, 5, 0.5, seed=seed).fit(features(1000))
+        rows, new_rows = (encoder.projection_.transform(features(1000, seed=own)) for own in (0, 1))
+        wanted = GaussianMixture(4, covariance_type="diag", random_state=seed).fit(rows)
+        found = GaussianMixture(4, covariance_type="diag")
+        found.weights_, found.means_, found.covariances_ = encoder.weights_, encoder.means_, encoder.variances_
+        found.precisions_cholesky_ = 1 / np.sqrt(encoder.variances_)
+        likelihoods.append((found.score(new_rows), wanted.score(new_rows)))
+        assert encoder.weights_.sum() == pytest.approx(1, abs=1e-5)
+    found_best, wanted_best = np.max(likelihoods, axis=0)
+    assert found_best > wanted_best - 0.02
+
+
 def test_equals_scikit_image_up_to_its_conventions(encoder):
     """Its derivatives by the weights come first and are not ours; those by the deviations have the other sign."""
     found = features(80, seed=5)
