@@ -22,7 +22,8 @@ from leafid.classifiers.training_matrix import TrainingMatrix
 _N_FUSED, _N_PER_EXPERT, _N_COMMON = 4, 5, 2
 #: Penalty of the regression on feature vectors, of that on evidence, and of their calibration.
 _LEAF_REGULARISATION, _KNOWN_REGULARISATION, _CALIBRATION_REGULARISATION = 0.01, 0.4, 1.0
-_N_FOLDS = 3
+# Many: leaves of a few plants look like others if a third of the plants is missing.
+_N_FOLDS = 10
 #: Maximum number of quantiles of held-out leaves that are kept for the operating point.
 MAX_QUANTILES = 1001
 #: Share of the leaves of known species that may be rejected by default.
@@ -208,7 +209,7 @@ def _fit_logistic(positive: Examples, negative: Examples, regularisation: float)
     coefficients, intercepts = fit_linear("logistic", rows, labels, regularisation, weights)
     logits = (rows @ coefficients + intercepts)[:, 1].astype(np.float64)
     folds = np.concatenate([_assign_folds(own.groups) for own in (positive, negative)])
-    for fold in range(_N_FOLDS):
+    for fold in np.unique(folds):
         rest = folds != fold
         if len(set(labels[rest])) == 2:
             own = fit_linear("logistic", rows[rest], labels[rest], regularisation, weights[rest])
