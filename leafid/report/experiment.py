@@ -75,20 +75,26 @@ def summarise_experiment(cells: Sequence[Cell], baseline: str, bootstrap: Bootst
 def _summarise_block(
     block: Mapping[str, Sequence[Cell]], setting: str, baseline: str, bootstrap: Bootstrap, *, needs_all: bool
 ) -> Iterator[Result]:
-    ranks = {
-        name: [{picture: rank for picture, _, _, rank in cell.ranks[setting]} for cell in cells]
-        for name, cells in block.items()
-    }
     found = {row[0]: row[1:3] for cells in block.values() for cell in cells for row in cell.ranks[setting]}
-    each = [own for several in ranks.values() for own in several]
-    choose = all if needs_all else any
-    names = [name for name in sorted(found) if choose(own.get(name, 0) for own in each)]
-    if not names:
+    names = sorted(found)
+    by_picture = [
+        [{name: rank for name, _, _, rank in cell.ranks[setting]} for cell in cells] for cells in block.values()
+    ]
+    # Of the things that are compared, by seed and picture; 0: the species has no training picture.
+    ranks = np.array([[[own.get(name, 0) for name in names] for own in seeds] for seeds in by_picture])
+    known = (ranks > 0).any(axis=0)
+    if needs_all:
+        known = np.broadcast_to((ranks > 0).all(axis=(0, 1)), known.shape)
+    is_scored = known.any(axis=0)
+    if not is_scored.any():
         return
+    names = [name for name, is_kept in zip(names, is_scored, strict=True) if is_kept]
+    ranks, known = ranks[..., is_scored], known[:, is_scored]
     plants, authors = (np.array([found[name][column] for name in names]) for column in (0, 1))
     nobody = np.zeros(len(names), int)
-    table = {name: np.array([[own.get(key, 0) for key in names] for own in several]) for name, several in ranks.items()}
-    top1 = {name: (rank == 1).mean(axis=0) for name, rank in table.items()}
+    # A picture's share of the seeds in which it is known.
+    top1 = dict(zip(block, ((ranks == 1) & known).sum(axis=1) / known.sum(axis=0), strict=True))
+    top5 = dict(zip(block, ((ranks >= 1) & (ranks <= 5) & known).sum(axis=1) / known.sum(axis=0), strict=True))
     p_values = {
         name: randomisation_test((own - top1[baseline]) / len(names), nobody, plants, seed=bootstrap.seed)
         for name, own in top1.items()
@@ -102,7 +108,7 @@ def _summarise_block(
         yield Result(
             *(cells[0].collection, cells[0].type, cells[0].protocol, setting, cells[0].recipe),
             *(len(cells), len(names), len(found) - len(names), float(top1[name].mean())),
-            float(((table[name] >= 1) & (table[name] <= 5)).mean()),
+            float(top5[name].mean()),
             per_plant_score(top1[name], authors, plants),
             average_score(top1[name], authors, plants),
             (float("nan"), float("nan")) if samples is None else bootstrap.compute_interval(samples[0]),
