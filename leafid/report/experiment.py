@@ -82,10 +82,10 @@ def _summarise_block(
     ]
     # Of the things that are compared, by seed and picture; 0: the species has no training picture.
     ranks = np.array([[[own.get(name, 0) for name in names] for own in seeds] for seeds in by_picture])
-    known = (ranks > 0).any(axis=0)
+    known: np.ndarray = (ranks > 0).any(axis=0)
     if needs_all:
         known = np.broadcast_to((ranks > 0).all(axis=(0, 1)), known.shape)
-    is_scored = known.any(axis=0)
+    is_scored: np.ndarray = known.any(axis=0)
     if not is_scored.any():
         return
     names = [name for name, is_kept in zip(names, is_scored, strict=True) if is_kept]
