@@ -4,9 +4,10 @@ Every expert's ridge regression learns the new pictures by recursive least squar
 columns, and the old ones learn that the new pictures are not theirs. Where a softmax regression was added to the ridge
 regression, the sum is changed like a ridge regression, with targets on its scale.
 
-What else a model knows stays as it is learned from the old species: codebooks, weights of the fusion, thresholds,
-rejection, plant exponents, the recogniser of types, and scores on held-out plants. Records, names, taxa, and sightings
-of the prior of place and day are added.
+What else a model knows stays as it is learned from the old species: codebooks, weights of the fusion, thresholds, plant
+exponents, the recogniser of types, and scores on held-out plants. So does rejection, but for its operating point, which
+is lowered where it would reject the new pictures. Records, names, taxa, and sightings of the prior of place and day are
+added.
 """
 
 from __future__ import annotations
@@ -27,13 +28,14 @@ from leafid.classifiers.row_statistics import ExpertStatistics, RidgeUpdate
 from leafid.collection import compute_fingerprint
 from leafid.collection.picture import AcquisitionType, Picture
 from leafid.errors import LeafidError
+from leafid.features.extractor import Features
 from leafid.features.loader import FeatureLoader
 from leafid.grouping import group_by
 from leafid.identification.fitting import select_trainable
 from leafid.identification.identifier import Identifier
 from leafid.identification.model import Model, SpeciesInfo, collect_species_info
 from leafid.identification.recording import make_records
-from leafid.identification.training_set import build_training_set, weigh_alone
+from leafid.identification.training_set import TrainingSet, build_training_set, weigh_alone
 from leafid.metrics.taxonomy import Taxonomy
 from leafid.parallel import get_blas_controller
 
@@ -137,19 +139,40 @@ def _extend_group(
             for type_, own in identifiers.items():
                 scorers[type_][name] = _extend_scorer(own, name, species, rows, row_labels, update)
             statistics[name] = replace(kept, rows=kept.rows.update(rows, weights))
-    n_plants = len({picture.group for picture in training_set.pictures})
-    return {
-        type_: replace(
-            own,
-            species=species,
-            scorers=scorers[type_],
-            statistics=statistics,
-            n_pictures=own.n_pictures + len(training_set.pictures),
-            n_plants=own.n_plants + n_plants,
-            added=tuple(sorted({*own.added, *names})),
-        )
-        for type_, own in identifiers.items()
-    }
+        n_plants = len({picture.group for picture in training_set.pictures})
+        extended = {}
+        for type_, own in identifiers.items():
+            identifier = replace(
+                own,
+                species=species,
+                scorers=scorers[type_],
+                statistics=statistics,
+                n_pictures=own.n_pictures + len(training_set.pictures),
+                n_plants=own.n_plants + n_plants,
+                added=tuple(sorted({*own.added, *names})),
+            )
+            extended[type_] = _lower_operating_point(identifier, training_set, vectors)
+    return extended
+
+
+def _lower_operating_point(
+    identifier: Identifier, training_set: TrainingSet, vectors: Mapping[str, DiskBackedArray]
+) -> Identifier:
+    """Lower the quantiles of `Identifier.rejection` to those of the new pictures of its type, where these are lower.
+
+    The regression that recognises leaves has seen no leaf of the new species, and may take them for something else.
+    """
+    chosen = [picture.type is identifier.type for picture in training_set.pictures] & (training_set.confidence > 0)
+    # The first rows are those of the pictures as they are.
+    rows = {name: array[np.flatnonzero(chosen)] for name, array in vectors.items()}
+    confidence = training_set.confidence[chosen].tolist()
+    features = [Features({name: own[index] for name, own in rows.items()}, c) for index, c in enumerate(confidence)]
+    assessed = identifier.assess(features)
+    if identifier.rejection is None or assessed is None:
+        return identifier
+    old = identifier.rejection.quantiles
+    new = np.quantile(assessed[0] * assessed[1], np.linspace(0, 1, len(old)))
+    return replace(identifier, rejection=replace(identifier.rejection, quantiles=np.minimum(old, new)))
 
 
 def _check_memory(n_rows: int, n_columns: int) -> None:

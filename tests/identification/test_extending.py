@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from leafid.classifiers.rejection import Rejection, count_evidence
 from leafid.collection import read_collection
 from leafid.collection.picture import AcquisitionType, Picture, Taxon
 from leafid.errors import LeafidError
@@ -128,6 +129,23 @@ def test_what_a_model_knows_is_added(extended_model, old_model, new_pictures, by
         assert set(sightings.species.tolist()) == {0, 1, 2}
         assert extended_model.scores[str(type_)] == old_model.scores[str(type_)]
     assert list(old_model.species) == list(by_species)[:2]
+
+
+def test_added_species_are_rejected_no_more_than_allowed(old_model, new_pictures, ridge_loader):
+    # Two species are too few to learn rejection from: one is made that takes every picture for no leaf.
+    (features,) = ridge_loader.load(new_pictures[:1], old_model.identifier(SCAN).extractor)
+    never = np.append(np.zeros(sum(map(len, features.vectors.values()))), -5.0)
+    rejection = Rejection(never, np.append(np.zeros(count_evidence(2)), 5.0), np.linspace(0.9, 1, 20))
+    strict = replace(old_model.identifier(SCAN), rejection=rejection)
+    model = replace(old_model, identifiers=old_model.identifiers | {SCAN: strict})
+    scans = [picture for picture in new_pictures if picture.type is SCAN]
+    found = extend(model, new_pictures, ridge_loader).identifier(SCAN)
+    features = ridge_loader.load(scans, found.extractor)
+    is_no_leaf, _ = strict.rejection.reject(*strict.assess(features))
+    assert is_no_leaf.all()
+    is_no_leaf, _ = found.rejection.reject(*found.assess(features), rejected_share=0)
+    assert not is_no_leaf.any()
+    assert (np.diff(found.rejection.quantiles) >= 0).all()
 
 
 def test_columns_follow_the_alphabet(old_model, new_pictures, ridge_loader, by_species):
