@@ -75,17 +75,16 @@ def summarise_experiment(cells: Sequence[Cell], baseline: str, bootstrap: Bootst
 def _summarise_block(
     block: Mapping[str, Sequence[Cell]], setting: str, baseline: str, bootstrap: Bootstrap, *, needs_all: bool
 ) -> Iterator[Result]:
-    found = {row[0]: row[1:3] for cells in block.values() for cell in cells for row in cell.ranks[setting]}
-    names = sorted(found)
-    by_picture = [
-        [{name: rank for name, _, _, rank in cell.ranks[setting]} for cell in cells] for cells in block.values()
-    ]
-    # Of the things that are compared, by seed and picture; 0: the species has no training picture.
-    ranks = np.array([[[own.get(name, 0) for name in names] for own in seeds] for seeds in by_picture])
-    known: np.ndarray = (ranks > 0).any(axis=0)
+    rows = [(key, cell.seed, *row) for key, cells in block.items() for cell in cells for row in cell.ranks[setting]]
+    found = {name: (plant, author) for _, _, name, plant, author, _ in rows}
+    names, seeds = sorted(found), sorted({seed for _, seed, *_ in rows})
+    # Of what is compared, by seed and picture; 0: the species has no training picture.
+    rank_of = {(key, seed, name): rank for key, seed, name, _, _, rank in rows}
+    ranks = np.array([[[rank_of.get((key, seed, name), 0) for name in names] for seed in seeds] for key in block])
+    known = np.asarray((ranks > 0).any(axis=0))
     if needs_all:
         known = np.broadcast_to((ranks > 0).all(axis=(0, 1)), known.shape)
-    is_scored: np.ndarray = known.any(axis=0)
+    is_scored = np.asarray(known.any(axis=0))
     if not is_scored.any():
         return
     names = [name for name, is_kept in zip(names, is_scored, strict=True) if is_kept]
