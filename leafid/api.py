@@ -98,8 +98,8 @@ def extend(
 ) -> Model:
     """Add the species of a collection to a model, without the pictures that it was trained on.
 
-    Thresholds, rejection and scores stay those of the model. The parameters are those of `train`. A `LeafidError` is
-    raised when the model knows a species of the collection, knows no type of its pictures, or was trained with
+    Thresholds and scores stay those of the model. The parameters are those of `train`. A `LeafidError` is raised when
+    the model knows a species of the collection, doesn't learn from a type of its pictures, or was trained with
     classifiers other than ridge regression.
     """
     with _open_loader(jobs, cache) as loader:

@@ -5,7 +5,7 @@ calibrate the model, are printed and kept in the model file. Features are cached
 resumes where it stopped, and the next training on the same pictures is quick.
 
 With --extend, the species of the collection are added to a model, which needs neither its training pictures nor much
-time. Its codebooks, thresholds and rejection stay the same, and so do its scores, which tell nothing of new species.
+time. Its codebooks and thresholds stay the same, and so do its scores, which tell nothing of new species.
 
 examples:
   leafid train imageclef2011 --output clef11.leafid
