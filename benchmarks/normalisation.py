@@ -1,7 +1,6 @@
 """The contribution of segmentation and upright crops: cross-validated scores with a step left out or simplified.
 
 Each row replaces a step of `leafid.segmentation` for training and test pictures, and extracts all features again.
-That is no experiment (`leafid experiment`), as recipes have no keys for steps of the segmentation.
 Prints rows of a Markdown table for docs/results.md.
 
     python -m benchmarks.normalisation COLLECTION --type scan [--type scan-like] [--jobs 2] [--only TEXT]
