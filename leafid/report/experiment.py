@@ -171,12 +171,15 @@ def _draw_points(results: Sequence[Result]) -> Iterator[tuple[str, str]]:
         row.recipe if len(protocols) == 1 else row.protocol if len(recipes) == 1 else f"{row.recipe}, {row.protocol}"
         for row in results
     ]
-    yield plots.draw_points(names, [(row.top1, *row.interval) for row in results], "top-1"), "Accuracy, with intervals."
+    about = f"{results[0].collection}, {results[0].type}"
+    points = [(row.top1, *row.interval) for row in results]
+    yield plots.draw_points(names, points, "top-1", about), "Accuracy, with intervals."
     timed = [row for row in results if row.milliseconds and row.protocol == results[0].protocol]
     if 1 < len(timed) <= _NAMED_POINTS:
         times = {row.recipe: row.milliseconds or 0.0 for row in timed}
         scores = {row.recipe: (row.top1, *row.interval) for row in timed}
-        yield plots.draw_speed(times, scores, "top-1"), "Accuracy over time: higher, and further left, is better."
+        caption = "Accuracy over time: higher, and further left, is better."
+        yield plots.draw_speed(times, scores, "top-1", about), caption
 
 
 def _draw_curves(protocol: str, results: Sequence[Result]) -> tuple[str, str]:
@@ -185,7 +188,8 @@ def _draw_curves(protocol: str, results: Sequence[Result]) -> tuple[str, str]:
         for name, own in group_by(results, lambda row: row.recipe).items()
     }
     noun = results[-1].setting.split()[-1]
-    plot = plots.draw_learning_curves(curves, f"training {noun} of each species", "top-1")
+    about = f"{results[0].collection}, {results[0].type}, {protocol}"
+    plot = plots.draw_learning_curves(curves, f"training {noun} of each species", "top-1", about)
     return plot, f"{protocol}: learning curves, with intervals."
 
 

@@ -96,7 +96,7 @@ def draw_curves(curves: Mapping[str, Curve], x: str, y: str, *, has_diagonal: bo
     return _to_svg(figure, f"{y} over {x}")
 
 
-def draw_learning_curves(curves: Mapping[str, Sequence[Interval]], x: str, y: str) -> str:
+def draw_learning_curves(curves: Mapping[str, Sequence[Interval]], x: str, y: str, about: str) -> str:
     """Draw scores over numbers of training pictures; `curves` has the number, the score and its interval."""
     figure, axes = _make_figure(5.2, 3.8)
     for index, points in enumerate(curves.values()):
@@ -113,10 +113,10 @@ def draw_learning_curves(curves: Mapping[str, Sequence[Interval]], x: str, y: st
     axes.set(ylim=(0, 1.03), xlabel=x, ylabel=y)
     axes.grid()
     _add_legend(figure, [*curves], has_markers=True)
-    return _to_svg(figure, f"{y} over {x}: {', '.join(curves)}")
+    return _to_svg(figure, f"{about}: {y} over {x}, of {', '.join(curves)}")
 
 
-def draw_points(names: Sequence[str], scores: Sequence[Interval], x: str) -> str:
+def draw_points(names: Sequence[str], scores: Sequence[Interval], x: str, about: str) -> str:
     """Draw scores with their intervals, one below the other."""
     figure, axes = _make_figure(6.2, 1 + 0.24 * len(names))
     score, low, high = np.array(scores, np.float64).T
@@ -126,10 +126,10 @@ def draw_points(names: Sequence[str], scores: Sequence[Interval], x: str) -> str
     axes.set_yticks(rows, names, parse_math=False)
     axes.set(ylim=(len(names) - 0.5, -0.5), xlabel=x)
     axes.grid(axis="x")
-    return _to_svg(figure, f"{x} of {', '.join(names)}")
+    return _to_svg(figure, f"{about}: {x} of {', '.join(names)}")
 
 
-def draw_speed(times: Mapping[str, float], scores: Mapping[str, Interval], y: str) -> str:
+def draw_speed(times: Mapping[str, float], scores: Mapping[str, Interval], y: str, about: str) -> str:
     """Draw scores over the time of a picture, in milliseconds, with the name beside each point."""
     figure, axes = _make_figure(6.2, 3.6)
     x = np.array([*times.values()])
@@ -142,7 +142,7 @@ def draw_speed(times: Mapping[str, float], scores: Mapping[str, Interval], y: st
     axes.margins(x=0.2)
     axes.set(xlabel="milliseconds a picture", ylabel=y)
     axes.grid()
-    return _to_svg(figure, f"{y} over the time of a picture: {', '.join(times)}")
+    return _to_svg(figure, f"{about}: {y} over the time of a picture, of {', '.join(times)}")
 
 
 def make_standalone(svg: str) -> str:

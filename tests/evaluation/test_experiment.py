@@ -1,6 +1,8 @@
 """Experiments: the grid, its cells on disk, and the table."""
 
 import json
+import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -50,7 +52,7 @@ def test_an_experiment_is_resumed_and_gives_one_table(experiment, tmp_path):
     assert len(list((tmp_path / "cells").glob("*.json"))) == 4
     page = (tmp_path / "cells" / "report.html").read_text(encoding="utf-8")
     assert page.count('<svg class="plot"') == 1
-    assert "top-1 over training plants of each species: all, shape" in page
+    assert "collection, scan-like, 3 folds: top-1 over training plants of each species, of all, shape" in page
     # Nothing is computed again, and the table is the same.
     again = experiment("--format", "json")
     assert (again.out, ": 3 folds" in again.err) == (found.out, False)
@@ -145,15 +147,21 @@ def test_protocols_are_compared_on_pictures_that_all_know(tmp_path):
         for name, own in ranks.items()
     ]
     plants, authors = summarise_experiment(cells, "plants", Bootstrap(200))
+    # Plots of two types are of the same shape.
+    likes = [replace(plants, type="scan-like"), replace(authors, type="scan-like")]
     assert (plants.top1, authors.top1, authors.difference) == (1.0, 0.5, -0.5)
     assert (plants.pictures, plants.left_out, plants.p, authors.p) == (2, 2, None, 1.0)
     table = make_experiment_table([plants, authors], "plants", Bootstrap(200), is_complete=False)
     assert (table.title, table.columns[:2]) == ("Experiment: x, scan, default", ["protocol", "pictures"])
     file = tmp_path / "page.html"
-    file.write_text(make_experiment_page("held-apart", "What is learned", [plants, authors], table), encoding="utf-8")
+    file.write_text(
+        make_experiment_page("held-apart", "What is learned", [plants, authors, *likes], table), encoding="utf-8"
+    )
     page = file.read_text(encoding="utf-8")
-    assert '<svg class="plot" role="img" aria-label="top-1 of plants, authors"' in page
+    assert '<svg class="plot" role="img" aria-label="x, scan: top-1 of plants, authors"' in page
     assert "<td>authors</td>" in page
+    ids = re.findall(' id="([^"]+)"', page)
+    assert len(ids) == len(set(ids))
 
 
 def test_unknown_experiment():
