@@ -129,8 +129,10 @@ def draw_points(names: Sequence[str], scores: Sequence[Interval], x: str, about:
     return _to_svg(figure, f"{about}: {x} of {', '.join(names)}")
 
 
-def draw_speed(times: Mapping[str, float], scores: Mapping[str, Interval], y: str, about: str) -> str:
-    """Draw scores over the time of a picture, in milliseconds, with the name beside each point."""
+def draw_speed(
+    times: Mapping[str, float], scores: Mapping[str, Interval], y: str, about: str, unit: str = "milliseconds"
+) -> str:
+    """Draw scores over the time of a picture, with the name beside each point."""
     figure, axes = _make_figure(6.2, 3.6)
     x = np.array([*times.values()])
     score, low, high = np.array([scores[name] for name in times], np.float64).T
@@ -140,7 +142,7 @@ def draw_speed(times: Mapping[str, float], scores: Mapping[str, Interval], y: st
         note.set_parse_math(False)
     axes.set_xscale("log")
     axes.margins(x=0.2)
-    axes.set(xlabel="milliseconds a picture", ylabel=y)
+    axes.set(xlabel=f"{unit} a picture", ylabel=y)
     axes.grid()
     return _to_svg(figure, f"{about}: {y} over the time of a picture, of {', '.join(times)}")
 
