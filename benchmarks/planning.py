@@ -33,9 +33,9 @@ class Costs:
         Assumed prices, in US dollars.
     """
 
-    describe: float = 0.035
-    columns: tuple[int, ...] = (15872, 24576, 15872, 685, 4104)
-    vector: int = 121_000
+    describe: float = 0.041
+    columns: tuple[int, ...] = (15872, 24576, 15872, 8320, 685, 4104)
+    vector: int = 139_000
     store_rate: float = 200e6
     read_rate: float = 230e6
     listing: float = 1_720

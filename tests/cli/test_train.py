@@ -323,7 +323,7 @@ def test_steps_are_numbered_in_the_log(drawn, small_recipe, drawn_cache, drawn_m
     steps = dict.fromkeys(line.split(":")[0] for line in lines)
     assert list(steps) == ["1/5 scan", "2/5 scan-like", "3/5 photo", "4/5 acquisition types", "5/5 traits"]
     assert re.fullmatch(r"1/5 scan: describe 1/18, \d+:\d\d left", lines[0])
-    assert any(re.fullmatch(r"3/5 photo: fit 1/\d, \d+:\d\d left", line) for line in lines)
+    assert any(re.fullmatch(r"3/5 photo: fit 1/\d+, \d+:\d\d left", line) for line in lines)
 
 
 def test_plain_classes_have_no_taxonomy(train, cli, drawn, tmp_path):
