@@ -163,7 +163,7 @@ def _lower_operating_point(
     The regression that recognises leaves has seen no leaf of the new species, and may take them for something else.
     """
     chosen = [picture.type is identifier.type for picture in training_set.pictures] & (training_set.confidence > 0)
-    # The first rows are those of the pictures as they are.
+    # The first rows are those of the pictures without augmentation.
     rows = {name: array[np.flatnonzero(chosen)] for name, array in vectors.items()}
     confidence = training_set.confidence[chosen].tolist()
     features = [Features({name: own[index] for name, own in rows.items()}, c) for index, c in enumerate(confidence)]

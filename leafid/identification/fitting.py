@@ -67,6 +67,11 @@ class _FittedClassifier(NamedTuple):
     unknown_scores: np.ndarray
     fewer_plants_scores: np.ndarray
 
+    @property
+    def all_scores(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The scores by all three kinds of classifiers."""
+        return self.held_out_scores, self.unknown_scores, self.fewer_plants_scores
+
 
 def fit_identifiers(
     recipes: Sequence[Recipe],
@@ -255,10 +260,12 @@ def _fuse_classifiers(
         statistics=statistics,
         targets=targets,
     )
-    if not all(np.isfinite(scores).any() for scores in classifiers[0][3:]) or not is_known.any():
+    if not all(np.isfinite(scores).any() for scores in classifiers[0].all_scores) or not is_known.any():
         return FittedIdentifier(identifier, held_out), None
     expert_scores = [
-        tuple(_sum_scores(scores, shares) for scores in zip(*(classifier[3:] for classifier in own), strict=True))
+        tuple(
+            _sum_scores(scores, shares) for scores in zip(*(classifier.all_scores for classifier in own), strict=True)
+        )
         for own, shares in members_of_experts
     ]
     examples = gather_examples(

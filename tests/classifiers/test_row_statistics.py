@@ -13,7 +13,7 @@ from leafid.classifiers.row_statistics import RidgeUpdate, RowStatistics
 from leafid.classifiers.training_matrix import TrainingMatrix
 
 
-def summarised(rows, weights, n_components, kind=PrimalRidge):
+def summarise(rows, weights, n_components, kind=PrimalRidge):
     matrix = TrainingMatrix(rows.astype(np.float32), "none", standardise=False)
     labels = np.arange(len(rows)) % 2
     with closing(kind(matrix, labels, weights, [[np.arange(len(rows))]], 0.1)) as fitter:
@@ -24,10 +24,10 @@ def literal(rows, targets, weights, penalty):
     return Ridge(alpha=penalty, solver="cholesky").fit(rows, targets, sample_weight=weights)
 
 
-def extended(rows, weights, labels, n_old, n_components, kind=PrimalRidge, penalty=0.3):
+def extend(rows, weights, labels, n_old, n_components, kind=PrimalRidge, penalty=0.3):
     """Learn the first rows, then the others by an update; give scores of all rows by that, and by one ridge."""
     targets = np.where(labels[:, None] == np.arange(labels.max() + 1), 1.0, -1.0)
-    preparation, statistics = summarised(rows[:n_old], weights[:n_old], n_components, kind)
+    preparation, statistics = summarise(rows[:n_old], weights[:n_old], n_components, kind)
     prepared = preparation.prepare(rows, np.zeros(len(rows), int)).astype(np.float64)
     old = literal(prepared[:n_old], targets[:n_old], weights[:n_old], penalty)
     scores = prepared @ old.coef_.T + old.intercept_
@@ -49,7 +49,7 @@ def test_with_all_components_the_update_is_the_ridge_of_all_rows(kind, n_columns
     labels = np.append(random.integers(3, size=25), 3 + random.integers(2, size=n_new))
     labels = labels if species_are_new else labels % 3
     weights = random.uniform(0.2, 3, len(rows))
-    found, wanted = extended(rows, weights, labels, 25, 9, kind)
+    found, wanted = extend(rows, weights, labels, 25, 9, kind)
     np.testing.assert_allclose(found, wanted, atol=2e-4)
 
 
@@ -57,7 +57,7 @@ def test_uncorrelated_columns_need_no_component():
     # Every column varies by itself: X'WX is diagonal, whatever the components leave.
     rows = np.vstack([np.diag([1.0, 2, 3, 4, 5, 6]), -np.diag([1.0, 2, 3, 4, 5, 6]), np.ones((2, 6))])
     labels = np.array([0, 1, 2, 0, 1, 2, 1, 2, 0, 1, 2, 0, 3, 3])
-    found, wanted = extended(rows, np.ones(14), labels, 12, 1)
+    found, wanted = extend(rows, np.ones(14), labels, 12, 1)
     np.testing.assert_allclose(found, wanted, atol=1e-4)
 
 
@@ -68,7 +68,7 @@ def test_components_of_what_varies_together_suffice():
     labels = np.append(random.integers(4, size=2000), np.full(20, 4))
     errors = []
     for n_components in (1, 6):
-        found, wanted = extended(rows, np.ones(2020), labels, 2000, n_components)
+        found, wanted = extend(rows, np.ones(2020), labels, 2000, n_components)
         errors.append(np.abs(found - wanted).mean())
     assert errors[1] < 0.3 * errors[0]
 
@@ -77,7 +77,7 @@ def test_components_of_what_varies_together_suffice():
 def test_updated_statistics_are_those_of_all_rows(n_new, seed):
     random = np.random.default_rng(seed)
     rows, weights = random.normal(size=(20 + n_new, 5)) * 3, random.uniform(0.2, 3, 20 + n_new)
-    preparation, old = summarised(rows[:20], weights[:20], 5)
+    preparation, old = summarise(rows[:20], weights[:20], 5)
     prepared = preparation.prepare(rows, np.zeros(len(rows), int))
     found = old.update(prepared[20:], weights[20:])
     mean = np.average(prepared, axis=0, weights=weights)
@@ -90,7 +90,7 @@ def test_updated_statistics_are_those_of_all_rows(n_new, seed):
 def test_the_diagonal_is_kept_whatever_the_components_leave():
     random = np.random.default_rng(1)
     rows, weights = random.normal(size=(30, 12)), random.uniform(0.2, 3, 30)
-    preparation, found = summarised(rows, weights, 3)
+    preparation, found = summarise(rows, weights, 3)
     prepared = preparation.prepare(rows, np.zeros(30, int))
     wanted = weights @ (prepared - np.average(prepared, axis=0, weights=weights)) ** 2
     assert found.components.shape == (12, 3)
@@ -102,7 +102,7 @@ def test_a_heavy_mean_does_not_make_the_update_blow_up():
     random = np.random.default_rng(2)
     rows = random.normal(size=(60, 30)) + np.outer(np.arange(60) < 5, random.normal(size=30) * 4)
     weights = np.where(np.arange(60) < 5, 30.0, 1.0)
-    found, _ = extended(np.vstack([rows, rows[:4]]), np.append(weights, np.ones(4)), np.arange(64) % 4, 60, 2)
+    found, _ = extend(np.vstack([rows, rows[:4]]), np.append(weights, np.ones(4)), np.arange(64) % 4, 60, 2)
     assert np.abs(found).max() < 5
 
 

@@ -18,7 +18,7 @@ or plants (--shots-of), of each species: the rows of several numbers are a learn
 what was trained on another.
 
 --open-world also holds 28 % of the species out of each fold's training. Instead of the other scores, it prints how well
-leaves of known species are told from those of unknown ones, and how often pictures without a leaf are rejected. With
+leaves of known species are distinguished from others, and how often pictures without a leaf are rejected. With
 --output it draws curves, as SVG: what is still accepted of both where a share of the known leaves is rejected, and the
 share of known leaves accepted and named correctly over that of unknown ones accepted (OSCR).
 

@@ -41,13 +41,13 @@ def extract_outline_sift(grey: np.ndarray, region: np.ndarray | None = None, gri
     if not contours:
         return LocalFeatures.zeros(0, SIFT_LENGTH)
     rows, cols = grey.shape
-    n_points = sum(map(len, contours))
+    outline, lengths = np.concatenate(contours), np.array([len(contour) for contour in contours])
     parts = []
     for reduced, _ in build_pyramid(grey, None, grid):
         ratio = np.array([reduced.shape[0] / rows, reduced.shape[1] / cols], np.float32)
         side = N_CELLS * grid.cell / float(ratio.max())
-        number = grid.max_patches // grid.n_scales if grid.max_patches else int(n_points / side * N_CELLS)
-        points, directions = _sample_outlines(contours, max(number, 1), _REACH * side)
+        number = grid.max_patches // grid.n_scales if grid.max_patches else int(len(outline) / side * N_CELLS)
+        points, directions = _sample_outlines(outline, lengths, max(number, 1), _REACH * side)
         patches = _read_turned_patches(reduced, (points + 0.5) * ratio - 0.5, directions, N_CELLS * grid.cell)
         positions = (points + 0.5) / (rows, cols)
         positions[:, 1] = 0.5 + np.abs(positions[:, 1] - 0.5)
@@ -63,9 +63,13 @@ def _find_outlines(region: np.ndarray) -> list[np.ndarray]:
     return [contour[:, 0, ::-1].astype(np.float32) for contour in contours if len(contour) >= _MIN_POINTS]
 
 
-def _sample_outlines(contours: list[np.ndarray], number: int, reach: float) -> tuple[np.ndarray, np.ndarray]:
-    """Sample points of outlines at equal distances, and their directions: unit vectors of row and column."""
-    points, lengths = np.concatenate(contours), np.array([len(contour) for contour in contours])
+def _sample_outlines(
+    points: np.ndarray, lengths: np.ndarray, number: int, reach: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Sample points of contours of some lengths, one after the other, at equal distances.
+
+    Returns them, and the outline's directions there: unit vectors of row and column.
+    """
     starts = np.cumsum(lengths) - lengths
     chosen = np.linspace(0, len(points), number, endpoint=False).astype(np.intp)
     own = np.searchsorted(starts, chosen, side="right") - 1
