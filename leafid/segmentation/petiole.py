@@ -96,6 +96,10 @@ def _select_stalk(
         if farthest < min_length or length * length < _MIN_SLENDERNESS * area:
             continue
         outer = np.count_nonzero(distances > (farthest + _RIM) / 2)
+        # Beside lobes, a stalk is near the blade for much of its length: halve it from its end, too.
+        rows, cols = np.nonzero(piece)
+        from_end = np.hypot(rows - rows[distances.argmax()], cols - cols[distances.argmax()])
+        outer = max(outer, np.count_nonzero(from_end < from_end[distances <= distances.min() + 1].min() / 2))
         evenness = min(1.0, outer / max(area - outer, 1))
         score = farthest * evenness**2
         if score > best_score and evenness >= _MIN_EVENNESS:

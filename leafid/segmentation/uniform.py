@@ -31,6 +31,7 @@ _MIN_CARD_CUT, _MAX_CARD_CUT = 0.3, 0.75
 _LOCAL_REACH = 0.012  # radius of the local maximum, as a part of the picture's longer side
 _MIN_CUT_OF_OTSU, _MAX_CUT_OF_OTSU = 0.55, 1.2  # bounds of the local cut, as parts of Otsu's global threshold
 _MIN_CUT = 8.0  # smallest cut, in 8-bit Lab units
+_MIN_LEAF_CHROMA = 10.0  # chroma in the leaf's hue, in 8-bit Lab units, that few shadows on an uncoloured sheet have
 _LINE_REACH = 0.012  # half of the largest width of a line (rachis, petiole), as a part of the longer side
 _MIN_LINE = 0.25  # smallest distance of a line, as a part of Otsu's threshold
 # Local cut along lines in a picture too small to be reduced: they are thinner than a pixel there, and so paler.
@@ -126,7 +127,7 @@ def _measure_contrast(image: Image, line_cut: float, lightness_share: float, *, 
     # A white top-hat: what exceeds the surroundings and is narrower than the structuring element.
     side = 2 * max(1, round(_LINE_REACH * max(distance.shape))) + 1
     lines = cv2.morphologyEx(distance, cv2.MORPH_TOPHAT, np.ones((side, side), np.uint8))
-    cuts = _choose_cuts(distance, lines, spread, line_cut, sheet)
+    cuts = _choose_cuts(image, distance, lines, spread, line_cut, sheet)
     above = cv2.compare(distance, cuts, cv2.CMP_GT)
     return _Contrast(sheet, spread, distance, lines, cuts, above, lightness_share)
 
@@ -148,7 +149,7 @@ def _measure_chroma(a: Plane, b: Plane) -> Plane:
     return cv2.addWeighted(cv2.max(a, b), 1.0, cv2.min(a, b), 0.4, 0)
 
 
-def _choose_cuts(distance: Plane, lines: Plane, spread: float, line_cut: float, sheet: Image) -> Plane:
+def _choose_cuts(image: Image, distance: Plane, lines: Plane, spread: float, line_cut: float, sheet: Image) -> Plane:
     """Choose the threshold at each pixel; along lines at `line_cut` of the local maximum."""
     otsu, _ = cv2.threshold(distance.reshape(-1, 1), 0, 255, cv2.THRESH_OTSU)
     floor = max(_MIN_CUT, 3 * spread)
@@ -166,12 +167,32 @@ def _choose_cuts(distance: Plane, lines: Plane, spread: float, line_cut: float, 
         cuts = cv2.copyTo(cv2.convertScaleAbs(local_max, alpha=line_cut), line, cuts)
     cuts = np.minimum(cv2.max(cuts, cv2.LUT(line, min_cuts)), np.uint8(min(round(high), 255)))
     if np.hypot(*(np.array(cv2.mean(sheet)[1:3]) - 128)) < _MIN_CARD_CHROMA:
-        return cuts
+        pale = _mark_pale_parts(image, sheet, distance, cuts, low)
+        return cuts if pale is None else cv2.copyTo(cv2.min(cuts, round(low)), cv2.dilate(pale, square), cuts)
     _, a, b = cv2.split(cv2.absdiff(sheet, np.full_like(sheet, 128)))
     least, most = (cv2.convertScaleAbs(local_max, alpha=part) for part in (_MIN_CARD_CUT, _MAX_CARD_CUT))
     card = np.clip(cv2.convertScaleAbs(_measure_chroma(a, b), alpha=_CARD_CUT), least, most)
     # Pale lines keep their lower cut.
     return np.where(cuts < low, cuts, np.maximum(card, np.uint8(min(round(low), 255))))
+
+
+def _mark_pale_parts(image: Image, sheet: Image, distance: Plane, cuts: Plane, low: float) -> Plane | None:
+    """Mark parts of a leaf between `low` and the cut (dry tips beside vivid colours); None where there are none.
+
+    A shadow on the sheet is as pale, but its chroma is that of the sheet, reduced like its lightness. A leaf's differs
+    in the direction in which what is above the cut differs.
+    """
+    between = cv2.inRange(distance, round(low) + 1, 255) & cv2.compare(distance, cuts, cv2.CMP_LE)
+    between = cv2.morphologyEx(between, cv2.MORPH_OPEN, _SQUARE)
+    if not cv2.countNonZero(between) or not (leaf := distance > cuts).any():
+        return None
+    lab, sheet_lab = cv2.cvtColor(image, cv2.COLOR_BGR2LAB).astype(np.float32), sheet.astype(np.float32)
+    shade = np.minimum((lab[..., :1] + 1) / (sheet_lab[..., :1] + 1), 1)
+    chroma = (lab[..., 1:] - 128) - shade * (sheet_lab[..., 1:] - 128)
+    hue = chroma[leaf].mean(axis=0)
+    hue /= np.hypot(*hue) + 1e-6
+    between &= cv2.compare(chroma @ hue, _MIN_LEAF_CHROMA, cv2.CMP_GT)
+    return cv2.morphologyEx(between, cv2.MORPH_OPEN, _SQUARE)
 
 
 def _mark_undecided(distance: Plane, cuts: Plane) -> Plane:

@@ -81,3 +81,15 @@ def test_a_short_petiole_is_removed_and_a_stub_is_not():
     np.testing.assert_array_equal(remove_petiole(whole), whole)
     whole, disc = draw_disc_with_stalk(width=8, length=24)
     assert np.count_nonzero(remove_petiole(whole) & ~disc) < np.count_nonzero(whole & ~disc) / 2
+
+
+def test_a_stalk_between_lobes_is_removed():
+    blade = np.zeros((400, 300), np.uint8)
+    cv2.circle(blade, (150, 100), 90, 1, -1)
+    for col in (110, 190):
+        cv2.line(blade, (col, 120), (col, 270), 1, 50)
+    whole = blade.copy()
+    cv2.rectangle(whole, (146, 180), (154, 340), 1, -1)
+    found = remove_petiole(whole.astype(bool))
+    assert np.count_nonzero(found & (blade == 0)) < 0.1 * np.count_nonzero(whole - blade)
+    assert np.count_nonzero(found & (blade > 0)) > 0.99 * np.count_nonzero(blade)

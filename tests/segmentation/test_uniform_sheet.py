@@ -198,8 +198,8 @@ def test_real_leaves_on_coloured_card(real_data, iou):
         # Those masks exclude the petiole.
         found[file.stem] = iou(segment(cv2.imread(str(file)), SCAN_LIKE).blade, true)
     assert len(found) == 60
-    assert np.mean(list(found.values())) >= 0.97
-    assert min(found.values()) >= 0.85
+    assert np.mean(list(found.values())) >= 0.975
+    assert min(found.values()) >= 0.90
 
 
 def test_the_coverage_of_a_small_picture_locates_the_edge_between_pixels(drawn_leaf, iou):
@@ -233,3 +233,15 @@ def test_the_shadow_of_a_pale_leaf_on_coloured_card(drawn_leaf, iou):
     image = np.where(mask[..., None], image, image * (1 - 0.6 * shadow[..., None])).astype(np.uint8)
     # 0.96 by the local maximum alone.
     assert iou(segment(cv2.GaussianBlur(image, (0, 0), 1.5), SCAN_LIKE).mask, mask) > 0.97
+
+
+@pytest.mark.parametrize(("colour", "is_leaf"), [((85, 115, 135), True), ((95, 100, 103), False)])
+def test_dry_tips_beside_vivid_colours_are_leaf_and_shadows_are_not(iou, colour, is_leaf):
+    image = np.full((600, 450, 3), (195, 205, 210), np.uint8)
+    red, whole = np.zeros((600, 450), np.uint8), np.zeros((600, 450), np.uint8)
+    cv2.ellipse(whole, (225, 300), (60, 200), 0, 0, 360, 1, -1)
+    red[180:] = whole[180:]
+    image[whole > 0], image[red > 0] = colour, (45, 45, 150)
+    image = np.clip(image + np.random.default_rng(0).normal(0, 2, image.shape), 0, 255).astype(np.uint8)
+    found = segment(image, SCAN_LIKE).mask
+    assert iou(found, (whole if is_leaf else red).astype(bool)) > TOLERANCE
