@@ -103,7 +103,7 @@ class CrossFitter(ABC):
         for positions, rows in self.matrix.iterate_batches():
             weights = self.weights[positions].astype(np.float32)
             sums += weights @ rows
-            squares += weights @ rows**2
+            squares += weights @ np.square(rows, out=rows)
         mean = sums / total
         # Within the span of the vectors, the mean can be taken off without losing positive semidefiniteness.
         inside = vectors.T @ mean

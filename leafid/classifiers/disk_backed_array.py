@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -64,15 +65,14 @@ class DiskBackedArray:
         """Read the rows at some indices; consecutive ones in a single read."""
         row_size = self.shape[1] * self.dtype.itemsize
         content = bytearray(len(indices) * row_size)
-        for run in np.split(np.arange(len(indices)), np.flatnonzero(np.diff(indices) != 1) + 1):
-            if not len(run):
-                continue
-            self._file.seek(int(indices[run[0]]) * row_size)
-            target = memoryview(content)[run[0] * row_size : (run[-1] + 1) * row_size]
+        bounds = [0, *(np.flatnonzero(np.diff(indices) != 1) + 1).tolist(), len(indices)]
+        for start, stop in pairwise(bounds):
+            self._file.seek(int(indices[start]) * row_size if start < stop else 0)
+            target = memoryview(content)[start * row_size : stop * row_size]
             while target:  # a read may return fewer bytes than requested
                 count = self._file.readinto(target)
                 if not count:
-                    raise IndexError(f"row {indices[run[-1]]} is beyond the {len(self)} there are")
+                    raise IndexError(f"row {indices[stop - 1]} is beyond the {len(self)} there are")
                 target = target[count:]
         return np.frombuffer(content, self.dtype).reshape(len(indices), self.shape[1])
 

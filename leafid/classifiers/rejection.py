@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from leafid.classifiers.disk_backed_array import DiskBackedArray
 from leafid.classifiers.linear import fit_linear
 from leafid.classifiers.training_matrix import TrainingMatrix
 
@@ -201,28 +202,32 @@ def _fit_logistic(positive: Examples, negative: Examples, regularisation: float)
     held_out : float64 (n_positive,)
         Probabilities of the positive examples.
     """
-    matrix = TrainingMatrix(np.vstack([positive.rows, negative.rows]), "none", standardise=True)
-    rows = matrix.rows_in_memory
-    labels = np.repeat([1, 0], [len(positive.rows), len(negative.rows)])
-    weights = np.concatenate([own.weights / own.weights.sum() for own in (positive, negative)]) * (len(rows) / 2)
+    # On disk: the joined vectors of all experts are long.
+    with DiskBackedArray(np.result_type(positive.rows, negative.rows).type) as joined:
+        for examples in (positive, negative):
+            joined.append(examples.rows)
+        matrix = TrainingMatrix(joined, "none", standardise=True)
+        rows = matrix.rows_in_memory
+        labels = np.repeat([1, 0], [len(positive.rows), len(negative.rows)])
+        weights = np.concatenate([own.weights / own.weights.sum() for own in (positive, negative)]) * (len(rows) / 2)
 
-    coefficients, intercepts = fit_linear("logistic", rows, labels, regularisation, weights)
-    logits = (rows @ coefficients + intercepts)[:, 1].astype(np.float64)
-    folds = np.concatenate([_assign_folds(own.groups) for own in (positive, negative)])
-    for fold in np.unique(folds):
-        rest = folds != fold
-        if len(set(labels[rest])) == 2:
-            own = fit_linear("logistic", rows[rest], labels[rest], regularisation, weights[rest])
-            logits[~rest] = (rows[~rest] @ own[0] + own[1])[:, 1]
+        coefficients, intercepts = fit_linear("logistic", rows, labels, regularisation, weights)
+        logits = (rows @ coefficients + intercepts)[:, 1].astype(np.float64)
+        folds = np.concatenate([_assign_folds(own.groups) for own in (positive, negative)])
+        for fold in np.unique(folds):
+            rest = folds != fold
+            if len(set(labels[rest])) == 2:
+                own = fit_linear("logistic", rows[rest], labels[rest], regularisation, weights[rest])
+                logits[~rest] = (rows[~rest] @ own[0] + own[1])[:, 1]
 
-    slope, offset = (
-        values.item(1)
-        for values in fit_linear("logistic", logits[:, None], labels, _CALIBRATION_REGULARISATION, weights)
-    )
-    scorer = matrix.make_scorer(matrix.rotate_back(coefficients), intercepts)
-    final = slope * np.append(scorer.coefficients[:, 1], scorer.intercepts[1])
-    final[-1] += offset
-    return final.astype(np.float32), _apply_logistic(slope * logits[labels == 1] + offset)
+        slope, offset = (
+            values.item(1)
+            for values in fit_linear("logistic", logits[:, None], labels, _CALIBRATION_REGULARISATION, weights)
+        )
+        scorer = matrix.make_scorer(matrix.rotate_back(coefficients), intercepts)
+        final = slope * np.append(scorer.coefficients[:, 1], scorer.intercepts[1])
+        final[-1] += offset
+        return final.astype(np.float32), _apply_logistic(slope * logits[labels == 1] + offset)
 
 
 def _assign_folds(groups: Sequence[str] | np.ndarray) -> np.ndarray:

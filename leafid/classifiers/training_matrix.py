@@ -13,6 +13,8 @@ from leafid.classifiers.linear import LinearScorer, apply_feature_map
 
 # Numbers in a batch of rows: 64 MiB.
 _BATCH_NUMBERS = 2**24
+# Numbers that are read and prepared together, few enough for the processor's cache: 1 MiB.
+_PIECE_NUMBERS = 2**18
 # Numbers up to which all mapped rows stay in memory: 128 MiB.
 _SMALL_NUMBERS = 2**25
 # Batches of rows on the left side of a kernel matrix's block: 128 MiB.
@@ -90,23 +92,28 @@ class TrainingMatrix:
     def iterate_batches(
         self, indices: np.ndarray | None = None, size_factor: int = 1
     ) -> Iterator[tuple[slice, np.ndarray]]:
-        """Yield the rows at some indices, by default all, in batches: positions among the indices, and float32 rows."""
-        wanted = np.arange(self.n_rows) if indices is None else indices
-        size = self._batch_size * size_factor
-        for start in range(0, len(wanted), size):
-            positions = slice(start, min(start + size, len(wanted)))
-            yield positions, self.read_rows(wanted[positions])
+        """Yield the rows at some indices, by default all, in batches: positions among the indices, and float32 rows.
 
-    def read_rows(self, indices: np.ndarray) -> np.ndarray:
-        """Read rows and prepare them; float32 (k, n_columns)."""
-        rows = self._read_mapped(indices) if self._mapped is None else self._mapped[indices]
-        domains = self._domains[indices]
-        # By runs of one domain: neighbours mostly share it, and few rows fit into the processor's cache.
-        for run in np.split(np.arange(len(domains)), np.flatnonzero(np.diff(domains)) + 1):
-            if len(run):
-                rows[run[0] : run[-1] + 1] -= self._means[domains[run[0]]]
-        if self._scale is not None:
-            rows *= self._scale
+        The rows of a batch are in a buffer that the next batch uses again.
+        """
+        wanted = np.arange(self.n_rows) if indices is None else indices
+        size = min(self._batch_size * size_factor, len(wanted))
+        # First access to new memory takes longer than filling it.
+        buffer = np.empty((size, self.n_columns), np.float32)
+        for start in range(0, len(wanted), max(size, 1)):
+            positions = slice(start, min(start + size, len(wanted)))
+            yield positions, self.read_rows(wanted[positions], buffer[: positions.stop - start])
+
+    def read_rows(self, indices: np.ndarray, buffer: np.ndarray | None = None) -> np.ndarray:
+        """Read rows and prepare them, in a buffer where there is one; float32 (k, n_columns)."""
+        rows = np.empty((len(indices), self.n_columns), np.float32) if buffer is None else buffer
+        size = max(1, _PIECE_NUMBERS // max(self.n_columns, 1))
+        for start in range(0, len(indices), size):
+            own, piece = indices[start : start + size], rows[start : start + size]
+            piece[...] = self._read_mapped(own) if self._mapped is None else self._mapped[own]
+            piece -= self._means[self._domains[own]]
+            if self._scale is not None:
+                piece *= self._scale
         return rows
 
     @property
@@ -167,7 +174,8 @@ class TrainingMatrix:
         return LinearScorer(self.map, scorer.coefficients, scorer.intercepts + shift)
 
     def _read_mapped(self, indices: np.ndarray) -> np.ndarray:
-        return np.asarray(apply_feature_map(self._vectors[indices].astype(np.float32), self.map), np.float32)
+        vectors = self._vectors[indices]
+        return vectors if self.map == "none" else apply_feature_map(vectors.astype(np.float32), self.map)
 
     def _compute_means(self) -> tuple[np.ndarray, np.ndarray]:
         """Compute the mean of every domain, float32 (n_domains, n_columns), and of all rows, (n_columns,)."""

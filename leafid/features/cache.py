@@ -9,7 +9,7 @@ import sqlite3
 import time
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import count
+from itertools import accumulate, count
 from pathlib import Path
 from typing import TypeVar
 
@@ -102,6 +102,10 @@ class FeatureCache:
         """Remove the least recently used values until the limit is met; returns their number."""
         excess = -self.limit
         with self._tolerate_errors("read"):
+            # The values don't exceed the pages, which are counted in no time.
+            [size] = self._connection.execute("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size")
+            if size[0] <= self.limit:
+                return 0
             excess += int(self._connection.execute("SELECT TOTAL(LENGTH(value)) FROM vectors").fetchone()[0])
         if excess <= 0:
             return 0
@@ -242,11 +246,11 @@ def unpack(value: bytes) -> list[np.ndarray]:
     n_arrays = int(np.frombuffer(value, np.int64, 1)[0])
     if not 0 <= n_arrays < len(value) // 8:
         raise ValueError(f"expected a number of arrays, found {n_arrays}")
-    sizes = np.frombuffer(value, np.int64, n_arrays, offset=8)
-    if (sizes < 0).any() or len(value) != 8 * (n_arrays + 1) + 2 * sum(sizes.tolist()):
+    sizes = np.frombuffer(value, np.int64, n_arrays, offset=8).tolist()
+    if min(sizes, default=0) < 0 or len(value) != 8 * (n_arrays + 1) + 2 * sum(sizes):
         raise ValueError(f"expected arrays of {len(value)} bytes, found sizes {sizes}")
-    numbers = np.frombuffer(value, np.float16, offset=8 * (n_arrays + 1))
-    return np.split(numbers, np.cumsum(sizes)[:-1])
+    offsets = accumulate(sizes, lambda offset, size: offset + 2 * size, initial=8 * (n_arrays + 1))
+    return [np.frombuffer(value, np.float16, size, offset) for size, offset in zip(sizes, offsets, strict=False)]
 
 
 def split_into_chunks(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:

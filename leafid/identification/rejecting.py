@@ -86,11 +86,13 @@ def learn_to_reject(
     identifier: Identifier, examples: RejectionExamples, pictures: Sequence[Picture], loader: FeatureLoader
 ) -> Identifier:
     """Add to an identifier what it learns from examples, and from pictures without a leaf that `pictures` lend."""
-    found = list(load_non_leaves(identifier, pictures, loader, N_NON_LEAVES, KINDS))
-    if not found or not len(examples.leaves.rows):
+    kinds, rows = [], []
+    for kind, features in load_non_leaves(identifier, pictures, loader, N_NON_LEAVES, KINDS):
+        kinds.append(kind)
+        rows += list(identifier.join_vectors([features]))
+    if not rows or not len(examples.leaves.rows):
         return identifier
-    rows = identifier.join_vectors([features for _, features in found])
-    non_leaves = Examples(rows, np.ones(len(rows)), [kind for kind, _ in found])
+    non_leaves = Examples(np.array(rows), np.ones(len(rows)), kinds)
     rejection = fit_rejection(examples.leaves, non_leaves, examples.known, examples.unknown, examples.gain)
     return replace(identifier, rejection=rejection)
 
