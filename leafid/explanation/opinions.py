@@ -16,6 +16,7 @@ _PATCHES = {
     "dense-sift": "edges in small patches",
     "dense-chroma-sift": "edges between hues in small patches",
     "detected-sift": "edges around distinct points",
+    "edge-sift": "patches along margins and veins",
     "outline-sift": "edges along the outline",
     "dense-colour": "colours of small patches",
     "inner-distance": "the outline, seen from its points",

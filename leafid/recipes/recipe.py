@@ -36,7 +36,8 @@ class LocalPatches:
     descriptor: str = choice(
         (MEASURES, *LOCAL_DESCRIPTORS),
         "`measures`, or a local descriptor: `dense-sift` (of grey), `dense-chroma-sift` (of the channels a and b of "
-        "Lab), `outline-sift` (patches along the leaf's outline, turned to it; ignores `focus`, `symmetry` and both "
+        "Lab), `edge-sift` (patches on edges, turned to them; ignores `symmetry` and both coverages), "
+        "`outline-sift` (patches along the leaf's outline, turned to it; ignores `focus`, `symmetry` and both "
         "coverages, and needs a view of the leaf), `detected-sift` (ignores the keys from `cell` to `symmetry`), "
         "`dense-colour` (means and deviations) or "
         "`inner-distance` (shape contexts of points of the outline; ignores the keys before `encoder`)",

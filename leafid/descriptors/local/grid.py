@@ -154,16 +154,26 @@ def _select_patches(
     for patches, shape in zip(candidates, shapes, strict=True):
         by_row, by_col = (_weight_centres(n_cells, grid.focus) for n_cells in shape)
         weights.append(np.outer(by_row, by_col).ravel()[patches])
-    # Systematic sampling: marks at equal distances on the cumulated weights. A patch heavier than the distance would be
-    # selected twice, which adds no information.
-    ends = np.cumsum(np.concatenate(weights))
+    return sample_by_weight(np.concatenate(weights), number)
+
+
+def sample_by_weight(weights: np.ndarray, number: int) -> np.ndarray:
+    """Select by systematic sampling: at equal distances on the cumulated weights; ascending indices.
+
+    What is heavier than the distance would be selected twice, which adds no information, and is selected once.
+    """
+    ends = np.cumsum(weights)
     return np.unique(np.searchsorted(ends, (np.arange(number) + 0.5) * (ends[-1] / number)))
 
 
 def _weight_centres(n_cells: int, deviation: float) -> np.ndarray:
-    """Evaluate a Gaussian, 1 in the middle of a side, at the centres of the patches along it."""
-    centres = (np.arange(n_cells - N_CELLS + 1) + N_CELLS / 2) / n_cells
-    return np.exp(-(((centres - 0.5) / deviation) ** 2) / 2)
+    """Evaluate `weigh_positions` at the centres of the patches along a side."""
+    return weigh_positions((np.arange(n_cells - N_CELLS + 1) + N_CELLS / 2) / n_cells, deviation)
+
+
+def weigh_positions(positions: np.ndarray, deviation: float) -> np.ndarray:
+    """Evaluate a Gaussian, 1 in the middle of a side, at positions from 0 to 1 along it."""
+    return np.exp(-(((positions - 0.5) / deviation) ** 2) / 2)
 
 
 @lru_cache

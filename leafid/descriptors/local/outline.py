@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 import cv2
 import numpy as np
 
 from leafid.descriptors.local.features import LocalFeatures
 from leafid.descriptors.local.grid import N_CELLS, Grid, build_pyramid
-from leafid.descriptors.local.sift import SIFT_LENGTH, compute_strip_cells, count_strip_pixels, normalise_patches
+from leafid.descriptors.local.sift import SIFT_LENGTH, normalise_patches
+from leafid.descriptors.local.turned import describe_turned_patches
 
 # Length of outline on each side of a point that its direction is taken from, in sides of the patch.
 _REACH = 1 / 3
 # Components with fewer points are specks.
 _MIN_POINTS = 16
-# Patches that are read at once: few enough to stay in the processor's cache.
-_BATCH_SIZE = 192
 
 
 def extract_outline_sift(grey: np.ndarray, region: np.ndarray | None = None, grid: Grid | None = None) -> LocalFeatures:
@@ -58,10 +55,11 @@ def extract_outline_sift(grey: np.ndarray, region: np.ndarray | None = None, gri
     descriptors = np.empty((len(points), SIFT_LENGTH), np.float32)
     for index, reduced in enumerate(pyramid):
         own = np.flatnonzero(level == index)
-        for start in range(0, len(own), _BATCH_SIZE):
-            part = own[start : start + _BATCH_SIZE]
-            strip = _read_turned_patches(reduced, centres[part], directions[part], grid.cell)
-            descriptors[part] = compute_strip_cells(strip, grid.cell).reshape(len(part), SIFT_LENGTH)
+        # Columns run up the picture; rows towards the inside, which is on the left of the outline's direction.
+        along = np.where(directions[own, :1] > 0, -directions[own], directions[own])
+        across = directions[own, ::-1] * np.float32([-1, 1])
+        cells = describe_turned_patches(reduced, centres[own], across, along, grid.cell)
+        descriptors[own] = cells.reshape(len(own), SIFT_LENGTH)
     positions = (points + 0.5) / size
     positions[:, 1] = 0.5 + np.abs(positions[:, 1] - 0.5)
     scales = np.log2(sides / size.max())[level]
@@ -87,28 +85,3 @@ def _sample_outlines(
     step = np.minimum(np.maximum(np.rint(reach).astype(np.intp), 2), length // 4)
     chords = points[first + (chosen - first + step) % length] - points[first + (chosen - first - step) % length]
     return points[chosen], chords / np.maximum(np.hypot(chords[:, :1], chords[:, 1:]), np.float32(1e-6))
-
-
-def _read_turned_patches(grey: np.ndarray, points: np.ndarray, directions: np.ndarray, cell: int) -> np.ndarray:
-    """Read patches around points as `compute_strip_cells` takes them, white beyond the picture."""
-    # Columns run along the outline, up the picture; rows towards the inside, on the left of the outline's direction.
-    along = np.where(directions[:, :1] > 0, -directions, directions)
-    inward = np.stack([-directions[:, 1], directions[:, 0]], axis=1)
-    steps = _list_steps(cell)
-    rows, cols = (
-        np.matmul(np.stack([points[:, axis], inward[:, axis], along[:, axis]], axis=1), steps).reshape(len(steps), -1)
-        for axis in (0, 1)
-    )
-    return cv2.remap(grey, cols, rows, cv2.INTER_LINEAR, borderMode=cv2.BORDER_CONSTANT, borderValue=255)
-
-
-@lru_cache
-def _list_steps(cell: int) -> np.ndarray:
-    """List 1 and the steps down and across from a patch's middle, for each row of a strip: float32 (rows, 3, cols)."""
-    rows, cols = count_strip_pixels(cell)
-    middle = np.float32((rows - 1) / 2)
-    steps = np.empty((rows, 3, cols), np.float32)
-    steps[:, 0] = 1
-    steps[:, 1] = np.arange(rows)[:, None] - middle
-    steps[:, 2] = np.arange(cols) - middle
-    return steps

@@ -10,6 +10,7 @@ from typing import Literal
 import numpy as np
 
 from leafid.descriptors.local.colour import COLOUR_LENGTH, extract_dense_colour
+from leafid.descriptors.local.edges import extract_edge_sift
 from leafid.descriptors.local.features import LocalFeatures
 from leafid.descriptors.local.grid import Grid
 from leafid.descriptors.local.inner_distance import ANGLE_BINS, DISTANCE_BINS, extract_inner_distance
@@ -29,7 +30,7 @@ class LocalDescriptor:
 
     `reads` is a view of the picture, in grey or in Lab, or the leaf's blade in the whole picture. ``compute(source,
     region, grid)`` extracts the features. The region is the leaf's part of the view, or None for all of it; "mask"
-    ignores region and grid, "detected-sift" ignores the grid.
+    ignores region and grid, "detected-sift" the grid, and "edge-sift" the region: a view of the leaf is on white.
     """
 
     length: int
@@ -45,6 +46,7 @@ LOCAL_DESCRIPTORS: Mapping[str, LocalDescriptor] = MappingProxyType(
         "detected-sift": LocalDescriptor(
             SIFT_LENGTH, "grey", lambda grey, region, _: extract_detected_sift(grey, region)
         ),
+        "edge-sift": LocalDescriptor(SIFT_LENGTH, "grey", lambda grey, _, grid: extract_edge_sift(grey, grid)),
         "outline-sift": LocalDescriptor(SIFT_LENGTH, "grey", extract_outline_sift),
         "dense-colour": LocalDescriptor(COLOUR_LENGTH, "lab", extract_dense_colour),
         "inner-distance": LocalDescriptor(

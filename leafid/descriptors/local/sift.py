@@ -100,6 +100,11 @@ def count_strip_pixels(cell: int) -> tuple[int, int]:
     return N_CELLS * cell + 2, (N_CELLS + -(-2 // cell)) * cell
 
 
+def mirror_cells(cells: np.ndarray) -> np.ndarray:
+    """Mirror patches of cells left to right; float32 (n, rows, columns, 8), also the result."""
+    return cells[:, :, ::-1, _order_orientations(1)]
+
+
 def _compute_gradient_cells(grey: np.ndarray, cell: int) -> np.ndarray:
     """Compute the square root of each cell's mean gradient along 8 directions, clockwise from the right."""
     n_rows, n_cols = grey.shape[0] // cell, grey.shape[1] // cell

@@ -1,0 +1,148 @@
+"""Patches on edges against a literal version, and what they don't depend on."""
+
+import cv2
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from leafid.descriptors.local.edges import extract_edge_sift
+from leafid.descriptors.local.grid import Grid
+from leafid.descriptors.local.sift import SIFT_LENGTH
+
+SIDE = 16
+ONE_SIZE = Grid(n_scales=1)
+
+
+def draw_leaf(size=120, teeth=9, seed=0, turn=0.0):
+    """A toothed leaf on white with a rough surface."""
+    angles = np.linspace(0, 2 * np.pi, 720, endpoint=False)
+    radii = 0.3 * size * (1 + 0.12 * ((angles * teeth / 2 / np.pi) % 1))
+    outline = np.stack([size / 2 + 0.8 * radii * np.cos(angles), size / 2 + radii * np.sin(angles)], axis=1)
+    region = cv2.fillPoly(np.zeros((size, size), np.uint8), [np.rint(outline).astype(np.int32)], 1)
+    rough = cv2.GaussianBlur(np.random.default_rng(seed).random((size, size)), (0, 0), 2)
+    grey = np.where(region, 60 + 300 * (rough - rough.mean()), 255)
+    grey = np.uint8(np.clip(cv2.GaussianBlur(grey, (0, 0), 0.7), 0, 255))
+    matrix = cv2.getRotationMatrix2D(((size - 1) / 2, (size - 1) / 2), turn, 1)
+    return cv2.warpAffine(grey, matrix, (size, size), flags=cv2.INTER_CUBIC, borderValue=255)
+
+
+def find_direction_literally(grey, row, col):
+    """Average the gradients of the blurred picture over 5 × 5 pixels: the unit vector from light to dark."""
+    smooth = np.rint(cv2.GaussianBlur(grey.astype(float), (0, 0), 1))
+    gradient = np.zeros(2)
+    for y in range(row - 2, row + 3):
+        for x in range(col - 2, col + 3):
+            for offset, weight in ((-1, 1), (0, 2), (1, 1)):
+                gradient += weight * np.array(
+                    [
+                        smooth[y + 1, x + offset] - smooth[y - 1, x + offset],
+                        smooth[y + offset, x + 1] - smooth[y + offset, x - 1],
+                    ]
+                )
+    return -gradient / np.hypot(*gradient)
+
+
+def describe_literally(grey, point, across):
+    """Read a patch of 16 × 16 pixels pixel by pixel, and sum its gradients over cells of 4 × 4: (4, 4, 8)."""
+    along = np.array([-across[1], across[0]])
+    samples = np.zeros((SIDE + 2, SIDE + 2))
+    for row in range(SIDE + 2):
+        for col in range(SIDE + 2):
+            y, x = point + across * (row - (SIDE + 1) / 2) + along * (col - (SIDE + 1) / 2)
+            top, left = int(np.floor(y)), int(np.floor(x))
+            for dy, dx in ((0, 0), (0, 1), (1, 0), (1, 1)):
+                inside = 0 <= top + dy < len(grey) and 0 <= left + dx < len(grey[0])
+                weight = abs(1 - dy - (y - top)) * abs(1 - dx - (x - left))
+                samples[row, col] += weight * (grey[top + dy, left + dx] if inside else 255) / 255
+    cells = np.zeros((4, 4, 8))
+    for row in range(SIDE):
+        for col in range(SIDE):
+            down = samples[row + 2, col + 1] - samples[row, col + 1]
+            right = samples[row + 1, col + 2] - samples[row + 1, col]
+            lower = int(np.arctan2(down, right) / (np.pi / 4) % 8) % 8
+            angles = np.array([lower, lower + 1]) * np.pi / 4
+            components = np.linalg.solve([np.cos(angles), np.sin(angles)], [right, down])
+            for orientation, component in zip((lower, (lower + 1) % 8), components, strict=True):
+                cells[row // 4, col // 4, orientation] += component / 16
+    return cells
+
+
+def mirror_literally(cells):
+    """Mirror left and right: directions to the right, 0, become those to the left, 4."""
+    mirrored = np.zeros_like(cells)
+    for row, col, orientation in np.ndindex(cells.shape):
+        mirrored[row, 3 - col, (4 - orientation) % 8] = cells[row, col, orientation]
+    return mirrored
+
+
+def test_equals_the_literal_definition():
+    grey = draw_leaf()
+    found = extract_edge_sift(grey, Grid(n_scales=1, max_patches=20))
+    assert found.descriptors.shape == (len(found), SIFT_LENGTH)
+    assert found.descriptors.dtype == found.positions.dtype == found.scales.dtype == np.float32
+    assert 15 <= len(found) <= 20
+    for position, descriptor in zip(found.positions, found.descriptors, strict=True):
+        row, col = np.rint(position * 120 - 0.5).astype(int)
+        cells = describe_literally(grey, np.array([row, col]), find_direction_literally(grey, row, col))
+        if cells[:, :2].sum() < cells[:, 2:].sum():
+            cells = mirror_literally(cells)
+        # OpenCV interpolates in steps of a 32nd of a pixel, and grey values are rounded.
+        np.testing.assert_allclose(descriptor, np.sqrt(cells / (cells.sum() + 0.02)).ravel(), atol=0.05)
+    np.testing.assert_allclose(found.scales, np.log2(SIDE / 120), rtol=1e-6)
+
+
+def test_patches_are_on_edges():
+    disc = cv2.circle(np.full((200, 200), 255, np.uint8), (100, 100), 70, 60, -1, cv2.LINE_AA)
+    positions = extract_edge_sift(disc, ONE_SIZE).positions * 200 - 0.5
+    np.testing.assert_allclose(np.hypot(*(positions - 100).T), 70, atol=1.5)
+    assert len(positions) > 300
+
+
+def test_an_edge_of_three_grey_levels_counts_and_one_of_two_does_not():
+    for step, expected in ((4, True), (2, False)):
+        ramp = np.uint8(100 + step * np.clip(np.arange(64) - 30, 0, 4))
+        assert (len(extract_edge_sift(np.tile(ramp, (64, 1)), ONE_SIZE)) > 0) is expected
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 50), st.integers(3, 15))
+def test_a_mirrored_or_turned_leaf_has_the_same_patches(seed, teeth):
+    grey = draw_leaf(seed=seed, teeth=teeth)
+    plain = extract_edge_sift(grey, Grid(n_scales=3))
+    for changed in (grey[:, ::-1], np.rot90(grey), np.rot90(grey, 2)):
+        other = extract_edge_sift(np.ascontiguousarray(changed), Grid(n_scales=3))
+        assert abs(len(other) - len(plain)) <= 0.02 * len(plain)
+        np.testing.assert_allclose(other.descriptors.mean(axis=0), plain.descriptors.mean(axis=0), atol=0.015)
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.floats(0, 360))
+def test_a_leaf_at_any_angle_has_nearly_the_same_patches(turn):
+    plain, turned = (extract_edge_sift(draw_leaf(240, turn=angle), ONE_SIZE).descriptors for angle in (0, turn))
+    np.testing.assert_allclose(turned.mean(axis=0), plain.mean(axis=0), atol=0.04)
+
+
+def test_sizes_and_numbers_of_patches():
+    found = extract_edge_sift(draw_leaf(240), Grid(n_scales=4, max_patches=200))
+    sizes, counts = np.unique(found.scales.round(3), return_counts=True)
+    np.testing.assert_allclose(sizes, np.log2(SIDE / 240) + np.arange(4) / 2, atol=0.02)
+    assert ((counts > 30) & (counts <= 50)).all()
+
+
+def test_strong_edges_and_the_middle_are_sampled_more_often():
+    # Vertical stripes: weak ones in the upper half, strong ones in the lower half.
+    stripes = np.tile(np.repeat([0, 1], 12), 20)[None, :]
+    grey = np.uint8(np.vstack([np.repeat(60 + 20 * stripes, 240, axis=0), np.repeat(60 + 180 * stripes, 240, axis=0)]))
+    rows = extract_edge_sift(grey, Grid(n_scales=1, max_patches=400)).positions[:, 0]
+    # The gradients are 9 to 1, up to the level at which more counts no more.
+    assert 2 < (rows > 0.5).sum() / (rows < 0.5).sum() < 4
+    cols = extract_edge_sift(grey, Grid(n_scales=1, max_patches=400, focus=0.1)).positions[:, 1]
+    assert 0.07 < cols.std() < 0.13
+
+
+@pytest.mark.parametrize("shape", [(8, 8), (16, 16), (17, 40), (40, 40)])
+def test_pictures_without_edges_have_none(shape):
+    assert extract_edge_sift(np.full(shape, 9, np.uint8)).descriptors.shape == (0, SIFT_LENGTH)
+    noise = np.random.default_rng(0).integers(0, 256, shape, dtype=np.uint8)
+    assert np.isfinite(extract_edge_sift(noise).descriptors).all()
