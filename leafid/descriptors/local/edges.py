@@ -41,11 +41,11 @@ def extract_edge_sift(grey: np.ndarray, grid: Grid | None = None) -> LocalFeatur
     for reduced, _ in build_pyramid(grey, None, grid):
         points, directions = _sample_edges(reduced, grid)
         # Columns run a quarter turn to the left of the rows.
-        columns = directions[:, ::-1] * np.float32([-1, 1])
+        columns = directions[:, ::-1] * np.array([-1, 1], np.float32)
         cells = describe_turned_patches(reduced, points, directions, columns, grid.cell)
         descriptors = _choose_mirror_images(cells).reshape(len(points), SIFT_LENGTH)
         scale = np.float32(np.log2(N_CELLS * grid.cell / max(reduced.shape)))
-        positions = (points + 0.5) / np.float32(reduced.shape)
+        positions = (points + np.float32(0.5)) / np.array(reduced.shape, np.float32)
         levels.append(LocalFeatures(descriptors, positions, np.full(len(points), scale)))
     return normalise_patches(concatenate_features(levels)) if levels else LocalFeatures.zeros(0, SIFT_LENGTH)
 

@@ -57,7 +57,7 @@ def extract_outline_sift(grey: np.ndarray, region: np.ndarray | None = None, gri
         own = np.flatnonzero(level == index)
         # Columns run up the picture; rows towards the inside, which is on the left of the outline's direction.
         along = np.where(directions[own, :1] > 0, -directions[own], directions[own])
-        across = directions[own, ::-1] * np.float32([-1, 1])
+        across = directions[own, ::-1] * np.array([-1, 1], np.float32)
         cells = describe_turned_patches(reduced, centres[own], across, along, grid.cell)
         descriptors[own] = cells.reshape(len(own), SIFT_LENGTH)
     positions = (points + 0.5) / size
