@@ -112,10 +112,9 @@ def list_recipe_cases(recipe: Recipe, name: str, pictures: Mapping[AcquisitionTy
     def whole(prepared: Prepared) -> Call:
         return partial(answer, identifier(), prepared.picture)
 
-    cases = [
-        Case("read", lambda prepared: lambda: read_image(prepared.picture.file, side)),
-        Case("segment", _segment_at(side)),
-    ]
+    cases = [Case("read", lambda prepared: lambda: read_image(prepared.picture.file, side))]
+    if any(expert.needs_leaf for expert in recipe.experts.values()):
+        cases.append(Case("segment", _segment_at(side)))
     if families:
         cases.append(Case("measures", lambda prepared: lambda: _measure(views(prepared), families)))
     for expert_name, expert in recipe.experts.items():

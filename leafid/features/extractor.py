@@ -20,7 +20,7 @@ from leafid.segmentation import Segmentation, crop_leaf, segment
 from leafid.segmentation.result import shrink
 
 #: Raised with every change to segmentation, descriptors or encoders that changes a vector: cached ones are then unused.
-FEATURE_VERSION = 14
+FEATURE_VERSION = 15
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +44,16 @@ class FeatureExtractor:
     longest_side: int = LONGEST_SIDE
     augmentation: Augmentation | None = None
 
+    @property
+    def needs_leaf(self) -> bool:
+        """Whether an expert needs the leaf; otherwise pictures aren't segmented, and the confidence is 1."""
+        return any(expert.needs_leaf for expert in self.experts.values())
+
     def make_feature_key(self, name: str) -> str:
-        """Hash everything that decides an expert's vector of a picture."""
+        """Hash everything that decides an expert's vector of a picture, and the confidence that comes with it."""
         words = [FEATURE_VERSION, self.longest_side, self.experts[name].features.make_feature_key()]
+        if not self.needs_leaf:
+            words.append("not segmented")
         if self.augmentation:
             words.append(self.augmentation.make_feature_key())
         digest = hashlib.sha256("|".join(map(str, words)).encode())
@@ -64,7 +71,7 @@ class FeatureExtractor:
         """
         if self.augmentation:
             image, acquisition_type = augment(image, acquisition_type, self.augmentation, self.longest_side)
-        views = make_views(image, acquisition_type)
+        views = make_views(image, acquisition_type) if self.needs_leaf else view_whole(image)
         experts = {name: self.experts[name] for name in (self.experts if names is None else names)}
         families = dict.fromkeys(family for expert in experts.values() for family in expert.families)
         measured = measure_families(views.image, views.segmentation, families) if families else {}
@@ -84,11 +91,8 @@ class PictureViews:
     """
 
     def __init__(self, image: np.ndarray, segmentation: Segmentation) -> None:
-        if not segmentation.blade.any():
-            whole = np.ones(image.shape[:2], bool)
-            segmentation = Segmentation(whole, whole, 0.0, (0, image.shape[0], 0, image.shape[1]))
         self.image = image
-        self.segmentation = segmentation
+        self.segmentation = segmentation if segmentation.blade.any() else _cover_whole(image, confidence=0.0)
         self._crops: dict[tuple[str, int, bool], tuple[np.ndarray, np.ndarray | None]] = {}
 
     @cached_property
@@ -130,9 +134,20 @@ def make_views(image: np.ndarray, acquisition_type: AcquisitionType) -> PictureV
     return PictureViews(image, segment(image, acquisition_type, petiole=acquisition_type is not AcquisitionType.PHOTO))
 
 
+def view_whole(image: np.ndarray) -> PictureViews:
+    """Make views of a picture without looking for the leaf: all of it counts as leaf, with a confidence of 1."""
+    return PictureViews(image, _cover_whole(image, confidence=1.0))
+
+
+def _cover_whole(image: np.ndarray, confidence: float) -> Segmentation:
+    whole = np.ones(image.shape[:2], bool)
+    return Segmentation(whole, whole, confidence, (0, image.shape[0], 0, image.shape[1]))
+
+
 def sample_features(
     image: np.ndarray, acquisition_type: AcquisitionType, patches: LocalPatches, per_picture: int, seed: int
 ) -> LocalFeatures:
     """Sample at most `per_picture` local features of a picture, to learn an encoder from."""
-    features = extract_local_features(make_views(image, acquisition_type), patches)
+    views = make_views(image, acquisition_type) if patches.needs_leaf else view_whole(image)
+    features = extract_local_features(views, patches)
     return features.take(np.sort(np.random.default_rng(seed).permutation(len(features))[:per_picture]))

@@ -22,6 +22,7 @@ class Measures:
     """Global descriptors of the leaf, one after the other in a vector."""
 
     descriptor: ClassVar[str] = MEASURES
+    needs_leaf: ClassVar[bool] = True
     families: tuple[str, ...] = families("for `measures`: a list of descriptor families (`leafid describe --list`)")
 
     def make_feature_key(self) -> str:
@@ -93,6 +94,11 @@ class LocalPatches:
     position: float = number(0.0, 0, 1000, "weight of a patch's position and size beside its descriptor")
 
     @property
+    def needs_leaf(self) -> bool:
+        """Whether the leaf must be found in the picture."""
+        return self.view != "picture" or LOCAL_DESCRIPTORS[self.descriptor].reads == "mask"
+
+    @property
     def grid(self) -> Grid:
         """Which patches are read."""
         return Grid(
@@ -161,6 +167,11 @@ class Expert:
     def is_local(self) -> bool:
         """Whether it needs an encoder."""
         return isinstance(self.features, LocalPatches)
+
+    @property
+    def needs_leaf(self) -> bool:
+        """Whether the leaf must be found in the picture for it."""
+        return self.features.needs_leaf or self.trust == "segmentation"
 
     @property
     def families(self) -> tuple[str, ...]:
