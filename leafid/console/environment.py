@@ -26,7 +26,7 @@ class Environment:
     stdout: IO[str] = field(default_factory=lambda: sys.stdout)
     stderr: IO[str] = field(default_factory=lambda: sys.stderr)
     #: Seconds without a message after which progress is written to a stderr that is no terminal.
-    log_interval: float = 30.0
+    log_interval: float = 8.0
     #: In seconds.
     clock: Callable[[], float] = time.monotonic
 

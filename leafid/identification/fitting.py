@@ -114,7 +114,7 @@ def fit_identifiers(
         )
     return [
         own._replace(identifier=learn_to_reject(own.identifier, examples, pictures, loader)) if examples else own
-        for own, examples in fitted
+        for own, examples in loader.show_progress(fitted, len(fitted), "learn to reject")
     ]
 
 
