@@ -75,7 +75,7 @@ def draw_steps(model: Model, file: Path) -> None:
     axes[2].set_axis_off()
     axes[2].set_title("3 outline of the blade", fontsize=11)
 
-    patches = load_recipe("default", AcquisitionType.SCAN_LIKE).experts["local"].features
+    patches = load_recipe("default", AcquisitionType.SCAN_LIKE).experts["edges"].features
     assert isinstance(patches, LocalPatches)
     views = PictureViews(image, leaf)
     crop, _ = views.crop(patches.view, patches.size)

@@ -100,7 +100,7 @@ def _vary_local_features(recipe: Recipe) -> Iterator[tuple[str, Recipe]]:
     local = [
         (name, expert, expert.features)
         for name, expert in recipe.experts.items()
-        if isinstance(expert.features, LocalPatches) and expert.features.descriptor == "dense-sift"
+        if isinstance(expert.features, LocalPatches) and expert.features.descriptor in {"dense-sift", "edge-sift"}
     ]
     if not local:
         return
@@ -111,6 +111,21 @@ def _vary_local_features(recipe: Recipe) -> Iterator[tuple[str, Recipe]]:
     n_words = 2 * patches.modes
     vlad = expert.with_keys(encoder="vlad", modes=n_words)
     yield f"only {name}, as VLAD of {n_words} words", replace(recipe, experts={name: vlad})
+    changes: dict[str, dict[str, Any]] = {
+        "without position": {"position": 0.0},
+        "on a grid": {"descriptor": "dense-sift", "symmetry": "turns" if patches.view == "picture" else "mirror"},
+        "at detected points": {"descriptor": "detected-sift", "symmetry": "none", "focus": 0.0},
+    }
+    if patches.view != "picture":
+        changes |= {
+            "not turned upright": {"view": "leaf"},
+            "along the outline": {"descriptor": "outline-sift", "symmetry": "none"},
+            "inside the leaf alone": {"descriptor": "dense-sift", "symmetry": "mirror", "coverage": 0.95},
+        }
+    for what, change in changes.items():
+        varied = expert.with_keys(**change)
+        if varied != expert:
+            yield f"only {name}, {what}", replace(recipe, experts={name: varied})
     bends = Expert(
         LocalPatches("inner-distance", encoder="words", modes=500, components=60),
         ClassifierSettings(feature_map="chi2", centre_types=expert.classifier.centre_types),
@@ -120,23 +135,3 @@ def _vary_local_features(recipe: Recipe) -> Iterator[tuple[str, Recipe]]:
     # The colours of patches; `dense-chroma-sift` describes their gradients.
     colour = expert.with_keys(descriptor="dense-colour", modes=64, components=30)
     yield "with local colour", replace(recipe, experts={**recipe.experts, "colour": colour})
-    if patches.view != "picture":
-        yield from _vary_patches(recipe, name, expert, patches.coverage)
-
-
-def _vary_patches(recipe: Recipe, name: str, expert: Expert, coverage: float) -> Iterator[tuple[str, Recipe]]:
-    changes: dict[str, dict[str, Any]] = {
-        "not mirrored": {"symmetry": "none"},
-        "without position": {"position": 0.0},
-        "not turned upright": {"view": "leaf"},
-        "inside the leaf alone": {"coverage": 0.95},
-        "on the leaf's edge alone": {"max_coverage": 0.95},
-        "at detected points": {"descriptor": "detected-sift", "symmetry": "none", "focus": 0.0},
-    }
-    for what, change in changes.items():
-        varied = expert.with_keys(**change)
-        if varied != expert:
-            yield f"only {name}, {what}", replace(recipe, experts={name: varied})
-    if coverage < 0.95:
-        apart = {"inside": expert.with_keys(coverage=0.95), "edge": expert.with_keys(max_coverage=0.95)}
-        yield f"only {name}, inside and edge apart", replace(recipe, experts=apart)

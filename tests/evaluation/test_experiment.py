@@ -174,7 +174,7 @@ def test_parts_are_chosen_by_patterns(tmp_path):
     file.write_text('recipes = ["default", { vary = "parts", matching = ["only shape", "without *"] }]')
     names = list(read_experiment(str(file)).make_recipes(AcquisitionType.SCAN))
     assert names[:2] == ["default", "only shape"]
-    assert {"without local", "without teeth"} <= set(names)
+    assert {"without edges", "without teeth"} <= set(names)
     assert all(name.startswith("without ") for name in names[2:])
 
 

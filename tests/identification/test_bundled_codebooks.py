@@ -27,10 +27,10 @@ def test_the_small_recipe_has_the_codebooks_of_the_bundled_model(acquisition_typ
 
 def test_other_settings_than_those_of_the_bundled_model():
     recipe = load_recipe("small", AcquisitionType.SCAN)
-    local = recipe.experts["local"]
-    with pytest.raises(LeafidError, match=r"expected modes = 64 of expert 'local', as in the bundled model, found 32"):
-        load_encoders(replace(recipe, experts={"local": local.with_keys(modes=32)}))
+    edges = recipe.experts["edges"]
+    with pytest.raises(LeafidError, match=r"expected modes = 64 of expert 'edges', as in the bundled model, found 32"):
+        load_encoders(replace(recipe, experts={"edges": edges.with_keys(modes=32)}))
     with pytest.raises(LeafidError, match=r"expected an expert of the bundled model \(local, margin\), found 'other'"):
-        load_encoders(replace(recipe, experts={"other": local}))
+        load_encoders(replace(recipe, experts={"other": edges}))
     # What is read may differ.
-    assert load_encoders(replace(recipe, experts={"local": local.with_keys(max_patches=300)}))
+    assert load_encoders(replace(recipe, experts={"edges": edges.with_keys(max_patches=300)}))
