@@ -151,7 +151,7 @@ def test_a_command_prints_what_the_page_shows(block, place, shared, monkeypatch,
 # Pictures from collections that the model was not trained on: a chestnut, a species that it doesn't know, a hemlock.
 MY_PICTURES = {
     "my-leaf.jpg": "iPAD2_C14_EX01.JPG",
-    "other-leaf.png": "Species14/l14nr011.png",
+    "other-leaf.png": "Species14/l14nr010.png",
     "twig.jpg": "tsuga_canadensis/13002223730999.jpg",
 }
 
