@@ -132,6 +132,22 @@ def test_features_of_some_experts_only(leaf):
     assert some.confidence == everything.confidence
 
 
+def test_the_leaf_is_looked_for_where_an_expert_needs_it(leaf, monkeypatch):
+    whole, encoders = SIFT.with_keys(view="picture"), {"a": learned(FisherEncoder)}
+    found = FeatureExtractor({"a": whole}, encoders).extract(leaf, SCAN)
+    beside = FeatureExtractor({"a": whole, "b": Expert(Measures(("hu",)))}, encoders).extract(leaf, SCAN)
+    np.testing.assert_array_equal(found.vectors["a"], beside.vectors["a"])
+    assert found.confidence == 1
+
+    def refuse(*_):
+        pytest.fail("looked for the leaf")
+
+    monkeypatch.setattr(extractor_module, "segment", refuse)
+    FeatureExtractor({"a": whole}, encoders).extract(leaf, SCAN)
+    with pytest.raises(pytest.fail.Exception):
+        FeatureExtractor({"a": whole.with_keys(trust="segmentation")}, encoders).extract(leaf, SCAN)
+
+
 def test_features_of_a_composited_photo_are_those_of_a_photo(leaf):
     extractor = FeatureExtractor({"a": Expert(Measures(("hu", "geometry")))}, longest_side=200)
     found = replace(extractor, augmentation=Augmentation("composite", 2)).extract(leaf, SCAN)
