@@ -139,7 +139,7 @@ def test_the_leaf_is_looked_for_where_an_expert_needs_it(leaf, monkeypatch):
     np.testing.assert_array_equal(found.vectors["a"], beside.vectors["a"])
     assert found.confidence == 1
 
-    def refuse(*_):
+    def refuse(*_args, **_options):
         pytest.fail("looked for the leaf")
 
     monkeypatch.setattr(extractor_module, "segment", refuse)
