@@ -33,9 +33,9 @@ class Costs:
         Assumed prices, in US dollars.
     """
 
-    describe: float = 0.041
-    columns: tuple[int, ...] = (15872, 24576, 15872, 8320, 685, 4104)
-    vector: int = 139_000
+    describe: float = 0.061
+    columns: tuple[int, ...] = (7936, 15872, 24576, 15872, 8320, 4104)
+    vector: int = 154_000
     store_rate: float = 200e6
     read_rate: float = 230e6
     listing: float = 1_720
@@ -113,8 +113,8 @@ def project_training(pictures: int, species: int, cores: int, costs: Costs = Cos
 
     Examples
     --------
-    >>> round(plan(306_146, 1_081, 64).describe * 64)  # core hours: 306,146 · 0.035 s
-    3
+    >>> round(plan(306_146, 1_081, 64).describe * 64)  # core hours: 306,146 · 0.061 s
+    5
     """
     learning = min(cores, costs.learning_cores)
     rate = costs.flops * learning * 3600

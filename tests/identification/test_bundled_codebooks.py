@@ -30,7 +30,7 @@ def test_other_settings_than_those_of_the_bundled_model():
     edges = recipe.experts["edges"]
     with pytest.raises(LeafidError, match=r"expected modes = 64 of expert 'edges', as in the bundled model, found 32"):
         load_encoders(replace(recipe, experts={"edges": edges.with_keys(modes=32)}))
-    with pytest.raises(LeafidError, match=r"expected an expert of the bundled model \(local, margin\), found 'other'"):
+    with pytest.raises(LeafidError, match=r"expected an expert of the bundled model \(edges\), found 'other'"):
         load_encoders(replace(recipe, experts={"other": edges}))
     # What is read may differ.
     assert load_encoders(replace(recipe, experts={"edges": edges.with_keys(max_patches=300)}))
