@@ -9,21 +9,15 @@ from hypothesis import strategies as st
 from leafid.descriptors.local.edges import extract_edge_sift
 from leafid.descriptors.local.grid import Grid
 from leafid.descriptors.local.sift import SIFT_LENGTH
+from tests.descriptors.turned_patches import SIDE, draw_leaf, read_literally
 
-SIDE = 16
 ONE_SIZE = Grid(n_scales=1)
 
 
-def draw_leaf(size=120, teeth=9, seed=0, turn=0.0):
-    """A toothed leaf on white with a rough surface."""
-    angles = np.linspace(0, 2 * np.pi, 720, endpoint=False)
-    radii = 0.3 * size * (1 + 0.12 * ((angles * teeth / 2 / np.pi) % 1))
-    outline = np.stack([size / 2 + 0.8 * radii * np.cos(angles), size / 2 + radii * np.sin(angles)], axis=1)
-    region = cv2.fillPoly(np.zeros((size, size), np.uint8), [np.rint(outline).astype(np.int32)], 1)
-    rough = cv2.GaussianBlur(np.random.default_rng(seed).random((size, size)), (0, 0), 2)
-    grey = np.where(region, 60 + 300 * (rough - rough.mean()), 255)
-    grey = np.uint8(np.clip(cv2.GaussianBlur(grey, (0, 0), 0.7), 0, 255))
+def turn_leaf(size=120, turn=0.0):
+    """A leaf turned by an angle in degrees."""
     matrix = cv2.getRotationMatrix2D(((size - 1) / 2, (size - 1) / 2), turn, 1)
+    grey, _ = draw_leaf(size, centre=(size / 2, size / 2))
     return cv2.warpAffine(grey, matrix, (size, size), flags=cv2.INTER_CUBIC, borderValue=255)
 
 
@@ -43,31 +37,6 @@ def find_direction_literally(grey, row, col):
     return -gradient / np.hypot(*gradient)
 
 
-def describe_literally(grey, point, across):
-    """Read a patch of 16 × 16 pixels pixel by pixel, and sum its gradients over cells of 4 × 4: (4, 4, 8)."""
-    along = np.array([-across[1], across[0]])
-    samples = np.zeros((SIDE + 2, SIDE + 2))
-    for row in range(SIDE + 2):
-        for col in range(SIDE + 2):
-            y, x = point + across * (row - (SIDE + 1) / 2) + along * (col - (SIDE + 1) / 2)
-            top, left = int(np.floor(y)), int(np.floor(x))
-            for dy, dx in ((0, 0), (0, 1), (1, 0), (1, 1)):
-                inside = 0 <= top + dy < len(grey) and 0 <= left + dx < len(grey[0])
-                weight = abs(1 - dy - (y - top)) * abs(1 - dx - (x - left))
-                samples[row, col] += weight * (grey[top + dy, left + dx] if inside else 255) / 255
-    cells = np.zeros((4, 4, 8))
-    for row in range(SIDE):
-        for col in range(SIDE):
-            down = samples[row + 2, col + 1] - samples[row, col + 1]
-            right = samples[row + 1, col + 2] - samples[row + 1, col]
-            lower = int(np.arctan2(down, right) / (np.pi / 4) % 8) % 8
-            angles = np.array([lower, lower + 1]) * np.pi / 4
-            components = np.linalg.solve([np.cos(angles), np.sin(angles)], [right, down])
-            for orientation, component in zip((lower, (lower + 1) % 8), components, strict=True):
-                cells[row // 4, col // 4, orientation] += component / 16
-    return cells
-
-
 def mirror_literally(cells):
     """Mirror left and right: directions to the right, 0, become those to the left, 4."""
     mirrored = np.zeros_like(cells)
@@ -77,14 +46,15 @@ def mirror_literally(cells):
 
 
 def test_equals_the_literal_definition():
-    grey = draw_leaf()
+    grey, _ = draw_leaf()
     found = extract_edge_sift(grey, Grid(n_scales=1, max_patches=20))
     assert found.descriptors.shape == (len(found), SIFT_LENGTH)
     assert found.descriptors.dtype == found.positions.dtype == found.scales.dtype == np.float32
     assert 15 <= len(found) <= 20
     for position, descriptor in zip(found.positions, found.descriptors, strict=True):
         row, col = np.rint(position * 120 - 0.5).astype(int)
-        cells = describe_literally(grey, np.array([row, col]), find_direction_literally(grey, row, col))
+        across = find_direction_literally(grey, row, col)
+        cells = read_literally(grey, np.array([row, col]), across, np.array([-across[1], across[0]]))
         if cells[:, :2].sum() < cells[:, 2:].sum():
             cells = mirror_literally(cells)
         # OpenCV interpolates in steps of a 32nd of a pixel, and grey values are rounded.
@@ -108,7 +78,7 @@ def test_an_edge_of_three_grey_levels_counts_and_one_of_two_does_not():
 @settings(max_examples=15, deadline=None)
 @given(st.integers(0, 50), st.integers(3, 15))
 def test_a_mirrored_or_turned_leaf_has_the_same_patches(seed, teeth):
-    grey = draw_leaf(seed=seed, teeth=teeth)
+    grey, _ = draw_leaf(seed=seed, teeth=teeth)
     plain = extract_edge_sift(grey, Grid(n_scales=3))
     for changed in (grey[:, ::-1], np.rot90(grey), np.rot90(grey, 2)):
         other = extract_edge_sift(np.ascontiguousarray(changed), Grid(n_scales=3))
@@ -119,12 +89,12 @@ def test_a_mirrored_or_turned_leaf_has_the_same_patches(seed, teeth):
 @settings(max_examples=15, deadline=None)
 @given(st.floats(0, 360))
 def test_a_leaf_at_any_angle_has_nearly_the_same_patches(turn):
-    plain, turned = (extract_edge_sift(draw_leaf(240, turn=angle), ONE_SIZE).descriptors for angle in (0, turn))
+    plain, turned = (extract_edge_sift(turn_leaf(240, turn=angle), ONE_SIZE).descriptors for angle in (0, turn))
     np.testing.assert_allclose(turned.mean(axis=0), plain.mean(axis=0), atol=0.04)
 
 
 def test_sizes_and_numbers_of_patches():
-    found = extract_edge_sift(draw_leaf(240), Grid(n_scales=4, max_patches=200))
+    found = extract_edge_sift(turn_leaf(240), Grid(n_scales=4, max_patches=200))
     sizes, counts = np.unique(found.scales.round(3), return_counts=True)
     np.testing.assert_allclose(sizes, np.log2(SIDE / 240) + np.arange(4) / 2, atol=0.02)
     assert ((counts > 30) & (counts <= 50)).all()

@@ -9,44 +9,13 @@ from hypothesis import strategies as st
 from leafid.descriptors.local.grid import Grid
 from leafid.descriptors.local.outline import extract_outline_sift
 from leafid.descriptors.local.sift import SIFT_LENGTH
-
-SIDE = 16
-
-
-def draw_leaf(size=120, teeth=9, centre=(60, 60), seed=0):
-    """A toothed leaf on white with a rough surface, and its region."""
-    angles = np.linspace(0, 2 * np.pi, 720, endpoint=False)
-    radii = 0.3 * size * (1 + 0.12 * ((angles * teeth / 2 / np.pi) % 1))
-    outline = np.stack([centre[1] + 0.8 * radii * np.cos(angles), centre[0] + radii * np.sin(angles)], axis=1)
-    region = cv2.fillPoly(np.zeros((size, size), np.uint8), [np.rint(outline).astype(np.int32)], 1)
-    rough = cv2.GaussianBlur(np.random.default_rng(seed).random((size, size)), (0, 0), 2)
-    grey = np.where(region, 60 + 300 * (rough - rough.mean()), 255)
-    return np.uint8(np.clip(cv2.GaussianBlur(grey, (0, 0), 0.7), 0, 255)), region > 0
+from tests.descriptors.turned_patches import SIDE, draw_leaf, read_literally
 
 
 def describe_literally(grey, point, direction):
-    """Read a patch of 16 × 16 pixels pixel by pixel, and sum its gradients over cells of 4 × 4: 128 values."""
+    """Describe a patch whose columns run up the picture and whose rows run inwards: 128 values."""
     along = -direction if direction[0] > 0 else direction
-    inward = np.array([-direction[1], direction[0]])
-    samples = np.zeros((SIDE + 2, SIDE + 2))
-    for row in range(SIDE + 2):
-        for col in range(SIDE + 2):
-            y, x = point + inward * (row - (SIDE + 1) / 2) + along * (col - (SIDE + 1) / 2)
-            top, left = int(np.floor(y)), int(np.floor(x))
-            for dy, dx in ((0, 0), (0, 1), (1, 0), (1, 1)):
-                inside = 0 <= top + dy < len(grey) and 0 <= left + dx < len(grey[0])
-                weight = abs(1 - dy - (y - top)) * abs(1 - dx - (x - left))
-                samples[row, col] += weight * (grey[top + dy, left + dx] if inside else 255) / 255
-    cells = np.zeros((4, 4, 8))
-    for row in range(SIDE):
-        for col in range(SIDE):
-            down = samples[row + 2, col + 1] - samples[row, col + 1]
-            right = samples[row + 1, col + 2] - samples[row + 1, col]
-            lower = int(np.arctan2(down, right) / (np.pi / 4) % 8) % 8
-            angles = np.array([lower, lower + 1]) * np.pi / 4
-            components = np.linalg.solve([np.cos(angles), np.sin(angles)], [right, down])
-            for orientation, component in zip((lower, (lower + 1) % 8), components, strict=True):
-                cells[row // 4, col // 4, orientation] += component / 16
+    cells = read_literally(grey, point, np.array([-direction[1], direction[0]]), along)
     return np.sqrt(cells / (cells.sum() + 0.02)).ravel()
 
 
