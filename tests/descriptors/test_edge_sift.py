@@ -98,6 +98,7 @@ def test_sizes_and_numbers_of_patches():
     sizes, counts = np.unique(found.scales.round(3), return_counts=True)
     np.testing.assert_allclose(sizes, np.log2(SIDE / 240) + np.arange(4) / 2, atol=0.02)
     assert ((counts > 30) & (counts <= 50)).all()
+    assert len(extract_edge_sift(turn_leaf(240), Grid(n_scales=4, max_patches=2))) == 4
 
 
 def test_strong_edges_and_the_middle_are_sampled_more_often():

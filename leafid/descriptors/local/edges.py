@@ -71,7 +71,8 @@ def _sample_edges(grey: np.ndarray, grid: Grid) -> tuple[np.ndarray, np.ndarray]
         if grid.focus:
             by_row, by_col = (weigh_positions((np.arange(size) + 0.5) / size, grid.focus) for size in grey.shape)
             weights = weights * by_row[rows] * by_col[cols]
-        chosen = sample_by_weight(weights, min(grid.max_patches // grid.n_scales, len(rows)))
+        number = max(grid.max_patches // grid.n_scales, 1)
+        chosen = sample_by_weight(weights, min(number, len(rows)))
         rows, cols = rows[chosen], cols[chosen]
     gradients = np.stack([cv2.blur(plane, (_WINDOW, _WINDOW))[rows, cols] for plane in (down, right)], axis=1)
     directions = -gradients.astype(np.float32)
