@@ -158,7 +158,9 @@ CHANGES: dict[str, Change] = {
 }
 
 
-def answer_changed(identifiers: dict[AcquisitionType, Identifier], picture: Picture) -> list[tuple[str, bool, float]]:
+def answer_with_changes(
+    identifiers: dict[AcquisitionType, Identifier], picture: Picture
+) -> list[tuple[str, bool, float]]:
     """Answer a picture with every change: the change, whether the first answer is correct, and the mask's IoU."""
     image = read_image(picture.file, LONGEST_SIDE)
     assert picture.type is not None
@@ -216,7 +218,7 @@ def main() -> None:
             fitted = fit_identifiers([recipes[type_] for type_ in types], training, loader, 0, learn_rejection=False)
             identifiers |= {type_: own.identifier for type_, own in zip(types, fitted, strict=True)}
         asked = [pictures[index] for index in np.intersect1d(test, chosen)]
-        answered = ordered_map(partial(answer_changed, identifiers), asked, arguments.jobs)
+        answered = ordered_map(partial(answer_with_changes, identifiers), asked, arguments.jobs)
         for picture, by_change in zip(asked, answered, strict=True):
             plants += [picture.group] if by_change else []
             for name, is_correct, overlap in by_change:

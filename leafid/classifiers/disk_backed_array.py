@@ -38,6 +38,7 @@ class DiskBackedArray:
         self.dtype = np.dtype(dtype)
         self.shape = (0, 0)
         self._folder = folder
+        # It stays open until `close`.
         self._file = tempfile.SpooledTemporaryFile(max(in_memory, 1), dir=str(folder) if folder else None)  # noqa: SIM115
 
     def append(self, rows: np.ndarray) -> None:

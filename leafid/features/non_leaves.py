@@ -88,7 +88,8 @@ def _draw_colour(image: Image, mask: Mask, random: np.random.Generator) -> tuple
         colour = image[rows[pick], cols[pick]]
     else:
         colour = random.integers(0, 256, 3)
-    return tuple(int(value) for value in colour)  # type: ignore[return-value]
+    blue, green, red = (int(value) for value in colour)
+    return blue, green, red
 
 
 def _shuffle_tiles(image: Image, mask: Mask, random: np.random.Generator) -> Image:

@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import os
 import socket
+from importlib import import_module
 
 from leafid.console.arguments import add_options, integer_type
 from leafid.console.environment import Environment
@@ -38,9 +39,8 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     from leafid.identification.bundled import find_bundled_model
 
     try:
-        import python_multipart  # noqa: F401
-        import starlette  # noqa: F401
-        import uvicorn  # noqa: F401
+        for module in ("python_multipart", "starlette", "uvicorn"):
+            import_module(module)
     except ImportError as error:
         raise LeafidError(f"'leafid serve' needs: pip install 'leafid[web]' ({error})") from None
 
