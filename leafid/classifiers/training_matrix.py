@@ -81,7 +81,7 @@ class TrainingMatrix:
         self.n_columns = apply_feature_map(vectors[np.arange(1)], map).shape[1]
         self.is_small = batch_size is None and self.n_rows * self.n_columns <= _SMALL_NUMBERS
         # The map is the most expensive step: that of a small table is applied once, not in every pass.
-        self._mapped = self._read_mapped(np.arange(self.n_rows)) if self.is_small else None
+        self._mapped = self._map_all() if self.is_small else None
         self._batch_size = batch_size or max(1, _BATCH_NUMBERS // max(self.n_columns, 1))
         self._scale: np.ndarray | None = None
         self._means = np.zeros((int(self._domains.max()) + 1, self.n_columns), np.float32)
@@ -107,9 +107,8 @@ class TrainingMatrix:
     def read_rows(self, indices: np.ndarray, buffer: np.ndarray | None = None) -> np.ndarray:
         """Read rows and prepare them, in a buffer where there is one; float32 (k, n_columns)."""
         rows = np.empty((len(indices), self.n_columns), np.float32) if buffer is None else buffer
-        size = max(1, _PIECE_NUMBERS // max(self.n_columns, 1))
-        for start in range(0, len(indices), size):
-            own, piece = indices[start : start + size], rows[start : start + size]
+        for part in self._split_into_pieces(len(indices)):
+            own, piece = indices[part], rows[part]
             piece[...] = self._read_mapped(own) if self._mapped is None else self._mapped[own]
             piece -= self._means[self._domains[own]]
             if self._scale is not None:
@@ -172,6 +171,17 @@ class TrainingMatrix:
             return scorer
         shift = (self._mean - self._means[domain]) @ scorer.coefficients
         return LinearScorer(self.map, scorer.coefficients, scorer.intercepts + shift)
+
+    def _map_all(self) -> np.ndarray:
+        # In pieces, as a map needs many times their memory.
+        mapped = np.empty((self.n_rows, self.n_columns), np.float32)
+        for part in self._split_into_pieces(self.n_rows):
+            mapped[part] = self._read_mapped(np.arange(part.start, part.stop))
+        return mapped
+
+    def _split_into_pieces(self, n_rows: int) -> Iterator[slice]:
+        size = max(1, _PIECE_NUMBERS // max(self.n_columns, 1))
+        return (slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size))
 
     def _read_mapped(self, indices: np.ndarray) -> np.ndarray:
         vectors = self._vectors[indices]

@@ -1,3 +1,5 @@
+import tracemalloc
+
 import numpy as np
 import pytest
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
@@ -41,6 +43,17 @@ def test_the_scorer_repeats_the_scores_of_training_rows(map_, standardise, n, d,
     scorer = rows.adapt_to_domain(make_scorer(rows, coefficients, intercepts), 1)
     # Float32 sums over up to 270 mapped columns.
     np.testing.assert_allclose(scorer.scores(vectors)[own], direct[own], atol=2e-4)
+
+
+def test_mapping_needs_little_more_memory_than_a_pass():
+    vectors = np.random.default_rng(0).uniform(size=(4_000, 300)).astype(np.float16)
+    tracemalloc.start()
+    TrainingMatrix(vectors, "chi2", standardise=False)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    # The mapped rows, as many in the buffer of a pass, and temporary arrays of a piece: all rows' would be as large as
+    # five more.
+    assert peak < 4 * 4_000 * 900 * 4
 
 
 @pytest.mark.parametrize("kind", ["ridge", "linear-svm", "logistic"])
