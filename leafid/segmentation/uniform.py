@@ -123,22 +123,23 @@ class _Contrast(NamedTuple):
 def _measure_contrast(image: Image, line_cut: float, lightness_share: float, *, quick: bool = False) -> _Contrast:
     surface, spread = fit_sheet_surface(image, quick=quick)
     sheet = cv2.resize(np.clip(surface + 0.5, 0, 255).astype(np.uint8), image.shape[1::-1])
-    distance = measure_sheet_distance(image, sheet, lightness_share)
+    lab = cv2.cvtColor(image, cv2.COLOR_BGR2LAB)
+    distance = measure_sheet_distance(lab, sheet, lightness_share)
     # A white top-hat: what exceeds the surroundings and is narrower than the structuring element.
     side = 2 * max(1, round(_LINE_REACH * max(distance.shape))) + 1
     lines = cv2.morphologyEx(distance, cv2.MORPH_TOPHAT, np.ones((side, side), np.uint8))
-    cuts = _choose_cuts(image, distance, lines, spread, line_cut, sheet)
+    cuts = _choose_cuts(lab, distance, lines, spread, line_cut, sheet)
     above = cv2.compare(distance, cuts, cv2.CMP_GT)
     return _Contrast(sheet, spread, distance, lines, cuts, above, lightness_share)
 
 
-def measure_sheet_distance(image: Image, sheet: Image, lightness_share: float = _LIGHTNESS_SHARE) -> Plane:
-    """Measure the distance of each pixel's colour from the sheet's, `sheet` (H, W, 3) in 8-bit Lab.
+def measure_sheet_distance(lab: Image, sheet: Image, lightness_share: float = _LIGHTNESS_SHARE) -> Plane:
+    """Measure the distance of each pixel's colour from the sheet's, both (H, W, 3) in 8-bit Lab.
 
     In 8-bit Lab units: `lightness_share` |ΔL| + 0.25 max(|ΔL| − 90, 0) + √(Δa² + Δb²). The root is replaced by the
     octagonal norm max + 0.4 min, which is at most 8 % off and needs no floating point.
     """
-    lightness, a, b = cv2.split(cv2.absdiff(cv2.cvtColor(image, cv2.COLOR_BGR2LAB), sheet))
+    lightness, a, b = cv2.split(cv2.absdiff(lab, sheet))
     chroma = _measure_chroma(a, b)
     deep = cv2.addWeighted(lightness, lightness_share, cv2.subtract(lightness, _DEEP), _DEEP_SHARE, 0)
     return cv2.add(chroma, deep)
@@ -149,7 +150,7 @@ def _measure_chroma(a: Plane, b: Plane) -> Plane:
     return cv2.addWeighted(cv2.max(a, b), 1.0, cv2.min(a, b), 0.4, 0)
 
 
-def _choose_cuts(image: Image, distance: Plane, lines: Plane, spread: float, line_cut: float, sheet: Image) -> Plane:
+def _choose_cuts(lab: Image, distance: Plane, lines: Plane, spread: float, line_cut: float, sheet: Image) -> Plane:
     """Choose the threshold at each pixel; along lines at `line_cut` of the local maximum."""
     otsu, _ = cv2.threshold(distance.reshape(-1, 1), 0, 255, cv2.THRESH_OTSU)
     floor = max(_MIN_CUT, 3 * spread)
@@ -167,7 +168,7 @@ def _choose_cuts(image: Image, distance: Plane, lines: Plane, spread: float, lin
         cuts = cv2.copyTo(cv2.convertScaleAbs(local_max, alpha=line_cut), line, cuts)
     cuts = np.minimum(cv2.max(cuts, cv2.LUT(line, min_cuts)), np.uint8(min(round(high), 255)))
     if np.hypot(*(np.array(cv2.mean(sheet)[1:3]) - 128)) < _MIN_CARD_CHROMA:
-        pale = _mark_pale_parts(image, sheet, distance, cuts, low)
+        pale = _mark_pale_parts(lab, sheet, distance, cuts, low)
         return cuts if pale is None else cv2.copyTo(cv2.min(cuts, round(low)), cv2.dilate(pale, square), cuts)
     _, a, b = cv2.split(cv2.absdiff(sheet, np.full_like(sheet, 128)))
     least, most = (cv2.convertScaleAbs(local_max, alpha=part) for part in (_MIN_CARD_CUT, _MAX_CARD_CUT))
@@ -176,7 +177,7 @@ def _choose_cuts(image: Image, distance: Plane, lines: Plane, spread: float, lin
     return np.where(cuts < low, cuts, np.maximum(card, np.uint8(min(round(low), 255))))
 
 
-def _mark_pale_parts(image: Image, sheet: Image, distance: Plane, cuts: Plane, low: float) -> Plane | None:
+def _mark_pale_parts(lab: Image, sheet: Image, distance: Plane, cuts: Plane, low: float) -> Plane | None:
     """Mark parts of a leaf between `low` and the cut (dry tips beside vivid colours); None where there are none.
 
     A shadow on the sheet is as pale, but its chroma is that of the sheet, reduced like its lightness. A leaf's differs
@@ -186,9 +187,9 @@ def _mark_pale_parts(image: Image, sheet: Image, distance: Plane, cuts: Plane, l
     between = cv2.morphologyEx(between, cv2.MORPH_OPEN, _SQUARE)
     if not cv2.countNonZero(between) or not (leaf := distance > cuts).any():
         return None
-    lab, sheet_lab = cv2.cvtColor(image, cv2.COLOR_BGR2LAB).astype(np.float32), sheet.astype(np.float32)
-    shade = np.minimum((lab[..., :1] + 1) / (sheet_lab[..., :1] + 1), 1)
-    chroma = (lab[..., 1:] - 128) - shade * (sheet_lab[..., 1:] - 128)
+    colours, sheet_colours = lab.astype(np.float32), sheet.astype(np.float32)
+    shade = np.minimum((colours[..., :1] + 1) / (sheet_colours[..., :1] + 1), 1)
+    chroma = (colours[..., 1:] - 128) - shade * (sheet_colours[..., 1:] - 128)
     hue = chroma[leaf].mean(axis=0)
     hue /= np.hypot(*hue) + 1e-6
     between &= cv2.compare(chroma @ hue, _MIN_LEAF_CHROMA, cv2.CMP_GT)
@@ -240,7 +241,8 @@ def _classify_subpixels(
         cells += np.minimum(cols // factor, cuts.shape[1] - 1)
     pixels = picture.reshape(-1, 3).view("V3")[:, 0].take(indices).view(np.uint8).reshape(1, -1, 3)
     behind = np.tile(sheet.reshape(-1, 3).view("V3")[:, 0].take(cells), 4).view(np.uint8).reshape(1, -1, 3)
-    distance = measure_sheet_distance(pixels, behind, contrast.lightness_share).reshape(indices.shape)
+    lab = cv2.cvtColor(pixels, cv2.COLOR_BGR2LAB)
+    distance = measure_sheet_distance(lab, behind, contrast.lightness_share).reshape(indices.shape)
     return indices, distance > cuts.take(cells)
 
 
