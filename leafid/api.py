@@ -7,8 +7,6 @@
 <AcquisitionType.SCAN_LIKE: 'scan-like'>
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager

@@ -1,7 +1,5 @@
 """The one place that writes files, and the one that joins a file name from metadata to a folder."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import os

@@ -1,7 +1,5 @@
 """Groups and counts items."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Iterable
 from typing import TypeVar
 

@@ -1,7 +1,5 @@
 """Follows the segments, chunks and boxes of a picture file: whether it is complete, and how many parts it declares."""
 
-from __future__ import annotations
-
 import os
 import re
 

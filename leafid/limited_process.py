@@ -1,7 +1,5 @@
 """Calls a function in a process of its own, with limits of time and memory that hold whatever a C library does."""
 
-from __future__ import annotations
-
 import os
 import pickle
 import signal

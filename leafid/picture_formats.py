@@ -1,7 +1,5 @@
 """Recognises the format of a picture by its first bytes, and lists the file name endings of pictures."""
 
-from __future__ import annotations
-
 #: File name endings that count as pictures when a folder is listed; the content decides which format it is.
 PICTURE_ENDINGS = frozenset(
     {".jpg", ".jpeg", ".png", ".tif", ".tiff", ".bmp", ".webp", ".gif", ".heic", ".heif", ".hif", ".avif"}

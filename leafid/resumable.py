@@ -4,8 +4,6 @@ While ``run.txt`` is incomplete, ``run.txt.part`` holds its chunks, and ``run.tx
 its size, its checksum and what the caller recorded about it. A chunk counts once its journal line is on the disk.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

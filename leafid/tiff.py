@@ -1,7 +1,5 @@
 """Reads the first directory of a TIFF, and finds out whether the picture is of a kind that can be decoded."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Mapping
 from typing import Any, Literal

@@ -8,8 +8,6 @@ examples:
   leafid cache --clear
 """
 
-from __future__ import annotations
-
 import argparse
 from contextlib import closing
 from pathlib import Path

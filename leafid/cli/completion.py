@@ -7,8 +7,6 @@ examples:
   leafid completion zsh > ~/.zfunc/_leafid
 """
 
-from __future__ import annotations
-
 import argparse
 
 from leafid.console.environment import Environment

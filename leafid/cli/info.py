@@ -26,8 +26,6 @@ examples:
   leafid info clef11.leafid --output field-guide
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,5 @@
 """The command line: dispatches to a command, and turns every error into a message and an exit status."""
 
-from __future__ import annotations
-
 import importlib
 import logging
 import sys

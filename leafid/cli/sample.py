@@ -10,8 +10,6 @@ examples:
   leafid sample small --size 320 --only-type scan --seed 7  small scans, other leaves
 """
 
-from __future__ import annotations
-
 import argparse
 
 from leafid.collection.picture import AcquisitionType

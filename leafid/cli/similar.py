@@ -1,7 +1,5 @@
 """Writes the table of plants of ``leafid info --similar``."""
 
-from __future__ import annotations
-
 import argparse
 
 from leafid.collection import Collection

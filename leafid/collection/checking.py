@@ -1,7 +1,5 @@
 """Opens picture files to find out whether they can be used."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager

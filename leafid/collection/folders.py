@@ -1,7 +1,5 @@
 """Lists folders in an order that doesn't depend on the file system."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path

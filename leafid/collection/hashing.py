@@ -1,7 +1,5 @@
 """Identifies files and sets of pictures by their content."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 from collections.abc import Iterable

@@ -3,8 +3,6 @@
 The years differ in their fields; a file is read by the fields that it has.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field

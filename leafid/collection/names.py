@@ -1,7 +1,5 @@
 """Parses the words that collections write in different ways: species names, dates, numbers, contents."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from datetime import date

@@ -9,8 +9,6 @@ References
    distribution", NeurIPS Datasets and Benchmarks 2021, section 3. https://doi.org/10.5281/zenodo.4726653
 """
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from functools import partial

@@ -1,7 +1,5 @@
 """Detects the layout of a collection, and reads it."""
 
-from __future__ import annotations
-
 import logging
 import os
 import re

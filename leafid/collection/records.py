@@ -3,8 +3,6 @@
 Every source gives a record, the text of some `FIELDS`, for each picture; `RecordIndex` finds the picture of a record.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections import defaultdict

@@ -3,8 +3,6 @@
 This is also the layout ``ImageFolder`` of PyTorch: pictures in folders below that of a label have the label, too.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from leafid.collection import folders, names

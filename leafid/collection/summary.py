@@ -1,7 +1,5 @@
 """Summarises a collection as plain data that can be printed or written as JSON."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict

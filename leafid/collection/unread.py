@@ -1,7 +1,5 @@
 """Reports the files below a folder that are not read, so that none is passed over in silence."""
 
-from __future__ import annotations
-
 import contextlib
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator

@@ -1,7 +1,5 @@
 """Writes measurements as a table, one row a picture: CSV, or Parquet where pyarrow is installed."""
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Output files of commands: the meaning of ``-``, and a check that no input is overwritten."""
 
-from __future__ import annotations
-
 import argparse
 import os
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,5 @@
 """Colour inside a leaf: as the camera saw it, and freed from the light's colour and brightness."""
 
-from __future__ import annotations
-
 import cv2
 import numpy as np
 from numpy.typing import NDArray

@@ -1,7 +1,5 @@
 """The leaf's outline: closed curves, and the normalised shape that all shape families measure."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 

@@ -1,7 +1,5 @@
 """Multi-scale curvature of a leaf's outline by integral invariants: histograms of curvature over scale (HoCS)."""
 
-from __future__ import annotations
-
 import cv2
 import numpy as np
 from numpy.typing import NDArray

@@ -1,7 +1,5 @@
 """Fourier descriptors of a leaf's outline: elliptic Fourier harmonics and the centroid distance."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

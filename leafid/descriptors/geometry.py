@@ -1,7 +1,5 @@
 """Plain geometry of a leaf: proportions, convexity, width profile along the main axis."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import cv2

@@ -1,7 +1,5 @@
 """Functions shared by the families that measure the pixels inside a leaf."""
 
-from __future__ import annotations
-
 import cv2
 import numpy as np
 from numpy.typing import NDArray

@@ -1,7 +1,5 @@
 """Landmarks of a leaf: base and tip of its blade, and the blade turned upright between them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 

@@ -1,7 +1,5 @@
 """Local binary patterns: the codes, and histogram Fourier features of them that don't change when the leaf turns."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import cv2

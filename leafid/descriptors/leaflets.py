@@ -1,7 +1,5 @@
 """Compound structure: what openings and closings of growing radius remove, fill and separate."""
 
-from __future__ import annotations
-
 import cv2
 import numpy as np
 from numpy.typing import NDArray

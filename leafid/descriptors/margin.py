@@ -1,7 +1,5 @@
 """The leaf's margin: teeth (number, depth, direction, regularity) and lobes (number, depth, sinuses)."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Sequence
 from functools import cache

@@ -1,7 +1,5 @@
 """Moments of a leaf's region: Hu's seven, and angular Fourier magnitudes in rings."""
 
-from __future__ import annotations
-
 import cv2
 import numpy as np
 from numpy.typing import NDArray

@@ -1,7 +1,5 @@
 """Finds the peaks of closed signals, such as those along an outline."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

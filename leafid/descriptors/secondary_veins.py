@@ -1,7 +1,5 @@
 """Counts the pairs of secondary veins of a leaf with a midvein, by the sums of the picture along their directions."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import cv2

@@ -1,7 +1,5 @@
 """The texture of a leaf's inside, of its edge and of its outline, by multi-scale local binary patterns."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property

@@ -9,8 +9,6 @@ References
    Architecture", Cornell University Press, 2009, ISBN 978-0-8014-7518-4.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Mapping
 from typing import NamedTuple

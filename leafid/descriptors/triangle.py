@@ -1,7 +1,5 @@
 """Multi-scale triangles and arches along a leaf's outline: signed areas, side lengths, angles, arch heights."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -1,7 +1,5 @@
 """Veins of a leaf: density, strength and direction, by ridge filters at several widths."""
 
-from __future__ import annotations
-
 import cv2
 import numpy as np
 from numpy.typing import NDArray

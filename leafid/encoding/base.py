@@ -1,7 +1,5 @@
 """The base of all encoders: a projection of the local features, and tables learned from projected features."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from typing import ClassVar, Self
 

@@ -1,7 +1,5 @@
 """The Fisher vector: a set of local features as one vector, the gradient of a Gaussian mixture's log-likelihood."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from leafid.encoding.base import ProjectedEncoder, normalise_signed_root

@@ -1,7 +1,5 @@
 """Local features as short uncorrelated rows, with the patch's position appended where wanted."""
 
-from __future__ import annotations
-
 from typing import Self
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Encoders with a codebook of visual words: the bag of words, and the vector of locally aggregated descriptors."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from leafid.encoding.base import ProjectedEncoder, normalise_signed_root

@@ -1,7 +1,5 @@
 """Variations of a recipe for an ablation: with parts left out, alone, or exchanged."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Scores runs from Python: of any system, from files or from objects."""
 
-from __future__ import annotations
-
 import importlib
 import os
 from collections.abc import Iterable, Mapping, Sequence

@@ -6,8 +6,6 @@ References
    distribution", NeurIPS Datasets and Benchmarks 2021, section 4.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

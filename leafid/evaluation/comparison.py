@@ -1,7 +1,5 @@
 """Compares runs with each other on the same pictures."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace

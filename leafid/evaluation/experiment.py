@@ -1,7 +1,5 @@
 """Experiments: recipes by collections, types, protocols and seeds, from a TOML file; every cell of the grid is kept."""
 
-from __future__ import annotations
-
 import fnmatch
 import hashlib
 import json

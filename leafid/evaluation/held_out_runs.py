@@ -1,7 +1,5 @@
 """Runs of the held-out answers of protocols, for run files."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from leafid.errors import ProblemsError

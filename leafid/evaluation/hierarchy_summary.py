@@ -1,7 +1,5 @@
 """A plant run whose answers may stop at genus, family or order, in a few numbers."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass

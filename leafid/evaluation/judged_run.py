@@ -1,7 +1,5 @@
 """Judges a run by the ground truth: for each picture, the rank of the correct species."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

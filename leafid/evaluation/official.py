@@ -7,8 +7,6 @@ References
    family; ``succes`` is the number of runs that are correct; the mean over runs is that of the runs' own scores.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from decimal import Decimal
 from pathlib import PurePath

@@ -1,7 +1,5 @@
 """Scores a run on pictures of known and of unknown species, by how well it tells them apart."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

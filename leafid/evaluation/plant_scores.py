@@ -1,7 +1,5 @@
 """Scores plants that are identified from several pictures each."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

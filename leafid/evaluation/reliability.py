@@ -1,7 +1,5 @@
 """Scores how reliable the probabilities of first species are."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

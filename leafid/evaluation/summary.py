@@ -1,7 +1,5 @@
 """All the plant task's scores of a run: by acquisition type, their mean, and by group of pictures."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """Compares a leaf's traits with those of species: what speaks for the one against the other, and similar pictures."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

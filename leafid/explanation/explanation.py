@@ -1,7 +1,5 @@
 """What a person is shown about an answer."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 from leafid.identification.records import Thumbnail, TraitRange

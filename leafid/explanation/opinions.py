@@ -1,7 +1,5 @@
 """What each expert of an identifier says about a picture, and how much it weighs."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from leafid.classifiers.fusion import fuse

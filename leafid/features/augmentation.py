@@ -1,7 +1,5 @@
 """Pictures made from training pictures: jittered copies, composited photos, and pictures without a leaf."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """The feature cache: values that were computed once are kept on disk and not computed again."""
 
-from __future__ import annotations
-
 import contextlib
 import logging
 import os

@@ -1,7 +1,5 @@
 """Learns the encoders of a recipe (its codebooks) from local features that are sampled from some pictures."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import logging

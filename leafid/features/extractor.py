@@ -1,7 +1,5 @@
 """Extracts the feature vectors of a picture that the experts of a recipe learn from."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field

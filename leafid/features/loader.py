@@ -1,7 +1,5 @@
 """Loads the features of many pictures: from the cache where they are, computed by several processes where not."""
 
-from __future__ import annotations
-
 import hashlib
 import logging
 import traceback

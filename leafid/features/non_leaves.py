@@ -4,8 +4,6 @@ Empty sheets and shuffled tiles come from the training pictures themselves; figu
 their colours and textures; `leafid.features.scenes` draws the rest.
 """
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Callable
 from functools import partial

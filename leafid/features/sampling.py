@@ -1,7 +1,5 @@
 """Samples a bounded number of pictures, of whole plants or evenly over the species, and weighs them by plant."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import zip_longest
 

@@ -1,7 +1,5 @@
 """Scenes without a leaf, and twigs with needles or scale leaves, drawn or cut out of scikit-image's pictures."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path

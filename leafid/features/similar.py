@@ -1,7 +1,5 @@
 """Finds pictures of the same leaf: of one scanned twice, or saved at another size."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 

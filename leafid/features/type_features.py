@@ -1,7 +1,5 @@
 """Features from which acquisition types are recognised."""
 
-from __future__ import annotations
-
 import cv2
 import numpy as np
 

@@ -1,7 +1,5 @@
 """The archive that a model file is: a JSON manifest and plain NumPy arrays; damage of any kind is one clear error."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import json

@@ -1,7 +1,5 @@
 """Cross-validation, and other protocols of training and testing."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace

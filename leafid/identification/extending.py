@@ -10,8 +10,6 @@ is lowered where it would reject the new pictures. Records, names, taxa, and sig
 added.
 """
 
-from __future__ import annotations
-
 import hashlib
 import logging
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Fits identifiers: features of the training pictures, a classifier for each expert, and the weights of the fusion."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial

@@ -1,7 +1,5 @@
 """The identifier of one acquisition type: a classifier for each of the recipe's experts, and their fusion."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """Finds the bounding boxes of leaves."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 

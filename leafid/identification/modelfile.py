@@ -1,7 +1,5 @@
 """The model file: a ZIP archive of a JSON manifest and plain NumPy arrays. Reading it never executes code."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from dataclasses import asdict, fields, replace

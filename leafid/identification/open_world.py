@@ -1,7 +1,5 @@
 """Cross-validation in an open world: some species are held out of training, and some pictures show no leaf."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Makes a model's records of its species: counts and held-out answers, traits, and the most typical pictures."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

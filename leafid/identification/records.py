@@ -1,7 +1,5 @@
 """What a model keeps of each species beside its classifiers: counts, held-out answers, traits, and thumbnails."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field

@@ -1,7 +1,5 @@
 """Learns to reject pictures: gathers leaves of known and of unknown species, and pictures without a leaf."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The members of a model file that keep statistics of the training rows, for further species."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

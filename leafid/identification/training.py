@@ -1,7 +1,5 @@
 """Trains a model: an identifier for each acquisition type with its thresholds and prior, and the type recogniser."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Mapping, Sequence
 

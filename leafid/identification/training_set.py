@@ -1,7 +1,5 @@
 """The training set of an identifier: its pictures unchanged, jittered, and composited into photos."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace

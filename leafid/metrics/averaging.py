@@ -1,7 +1,5 @@
 """Means that several metrics share."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 

@@ -1,7 +1,5 @@
 """How far probabilities agree with how often they are right."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 

@@ -1,7 +1,5 @@
 """Answers above the species, such as ``Quercus *`` for an unidentified oak: their error, and when to give them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cache
 

@@ -3,8 +3,6 @@
 Each picture has a score, higher where the system takes it for a known species; pictures below a threshold are rejected.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 

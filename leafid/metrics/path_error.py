@@ -1,7 +1,5 @@
 """The error of an answer that names a path down a hierarchy, the same for medical codes and for taxa."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 WILDCARD = "*"

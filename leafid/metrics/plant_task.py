@@ -6,8 +6,6 @@ References
 .. [2] H. Goëau et al., "The ImageCLEF 2012 plant identification task", CLEF 2012.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace

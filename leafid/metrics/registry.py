@@ -1,7 +1,5 @@
 """What every metric says of itself, so that all of them can be listed in one table."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from typing import Any

@@ -12,8 +12,6 @@ References
    JASA 114, 2019, doi:10.1080/01621459.2017.1395341.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from functools import partial

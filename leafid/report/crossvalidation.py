@@ -1,7 +1,5 @@
 """Tables of held-out answers: scores of each group of them, of each species, and confusions."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """The result of an experiment: accuracy with intervals and significance, time and memory, as a table and as a page."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """What a report says about a run besides its scores: top predictions, confusions, ranks, reliability."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 

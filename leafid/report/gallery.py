@@ -1,7 +1,5 @@
 """Small pictures for the report, with the outline of the leaf that was found in each."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from leafid.collection.picture import AcquisitionType, Picture

@@ -1,7 +1,5 @@
 """Tables and curves of a cross-validation in an open world."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

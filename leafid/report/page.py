@@ -1,7 +1,5 @@
 """The HTML report: one page that needs no other file and no network."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePath

@@ -1,7 +1,5 @@
 """Tables of what scores tell that are probabilities: how reliable they are, of plants, and of unknown species."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from leafid.evaluation.open_world import OpenWorldScores

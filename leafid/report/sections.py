@@ -1,7 +1,5 @@
 """The tables of the report; `leafid.report.scores` has those that it shares with the evaluator."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 

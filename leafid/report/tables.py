@@ -1,7 +1,5 @@
 """Writes tables as text, CSV, JSON, Markdown or LaTeX."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """Finds what is wrong with a run whose lines could be parsed."""
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Reads a ground truth: a collection, or a ``…GroundTruth.txt`` together with the XML of its pictures."""
 
-from __future__ import annotations
-
 import logging
 import os
 import re

@@ -1,7 +1,5 @@
 """Parses the lines of a 2011 run file: good ones many at a time, others one by one to say what is wrong."""
 
-from __future__ import annotations
-
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterator

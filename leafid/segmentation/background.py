@@ -1,7 +1,5 @@
 """The colour of the sheet behind a leaf, which drifts over the picture."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 import cv2

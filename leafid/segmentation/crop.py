@@ -1,7 +1,5 @@
 """Turns the leaf upright and scales it to a standard size."""
 
-from __future__ import annotations
-
 import cv2
 import numpy as np
 

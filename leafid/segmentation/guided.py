@@ -1,7 +1,5 @@
 """The guided filter: smooths a map so that its edges align with those of a picture."""
 
-from __future__ import annotations
-
 import cv2
 import numpy as np
 from numpy.typing import NDArray

@@ -1,7 +1,5 @@
 """Cuts the main leaf, or the foliage, out of a photo taken on the tree."""
 
-from __future__ import annotations
-
 import cv2
 import numpy as np
 from numpy.typing import NDArray

@@ -1,7 +1,5 @@
 """Draws a segmentation over its picture."""
 
-from __future__ import annotations
-
 import cv2
 import numpy as np
 

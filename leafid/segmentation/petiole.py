@@ -1,7 +1,5 @@
 """Finds the petiole (leaf stalk) of a leaf's mask."""
 
-from __future__ import annotations
-
 import cv2
 import numpy as np
 from numpy.typing import NDArray

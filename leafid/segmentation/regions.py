@@ -1,7 +1,5 @@
 """Selects the regions of the leaf among those that differ from the sheet."""
 
-from __future__ import annotations
-
 import cv2
 import numpy as np
 from numpy.typing import NDArray

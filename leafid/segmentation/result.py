@@ -1,7 +1,5 @@
 """The leaf of one picture, and the few operations on pictures and masks that several modules share."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import TypeVar
 

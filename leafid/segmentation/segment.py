@@ -1,7 +1,5 @@
 """From a picture to its leaf, by the method that suits the acquisition type."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from leafid.collection.picture import AcquisitionType

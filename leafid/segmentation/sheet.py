@@ -1,7 +1,5 @@
 """Cuts leaves from sheets that don't fill the picture, or have nearly the leaf's colour."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import cv2

@@ -1,7 +1,5 @@
 """Cuts a leaf from a plain sheet: scans and scan-likes."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import cv2

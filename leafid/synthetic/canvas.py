@@ -1,7 +1,5 @@
 """Pictures in the making: noise, leaves laid onto a background, shadows, and what a camera does to them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import cv2

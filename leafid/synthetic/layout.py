@@ -1,7 +1,5 @@
 """The texts of a drawn collection in the layout of the ImageCLEF 2011 plant task package."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from xml.sax.saxutils import escape

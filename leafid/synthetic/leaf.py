@@ -1,7 +1,5 @@
 """The geometry of a whole leaf: contours, veins and stalks in the leaf's own coordinates."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial

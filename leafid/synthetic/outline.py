@@ -1,7 +1,5 @@
 """The contour of one blade, from its description."""
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 

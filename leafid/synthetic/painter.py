@@ -1,7 +1,5 @@
 """Paints a leaf's geometry: colour, veins, relief and light."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import pairwise
 

@@ -1,7 +1,5 @@
 """Which pictures a drawn collection holds: who took what of which plant, when and where."""
 
-from __future__ import annotations
-
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Puts leaves into pictures of the three acquisition types."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The species that can be drawn, as ``catalogue.toml`` describes them, and how plants and leaves differ from them."""
 
-from __future__ import annotations
-
 import tomllib
 from dataclasses import dataclass, replace
 from enum import StrEnum

@@ -1,7 +1,5 @@
 """Draws and writes a whole collection in the ImageCLEF 2011 layout."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Recognises the files of each task, so that an error can name the command for a file of another task."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re

@@ -1,7 +1,5 @@
 """The routes of ``leafid serve``, as a Starlette application."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import logging

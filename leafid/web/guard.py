@@ -1,7 +1,5 @@
 """Refuses requests from foreign pages, and adds the headers that restrict what a page of leafid can do."""
 
-from __future__ import annotations
-
 import ipaddress
 import socket
 from urllib.parse import urlsplit

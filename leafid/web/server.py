@@ -1,7 +1,5 @@
 """Runs the application on a socket until a signal ends it."""
 
-from __future__ import annotations
-
 import logging
 import socket
 

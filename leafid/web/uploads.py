@@ -1,7 +1,5 @@
 """Reads uploaded pictures into memory, within limits."""
 
-from __future__ import annotations
-
 import asyncio
 import sys
 from collections.abc import AsyncGenerator, AsyncIterator

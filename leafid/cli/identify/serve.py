@@ -10,8 +10,6 @@ examples:
   curl --form pictures=@leaf.jpg http://127.0.0.1:8000/identify
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import socket

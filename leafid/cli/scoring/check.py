@@ -10,8 +10,6 @@ examples:
   leafid check run.txt --against imageclef2011/Test
 """
 
-from __future__ import annotations
-
 import argparse
 
 from leafid.console.arguments import READING, add_options, get_reading_options

@@ -9,8 +9,6 @@ examples:
   leafid compare collection a.txt b.txt c.txt --metric top-1 --only-type photo --species
 """
 
-from __future__ import annotations
-
 import argparse
 
 from leafid.cli.scoring.common import add_truth_and_runs, check_names_differ, load_ground_truth, load_judged_runs

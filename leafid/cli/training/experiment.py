@@ -14,8 +14,6 @@ examples:
   leafid experiment my.toml --output mine --cluster tcp://head-node:8786
 """
 
-from __future__ import annotations
-
 import argparse
 from dataclasses import replace
 from pathlib import Path

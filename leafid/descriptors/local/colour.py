@@ -1,7 +1,5 @@
 """Colour statistics of patches on a grid."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from leafid.descriptors.local.features import LocalFeatures

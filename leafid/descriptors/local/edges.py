@@ -1,7 +1,5 @@
 """RootSIFT of patches on edges, turned to them: the margins and veins of a leaf, or of all leaves of a branch."""
 
-from __future__ import annotations
-
 import cv2
 import numpy as np
 

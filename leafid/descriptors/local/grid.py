@@ -1,7 +1,5 @@
 """Patches of 4 × 4 cells on a picture's pyramid: the basis of all dense local features."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache

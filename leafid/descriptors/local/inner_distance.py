@@ -1,7 +1,5 @@
 """Inner-distance shape contexts: for each contour point, the others by length and angle of paths inside the leaf."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -1,7 +1,5 @@
 """RootSIFT of patches along a leaf's outline, turned to its direction: teeth, sinuses, the tip and the base."""
 
-from __future__ import annotations
-
 import cv2
 import numpy as np
 

@@ -1,7 +1,5 @@
 """RootSIFT: of grey and of colour channels on a grid, and at detected points."""
 
-from __future__ import annotations
-
 import cv2
 import numpy as np
 

@@ -1,7 +1,5 @@
 """Patches that are turned to a direction."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 import cv2

@@ -14,8 +14,6 @@ examples:
   leafid check-annotation --pictures ids.txt --concepts concepts.txt --sizes sizes.txt subtask1.txt
 """
 
-from __future__ import annotations
-
 import argparse
 from typing import cast
 

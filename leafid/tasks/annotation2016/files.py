@@ -4,8 +4,6 @@ A line is ``[subtask] [id] [results]``, in ASCII; a file has one subtask. A grou
 line per human description in subtasks 2 and 3.
 """
 
-from __future__ import annotations
-
 import os
 from dataclasses import dataclass
 from pathlib import Path

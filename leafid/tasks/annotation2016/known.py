@@ -1,7 +1,5 @@
 """The ids, concepts, sizes and boxes that a run may name, read from lists."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The caption score METEOR, computed by its authors' program: needs Java and the package pycocoevalcap."""
 
-from __future__ import annotations
-
 import importlib.util
 import shutil
 from collections.abc import Mapping, Sequence

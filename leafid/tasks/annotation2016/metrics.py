@@ -1,7 +1,5 @@
 """The metrics of the ImageCLEF 2016 annotation task except METEOR."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial

@@ -1,7 +1,5 @@
 """The results of the five subtasks: their values, and their text after the subtask and the id of a line."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from enum import IntEnum

@@ -1,7 +1,5 @@
 """The scores of one run of the ImageCLEF 2016 annotation task."""
 
-from __future__ import annotations
-
 import math
 import statistics
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Alterations of objects, to study how the interpretation metric responds to errors of known strength."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import reduce

@@ -1,7 +1,5 @@
 """Boxes around objects."""
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

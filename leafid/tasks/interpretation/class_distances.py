@@ -1,7 +1,5 @@
 """Distances between classes of objects."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """Reads objects from files in the COCO format."""
 
-from __future__ import annotations
-
 import json
 import math
 import os

@@ -1,7 +1,5 @@
 """Segmentations of the COCO format: polygons, and run-length encoded masks."""
 
-from __future__ import annotations
-
 import math
 from typing import TypeGuard
 

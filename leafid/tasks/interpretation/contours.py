@@ -1,7 +1,5 @@
 """Contours of objects, and the label masks that they enclose."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from leafid.errors import LeafidError

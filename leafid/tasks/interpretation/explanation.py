@@ -1,7 +1,5 @@
 """The steps of the interpretation metric in one picture, as tables."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

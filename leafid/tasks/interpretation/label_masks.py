@@ -4,8 +4,6 @@ The classes of the objects are in ``objects.csv`` of the same folder: ``mask,lab
 to 1) being optional. Without that file all objects have one class.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Collection, Iterator
 from itertools import zip_longest

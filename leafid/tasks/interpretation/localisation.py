@@ -3,8 +3,6 @@
 The metrics are named as in the comparison by Hemery et al. (2010).
 """
 
-from __future__ import annotations
-
 import math
 from functools import partial
 

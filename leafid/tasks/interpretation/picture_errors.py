@@ -1,7 +1,5 @@
 """All metrics of the objects of a picture: interpretation, and localisation of the matched pairs."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

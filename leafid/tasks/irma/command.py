@@ -14,8 +14,6 @@ examples:
   leafid evaluate-irma --codes codes.txt --years 2008 --by-picture truth.txt mine.txt
 """
 
-from __future__ import annotations
-
 import argparse
 import math
 from collections.abc import Iterable

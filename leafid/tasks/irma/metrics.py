@@ -1,7 +1,5 @@
 """The errors of ImageCLEF 2009's medical annotation task: flat labels (2005, 2006) and IRMA codes (2007, 2008)."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
