@@ -5,12 +5,12 @@ import time
 from collections.abc import Mapping, Sequence
 
 from leafid.classifiers.held_out import FIGURES
-from leafid.cli.training.crossval import format_score_cells
 from leafid.collection import AcquisitionType, Picture
 from leafid.collection.protocols import make_fold_splits
 from leafid.features.loader import FeatureLoader
 from leafid.identification.crossvalidation import N_FOLDS, FoldAnswers, cross_validate, cross_validated_scores
 from leafid.recipes.recipe import Recipe
+from leafid.report.crossvalidation import format_score_cells
 
 HEAD = f"| type | what | {' | '.join(FIGURES)} | pictures |\n|---|---|{'---|' * (len(FIGURES) + 1)}"
 

@@ -13,7 +13,8 @@ from leafid.errors import LeafidError
 if TYPE_CHECKING:
     import numpy as np
 
-#: What folds keep together.
+#: How test pictures are chosen, and what folds keep together.
+KINDS = ("folds", "leave-one-out", "parts")
 UNITS = ("plant", "author", "place", "day")
 Shots = Literal["pictures", "plants"]
 
@@ -28,6 +29,31 @@ class Split:
     test: np.ndarray
     #: What distinguishes it from other splits of its seed and fold.
     setting: str = ""
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """How training and test pictures are chosen."""
+
+    name: str = ""
+    #: One of `KINDS`, and one of `UNITS` with the number of folds.
+    kind: str = "folds"
+    by: str = "plant"
+    folds: int = 5
+    #: Numbers of training pictures, or plants, of each species and type; all by default.
+    shots: tuple[int, ...] = ()
+    shots_of: Shots = "pictures"
+    test_type: str | None = None
+
+    def make_splits(self, pictures: Sequence[Picture], seeds: Sequence[int]) -> Iterator[Split]:
+        """Yield the splits of each seed; only of the first one where nothing is drawn."""
+        if self.kind == "parts":
+            splits = split_by_part(pictures, seeds)
+        elif self.kind == "leave-one-out":
+            splits = leave_one_out(pictures, seeds[0])
+        else:
+            splits = make_fold_splits(pictures, self.folds, seeds, self.by)
+        return limit_training(splits, pictures, self.shots, self.shots_of) if self.shots else splits
 
 
 def make_fold_splits(

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from leafid.collection import protocols
 from leafid.collection.picture import AcquisitionType, Picture
+from leafid.collection.protocols import KINDS, UNITS, Protocol
 from leafid.descriptors.registry import FAMILIES
 from leafid.errors import LeafidError
 from leafid.evaluation.ablation import vary_recipe
@@ -31,33 +31,9 @@ from leafid.textfiles import read_text
 _KEYS = {"summary", "baseline", "seeds", "folds", "types", "collections", "recipes", "protocols", "shared_codebooks"}
 _RECIPE_KEYS = {"name", "base", "only", "without", "keys", "expert_keys", "vary", "matching", "classifiers"}
 _PROTOCOL_KEYS = {"name", "kind", "by", "folds", "shots", "shots_of", "test_type"}
-_KINDS = ("folds", "leave-one-out", "parts")
 _VARY = ("parts", "families")
 # Number of pictures that are identified without a cache to measure the time.
 _TIMED = 5
-
-
-@dataclass(frozen=True)
-class Protocol:
-    """How training and test pictures are chosen."""
-
-    name: str
-    kind: str = "folds"
-    by: str = "plant"
-    folds: int = 5
-    shots: tuple[int, ...] = ()
-    shots_of: protocols.Shots = "pictures"
-    test_type: str | None = None
-
-    def make_splits(self, pictures: Sequence[Picture], seed: int) -> Iterator[protocols.Split]:
-        """Yield the splits of one seed."""
-        if self.kind == "parts":
-            splits = protocols.split_by_part(pictures, (seed,))
-        elif self.kind == "leave-one-out":
-            splits = protocols.leave_one_out(pictures, seed)
-        else:
-            splits = protocols.make_fold_splits(pictures, self.folds, (seed,), self.by)
-        return protocols.limit_training(splits, pictures, self.shots, self.shots_of) if self.shots else splits
 
 
 @dataclass(frozen=True)
@@ -149,10 +125,8 @@ def _parse_experiment(data: dict[str, Any]) -> Experiment:
     for entry in data.get("protocols", [{"name": f"{folds} folds"}]):
         _check_keys(entry, _PROTOCOL_KEYS, "protocols")
         protocol = Protocol(**{"folds": folds, **entry, "shots": tuple(entry.get("shots", ()))})
-        if protocol.kind not in _KINDS or protocol.by not in protocols.UNITS:
-            raise LeafidError(
-                f"protocols: expected kind {', '.join(_KINDS)} and by {', '.join(protocols.UNITS)}, found {entry!r}"
-            )
+        if protocol.kind not in KINDS or protocol.by not in UNITS:
+            raise LeafidError(f"protocols: expected kind {', '.join(KINDS)} and by {', '.join(UNITS)}, found {entry!r}")
         found.append(protocol)
     return Experiment(
         entries,
@@ -270,7 +244,7 @@ def _compute_cell(
     fitted: list[Identifier] = []
     _reset_peak()
     started = time.monotonic()
-    splits = list(protocol.make_splits(pictures, cell.seed))
+    splits = list(protocol.make_splits(pictures, (cell.seed,)))
     held_out = cross_validate(
         pictures,
         {recipe.type: recipe},

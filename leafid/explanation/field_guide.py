@@ -1,22 +1,18 @@
 """What a model knows of its species: tables, JSON, and the plates of the field guide."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from leafid.collection.picture import AcquisitionType
 from leafid.errors import LeafidError
 from leafid.explanation.explanation import Trait
 from leafid.explanation.words import describe_traits
 from leafid.files import open_input
-from leafid.identification.model import SpeciesInfo
+from leafid.identification.model import Model, SpeciesInfo
 from leafid.identification.records import SpeciesRecord, TypeRecord
+from leafid.report.crossvalidation import SCORE_TITLES
 from leafid.report.tables import Cell, Table
-
-if TYPE_CHECKING:
-    from leafid.identification.model import Model
 
 #: Maximum length of a model card, in bytes.
 MAX_CARD = 2**18
@@ -24,7 +20,6 @@ MAX_CARD = 2**18
 _MEASURED_SHARE = 0.4
 # Maximum number of added species that are named.
 _LISTED = 10
-_SCORES = {"S": "S", "top1": "top-1", "top5": "top-5", "per_plant": "per-plant"}
 
 
 @dataclass(frozen=True)
@@ -134,11 +129,13 @@ def tabulate_types(model: Model) -> Table:
     rows = []
     for type_, identifier in model.identifiers.items():
         scores = model.scores.get(str(type_), {})
-        figures: list[Cell] = [scores.get(key) for key in _SCORES]
+        figures: list[Cell] = [scores.get(key) for key in SCORE_TITLES]
         n_held_out = int(scores["pictures"]) if "pictures" in scores else None
         rows.append([str(type_), identifier.n_pictures, identifier.n_plants, *figures, n_held_out])
     return Table(
-        "Trained and held-out pictures", ["type", "pictures", "plants", *_SCORES.values(), "held-out pictures"], rows
+        "Trained and held-out pictures",
+        ["type", "pictures", "plants", *SCORE_TITLES.values(), "held-out pictures"],
+        rows,
     )
 
 

@@ -42,20 +42,18 @@ import argparse
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from leafid.cli.computing import add_cache, on_workers, open_loader
 from leafid.cli.training.input import (
-    SCORE_TITLES,
     add_training_options,
     complete_pictures,
     load_recipes,
     read_training_pictures,
 )
 from leafid.collection.picture import AcquisitionType
-from leafid.collection.protocols import UNITS, Split
+from leafid.collection.protocols import UNITS, Protocol, Split
 from leafid.console.arguments import READING, TYPES, add_options, positive_int, positive_ints
 from leafid.console.environment import Environment
 from leafid.console.outputs import print_tables
@@ -126,7 +124,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
     """Cross-validate; 1 when any picture could not be read."""
     from leafid.identification.crossvalidation import cross_validate, cross_validated_scores
-    from leafid.report.crossvalidation import make_confusion_table, make_score_table, make_species_table
+    from leafid.report import crossvalidation as report
 
     _check_options(arguments)
     pictures, _ = read_training_pictures(arguments, all_parts=arguments.parts)
@@ -164,11 +162,11 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
             by_type[f"{name} + context"] = cross_validated_scores(in_context)
     if arguments.output:
         _write_runs(answers, Path(arguments.output), environment)
-    tables: dict[str, Table] = {"species": make_species_table(groups)} if arguments.species else {}
-    tables |= {"confusions": make_confusion_table(groups)} if arguments.confusions else {}
-    tables |= {"plants": _make_plant_table(answers)} if arguments.plants else {}
+    tables: dict[str, Table] = {"species": report.make_species_table(groups)} if arguments.species else {}
+    tables |= {"confusions": report.make_confusion_table(groups)} if arguments.confusions else {}
+    tables |= {"plants": report.make_plant_table(answers)} if arguments.plants else {}
     if arguments.reliability:
-        tables["reliability"] = _make_reliability_table(answers, pictures)
+        tables["reliability"] = report.make_reliability_table(answers, pictures)
     if arguments.json:
         for scores in by_type.values():
             # Numbered from 1, as in the messages.
@@ -176,9 +174,9 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
         rows = {name: [dict(zip(t.columns, row, strict=True)) for row in t.rows] for name, t in tables.items()}
         environment.print(json.dumps(by_type | rows, indent=1))
     elif arguments.format != "text":
-        print_tables([make_score_table(by_type), *tables.values()], arguments, environment)
+        print_tables([report.make_score_table(by_type), *tables.values()], arguments, environment)
     else:
-        _print_table(by_type, environment)
+        environment.print(report.format_scores(by_type))
         for table in tables.values():
             environment.print()
             environment.stdout.write(render([table], digits=3))
@@ -200,18 +198,10 @@ def _check_options(arguments: argparse.Namespace) -> None:
 
 
 def _make_splits(arguments: argparse.Namespace, pictures: Sequence[Picture]) -> Iterator[Split]:
-    from leafid.collection import protocols
-
-    seeds = range(arguments.seed, arguments.seed + arguments.repeats)
-    if arguments.parts:
-        splits = protocols.split_by_part(pictures, seeds)
-    elif arguments.leave_one_out:
-        splits = protocols.leave_one_out(pictures, arguments.seed)
-    else:
-        splits = protocols.make_fold_splits(pictures, arguments.folds, seeds, arguments.by)
-    if arguments.shots:
-        splits = protocols.limit_training(splits, pictures, arguments.shots, arguments.shots_of)
-    return splits
+    kind = "parts" if arguments.parts else "leave-one-out" if arguments.leave_one_out else "folds"
+    shots = tuple(arguments.shots or ())
+    protocol = Protocol("", kind, arguments.by, arguments.folds, shots, arguments.shots_of)
+    return protocol.make_splits(pictures, range(arguments.seed, arguments.seed + arguments.repeats))
 
 
 def _order(answers: FoldAnswers) -> int:
@@ -256,84 +246,3 @@ def _score_open_world(
             with open_output(f"{arguments.output}/{name}.svg") as stream:
                 stream.write(make_standalone(svg))
                 environment.note(f"{arguments.output}/{name}.svg")
-
-
-def _make_plant_table(answers: Sequence[FoldAnswers]) -> Table:
-    """Tabulate the scores of plants of all folds and seeds, identified from pictures of one type and of two."""
-    import numpy as np
-
-    from leafid.evaluation.plant_scores import PlantPictures, collect_plants, pair_plants
-    from leafid.report.probability_tables import make_plant_table
-
-    groups: dict[str, list[PlantPictures]] = {}
-    for key in dict.fromkeys((own.seed, own.fold) for own in answers):
-        found: dict[str, list[PlantPictures]] = {}
-        folds = [own for own in answers if (own.seed, own.fold) == key]
-        # Labels are the same for all types: a species that one of them doesn't know stays impossible there.
-        species = sorted({name for own in folds for name in own.held_out.species})
-        for own in folds:
-            known, kind = own.held_out.select_known(), str(own.type)
-            probabilities = np.zeros((len(known.pictures), len(species)))
-            probabilities[:, [species.index(name) for name in known.species]] = known.probabilities
-            labels = [species.index(str(picture.species)) for picture in known.pictures]
-            authors = [picture.author or "" for picture in known.pictures]
-            names = [picture.group for picture in known.pictures]
-            exponents = {kind: own.plant_exponent}
-            found |= collect_plants(probabilities, labels, [kind] * len(names), authors, names, exponents)
-        pairs = {f"{a} and {b}": pair_plants(found[a], found[b]) for a, b in combinations(found, 2)}
-        for name, own_plants in (found | pairs).items():
-            groups.setdefault(name, []).extend(own_plants)
-    return make_plant_table(dict(sorted(groups.items(), key=lambda item: " and " in item[0])))
-
-
-def _make_reliability_table(answers: Sequence[FoldAnswers], pictures: Sequence[Picture]) -> Table:
-    """Tabulate how reliable probabilities are, by type, and of those the species with one training plant."""
-    import numpy as np
-
-    from leafid.evaluation.reliability import FirstSpecies
-    from leafid.evaluation.resampling import Bootstrap
-    from leafid.report.probability_tables import make_reliability_table
-
-    plants_of: dict[str, set[str]] = {}
-    for picture in pictures:
-        plants_of.setdefault(str(picture.species), set()).add(picture.group)
-    tested: dict[tuple[int, int], set[str]] = {}
-    for own in answers:
-        tested.setdefault((own.seed, own.fold), set()).update(picture.group for picture in own.held_out.pictures)
-    groups: dict[str, list[tuple[float, bool, str]]] = {}
-    for own in answers:
-        known = own.held_out.select_known()
-        best = known.probabilities.argmax(axis=1)
-        confidence = known.probabilities.max(axis=1).tolist()
-        rows = zip(known.pictures, confidence, (best == known.labels).tolist(), best.tolist(), strict=True)
-        for picture, value, is_correct, column in rows:
-            name = str(own.type)
-            groups.setdefault(name, []).append((value, is_correct, picture.group))
-            if len(plants_of[known.species[column]] - tested[own.seed, own.fold]) == 1:
-                groups.setdefault(f"{name}, named by one plant", []).append((value, is_correct, picture.group))
-    named = {
-        name: FirstSpecies(np.array([row[0] for row in own]), np.array([row[1] for row in own]), [r[2] for r in own])
-        for name, own in groups.items()
-    }
-    return make_reliability_table(named, Bootstrap())
-
-
-def format_score_cells(scores: dict) -> list[str]:
-    """Format each score of `cross_validated_scores` as "mean ± standard deviation over folds", or "-" without one."""
-    return [
-        f"{scores[key]['mean']:.3f} ± {scores[key]['fold_sd']:.3f}" if key in scores else "-" for key in SCORE_TITLES
-    ]
-
-
-def _print_table(by_type: dict[str, dict], environment: Environment) -> None:
-    import numpy as np
-    from tabulate import tabulate
-
-    rows = []
-    for type_, scores in by_type.items():
-        counts = [(repeat["pictures"], repeat["unseen"]) for repeat in scores["repeats"]]
-        n_pictures, n_unseen = np.mean(counts, axis=0) if counts else (0, 0)
-        rows.append([type_, *format_score_cells(scores), f"{n_pictures:.0f}", f"{n_unseen:.0f}"])
-    titles = ["type", *SCORE_TITLES.values(), "pictures", "left out"]
-    alignment = ("left", *["right"] * (len(titles) - 1))
-    environment.print(tabulate(rows, titles, "plain", colalign=alignment, disable_numparse=True))

@@ -1,4 +1,4 @@
-"""The input of train and crossval: labelled pictures and recipes; and the names under which both print scores."""
+"""The input of train and crossval: labelled pictures and recipes."""
 
 from __future__ import annotations
 
@@ -17,9 +17,6 @@ from leafid.console.environment import Environment
 if TYPE_CHECKING:
     from leafid.features.loader import FeatureLoader
     from leafid.recipes.recipe import Recipe
-
-#: Column titles of the scores that `leafid.classifiers.held_out` computes.
-SCORE_TITLES = {"S": "S", "top1": "top-1", "top5": "top-5", "per_plant": "per-plant"}
 
 
 def add_training_options(parser: argparse.ArgumentParser) -> None:

@@ -25,7 +25,6 @@ from typing import TYPE_CHECKING
 
 from leafid.cli.computing import add_cache, on_workers, open_loader
 from leafid.cli.training.input import (
-    SCORE_TITLES,
     add_training_options,
     complete_pictures,
     load_recipes,
@@ -136,6 +135,8 @@ def _extend(
 
 
 def _format_scores(scores: dict[str, float] | None) -> str:
+    from leafid.report.crossvalidation import SCORE_TITLES
+
     if not scores or "S" not in scores:
         return "no picture of a species with another plant to learn from; probabilities are not calibrated"
     values = "   ".join(f"{title} {scores[key]:.3f}" for key, title in SCORE_TITLES.items())
