@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from leafid.collection.collection import group_by_species
 from leafid.collection.picture import AcquisitionType, Picture
@@ -67,86 +66,62 @@ def gini_index(counts: ArrayLike) -> float:
     return 1 - 2 * float(np.trapezoid(picture_share, species_share))
 
 
-@dataclass(frozen=True)
-class Counts:
-    """Numbers of a set of pictures; unknown species, plants and authors don't count."""
-
-    pictures: int
-    species: int
-    plants: int
-    authors: int
-
-
-def count_pictures(pictures: Iterable[Picture]) -> Counts:
-    """Count pictures, and the species, plants and authors among them."""
+def count_pictures(pictures: Iterable[Picture]) -> dict[str, int]:
+    """Count pictures, and the species, plants and authors among them; unknown ones don't count."""
     pictures = tuple(pictures)
-    return Counts(
-        len(pictures),
-        len({picture.species for picture in pictures} - {None}),
-        len({picture.plant for picture in pictures} - {None}),
-        len({picture.author for picture in pictures} - {None}),
-    )
+    return {
+        "pictures": len(pictures),
+        "species": len({picture.species for picture in pictures} - {None}),
+        "plants": len({picture.plant for picture in pictures} - {None}),
+        "authors": len({picture.author for picture in pictures} - {None}),
+    }
 
 
-def count_by_type(pictures: Iterable[Picture]) -> dict[AcquisitionType | None, Counts]:
-    """Count per acquisition type that occurs, in the order scan, scan-like, photo, None."""
-    pictures = tuple(pictures)
-    by_type = {type_: [picture for picture in pictures if picture.type == type_] for type_ in (*AcquisitionType, None)}
-    return {type_: count_pictures(members) for type_, members in by_type.items() if members}
+def count_by_type(pictures: Iterable[Picture]) -> dict[str, dict[str, int]]:
+    """Count per acquisition type that occurs, in the order scan, scan-like, photo, unknown."""
+    by_type = group_by(pictures, lambda picture: picture.type)
+    return {
+        str(type_ or "unknown"): count_pictures(by_type[type_])
+        for type_ in (*AcquisitionType, None)
+        if type_ in by_type
+    }
 
 
-@dataclass(frozen=True)
-class SpeciesCounts:
-    """Numbers of one species; `by_type` counts pictures per acquisition type."""
-
-    species: str
-    pictures: int
-    plants: int
-    by_type: dict[str, int]
-
-
-def count_by_species(pictures: Iterable[Picture]) -> list[SpeciesCounts]:
-    """Count per species, in the order of their number of pictures, then of their name.
+def count_by_species(pictures: Iterable[Picture]) -> list[dict[str, Any]]:
+    """Count pictures, plants, and pictures by type per species, in the order of the number of pictures and the name.
 
     A picture of unknown plant counts as a plant of its own, as it does in a split.
     """
     counts = [
-        SpeciesCounts(
-            species,
-            len(group),
-            len({picture.group for picture in group}),
-            dict(sorted(Counter(picture.type.value if picture.type else "unknown" for picture in group).items())),
-        )
+        {
+            "species": species,
+            "pictures": len(group),
+            "plants": len({picture.group for picture in group}),
+            "by_type": dict(sorted(Counter(str(picture.type or "unknown") for picture in group).items())),
+        }
         for species, group in group_by_species(pictures).items()
     ]
-    return sorted(counts, key=lambda entry: (entry.pictures, entry.species))
+    return sorted(counts, key=lambda entry: (entry["pictures"], entry["species"]))
 
 
-@dataclass(frozen=True)
-class Duplicates:
-    """Pictures whose files have the same content."""
-
-    pictures: tuple[Picture, ...]
-
-    @property
-    def cross_species(self) -> bool:
-        """Whether they have different species names, at least one of which must be wrong."""
-        return len({picture.species for picture in self.pictures}) > 1
-
-    @property
-    def cross_plants(self) -> bool:
-        """Whether they have different plants, so that a split may separate them."""
-        return len({picture.group for picture in self.pictures}) > 1
-
-
-def find_duplicates(pictures: Sequence[Picture], hashes: Sequence[str | None]) -> list[Duplicates]:
+def find_duplicates(pictures: Sequence[Picture], hashes: Sequence[str | None]) -> list[list[Picture]]:
     """Group the pictures with equal content hashes, in the pictures' order; a hash of None equals no other."""
     hashed = [pair for pair in zip(pictures, hashes, strict=True) if pair[1] is not None]
     groups = group_by(hashed, lambda pair: pair[1]).values()
-    return [Duplicates(tuple(picture for picture, _ in group)) for group in groups if len(group) > 1]
+    return [[picture for picture, _ in group] for group in groups if len(group) > 1]
 
 
-def find_risks(pictures: Sequence[Picture], duplicates: Sequence[Duplicates]) -> Iterator[str]:
+def differ_in_species(duplicates: Iterable[Picture]) -> bool:
+    """Tell whether duplicates have different species names, at least one of which must be wrong."""
+    return len({picture.species for picture in duplicates}) > 1
+
+
+def differ_in_plant(duplicates: Iterable[Picture]) -> bool:
+    """Tell whether duplicates have different plants, so that a split may separate them."""
+    return len({picture.group for picture in duplicates}) > 1
+
+
+def find_risks(pictures: Sequence[Picture], duplicates: Sequence[Sequence[Picture]]) -> Iterator[str]:
     """Find what would spoil an experiment on a collection; yield a line for each with what to do."""
     labelled = [picture for picture in pictures if picture.species is not None]
     by_part: dict[str | None, set[str]] = {}
@@ -157,13 +132,13 @@ def find_risks(pictures: Sequence[Picture], duplicates: Sequence[Duplicates]) ->
         if picture.plant is not None:
             plants.setdefault(picture.plant, set()).add(picture.part)
             labels.setdefault(picture.plant, set()).add(picture.species)
-    crossing = [group.pictures for group in duplicates if len({picture.part for picture in group.pictures}) > 1]
+    crossing = [group for group in duplicates if len({picture.part for picture in group}) > 1]
     if crossing:
         names = f"{crossing[0][0].name} and {crossing[0][1].name}"
         yield f"{count_noun(len(crossing), 'duplicate')} across parts, {names} first: remove from the training part"
-    elif apart := [group for group in duplicates if group.cross_plants and not group.cross_species]:
+    elif apart := [group for group in duplicates if differ_in_plant(group) and not differ_in_species(group)]:
         yield f"{count_noun(len(apart), 'duplicate')} of different plants: remove, or make them one (--plants-from)"
-    if mislabelled := [group for group in duplicates if group.cross_species]:
+    if mislabelled := [group for group in duplicates if differ_in_species(group)]:
         yield f"{count_noun(len(mislabelled), 'duplicate')} with different labels: correct or remove them"
     if shared := [plant for plant, parts in plants.items() if len(parts) > 1]:
         yield f"{count_noun(len(shared), 'plant')} in several parts, {shared[0]!r} first: move each plant to one part"

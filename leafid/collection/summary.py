@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
 from typing import Any, TypedDict
 
 from leafid.collection.checking import FileCheck
@@ -12,6 +11,8 @@ from leafid.collection.statistics import (
     count_by_species,
     count_by_type,
     count_pictures,
+    differ_in_plant,
+    differ_in_species,
     find_duplicates,
     find_risks,
     gini_index,
@@ -59,7 +60,6 @@ class Summary(TypedDict):
 def summarise(collection: Collection, checks: Sequence[FileCheck], decoded: bool) -> Summary:
     """Summarise a collection; `checks` are those of its existing files."""
     pictures = collection.pictures
-    species = count_by_species(pictures)
     counts = _count_by_part(pictures)
     by_file = {picture.file: picture for picture in pictures}
     duplicates = find_duplicates([by_file[check.file] for check in checks], [check.digest for check in checks])
@@ -67,12 +67,12 @@ def summarise(collection: Collection, checks: Sequence[FileCheck], decoded: bool
     return Summary(
         root=str(collection.root),
         layout=collection.layout,
-        total=asdict(count_pictures(pictures)),
-        types={str(type_ or "unknown"): asdict(entry) for type_, entry in count_by_type(pictures).items()},
+        total=count_pictures(pictures),
+        types=count_by_type(pictures),
         contents=_count_values(picture.content for picture in pictures),
         parts=_count_values(picture.part for picture in pictures),
         dates=[dates[0], dates[-1]] if dates else [],
-        species=[asdict(entry) for entry in species],
+        species=count_by_species(pictures),
         gini_indices={part: round(gini_index(numbers), 4) for part, numbers in counts.items()},
         lorenz_curves={part: _round_points(*lorenz_curve(numbers)) for part, numbers in counts.items()},
         name_clashes={name: _list_files(clashing) for name, clashing in find_name_clashes(pictures).items()},
@@ -82,7 +82,7 @@ def summarise(collection: Collection, checks: Sequence[FileCheck], decoded: bool
         damaged=[line for check in checks for line in check.warnings],
         duplicates=[
             DuplicatesEntry(
-                files=_list_files(group.pictures), cross_species=group.cross_species, cross_plants=group.cross_plants
+                files=_list_files(group), cross_species=differ_in_species(group), cross_plants=differ_in_plant(group)
             )
             for group in duplicates
         ],

@@ -12,6 +12,8 @@ from leafid.collection.statistics import (
     count_by_species,
     count_by_type,
     count_pictures,
+    differ_in_plant,
+    differ_in_species,
     find_duplicates,
     find_risks,
     gini_index,
@@ -75,25 +77,24 @@ PICTURES = [
 
 
 def test_counts():
-    total = count_pictures(PICTURES)
-    assert (total.pictures, total.species, total.plants, total.authors) == (5, 2, 2, 2)
+    assert count_pictures(PICTURES) == {"pictures": 5, "species": 2, "plants": 2, "authors": 2}
     by_type = count_by_type(PICTURES)
-    assert list(by_type) == [SCAN, PHOTO, None]
-    assert (by_type[SCAN].pictures, by_type[SCAN].species, by_type[None].plants) == (2, 2, 0)
+    assert list(by_type) == ["scan", "photo", "unknown"]
+    assert (by_type["scan"]["pictures"], by_type["scan"]["species"], by_type["unknown"]["plants"]) == (2, 2, 0)
 
 
 def test_counts_by_species():
     rare, common = count_by_species(PICTURES)
-    assert (rare.species, rare.pictures, rare.plants, rare.by_type) == ("Acer b", 1, 1, {"scan": 1})
-    assert (common.species, common.pictures, common.plants) == ("Acer a", 3, 2)
-    assert common.by_type == {"photo": 1, "scan": 1, "unknown": 1}
+    assert rare == {"species": "Acer b", "pictures": 1, "plants": 1, "by_type": {"scan": 1}}
+    by_type = {"photo": 1, "scan": 1, "unknown": 1}
+    assert common == {"species": "Acer a", "pictures": 3, "plants": 2, "by_type": by_type}
 
 
 def test_duplicates():
     same_plant, other_species = find_duplicates(PICTURES, ["a", "a", "b", "b", None])
-    assert [p.name for p in same_plant.pictures] == ["1", "2"]
-    assert (same_plant.cross_species, same_plant.cross_plants) == (False, False)
-    assert (other_species.cross_species, other_species.cross_plants) == (True, True)
+    assert [p.name for p in same_plant] == ["1", "2"]
+    assert (differ_in_species(same_plant), differ_in_plant(same_plant)) == (False, False)
+    assert (differ_in_species(other_species), differ_in_plant(other_species)) == (True, True)
     assert find_duplicates(PICTURES, [None] * 5) == []
 
 

@@ -15,6 +15,7 @@ import argparse
 from leafid.console.arguments import READING, add_options, get_reading_options
 from leafid.console.environment import Environment
 from leafid.errors import LeafidError, UsageError, to_one_line
+from leafid.grouping import count_noun
 from leafid.tasks.file_kinds import find_other_command
 
 
@@ -44,15 +45,11 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     for problem in problems:
         environment.print(to_one_line(problem))
     if problems:
-        environment.note(f"leafid: {arguments.run}: {_count(len(problems), 'problem')}")
+        environment.note(f"leafid: {arguments.run}: {count_noun(len(problems), 'problem')}")
         return 1
     if known is not None:
         missing = len(known.pictures - set(checked.pictures))
         if missing:
             environment.warn(f"{arguments.run}: {missing} of {len(known.pictures)} pictures are missing")
-    environment.print(f"ok: {_count(len(checked.pictures), 'picture')}, {_count(len(checked), 'prediction')}")
+    environment.print(f"ok: {count_noun(len(checked.pictures), 'picture')}, {count_noun(len(checked), 'prediction')}")
     return 0
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
