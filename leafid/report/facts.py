@@ -90,16 +90,11 @@ class ReliabilityCurve:
 
 def find_top_predictions(run: Run, truth: GroundTruth) -> TopPredictions:
     """Find the species of rank 1 for each picture of the ground truth; predictions of other pictures are ignored."""
-    position = {name: index for index, name in enumerate(truth.pictures)}
-    species: list[str | None] = [None] * len(truth)
-    score = np.full(len(truth), np.nan)
-    for row in np.flatnonzero(run.rank == 1):
-        index = position.get(run.pictures[run.picture_index[row]])
-        if index is not None:
-            species[index] = run.species[run.species_index[row]]
-            score[index] = run.score[row]
+    firsts = [ranking[0] if ranking else (None, np.nan) for ranking in find_rankings(run, truth, 1)]
+    species = tuple(name for name, _ in firsts)
+    score = np.array([value for _, value in firsts], np.float64)
     correct = np.array([found == label for found, label in zip(species, truth.species, strict=True)], bool)
-    return TopPredictions(tuple(species), score, correct)
+    return TopPredictions(species, score, correct)
 
 
 def find_rankings(run: Run, truth: GroundTruth, most: int) -> list[list[tuple[str, float]]]:

@@ -1,12 +1,11 @@
-"""Parses the lines of a 2011 run file: good ones many at a time, others one by one to say what is wrong."""
+"""Parses the lines of a 2011 run file, and says what is wrong with those that can't be parsed."""
 
+import math
 import unicodedata
-from collections import defaultdict
-from collections.abc import Iterator
-from itertools import count, islice
+from array import array
+from collections.abc import Iterable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from leafid.runs.run import Prediction, Run, make_run
 from leafid.textfiles import parse_finite_number, parse_whole_number
@@ -14,77 +13,39 @@ from leafid.textfiles import parse_finite_number, parse_whole_number
 #: What a line looks like, for messages.
 LINE = "'<picture> <Genus species> <rank> <score>'"
 
-# Number of lines parsed at a time: so few that a broken line slows down few others, and that their words stay in the
-# processor's cache.
-_CHUNK = 2048
 _RANKS = {str(rank): rank for rank in range(1, 10_000)}
-_COLUMN_TYPES = (np.int32, np.int32, np.int32, np.float64, np.int32)
 
 
-def parse_run(all_lines: Iterator[str], name: str) -> tuple[Run, list[tuple[int, str]]]:
+def parse_run(lines: Iterable[str], name: str) -> tuple[Run, list[tuple[int, str]]]:
     """Parse the lines of a run file of 2011: return those that can be parsed, and number and complaint of the others.
 
     The lines have bytes that are no UTF-8 as lone surrogates.
     """
-    # A name that is looked up for the first time gets the next number.
-    pictures: defaultdict[str, int] = defaultdict(count().__next__)
-    species: defaultdict[str, int] = defaultdict(count().__next__)
-    blocks: list[tuple[NDArray, ...]] = [tuple(np.empty(0, kind) for kind in _COLUMN_TYPES)]
+    pictures: dict[str, int] = {}
+    species: dict[str, int] = {}
+    # Five numbers a line; a list of objects would take several times as much memory.
+    values = array("d")
     problems: list[tuple[int, str]] = []
-    first = 1
-    while lines := list(islice(all_lines, _CHUNK)):
-        block = _parse_chunk(lines, first, pictures, species)
-        blocks.append(_parse_each(lines, first, pictures, species, problems) if block is None else block)
-        first += len(lines)
-    picture, kind, rank, score, line = (np.concatenate(column) for column in zip(*blocks, strict=True))
-    return make_run(name, pictures, species, (picture, kind, rank, score, line)), problems
-
-
-def _parse_chunk(
-    lines: list[str], first: int, pictures: dict[str, int], species: dict[str, int]
-) -> tuple[NDArray, ...] | None:
-    """Parse good lines all at once; None where any line needs a closer look."""
-    n_lines = len(lines)
-    # One flat list instead of a list of rows: millions of small lists would keep the garbage collector busy.
-    words = [word for line in lines for word in line.rsplit(None, 2)]
-    names = [word for head in words[::3] for word in head.split(" ", 1)]
-    if len(words) != 3 * n_lines or len(names) != 2 * n_lines:
-        return None
-    names, kinds = names[::2], names[1::2]
-    try:
-        rank = np.array([_RANKS[word] for word in words[1::3]], np.int32)
-        score = np.array([float(word) for word in words[2::3]])
-    except (ValueError, KeyError):
-        return None
-    scores = "".join(words[2::3])
-    # What `parse_finite_number` refuses, without a call for each line.
-    if not np.isfinite(score).all() or "_" in scores or not scores.isascii():
-        return None
-    # Names of earlier lines are good; a new one gets its number only if it is.
-    if not all(name.isprintable() and name and name[0] != "<" for name in set(names) - pictures.keys()):
-        return None
-    if not all(name.isprintable() and " ".join(name.split()) == name != "" for name in set(kinds) - species.keys()):
-        return None
-    return (
-        np.array([pictures[name] for name in names], np.int32),
-        np.array([species[name] for name in kinds], np.int32),
-        rank,
-        score,
-        np.arange(first, first + n_lines, dtype=np.int32),
-    )
-
-
-def _parse_each(
-    lines: list[str], first: int, pictures: dict[str, int], species: dict[str, int], problems: list[tuple[int, str]]
-) -> tuple[NDArray, ...]:
-    rows: list[tuple[int, int, int, float, int]] = []
-    for number, line in enumerate(lines, first):
-        parsed = _parse_line(line)
-        if isinstance(parsed, str):
-            problems.append((number, parsed))
-        else:
-            rows.append((pictures[parsed.picture], species[parsed.species], parsed.rank, parsed.score, number))
-    return tuple(np.array([row[column] for row in rows], kind) for column, kind in enumerate(_COLUMN_TYPES))
+    for number, line in enumerate(lines, 1):
+        try:
+            # All of a line of known names that is as `LINE` says; any other takes a closer look.
+            head, rank_word, score_word = line.rsplit(None, 2)
+            picture, _, kind = head.partition(" ")
+            row = pictures[picture], species[kind], _RANKS[rank_word], float(score_word), number
+            is_plain = score_word.isascii() and "_" not in score_word and math.isfinite(row[3])
+        except (ValueError, KeyError):
+            is_plain = False
+        if not is_plain:
+            parsed = _parse_line(line)
+            if isinstance(parsed, str):
+                problems.append((number, parsed))
+                continue
+            picture_code = pictures.setdefault(parsed.picture, len(pictures))
+            row = picture_code, species.setdefault(parsed.species, len(species)), parsed.rank, parsed.score, number
+        values.extend(row)
+    table = np.array(values).reshape(-1, 5)
+    codes, rank, score, line_numbers = table[:, :2].astype(np.int32), table[:, 2], table[:, 3], table[:, 4]
+    return make_run(name, pictures, species, (codes[:, 0], codes[:, 1], rank, score, line_numbers)), problems
 
 
 def _parse_line(line: str) -> Prediction | str:
