@@ -1,16 +1,14 @@
 """The one place that reads XML: without DOCTYPE or entities, never fetching anything, and of limited size."""
 
-from __future__ import annotations
-
 import os
 import re
-from typing import TYPE_CHECKING
+from xml.etree.ElementTree import Element, ParseError
+
+import defusedxml
+import defusedxml.ElementTree
 
 from leafid.errors import LeafidError
 from leafid.files import open_input
-
-if TYPE_CHECKING:
-    from xml.etree.ElementTree import Element
 
 MAX_BYTES = 1 << 20
 
@@ -26,11 +24,6 @@ def read_xml(file: str | os.PathLike[str]) -> Element:
     that it declares (UTF-8 by default), or has a DOCTYPE or entities of its own, which could grow endlessly or read
     other files.
     """
-    from xml.etree.ElementTree import ParseError
-
-    import defusedxml
-    import defusedxml.ElementTree
-
     data = _read_bytes(file)
     try:
         return defusedxml.ElementTree.fromstring(data, forbid_dtd=True)

@@ -1,9 +1,5 @@
 """Explains the answer to a picture."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import cv2
 import numpy as np
 
@@ -14,15 +10,13 @@ from leafid.explanation.comparison import compare_species, sort_by_similarity
 from leafid.explanation.explanation import Explanation, Point, Polygon, ShownSpecies
 from leafid.explanation.opinions import collect_opinions
 from leafid.explanation.words import describe_traits
+from leafid.identification.answer import Answer
+from leafid.identification.model import Model
 from leafid.identification.recording import MIN_CONFIDENCE
 from leafid.images import encode_jpeg
 from leafid.recipes.recipe import LONGEST_SIDE
 from leafid.segmentation.result import Image, Mask, Segmentation, shrink
 from leafid.segmentation.segment import segment
-
-if TYPE_CHECKING:
-    from leafid.identification.answer import Answer
-    from leafid.identification.model import Model
 
 #: Number of species that are shown, and of those with pictures, and of pictures of each.
 SPECIES_SHOWN, PICTURED_SPECIES, PICTURES_SHOWN = 5, 3, 3

@@ -1,13 +1,11 @@
 """Answers for whatever a Python user has: paths, folders, collections, images in memory."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import count, groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import numpy as np
 
@@ -18,12 +16,10 @@ from leafid.errors import LeafidError
 from leafid.features.loader import FeatureLoader
 from leafid.features.type_features import TYPE_SIDE, measure_type_features
 from leafid.identification.answer import Answer
+from leafid.identification.model import Model
 from leafid.identification.plants import fuse_answers
 from leafid.identification.prediction import DEFAULTS, Options, back_off_answer, make_answers, predict
 from leafid.segmentation.result import Image, shrink
-
-if TYPE_CHECKING:
-    from leafid.identification.model import Model
 
 Source = str | os.PathLike[str] | Image | Picture | Collection
 

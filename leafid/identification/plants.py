@@ -1,10 +1,7 @@
 """Identifies plants from several pictures of each, of any types."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,9 +9,7 @@ from leafid.classifiers.plant_fusion import fuse_pictures
 from leafid.collection.picture import Picture
 from leafid.grouping import group_by
 from leafid.identification.answer import Answer, Verdict, rank_species
-
-if TYPE_CHECKING:
-    from leafid.identification.model import Model
+from leafid.identification.model import Model
 
 #: What the pictures of a plant have in common, by the name of the grouping.
 GROUPINGS: dict[str, Callable[[Picture], object]] = {

@@ -1,29 +1,25 @@
 """Identifies pictures: recognises their types, extracts features, classifies, ranks the species."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import chain, islice
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import numpy as np
 
 from leafid.classifiers.rejection import REJECTED_SHARE
 from leafid.collection.picture import AcquisitionType, Picture, Taxon
+from leafid.features.extractor import Features
 from leafid.features.loader import FeatureLoader, Progress, pass_through
 from leafid.identification.answer import Answer, Verdict, rank_species
+from leafid.identification.identifier import Identifier
+from leafid.identification.model import Model
 from leafid.identification.plants import fuse_answers, group_pictures
 from leafid.metrics.hierarchy import back_off, compute_answer_probability
 from leafid.metrics.path_error import WILDCARD
 from leafid.metrics.taxonomy import Taxonomy
-
-if TYPE_CHECKING:
-    from leafid.features.extractor import Features
-    from leafid.identification.identifier import Identifier
-    from leafid.identification.model import Model
 
 _log = logging.getLogger(__name__)
 

@@ -1,24 +1,20 @@
 """What workers do for requests: identify and explain pictures, and describe the model."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from leafid.classifiers.rejection import REJECTED_SHARE
 from leafid.explanation import field_guide
 from leafid.explanation.explain import explain, note_missing_records
+from leafid.explanation.explanation import Explanation
+from leafid.identification.answer import Answer
+from leafid.identification.model import Model
 from leafid.identification.plants import fuse_answers
 from leafid.images import read_hashed_image
 from leafid.recipes.recipe import LONGEST_SIDE
 from leafid.web.pages import render
-
-if TYPE_CHECKING:
-    from leafid.explanation.explanation import Explanation
-    from leafid.identification.answer import Answer
-    from leafid.identification.model import Model
-    from leafid.web.uploads import Upload
+from leafid.web.uploads import Upload
 
 _VERDICTS = {"unknown": "unknown species", "no-leaf": "no leaf", "unreadable": "can't be read"}
 

@@ -17,6 +17,7 @@ examples:
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -34,8 +35,6 @@ from leafid.images import read_image
 from leafid.parallel import ordered_map
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from leafid.classifiers.type_recogniser import TypeRecognition
     from leafid.console.measurement_table import Row
 

@@ -44,10 +44,8 @@ examples:
   leafid predict plants --model plants.leafid --output run.txt --cluster tcp://head-node:8786
 """
 
-from __future__ import annotations
-
 import argparse
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from leafid.cli.computing import add_cache, on_workers, open_loader
 from leafid.cli.identify.answer_formats import FORMATS, RUN_FORMATS, check_localised_names, make_format, make_run_name
@@ -68,9 +66,6 @@ from leafid.console.outputs import refuse_inputs, text_output_path
 from leafid.errors import LeafidError, ProblemsError, UsageError
 from leafid.files import check_writable
 from leafid.identification.bundled import find_bundled_model
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -16,8 +17,6 @@ from leafid.parallel import ordered_map
 from leafid.tasks.file_kinds import suggesting_command
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
     from leafid.evaluation.judged_run import JudgedRun
     from leafid.runs.ground_truth import GroundTruth
     from leafid.runs.run import Run

@@ -36,6 +36,7 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import zip_longest
 from pathlib import Path
@@ -58,8 +59,6 @@ from leafid.metrics.registry import Metric
 from leafid.report.tables import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from leafid.runs.ground_truth import GroundTruth
 
 _parse_size = number_type("a mean size above 0", lambda size: size > 0)

@@ -15,6 +15,7 @@ examples:
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from statistics import fmean
 from typing import TYPE_CHECKING
 
@@ -29,8 +30,6 @@ from leafid.report.tables import Cell, Table
 from leafid.tasks.file_kinds import suggesting_command
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from leafid.metrics.taxonomy import Taxonomy
     from leafid.runs.ground_truth import GroundTruth
     from leafid.runs.run import Run

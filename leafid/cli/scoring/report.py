@@ -10,11 +10,9 @@ examples:
   leafid report imageclef2011/testGroundTruth.txt a.txt b.txt --pictures imageclef2011 --output report
 """
 
-from __future__ import annotations
-
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from leafid.cli.scoring.common import (
     add_truth_and_runs,
@@ -29,10 +27,6 @@ from leafid.console.environment import Environment
 from leafid.console.outputs import refuse_inputs
 from leafid.errors import LeafidError
 from leafid.files import open_output
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
 
 FILE_NAME = "report.html"
 
