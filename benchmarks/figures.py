@@ -19,7 +19,7 @@ from matplotlib.patches import Rectangle
 from leafid.api import load_model
 from leafid.collection.picture import AcquisitionType
 from leafid.collection.reading import read_collection
-from leafid.descriptors.contour import normalise_shape
+from leafid.descriptors.shape.contour import normalise_shape
 from leafid.explanation.explain import explain
 from leafid.features.extractor import PictureViews, extract_local_features
 from leafid.identification.model import Model

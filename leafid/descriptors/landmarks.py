@@ -7,7 +7,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from leafid.descriptors.contour import Points, resample, trace_contours
+from leafid.descriptors.shape.contour import Points, resample, trace_contours
 from leafid.segmentation.crop import find_petiole_foot
 from leafid.segmentation.result import Segmentation, find_bounding_box
 

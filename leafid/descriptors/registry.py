@@ -35,7 +35,7 @@ class Family:
     @property
     def value_names(self) -> tuple[str, ...]:
         """Names of the values, in order, without the family's name."""
-        module, _, function = self.function.partition(".")
+        module, _, function = self.function.rpartition(".")
         names: tuple[str, ...] = _load(f"{module}.{function.removeprefix('measure_').upper()}_NAMES")
         return names
 
@@ -92,7 +92,7 @@ def find_families(names: Iterable[str] | None = None) -> list[Family]:
 
 def _load(name: str) -> Any:
     """Import a function or constant of this package, given as ``module.attribute``."""
-    module, _, attribute = name.partition(".")
+    module, _, attribute = name.rpartition(".")
     return getattr(importlib.import_module(f"leafid.descriptors.{module}"), attribute)
 
 
@@ -100,9 +100,9 @@ Source = Callable[["NDArray[np.uint8]", "Segmentation"], tuple[Any, ...]]
 #: What families are measured on: the arguments of their functions, made from a picture and its segmentation.
 SOURCES: Mapping[str, Source] = MappingProxyType(
     {
-        "blade": lambda image, leaf: (_load("contour.normalise_shape")(leaf.blade),),
-        "whole": lambda image, leaf: (_load("contour.normalise_shape")(leaf.mask),),
-        "texture": lambda image, leaf: (_load("texture.LeafTexture")(image, leaf.blade),),
+        "blade": lambda image, leaf: (_load("shape.contour.normalise_shape")(leaf.blade),),
+        "whole": lambda image, leaf: (_load("shape.contour.normalise_shape")(leaf.mask),),
+        "texture": lambda image, leaf: (_load("surface.texture.LeafTexture")(image, leaf.blade),),
         "pixels": lambda image, leaf: (image, leaf.blade),
     }
 )
@@ -119,30 +119,30 @@ _MOUINE = "Mouine et al., A shape-based approach for leaf classification, ICMR 2
 _FRANGI = "Frangi et al., Multiscale vessel enhancement filtering, MICCAI 1998, doi:10.1007/BFb0056195"
 
 _FAMILIES = (
-    Family("geometry", "proportions, convexity and profiles of the blade", "blade", "geometry.measure_geometry"),
-    Family("geometry_whole", "the same with the petiole", "whole", "geometry.measure_geometry"),
-    Family("hu", "Hu's moment invariants", "blade", "moments.measure_hu_moments", _HU),
-    Family("polar_fourier", "angular Fourier in rings", "blade", "moments.measure_polar_fourier", _ZHANG),
-    Family("elliptic", "elliptic Fourier outline", "blade", "fourier.measure_elliptic_fourier", _KUHL),
+    Family("geometry", "proportions, convexity and profiles of the blade", "blade", "shape.geometry.measure_geometry"),
+    Family("geometry_whole", "the same with the petiole", "whole", "shape.geometry.measure_geometry"),
+    Family("hu", "Hu's moment invariants", "blade", "shape.moments.measure_hu_moments", _HU),
+    Family("polar_fourier", "angular Fourier in rings", "blade", "shape.moments.measure_polar_fourier", _ZHANG),
+    Family("elliptic", "elliptic Fourier outline", "blade", "shape.fourier.measure_elliptic_fourier", _KUHL),
     Family(
         "centroid_distance",
         "outline's distance from its centroid",
         "blade",
-        "fourier.measure_centroid_distance",
+        "shape.fourier.measure_centroid_distance",
         _ZHANG_ACCV,
     ),
-    Family("arch", "arch heights and chords over span", "blade", "triangle.measure_arches", _MOUINE),
-    Family("triangle", "triangles along the outline, over span", "blade", "triangle.measure_triangles", _MOUINE),
-    Family("curvature", "curvature over scale", "blade", "curvature.measure_curvature", _KUMAR),
-    Family("curvature_whole", "the same with the petiole", "whole", "curvature.measure_curvature", _KUMAR),
-    Family("teeth", "teeth of the margin over scale", "blade", "margin.measure_teeth"),
-    Family("lobes", "lobes of the margin", "blade", "margin.measure_lobes"),
-    Family("leaflets", "leaflets and pattern spectrum", "blade", "leaflets.measure_leaflets", _MARAGOS),
-    Family("interior", "texture of the inside (LBP-HF)", "texture", "texture.measure_interior", _SULC),
-    Family("border", "texture along the edge (LBP-HF)", "texture", "texture.measure_border", _SULC),
-    Family("outline", "texture of the edge's silhouette (LBP-HF)", "texture", "texture.measure_outline", _SULC),
-    Family("veins", "density and direction of veins", "pixels", "veins.measure_veins", _FRANGI),
-    Family("colour", "colour inside the blade", "pixels", "colour.measure_colour", _SANDE),
+    Family("arch", "arch heights and chords over span", "blade", "shape.triangle.measure_arches", _MOUINE),
+    Family("triangle", "triangles along the outline, over span", "blade", "shape.triangle.measure_triangles", _MOUINE),
+    Family("curvature", "curvature over scale", "blade", "shape.curvature.measure_curvature", _KUMAR),
+    Family("curvature_whole", "the same with the petiole", "whole", "shape.curvature.measure_curvature", _KUMAR),
+    Family("teeth", "teeth of the margin over scale", "blade", "shape.margin.measure_teeth"),
+    Family("lobes", "lobes of the margin", "blade", "shape.margin.measure_lobes"),
+    Family("leaflets", "leaflets and pattern spectrum", "blade", "shape.leaflets.measure_leaflets", _MARAGOS),
+    Family("interior", "texture of the inside (LBP-HF)", "texture", "surface.texture.measure_interior", _SULC),
+    Family("border", "texture along the edge (LBP-HF)", "texture", "surface.texture.measure_border", _SULC),
+    Family("outline", "texture of the edge's silhouette (LBP-HF)", "texture", "surface.texture.measure_outline", _SULC),
+    Family("veins", "density and direction of veins", "pixels", "surface.veins.measure_veins", _FRANGI),
+    Family("colour", "colour inside the blade", "pixels", "surface.colour.measure_colour", _SANDE),
 )
 #: Every family, by name.
 FAMILIES: Mapping[str, Family] = MappingProxyType({family.name: family for family in _FAMILIES})

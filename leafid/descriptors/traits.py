@@ -17,11 +17,11 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from leafid.descriptors.contour import Points
 from leafid.descriptors.landmarks import Landmarks, find_landmarks, trace_blade
-from leafid.descriptors.margin import compute_margin_signals, smooth_closed
-from leafid.descriptors.peaks import find_closed_peaks
-from leafid.descriptors.secondary_veins import count_vein_pairs
+from leafid.descriptors.shape.contour import Points
+from leafid.descriptors.shape.margin import compute_margin_signals, smooth_closed
+from leafid.descriptors.shape.peaks import find_closed_peaks
+from leafid.descriptors.surface.secondary_veins import count_vein_pairs
 from leafid.segmentation.result import Image, Segmentation, find_convex_hull
 
 

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from leafid.descriptors.colour import COLOUR_NAMES, measure_colour
+from leafid.descriptors.surface.colour import COLOUR_NAMES, measure_colour
 from leafid.errors import LeafidError
 
 FULL = np.ones((40, 50), bool)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from leafid.descriptors.contour import (
+from leafid.descriptors.shape.contour import (
     CONTOUR_POINTS,
     SIDE,
     compute_contour_area,

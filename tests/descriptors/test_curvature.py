@@ -1,8 +1,14 @@
 import numpy as np
 import pytest
 
-from leafid.descriptors.contour import normalise_shape
-from leafid.descriptors.curvature import BINS, SCALES, compute_soft_histograms, measure_curvature, measure_disc_shares
+from leafid.descriptors.shape.contour import normalise_shape
+from leafid.descriptors.shape.curvature import (
+    BINS,
+    SCALES,
+    compute_soft_histograms,
+    measure_curvature,
+    measure_disc_shares,
+)
 
 
 def leaf(size=360):

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from leafid.descriptors.contour import normalise_shape
-from leafid.descriptors.geometry import GEOMETRY_NAMES, RING_LIMIT, RINGS, WIDTHS, measure_geometry
+from leafid.descriptors.shape.contour import normalise_shape
+from leafid.descriptors.shape.geometry import GEOMETRY_NAMES, RING_LIMIT, RINGS, WIDTHS, measure_geometry
 
 
 def measure(mask):

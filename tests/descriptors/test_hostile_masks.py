@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 
 from leafid.descriptors import FAMILIES, measure_families
-from leafid.descriptors.contour import MAX_POINTS, normalise_shape
-from leafid.descriptors.curvature import measure_disc_shares
 from leafid.descriptors.local import LOCAL_DESCRIPTORS, Grid
+from leafid.descriptors.shape.contour import MAX_POINTS, normalise_shape
+from leafid.descriptors.shape.curvature import measure_disc_shares
 from leafid.segmentation import Segmentation, crop_leaf
 from leafid.segmentation.result import find_bounding_box
 

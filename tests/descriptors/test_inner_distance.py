@@ -3,13 +3,13 @@ import heapq
 import numpy as np
 import pytest
 
-from leafid.descriptors.contour import normalise_shape, resample
 from leafid.descriptors.local.inner_distance import (
     ANGLE_BINS,
     DISTANCE_BINS,
     compute_inner_distances,
     compute_shape_contexts,
 )
+from leafid.descriptors.shape.contour import normalise_shape, resample
 from leafid.errors import LeafidError
 
 

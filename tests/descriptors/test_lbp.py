@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from leafid.descriptors.lbp import (
+from leafid.descriptors.surface.lbp import (
     PRECISION,
     CodedLevel,
     Scale,

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from leafid.descriptors.contour import normalise_shape
-from leafid.descriptors.leaflets import LEAFLETS_NAMES, QUANTILES, RADII, _measure_spectrum, measure_leaflets
+from leafid.descriptors.shape.contour import normalise_shape
+from leafid.descriptors.shape.leaflets import LEAFLETS_NAMES, QUANTILES, RADII, _measure_spectrum, measure_leaflets
 
 
 def measure(mask):

@@ -4,7 +4,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leafid.descriptors.contour import normalise_shape
 from leafid.descriptors.local.colour import COLOUR_LENGTH, extract_dense_colour
 from leafid.descriptors.local.features import concatenate_features
 from leafid.descriptors.local.grid import SYMMETRIES, Grid
@@ -17,6 +16,7 @@ from leafid.descriptors.local.sift import (
     extract_dense_sift,
     extract_detected_sift,
 )
+from leafid.descriptors.shape.contour import normalise_shape
 
 CELL = 4
 SIDE = 4 * CELL

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from leafid.descriptors.contour import normalise_shape, resample
-from leafid.descriptors.margin import (
+from leafid.descriptors.shape.contour import normalise_shape, resample
+from leafid.descriptors.shape.margin import (
     LOBES_NAMES,
     SMOOTHINGS,
     TEETH_NAMES,

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from leafid.descriptors.contour import normalise_shape
-from leafid.descriptors.moments import HARMONICS, RADII, measure_hu_moments, measure_polar_fourier
+from leafid.descriptors.shape.contour import normalise_shape
+from leafid.descriptors.shape.moments import HARMONICS, RADII, measure_hu_moments, measure_polar_fourier
 
 
 def blob(size=300):

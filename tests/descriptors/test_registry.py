@@ -40,7 +40,7 @@ def test_every_family_measures_as_many_finite_numbers_as_it_names(name, measured
 
 @pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
 def test_a_family_that_refers_to_a_paper_cites_it(family):
-    module, _, name = family.function.partition(".")
+    module, _, name = family.function.rpartition(".")
     function = getattr(importlib.import_module(f"leafid.descriptors.{module}"), name)
     assert family.citation or "References\n" not in function.__doc__
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from leafid.descriptors import curvature, fourier, geometry, leaflets, margin, moments, triangle
-from leafid.descriptors.contour import normalise_shape
+from leafid.descriptors.shape import curvature, fourier, geometry, leaflets, margin, moments, triangle
+from leafid.descriptors.shape.contour import normalise_shape
 
 FAMILIES = [
     (geometry.measure_geometry, geometry.GEOMETRY_NAMES),

@@ -2,7 +2,7 @@ import cv2
 import numpy as np
 import pytest
 
-from leafid.descriptors.texture import (
+from leafid.descriptors.surface.texture import (
     BORDER_NAMES,
     INTERIOR_NAMES,
     OUTLINE_NAMES,

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from leafid.collection.picture import AcquisitionType
 from leafid.descriptors.landmarks import find_landmarks
-from leafid.descriptors.peaks import find_closed_peaks
+from leafid.descriptors.shape.peaks import find_closed_peaks
 from leafid.descriptors.traits import TRAIT_NAMES, measure_traits
 from leafid.segmentation import Segmentation, segment
 from leafid.segmentation.petiole import remove_petiole

@@ -3,8 +3,8 @@ import cmath
 import numpy as np
 import pytest
 
-from leafid.descriptors.contour import normalise_shape, resample
-from leafid.descriptors.triangle import (
+from leafid.descriptors.shape.contour import normalise_shape, resample
+from leafid.descriptors.shape.triangle import (
     HARMONICS,
     POINTS,
     QUANTILES,

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from leafid.descriptors.veins import DIRECTIONS, STRENGTHS, VEINS_NAMES, WIDTHS, measure_veins
+from leafid.descriptors.surface.veins import DIRECTIONS, STRENGTHS, VEINS_NAMES, WIDTHS, measure_veins
 from leafid.errors import LeafidError
 
 AXIS = 20  # degrees, of the leaf that `striped` draws

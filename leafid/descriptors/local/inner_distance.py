@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from leafid.descriptors.contour import Mask, Shape, normalise_shape, resample
 from leafid.descriptors.local.features import LocalFeatures
+from leafid.descriptors.shape.contour import Mask, Shape, normalise_shape, resample
 
 N_POINTS = 80
 """Contour points of the largest component, at equal arc length."""

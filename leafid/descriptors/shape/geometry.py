@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from leafid.descriptors.contour import Points, Shape, compute_contour_area, compute_contour_length
+from leafid.descriptors.shape.contour import Points, Shape, compute_contour_area, compute_contour_length
 
 Vector = NDArray[np.float64]
 

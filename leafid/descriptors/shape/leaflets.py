@@ -4,7 +4,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from leafid.descriptors.contour import Mask, Shape
+from leafid.descriptors.shape.contour import Mask, Shape
 
 RADII = (0.02, 0.035, 0.055, 0.08, 0.12, 0.17, 0.24, 0.34)
 """Radii of the openings and closings, in √area."""

@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from leafid.descriptors.contour import Points, Shape, as_complex, compute_contour_length
+from leafid.descriptors.shape.contour import Points, Shape, as_complex, compute_contour_length
 
 Signals = NDArray[np.float32]
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leafid.descriptors.landmarks import LENGTH, Landmarks
-from leafid.descriptors.peaks import find_closed_peaks
+from leafid.descriptors.shape.peaks import find_closed_peaks
 
 Values = NDArray[np.float32]
 

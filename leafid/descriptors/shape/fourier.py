@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from leafid.descriptors.contour import Shape, compute_contour_length
+from leafid.descriptors.shape.contour import Shape, compute_contour_length
 
 ELLIPTIC_HARMONICS = 24
 """Harmonics of `measure_elliptic_fourier`."""

@@ -4,7 +4,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from leafid.descriptors.contour import Shape
+from leafid.descriptors.shape.contour import Shape
 
 RADII = 8
 """Rings of `measure_polar_fourier`."""

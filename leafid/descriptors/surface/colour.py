@@ -4,7 +4,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from leafid.descriptors.inside import check_picture
+from leafid.descriptors.surface.inside import check_picture
 
 HUE_BINS = 18
 CHROMA_BINS = 8

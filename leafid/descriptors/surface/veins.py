@@ -4,7 +4,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from leafid.descriptors.inside import check_picture, choose_size
+from leafid.descriptors.surface.inside import check_picture, choose_size
 from leafid.segmentation.result import find_bounding_box
 
 Values = NDArray[np.float32]

@@ -8,8 +8,8 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from leafid.descriptors.inside import check_picture, choose_size
-from leafid.descriptors.lbp import (
+from leafid.descriptors.surface.inside import check_picture, choose_size
+from leafid.descriptors.surface.lbp import (
     CodedLevel,
     Scale,
     build_pyramid,

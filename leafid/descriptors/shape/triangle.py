@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from leafid.descriptors.contour import Points, Shape, as_complex, compute_contour_length
+from leafid.descriptors.shape.contour import Points, Shape, as_complex, compute_contour_length
 
 SPANS = (2, 4, 6, 10, 16, 24, 36, 52, 76, 104)
 """Steps from a contour point to the other two points of its triangle, of `POINTS` steps around."""

@@ -1,0 +1,1 @@
+"""What the inside of a blade measures: colour, texture, veins."""
