@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 
 from leafid.errors import LeafidError, ProblemsError
 from leafid.runs import KnownNames, Prediction, examine_run, format_run_line, read_run, write_run
-from leafid.runs import lines as lines_module
 
 SPECIES = ("Acer campestre", "Acer platanoides", "Juglans nigra", "Platanus x hispanica", "Quercus ilex")
 KNOWN = KnownNames(frozenset({"1.jpg", "2.jpg", "2107.jpg"}), frozenset(SPECIES))
@@ -194,8 +193,7 @@ def test_official_mode_refuses_what_crashes_the_official_scorer(file, text):
     assert len(problems(file(text), official=True)) == 1
 
 
-def test_a_broken_line_does_not_change_its_neighbours(file, monkeypatch):
-    monkeypatch.setattr(lines_module, "_CHUNK", 2)
+def test_a_broken_line_does_not_change_its_neighbours(file):
     good = "".join(f"{n}.jpg Quercus ilex 1 0.{n}\n" for n in range(1, 8))
     run, found = examine_run(file(good.replace("4.jpg", "<4.jpg")))
     assert [p.picture for p in run] == [f"{n}.jpg" for n in (1, 2, 3, 5, 6, 7)]
