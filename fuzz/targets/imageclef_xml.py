@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from fuzz.target import Target, write_input
-from leafid.collection.imageclef import read_picture
+from leafid.collection.readers.imageclef import read_picture
 from leafid.collection.reading import read_collection
 
 _SEEDS = (

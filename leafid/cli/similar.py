@@ -3,7 +3,7 @@
 import argparse
 
 from leafid.collection import Collection
-from leafid.collection.records import get_relative_path
+from leafid.collection.readers.records import get_relative_path
 from leafid.console.environment import Environment
 from leafid.features.loader import FeatureLoader
 from leafid.features.similar import find_similar

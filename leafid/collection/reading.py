@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from leafid.collection import imageclef, plantnet300k, records, species_folders
 from leafid.collection.collection import Collection, Omission
-from leafid.collection.folders import has_file, walk_pictures
 from leafid.collection.names import parse_genus
 from leafid.collection.picture import Picture
-from leafid.collection.unread import find_live_videos, report_unread
+from leafid.collection.readers import imageclef, plantnet300k, records, species_folders, tables
+from leafid.collection.readers.folders import has_file, walk_pictures
+from leafid.collection.readers.unread import find_live_videos, report_unread
 from leafid.errors import LeafidError, ProblemsError, UsageError
 from leafid.picture_formats import PICTURE_ENDINGS
 
@@ -46,7 +46,7 @@ def _read_plain_pictures(path: Path) -> Collection:
 
 
 def _detect_table(path: Path) -> bool:
-    return path.is_dir() and any(file.suffix.lower() != ".txt" for file in records.find_record_files(path))
+    return path.is_dir() and any(file.suffix.lower() != ".txt" for file in tables.find_record_files(path))
 
 
 def _read_table_folder(path: Path) -> Collection:
@@ -161,7 +161,7 @@ def _make_sources(metadata: str | os.PathLike[str] | None, label_from: str | Non
     if file is not None and not file.is_file():
         raise LeafidError(f"{file}: no such file; expected a table of pictures")
     label_pattern = records.compile_pattern("label_from", label_from, "label") if label_from else None
-    is_column = plants_from is not None and file is not None and records.has_column(file, plants_from)
+    is_column = plants_from is not None and file is not None and tables.has_column(file, plants_from)
     if plants_from is None or is_column:
         return _Sources(file, label_pattern, plants_from, None)
     return _Sources(file, label_pattern, None, records.compile_pattern("plants_from", plants_from, "plant"))
@@ -200,11 +200,11 @@ def _apply_sources(
     if sources.label_from is not None:
         pictures, remarks = records.apply_pattern(root, pictures, sources.label_from, "label")
     is_plain = layout in {TABLE, species_folders.LAYOUT, PLAIN_PICTURES}
-    files = records.find_record_files(path) if is_plain and path.is_dir() and (is_detected or layout == TABLE) else []
+    files = tables.find_record_files(path) if is_plain and path.is_dir() and (is_detected or layout == TABLE) else []
     if sources.metadata is not None:
         files = [sources.metadata, *(file for file in files if file.suffix.lower() == ".txt")]
     for file in files:
-        found = records.read_records(file, sources.plant_column)
+        found = tables.read_records(file, sources.plant_column)
         pictures, more = records.apply_records(root, pictures, found, keeps_unlisted=unlabelled)
         remarks += more
     if sources.plants_from is not None:

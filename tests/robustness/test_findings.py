@@ -12,7 +12,7 @@ from leafid import textfiles
 from leafid.collection import read_collection
 from leafid.collection.hashing import hash_file
 from leafid.collection.picture import AcquisitionType
-from leafid.collection.plantnet300k import read as read_plantnet300k
+from leafid.collection.readers.plantnet300k import read as read_plantnet300k
 from leafid.errors import MAX_LINE_LENGTH, LeafidError, ProblemsError, to_one_line
 from leafid.features.cache import FeatureCache
 from leafid.recipes.reader import load_recipe

@@ -10,9 +10,10 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from leafid.collection import folders, names
+from leafid.collection import names
 from leafid.collection.collection import Collection, Omission
 from leafid.collection.picture import AcquisitionType, Picture, Place, Taxon
+from leafid.collection.readers import folders
 from leafid.errors import LeafidError
 from leafid.files import safe_join
 from leafid.xmlfiles import read_xml

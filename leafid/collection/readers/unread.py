@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
 from leafid.collection.collection import Omission
-from leafid.collection.folders import walk_files
+from leafid.collection.readers.folders import walk_files
 from leafid.picture_formats import PICTURE_ENDINGS, READABLE_FORMATS, SIGNATURE_SIZE, UNREAD_ENDINGS, identify_format
 
 #: Maximum number of files that are named one by one; more are counted by their endings.

@@ -14,9 +14,10 @@ from collections import Counter
 from functools import partial
 from pathlib import Path
 
-from leafid.collection import folders, names
+from leafid.collection import names
 from leafid.collection.collection import Collection, Omission
 from leafid.collection.picture import AcquisitionType, Content, Picture, Taxon
+from leafid.collection.readers import folders
 from leafid.errors import LeafidError, ProblemsError
 from leafid.textfiles import read_json
 

@@ -5,9 +5,10 @@ This is also the layout ``ImageFolder`` of PyTorch: pictures in folders below th
 
 from pathlib import Path
 
-from leafid.collection import folders, names
+from leafid.collection import names
 from leafid.collection.collection import Collection, Omission
 from leafid.collection.picture import Picture
+from leafid.collection.readers import folders
 from leafid.errors import LeafidError
 from leafid.picture_formats import PICTURE_ENDINGS
 
