@@ -20,8 +20,9 @@ from leafid.collection.splits import select_training_pictures
 from leafid.descriptors.registry import get_column_names, measure_families
 from leafid.features.cache import FeatureCache, choose_cache_folder
 from leafid.features.loader import FeatureLoader
-from leafid.identification import extending, training
+from leafid.identification import training
 from leafid.identification.bundled import find_bundled_model, load_type_recognition, recognise_frequent_types
+from leafid.identification.fitting import extending
 from leafid.identification.model import Model
 from leafid.identification.modelfile import read_model
 from leafid.images import read_image

@@ -19,6 +19,7 @@ from numpy.lib import format as npy
 from leafid.errors import LeafidError
 from leafid.files import open_input, open_output
 
+Arrays = dict[str, np.ndarray]
 MANIFEST = "manifest.json"
 # Maximum bytes of a model, of its manifest and of an array's header: far above what any classical model needs.
 _MAX_SIZE = 2 * 2**30
@@ -181,3 +182,8 @@ def _make_member(name: str) -> zipfile.ZipInfo:
     member = zipfile.ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0))
     member.compress_type = zipfile.ZIP_DEFLATED
     return member
+
+
+def prefix_names(prefix: str, arrays: Arrays) -> Arrays:
+    """Put a prefix before the names of arrays."""
+    return {f"{prefix}/{name}": array for name, array in arrays.items()}

@@ -16,7 +16,7 @@ from leafid.collection.protocols import Split
 from leafid.encoding import Encoder
 from leafid.features.loader import FeatureLoader
 from leafid.identification.bundled import find_encoders
-from leafid.identification.fitting import FittedIdentifier, fit_identifiers, select_trainable
+from leafid.identification.fitting.identifiers import FittedIdentifier, fit_identifiers, select_trainable
 from leafid.identification.identifier import Identifier
 from leafid.identification.training import fit_context
 from leafid.recipes.recipe import Recipe, group_by_training

@@ -13,9 +13,9 @@ from leafid.features.extractor import Features
 from leafid.features.loader import FeatureLoader
 from leafid.features.non_leaves import ALL_KINDS
 from leafid.identification.crossvalidation import learn_shared_encoders
-from leafid.identification.fitting import fit_identifiers
+from leafid.identification.fitting.identifiers import fit_identifiers
+from leafid.identification.fitting.rejection import load_non_leaves
 from leafid.identification.identifier import Identifier
-from leafid.identification.rejecting import load_non_leaves
 from leafid.recipes.recipe import Recipe, group_by_training
 
 #: Share of the species that each fold holds out, 20 of 71, and number of pictures without a leaf that it tests.

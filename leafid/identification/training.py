@@ -15,7 +15,7 @@ from leafid.collection import compute_fingerprint, split_by_plant
 from leafid.collection.picture import AcquisitionType, Picture
 from leafid.features.loader import FeatureLoader
 from leafid.features.sampling import sample_by_plant
-from leafid.identification.fitting import FittedIdentifier, fit_identifiers
+from leafid.identification.fitting.identifiers import FittedIdentifier, fit_identifiers
 from leafid.identification.model import Model, collect_species_info
 from leafid.identification.recording import make_records
 from leafid.parallel import get_blas_controller

@@ -14,10 +14,10 @@ from leafid.collection.picture import AcquisitionType, Picture, Taxon
 from leafid.errors import LeafidError
 from leafid.features.cache import FeatureCache
 from leafid.features.loader import FeatureLoader
-from leafid.identification.extending import extend
+from leafid.identification.fitting.extending import extend
 from leafid.identification.modelfile import read_model, write_model
+from leafid.identification.modelfile.statistics import _quantise
 from leafid.identification.prediction import predict
-from leafid.identification.statistics_members import _quantise
 from leafid.identification.training import train
 from leafid.recipes.reader import load_recipe
 from tests.identification.model_files import changed, complaint, npy

@@ -10,9 +10,9 @@ from leafid.classifiers.linear import LinearScorer
 from leafid.collection.picture import AcquisitionType, Picture, Taxon
 from leafid.errors import LeafidError
 from leafid.features.extractor import Features
-from leafid.identification import fitting as module
-from leafid.identification.fitting import fit_identifiers
-from leafid.identification.training_set import weigh_pictures
+from leafid.identification.fitting import identifiers as module
+from leafid.identification.fitting.identifiers import fit_identifiers
+from leafid.identification.fitting.training_set import weigh_pictures
 from leafid.recipes.recipe import ClassifierSettings, Expert, Measures, Recipe
 
 SCAN, SHEET = AcquisitionType.SCAN, AcquisitionType.SCAN_LIKE

@@ -8,8 +8,8 @@ from leafid.classifiers.disk_backed_array import DiskBackedArray
 from leafid.collection.picture import AcquisitionType, Picture, Taxon
 from leafid.errors import LeafidError
 from leafid.features.extractor import FeatureExtractor, Features
-from leafid.identification import training_set as module
-from leafid.identification.training_set import build_training_set
+from leafid.identification.fitting import training_set as module
+from leafid.identification.fitting.training_set import build_training_set
 from leafid.recipes.recipe import Expert, Measures, Recipe
 
 SCAN, SHEET, PHOTO = AcquisitionType

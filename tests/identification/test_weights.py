@@ -10,10 +10,10 @@ from leafid.classifiers.fusion import fuse
 from leafid.collection.picture import AcquisitionType, Picture, Taxon
 from leafid.features.extractor import Features
 from leafid.features.sampling import weigh_by_plant
-from leafid.identification import fitting as module
-from leafid.identification.fitting import fit_identifiers
+from leafid.identification.fitting import identifiers as module
+from leafid.identification.fitting.identifiers import fit_identifiers
+from leafid.identification.fitting.training_set import weigh_pictures
 from leafid.identification.identifier import expert_trust
-from leafid.identification.training_set import weigh_pictures
 from leafid.recipes.recipe import ClassifierSettings, Expert, Measures, Recipe
 
 SCAN, PHOTO = AcquisitionType.SCAN, AcquisitionType.PHOTO

@@ -117,7 +117,7 @@ def _extend(
 ) -> tuple[Model, list[str]]:
     """Add species to a model; also give the lines that report it."""
     from leafid.identification.bundled import find_bundled_model
-    from leafid.identification.extending import check_extension, extend
+    from leafid.identification.fitting.extending import check_extension, extend
     from leafid.identification.modelfile import read_model
 
     file = find_bundled_model() if arguments.extend == "bundled" else Path(arguments.extend)

@@ -23,9 +23,9 @@ from leafid.features.extractor import FeatureExtractor
 from leafid.features.loader import FeatureLoader
 from leafid.features.sampling import sample_by_plant, weigh_by_plant
 from leafid.identification.bundled import find_encoders
+from leafid.identification.fitting.rejection import RejectionExamples, gather_examples, learn_to_reject
+from leafid.identification.fitting.training_set import TrainingSet, build_training_set, weigh_alone, weigh_pictures
 from leafid.identification.identifier import Identifier, expert_trust
-from leafid.identification.rejecting import RejectionExamples, gather_examples, learn_to_reject
-from leafid.identification.training_set import TrainingSet, build_training_set, weigh_alone, weigh_pictures
 from leafid.recipes.recipe import Recipe
 
 N_FOLDS = 5
@@ -87,8 +87,8 @@ def fit_identifiers(
     without a species, and those of types that the recipes don't train on, are ignored. `encoders` of the experts on
     local features are learned from the pictures by default. `learn_rejection` also learns to reject pictures
     (`Identifier.rejection`), which takes twice as long as the fits without each fold. `keep_statistics` keeps what
-    `leafid.identification.extending` needs, where all classifiers are ridge regressions. A `LeafidError` is raised when
-    there is no readable labelled picture of a recipe's own type.
+    `leafid.identification.fitting.extending` needs, where all classifiers are ridge regressions. A `LeafidError` is
+    raised when there is no readable labelled picture of a recipe's own type.
     """
     recipe = recipes[0]
     chosen = select_trainable(pictures, recipe)

@@ -29,11 +29,11 @@ from leafid.errors import LeafidError
 from leafid.features.extractor import Features
 from leafid.features.loader import FeatureLoader
 from leafid.grouping import group_by
-from leafid.identification.fitting import select_trainable
+from leafid.identification.fitting.identifiers import select_trainable
+from leafid.identification.fitting.training_set import TrainingSet, build_training_set, weigh_alone
 from leafid.identification.identifier import Identifier
 from leafid.identification.model import Model, SpeciesInfo, collect_species_info
 from leafid.identification.recording import make_records
-from leafid.identification.training_set import TrainingSet, build_training_set, weigh_alone
 from leafid.metrics.taxonomy import Taxonomy
 from leafid.parallel import get_blas_controller
 
