@@ -11,24 +11,19 @@ import importlib
 import logging
 import os
 import pickle
-import platform
 import re
 import threading
 import time
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import cache
-from importlib.metadata import version
 from itertools import takewhile
-from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, TypeVar
 
-import leafid
 from leafid.errors import LeafidError, UsageError
 from leafid.parallel import ITEM_SECONDS, Log, call_and_record_log, replay_log, use_workers
+from leafid.worker_requirements import WorkerRequirements, check_worker, collect_requirements
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -48,23 +43,8 @@ _RESTART_SECONDS = 2
 _CALLS_PER_THREAD = 3
 #: Maximum number of functions, with the codebooks in them, that the cluster keeps for later calls.
 _MAX_FUNCTIONS = 8
-#: Packages whose version decides results.
-_PACKAGES = ("numpy", "scipy", "opencv-python", "scikit-image", "scikit-learn")
 _ADDRESS = re.compile(r"(?:tcp|tls)://[^\s/]+:\d+|local(?::[1-9]\d{0,3})?")
 _log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True)
-class WorkerRequirements:
-    """What a worker must share with its parent process: files, and the versions of software that decides results.
-
-    `parent` is the parent's process id and `folder` its working folder; `paths` are absolute paths that must exist.
-    """
-
-    parent: int
-    folder: Path
-    paths: tuple[Path, ...]
-    versions: tuple[tuple[str, str], ...]
 
 
 def check_cluster_address(word: str) -> str:
@@ -96,8 +76,7 @@ def on_cluster(address: str, paths: Iterable[str | os.PathLike[str]] = (), jobs:
     # leafid reports lost connections itself, in one line.
     for name in ("distributed.client", "distributed.comm", "distributed.batched"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
-    absolute_paths = tuple(Path(path).absolute() for path in paths)
-    requirements = WorkerRequirements(os.getpid(), Path.cwd(), absolute_paths, _collect_versions())
+    requirements = collect_requirements(paths)
     connect = _start_local_cluster if address.startswith("local") else _connect_to_scheduler
     with connect(address, jobs) as client, use_workers(DaskWorkers(client, address, requirements)):
         yield
@@ -315,45 +294,5 @@ def _call_on_worker(
     requirements: WorkerRequirements, function: Callable[[Item], Result], item: Item, seconds: float | None
 ) -> tuple[Result, Log]:
     with _call_lock:
-        _check_worker(requirements)
+        check_worker(requirements)
         return call_and_record_log(requirements.parent, requirements.folder, function, item, seconds)
-
-
-@cache
-def _check_worker(requirements: WorkerRequirements) -> None:
-    """Refuse to work on a machine that would give different results, or lacks files."""
-    differences = [
-        f"{name} {own} instead of {required}"
-        for (name, own), (_, required) in zip(_collect_versions(), requirements.versions, strict=True)
-        if own != required
-    ]
-    if differences:
-        raise LeafidError(
-            f"the worker on {platform.node()} has {', '.join(differences)}; results would depend on who computes them: "
-            "install the same on all machines"
-        )
-    for path in requirements.paths:
-        if not path.exists():
-            raise LeafidError(
-                f"the worker on {platform.node()} can't see {path}; share it with all machines under the same path"
-            )
-
-
-@cache
-def _collect_versions() -> tuple[tuple[str, str], ...]:
-    code = hashlib.sha256()
-    folder = Path(leafid.__file__).parent
-    for file in sorted(folder.rglob("*.py")):
-        code.update(f"{file.relative_to(folder).as_posix()}\0".encode() + file.read_bytes())
-    return (
-        ("leafid", f"{leafid.__version__} ({code.hexdigest()[:8]})"),
-        ("Python", platform.python_version()),
-        *((name, _get_version(name)) for name in _PACKAGES),
-    )
-
-
-def _get_version(name: str) -> str:
-    try:
-        return version(name)
-    except ImportError:  # installed under another name, such as OpenCV built by a distribution: not compared
-        return "?"

@@ -4,9 +4,6 @@ import os
 import re
 from xml.etree.ElementTree import Element, ParseError
 
-import defusedxml
-import defusedxml.ElementTree
-
 from leafid.errors import LeafidError
 from leafid.files import open_input
 
@@ -24,6 +21,9 @@ def read_xml(file: str | os.PathLike[str]) -> Element:
     that it declares (UTF-8 by default), or has a DOCTYPE or entities of its own, which could grow endlessly or read
     other files.
     """
+    import defusedxml
+    import defusedxml.ElementTree
+
     data = _read_bytes(file)
     try:
         return defusedxml.ElementTree.fromstring(data, forbid_dtd=True)

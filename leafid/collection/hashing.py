@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from leafid.collection.picture import Picture
 from leafid.files import open_input
-from leafid.image_header import check_picture_file
+from leafid.images.header import check_picture_file
 
 
 def hash_file(file: str | os.PathLike[str]) -> str:

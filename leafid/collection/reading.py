@@ -15,7 +15,7 @@ from leafid.collection.readers import imageclef, plantnet300k, records, species_
 from leafid.collection.readers.folders import has_file, walk_pictures
 from leafid.collection.readers.unread import find_live_videos, report_unread
 from leafid.errors import LeafidError, ProblemsError, UsageError
-from leafid.picture_formats import PICTURE_ENDINGS
+from leafid.images.formats import PICTURE_ENDINGS
 
 #: Paths that a collection is read from.
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]

@@ -22,8 +22,8 @@ from leafid.identification.records import (
     TraitRange,
     TypeRecord,
 )
-from leafid.image_header import MIN_SIDE
 from leafid.images import encode_jpeg, read_hashed_image
+from leafid.images.header import MIN_SIDE
 from leafid.recipes.recipe import LONGEST_SIDE
 from leafid.segmentation.result import shrink
 from leafid.segmentation.segment import segment

@@ -7,7 +7,7 @@ from typing import Any
 
 from leafid.collection.picture import AcquisitionType
 from leafid.descriptors.traits import TRAIT_NAMES
-from leafid.image_header import read_header
+from leafid.images.header import read_header
 
 #: Longest side of a thumbnail in pixels, its maximum size in bytes, and that of all thumbnails of a model.
 THUMBNAIL_SIDE = 160

@@ -13,8 +13,8 @@ from leafid.features.loader import FeatureLoader
 from leafid.identification.modelfile import read_model
 from leafid.identification.recording import THUMBNAILS, make_records
 from leafid.identification.records import MAX_THUMBNAIL_BYTES, THUMBNAIL_SIDE, dump_records, parse_records
-from leafid.image_header import read_header
 from leafid.images import encode_jpeg
+from leafid.images.header import read_header
 
 SCAN = AcquisitionType.SCAN
 

@@ -12,10 +12,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from leafid import image_header, limited_process
+from leafid import limited_process
 from leafid.errors import LeafidError
-from leafid.image_header import MAX_PIXELS
 from leafid.images import ImageError, read_image, read_image_size
+from leafid.images import header as image_header
+from leafid.images.header import MAX_PIXELS
 from tests.images.picture_making import KINDS, png_chunk, save
 
 

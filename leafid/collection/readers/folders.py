@@ -7,7 +7,7 @@ from pathlib import Path
 from leafid.collection.collection import Omission
 from leafid.collection.names import natural_sort_key
 from leafid.errors import LeafidError
-from leafid.picture_formats import PICTURE_ENDINGS
+from leafid.images.formats import PICTURE_ENDINGS
 
 _PARTS = {"train": "train", "training": "train", "val": "val", "valid": "val", "validation": "val", "test": "test"}
 _PART_ORDER = ("train", "val", "test")

@@ -10,7 +10,7 @@ from leafid.collection.collection import Collection, Omission
 from leafid.collection.picture import Picture
 from leafid.collection.readers import folders
 from leafid.errors import LeafidError
-from leafid.picture_formats import PICTURE_ENDINGS
+from leafid.images.formats import PICTURE_ENDINGS
 
 LAYOUT = "species-folders"
 

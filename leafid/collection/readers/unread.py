@@ -7,7 +7,7 @@ from pathlib import Path
 
 from leafid.collection.collection import Omission
 from leafid.collection.readers.folders import walk_files
-from leafid.picture_formats import PICTURE_ENDINGS, READABLE_FORMATS, SIGNATURE_SIZE, UNREAD_ENDINGS, identify_format
+from leafid.images.formats import PICTURE_ENDINGS, READABLE_FORMATS, SIGNATURE_SIZE, UNREAD_ENDINGS, identify_format
 
 #: Maximum number of files that are named one by one; more are counted by their endings.
 MAX_NAMED = 3

@@ -16,8 +16,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from leafid.errors import ImageError, is_out_of_memory
-from leafid.image_header import Header, read_header, read_picture_bytes
-from leafid.image_structure import refuse_truncated
+from leafid.images.header import Header, read_header, read_picture_bytes
+from leafid.images.structure import refuse_truncated
 from leafid.limited_process import LimitError, call_with_limits
 
 if TYPE_CHECKING:

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from leafid import tiff
 from leafid.errors import ImageError
-from leafid.image_structure import count_scans
-from leafid.picture_formats import READABLE_FORMATS, SIGNATURE_SIZE, describe_content, identify_format
+from leafid.images import tiff
+from leafid.images.formats import READABLE_FORMATS, SIGNATURE_SIZE, describe_content, identify_format
+from leafid.images.structure import count_scans
 
 if TYPE_CHECKING:
     from PIL import Image
