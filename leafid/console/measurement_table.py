@@ -1,7 +1,7 @@
 """Writes measurements as a table, one row a picture: CSV, or Parquet where pyarrow is installed."""
 
 import csv
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from itertools import islice
@@ -34,26 +34,14 @@ class Row:
     values: NDArray[np.float32]
 
 
-TableWriter = Callable[[IO[str], Sequence[str], Iterable[Row]], None]
+def check_table_output(output: str) -> None:
+    """Check before any work that a table can be written, or raise a `UsageError`.
 
-
-def choose_table_writer(output: str) -> TableWriter:
-    """Choose the format of a table by its output's name, before any work is done.
-
-    It is a file that ends in ``.csv`` or ``.parquet``, or ``-`` for CSV to the writer's stream; another ending, or
-    Parquet without pyarrow, raises a `UsageError`. Returns ``write(stdout, columns, rows)``, which writes row by row; a
-    file appears only when it is complete.
+    It is a file that ends in ``.csv`` or ``.parquet``, which needs pyarrow, or ``-`` for CSV to stdout.
     """
-    if output == "-":
-        return _write_csv_rows
     ending = Path(output).suffix.lower()
-    if ending == ".csv":
-
-        def write_csv(_: IO[str], columns: Sequence[str], rows: Iterable[Row]) -> None:
-            with open_output(output) as stream:
-                _write_csv_rows(stream, columns, rows)
-
-        return write_csv
+    if output == "-" or ending == ".csv":
+        return
     if ending != ".parquet":
         raise UsageError(f"--output {output}: expected a name that ends in .csv or .parquet, or -")
     try:
@@ -65,11 +53,17 @@ def choose_table_writer(output: str) -> TableWriter:
             "run 'pip install pyarrow', or name a .csv"
         ) from None
 
-    def write_parquet(_: IO[str], columns: Sequence[str], rows: Iterable[Row]) -> None:
+
+def write_table(output: str, stdout: IO[str], columns: Sequence[str], rows: Iterable[Row]) -> None:
+    """Write a table row by row; a file appears only when it is complete."""
+    if output == "-":
+        _write_csv_rows(stdout, columns, rows)
+    elif Path(output).suffix.lower() == ".csv":
+        with open_output(output) as stream:
+            _write_csv_rows(stream, columns, rows)
+    else:
         with open_output(output, "wb") as stream:
             _write_parquet_rows(stream, columns, rows)
-
-    return write_parquet
 
 
 def _write_csv_rows(stream: IO[str], columns: Sequence[str], rows: Iterable[Row]) -> None:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from leafid.classifiers.rejection import REJECTED_SHARE
 from leafid.collection.picture import AcquisitionType, Picture
 from leafid.collection.protocols import Split
 from leafid.features.extractor import Features
@@ -72,7 +71,6 @@ def cross_validate_open_world(
     loader: FeatureLoader,
     splits: Iterable[Split],
     *,
-    rejected_share: float = REJECTED_SHARE,
     shared_codebooks: bool = False,
 ) -> Iterator[OpenWorldFold]:
     """Train on each split without some species, drawn at random; judge these, test pictures, and pictures without leaf.
@@ -93,7 +91,7 @@ def cross_validate_open_world(
             own = [recipes[type_] for type_ in types]
             for fitted in fit_identifiers(own, training, loader, split.seed, encoders.get(types[0])):
                 if fitted.identifier.rejection is not None:
-                    yield _judge_split(fitted.identifier, split, test, others, loader, rejected_share)
+                    yield _judge_split(fitted.identifier, split, test, others, loader)
 
 
 def _judge_split(
@@ -102,7 +100,6 @@ def _judge_split(
     test: Sequence[Picture],
     unknown: Sequence[Picture],
     loader: FeatureLoader,
-    rejected_share: float,
 ) -> OpenWorldFold:
     names = set(identifier.species)
     judged = []
@@ -110,7 +107,7 @@ def _judge_split(
         own = [picture for picture in queries if picture.type == identifier.type]
         with closing(loader.stream(own, identifier.extractor)) as stream:
             found = [(query, features) for query, features in zip(own, stream, strict=True) if features is not None]
-        judgements = judge(identifier, [features for _, features in found], rejected_share)
+        judgements = judge(identifier, [features for _, features in found])
         judged.append((judgements, np.array([query.species for query, _ in found])))
     (known, labels), (others, _) = judged
     by_kind: dict[str, list[Features]] = {}
@@ -123,11 +120,11 @@ def _judge_split(
         known,
         np.array(identifier.species)[known.first] == labels,
         others,
-        {kind: judge(identifier, features, rejected_share) for kind, features in by_kind.items()},
+        {kind: judge(identifier, features) for kind, features in by_kind.items()},
     )
 
 
-def judge(identifier: Identifier, features: Sequence[Features], rejected_share: float) -> Judgements:
+def judge(identifier: Identifier, features: Sequence[Features]) -> Judgements:
     """Judge pictures with an identifier that has a `rejection`, by their features."""
     assert identifier.rejection is not None
     if not features:
@@ -136,5 +133,5 @@ def judge(identifier: Identifier, features: Sequence[Features], rejected_share: 
     scores = identifier.score(features)
     probabilities = identifier.predict_proba(features, scores)
     leaf, known = identifier.assess(features, scores) or (np.zeros(0), np.zeros(0))
-    is_no_leaf, is_unknown = identifier.rejection.reject(leaf, known, rejected_share)
+    is_no_leaf, is_unknown = identifier.rejection.reject(leaf, known)
     return Judgements(leaf, known, probabilities.max(axis=1), probabilities.argmax(axis=1), is_no_leaf, is_unknown)

@@ -27,15 +27,13 @@ BINS = ("0-10", "10-50", "50-500", "500-2000", "> 2000")
 _UPPER_ENDS = (10, 50, 500, 2000)
 
 
-def fit_average_k_thresholds(
-    probabilities: ArrayLike, sizes: Sequence[float], *, exclude_ties: bool = False
-) -> NDArray[np.float64]:
+def fit_average_k_thresholds(probabilities: ArrayLike, sizes: Sequence[float]) -> NDArray[np.float64]:
     """Find the thresholds at which sets have k classes on average on held-out pictures, for several k above 0.
 
-    With s all n·C probabilities in falling order, λ_k = (s[⌊n·k⌋ − 1] + s[⌊n·k⌋]) / 2; 0 where all are in. By default
-    probabilities that equal λ_k are in, as in the authors' implementation, so that ties can make the sets larger than
-    k, which the constraint of equation 3 rules out; `exclude_ties` leaves them out. Without pictures, or with values
-    that are no probabilities or sizes, a ValueError is raised.
+    With s all n·C probabilities in falling order, λ_k = (s[⌊n·k⌋ − 1] + s[⌊n·k⌋]) / 2; 0 where all are in.
+    Probabilities that equal λ_k are in, as in the authors' implementation, so that ties can make the sets larger than
+    k, which the constraint of equation 3 rules out. Without pictures, or with values that are no probabilities or
+    sizes, a ValueError is raised.
 
     References
     ----------
@@ -53,7 +51,7 @@ def fit_average_k_thresholds(
         raise ValueError("expected held-out pictures to fit the threshold on, found none")
     rising = np.sort(p, axis=None)
     counts = [count_inside(len(p), k) for k in sizes]
-    return np.array([0.0 if n >= p.size else place_threshold(rising, n, exclude_ties=exclude_ties) for n in counts])
+    return np.array([0.0 if n >= p.size else place_threshold(rising, n) for n in counts])
 
 
 def count_inside(n_pictures: int, k: float) -> int:

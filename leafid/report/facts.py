@@ -6,9 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from leafid.evaluation.judged_run import JudgedRun
 from leafid.metrics.averaging import average_by_group
-from leafid.metrics.plant_task import top_k_scores
 from leafid.runs.ground_truth import GroundTruth
 from leafid.runs.run import Run
 
@@ -59,19 +57,6 @@ class ConfusionMatrix:
     counts: NDArray[np.intp]
     #: Number of species that are left out, because others are confused more often.
     n_left_out: int
-
-
-@dataclass(frozen=True)
-class SpeciesScores:
-    """A run's scores on one species."""
-
-    species: str
-    pictures: int
-    #: `top_1`, `top_5`: shares of its pictures with the species at rank 1, and among the first five.
-    top_1: float
-    top_5: float
-    #: Its most frequent confusion.
-    taken_for: str | None
 
 
 @dataclass(frozen=True)
@@ -166,21 +151,6 @@ def compute_open_set_curve(
     totals = [max(np.count_nonzero(~is_known), 1), max(np.count_nonzero(is_known), 1)]
     false_positive, correct_rate = np.column_stack([np.zeros(2), counts / np.array(totals)[:, None]])
     return false_positive, correct_rate
-
-
-def score_each_species(run: JudgedRun, top: TopPredictions, truth: GroundTruth) -> list[SpeciesScores]:
-    """Score each species, the best first; a picture that the run lacks counts as wrong."""
-    worst: dict[str, str] = {}
-    for confusion in find_confusions(top, truth):
-        worst.setdefault(confusion.species, confusion.predicted)
-    names, labels = truth.encode("species")
-    counts = np.bincount(labels).tolist()
-    shares = [average_by_group(top_k_scores(run.rank, k), labels).tolist() for k in (1, 5)]
-    scores = [
-        SpeciesScores(name, count, top_1, top_5, worst.get(name))
-        for name, count, top_1, top_5 in zip(names, counts, *shares, strict=True)
-    ]
-    return sorted(scores, key=lambda row: (-row.top_1, -row.top_5, row.species))
 
 
 def compute_rank_curve(rank: ArrayLike, deepest: int) -> NDArray[np.float64]:

@@ -55,13 +55,13 @@ class Gallery:
         return sorted(names, key=lambda name: self.pictures[name].type != type_)
 
 
-def make_thumbnail(picture: Picture, side: int = SIDE) -> bytes | None:
+def make_thumbnail(picture: Picture) -> bytes | None:
     """Make a JPEG of a picture with the outline of its leaf; None where it can't be read."""
     try:
         image = read_image(picture.file, LONGEST_SIDE)
     except ImageError:
         return None
-    small = shrink(image, side)
+    small = shrink(image, SIDE)
     if picture.type is not None:
         # As identification segments it.
         small = draw_overlay(small, segment(image, picture.type, petiole=picture.type is not AcquisitionType.PHOTO))

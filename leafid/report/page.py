@@ -23,7 +23,6 @@ from leafid.report.facts import (
     find_confusions,
     find_rankings,
     find_top_predictions,
-    score_each_species,
 )
 from leafid.report.gallery import Gallery
 from leafid.report.probability_tables import make_open_world_table
@@ -140,8 +139,7 @@ def make_report(
     for run, own in zip(runs, judged, strict=True):
         suffix = f"-{PurePath(run.name).stem}" if len(runs) > 1 else ""
         top, confusions = tops[run.name], find_confusions(tops[run.name], truth)
-        scores = score_each_species(own, top, truth)
-        tables[f"species{suffix}"] = sections.make_run_species_table(run.name, scores, truth)
+        tables[f"species{suffix}"] = sections.make_run_species_table(own, confusions, truth)
         tables[f"confusions{suffix}"] = sections.make_confusion_table(run.name, confusions)
         matrix = count_answers(top, truth, MATRIX_SIZE)
         details.append(

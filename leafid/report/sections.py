@@ -7,8 +7,11 @@ import numpy as np
 
 from leafid.collection.picture import Picture
 from leafid.collection.statistics import gini_index, lorenz_curve
+from leafid.evaluation.judged_run import JudgedRun
 from leafid.evaluation.summary import ALL, select_types
-from leafid.report.facts import Confusion, ReliabilityCurve, SpeciesScores
+from leafid.metrics.averaging import average_by_group
+from leafid.metrics.plant_task import top_k_scores
+from leafid.report.facts import Confusion, ReliabilityCurve
 from leafid.report.plots import Curve
 from leafid.report.tables import Cell, Table
 from leafid.runs.ground_truth import GroundTruth
@@ -43,13 +46,18 @@ def make_reliability_table(curves: Mapping[str, ReliabilityCurve]) -> Table:
     return Table("Reliability of the probabilities", ["run", "probability", "share correct", "answers"], rows)
 
 
-def make_run_species_table(run: str, scores: Sequence[SpeciesScores], truth: GroundTruth) -> Table:
-    """Tabulate a run's scores on every species."""
+def make_run_species_table(run: JudgedRun, confusions: Sequence[Confusion], truth: GroundTruth) -> Table:
+    """Tabulate a run's scores on every species, the best first; a picture that the run lacks counts as wrong."""
     family = dict(zip(truth.species, truth.family, strict=True))
-    rows: list[list[Cell]] = [
-        [row.species, family[row.species], row.pictures, row.top_1, row.top_5, row.taken_for] for row in scores
-    ]
-    return Table(f"Species of {run}", ["species", "family", "pictures", "top-1", "top-5", "most often taken for"], rows)
+    # The most frequent confusion of a species comes first.
+    worst = {confusion.species: confusion.predicted for confusion in reversed(confusions)}
+    names, labels = truth.encode("species")
+    shares = [average_by_group(top_k_scores(run.rank, k), labels).tolist() for k in (1, 5)]
+    columns = zip(names, np.bincount(labels).tolist(), *shares, strict=True)
+    scores = sorted(columns, key=lambda row: (-row[2], -row[3], row[0]))
+    rows: list[list[Cell]] = [[name, family[name], *rest, worst.get(name)] for name, *rest in scores]
+    headings = ["species", "family", "pictures", "top-1", "top-5", "most often taken for"]
+    return Table(f"Species of {run.name}", headings, rows)
 
 
 def make_confusion_table(run: str, confusions: Sequence[Confusion]) -> Table:

@@ -14,8 +14,8 @@ from leafid.report.facts import (
     find_confusions,
     find_rankings,
     find_top_predictions,
-    score_each_species,
 )
+from leafid.report.sections import make_run_species_table
 from leafid.runs import read_run
 from leafid.runs.ground_truth import make_ground_truth
 
@@ -73,10 +73,13 @@ def test_confusions_are_sorted_by_pictures_and_their_pictures_by_confidence(run,
 
 
 def test_a_missing_picture_is_wrong_but_no_confusion(run, truth):
-    best, second, last = score_each_species(judge_run(run, truth), find_top_predictions(run, truth), truth)
-    assert (best.species, best.pictures, best.top_1, best.taken_for) == ("Acer opalus", 2, 0.5, "Quercus ilex")
-    assert (second.species, second.top_1, second.top_5) == ("Ilex aquifolium", 0.0, 0.5)
-    assert (last.species, last.top_1, last.taken_for) == ("Quercus ilex", 0.0, None)
+    confusions = find_confusions(find_top_predictions(run, truth), truth)
+    table = make_run_species_table(judge_run(run, truth), confusions, truth)
+    best, second, last = (dict(zip(table.columns, row, strict=True)) for row in table.rows)
+    assert (best["species"], best["pictures"], best["top-1"]) == ("Acer opalus", 2, 0.5)
+    assert best["most often taken for"] == "Quercus ilex"
+    assert (second["species"], second["top-1"], second["top-5"]) == ("Ilex aquifolium", 0.0, 0.5)
+    assert (last["species"], last["top-1"], last["most often taken for"]) == ("Quercus ilex", 0.0, None)
 
 
 @given(st.lists(st.integers(0, 30), min_size=1, max_size=40), st.integers(1, 30))

@@ -65,7 +65,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
     """Write the table; 1 when any picture is left out."""
-    from leafid.console.measurement_table import choose_table_writer
+    from leafid.console.measurement_table import check_table_output, write_table
 
     if arguments.list:
         _list_families(environment)
@@ -75,7 +75,7 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     families = [family.name for family in find_families(names)]
     if not arguments.pictures:
         raise UsageError("expected at least one picture, folder or collection; see 'leafid describe --help'")
-    write = choose_table_writer(arguments.output)
+    check_table_output(arguments.output)
     if arguments.output != "-":
         refuse_inputs(arguments.output, arguments.pictures)
     collection = read_and_warn(arguments.pictures, **get_reading_options(arguments), unlabelled=True)
@@ -93,7 +93,7 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
                 yield outcome
 
     with on_workers(arguments, arguments.pictures):
-        write(environment.stdout, get_column_names(families), generate_rows())
+        write_table(arguments.output, environment.stdout, get_column_names(families), generate_rows())
     if problems:
         environment.note(f"leafid: {len(problems)} of {len(pictures)} pictures left out")
     return 1 if problems or collection.is_incomplete else 0
