@@ -29,11 +29,12 @@ from leafid.collection import AcquisitionType, read_collection
 from leafid.features import extractor as extractor_module
 from leafid.features.cache import FeatureCache
 from leafid.features.loader import FeatureLoader
-from leafid.parallel import call_in_worker, use_workers
+from leafid.parallel import use_workers
 from leafid.recipes.reader import load_recipe
 from leafid.recipes.recipe import Recipe
 from leafid.segmentation import Segmentation, background, crop, natural, regions, segment, uniform
 from leafid.segmentation.result import Image, Mask
+from leafid.worker_calls import call_in_worker
 
 # The module: in the package, its name is that of the function.
 _SEGMENT = importlib.import_module("leafid.segmentation.segment")

@@ -22,7 +22,8 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, TypeVar
 
 from leafid.errors import LeafidError, UsageError
-from leafid.parallel import ITEM_SECONDS, Log, call_and_record_log, replay_log, use_workers
+from leafid.parallel import ITEM_SECONDS, use_workers
+from leafid.worker_calls import Log, call_and_record_log, replay_log
 from leafid.worker_requirements import WorkerRequirements, check_worker, collect_requirements
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from leafid.parallel import call_and_record_log, replay_log
+from leafid.worker_calls import call_and_record_log, replay_log
 
 MAX_CPU_SECONDS = 60
 MAX_MEMORY = 4 << 30

@@ -1,29 +1,20 @@
 """Maps a function over many items, in order, on worker processes or on a cluster."""
 
-from __future__ import annotations
-
-import faulthandler
-import importlib
-import logging
 import os
 import re
 import signal
 import threading
-import time
 import warnings
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import cache
 from itertools import chain
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from leafid.errors import LeafidError
-
-if TYPE_CHECKING:
-    from threadpoolctl import ThreadpoolController
+from leafid.worker_calls import Log, call_and_record_log, call_single_threaded, replay_log, watch_parent
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -33,8 +24,6 @@ ITEM_SECONDS = 300
 _POOL_DESCRIPTORS = 20
 # The exit status of faulthandler.
 _TIMEOUT_STATUS = 1
-#: Logged messages: the logger's name, the level and the message of each.
-Log = list[tuple[str, int, str]]
 
 
 class Workers(Protocol):
@@ -176,7 +165,7 @@ def _choose_pool_options() -> dict[str, Any]:
     from joblib.parallel import get_active_backend
 
     is_loky = isinstance(get_active_backend()[0], LokyBackend)
-    return {"initializer": _watch_parent, "initargs": (os.getpid(),)} if is_loky else {}
+    return {"initializer": watch_parent, "initargs": (os.getpid(),)} if is_loky else {}
 
 
 @contextmanager
@@ -229,105 +218,3 @@ def _silencing_joblib() -> Iterator[None]:
             yield
     finally:
         threading.excepthook = hook
-
-
-def call_in_worker(parent: int, folder: Path, function: Callable[[Item], Result], item: Item) -> Result:
-    """Call the function in a worker as the parent, whose process id and working folder are given, would call it."""
-    _exit_with_parent(parent)
-    # Workers outlive the call, so a relative path has to mean what it means to the parent now.
-    if Path.cwd() != folder and folder.is_dir():
-        os.chdir(folder)
-    return call_single_threaded(function, item)
-
-
-def call_and_record_log(
-    parent: int, folder: Path, function: Callable[[Item], Result], item: Item, seconds: float | None = None
-) -> tuple[Result, Log]:
-    """Call the function as `call_in_worker` does, and return its result with what it logged, for `replay_log`.
-
-    A worker process that takes longer than `seconds` ends itself, even from within a C library.
-    """
-    if os.getpid() == parent:
-        return call_in_worker(parent, folder, function, item), []
-    recorder = LogRecorder()
-    logger = logging.getLogger("leafid")
-    logger.addHandler(recorder)
-    try:
-        # Importing libraries takes seconds on a busy machine, which are not the item's.
-        call_single_threaded(bool, None)
-        if seconds is not None:
-            # Its thread needs no interpreter; its traceback is of no use. Without memory for it there is no limit.
-            with suppress(RuntimeError):
-                faulthandler.dump_traceback_later(seconds, exit=True, file=_open_devnull())
-        return call_in_worker(parent, folder, function, item), recorder.log
-    finally:
-        faulthandler.cancel_dump_traceback_later()
-        logger.removeHandler(recorder)
-
-
-@cache
-def _open_devnull() -> IO[str]:
-    return Path(os.devnull).open("w")
-
-
-def replay_log(outcome: tuple[Result, Log]) -> Result:
-    """Log in this process, where handlers are set up, what a worker logged, and return the result."""
-    result, log = outcome
-    for name, level, message in log:
-        logging.getLogger(name).log(level, "%s", message)
-    return result
-
-
-class LogRecorder(logging.Handler):
-    """Collects what is logged, in `log`."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.log: Log = []
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Add a record to the log."""
-        self.log.append((record.name, record.levelno, record.getMessage()))
-
-
-@cache
-def _exit_with_parent(parent: int) -> None:
-    """End this worker process soon after the parent process, even if that was killed."""
-    # A worker on another machine, or of another scheduler, has another parent.
-    if os.getppid() == parent:
-        _watch_parent(parent)
-
-
-def _watch_parent(parent: int) -> None:
-    """End this process soon after its parent process, or at once if that is gone already."""
-
-    def watch() -> None:
-        while os.getppid() == parent:
-            time.sleep(2)
-        os._exit(1)
-
-    threading.Thread(target=watch, name="leafid-parent-watch", daemon=True).start()
-
-
-def call_single_threaded(function: Callable[[Item], Result], item: Item) -> Result:
-    """Call the function with one thread for OpenCV and for linear algebra.
-
-    Items are computed in parallel, so that threads of libraries would only compete for the same cores. And the order of
-    additions depends on the number of threads, so that the last bit of a result would depend on ``jobs``.
-    """
-    import cv2
-
-    if cv2.getNumThreads() != 1:
-        cv2.setNumThreads(1)
-    with get_blas_controller().limit(limits=1):
-        return function(item)
-
-
-@cache
-def get_blas_controller() -> ThreadpoolController:
-    """Return the controller of the linear algebra libraries: ``with get_blas_controller().limit(limits=1)``."""
-    from threadpoolctl import ThreadpoolController
-
-    # A controller knows only libraries that are loaded before it; it is cached because finding them is slow.
-    importlib.import_module("scipy.linalg")
-    return ThreadpoolController()

@@ -41,6 +41,7 @@ SERVICES = (
     "parallel",
     "resumable",
     "textfiles",
+    "worker_calls",
     "worker_requirements",
     "xmlfiles",
 )

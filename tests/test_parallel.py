@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info
 
-from leafid import parallel
+from leafid import parallel, worker_calls
 from leafid.errors import LeafidError
 from leafid.parallel import ordered_map, use_workers
 
@@ -127,8 +127,8 @@ def test_a_worker_without_memory_for_a_limit_of_time_works(monkeypatch):
     def fail(*_args, **_options):
         raise RuntimeError("unable to start watchdog thread")
 
-    monkeypatch.setattr(parallel.faulthandler, "dump_traceback_later", fail)
-    assert parallel.call_and_record_log(0, Path.cwd(), abs, -3, 300) == (3, [])
+    monkeypatch.setattr(worker_calls.faulthandler, "dump_traceback_later", fail)
+    assert worker_calls.call_and_record_log(0, Path.cwd(), abs, -3, 300) == (3, [])
 
 
 @pytest.mark.parametrize(("jobs", "backend"), [(1, "loky"), (2, "loky"), (2, "threading")])

@@ -9,7 +9,7 @@ from pathlib import Path
 from leafid.collection.hashing import hash_picture_file
 from leafid.errors import LeafidError
 from leafid.images import read_image, read_image_size
-from leafid.parallel import Log, LogRecorder
+from leafid.worker_calls import Log, LogRecorder
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,8 @@ from leafid.features.sampling import sample_by_plant
 from leafid.identification.fitting.identifiers import FittedIdentifier, fit_identifiers
 from leafid.identification.model import Model, collect_species_info
 from leafid.identification.recording import make_records
-from leafid.parallel import get_blas_controller
 from leafid.recipes.recipe import Recipe, group_by_training
+from leafid.worker_calls import get_blas_controller
 
 #: Maximum numbers of pictures that the type recogniser, and the prior of place and day, are learned from.
 RECOGNISER_PICTURES = 20_000

@@ -168,7 +168,7 @@ def _blocking_interrupts() -> Iterator[None]:
 def _work(connection: Connection, model_file: str) -> None:
     """Answer calls until the other end of the connection is closed."""
     from leafid.identification.modelfile import read_model
-    from leafid.parallel import call_single_threaded
+    from leafid.worker_calls import call_single_threaded
 
     # Names of uploaded files don't get to the terminal.
     logging.getLogger("leafid").addHandler(logging.NullHandler())

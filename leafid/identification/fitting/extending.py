@@ -35,7 +35,7 @@ from leafid.identification.identifier import Identifier
 from leafid.identification.model import Model, SpeciesInfo, collect_species_info
 from leafid.identification.recording import make_records
 from leafid.metrics.taxonomy import Taxonomy
-from leafid.parallel import get_blas_controller
+from leafid.worker_calls import get_blas_controller
 
 _log = logging.getLogger(__name__)
 
