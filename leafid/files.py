@@ -118,6 +118,12 @@ def open_output(path: str | os.PathLike[str], mode: Literal["w", "wb"] = "w") ->
             Path(temporary).unlink(missing_ok=True)
 
 
+def write_text(path: str | os.PathLike[str], text: str) -> None:
+    """Write a whole text file as `open_output` does."""
+    with open_output(path) as stream:
+        stream.write(text)
+
+
 @contextmanager
 def _open_stream(path: Path, mode: str) -> Iterator[IO]:
     """Open a stream, pipe or device; a pipe without a reader blocks, as it does for any program."""

@@ -39,7 +39,7 @@ from leafid.console.arguments import READING, add_options, check_output_folder, 
 from leafid.console.environment import Environment
 from leafid.console.outputs import refuse_inputs, text_output_path
 from leafid.errors import UsageError, escape_unprintable
-from leafid.files import check_writable, open_output
+from leafid.files import check_writable, write_text
 from leafid.grouping import count_noun
 from leafid.parallel import ordered_map
 from leafid.report.tables import render
@@ -137,8 +137,7 @@ def _describe_model(file: Path, arguments: argparse.Namespace, environment: Envi
         page = render_page(
             "field_guide.html", source=file.name, plates=plates, types=types, species=species, card=card, note=note
         )
-        with open_output(f"{arguments.output}/{FILE_NAME}") as stream:
-            stream.write(page)
+        write_text(f"{arguments.output}/{FILE_NAME}", page)
         environment.print(f"{arguments.output}/{FILE_NAME}")
     elif arguments.format == "json":
         described = field_guide.describe_model(model, str(file)) | {"card": card}

@@ -7,7 +7,7 @@ from leafid.collection.readers.records import get_relative_path
 from leafid.console.environment import Environment
 from leafid.features.loader import FeatureLoader
 from leafid.features.similar import find_similar
-from leafid.files import open_output
+from leafid.files import write_text
 from leafid.grouping import count_noun
 from leafid.identification.bundled import load_type_recognition, recognise_frequent_types
 from leafid.report.tables import Cell, format_csv
@@ -27,8 +27,7 @@ def write_similar(arguments: argparse.Namespace, collection: Collection, environ
         [str(get_relative_path(p.file, collection.root)), p.species, plants.get(p.file) or p.plant or p.name]
         for p in pictures
     ]
-    with open_output(arguments.similar) as stream:
-        stream.write(format_csv([["file", "label", "plant"], *rows]))
+    write_text(arguments.similar, format_csv([["file", "label", "plant"], *rows]))
     for group in groups[:_MAX_NAMED]:
         environment.note(f"one leaf: {', '.join(picture.name for picture in group)[:_MAX_LENGTH]}")
     environment.note(

@@ -21,7 +21,7 @@ from leafid.errors import LeafidError
 from leafid.evaluation.ablation import vary_recipe
 from leafid.features.extractor import FEATURE_VERSION
 from leafid.features.loader import FeatureLoader
-from leafid.files import open_output
+from leafid.files import write_text
 from leafid.identification.crossvalidation import FoldAnswers, cross_validate
 from leafid.identification.identifier import Identifier
 from leafid.recipes.reader import load_recipe, parse_recipe
@@ -211,8 +211,7 @@ def run_experiment(
         _compute_cell(cell, recipe, protocol, collections[name], loader, experiment.shared_codebooks)
         note(f"{number}/{len(grid)} {name}, {type_}, {recipe_name}, {protocol.name}, seed {seed}: {cell.seconds:.0f} s")
         cells.append(cell)
-        with open_output(file) as stream:
-            stream.write(json.dumps(asdict(cell), ensure_ascii=False))
+        write_text(file, json.dumps(asdict(cell), ensure_ascii=False))
     return cells
 
 

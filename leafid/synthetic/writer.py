@@ -11,7 +11,7 @@ import numpy as np
 
 import leafid
 from leafid.errors import LeafidError
-from leafid.files import open_output
+from leafid.files import open_output, write_text
 from leafid.parallel import ordered_map
 from leafid.synthetic import layout
 from leafid.synthetic.canvas import draw_camera
@@ -60,15 +60,15 @@ def write_collection(
     folder = Path(folder)
     _prepare_folder(folder, force)
     mark = {"program": f"leafid {leafid.__version__}", "settings": settings.as_json()}
-    _write_text(folder / MARK, json.dumps(mark, indent=2) + "\n")
+    write_text(folder / MARK, json.dumps(mark, indent=2) + "\n")
     plan = plan_collection(settings)
     write = partial(_write_picture, folder=folder, settings=settings)
     n_bytes = sum(progress(ordered_map(write, plan, jobs), len(plan)))
     for part in ("train", "test", "all"):
         pictures = [picture for picture in plan if part in (picture.part, "all")]
-        _write_text(folder / f"{part}GroundTruth.txt", layout.format_ground_truth(pictures, settings.n_species))
-    _write_text(folder / "SpeciesIDList", "".join(f"{species.name}\n" for species in SPECIES[: settings.n_species]))
-    _write_text(folder / "Detail.txt", layout.format_detail(plan, settings.n_species))
+        write_text(folder / f"{part}GroundTruth.txt", layout.format_ground_truth(pictures, settings.n_species))
+    write_text(folder / "SpeciesIDList", "".join(f"{species.name}\n" for species in SPECIES[: settings.n_species]))
+    write_text(folder / "Detail.txt", layout.format_detail(plan, settings.n_species))
     return WrittenCollection(folder, tuple(plan), n_bytes)
 
 
@@ -91,8 +91,8 @@ def _write_picture(picture: PlannedPicture, folder: Path, settings: Settings) ->
     is_test = picture.part == "test"
     if is_test:
         truth_file = folder / "TestXmlWithGroundTruth" / xml_file
-        _write_text(truth_file, layout.format_picture_xml(picture, drawn.content))
-    _write_text(part / xml_file, layout.format_picture_xml(picture, drawn.content, is_partial=is_test))
+        write_text(truth_file, layout.format_picture_xml(picture, drawn.content))
+    write_text(part / xml_file, layout.format_picture_xml(picture, drawn.content, is_partial=is_test))
     return len(data)
 
 
@@ -121,8 +121,3 @@ def _prepare_folder(folder: Path, force: bool) -> None:
         for file in (folder / name).glob("*"):
             if file.stem.isdigit() and file.suffix in {".jpg", ".xml"}:
                 file.unlink()
-
-
-def _write_text(file: Path, text: str) -> None:
-    with open_output(file) as stream:
-        stream.write(text)

@@ -48,7 +48,7 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     from leafid.errors import LeafidError
     from leafid.explanation.explain import explain
     from leafid.features.loader import FeatureLoader
-    from leafid.files import open_output
+    from leafid.files import write_text
     from leafid.identification.bundled import find_bundled_model
     from leafid.identification.modelfile import read_model
     from leafid.identification.prediction import predict
@@ -80,8 +80,7 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
         for line in _format_explanation(explanation):
             environment.print(line)
     if arguments.output and explanations:
-        with open_output(f"{arguments.output}/{FILE_NAME}") as stream:
-            stream.write(render_page("explanations.html", explanations=explanations))
+        write_text(f"{arguments.output}/{FILE_NAME}", render_page("explanations.html", explanations=explanations))
         environment.print(f"{arguments.output}/{FILE_NAME}")
     return 1 if is_incomplete else 0
 

@@ -54,7 +54,7 @@ from leafid.console.arguments import add_options, number_type, positive_ints
 from leafid.console.environment import Environment
 from leafid.console.outputs import print_tables, refuse_inputs
 from leafid.errors import LeafidError, UsageError
-from leafid.files import open_output
+from leafid.files import write_text
 from leafid.metrics.registry import Metric
 from leafid.report.tables import Table
 
@@ -173,8 +173,10 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     for name in files:
         refuse_inputs(Path(arguments.output) / name, [arguments.truth, *arguments.runs, *arguments.validation])
     print_tables(tables, arguments, environment)
-    if arguments.output:
-        _write_files(files, Path(arguments.output), environment)
+    for name, text in files.items():
+        write_text(Path(arguments.output) / name, text)
+    if files:
+        environment.note(f"{len(files)} files written to {Path(arguments.output)}")
     return 0
 
 
@@ -297,10 +299,3 @@ def _count_training_pictures(
             f"{len(set(truth.species))}, {untrained[0]!r} first; these are in the bin 0-10"
         )
     return counts
-
-
-def _write_files(files: dict[str, str], folder: Path, environment: Environment) -> None:
-    for name, text in files.items():
-        with open_output(folder / name) as stream:
-            stream.write(text)
-    environment.note(f"{len(files)} files written to {folder}")

@@ -26,7 +26,7 @@ from leafid.console.arguments import add_options, get_reading_options
 from leafid.console.environment import Environment
 from leafid.console.outputs import refuse_inputs
 from leafid.errors import LeafidError
-from leafid.files import open_output
+from leafid.files import write_text
 
 FILE_NAME = "report.html"
 
@@ -71,8 +71,7 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     for file in files:
         refuse_inputs(file, inputs)
     for file, text in files.items():
-        with open_output(file) as stream:
-            stream.write(text)
+        write_text(file, text)
     environment.print(str(output / FILE_NAME))
     return 0
 

@@ -58,7 +58,7 @@ from leafid.console.arguments import READING, TYPES, add_options, positive_int, 
 from leafid.console.environment import Environment
 from leafid.console.outputs import print_tables
 from leafid.errors import LeafidError, UsageError
-from leafid.files import open_output
+from leafid.files import write_text
 from leafid.report.tables import Table, render
 
 if TYPE_CHECKING:
@@ -243,6 +243,5 @@ def _score_open_world(
         print_tables(tables, arguments, environment)
     if arguments.output:
         for name, svg in draw_open_world_curves(folds).items():
-            with open_output(f"{arguments.output}/{name}.svg") as stream:
-                stream.write(make_standalone(svg))
-                environment.note(f"{arguments.output}/{name}.svg")
+            write_text(f"{arguments.output}/{name}.svg", make_standalone(svg))
+            environment.note(f"{arguments.output}/{name}.svg")

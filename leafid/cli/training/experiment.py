@@ -24,7 +24,7 @@ from leafid.console.arguments import READING, TYPES, add_options, check_output_f
 from leafid.console.environment import Environment
 from leafid.console.outputs import print_tables
 from leafid.errors import LeafidError
-from leafid.files import open_output
+from leafid.files import write_text
 
 REPORT = "report.html"
 
@@ -77,8 +77,7 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
         raise LeafidError(f"{arguments.experiment}: expected species with training pictures in a fold, found none")
     table = make_experiment_table(results, experiment.baseline, bootstrap)
     page = folder / REPORT
-    with open_output(page) as stream:
-        stream.write(make_experiment_page(Path(arguments.experiment).stem, experiment.summary, results, table))
+    write_text(page, make_experiment_page(Path(arguments.experiment).stem, experiment.summary, results, table))
     environment.note(str(page))
     if arguments.format not in ("csv", "json"):
         table = make_experiment_table(results, experiment.baseline, bootstrap, is_complete=False)
