@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from leafid.classifiers.plant_fusion import DEFAULT_EXPONENT, fuse_pictures
-from leafid.errors import LeafidError
 from leafid.evaluation.judged_run import find_indices
 from leafid.grouping import group_by
 from leafid.metrics.averaging import accuracy_score
@@ -102,9 +101,7 @@ def collect_run_plants(run: Run, truth: GroundTruth) -> dict[str, list[PlantPict
     Scores are taken for probabilities. Pictures that the run lacks tell nothing. A `LeafidError` is raised when a
     score is below 0 or above 1.
     """
-    if (is_wrong := (run.score < 0) | (run.score > 1)).any():
-        place, score = f"{run.name}:{run.line[is_wrong][0]}", run.score[is_wrong][0]
-        raise LeafidError(f"{place}: expected a probability from 0 to 1 as score, found {score:g}")
+    run.check_probabilities()
     picture = find_indices(run.pictures, truth.pictures)[run.picture_index]
     kept = picture >= 0
     table = np.zeros((len(truth), len(run.species)))

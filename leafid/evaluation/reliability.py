@@ -6,7 +6,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from leafid.errors import LeafidError
 from leafid.evaluation.judged_run import find_indices
 from leafid.evaluation.resampling import Bootstrap
 from leafid.evaluation.summary import select_types
@@ -72,9 +71,7 @@ def collect_first_species(run: Run, truth: GroundTruth) -> dict[str, FirstSpecie
     first = run.select(run.rank == 1)
     picture = find_indices(first.pictures, truth.pictures)[first.picture_index]
     first, picture = first.select(picture >= 0), picture[picture >= 0]
-    if (is_wrong := (first.score < 0) | (first.score > 1)).any():
-        place, score = f"{run.name}:{first.line[is_wrong][0]}", first.score[is_wrong][0]
-        raise LeafidError(f"{place}: expected a probability from 0 to 1 as score, found {score:g}")
+    first.check_probabilities()
     names, labels = truth.encode("species")
     is_correct = find_indices(first.species, names)[first.species_index] == labels[picture]
     groups = {name: np.isin(picture, indices) for name, indices in select_types(truth).items()}

@@ -9,6 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from leafid.errors import LeafidError
+
 
 class Prediction(NamedTuple):
     """One line of a run: `rank` from 1 up, a higher `score` is more confident."""
@@ -52,6 +54,12 @@ class Run:
         """Select some of the predictions; names without any stay."""
         columns = ("picture_index", "species_index", "rank", "score", "line")
         return replace(self, **{name: getattr(self, name)[mask] for name in columns})
+
+    def check_probabilities(self) -> None:
+        """Raise a `LeafidError` where a score is below 0 or above 1."""
+        if (is_wrong := (self.score < 0) | (self.score > 1)).any():
+            place, score = f"{self.name}:{self.line[is_wrong][0]}", self.score[is_wrong][0]
+            raise LeafidError(f"{place}: expected a probability from 0 to 1 as score, found {score:g}")
 
     def rename_species(self, new_names: Mapping[str, str]) -> Run:
         """Rename species; two that get the same name become one."""

@@ -20,7 +20,6 @@ import hashlib
 import os
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -43,16 +42,6 @@ if TYPE_CHECKING:
 
 CROP_SIZE = 512
 _MAX_STEM_BYTES = MAX_OUTPUT_NAME_BYTES - len("_overlay.jpg")
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """The outcome for one picture; `problem` is set where it could not be read."""
-
-    type: str = ""
-    share: float = 0.0
-    confidence: float = 0.0
-    problem: str | None = None
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -90,18 +79,17 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
             task,
             zip(pictures, names, strict=True),
             arguments.jobs,
-            lambda named, problem: Outcome(problem=f"{named[0].file}: {problem}"),
+            lambda named, problem: f"{named[0].file}: {problem}",
         )
         outcomes = environment.progress(results, len(pictures), "segment")
         for picture, outcome in zip(pictures, outcomes, strict=True):
-            if outcome.problem is not None:
+            if isinstance(outcome, str):
                 n_failed += 1
-                environment.note(f"leafid: error: {outcome.problem}")
+                environment.note(f"leafid: error: {outcome}")
                 continue
-            environment.print(
-                f"{picture.name:<{width}}  {outcome.type:<9}  {outcome.share:>6.1%}  {outcome.confidence:>10.2f}"
-            )
-            if not outcome.share:
+            type_, share, confidence = outcome
+            environment.print(f"{picture.name:<{width}}  {type_:<9}  {share:>6.1%}  {confidence:>10.2f}")
+            if not share:
                 environment.warn(f"{picture.file}: no leaf found; its mask is empty")
     if n_failed:
         environment.note(f"leafid: {n_failed} of {len(pictures)} pictures could not be read")
@@ -142,7 +130,10 @@ def make_output_names(files: Sequence[Path], root: Path) -> list[str]:
     return names
 
 
-def _segment_file(named: tuple[Picture, str], recognition: TypeRecognition | None, output: Path, crop: bool) -> Outcome:
+def _segment_file(
+    named: tuple[Picture, str], recognition: TypeRecognition | None, output: Path, crop: bool
+) -> tuple[str, float, float] | str:
+    """Cut out a picture; give its type, the share of leaf and the confidence, or a problem as its message."""
     import numpy as np
 
     from leafid.segmentation import crop_leaf, draw_overlay, segment
@@ -157,10 +148,10 @@ def _segment_file(named: tuple[Picture, str], recognition: TypeRecognition | Non
             if crop:
                 pictures["crop.png"] = crop_leaf(image, found, CROP_SIZE)[0]
     except ImageError as error:
-        return Outcome(problem=str(error))
+        return str(error)
     for ending, content in pictures.items():
         _write(output / f"{name}_{ending}", content)
-    return Outcome(acquisition_type.value, found.share, found.confidence)
+    return acquisition_type.value, found.share, found.confidence
 
 
 def _write(path: Path, image: np.ndarray) -> None:
