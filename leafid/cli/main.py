@@ -6,6 +6,7 @@ import sys
 import traceback
 from collections.abc import Sequence
 from types import ModuleType
+from typing import NoReturn
 
 import leafid
 from leafid.console.environment import Environment, open_missing_streams
@@ -104,6 +105,11 @@ def run_process() -> int:
     """Run the command of this process; return its exit status."""
     open_missing_streams()
     return main()
+
+
+def entry_point() -> NoReturn:
+    """Run as installations before `leafid.__main__.run` do."""
+    sys.exit(run_process())
 
 
 def _format_error(error: BaseException) -> list[str]:
