@@ -1,28 +1,21 @@
 """The formats in which predict reports answers."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from leafid.cli.identify.answers import Selector
 from leafid.collection import Picture
+from leafid.identification.answer import Answer
+from leafid.identification.locating import locate_leaves
+from leafid.identification.model import Model
 from leafid.metrics.path_error import WILDCARD
 from leafid.report.tables import format_csv
+from leafid.runs import format_run_line
 from leafid.tasks.annotation2016.files import format_line
 from leafid.tasks.annotation2016.results import Subtask, localise_ranking
-
-if TYPE_CHECKING:
-    from leafid.identification.answer import Answer
-    from leafid.identification.model import Model
-
-#: Formats of run files, whose pictures are known by their file names alone.
-RUN_FORMATS = ("run", "annotation2016")
-FORMATS = ("text", "json", "jsonl", "csv", *RUN_FORMATS)
 
 _CSV_COLUMNS = (
     "picture",
@@ -99,8 +92,6 @@ def _for_each(
 
 
 def _format_run(answer: Answer, select: Selector, arguments: argparse.Namespace) -> list[str]:
-    from leafid.runs.imageclef2011 import format_run_line
-
     if answer.problem:
         return []
     name = make_run_name(answer.picture, arguments.names)
@@ -114,7 +105,6 @@ def _make_localised_formatter(
     select: Selector, arguments: argparse.Namespace
 ) -> Callable[[Sequence[Answer]], list[list[str]]]:
     """Format answers as the run file of the ImageCLEF 2016 annotation task, subtask 1."""
-    from leafid.identification.locating import locate_leaves
 
     def format_answers(answers: Sequence[Answer]) -> list[list[str]]:
         readable = [[own for own in answer.expand() if not own.problem] for answer in answers]

@@ -1,23 +1,21 @@
 """Selects what predict reports of each picture: a ranking, a set, or a name above the species."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING
 
+import numpy as np
+
+from leafid.classifiers.context import encode_context
+from leafid.classifiers.thresholds import SetRule, select_set
 from leafid.collection import Picture
 from leafid.console.environment import Environment
 from leafid.errors import LeafidError
-
-if TYPE_CHECKING:
-    from leafid.classifiers.thresholds import SetRule
-    from leafid.identification.answer import Answer
-    from leafid.identification.model import Model
+from leafid.identification.answer import Answer
+from leafid.identification.model import Model
 
 Ranking = Sequence[tuple[str, float]]
 #: From the answer for a picture, which ranks all species, to the names that are reported, with their probabilities.
-Selector = Callable[["Answer"], Ranking]
+Selector = Callable[[Answer], Ranking]
 
 
 def make_selector(arguments: argparse.Namespace, model: Model) -> Selector:
@@ -32,7 +30,6 @@ def make_selector(arguments: argparse.Namespace, model: Model) -> Selector:
 
 def _make_set_selector(model: Model, rule: SetRule) -> Selector:
     """Select a set of species, which may be empty."""
-    from leafid.classifiers.thresholds import select_set
 
     def select(answer: Answer) -> Ranking:
         assert answer.type is not None  # A picture that can't be read gets no answer here.
@@ -43,8 +40,6 @@ def _make_set_selector(model: Model, rule: SetRule) -> Selector:
 
 def check_thresholds(model: Model, pictures: Iterable[Picture], arguments: argparse.Namespace) -> None:
     """Raise before the work starts if the model lacks the thresholds for ``--set`` or ``--back-off``."""
-    from leafid.classifiers.thresholds import select_set
-
     types = {picture.type for picture in pictures}
     # A picture of unknown type may be recognised as any type of the model.
     for type_ in [type_ for type_ in model.identifiers if type_ in types or None in types]:
@@ -56,10 +51,6 @@ def check_thresholds(model: Model, pictures: Iterable[Picture], arguments: argpa
 
 def report_context(model: Model, pictures: Sequence[Picture], environment: Environment) -> None:
     """Report how many pictures ``--context`` can help with, and what the model learned from context, or raise."""
-    import numpy as np
-
-    from leafid.classifiers.context import encode_context
-
     if not model.contexts:
         raise LeafidError(
             "the model has no context prior: an older leafid trained it; train it again, or leave out --context"

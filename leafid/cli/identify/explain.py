@@ -19,7 +19,6 @@ from collections.abc import Iterator
 from textwrap import fill
 from typing import TYPE_CHECKING
 
-from leafid.cli.identify.answer_formats import describe_picture
 from leafid.cli.picture_types import assume_type
 from leafid.console.arguments import READING, add_assume_type, add_options, check_output_folder, get_reading_options
 from leafid.console.environment import Environment
@@ -44,6 +43,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
     """Explain the pictures; 1 when any could not be read."""
+    from leafid.cli.identify.answer_formats import describe_picture
     from leafid.collection import read_and_warn
     from leafid.errors import LeafidError
     from leafid.explanation.explain import explain

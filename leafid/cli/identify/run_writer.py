@@ -1,7 +1,5 @@
 """Writes what predict answers, batch by batch, and resumes an output that was interrupted."""
 
-from __future__ import annotations
-
 import argparse
 import hashlib
 import json
@@ -9,19 +7,21 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from leafid.cli.identify.answer_formats import RUN_FORMATS, AnswerFormat, make_run_name
+import leafid
+from leafid.cli.identify.answer_formats import AnswerFormat, make_run_name
+from leafid.cli.identify.predict import RUN_FORMATS
 from leafid.collection import Picture, hash_file
 from leafid.console.environment import Environment
+from leafid.features.extractor import FEATURE_VERSION
+from leafid.features.loader import FeatureLoader
+from leafid.identification import prediction
+from leafid.identification.answer import Answer
 from leafid.identification.bundled import find_bundled_model
+from leafid.identification.model import Model
+from leafid.identification.prediction import Options, predict_batches
 from leafid.resumable import ResumableFile, open_resumable
-
-if TYPE_CHECKING:
-    from leafid.features.loader import FeatureLoader
-    from leafid.identification.answer import Answer
-    from leafid.identification.model import Model
-    from leafid.identification.prediction import Options
 
 _MAX_COUNT = 2**31
 _COUNTS = ("pictures", "answered", "lines", "empty")
@@ -37,8 +37,6 @@ def write_answers(
     environment: Environment,
 ) -> int:
     """Write the answers to ``--output``; return the number of pictures answered."""
-    from leafid.identification.prediction import predict_batches
-
     path = arguments.output
     with (
         open_resumable(path, compute_run_fingerprint(arguments, pictures), _is_record) as run,
@@ -88,11 +86,7 @@ def compute_run_fingerprint(arguments: argparse.Namespace, pictures: Sequence[Pi
 
     The number of processes, the cluster and the feature cache are left out: results don't depend on them.
     """
-    import leafid
-    from leafid.features.extractor import FEATURE_VERSION
-    from leafid.identification.prediction import BATCH_SIZE
-
-    program = (leafid.__version__, FEATURE_VERSION, BATCH_SIZE)
+    program = (leafid.__version__, FEATURE_VERSION, prediction.BATCH_SIZE)
     names = ("top", "set", "back_off", "context", "reject_at", "open_world", "group_by", "format")
     options = [str(getattr(arguments, name)) for name in names]
     total = hashlib.sha256(json.dumps([program, hash_file(arguments.model or find_bundled_model()), options]).encode())

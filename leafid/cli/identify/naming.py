@@ -1,0 +1,134 @@
+"""What predict does: reads the pictures, and has them identified and the answers written."""
+
+import argparse
+from collections.abc import Sequence
+
+from leafid.classifiers.rejection import REJECTED_SHARE
+from leafid.classifiers.thresholds import SetRule
+from leafid.cli.computing import on_workers, open_loader
+from leafid.cli.identify.answer_formats import check_localised_names, make_format, make_run_name
+from leafid.cli.identify.answers import check_rejection, check_thresholds, make_selector, report_context
+from leafid.cli.identify.predict import RUN_FORMATS
+from leafid.cli.identify.run_writer import print_answers, write_answers
+from leafid.cli.picture_types import assume_type
+from leafid.collection import Picture, find_name_clashes, read_and_warn
+from leafid.console.arguments import get_reading_options
+from leafid.console.environment import Environment
+from leafid.console.outputs import refuse_inputs
+from leafid.errors import LeafidError, ProblemsError, UsageError
+from leafid.files import check_writable
+from leafid.identification.bundled import find_bundled_model
+from leafid.identification.modelfile import read_model
+from leafid.identification.prediction import Options, predict
+from leafid.runs import find_name_problem
+
+
+def name_pictures(arguments: argparse.Namespace, environment: Environment) -> int:
+    """Name the pictures by the options of predict; 1 when any could not be read or is left out."""
+    _parse_options(arguments)
+    model_file = arguments.model or find_bundled_model()
+    if arguments.output:
+        # Checked before the work starts.
+        refuse_inputs(arguments.output, [model_file, *arguments.pictures])
+        check_writable(arguments.output)
+    model = read_model(model_file)
+    pictures, is_incomplete = _read_pictures(arguments, environment)
+    check_thresholds(model, pictures, arguments)
+    check_rejection(model, arguments)
+    if arguments.format == "annotation2016":
+        check_localised_names(model)
+    if arguments.context:
+        report_context(model, pictures, environment)
+    reject_at = REJECTED_SHARE if arguments.reject_at is None else arguments.reject_at
+    options = Options(arguments.context, reject_at, arguments.back_off, arguments.group_by)
+    own_format = make_format(arguments, make_selector(arguments, model))
+    with on_workers(arguments, arguments.pictures), open_loader(arguments, environment) as loader:
+        if arguments.output:
+            n_answered = write_answers(arguments, model, pictures, loader, own_format, options, environment)
+        else:
+            answers = predict(model, pictures, loader, options)
+            n_answered = print_answers(answers, own_format, len(pictures), environment)
+    n_failed = len(pictures) - n_answered
+    if n_failed:
+        environment.note(f"leafid: {n_failed} of {len(pictures)} pictures could not be read")
+    return 1 if n_failed or is_incomplete else 0
+
+
+def _parse_options(arguments: argparse.Namespace) -> None:
+    arguments.format = arguments.format or ("run" if arguments.output else "text")
+    if arguments.format == "annotation2016" and arguments.back_off:
+        raise UsageError("expected species with --format annotation2016; leave out --back-off")
+    if arguments.names != "as-is" and arguments.format not in RUN_FORMATS:
+        raise UsageError(f"expected --format run with --names {arguments.names}, which is about names in run files")
+    if arguments.reject_at is not None and arguments.format in RUN_FORMATS:
+        raise UsageError(
+            f"expected --reject-at without --format {arguments.format}: a run file holds the ranking of every picture"
+        )
+    if arguments.open_world and arguments.format != "run":
+        raise UsageError(f"expected --format run with --open-world; {arguments.format} has the probabilities")
+    if arguments.group_by and arguments.context:
+        raise UsageError("expected --context without --together and --group-by: it would count once for each picture")
+    if arguments.set:
+        arguments.set = SetRule.parse(arguments.set)
+    if arguments.context and (arguments.back_off or (arguments.set and arguments.set.kind != "top")):
+        raise UsageError(
+            "expected --context without --back-off and with top-K sets only: the thresholds of the others were learned "
+            "without context"
+        )
+    if arguments.group_by and arguments.set and arguments.set.kind != "top":
+        raise UsageError(
+            "expected top-K sets with --together and --group-by: the thresholds of the others were learned from single "
+            "pictures"
+        )
+
+
+def _read_pictures(arguments: argparse.Namespace, environment: Environment) -> tuple[list[Picture], bool]:
+    """List the pictures to name; also tell whether any of those on the command line are left out."""
+    collection = read_and_warn(arguments.pictures, **get_reading_options(arguments), unlabelled=True)
+    pictures = list(collection.pictures)
+    if any(picture.part == "test" for picture in pictures):
+        pictures = [picture for picture in pictures if picture.part == "test"]
+    if arguments.group_by == "plant" and not any(picture.plant for picture in pictures):
+        raise LeafidError(
+            f"expected pictures whose metadata tell their plants, found none among {len(pictures)}; "
+            "use --group-by folder, or --together for a single plant"
+        )
+    n_found = len(pictures)
+    if arguments.format in RUN_FORMATS:
+        pictures = _keep_writable(pictures, arguments, environment)
+        clashes = find_name_clashes(pictures, lambda picture: make_run_name(picture, arguments.names))
+        problems = [
+            f"{name}: two pictures have this name ({', '.join(str(picture.file) for picture in same)}); "
+            "a run file can't tell them apart: name them in two runs, or rename one"
+            for name, same in clashes.items()
+        ]
+        if problems:
+            raise ProblemsError(problems)
+    return assume_type(arguments, pictures), collection.is_incomplete or len(pictures) < n_found
+
+
+def _keep_writable(
+    pictures: Sequence[Picture], arguments: argparse.Namespace, environment: Environment
+) -> list[Picture]:
+    """Leave out, with a warning, the pictures whose names a run file can't hold; raise if none remains."""
+    kept, problems = [], []
+    for picture in pictures:
+        problem = _check_name(make_run_name(picture, arguments.names), arguments.format)
+        if problem is None:
+            kept.append(picture)
+        else:
+            has_blanks = picture.name.split() != [picture.name]
+            remedy = "use --names underscore, or rename the file" if has_blanks else "rename the file"
+            problems.append(f"{picture.file}: {problem}; {remedy}")
+    if not kept:
+        raise ProblemsError(problems)
+    for line in problems:
+        environment.warn(f"{line}; it is left out")
+    return kept
+
+
+def _check_name(name: str, run_format: str) -> str | None:
+    """Give the reason why a run file can't hold a picture's name, if there is any."""
+    if run_format == "annotation2016" and not name.isascii():
+        return "expected a name in ASCII, as the run files of that task are"
+    return find_name_problem(name)
