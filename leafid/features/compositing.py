@@ -39,6 +39,9 @@ _TILT, _GAMMA, _LIGHT_SLOPE = 0.32, 0.4, 0.25
 _SHADOW, _SHADE = 0.02, 0.5
 # Standard deviation of the blur of unsharp photos, and their share.
 _BLUR, _BLURRED_SHARE = (0.0007, 0.0017), 0.5
+# Exposure: the percentiles of grey that count as dark and as light, the least difference between them, the grey level
+# that light parts get, and the share of the dark parts' grey level that is subtracted.
+_DARK, _LIGHT, _MIN_CONTRAST, _LIGHT_LEVEL, _BLACK_POINT = 2, 97, 8, (150, 265), (0, 0.9)
 
 
 def composite_photo(image: Image, leaf: Segmentation, number: int, longest_side: int) -> Image:
@@ -46,9 +49,9 @@ def composite_photo(image: Image, leaf: Segmentation, number: int, longest_side:
 
     There are few photos of leaves on the tree, of few plants, but many scans of the same species. A composited photo
     has what a scan lacks: leaves in perspective that overlap and shade each other, in uneven light, in front of leaves
-    that are out of focus. Odd numbers give a branch, even numbers a nearly single leaf; the result depends on the
-    number and on the content of the image alone. It is four to three, landscape or upright, with `longest_side` in
-    pixels; an image without a leaf is returned as it is.
+    that are out of focus, exposed as by a camera. Odd numbers give a branch, even numbers a nearly single leaf; the
+    result depends on the number and on the content of the image alone. It is four to three, landscape or upright, with
+    `longest_side` in pixels; an image without a leaf is returned as it is.
 
     References
     ----------
@@ -69,7 +72,7 @@ def composite_photo(image: Image, leaf: Segmentation, number: int, longest_side:
     _paste_leaf(photo, pyramid, random, _MIDDLE, length, _TOP_LEAF, shadow)
     if random.random() < _BLURRED_SHARE:
         photo = cv2.GaussianBlur(photo, (0, 0), shorter * random.uniform(*_BLUR))
-    return photo
+    return _expose(photo, random)
 
 
 def _cut_out(image: Image, leaf: Segmentation) -> list[Image]:
@@ -149,6 +152,15 @@ def _relight(leaf: Image, random: np.random.Generator, brightness: float) -> Ima
     light = along_cols[None] + (down * np.linspace(-1, 1, rows)).astype(np.float32)[:, None]
     factor = cv2.merge([light, light, light, np.ones_like(light)])
     return cv2.multiply(cv2.LUT(leaf, table.reshape(256, 1, 4)), factor, dtype=cv2.CV_8U)
+
+
+def _expose(photo: Image, random: np.random.Generator) -> Image:
+    """Stretch the grey levels from dark to light: a camera exposes for the scene, a scanner for the white sheet."""
+    grey = cv2.cvtColor(photo[::4, ::4], cv2.COLOR_BGR2GRAY)
+    dark, light = np.percentile(grey, [_DARK, _LIGHT])
+    level, black = random.uniform(*_LIGHT_LEVEL), dark * random.uniform(*_BLACK_POINT)
+    table = (np.arange(256) - black) * (level / max(light - black, _MIN_CONTRAST))
+    return cv2.LUT(photo, np.clip(table, 0, 255).astype(np.uint8))
 
 
 def _choose_perspective(

@@ -1,3 +1,4 @@
+import cv2
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -51,8 +52,10 @@ def test_numbers_and_pictures_have_photos_of_their_own(leaf_on_white):
 
 
 @pytest.mark.parametrize("number", BRANCHES + LEAVES)
-def test_nothing_of_the_sheet_is_left(number):
+def test_nothing_of_the_sheet_is_left(monkeypatch, number):
     """A blue leaf on red: no pixel is red, whatever light falls on it, not even at the leaf's edge."""
+    # A long exposure would enlarge rounding errors.
+    monkeypatch.setattr(module, "_expose", lambda photo, random: photo)
     image = np.zeros((200, 300, 3), np.uint8)
     image[..., 2] = 255
     mask = np.zeros(image.shape[:2], bool)
@@ -85,6 +88,19 @@ def test_a_branch_has_more_edges_than_a_leaf(leaf_on_white):
         for numbers in (BRANCHES, LEAVES)
     )
     assert branches > leaves
+
+
+@pytest.mark.parametrize("brightness", [0.2, 0.5, 1.0])
+def test_photos_of_dark_and_of_light_leaves_are_equally_bright(leaf_on_white, brightness):
+    leaf = segment(leaf_on_white, SCAN)
+    dimmed = cv2.convertScaleAbs(leaf_on_white, alpha=brightness)
+    lightest = [
+        np.percentile(cv2.cvtColor(composite_photo(dimmed, leaf, number, 400), cv2.COLOR_BGR2GRAY), 97)
+        for number in BRANCHES + LEAVES
+    ]
+    # 150 to 255; the percentile is of a sixteenth of the pixels.
+    assert min(lightest) > 140
+    assert 170 < np.mean(lightest) < 240
 
 
 @pytest.mark.parametrize("constant", ["_SHADOW", "_SHADE"])
