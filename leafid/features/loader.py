@@ -2,28 +2,26 @@
 
 import hashlib
 import logging
-import traceback
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from leafid.collection import hash_picture_file
 from leafid.collection.picture import AcquisitionType, Picture
-from leafid.errors import LeafidError, UsageError, naming_large_picture
+from leafid.errors import LeafidError
 from leafid.features.cache import FeatureCache, pack, split_into_chunks, unpack
 from leafid.features.extractor import FEATURE_VERSION, FeatureExtractor, Features
+from leafid.features.lookup import Lookup, NamedArrays, Source, compute_missing, make_keys
+from leafid.features.outcomes import call_guarded, make_failure
 from leafid.features.type_features import TYPE_SIDE, measure_type_features
-from leafid.images import read_hashed_image
 from leafid.parallel import ordered_map
 
 T = TypeVar("T")
-#: Arrays by name.
-NamedArrays = dict[str, list[np.ndarray]]
 #: ``progress(items, total, caption)`` passes the items on.
 Progress = Callable[[Iterable[T], int, str], Iterator[T]]
 _log = logging.getLogger(__name__)
@@ -40,31 +38,6 @@ _REMEMBERED_HASHES = 2**15
 def pass_through(items: Iterable[T], total: int, caption: str) -> Iterator[T]:
     """Show no progress."""
     return iter(items)
-
-
-@dataclass(frozen=True)
-class _Source:
-    """What is computed from pictures and cached; picklable, as workers get it."""
-
-    #: Everything but the picture that decides a value, by its name.
-    keys: dict[str, str]
-    #: Pictures are reduced to it when they are read, in pixels.
-    longest_side: int
-    #: ``compute(image, picture, names)`` returns the values with these names.
-    compute: Callable[[np.ndarray, Picture, Sequence[str]], NamedArrays]
-
-
-@dataclass(frozen=True)
-class _Lookup:
-    """A picture with the keys of its values in the cache, and the names of those that have to be computed.
-
-    `content_hash` is None where the file can't be read.
-    """
-
-    picture: Picture
-    content_hash: str | None
-    keys: dict[str, bytes]
-    missing: tuple[str, ...] = ()
 
 
 @dataclass
@@ -109,7 +82,7 @@ class FeatureLoader:
         A caller that may stop early closes the generator: what was computed by then is cached.
         """
         keys = {name: extractor.make_feature_key(name) for name in extractor.experts}
-        source = _Source(keys, extractor.longest_side, partial(_extract_features, extractor))
+        source = Source(keys, extractor.longest_side, partial(_extract_features, extractor))
         with closing(self._stream_values(pictures, source)) as stream:
             for values in self.show_progress(stream, len(pictures), "describe", progress):
                 if values is None:
@@ -138,7 +111,7 @@ class FeatureLoader:
         ``measure(image, picture)``, of the picture reduced to `longest_side` pixels, gives an array of numbers, and is
         picklable. The `key` stands for it in the cache, and changes with it.
         """
-        source = _Source({key: f"{key}|{FEATURE_VERSION}"}, longest_side, partial(_compute_measures, measure))
+        source = Source({key: f"{key}|{FEATURE_VERSION}"}, longest_side, partial(_compute_measures, measure))
         with closing(self._stream_values(pictures, source)) as stream:
             return [
                 None if values is None else values[key][0].astype(np.float32)
@@ -172,15 +145,15 @@ class FeatureLoader:
         Where it raises an error, the result is None, and the error is noted in `unreadable`.
         """
         guarded = list(zip(pictures, items or pictures, strict=True))
-        call = partial(_call_guarded, function)
-        outcomes = ordered_map(call, guarded, jobs or self.jobs, _make_failure) if guarded else iter(())
+        call = partial(call_guarded, function)
+        outcomes = ordered_map(call, guarded, jobs or self.jobs, make_failure) if guarded else iter(())
         for picture, outcome in zip(pictures, outcomes, strict=True):
             if outcome.problem is not None:
                 _log.debug("%s", outcome.traceback)
                 self._note_unreadable(picture.file, outcome.problem)
             yield outcome.result
 
-    def _stream_values(self, pictures: Sequence[Picture], source: _Source) -> Generator[NamedArrays | None, None, None]:
+    def _stream_values(self, pictures: Sequence[Picture], source: Source) -> Generator[NamedArrays | None, None, None]:
         """Find the keys, then what the cache has, compute the rest, and commit that."""
         waiting: list[tuple[bytes, bytes]] = []
         try:
@@ -196,15 +169,15 @@ class FeatureLoader:
         finally:
             self._commit(waiting)
 
-    def _make_lookup(self, picture: Picture, source: _Source) -> _Lookup:
+    def _make_lookup(self, picture: Picture, source: Source) -> Lookup:
         if self.cache is None:
-            return _Lookup(picture, "", {}, tuple(source.keys))
+            return Lookup(picture, "", {}, tuple(source.keys))
         content_hash = self.hash_picture(picture)
         if content_hash is None:
-            return _Lookup(picture, None, {})
-        return _Lookup(picture, content_hash, _make_keys(source, picture, content_hash))
+            return Lookup(picture, None, {})
+        return Lookup(picture, content_hash, make_keys(source, picture, content_hash))
 
-    def _find_missing(self, lookups: list[_Lookup]) -> list[_Lookup]:
+    def _find_missing(self, lookups: list[Lookup]) -> list[Lookup]:
         if self.cache is None:
             return lookups
         known = self.cache.find_keys([key for lookup in lookups for key in lookup.keys.values()])
@@ -213,7 +186,7 @@ class FeatureLoader:
             for lookup in lookups
         ]
 
-    def _read_cached(self, lookups: Sequence[_Lookup]) -> dict[bytes, bytes]:
+    def _read_cached(self, lookups: Sequence[Lookup]) -> dict[bytes, bytes]:
         if self.cache is None:
             return {}
         return self.cache.get(
@@ -221,18 +194,18 @@ class FeatureLoader:
         )
 
     def _compute(
-        self, lookups: Sequence[_Lookup], source: _Source, jobs: int | None = None
+        self, lookups: Sequence[Lookup], source: Source, jobs: int | None = None
     ) -> Generator[tuple[str, NamedArrays] | None, None, None]:
         """Compute what is missing; yields the hash of what was read and the values, None where it can't be read."""
         pictures = [lookup.picture for lookup in lookups]
-        return self.map_pictures(partial(_compute_missing, source), pictures, lookups, jobs)
+        return self.map_pictures(partial(compute_missing, source), pictures, lookups, jobs)
 
     def _merge(
         self,
-        lookup: _Lookup,
+        lookup: Lookup,
         cached: dict[bytes, bytes],
         computed: Iterator[tuple[str, NamedArrays] | None],
-        source: _Source,
+        source: Source,
         waiting: list[tuple[bytes, bytes]],
     ) -> NamedArrays | None:
         """Put together what was cached and what was computed of a picture; the latter also waits for the commit."""
@@ -253,7 +226,7 @@ class FeatureLoader:
             content_hash, arrays = result
             if content_hash != lookup.content_hash:
                 values = {}
-            keys = _make_keys(source, lookup.picture, content_hash)
+            keys = make_keys(source, lookup.picture, content_hash)
             for name, own in arrays.items():
                 value = pack(own)
                 # Unpacked again, computed values equal cached ones to the last bit.
@@ -294,48 +267,3 @@ def _compute_measures(
     measure: Callable[[np.ndarray, Picture], np.ndarray], image: np.ndarray, picture: Picture, names: Sequence[str]
 ) -> NamedArrays:
     return {name: [measure(image, picture)] for name in names}
-
-
-def _make_keys(source: _Source, picture: Picture, content_hash: str) -> dict[str, bytes]:
-    return {
-        name: hashlib.sha256(f"{key}|{picture.type}|{content_hash}".encode()).digest()
-        for name, key in source.keys.items()
-    }
-
-
-def _compute_missing(source: _Source, lookup: _Lookup) -> tuple[str, NamedArrays]:
-    image, content_hash = read_hashed_image(lookup.picture.file, source.longest_side, lookup.picture.data)
-    # If the file was replaced since it was looked up, the cached values belong to another picture.
-    names = lookup.missing if content_hash == lookup.content_hash else tuple(source.keys)
-    return content_hash, source.compute(image, lookup.picture, names)
-
-
-class _Outcome(NamedTuple):
-    """The result for a picture, or the message and the traceback of the error."""
-
-    result: Any
-    problem: str | None = None
-    traceback: str = ""
-
-
-def _call_guarded(function: Callable[[Any], T], guarded: tuple[Picture, Any]) -> _Outcome:
-    """Call the function and return its error, if any, as text: one bad picture must not cost the work on the others."""
-    picture, item = guarded
-    try:
-        with naming_large_picture(picture.file):
-            return _Outcome(function(item))
-    except UsageError:
-        raise
-    except Exception as error:
-        if isinstance(error, LeafidError):
-            problem = str(error)
-        else:
-            problem = (
-                f"{picture.file}: unexpected {type(error).__name__}: {' '.join(str(error).split())}; "
-                "this is a bug, please report it with --debug's output"
-            )
-        return _Outcome(None, problem, "".join(traceback.format_exception(error)).rstrip("\n"))
-
-
-def _make_failure(guarded: tuple[Picture, Any], problem: str) -> _Outcome:
-    return _Outcome(None, f"{guarded[0].file}: {problem}")

@@ -80,7 +80,7 @@ def test_only_used_pictures_are_counted(train, drawn, tmp_path):
 def test_interrupted_and_started_again_gives_the_same_bytes(train, drawn, tmp_path, monkeypatch):
     whole = train(drawn, output=tmp_path / "whole", cache=None)
     assert whole.status == 0
-    compute = loader_module._compute_missing
+    compute = loader_module.compute_missing
     count = []
 
     def interrupted(source, lookup):
@@ -90,7 +90,7 @@ def test_interrupted_and_started_again_gives_the_same_bytes(train, drawn, tmp_pa
         return compute(source, lookup)
 
     with monkeypatch.context() as patch:
-        patch.setattr(loader_module, "_compute_missing", interrupted)
+        patch.setattr(loader_module, "compute_missing", interrupted)
         stopped = train(drawn, output=tmp_path / "model", cache=tmp_path / "cache")
     assert stopped.status == 130
     assert stopped.err == "leafid: interrupted\n"
@@ -104,7 +104,7 @@ def test_interrupted_and_started_again_gives_the_same_bytes(train, drawn, tmp_pa
         return compute(source, lookup)
 
     count.clear()
-    monkeypatch.setattr(loader_module, "_compute_missing", counting)
+    monkeypatch.setattr(loader_module, "compute_missing", counting)
     again = train(drawn, output=tmp_path / "model", cache=tmp_path / "cache")
     assert again.status == 0
     assert len(count) == 18 - 4
@@ -228,7 +228,7 @@ def test_a_missing_type(train, drawn, tmp_path):
 def test_an_unwritable_output_is_reported_before_training(train, drawn, tmp_path, monkeypatch, place):
     (tmp_path / "file").write_text("")
     (tmp_path / "folder").mkdir()
-    monkeypatch.setattr(loader_module, "read_hashed_image", lambda *_: pytest.fail("worked before"))
+    monkeypatch.setattr(loader_module, "compute_missing", lambda *_: pytest.fail("worked before"))
     found = train(drawn, output=tmp_path / place)
     assert found.status == 1
     assert str(tmp_path / place) in found.err

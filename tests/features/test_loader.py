@@ -22,13 +22,13 @@ class Computed:
 
     def __init__(self, monkeypatch):
         self.files = []
-        self.compute = module._compute_missing
+        self.compute = module.compute_missing
 
         def count(source, lookup):
             self.files.append(lookup.picture.file)
             return self.compute(source, lookup)
 
-        monkeypatch.setattr(module, "_compute_missing", count)
+        monkeypatch.setattr(module, "compute_missing", count)
 
     def take(self):
         found, self.files = self.files, []
@@ -176,7 +176,7 @@ def test_a_picture_without_a_type_is_refused(pictures):
 
 def test_type_features_are_cached(pictures, store, monkeypatch):
     first = FeatureLoader(store).load_type_features(pictures)
-    monkeypatch.setattr(module, "_compute_missing", lambda *_: pytest.fail("computed again"))
+    monkeypatch.setattr(module, "compute_missing", lambda *_: pytest.fail("computed again"))
     again = FeatureLoader(store).load_type_features(pictures)
     np.testing.assert_array_equal(first, again)
 
@@ -201,7 +201,7 @@ def test_cached_and_new_pictures_in_any_order(pictures, store, computed, monkeyp
     assert vectors(FeatureLoader(store).load(pictures, SHAPE)) == wanted
     assert computed.take() == [pictures[0].file, pictures[2].file]
     # Worker processes count nothing that would be seen here.
-    monkeypatch.setattr(module, "_compute_missing", computed.compute)
+    monkeypatch.setattr(module, "compute_missing", computed.compute)
     assert vectors(FeatureLoader(jobs=2).load(pictures, SHAPE)) == wanted
 
 
@@ -219,7 +219,7 @@ def test_few_features_are_held_at_once(pictures, tmp_path, monkeypatch):
     monkeypatch.setattr(module, "_READ_AT_ONCE", 8)
     monkeypatch.setattr(module, "_COMMIT_EVERY", 8)
     monkeypatch.setattr(
-        module, "_compute_missing", lambda source, lookup: ("", {"shape": [np.ones(1), np.ones(100_000)]})
+        module, "compute_missing", lambda source, lookup: ("", {"shape": [np.ones(1), np.ones(100_000)]})
     )
     peaks = []
     list(FeatureLoader().stream(pictures[:1], SHAPE))  # what is loaded at first use

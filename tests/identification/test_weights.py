@@ -10,6 +10,7 @@ from leafid.classifiers.fusion import fuse
 from leafid.collection.picture import AcquisitionType, Picture, Taxon
 from leafid.features.extractor import Features
 from leafid.features.sampling import weigh_by_plant
+from leafid.identification.fitting import fusing
 from leafid.identification.fitting import identifiers as module
 from leafid.identification.fitting.identifiers import fit_identifiers
 from leafid.identification.fitting.training_set import weigh_pictures
@@ -83,13 +84,13 @@ def test_classifiers_are_trained_with_these_weights(monkeypatch):
 def test_each_plant_counts_once_in_the_fusion(monkeypatch):
     np.testing.assert_allclose(weigh_by_plant(PICTURES), [1 / 3, 1 / 3, 1 / 3, 1, 1, 1])
     given = []
-    fit_fusion_weights = module.fit_fusion_weights
+    fit_fusion_weights = fusing.fit_fusion_weights
 
     def spy(scores, trust, labels, importance):
         given.append((trust, importance))
         return fit_fusion_weights(scores, trust, labels, importance)
 
-    monkeypatch.setattr(module, "fit_fusion_weights", spy)
+    monkeypatch.setattr(fusing, "fit_fusion_weights", spy)
     experts = {"always": SHAPE, "confident": SHAPE.with_keys(trust="segmentation")}
     fit_identifiers([Recipe(SCAN, experts, (SCAN,))], PICTURES, Loader())
     [(trust, importance)] = given

@@ -1,18 +1,14 @@
-"""Fits identifiers: features of the training pictures, a classifier for each expert, and the weights of the fusion."""
+"""Fits identifiers: loads the features of the training pictures, and fits the classifiers of each expert."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 
 from leafid.classifiers.cross_fitter import CrossFitter
 from leafid.classifiers.cross_fitting import cross_fit
 from leafid.classifiers.disk_backed_array import DiskBackedArray
-from leafid.classifiers.fusion import fit_fusion_weights, fuse
-from leafid.classifiers.held_out import HeldOutAnswers
-from leafid.classifiers.linear import LinearScorer, sum_scorers
 from leafid.classifiers.row_statistics import N_COMPONENTS, ExpertStatistics, RowStatistics
 from leafid.classifiers.training_matrix import TrainingMatrix
 from leafid.collection import split_by_plant
@@ -21,11 +17,11 @@ from leafid.encoding import Encoder
 from leafid.errors import LeafidError
 from leafid.features.extractor import FeatureExtractor
 from leafid.features.loader import FeatureLoader
-from leafid.features.sampling import sample_by_plant, weigh_by_plant
+from leafid.features.sampling import sample_by_plant
 from leafid.identification.bundled import find_encoders
-from leafid.identification.fitting.rejection import RejectionExamples, gather_examples, learn_to_reject
+from leafid.identification.fitting.fusing import FittedClassifier, FittedIdentifier, fuse_classifiers
+from leafid.identification.fitting.rejection import RejectionExamples, learn_to_reject
 from leafid.identification.fitting.training_set import TrainingSet, build_training_set, weigh_alone, weigh_pictures
-from leafid.identification.identifier import Identifier, expert_trust
 from leafid.recipes.recipe import Recipe
 
 N_FOLDS = 5
@@ -40,35 +36,6 @@ HELD_OUT_PICTURES = 20_000
 _HELD_OUT_PROBABILITIES = 2**25
 # ... which does not reduce the held-out pictures of one identifier below this number.
 _MIN_HELD_OUT_PICTURES = 2_000
-
-
-class FittedIdentifier(NamedTuple):
-    """An identifier with its answers to training pictures, each given by classifiers that did not see the plant."""
-
-    identifier: Identifier
-    held_out: HeldOutAnswers
-
-
-class _FittedClassifier(NamedTuple):
-    """A classifier of an expert (by its index), and the scores that it gives to held-out pictures.
-
-    `held_out_scores` are by classifiers that did not see the picture's plant, `unknown_scores` by classifiers that did
-    not see its species, and `fewer_plants_scores` by classifiers that saw fewer of the other plants; the last two are
-    all -inf if the identifier doesn't learn to reject pictures. `targets` are the scores that stand for a ridge
-    regression's -1 and 1.
-    """
-
-    expert: int
-    scorer: LinearScorer
-    targets: tuple[float, float]
-    held_out_scores: np.ndarray
-    unknown_scores: np.ndarray
-    fewer_plants_scores: np.ndarray
-
-    @property
-    def all_scores(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The scores by all three kinds of classifiers."""
-        return self.held_out_scores, self.unknown_scores, self.fewer_plants_scores
 
 
 def fit_identifiers(
@@ -157,7 +124,7 @@ def _fit_on_vectors(
         sample = sample_by_plant([pictures[index] for index in own_indices.tolist()], limit, seed)
         held_out_indices.append(own_indices[sample])
     scored = np.unique(np.concatenate(held_out_indices))
-    classifiers: list[list[_FittedClassifier]] = [[] for _ in recipes]
+    classifiers: list[list[FittedClassifier]] = [[] for _ in recipes]
     statistics: dict[str, ExpertStatistics] = {}
     summaries: list[RowStatistics] = []
 
@@ -201,80 +168,11 @@ def _fit_on_vectors(
                 scorer_of_type = matrix.adapt_to_domain(scorer, recipe.training_types.index(own.type))
                 positions = np.searchsorted(scored, indices)
                 scores_of_type = (scores[positions] for scores in all_scores)
-                fitted.append(_FittedClassifier(index, scorer_of_type, targets, *scores_of_type))
+                fitted.append(FittedClassifier(index, scorer_of_type, targets, *scores_of_type))
     return [
-        _fuse_classifiers(own, species, training_set, indices, fitted, vectors, extractor, seed, statistics)
+        fuse_classifiers(own, species, training_set, indices, fitted, vectors, extractor, seed, statistics)
         for own, indices, fitted in zip(recipes, held_out_indices, classifiers, strict=True)
     ]
-
-
-def _fuse_classifiers(
-    recipe: Recipe,
-    species: tuple[str, ...],
-    training_set: TrainingSet,
-    held_out_indices: np.ndarray,
-    classifiers: Sequence[_FittedClassifier],
-    vectors: Mapping[str, DiskBackedArray],
-    extractor: FeatureExtractor,
-    seed: int,
-    statistics: Mapping[str, ExpertStatistics],
-) -> tuple[FittedIdentifier, RejectionExamples | None]:
-    """Fit the weight of each classifier on held-out pictures, and sum the classifiers of each expert."""
-    pictures = [training_set.pictures[index] for index in held_out_indices]
-    labels = np.searchsorted(species, [str(picture.species) for picture in pictures])
-    trust_of = expert_trust(recipe, training_set.confidence[held_out_indices])
-    trust = [trust_of[classifier.expert] for classifier in classifiers]
-    scores = [classifier.held_out_scores for classifier in classifiers]
-    is_known = np.isfinite(scores[0][np.arange(len(labels)), labels])
-    weights = fit_fusion_weights(
-        [own[is_known] for own in scores],
-        [own[is_known] for own in trust],
-        labels[is_known],
-        weigh_by_plant(pictures)[is_known],
-    )
-    held_out = HeldOutAnswers(pictures, fuse(scores, trust, weights), species, is_known)
-    expert_weights = np.bincount([classifier.expert for classifier in classifiers], weights, len(recipe.experts))
-    scorers, targets = {}, {}
-    members_of_experts: list[tuple[list[_FittedClassifier], np.ndarray]] = []
-    for index, name in enumerate(recipe.experts):
-        members = np.flatnonzero([classifier.expert == index for classifier in classifiers])
-        # An expert of weight 0 keeps its first classifier.
-        shares = weights[members] / expert_weights[index] if expert_weights[index] else members == members[0]
-        own = [classifiers[member] for member in members.tolist()]
-        scorers[name] = sum_scorers([classifier.scorer for classifier in own], shares)
-        if statistics:
-            off, on = (shares @ np.array([classifier.targets for classifier in own])).tolist()
-            targets[name] = (off, on)
-        members_of_experts.append((own, shares))
-    identifier = Identifier(
-        recipe,
-        species,
-        extractor,
-        scorers,
-        expert_weights,
-        seed,
-        len(training_set.pictures),
-        len({picture.group for picture in training_set.pictures}),
-        statistics=statistics,
-        targets=targets,
-    )
-    if not all(np.isfinite(scores).any() for scores in classifiers[0].all_scores) or not is_known.any():
-        return FittedIdentifier(identifier, held_out), None
-    expert_scores = [
-        tuple(
-            _sum_scores(scores, shares) for scores in zip(*(classifier.all_scores for classifier in own), strict=True)
-        )
-        for own, shares in members_of_experts
-    ]
-    examples = gather_examples(
-        identifier,
-        expert_scores,
-        lambda chosen: np.hstack([vectors[name][held_out_indices[chosen]] for name in recipe.experts]),
-        training_set.confidence[held_out_indices],
-        pictures,
-        labels,
-    )
-    return FittedIdentifier(identifier, held_out), examples
 
 
 def _relate_scores(scores: np.ndarray, ridge_scores: np.ndarray) -> tuple[float, float]:
@@ -284,13 +182,6 @@ def _relate_scores(scores: np.ndarray, ridge_scores: np.ndarray) -> tuple[float,
         return -1.0, 1.0
     slope, offset = np.polyfit(ridge_scores[possible].astype(np.float64), scores[possible], 1).tolist()
     return offset - slope, offset + slope
-
-
-def _sum_scores(scores: Sequence[np.ndarray], shares: np.ndarray) -> np.ndarray:
-    """Sum scores as `sum_scorers` sums the classifiers that give them; impossible species stay so."""
-    possible = np.isfinite(scores[0])
-    finite = sum(np.where(possible, own, 0) * share for own, share in zip(scores, shares, strict=True))
-    return np.where(possible, finite, -np.inf)
 
 
 def split_into_folds(pictures: list[Picture], seed: int, n_folds: int = N_FOLDS) -> list[np.ndarray]:
