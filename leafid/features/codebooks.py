@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 
 from leafid.collection.picture import Picture
-from leafid.descriptors.local import LocalFeatures, concatenate_features, tile_features
+from leafid.descriptors.local import LocalFeatures, tile_features
 from leafid.encoding import Encoder
 from leafid.errors import LeafidError
 from leafid.features.extractor import FEATURE_VERSION, sample_features
@@ -62,11 +62,8 @@ def _learn_encoder(
         key = _make_key(settings, chosen, hashes)
         if loader.cache and (cached := loader.cache.get([key])):
             return encoder.set_state(_parse_state(cached[key])), None
-        sample = partial(_sample_picture, patches, recipe.longest_side, seed)
-        samples = list(loader.show_progress(loader.map_pictures(sample, chosen), len(chosen), "codebook"))
-        found = [sampled for _, sampled in filter(None, samples)]
-        if found:
-            features = concatenate_features(found)
+        sampled_hashes, features = _sample_pictures(chosen, patches, recipe.longest_side, loader, seed)
+        if features is not None:
             try:
                 encoder.fit(features)
             except LeafidError as error:
@@ -74,12 +71,33 @@ def _learn_encoder(
             else:
                 if loader.cache:
                     # A file may have been replaced since it was hashed: the key is made from what was read.
-                    key = _make_key(settings, chosen, [sample and sample[0] for sample in samples])
+                    key = _make_key(settings, chosen, sampled_hashes)
                     loader.cache.put([(key, _dump_state(encoder.get_state()))])
                 return encoder, None
     if features is None:
         raise LeafidError("no picture could be read to learn a codebook from")
     return encoder.fit(tile_features(features, max(patches.modes, 2))), problem
+
+
+def _sample_pictures(
+    pictures: Sequence[Picture], patches: LocalPatches, longest_side: int, loader: FeatureLoader, seed: int
+) -> tuple[list[str | None], LocalFeatures | None]:
+    """Sample local features of pictures; also give the hash of each picture's file, None where it can't be read."""
+    sample = partial(_sample_picture, patches, longest_side, seed)
+    hashes: list[str | None] = []
+    # In one array from the start: hundreds of small ones would leave gaps in memory that is never returned.
+    gathered: LocalFeatures | None = None
+    number = 0
+    for sampled in loader.show_progress(loader.map_pictures(sample, pictures), len(pictures), "codebook"):
+        hashes.append(sampled and sampled[0])
+        if sampled is None:
+            continue
+        own = sampled[1]
+        if gathered is None:
+            gathered = LocalFeatures.zeros(len(pictures) * _SAMPLED_PER_PICTURE, own.descriptors.shape[1])
+        gathered.put(number, own)
+        number += len(own)
+    return hashes, None if gathered is None else gathered.take(slice(number))
 
 
 def _sample_picture(patches: LocalPatches, longest_side: int, seed: int, picture: Picture) -> tuple[str, LocalFeatures]:

@@ -22,9 +22,15 @@ class LocalFeatures:
     def __len__(self) -> int:
         return len(self.descriptors)
 
-    def take(self, indices: np.ndarray) -> LocalFeatures:
-        """Select features by their indices."""
+    def take(self, indices: np.ndarray | slice) -> LocalFeatures:
+        """Select features by their indices; a slice gives views."""
         return LocalFeatures(self.descriptors[indices], self.positions[indices], self.scales[indices])
+
+    def put(self, start: int, features: LocalFeatures) -> None:
+        """Overwrite features from an index on."""
+        part = slice(start, start + len(features))
+        self.descriptors[part], self.positions[part] = features.descriptors, features.positions
+        self.scales[part] = features.scales
 
     @classmethod
     def zeros(cls, number: int, length: int) -> LocalFeatures:
