@@ -238,7 +238,7 @@ def test_a_picture_for_which_there_is_no_memory_costs_only_itself(
     module = {
         "segment": "leafid.cli.identify.segment",
         "describe": "leafid.cli.identify.describe",
-        "predict": "leafid.features.loader",
+        "predict": "leafid.features.lookup",
     }
     name = "read_hashed_image" if command == "predict" else "read_image"
     read = getattr(importlib.import_module(module[command]), name)
