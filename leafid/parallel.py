@@ -3,6 +3,7 @@
 import os
 import re
 import signal
+import sys
 import threading
 import warnings
 from collections import deque
@@ -24,6 +25,8 @@ ITEM_SECONDS = 300
 _POOL_DESCRIPTORS = 20
 # The exit status of faulthandler.
 _TIMEOUT_STATUS = 1
+# What silences the helper processes of `multiprocessing` and joblib, as an option of the interpreter.
+_TRACKER_WARNINGS = "ignore:resource_tracker:UserWarning"
 
 
 class Workers(Protocol):
@@ -203,6 +206,9 @@ def _start_resource_trackers() -> None:
 
     from joblib.externals.loky.backend import resource_tracker as joblib_resource_tracker
 
+    # An interrupted process may leave a semaphore to them: no need to warn of what they then clean up.
+    if _TRACKER_WARNINGS not in sys.warnoptions:
+        sys.warnoptions.append(_TRACKER_WARNINGS)
     resource_tracker.ensure_running()
     joblib_resource_tracker.ensure_running()
 

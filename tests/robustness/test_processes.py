@@ -102,6 +102,19 @@ def test_an_interrupted_description_leaves_no_process(group, drawn, tmp_path):
     assert list_leftovers(tmp_path) == []
 
 
+def test_what_an_interrupted_process_leaves_is_removed_without_a_warning():
+    code = (
+        "import os, leafid.parallel\n"
+        "from joblib.externals.loky.backend.resource_tracker import register\n"
+        "leafid.parallel._start_resource_trackers()\n"
+        "register('/leafid-left', 'semlock')\n"
+        "os._exit(0)\n"
+    )
+    # The tracker keeps the pipe open until it has cleaned up.
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    assert ended.stderr == ""
+
+
 def test_an_interruption_while_modules_are_imported_is_one_line(drawn, tmp_path):
     # The process interrupts itself, as a signal from here would come too early or too late.
     (tmp_path / "sitecustomize.py").write_text(
