@@ -60,11 +60,12 @@ def find_similar(pictures: Sequence[Picture], loader: FeatureLoader) -> Iterator
     by_label = group_by(pictures, lambda picture: picture.species)
     labels = [by_label[label] for label in sorted(by_label, key=str)]
     for own in loader.progress(labels, len(labels), "compare"):
-        points = list(loader.map_pictures(detect_points, own))
+        points = enumerate(loader.map_pictures(detect_points, own))
+        readable = [(index, found) for index, found in points if found is not None]
         pairs = [
             (first, second)
-            for first, second in combinations([n for n, found in enumerate(points) if found is not None], 2)
-            if count_matches(points[first], points[second]) >= MIN_MATCHES  # type: ignore[arg-type]
+            for (first, its_points), (second, other_points) in combinations(readable, 2)
+            if count_matches(its_points, other_points) >= MIN_MATCHES
         ]
         yield from ([own[index] for index in group] for group in _join_pairs(pairs, len(own)))
 

@@ -154,8 +154,8 @@ def _parse_words(words: object) -> str:
     return words
 
 
-def _parse_number(value: object) -> float:
-    number = float(value)  # type: ignore[arg-type]
+def _parse_number(value: Any) -> float:
+    number = float(value)
     if not math.isfinite(number):
         raise ValueError(f"expected a finite number, found {value!r}")
     return number
