@@ -11,13 +11,16 @@ import numpy as np
 from leafid.classifiers.context import Context
 from leafid.classifiers.held_out import FIGURES, HeldOutAnswers, held_out_scores
 from leafid.classifiers.plant_fusion import DEFAULT_EXPONENT, fit_plant_exponent
+from leafid.classifiers.sessions import share_evidence
 from leafid.collection.picture import AcquisitionType, Picture
 from leafid.collection.protocols import Split
 from leafid.encoding import Encoder
 from leafid.features.loader import FeatureLoader
+from leafid.grouping import group_by
 from leafid.identification.bundled import find_encoders
 from leafid.identification.fitting.identifiers import FittedIdentifier, fit_identifiers, select_trainable
 from leafid.identification.identifier import Identifier
+from leafid.identification.sessions import find_session
 from leafid.identification.training import fit_context
 from leafid.recipes.recipe import Recipe, group_by_training
 
@@ -134,6 +137,29 @@ def _identify(queries: list[Picture], identifier: Identifier, loader: FeatureLoa
     species = set(identifier.species)
     is_known = np.array([picture.species in species for picture in pictures], bool)
     return HeldOutAnswers(pictures, np.concatenate(probabilities), identifier.species, is_known)
+
+
+def share_fold_answers(answers: Sequence[FoldAnswers]) -> list[FoldAnswers]:
+    """Let the answers to the pictures of one session support one another (`leafid.classifiers.sessions`).
+
+    Sessions are made of the pictures of all folds and types with the same seed and setting.
+    """
+    shared = list(answers)
+    for folds in group_by(range(len(answers)), lambda index: (answers[index].seed, answers[index].setting)).values():
+        own = [answers[index].held_out for index in folds]
+        species = sorted(set().union(*(found.species for found in own)))
+        tables = [np.zeros((len(found.pictures), len(species))) for found in own]
+        for table, found in zip(tables, own, strict=True):
+            table[:, np.searchsorted(species, found.species)] = found.probabilities
+        joint = np.concatenate(tables)
+        sessions = [find_session(picture) for found in own for picture in found.pictures]
+        for indices in group_by(range(len(joint)), sessions.__getitem__).values():
+            joint[indices] = share_evidence(joint[indices], np.ones(len(indices)))
+        ends = np.cumsum([len(table) for table in tables])
+        for index, found, table in zip(folds, own, np.split(joint, ends[:-1]), strict=True):
+            probabilities = table[:, np.searchsorted(species, found.species)]
+            shared[index] = replace(answers[index], held_out=replace(found, probabilities=probabilities))
+    return shared
 
 
 def cross_validated_scores(answers: Sequence[FoldAnswers]) -> dict[str, Any]:

@@ -10,12 +10,14 @@ from leafid.collection.picture import Picture
 from leafid.grouping import group_by
 from leafid.identification.answer import Answer, Verdict, rank_species
 from leafid.identification.model import Model
+from leafid.identification.sessions import find_session
 
-#: What the pictures of a plant have in common, by the name of the grouping.
+#: What the pictures of a plant or session have in common, by the name of the grouping.
 GROUPINGS: dict[str, Callable[[Picture], object]] = {
     "plant": lambda picture: picture.group,
     "folder": lambda picture: picture.file.parent,
     "all": lambda picture: None,
+    "session": find_session,
 }
 # The lowest probability, and complement of one, of which odds are computed.
 _FLOOR = 1e-6

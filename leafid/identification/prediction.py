@@ -17,6 +17,7 @@ from leafid.identification.answer import Answer, Verdict, rank_species
 from leafid.identification.identifier import Identifier
 from leafid.identification.model import Model
 from leafid.identification.plants import fuse_answers, group_pictures
+from leafid.identification.sessions import share_answers
 from leafid.metrics.hierarchy import back_off, compute_answer_probability
 from leafid.metrics.path_error import WILDCARD
 from leafid.metrics.taxonomy import Taxonomy
@@ -38,7 +39,8 @@ class Options:
     reject_at: float = REJECTED_SHARE
     #: Name a genus, family or order where no species is probable enough.
     back_off: bool = False
-    #: A grouping of `leafid.identification.plants.GROUPINGS`: give one answer from all pictures of a group.
+    #: A grouping of `leafid.identification.plants.GROUPINGS`: give one answer from all pictures of a group; with
+    #: "session", one to each picture, which the others of its session support.
     group_by: str | None = None
 
 
@@ -86,7 +88,9 @@ def predict_batches(
             found.get(index) or Answer(picture, [], 0.0, verdict="unreadable", problem=loader.unreadable[picture.file])
             for index, picture in enumerate(batch)
         ]
-        if options.group_by:
+        if options.group_by == "session":
+            answers = share_answers(answers)
+        elif options.group_by:
             in_order = iter(answers)
             answers = [fuse_answers(model, list(islice(in_order, len(group))), options.reject_at) for group in groups]
         yield [back_off_answer(answer, model) for answer in answers] if options.back_off else answers

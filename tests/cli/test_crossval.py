@@ -32,6 +32,19 @@ def test_a_table_of_scores(crossval):
     assert sum(fold["pictures"] for fold in figures["folds"]) == 9
 
 
+def test_sessions(crossval, drawn, tmp_path):
+    words = ("--folds", 3, "--repeats", 1, "--seed", 3, "--output")
+    tables = {}
+    for name, more in {"alone": [], "sessions": ["--sessions"]}.items():
+        found = crossval(*words, tmp_path / name, *more, "--json")
+        assert found.status == 0, found.err
+        tables[name] = json.loads(found.out)
+    assert tables["alone"].keys() == tables["sessions"].keys()
+    runs = [(tmp_path / name / "seed-3.txt").read_text() for name in ("alone", "sessions")]
+    assert runs[0] != runs[1]
+    assert len(runs[0].splitlines()) == len(runs[1].splitlines())
+
+
 def test_plants_from_several_pictures(crossval):
     words = ("--folds", 3, "--repeats", 1, "--plants", "--reliability")
     table = crossval(*words)

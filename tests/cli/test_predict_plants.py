@@ -1,11 +1,12 @@
 import json
 import shutil
-from collections import defaultdict
+from collections import Counter, defaultdict
 
 import pytest
 
 from leafid import LeafidError, load_model
 from leafid.collection import read_collection
+from leafid.identification.sessions import find_session
 
 
 @pytest.fixture
@@ -82,6 +83,26 @@ def test_a_run_by_plant_and_by_folder(cli, predict, files, drawn, tmp_path):
     assert len(rankings["folder"]) == 9
 
 
+def test_a_run_by_session(predict, drawn, tmp_path):
+    alone = {
+        record["picture"]: record
+        for record in map(json.loads, predict(drawn / "Train", "--format", "jsonl").out.splitlines())
+    }
+    words = (drawn / "Train", "--group-by", "session", "--format", "jsonl", "--output")
+    assert predict(*words, tmp_path / "sessions").status == 0
+    records = list(map(json.loads, (tmp_path / "sessions").open()))
+    assert {record["picture"] for record in records} == alone.keys()
+    changed = [record for record in records if record["ranking"] != alone[record["picture"]]["ranking"]]
+    assert changed
+    for record in records:
+        assert {**record, "ranking": None, "name": None} == {**alone[record["picture"]], "ranking": None, "name": None}
+    sessions = Counter(find_session(picture) for picture in read_collection(drawn / "Train").pictures)
+    by_file = {str(picture.file): find_session(picture) for picture in read_collection(drawn / "Train").pictures}
+    assert all(sessions[by_file[record["picture"]]] > 1 for record in changed)
+    assert predict(*words, tmp_path / "two", "--jobs", 2).status == 0
+    assert (tmp_path / "two").read_bytes() == (tmp_path / "sessions").read_bytes()
+
+
 def test_a_bad_picture_does_not_matter(predict, files, tmp_path):
     (tmp_path / "bad.jpg").write_bytes(b"no picture")
     found = predict("--together", tmp_path / "bad.jpg", *files, "--format", "json")
@@ -123,6 +144,7 @@ def test_no_pictures(drawn_model):
         (["--together", "--context"], 2, "expected --context without --together"),
         (["--group-by", "folder", "--set", "average-2"], 2, "expected top-K sets with --together"),
         (["--group-by", "plant"], 1, "expected pictures whose metadata tell their plants, found none among 3"),
+        (["--group-by", "session"], 1, "expected pictures whose metadata tell the day, and the author or the coord"),
     ],
 )
 def test_wrong_usage(predict, loose, words, status, expected):

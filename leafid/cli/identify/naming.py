@@ -20,6 +20,7 @@ from leafid.files import check_writable
 from leafid.identification.bundled import find_bundled_model
 from leafid.identification.modelfile import read_model
 from leafid.identification.prediction import Options, predict
+from leafid.identification.sessions import find_session
 from leafid.runs import find_name_problem
 
 
@@ -92,6 +93,11 @@ def _read_pictures(arguments: argparse.Namespace, environment: Environment) -> t
         raise LeafidError(
             f"expected pictures whose metadata tell their plants, found none among {len(pictures)}; "
             "use --group-by folder, or --together for a single plant"
+        )
+    if arguments.group_by == "session" and all(find_session(picture) == picture.file for picture in pictures):
+        raise LeafidError(
+            f"expected pictures whose metadata tell the day, and the author or the coordinates, found none among "
+            f"{len(pictures)}; leave out --group-by session"
         )
     n_found = len(pictures)
     if arguments.format in RUN_FORMATS:

@@ -20,7 +20,9 @@ interrupted run.
 
 --together makes one answer from all pictures, which show one plant, in any mix of types; --group-by makes one for each
 plant of a collection, or for each folder. Every picture gets its plant's ranking and verdict. Pictures of one plant
-resemble each other: how much more several of them tell was learned from held-out plants.
+resemble each other: how much more several of them tell was learned from held-out plants. --group-by session keeps an
+answer for each picture, which is supported by the other pictures that its author took on the same day at the same
+place: they show few species.
 
 --set reports a set of species for each picture: the K likeliest (top-K), K on average (average-K), or as many as are
 needed to include the correct one with probability P (coverage-P). A set may be empty; a run file then has no line for
@@ -80,8 +82,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     plants.add_argument(
         "--group-by",
-        choices=("plant", "folder"),
-        help="one answer from all pictures of a plant, as the metadata tell, or of a folder",
+        choices=("plant", "folder", "session"),
+        help="one answer from all pictures of a plant, as the metadata tell, or of a folder; session: pictures of an "
+        "author, day and place support one another",
     )
     names = parser.add_mutually_exclusive_group()
     names.add_argument(

@@ -105,7 +105,7 @@ def _list_picture_state(picture: Picture, arguments: argparse.Namespace) -> list
     except OSError:
         file_state = []
     name = make_run_name(picture, arguments.names) if arguments.format in RUN_FORMATS else str(picture.file)
-    return [name, picture.type, picture.date, *coordinates, *file_state]
+    return [name, picture.type, picture.author, picture.date, *coordinates, *file_state]
 
 
 def _is_record(record: dict[str, Any]) -> bool:

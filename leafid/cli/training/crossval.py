@@ -17,6 +17,9 @@ author and --by day folds of whole authors and days: this shows what holds only 
 or plants (--shots-of), of each species: the rows of several numbers are a learning curve. --test-type tests on one type
 what was trained on another.
 
+--sessions scores the answers of 'leafid predict --group-by session', in which pictures that an author took on one day
+at one place support one another; the pictures of all folds of a seed make the sessions.
+
 --open-world also holds 28 % of the species out of each fold's training. Instead of the other scores, it prints how well
 leaves of known species are distinguished from others, and how often pictures without a leaf are rejected. With
 --output it draws curves, as SVG: what is still accepted of both where a share of the known leaves is rejected, and the
@@ -108,6 +111,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--confusions", action="store_true", help="also list which species are taken for which")
     parser.add_argument("--reliability", action="store_true", help="also score how reliable probabilities are")
     parser.add_argument("--plants", action="store_true", help="also score plants identified from several pictures")
+    parser.add_argument("--sessions", action="store_true", help="score the answers of predict --group-by session")
     parser.add_argument(
         "--open-world",
         action="store_true",
@@ -123,7 +127,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
     """Cross-validate; 1 when any picture could not be read."""
-    from leafid.identification.crossvalidation import cross_validate, cross_validated_scores
+    from leafid.identification.crossvalidation import cross_validate, cross_validated_scores, share_fold_answers
     from leafid.report import crossvalidation as report
 
     _check_options(arguments)
@@ -151,6 +155,8 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
             setting = f", {answer.setting}" if answer.setting else ""
             environment.note(f"seed {answer.seed}, fold {answer.fold + 1}{setting}: {answer.type} done{remark}")
             answers.append(answer)
+    if arguments.sessions:
+        answers = share_fold_answers(answers)
     by_type = {}
     groups: dict[str, list[FoldAnswers]] = {}
     for setting, type_ in dict.fromkeys((own.setting, own.type) for own in sorted(answers, key=_order)):
@@ -190,9 +196,13 @@ def _check_options(arguments: argparse.Namespace) -> None:
         raise UsageError("expected --only-type with --test-type, the other type to train on")
     if arguments.table and arguments.format == "text":
         raise UsageError("expected --format with --table: text shows all tables")
+    if arguments.sessions and arguments.context:
+        raise UsageError("expected --sessions or --context, found both")
     if arguments.json and arguments.format != "text":
         raise UsageError("expected --json or --format, found both")
-    for name in ("context", "species", "confusions", "reliability", "plants") if arguments.open_world else ():
+    for name in (
+        ("context", "species", "confusions", "reliability", "plants", "sessions") if arguments.open_world else ()
+    ):
         if getattr(arguments, name):
             raise UsageError(f"expected --open-world or --{name}, found both; see 'leafid crossval --help'")
 
