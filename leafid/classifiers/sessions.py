@@ -39,8 +39,8 @@ def share_evidence(probabilities: np.ndarray, weights: np.ndarray) -> np.ndarray
     Examples
     --------
     >>> share_evidence(np.array([[0.9, 0.1], [0.9, 0.1], [0.5, 0.5]]), np.ones(3)).round(2)
-    array([[0.96, 0.04],
-           [0.96, 0.04],
+    array([[0.95, 0.05],
+           [0.95, 0.05],
            [0.72, 0.28]])
     """
     own = np.asarray(probabilities, np.float64)
