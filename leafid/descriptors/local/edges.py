@@ -12,8 +12,11 @@ from leafid.descriptors.local.turned import describe_turned_patches
 _MIN_GRADIENT, _FULL_GRADIENT = 3, 40
 # Sobel's operator gives eight times the gradient.
 _SOBEL_GAIN = 8
-# Side of the window, in pixels, that an edge's direction is averaged over.
-_WINDOW = 5
+# Steps to the rows or columns of the window that an edge's direction is averaged over.
+_WINDOW = np.arange(-2, 3)
+# Of the values of a patch: the order in its mirror image, and 1 in its right half, -1 in its left half.
+_MIRRORED = mirror_cells(np.arange(SIFT_LENGTH).reshape(1, N_CELLS, N_CELLS, -1)).ravel()
+_RIGHT_OR_LEFT = np.tile(np.repeat(np.array([-1, 1], np.float32), SIFT_LENGTH // (2 * N_CELLS)), N_CELLS)
 
 
 def extract_edge_sift(grey: np.ndarray, grid: Grid | None = None) -> LocalFeatures:
@@ -41,7 +44,7 @@ def extract_edge_sift(grey: np.ndarray, grid: Grid | None = None) -> LocalFeatur
         # Columns run a quarter turn to the left of the rows.
         columns = directions[:, ::-1] * np.array([-1, 1], np.float32)
         cells = describe_turned_patches(reduced, points, directions, columns, grid.cell)
-        descriptors = _choose_mirror_images(cells).reshape(len(points), SIFT_LENGTH)
+        descriptors = _choose_mirror_images(cells.reshape(len(points), SIFT_LENGTH))
         scale = np.float32(np.log2(N_CELLS * grid.cell / max(reduced.shape)))
         positions = (points + np.float32(0.5)) / np.array(reduced.shape, np.float32)
         levels.append(LocalFeatures(descriptors, positions, np.full(len(points), scale)))
@@ -53,35 +56,32 @@ def _sample_edges(grey: np.ndarray, grid: Grid) -> tuple[np.ndarray, np.ndarray]
 
     Both are float32 (n, 2), rows and columns; directions are unit vectors.
     """
-    smooth = cv2.GaussianBlur(grey, (0, 0), 1)
-    right, down = cv2.Sobel(smooth, cv2.CV_16S, 1, 0), cv2.Sobel(smooth, cv2.CV_16S, 0, 1)
+    right, down = cv2.spatialGradient(cv2.GaussianBlur(grey, (0, 0), 1))
     threshold = _MIN_GRADIENT * _SOBEL_GAIN
     edges = cv2.Canny(right, down, threshold, threshold, L2gradient=True)
     border = N_CELLS * grid.cell // 2
-    found = cv2.findNonZero(edges[border:-border, border:-border])
-    if found is None:
-        return np.zeros((0, 2), np.float32), np.zeros((0, 2), np.float32)
-    # Older versions of OpenCV return an axis more.
-    cols, rows = found.reshape(-1, 2).T + border
-    if grid.max_patches:
-        strengths = np.hypot(right[rows, cols], down[rows, cols], dtype=np.float32)
+    edges[:border] = edges[-border:] = edges[:, :border] = edges[:, -border:] = 0
+    found = np.flatnonzero(edges > 0)
+    right, down = right.ravel(), down.ravel()
+    if grid.max_patches and len(found):
+        across, along = (plane.take(found).astype(np.float32) for plane in (right, down))
+        strengths = np.sqrt(across * across + along * along)
         weights = np.sqrt(np.minimum(strengths, _FULL_GRADIENT * _SOBEL_GAIN))
         if grid.focus:
             by_row, by_col = (weigh_positions((np.arange(size) + 0.5) / size, grid.focus) for size in grey.shape)
-            weights = weights * by_row[rows] * by_col[cols]
+            weights = weights * np.outer(by_row, by_col).take(found)
         number = max(grid.max_patches // grid.n_scales, 1)
-        chosen = sample_by_weight(weights, min(number, len(rows)))
-        rows, cols = rows[chosen], cols[chosen]
-    gradients = np.stack([cv2.blur(plane, (_WINDOW, _WINDOW))[rows, cols] for plane in (down, right)], axis=1)
-    directions = -gradients.astype(np.float32)
+        found = found[sample_by_weight(weights, min(number, len(found)))]
+    window = (_WINDOW[:, None] * grey.shape[1] + _WINDOW).reshape(-1, 1) + found
+    # Means of pixels are rounded, as OpenCV's are.
+    gradients = [np.rint(plane.take(window).mean(axis=0)) for plane in (down, right)]
+    directions = -np.stack(gradients, axis=1).astype(np.float32)
     directions /= np.maximum(np.linalg.norm(directions, axis=1, keepdims=True), 1)
-    return np.stack([rows, cols], axis=1).astype(np.float32), directions
+    return np.stack(np.divmod(found, grey.shape[1]), axis=1).astype(np.float32), directions
 
 
-def _choose_mirror_images(cells: np.ndarray) -> np.ndarray:
-    """Mirror the patches, float32 (n, 4, 4, 8), whose right half has the stronger gradients, in place."""
-    strengths = np.einsum("nrcd,nrcd->nc", cells, cells)
-    half = N_CELLS // 2
-    mirrored = np.flatnonzero(strengths[:, :half].sum(axis=1) < strengths[:, half:].sum(axis=1))
-    cells[mirrored] = mirror_cells(cells[mirrored])
-    return cells
+def _choose_mirror_images(descriptors: np.ndarray) -> np.ndarray:
+    """Mirror the patches, float32 (n, 128), whose right half has the stronger gradients, in place."""
+    mirrored = np.flatnonzero((descriptors * descriptors) @ _RIGHT_OR_LEFT > 0)
+    descriptors[mirrored] = descriptors.take(mirrored, axis=0).take(_MIRRORED, axis=1)
+    return descriptors
