@@ -59,17 +59,15 @@ class FisherEncoder(ProjectedEncoder):
 
     def _sum_moments(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Sum the posteriors γ of each mode, (n_modes, 1), and γ x and γ x², (n_modes, d), over all features x."""
-        coefficients, constant = _make_log_density(self.weights_, self.means_, self.variances_)
-        s_0 = np.zeros((self.n_modes, 1), np.float32)
+        coefficients = _make_log_density(self.weights_, self.means_, self.variances_)
+        n_values = rows.shape[1]
         # Side by side: each batch is two matrix products.
-        moments = np.zeros((self.n_modes, 2 * rows.shape[1]), np.float32)
+        moments = np.zeros((self.n_modes, 2 * n_values + 1), np.float32)
         for start in range(0, len(rows), _BATCH_SIZE):
             batch = rows[start : start + _BATCH_SIZE]
-            powers = np.concatenate([batch, batch * batch], axis=1)
-            posteriors = _compute_posteriors(coefficients, constant, powers)
-            s_0 += posteriors.sum(axis=1, keepdims=True)
-            moments += posteriors @ powers
-        s_1, s_2 = np.hsplit(moments, 2)
+            powers = np.concatenate([batch, batch * batch, np.ones((len(batch), 1), np.float32)], axis=1)
+            moments += _compute_posteriors(coefficients, powers) @ powers
+        s_1, s_2, s_0 = np.split(moments, (n_values, 2 * n_values), axis=1)
         return s_0, s_1, s_2
 
     def _get_table_shapes(self, n_row_values: int) -> dict[str, tuple[int, ...]]:
@@ -77,19 +75,17 @@ class FisherEncoder(ProjectedEncoder):
         return {"weights": (self.n_modes,), "means": table, "variances": table}
 
 
-def _make_log_density(weights: np.ndarray, means: np.ndarray, variances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return A and b such that A (x, x²) + b is the log of each mode's weighted density at x."""
+def _make_log_density(weights: np.ndarray, means: np.ndarray, variances: np.ndarray) -> np.ndarray:
+    """Return A, (n_modes, 2 d + 1), such that A (x, x², 1) is the log of each mode's weighted density at x."""
     precisions = 1 / variances
-    coefficients = np.concatenate([means * precisions, -0.5 * precisions], axis=1)
     spread = (np.log(2 * np.pi * variances) + means**2 * precisions).sum(axis=1, keepdims=True)
-    return coefficients, np.log(weights)[:, None] - 0.5 * spread
+    return np.concatenate([means * precisions, -0.5 * precisions, np.log(weights)[:, None] - 0.5 * spread], axis=1)
 
 
-def _compute_posteriors(coefficients: np.ndarray, constant: np.ndarray, powers: np.ndarray) -> np.ndarray:
-    """Return the posteriors of the modes, (n_modes, n), for features beside their squares, (n, 2 d)."""
+def _compute_posteriors(coefficients: np.ndarray, powers: np.ndarray) -> np.ndarray:
+    """Return the posteriors of the modes, (n_modes, n), for features beside their squares and 1, (n, 2 d + 1)."""
     # A row for each mode: maxima and sums over the modes run along the features, many at a time.
     logs = coefficients @ powers.T
-    logs += constant
     logs -= logs.max(axis=0)
     np.exp(logs, out=logs)
     logs /= logs.sum(axis=0)
