@@ -15,6 +15,8 @@ from leafid.errors import LeafidError
 
 # Rows of a matrix that are multiplied, or read back, at a time.
 _BLOCK_SIZE = 1024
+# Rows of a kernel matrix that are gathered at a time: few enough for the processor's cache.
+_GATHERED_ROWS = 64
 # Ratio of the kernel matrix's trace to the penalty above which single precision would lose the penalty.
 _MAX_SINGLE_RATIO = 1e5
 
@@ -150,7 +152,10 @@ class DualRidge(CrossFitter):
 
     def _find_components(self, n_components: int) -> tuple[np.ndarray, np.ndarray]:
         roots = np.sqrt(self.weights).astype(np.float32)
-        vectors, strengths = find_leading_eigenvectors(self._weigh_kernel(None), n_components)
+        weighted = self._weigh_kernel(None)
+        for block, columns in _split_triangle(len(weighted)):
+            weighted[columns, block] = weighted[block, columns].T
+        vectors, strengths = find_leading_eigenvectors(weighted, n_components)
         # A component is a sum of rows: X'√W v / √λ, for v an eigenvector of √W X X' √W.
         basis = roots[:, None] * vectors / np.sqrt(np.maximum(strengths, 1e-12))
         return basis.astype(np.float32), strengths
@@ -167,23 +172,31 @@ class DualRidge(CrossFitter):
             penalised = penalised.astype(np.float64)
         penalised[np.diag_indices(len(training))] += self.regularisation
         centred = ((targets - intercepts) * roots).astype(penalised.dtype)
-        # Symmetric: rows and columns are the same, and the solver works in place on columns.
+        # The upper triangle by rows is the lower triangle by columns, which the solver needs.
         dual = _solve_symmetric(penalised.T, centred, self.regularisation, len(training)) * roots
         coefficients = np.zeros((self.matrix.n_rows, len(classes)), np.float32)
         coefficients[training] = dual
         return coefficients, intercepts.astype(np.float32)
 
     def _weigh_kernel(self, left_out: int | None) -> np.ndarray:
-        """Compute √W X X' √W of the training rows, in a buffer that the next call uses again."""
+        """Compute √W X X' √W of the training rows in a buffer that the next call uses again.
+
+        Blocks below the diagonal are left out.
+        """
         training = self._get_training_indices(left_out)
         weighted = self._buffer[: len(training) ** 2].reshape(len(training), -1)
         roots = np.sqrt(self._get_training_weights(left_out)).astype(np.float32)
-        for start in range(0, len(training), _BLOCK_SIZE):
-            block = slice(start, start + _BLOCK_SIZE)
-            np.take(self._kernel[training[block]], training, axis=1, out=weighted[block], mode="clip")
-            weighted[block] *= roots
-            weighted[block] *= roots[block, None]
+        for block, columns in _split_triangle(len(training)):
+            values = self._kernel[training[block]].take(training[columns], axis=1)
+            values *= roots[columns]
+            np.multiply(values, roots[block, None], out=weighted[block, columns])
         return weighted
+
+
+def _split_triangle(size: int) -> Iterator[tuple[slice, slice]]:
+    """Split the upper triangle of a matrix into blocks of rows, each with the columns from its first on."""
+    starts = range(0, size, _GATHERED_ROWS)
+    return ((slice(start, start + _GATHERED_ROWS), slice(start, None)) for start in starts)
 
 
 def _solve_symmetric(matrix: np.ndarray, targets: np.ndarray, regularisation: float, n_rows: int) -> np.ndarray:

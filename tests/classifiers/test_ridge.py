@@ -211,3 +211,12 @@ def test_a_penalty_that_is_too_weak(kind):
     with pytest.raises(LeafidError, match=r"regularisation of 1e-300 is too weak for 30 pictures"):
         made.fit()
     made.close()
+
+
+def test_rows_in_half_precision_are_widened_to_the_bit():
+    halves = np.arange(2**16, dtype=np.uint16).view(np.float16)
+    finite = halves[np.isfinite(halves)].reshape(-1, 1)
+    # With a batch size, rows are not kept in memory but prepared from the vectors.
+    matrix = TrainingMatrix(finite, "none", standardise=False, batch_size=1000)
+    wide = TrainingMatrix(finite.astype(np.float32), "none", standardise=False, batch_size=1000)
+    assert matrix.rows_in_memory.tobytes() == wide.rows_in_memory.tobytes()
