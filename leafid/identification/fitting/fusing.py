@@ -1,6 +1,7 @@
 """Fuses the classifiers of the experts into an identifier, with weights that are fitted on held-out scores."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -14,6 +15,7 @@ from leafid.features.extractor import FeatureExtractor
 from leafid.features.sampling import weigh_by_plant
 from leafid.identification.fitting.rejection import RejectionExamples, gather_examples
 from leafid.identification.fitting.training_set import TrainingSet
+from leafid.identification.fitting.type_gaps import TypeGaps, fit_rise
 from leafid.identification.identifier import Identifier, expert_trust
 from leafid.recipes.recipe import Recipe
 
@@ -46,6 +48,15 @@ class FittedClassifier(NamedTuple):
         """The scores by all three kinds of classifiers."""
         return self.held_out_scores, self.unknown_scores, self.fewer_plants_scores
 
+    def raise_scores(self, gaps: TypeGaps, rise: float) -> "FittedClassifier":
+        """Add `rise` to the scores of the species that are gaps in the training of the classifier that gives them."""
+        intercepts = self.scorer.intercepts + np.float32(rise) * gaps.final
+        held_out, unknown, fewer = (
+            scores + np.float32(rise) * own for scores, own in zip(self.all_scores, gaps.held_out, strict=True)
+        )
+        scorer = replace(self.scorer, intercepts=intercepts)
+        return FittedClassifier(self.expert, scorer, self.targets, held_out, unknown, fewer)
+
 
 def fuse_classifiers(
     recipe: Recipe,
@@ -53,26 +64,39 @@ def fuse_classifiers(
     training_set: TrainingSet,
     held_out_indices: np.ndarray,
     classifiers: Sequence[FittedClassifier],
+    gaps: TypeGaps,
     vectors: Mapping[str, DiskBackedArray],
     extractor: FeatureExtractor,
     seed: int,
     statistics: Mapping[str, ExpertStatistics],
 ) -> tuple[FittedIdentifier, RejectionExamples | None]:
-    """Fit the weight of each classifier on held-out pictures, and sum the classifiers of each expert."""
+    """Fit the weight of each classifier on held-out pictures, and sum the classifiers of each expert.
+
+    The scores of species without a picture of the type are raised in the expert of the largest weight, of those that
+    are trusted in all pictures alike.
+    """
     pictures = [training_set.pictures[index] for index in held_out_indices]
     labels = np.searchsorted(species, [str(picture.species) for picture in pictures])
     trust_of = expert_trust(recipe, training_set.confidence[held_out_indices])
     trust = [trust_of[classifier.expert] for classifier in classifiers]
     scores = [classifier.held_out_scores for classifier in classifiers]
     is_known = np.isfinite(scores[0][np.arange(len(labels)), labels])
+    importance = weigh_by_plant(pictures)[is_known]
     weights = fit_fusion_weights(
-        [own[is_known] for own in scores],
-        [own[is_known] for own in trust],
-        labels[is_known],
-        weigh_by_plant(pictures)[is_known],
+        [own[is_known] for own in scores], [own[is_known] for own in trust], labels[is_known], importance
     )
-    held_out = HeldOutAnswers(pictures, fuse(scores, trust, weights), species, is_known)
     expert_weights = np.bincount([classifier.expert for classifier in classifiers], weights, len(recipe.experts))
+    probabilities = fuse(scores, trust, weights)
+    trusted_weights = expert_weights * [expert.trust != "segmentation" for expert in recipe.experts.values()]
+    raised = int(np.argmax(trusted_weights))
+    rise = fit_rise(probabilities[is_known], gaps.held_out[0][is_known], labels[is_known], importance)
+    if rise and trusted_weights[raised]:
+        classifiers = [
+            own.raise_scores(gaps, rise / expert_weights[raised]) if own.expert == raised else own
+            for own in classifiers
+        ]
+        probabilities = fuse([classifier.held_out_scores for classifier in classifiers], trust, weights)
+    held_out = HeldOutAnswers(pictures, probabilities, species, is_known)
     scorers, targets = {}, {}
     members_of_experts: list[tuple[list[FittedClassifier], np.ndarray]] = []
     for index, name in enumerate(recipe.experts):

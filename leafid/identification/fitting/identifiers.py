@@ -22,6 +22,7 @@ from leafid.identification.bundled import find_encoders
 from leafid.identification.fitting.fusing import FittedClassifier, FittedIdentifier, fuse_classifiers
 from leafid.identification.fitting.rejection import RejectionExamples, learn_to_reject
 from leafid.identification.fitting.training_set import TrainingSet, build_training_set, weigh_alone, weigh_pictures
+from leafid.identification.fitting.type_gaps import find_type_gaps
 from leafid.recipes.recipe import Recipe
 
 N_FOLDS = 5
@@ -115,12 +116,14 @@ def _fit_on_vectors(
     species_folds = _split_by_species(labels, len(species), seed) if learn_rejection else []
     large_folds = split_into_folds(pictures, seed, N_LARGE_FOLDS) if species_folds else []
     all_folds = [*folds, *species_folds, *large_folds]
-    partitions = [[training_set.find_rows(fold) for fold in own] for own in (folds, species_folds, large_folds)]
+    picture_partitions = (folds, species_folds, large_folds)
+    partitions = [[training_set.find_rows(fold) for fold in own] for own in picture_partitions]
     n_affordable = _HELD_OUT_PROBABILITIES // len(recipes) // len(species)
     limit = min(HELD_OUT_PICTURES, max(_MIN_HELD_OUT_PICTURES, n_affordable))
+    is_of_type = [np.array([picture.type == own.type for picture in pictures]) for own in recipes]
     held_out_indices = []
-    for recipe_of_type in recipes:
-        own_indices = np.flatnonzero([picture.type == recipe_of_type.type for picture in pictures])
+    for own_type in is_of_type:
+        own_indices = np.flatnonzero(own_type)
         sample = sample_by_plant([pictures[index] for index in own_indices.tolist()], limit, seed)
         held_out_indices.append(own_indices[sample])
     scored = np.unique(np.concatenate(held_out_indices))
@@ -170,8 +173,19 @@ def _fit_on_vectors(
                 scores_of_type = (scores[positions] for scores in all_scores)
                 fitted.append(FittedClassifier(index, scorer_of_type, targets, *scores_of_type))
     return [
-        fuse_classifiers(own, species, training_set, indices, fitted, vectors, extractor, seed, statistics)
-        for own, indices, fitted in zip(recipes, held_out_indices, classifiers, strict=True)
+        fuse_classifiers(
+            own,
+            species,
+            training_set,
+            indices,
+            fitted,
+            find_type_gaps(labels, own_type, picture_partitions, indices),
+            vectors,
+            extractor,
+            seed,
+            statistics,
+        )
+        for own, own_type, indices, fitted in zip(recipes, is_of_type, held_out_indices, classifiers, strict=True)
     ]
 
 

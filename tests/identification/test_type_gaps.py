@@ -1,0 +1,174 @@
+"""Species that training knows from pictures of other acquisition types only."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.optimize import minimize_scalar
+
+from leafid.classifiers.fusion import fuse
+from leafid.collection.picture import AcquisitionType, Picture, Taxon
+from leafid.features.extractor import Features
+from leafid.identification.fitting import fusing
+from leafid.identification.fitting.identifiers import fit_identifiers
+from leafid.identification.fitting.type_gaps import RISE_PENALTY, find_type_gaps, fit_rise
+from leafid.recipes.recipe import Expert, Measures, Recipe
+
+SCAN, SHEET = AcquisitionType.SCAN, AcquisitionType.SCAN_LIKE
+SHAPE = Expert(Measures(("hu",)))
+RECIPE = Recipe(SHEET, {"shape": SHAPE}, (SCAN, SHEET))
+N_SPECIES = 12
+
+
+@given(st.integers(0, 10_000))
+def test_gaps_are_the_species_without_a_picture_of_the_type(seed):
+    random = np.random.default_rng(seed)
+    labels = np.append(random.integers(0, 5, 20), np.arange(5))
+    is_of_type = random.random(25) < 0.4
+    folds_of = random.integers(0, 3, 25)
+    folds = [np.flatnonzero(folds_of == fold) for fold in range(3)]
+    indices = np.flatnonzero(is_of_type)
+    gaps = find_type_gaps(labels, is_of_type, [folds, []], indices)
+
+    def is_gap(species, trained):
+        return not any(labels[i] == species and is_of_type[i] for i in trained)
+
+    final = [is_gap(species, range(25)) for species in range(5)]
+    assert gaps.final.tolist() == final
+    assert gaps.held_out[1].tolist() == [final] * len(indices)
+    for index, row in zip(indices, gaps.held_out[0], strict=True):
+        trained = np.flatnonzero(folds_of != folds_of[index])
+        assert row.tolist() == [is_gap(species, trained) for species in range(5)]
+
+
+def simulated_answers(seed, rise, n=100):
+    """Probabilities that lack a rise of the log-probability of gaps, with labels drawn from those that have it."""
+    random = np.random.default_rng(seed)
+    gaps = random.random((n, 6)) < 0.3
+    scores = random.normal(scale=2, size=(n, 6))
+    right = fuse([scores + rise * gaps], [np.ones(n)], np.ones(1))
+    labels = (random.random((n, 1)) > right.cumsum(axis=1)).sum(axis=1).clip(0, 5)
+    return fuse([scores], [np.ones(n)], np.ones(1)), gaps, labels, random.random(n)
+
+
+@given(st.integers(0, 10_000), st.floats(-1, 3))
+def test_the_rise_is_the_likeliest(seed, rise):
+    probabilities, gaps, labels, importance = simulated_answers(seed, rise)
+
+    def compute_loss(rise):
+        raised = fuse([np.log(probabilities) + rise * gaps], [np.ones(len(labels))], np.ones(1))
+        log_likelihood = np.log(raised[np.arange(len(labels)), labels])
+        return -np.average(log_likelihood, weights=importance) + RISE_PENALTY * rise**2
+
+    best = minimize_scalar(compute_loss, bounds=(0, 10), method="bounded").x
+    # Twice the tolerance of the bounded minimisation.
+    assert fit_rise(probabilities, gaps, labels, importance) == pytest.approx(best, abs=2e-5)
+
+
+def test_finds_a_known_rise():
+    found = fit_rise(*simulated_answers(0, 1.5, 20_000))
+    assert found == pytest.approx(1.5, abs=0.1)
+    assert fit_rise(*simulated_answers(0, -1.5, 20_000)) == 0
+
+
+def test_little_evidence_raises_little():
+    """A single picture in 20 says that its gap is the species: without a penalty, nothing would bound the rise."""
+    gaps = np.zeros((20, 2), bool)
+    gaps[0] = True, False
+    rise = fit_rise(np.full((20, 2), 0.5), gaps, np.zeros(20, int), np.ones(20))
+    # Where 0.006 rise = 1 / 20 / (1 + e^rise).
+    assert rise == pytest.approx(1.509, abs=0.001)
+
+
+def test_nothing_rises_without_evidence():
+    probabilities, _, labels, importance = simulated_answers(0, 1)
+    nowhere, everywhere = np.zeros((len(labels), 6), bool), np.ones((len(labels), 6), bool)
+    assert fit_rise(probabilities, nowhere, labels, importance) == 0
+    assert fit_rise(probabilities, everywhere, labels, importance) == 0
+    assert fit_rise(probabilities[:0], nowhere[:0], labels[:0], importance[:0]) == 0
+
+
+class Loader:
+    """Stands for `FeatureLoader`: has the vector of each picture."""
+
+    folder = None
+
+    def __init__(self, vectors):
+        self.vectors = vectors
+
+    def show_progress(self, items, total, what):
+        return items
+
+    def stream(self, pictures, extractor):
+        for picture in pictures:
+            yield Features(dict.fromkeys(extractor.experts, self.vectors[picture.file]), 0.9)
+
+
+def simulated(n_scan_like, seed=0):
+    """Two scanned plants of each species, and scan-like ones, which differ from them in another way in each species."""
+    centres = 2 * np.random.default_rng(1).normal(size=(2, N_SPECIES, 10))
+    random = np.random.default_rng(seed)
+    vectors, pictures = {}, []
+    for species in range(N_SPECIES):
+        for type_, number in ((SCAN, 2), (SHEET, n_scan_like[species])):
+            for plant in range(number):
+                name = f"Genus {chr(ord('a') + species)}"
+                own = Picture(Path(f"{species}-{type_}-{plant}"), type_, taxon=Taxon(name), plant=f"{name} {plant}")
+                vector = centres[0, species] + 0.5 * random.normal(size=10)
+                vectors[own.file] = (vector + (type_ is SHEET) * centres[1, species] / 2).astype(np.float32)
+                pictures.append(own)
+    return pictures, Loader(vectors)
+
+
+def fit(recipe, n_scan_like, learn_rejection):
+    [fitted] = fit_identifiers([recipe], *simulated(n_scan_like), learn_rejection=learn_rejection)
+    return fitted.identifier
+
+
+def fit_with_and_without(recipe, n_scan_like, monkeypatch, learn_rejection=False):
+    raised = fit(recipe, n_scan_like, learn_rejection)
+    monkeypatch.setattr(fusing, "fit_rise", lambda *_: 0.0)
+    return raised, fit(recipe, n_scan_like, learn_rejection)
+
+
+#: Scan-like plants of each species: none; one, which is of a gap when it is held out; three.
+SOME_GAPS = [0] * 4 + [1] * 4 + [3] * 4
+
+
+def test_species_without_a_picture_of_the_type_are_identified_better(monkeypatch):
+    raised, plain = fit_with_and_without(RECIPE, SOME_GAPS, monkeypatch, learn_rejection=True)
+    new, loader = simulated([5] * N_SPECIES, seed=2)
+    own = [picture for picture in new if picture.type is SHEET]
+    columns = [plain.species.index(picture.species) for picture in own]
+    features = list(loader.stream(own, raised.extractor))
+    log_loss = [
+        -np.log(identifier.predict_proba(features)[np.arange(len(own)), columns]) for identifier in (raised, plain)
+    ]
+    is_gap = np.array(columns) < 4
+    assert log_loss[0][is_gap].mean() < log_loss[1][is_gap].mean() - 0.1
+    assert log_loss[0].mean() < log_loss[1].mean()
+
+
+@pytest.mark.parametrize("trust", ["always", "segmentation"])
+def test_only_gaps_rise_in_an_expert_that_is_trusted_in_all_pictures(trust, monkeypatch):
+    experts = {"first": SHAPE.with_keys(trust="segmentation"), "second": SHAPE.with_keys(trust=trust)}
+    raised, plain = fit_with_and_without(replace(RECIPE, experts=experts), SOME_GAPS, monkeypatch)
+    np.testing.assert_array_equal(raised.weights, plain.weights)
+    rise = {name: raised.scorers[name].intercepts - plain.scorers[name].intercepts for name in experts}
+    assert not rise["first"].any()
+    assert not rise["second"][4:].any()
+    if trust == "segmentation":
+        assert not rise["second"].any()
+    else:
+        assert rise["second"][:4].min() > 0.01
+        np.testing.assert_allclose(rise["second"][:4], rise["second"][0], rtol=1e-5)
+
+
+@pytest.mark.parametrize("n_scan_like", [[3] * N_SPECIES, [0] * 6 + [3] * 6])
+def test_answers_stay_where_no_held_out_plant_is_of_a_gap(n_scan_like, monkeypatch):
+    raised, plain = fit_with_and_without(RECIPE, n_scan_like, monkeypatch)
+    for array in ("coefficients", "intercepts"):
+        assert getattr(raised.scorers["shape"], array).tobytes() == getattr(plain.scorers["shape"], array).tobytes()
