@@ -116,7 +116,7 @@ def score(truth_path: str, runs: Sequence[str]) -> list[float]:
 
     truth = read_ground_truth(truth_path)
     judged = [judge_run(read_run(run, truth.known), truth) for run in runs]
-    return [RunScorer(truth, run, list_plant_metrics()).score_by_type()[-1].scores[0] for run in judged]
+    return [RunScorer(truth, run, list_plant_metrics()).score_by("type")[-1].scores[0] for run in judged]
 
 
 if __name__ == "__main__":

@@ -94,7 +94,7 @@ def evaluate(
             leave_out_missing=leave_out_missing,
             bootstrap=resampling,
         )
-        for part in scorer.score_by_type() if by == "type" else scorer.score_by_group(by):
+        for part in scorer.score_by(by):
             record: dict[str, Any] = {"run": run.name, by: part.name}
             record |= {"pictures": part.pictures, "missing": part.missing, "plants": part.plants}
             for metric, score, (low, high) in zip(chosen, part.scores, part.intervals, strict=True):

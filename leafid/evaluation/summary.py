@@ -1,7 +1,8 @@
 """All the plant task's scores of a run: by acquisition type, their mean, and by group of pictures."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,36 +43,34 @@ class GroupScores:
     intervals: tuple[tuple[float, float], ...]
 
 
+@dataclass(frozen=True, eq=False)
 class RunScorer:
-    """Scores one run on groups of pictures, with confidence intervals if `bootstrap` is given.
+    """Scores one run on groups of pictures."""
 
-    `leave_out_missing` leaves out the pictures that the run lacks, as the official scorer does; by default they count
-    0.
-    """
+    truth: GroundTruth
+    run: JudgedRun
+    metrics: Sequence[PlantMetric]
+    _: KW_ONLY
+    #: Leave out the pictures that the run lacks, as the official scorer does; otherwise they count 0.
+    leave_out_missing: bool = False
+    #: How confidence intervals are computed; None for none.
+    bootstrap: Bootstrap | None = None
 
-    def __init__(
-        self,
-        truth: GroundTruth,
-        run: JudgedRun,
-        metrics: Sequence[PlantMetric],
-        *,
-        leave_out_missing: bool = False,
-        bootstrap: Bootstrap | None = None,
-    ) -> None:
-        self.truth = truth
-        self.metrics = metrics
-        self.bootstrap = bootstrap
-        self.leave_out_missing = leave_out_missing
-        self._covered = run.covered
-        self._values = [run.score_pictures(metric) for metric in metrics]
-        self._authors, self._plants = truth.encode("author")[1], truth.encode("plant")[1]
+    def score_by(self, field: str) -> list[GroupScores]:
+        """Score the pictures of each entry of one of `GROUPS`, sorted by name, or of each acquisition type.
 
-    def score_by_type(self) -> list[GroupScores]:
-        """Score each acquisition type that has pictures, in `TYPE_ORDER`, then `MEAN_OF_TYPES` and `ALL`.
+        The types that have pictures, in `TYPE_ORDER`, are followed by `MEAN_OF_TYPES`, for whose interval each type is
+        resampled independently, and `ALL`. Where there is one type, only that is scored, or `ALL` if it is unknown.
 
-        For the interval of the mean, each type is resampled independently. Where there is one type, only that is
-        scored, or `ALL` if it is unknown.
+        Of pictures whose genus or family is unknown, the score of that level is NaN.
         """
+        if field == "type":
+            return self._score_types()
+        groups = _split_by(self.truth, field)
+        found = [self._score(name, indices, self.bootstrap)[0] for name, indices in groups.items()]
+        return [self._blank_level(part, field) if part.name == UNKNOWN else part for part in found]
+
+    def _score_types(self) -> list[GroupScores]:
         types, all_samples = [], []
         for name, indices in select_types(self.truth).items():
             scores, samples = self._score(
@@ -89,15 +88,6 @@ class RunScorer:
             intervals = tuple(map(self.bootstrap.compute_interval, np.mean(known, axis=0)))
         return [*types, replace(overall, name=MEAN_OF_TYPES, scores=means, intervals=intervals), overall]
 
-    def score_by_group(self, field: str) -> list[GroupScores]:
-        """Score the pictures of each entry of one of `GROUPS`, or of ``type``, sorted by name.
-
-        Of pictures whose genus or family is unknown, the score of that level is NaN.
-        """
-        groups = _split_by(self.truth, field)
-        found = [self._score(name, indices, self.bootstrap)[0] for name, indices in groups.items()]
-        return [self._blank_level(part, field) if part.name == UNKNOWN else part for part in found]
-
     def _blank_level(self, part: GroupScores, level: str) -> GroupScores:
         keep = [metric.level != level for metric in self.metrics]
         scores = tuple(score if kept else float("nan") for score, kept in zip(part.scores, keep, strict=True))
@@ -108,9 +98,9 @@ class RunScorer:
         self, name: str, indices: NDArray[np.intp], bootstrap: Bootstrap | None
     ) -> tuple[GroupScores, NDArray[np.float64] | None]:
         """Score some pictures; give the resampled scores (metrics, resamples) as well where there are any."""
-        missing = int((~self._covered[indices]).sum())
-        counted = indices[self._covered[indices]] if self.leave_out_missing else indices
-        authors, plants = self._authors[counted], self._plants[counted]
+        is_covered = self.run.covered[indices]
+        counted = indices[is_covered] if self.leave_out_missing else indices
+        authors, plants = (self.truth.encode(field)[1][counted] for field in ("author", "plant"))
         values = [value[counted] for value in self._values]
         averages = [metric.average for metric in self.metrics]
         scores = [AVERAGES[average](value, authors, plants) for average, value in zip(averages, values, strict=True)]
@@ -119,7 +109,12 @@ class RunScorer:
             samples = bootstrap_scores(values, averages, authors, plants, bootstrap)
         if bootstrap and samples is not None:
             intervals = tuple(map(bootstrap.compute_interval, samples))
+        missing = int((~is_covered).sum())
         return GroupScores(name, len(counted), len(np.unique(plants)), missing, tuple(scores), intervals), samples
+
+    @cached_property
+    def _values(self) -> list[NDArray[np.float64]]:
+        return [self.run.score_pictures(metric) for metric in self.metrics]
 
 
 def select_types(truth: GroundTruth, acquisition_type: str | None = None) -> dict[str, NDArray[np.intp]]:

@@ -31,7 +31,7 @@ from leafid.report.scores import (
     TableOptions,
     make_comparison_table,
     make_macro_tables,
-    make_type_table,
+    make_score_table,
 )
 from leafid.report.tables import Table
 from leafid.runs.ground_truth import UNKNOWN_SPECIES, GroundTruth
@@ -100,7 +100,7 @@ def make_report(
     assert truth is not None
     judged = [judge_run(run, truth) for run in runs]
     gallery = Gallery(pictures, jobs)
-    tables = {"pictures-by-type": sections.make_count_table(truth), "scores": make_type_table(truth, judged, options)}
+    tables = {"pictures-by-type": sections.make_count_table(truth), "scores": make_score_table(truth, judged, options)}
     drawn = {
         "pictures-by-type": plots.draw_curves(
             sections.make_lorenz_curves(truth, pictures), "share of species", "share of pictures", has_diagonal=True

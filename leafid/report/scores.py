@@ -10,7 +10,7 @@ from leafid.evaluation.average_sets import AverageKScores
 from leafid.evaluation.comparison import RunComparison, score_species
 from leafid.evaluation.judged_run import JudgedRun
 from leafid.evaluation.resampling import Bootstrap
-from leafid.evaluation.summary import GroupScores, RunScorer
+from leafid.evaluation.summary import RunScorer
 from leafid.grouping import group_by
 from leafid.metrics.averaging import accuracy_score, average_by_group, macro_average
 from leafid.metrics.plant_task import LEVEL_METRICS, PlantMetric, top_k_scores
@@ -31,67 +31,30 @@ class TableOptions:
     #: One of {"S", "all", "none"}: the scores that are shown with confidence intervals.
     intervals: str = "S"
 
-    def has_interval(self, metric: PlantMetric) -> bool:
-        """Whether a metric is shown with its interval."""
-        return self.intervals == "all" or (self.intervals == "S" and metric.name == "S")
 
-    def list_notes(self) -> list[str]:
-        """List how the intervals were computed."""
-        if self.intervals == "none":
-            return []
-        return [
-            f"low, high: {self.bootstrap.confidence:.0%} interval, bootstrap over plants within authors, "
-            f"{self.bootstrap.resamples} resamples, seed {self.bootstrap.seed}"
-        ]
-
-    def score_run(self, truth: GroundTruth, run: JudgedRun, group: str) -> list[GroupScores]:
-        """Score a run by type or group."""
-        scorer = RunScorer(
-            truth,
-            run,
-            self.metrics,
-            leave_out_missing=self.leave_out_missing,
-            bootstrap=None if self.intervals == "none" else self.bootstrap,
-        )
-        return scorer.score_by_type() if group == "type" else scorer.score_by_group(group)
-
-    def list_headings(self) -> list[str]:
-        """List the headings that `format_scores` has cells for."""
-        headings = ["pictures", "missing", "plants"]
-        for metric in self.metrics:
-            title = metric.column
-            headings += [title, f"{title} low", f"{title} high"] if self.has_interval(metric) else [title]
-        return headings
-
-    def list_cells(self, part: GroupScores) -> list[Cell]:
-        """List the cells of a group's scores."""
-        cells: list[Cell] = [part.pictures, part.missing, part.plants]
-        for metric, score, interval in zip(self.metrics, part.scores, part.intervals, strict=True):
-            cells += [score, *interval] if self.has_interval(metric) else [score]
-        return cells
-
-
-def make_type_table(truth: GroundTruth, runs: Sequence[JudgedRun], options: TableOptions) -> Table:
-    """Tabulate the scores of each run on each acquisition type."""
-    return _make_score_table("Scores by acquisition type", truth, runs, "type", options)
-
-
-def make_group_table(truth: GroundTruth, runs: Sequence[JudgedRun], group: str, options: TableOptions) -> Table:
-    """Tabulate the scores of each run on each of `leafid.evaluation.summary.GROUPS`."""
-    if group in LEVEL_METRICS:
-        options = replace(options, metrics=[LEVEL_METRICS[group], *options.metrics])
-    return _make_score_table(f"Scores by {group}", truth, runs, group, options)
-
-
-def _make_score_table(
-    title: str, truth: GroundTruth, runs: Sequence[JudgedRun], group: str, options: TableOptions
+def make_score_table(
+    truth: GroundTruth, runs: Sequence[JudgedRun], options: TableOptions, group: str = "type"
 ) -> Table:
-    rows = [
-        [run.name, part.name, *options.list_cells(part)]
-        for run in runs
-        for part in options.score_run(truth, run, group)
+    """Tabulate the scores of each run on each acquisition type, or each of `leafid.evaluation.summary.GROUPS`."""
+    metrics = [*([LEVEL_METRICS[group]] if group in LEVEL_METRICS else []), *options.metrics]
+    has_interval = [options.intervals == "all" or options.intervals == metric.name == "S" for metric in metrics]
+    bootstrap = None if options.intervals == "none" else options.bootstrap
+    headings = ["run", group, "pictures", "missing", "plants"]
+    for metric, is_wide in zip(metrics, has_interval, strict=True):
+        title = metric.column
+        headings += [title, f"{title} low", f"{title} high"] if is_wide else [title]
+    rows: list[list[Cell]] = []
+    for run in runs:
+        scorer = RunScorer(truth, run, metrics, leave_out_missing=options.leave_out_missing, bootstrap=bootstrap)
+        for part in scorer.score_by(group):
+            rows.append([run.name, part.name, part.pictures, part.missing, part.plants])
+            for score, interval, is_wide in zip(part.scores, part.intervals, has_interval, strict=True):
+                rows[-1] += [score, *interval] if is_wide else [score]
+    notes = bootstrap and [
+        f"low, high: {bootstrap.confidence:.0%} interval, bootstrap over plants within authors, "
+        f"{bootstrap.resamples} resamples, seed {bootstrap.seed}"
     ]
-    return Table(title, ["run", group, *options.list_headings()], rows, options.list_notes())
+    return Table(f"Scores by {'acquisition type' if group == 'type' else group}", headings, rows, notes or ())
 
 
 def make_set_tables(

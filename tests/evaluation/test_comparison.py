@@ -34,7 +34,7 @@ def perfect(truth, tmp_path):
 
 @pytest.mark.parametrize("metric", list_plant_metrics(), ids=lambda metric: metric.name)
 def test_weights_give_the_mean_of_the_types(truth, runs, metric):
-    parts = {part.name: part.scores[0] for part in RunScorer(truth, runs[0], [metric]).score_by_type()}
+    parts = {part.name: part.scores[0] for part in RunScorer(truth, runs[0], [metric]).score_by("type")}
     values = runs[0].score_pictures(metric)
     assert weigh_pictures(truth, metric.average) @ values == pytest.approx(parts[MEAN_OF_TYPES])
     assert weigh_pictures(truth, metric.average, "photo") @ values == pytest.approx(parts["photo"])
@@ -95,24 +95,24 @@ def test_species_scores_are_s_of_their_pictures(truth, runs):
 
 @pytest.mark.parametrize("group", GROUPS)
 def test_groups_add_up_to_all_pictures(truth, runs, group):
-    parts = RunScorer(truth, runs[1], list_plant_metrics()).score_by_group(group)
+    parts = RunScorer(truth, runs[1], list_plant_metrics()).score_by(group)
     assert sum(part.pictures for part in parts) == len(truth)
     assert sum(part.missing for part in parts) == runs[1].n_missing
     accuracy_score = sum(part.pictures * part.scores[3] for part in parts) / len(truth)
     (everything,) = [
-        part for part in RunScorer(truth, runs[1], list_plant_metrics()).score_by_type() if part.name == ALL
+        part for part in RunScorer(truth, runs[1], list_plant_metrics()).score_by("type") if part.name == ALL
     ]
     assert accuracy_score == pytest.approx(everything.scores[3])
 
 
 def test_perfect_is_one_everywhere_and_intervals_have_no_width(truth, perfect):
-    for part in RunScorer(truth, perfect, list_plant_metrics(), bootstrap=Bootstrap(100)).score_by_type():
+    for part in RunScorer(truth, perfect, list_plant_metrics(), bootstrap=Bootstrap(100)).score_by("type"):
         assert part.scores == (1,) * len(part.scores)
         assert np.allclose(part.intervals, 1)
 
 
 def test_intervals_hold_the_scores(truth, runs):
-    for part in RunScorer(truth, runs[0], list_plant_metrics(), bootstrap=Bootstrap(500)).score_by_type():
+    for part in RunScorer(truth, runs[0], list_plant_metrics(), bootstrap=Bootstrap(500)).score_by("type"):
         for score, (low, high) in zip(part.scores, part.intervals, strict=True):
             # Sums in another order may differ in their last digit.
             assert low - 1e-12 <= score <= high + 1e-12
@@ -128,7 +128,7 @@ def test_the_types_in_their_mean_are_resampled_independently(tmp_path):
     truth = make_ground_truth(pictures)
     (tmp_path / "run.txt").write_text("".join(lines))
     run = judge_run(read_run(tmp_path / "run.txt"), truth)
-    parts = RunScorer(truth, run, list_plant_metrics(())[:1], bootstrap=Bootstrap(20_000)).score_by_type()
+    parts = RunScorer(truth, run, list_plant_metrics(())[:1], bootstrap=Bootstrap(20_000)).score_by("type")
     intervals = {part.name: part.intervals[0] for part in parts}
     # The mean of 30 independent draws of 0 or 1; of three equal types drawn alike it would be [0.2, 0.8].
     assert intervals[MEAN_OF_TYPES] == pytest.approx((1 / 3, 2 / 3), abs=1e-3)

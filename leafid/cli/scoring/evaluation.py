@@ -63,8 +63,7 @@ def score_runs(arguments: argparse.Namespace, environment: Environment) -> int:
         bootstrap=Bootstrap(arguments.resamples, arguments.confidence, arguments.seed),
         intervals=arguments.intervals,
     )
-    tables = [scores.make_type_table(truth, runs, options)]
-    tables += [scores.make_group_table(truth, runs, group, options) for group in dict.fromkeys(arguments.by)]
+    tables = [scores.make_score_table(truth, runs, options, by) for by in dict.fromkeys(["type", *arguments.by])]
     training_pictures = _count_training_pictures(arguments.training, truth, environment)
     if arguments.macro:
         tables += scores.make_macro_tables(truth, runs, arguments.top, training_pictures)
