@@ -31,10 +31,11 @@ import json
 from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from leafid.collection import read_collection
 from leafid.collection.checking import FileCheck, check_file
-from leafid.collection.summary import DuplicatesEntry, Summary, summarise
+from leafid.collection.summary import summarise
 from leafid.console.arguments import READING, add_options, check_output_folder, get_reading_options, positive_int
 from leafid.console.environment import Environment
 from leafid.console.outputs import refuse_inputs, text_output_path
@@ -153,7 +154,7 @@ def _describe_model(file: Path, arguments: argparse.Namespace, environment: Envi
     return 0
 
 
-def _format_summary(summary: Summary, few: int) -> Iterable[str]:
+def _format_summary(summary: dict[str, Any], few: int) -> Iterable[str]:
     yield f"{summary['root']} (layout: {summary['layout']})"
     yield ""
     yield from _format_types(summary)
@@ -169,7 +170,7 @@ def _format_summary(summary: Summary, few: int) -> Iterable[str]:
     yield from _format_section("warnings", summary["warnings"], "risk", " for an experiment")
 
 
-def _format_types(summary: Summary) -> Iterable[str]:
+def _format_types(summary: dict[str, Any]) -> Iterable[str]:
     columns = ("pictures", "species", "plants", "authors")
     rows = [[type_, *(counts[c] for c in columns)] for type_, counts in summary["types"].items()]
     if len(rows) > 1:
@@ -177,7 +178,7 @@ def _format_types(summary: Summary) -> Iterable[str]:
     yield from _format_table(rows, ["type", *columns])
 
 
-def _format_lorenz_curves(summary: Summary) -> Iterable[str]:
+def _format_lorenz_curves(summary: dict[str, Any]) -> Iterable[str]:
     """Print the curves at every tenth of the species."""
     import numpy as np
 
@@ -194,7 +195,7 @@ def _format_lorenz_curves(summary: Summary) -> Iterable[str]:
     yield from _format_table(rows, ["share of the species", *(f"{tenth:.0%}" for tenth in tenths), "Gini index"])
 
 
-def _format_rare_species(summary: Summary, few: int) -> Iterable[str]:
+def _format_rare_species(summary: dict[str, Any], few: int) -> Iterable[str]:
     rare = [entry for entry in summary["species"] if entry["pictures"] < few or entry["plants"] == 1]
     if not rare:
         return
@@ -208,7 +209,7 @@ def _format_rare_species(summary: Summary, few: int) -> Iterable[str]:
     yield from _indent(_format_table(rows, ["species", "pictures", "plants", *types]))
 
 
-def _format_files(summary: Summary) -> Iterable[str]:
+def _format_files(summary: dict[str, Any]) -> Iterable[str]:
     how = "decoded" if summary["decoded"] else "headers only"
     looked_at = summary["total"]["pictures"] - len(summary["missing"])
     yield from _format_section("missing", summary["missing"], "picture", " with metadata but no file")
@@ -223,7 +224,7 @@ def _format_files(summary: Summary) -> Iterable[str]:
     yield from _format_section("problems", summary["problems"], "problem", " in folders or metadata")
 
 
-def _format_duplicates(entry: DuplicatesEntry) -> str:
+def _format_duplicates(entry: dict[str, Any]) -> str:
     crossed = {"species": entry["cross_species"], "plants": entry["cross_plants"]}
     marks = [word for word, is_crossed in crossed.items() if is_crossed]
     return " = ".join(entry["files"]) + (f"  (different {' and '.join(marks)})" if marks else "")

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Any, TypedDict
+from typing import Any
 
 from leafid.collection.checking import FileCheck
 from leafid.collection.collection import Collection, find_name_clashes
@@ -20,75 +20,45 @@ from leafid.collection.statistics import (
 )
 
 
-class DuplicatesEntry(TypedDict):
-    """Files with the same content."""
+def summarise(collection: Collection, checks: Sequence[FileCheck], decoded: bool) -> dict[str, Any]:
+    """Summarise a collection as the JSON of ``leafid info``; shares are 0 to 1, lists are in the collection's order.
 
-    files: list[str]
-    cross_species: bool
-    cross_plants: bool
-
-
-class Summary(TypedDict):
-    """The JSON of ``leafid info``; shares are 0 to 1, lists are in the collection's order.
-
-    `lorenz_curves` has, for all labelled pictures and for each part, points of the share of species, the fewest
-    pictures first, and the share of pictures that these hold; `gini_indices` has the Gini index of each curve.
-    `unreadable`, `damaged` and `duplicates` cover existing files; `decoded` tells whether these were decoded.
-    `warnings` tell what would spoil an experiment, and what to do.
+    `checks` are those of its existing files, which `unreadable`, `damaged` and `duplicates` cover; `decoded` tells
+    whether these were decoded. A Lorenz curve has points of the share of species, the fewest pictures first, and the
+    share of pictures that these hold; there is one for all labelled pictures, and one for each part.
     """
-
-    root: str
-    layout: str
-    total: dict[str, int]
-    types: dict[str, dict[str, int]]
-    contents: dict[str, int]
-    parts: dict[str, int]
-    dates: list[str]
-    species: list[dict[str, Any]]
-    gini_indices: dict[str, float]
-    lorenz_curves: dict[str, list[list[float]]]
-    name_clashes: dict[str, list[str]]
-    missing: list[str]
-    decoded: bool
-    unreadable: list[str]
-    damaged: list[str]
-    duplicates: list[DuplicatesEntry]
-    problems: list[str]
-    warnings: list[str]
-
-
-def summarise(collection: Collection, checks: Sequence[FileCheck], decoded: bool) -> Summary:
-    """Summarise a collection; `checks` are those of its existing files."""
     pictures = collection.pictures
     counts = _count_by_part(pictures)
     by_file = {picture.file: picture for picture in pictures}
     duplicates = find_duplicates([by_file[check.file] for check in checks], [check.digest for check in checks])
     dates = sorted(picture.date for picture in pictures if picture.date)
-    return Summary(
-        root=str(collection.root),
-        layout=collection.layout,
-        total=count_pictures(pictures),
-        types=count_by_type(pictures),
-        contents=_count_values(picture.content for picture in pictures),
-        parts=_count_values(picture.part for picture in pictures),
-        dates=[dates[0], dates[-1]] if dates else [],
-        species=count_by_species(pictures),
-        gini_indices={part: round(gini_index(numbers), 4) for part, numbers in counts.items()},
-        lorenz_curves={part: _round_points(*lorenz_curve(numbers)) for part, numbers in counts.items()},
-        name_clashes={name: _list_files(clashing) for name, clashing in find_name_clashes(pictures).items()},
-        missing=_list_files(collection.find_missing()),
-        decoded=decoded,
-        unreadable=[check.error for check in checks if check.error is not None],
-        damaged=[line for check in checks for line in check.warnings],
-        duplicates=[
-            DuplicatesEntry(
-                files=_list_files(group), cross_species=differ_in_species(group), cross_plants=differ_in_plant(group)
-            )
+    return {
+        "root": str(collection.root),
+        "layout": collection.layout,
+        "total": count_pictures(pictures),
+        "types": count_by_type(pictures),
+        "contents": _count_values(picture.content for picture in pictures),
+        "parts": _count_values(picture.part for picture in pictures),
+        "dates": [dates[0], dates[-1]] if dates else [],
+        "species": count_by_species(pictures),
+        "gini_indices": {part: round(gini_index(numbers), 4) for part, numbers in counts.items()},
+        "lorenz_curves": {part: _round_points(*lorenz_curve(numbers)) for part, numbers in counts.items()},
+        "name_clashes": {name: _list_files(clashing) for name, clashing in find_name_clashes(pictures).items()},
+        "missing": _list_files(collection.find_missing()),
+        "decoded": decoded,
+        "unreadable": [check.error for check in checks if check.error is not None],
+        "damaged": [line for check in checks for line in check.warnings],
+        "duplicates": [
+            {
+                "files": _list_files(group),
+                "cross_species": differ_in_species(group),
+                "cross_plants": differ_in_plant(group),
+            }
             for group in duplicates
         ],
-        problems=list(collection.problems),
-        warnings=list(find_risks(pictures, duplicates)),
-    )
+        "problems": list(collection.problems),
+        "warnings": list(find_risks(pictures, duplicates)),
+    }
 
 
 def _count_by_part(pictures: Iterable[Picture]) -> dict[str, list[int]]:

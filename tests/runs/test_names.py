@@ -10,7 +10,7 @@ from leafid.collection.names import parse_species_name
 from leafid.errors import LeafidError
 from leafid.runs import examine_run, find_name_problem, write_run
 from leafid.tasks.annotation2016.files import format_line, read_annotation_run
-from leafid.tasks.annotation2016.results import Subtask, localise_ranking
+from leafid.tasks.annotation2016.results import localise_ranking
 
 HOSTILE = [
     " a.jpg",
@@ -63,7 +63,7 @@ def test_an_id_of_an_annotation_run_is_refused_or_read_back(tmp_path_factory, na
         localise_ranking([("Acer campestre", 1.0)], (0, 9, 0, 9)),
     )
     try:
-        file.write_text(format_line(Subtask.CONCEPTS, name, concepts))
+        file.write_text(format_line(name, concepts))
     except LeafidError:
         return
     run = read_annotation_run(file)

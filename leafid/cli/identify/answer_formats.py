@@ -15,7 +15,7 @@ from leafid.metrics.path_error import WILDCARD
 from leafid.report.tables import format_csv
 from leafid.runs import format_run_line
 from leafid.tasks.annotation2016.files import format_line
-from leafid.tasks.annotation2016.results import Subtask, localise_ranking
+from leafid.tasks.annotation2016.results import localise_ranking
 
 _CSV_COLUMNS = (
     "picture",
@@ -78,7 +78,7 @@ def make_run_name(picture: Picture, naming: str) -> str:
 def check_localised_names(model: Model) -> None:
     """Raise before the work starts if the format of the ImageCLEF 2016 annotation task can't hold a species' name."""
     for species in model.species:
-        format_line(Subtask.CONCEPTS, "species", localise_ranking([(species, 1.0)], (0, 1, 0, 1)))
+        format_line("species", localise_ranking([(species, 1.0)], (0, 1, 0, 1)))
 
 
 def _for_each(
@@ -113,7 +113,7 @@ def _make_localised_formatter(
 
     def format_answer(answer: Answer, box: tuple[int, int, int, int]) -> str:
         name = make_run_name(answer.picture, arguments.names)
-        return format_line(Subtask.CONCEPTS, name, localise_ranking(select(answer), box))
+        return format_line(name, localise_ranking(select(answer), box))
 
     return format_answers
 

@@ -1,16 +1,17 @@
-"""Reads and writes files of the ImageCLEF 2016 annotation task.
+"""Reads files of the ImageCLEF 2016 annotation task.
 
 A line is ``[subtask] [id] [results]``, in ASCII; a file has one subtask. A ground truth has the same format, with one
 line per human description in subtasks 2 and 3.
 """
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from leafid.errors import LeafidError, ProblemsError
 from leafid.tasks.annotation2016.known import Known
-from leafid.tasks.annotation2016.results import BadResultError, Result, Subtask, format_result, parse_result
+from leafid.tasks.annotation2016.results import BadResultError, Concept, Result, Subtask, format_concepts, parse_result
 from leafid.textfiles import LineProblems, read_lines
 
 #: 100 concepts with 100 boxes each have fewer characters.
@@ -69,10 +70,10 @@ def read_annotation_truth(path: str | os.PathLike[str], known: Known | None = No
     return AnnotationTruth(subtask, {identity: tuple(listed) for identity, listed in results.items()})
 
 
-def format_line(subtask: Subtask, identity: str, result: Result) -> str:
-    """Format a result as a line; an id or a result that the format can't hold raises a `LeafidError`."""
+def format_line(identity: str, concepts: Sequence[Concept]) -> str:
+    """Format a line of subtask 1; an id or a concept that the format can't hold raises a `LeafidError`."""
     try:
-        line = f"{subtask.value} {identity} {format_result(subtask, result)}".rstrip()
+        line = f"{Subtask.CONCEPTS.value} {identity} {format_concepts(concepts)}".rstrip()
     except BadResultError as error:
         raise LeafidError(f"{identity}: {error}") from None
     if identity.split() != [identity] or not line.isascii() or not line.isprintable():

@@ -61,10 +61,13 @@ def parse_result(subtask: Subtask, text: str) -> Result:
     return _PARSERS[subtask](text)
 
 
-def format_result(subtask: Subtask, result: Result) -> str:
-    """Format a result as `parse_result` reads it, blanks in concepts as underscores, or raise a `BadResultError`."""
-    text = _FORMATTERS[subtask](result)
-    parse_result(subtask, text)
+def format_concepts(concepts: Sequence[Concept]) -> str:
+    """Format a result of subtask 1 as `parse_result` reads it, blanks as underscores, or raise a `BadResultError`."""
+    text = " ".join(
+        f"{'_'.join(name.split())} {','.join(_format_box(box, confidence) for box, confidence in boxes)}"
+        for name, boxes in concepts
+    )
+    _parse_concepts(text)
     return text
 
 
@@ -177,19 +180,8 @@ def _quote(text: str) -> str:
     return repr(text if len(text) <= 60 else f"{text[:57]}…")
 
 
-def _format_concepts(concepts: Sequence[Concept]) -> str:
-    return " ".join(
-        f"{'_'.join(name.split())} {','.join(_format_box(box, confidence) for box, confidence in boxes)}"
-        for name, boxes in concepts
-    )
-
-
 def _format_box(box: Box, confidence: float) -> str:
     return f"{float(confidence)!r}:{box.width:.0f}x{box.height:.0f}+{box.left:.0f}+{box.top:.0f}"
-
-
-def _join_commas(items: Sequence[object]) -> str:
-    return ",".join(map(str, items))
 
 
 _PARSERS: dict[Subtask, Callable[[str], Result]] = {
@@ -198,11 +190,4 @@ _PARSERS: dict[Subtask, Callable[[str], Result]] = {
     Subtask.SELECTION: _parse_selection,
     Subtask.ILLUSTRATION: _parse_illustrations,
     Subtask.LOCATION: _parse_place,
-}
-_FORMATTERS: dict[Subtask, Callable[..., str]] = {
-    Subtask.CONCEPTS: _format_concepts,
-    Subtask.CAPTION: lambda sentence: " ".join(sentence.split()),
-    Subtask.SELECTION: _join_commas,
-    Subtask.ILLUSTRATION: _join_commas,
-    Subtask.LOCATION: lambda place: " ".join(repr(float(degrees)) for degrees in place),
 }
