@@ -193,7 +193,8 @@ def main() -> None:
             continue
         recipes = {type_: step.recipe(load_recipe("default", type_)) for type_ in types}
         # Features extracted with a changed step must not be used for anything else: they get a cache of their own.
-        with tempfile.TemporaryDirectory() as folder, step.apply(), use_workers(Workers(step, arguments.jobs)):
+        workers = Workers(step, arguments.jobs)
+        with tempfile.TemporaryDirectory() as folder, step.apply(), use_workers(workers.ordered_map):
             print_rows(step.what, recipes, pictures, FeatureLoader(FeatureCache(folder), arguments.jobs))
 
 

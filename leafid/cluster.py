@@ -79,7 +79,7 @@ def on_cluster(address: str, paths: Iterable[str | os.PathLike[str]] = (), jobs:
         logging.getLogger(name).setLevel(logging.CRITICAL)
     requirements = collect_requirements(paths)
     connect = _start_local_cluster if address.startswith("local") else _connect_to_scheduler
-    with connect(address, jobs) as client, use_workers(DaskWorkers(client, address, requirements)):
+    with connect(address, jobs) as client, use_workers(DaskWorkers(client, address, requirements).ordered_map):
         yield
 
 

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from itertools import chain
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from leafid.errors import LeafidError
 from leafid.worker_calls import Log, call_and_record_log, call_single_threaded, replay_log, watch_parent
@@ -29,29 +29,21 @@ _TIMEOUT_STATUS = 1
 _TRACKER_WARNINGS = "ignore:resource_tracker:UserWarning"
 
 
-class Workers(Protocol):
-    """Workers that `use_workers` puts in place of processes on this machine."""
-
-    def ordered_map(
-        self,
-        function: Callable[[Item], Result],
-        items: Iterable[Item],
-        make_failure: Callable[[Item, str], Result] | None,
-    ) -> Iterator[Result]:
-        """Yield what `ordered_map` returns, each result computed by `call_in_worker`."""
-
-
-_current_workers: ContextVar[Workers | None] = ContextVar("workers", default=None)
+_map_on_workers: ContextVar[Callable[..., Iterator[Any]] | None] = ContextVar("map_on_workers", default=None)
 
 
 @contextmanager
-def use_workers(workers: Workers) -> Iterator[None]:
-    """Let every call of `ordered_map` inside the ``with`` block use these workers, whatever its ``jobs``."""
-    token = _current_workers.set(workers)
+def use_workers(map_on_workers: Callable[..., Iterator[Any]]) -> Iterator[None]:
+    """Let other workers do the work of every call of `ordered_map` inside the ``with`` block, whatever its ``jobs``.
+
+    `map_on_workers` takes the function, the items and `make_failure`, and yields what `ordered_map` does, each result
+    computed by `call_in_worker`.
+    """
+    token = _map_on_workers.set(map_on_workers)
     try:
         yield
     finally:
-        _current_workers.reset(token)
+        _map_on_workers.reset(token)
 
 
 def ordered_map(
@@ -72,9 +64,8 @@ def ordered_map(
     `make_failure` a killed worker raises a `LeafidError`. With `make_failure`, a worker ends itself if an item takes
     longer than `ITEM_SECONDS`.
     """
-    workers = _current_workers.get()
-    if workers is not None:
-        return workers.ordered_map(function, items, make_failure)
+    if (map_on_workers := _map_on_workers.get()) is not None:
+        return map_on_workers(function, items, make_failure)
     if jobs == 1:
         return (call_single_threaded(function, item) for item in items)
     return _map_in_processes(function, items, jobs, make_failure)
@@ -137,7 +128,7 @@ def _run_in_pool(
     results: Generator[tuple[Result, Log], None, None] | None = None
     _check_descriptors(effective_n_jobs(jobs))
     try:
-        with _deferring_interrupts():
+        with deferring_interrupts():
             # Memory mapping would make large arrays read-only, so that in-place arithmetic would fail in workers only.
             results = Parallel(n_jobs=jobs, return_as="generator", max_nbytes=None, **_choose_pool_options())(tasks)
         yield from map(replay_log, results)
@@ -172,16 +163,17 @@ def _choose_pool_options() -> dict[str, Any]:
 
 
 @contextmanager
-def _deferring_interrupts() -> Iterator[None]:
+def deferring_interrupts() -> Iterator[None]:
     """Defer a Ctrl-C to the end of the ``with`` block; processes started inside ignore Ctrl-C.
 
     Ctrl-C goes to every process of the terminal. This process ends its workers; an interrupted worker would only print
     a traceback, possibly from the middle of its start. And joblib can't clean up a pool that is half started.
     """
-    if os.name != "posix" or threading.current_thread() is not threading.main_thread():
+    if os.name != "posix":
         yield
         return
     _start_resource_trackers()
+    is_main_thread = threading.current_thread() is threading.main_thread()
     was_interrupted = False
 
     def note_interrupt(_number: int, _frame: object) -> None:
@@ -189,13 +181,14 @@ def _deferring_interrupts() -> Iterator[None]:
         was_interrupted = True
 
     # New processes inherit the mask. As it holds for this thread only, a thread of a library may still get the signal.
-    handler = signal.signal(signal.SIGINT, note_interrupt)
+    handler = signal.signal(signal.SIGINT, note_interrupt) if is_main_thread else None
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-        signal.signal(signal.SIGINT, handler)
+        if is_main_thread:
+            signal.signal(signal.SIGINT, handler)
         if was_interrupted:
             signal.raise_signal(signal.SIGINT)
 

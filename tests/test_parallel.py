@@ -152,15 +152,14 @@ def test_one_job_computes_a_result_when_it_is_requested():
     assert done == [0]
 
 
-class FakeWorkers:
-    def ordered_map(self, function, items, make_failure):
-        return (("worker", function(item)) for item in items)
+def map_on_fake_workers(function, items, make_failure):
+    return (("worker", function(item)) for item in items)
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_the_call_decides_where_the_work_is_done(jobs):
     before = ordered_map(square, range(3), jobs)
-    with use_workers(FakeWorkers()):
+    with use_workers(map_on_fake_workers):
         inside = ordered_map(square, range(3), jobs)
         assert list(before) == [0, 1, 4]
     assert list(inside) == [("worker", 0), ("worker", 1), ("worker", 4)]

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import logging
 import multiprocessing
-import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager, suppress
-from multiprocessing import resource_tracker
+from contextlib import suppress
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
 from leafid.errors import LeafidError
+from leafid.parallel import deferring_interrupts
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -114,7 +113,7 @@ class _Worker:
         self._connection, far_end = context.Pipe()
         self._process = context.Process(target=_work, args=(far_end, self._model_file), daemon=True)
         self._has_started = False
-        with _blocking_interrupts():
+        with deferring_interrupts():
             self._process.start()
         far_end.close()
 
@@ -151,20 +150,6 @@ class _Worker:
                 self._start()
 
 
-@contextmanager
-def _blocking_interrupts() -> Iterator[None]:
-    """Let processes that start inside the ``with`` block ignore Ctrl-C, which goes to every process of a terminal."""
-    if not hasattr(signal, "pthread_sigmask"):  # Windows
-        yield
-        return
-    resource_tracker.ensure_running()  # starting it unblocks the signal
-    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-
-
 def _work(connection: Connection, model_file: str) -> None:
     """Answer calls until the other end of the connection is closed."""
     from leafid.identification.modelfile import read_model
@@ -185,15 +170,11 @@ def _work(connection: Connection, model_file: str) -> None:
             try:
                 result = call_single_threaded(lambda call: call[0](model, *call[1]), (function, arguments))
                 outcome = True, result
+            except LeafidError as error:
+                outcome = False, str(error)
             except Exception as error:
-                outcome = False, _describe_error(error)
+                outcome = False, f"unexpected {type(error).__name__}: {error}; this is a bug, please report it"
             connection.send(outcome)
-
-
-def _describe_error(error: Exception) -> str:
-    if isinstance(error, LeafidError):
-        return str(error)
-    return f"unexpected {type(error).__name__}: {error}; this is a bug, please report it"
 
 
 def _warm_up(model: Model) -> None:
