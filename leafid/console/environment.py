@@ -77,7 +77,7 @@ class Environment:
     def progress(self, items: Iterable[T], total: int | None, what: str) -> Iterator[T]:
         """Yield the items, and show on stderr how many there were; `what` is the caption."""
         with self.bar(total, what) as bar:
-            yield from bar.progress(items, total, what)
+            yield from advance(bar, items)
 
     @contextlib.contextmanager
     def bar(self, total: int | None, what: str, done: int = 0) -> Iterator[Bar]:
@@ -87,12 +87,12 @@ class Environment:
         seconds instead.
         """
         if not self.stderr.isatty():
-            yield Bar(_ProgressLog(self, total, what, done))
+            yield _ProgressLog(self, total, what, done)
             return
         from tqdm import tqdm
 
         with tqdm(total=total, initial=done, desc=what, file=self.stderr, **_BAR_OPTIONS) as display:
-            yield Bar(display)
+            yield display
 
 
 class _TerminalStream:
@@ -108,7 +108,7 @@ class _TerminalStream:
         return getattr(self._stream, name)
 
 
-class _Display(Protocol):
+class Bar(Protocol):
     """What shows progress: a bar of tqdm, or a log."""
 
     n: int
@@ -147,21 +147,11 @@ class _ProgressLog:
         return f"{self._what} {self.n}/{self._total}, {left} left"
 
 
-class Bar:
-    """A progress bar shared by several batches."""
-
-    def __init__(self, display: _Display) -> None:
-        self._display = display
-
-    def progress(self, items: Iterable[T], total: int | None, what: str) -> Iterator[T]:
-        """Yield the items like `Environment.progress`, and advance the bar by each."""
-        for item in items:
-            yield item
-            self._display.update()
-
-    def set_count(self, count: int) -> None:
-        """Set the number of finished pictures; those that can't be read may not pass through `progress`."""
-        self._display.update(count - self._display.n)
+def advance(bar: Bar, items: Iterable[T], *_: object) -> Iterator[T]:
+    """Yield the items, and advance the bar by each; total and caption, as of `Environment.progress`, are the bar's."""
+    for item in items:
+        yield item
+        bar.update()
 
 
 def open_missing_streams() -> None:

@@ -14,7 +14,7 @@ import pytest
 
 from leafid.cli.main import main
 from leafid.console import environment as environment_module
-from leafid.console.environment import Environment
+from leafid.console.environment import Environment, advance
 from leafid.identification import prediction
 from leafid.identification.modelfile import read_model, write_model
 
@@ -214,8 +214,8 @@ def test_one_bar_over_all_batches(drawn, drawn_model, tmp_path, monkeypatch):
 def test_a_bar_starts_from_the_pictures_done():
     environment = Environment(io.StringIO(), Terminal())
     with environment.bar(9, "describe", 4) as bar:
-        assert list(bar.progress([1, 2], 2, "describe")) == [1, 2]
-        bar.set_count(9)
+        assert list(advance(bar, [1, 2])) == [1, 2]
+        bar.update(5)
     assert " 4/9 " in environment.stderr.getvalue()
 
 

@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -13,7 +14,7 @@ import leafid
 from leafid.cli.identify.answer_formats import AnswerFormat, make_run_name
 from leafid.cli.identify.predict import RUN_FORMATS
 from leafid.collection import Picture, hash_file
-from leafid.console.environment import Environment
+from leafid.console.environment import Environment, advance
 from leafid.features.extractor import FEATURE_VERSION
 from leafid.features.loader import FeatureLoader
 from leafid.identification import prediction
@@ -44,7 +45,8 @@ def write_answers(
         environment.bar(len(pictures), "describe", _count_pictures(run)) as bar,
     ):
         n_skipped = len(run.records)
-        for answers in predict_batches(model, pictures, loader, options, n_skipped=n_skipped, progress=bar.progress):
+        show = partial(advance, bar)
+        for answers in predict_batches(model, pictures, loader, options, n_skipped=n_skipped, progress=show):
             entries = own_format.format(answers)
             expanded = [own for answer in answers for own in answer.expand()]
             unreadable = [answer.problem for answer in expanded if answer.problem]
@@ -58,7 +60,8 @@ def write_answers(
                 "unreadable": unreadable,
             }
             run.append(text, record)
-            bar.set_count(_count_pictures(run))
+            # Those that can't be read may not pass through `progress`.
+            bar.update(_count_pictures(run) - bar.n)
     totals = {key: sum(record[key] for record in run.records) for key in ("answered", "lines", "empty")}
     remark = f"; {totals['empty']} sets are empty and have no line" if totals["empty"] else ""
     environment.note(f"{path}: {totals['lines']} {own_format.kind} for {totals['answered']} pictures{remark}")
@@ -128,7 +131,7 @@ def _report_resume_status(path: str, run: ResumableFile, n_pictures: int, enviro
     try:
         yield
     except BaseException:
-        if run.is_resumable and (n_done := _count_pictures(run)):
+        if run.part and (n_done := _count_pictures(run)):
             environment.note(f"{path}: {n_done} of {n_pictures} pictures are done; the same command resumes the run")
         raise
 
