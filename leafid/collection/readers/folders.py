@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Collection, Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 
 from leafid.collection.collection import Omission
@@ -13,8 +14,8 @@ _PARTS = {"train": "train", "training": "train", "val": "val", "valid": "val", "
 _PART_ORDER = ("train", "val", "test")
 
 
-def list_files(folder: Path, endings: Collection[str]) -> list[Path]:
-    """List the files of a folder with one of the endings (lower case), except hidden ones."""
+def list_files(folder: Path, endings: Collection[str] | None) -> list[Path]:
+    """List the files of a folder, or those with one of the endings (lower case), except hidden ones."""
     return _sort_paths(folder, _scan_files(folder, endings))
 
 
@@ -38,10 +39,10 @@ def _scan(folder: Path) -> Iterator[os.DirEntry[str]]:
         yield from (entry for entry in entries if not entry.name.startswith("."))
 
 
-def _scan_files(folder: Path, endings: Collection[str]) -> Iterator[str]:
+def _scan_files(folder: Path, endings: Collection[str] | None) -> Iterator[str]:
     for entry in _scan(folder):
         ending = os.path.splitext(entry.name)[1]  # noqa: PTH122  # creating 300,000 Path objects takes seconds
-        if ending.lower() in endings and not _is_folder(entry):
+        if (endings is None or ending.lower() in endings) and not _is_folder(entry):
             yield entry.name
 
 
@@ -49,33 +50,28 @@ def _sort_paths(folder: Path, names: Iterable[str]) -> list[Path]:
     return [folder / name for name in sorted(names, key=natural_sort_key)]
 
 
-def walk_pictures(folder: Path, problems: list[str], *, descend: bool = True) -> Iterator[Path]:
-    """Yield the picture files of a folder, then those of its sub-folders, except hidden ones.
+def walk_files(
+    folder: Path, endings: Collection[str] | None = None, problems: list[str] | None = None, *, descend: bool = True
+) -> Iterator[list[Path]]:
+    """Yield the files of a folder, or those with one of the endings, then those of each folder below it, except hidden.
 
     A folder that can't be read is added to the problems when the walk reaches it.
     """
     try:
-        files, sub_folders = list_pictures(folder), _list_folders_without_cycles(folder)
+        files, sub_folders = list_files(folder, endings), _list_folders_without_cycles(folder)
     except OSError as error:
-        problems.append(Omission(f"{folder}: can't be read: {error.strerror or error}; its pictures are left out"))
-        return
-    yield from files
-    for sub_folder in sub_folders if descend else ():
-        # The sub-folders of a linked folder are not visited, so that circular links end.
-        yield from walk_pictures(sub_folder, problems, descend=not sub_folder.is_symlink())
-
-
-def walk_files(folder: Path, *, descend: bool = True) -> Iterator[list[Path]]:
-    """Yield the files of a folder, then those of each folder below it, except hidden ones and what can't be read."""
-    try:
-        files = _sort_paths(folder, (entry.name for entry in _scan(folder) if not _is_folder(entry)))
-        sub_folders = _list_folders_without_cycles(folder) if descend else []
-    except OSError:
+        if problems is not None:
+            problems.append(Omission(f"{folder}: can't be read: {error.strerror or error}; its pictures are left out"))
         return
     yield files
-    for sub_folder in sub_folders:
+    for sub_folder in sub_folders if descend else ():
         # The sub-folders of a linked folder are not visited, so that circular links end.
-        yield from walk_files(sub_folder, descend=not sub_folder.is_symlink())
+        yield from walk_files(sub_folder, endings, problems, descend=not sub_folder.is_symlink())
+
+
+def walk_pictures(folder: Path, problems: list[str], *, descend: bool = True) -> Iterator[Path]:
+    """Yield the picture files of a folder and of those below it as `walk_files` does."""
+    return chain.from_iterable(walk_files(folder, PICTURE_ENDINGS, problems, descend=descend))
 
 
 def report_omissions(root: Path, used: Collection[Path], expected: str) -> Iterator[str]:

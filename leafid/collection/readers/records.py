@@ -5,9 +5,11 @@ Records come from tables, COCO files and lists (`leafid.collection.readers.table
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from leafid.collection import names
 from leafid.collection.picture import AcquisitionType, Picture, Place
@@ -105,28 +107,17 @@ def apply_record(picture: Picture, record: Record) -> Picture:
 
     A `LeafidError` is raised if a value is wrong.
     """
-    place = picture.place or Place()
+    changes: dict[str, Any] = {}
     for field, word in record.items():
+        attribute, parse = _ATTRIBUTES[field]
         try:
-            if field == "label":
-                picture = replace(picture, taxon=names.parse_label(word))
-            elif field == "type":
-                picture = replace(picture, type=AcquisitionType.parse(word))
-            elif field == "date":
-                picture = replace(picture, date=names.parse_date(word))
-            elif field == "latitude":
-                place = replace(place, latitude=names.parse_bounded_number(word, 90))
-            elif field == "longitude":
-                place = replace(place, longitude=names.parse_bounded_number(word, 180))
-            elif field == "split":
-                picture = replace(picture, part=_parse_part(word))
-            elif field == "plant":
-                picture = replace(picture, plant=word)
-            elif field == "author":
-                picture = replace(picture, author=word)
+            changes[attribute] = parse(word)
         except LeafidError as error:
             raise LeafidError(f"{field}: {error}") from None
-    return picture if place == Place() else replace(picture, place=place)
+    coordinates = {name: changes.pop(name) for name in ("latitude", "longitude") if name in changes}
+    if coordinates:
+        changes["place"] = replace(picture.place or Place(), **coordinates)
+    return replace(picture, **changes)
 
 
 def _parse_part(word: str) -> str:
@@ -134,6 +125,19 @@ def _parse_part(word: str) -> str:
     if part is None:
         raise LeafidError(f"expected train, val or test, found {word!r}")
     return part
+
+
+# The attribute of a picture, or of its place, that each of `FIELDS` tells, and the function that parses it.
+_ATTRIBUTES: dict[str, tuple[str, Callable[[str], object]]] = {
+    "label": ("taxon", names.parse_label),
+    "plant": ("plant", str),
+    "type": ("type", AcquisitionType.parse),
+    "author": ("author", str),
+    "date": ("date", names.parse_date),
+    "latitude": ("latitude", partial(names.parse_bounded_number, limit=90)),
+    "longitude": ("longitude", partial(names.parse_bounded_number, limit=180)),
+    "split": ("part", _parse_part),
+}
 
 
 def compile_pattern(option: str, pattern: str, default_field: str) -> re.Pattern[str]:
