@@ -30,9 +30,9 @@ class OpenWorldScores:
     unknown: int
     #: Share of the known pictures whose species is named first.
     accuracy: float
-    #: With the unknown pictures as distractors, and without them.
-    open_precision: float
+    #: Mean average precision without the unknown pictures, and with them as distractors.
     closed_precision: float
+    open_precision: float
     auroc: float
     oscr: float
     false_positives: float
@@ -46,58 +46,43 @@ def score_open_world(run: Run, truth: GroundTruth) -> list[OpenWorldScores]:
     The highest score of a picture says how surely it shows a known species. A picture that the run lacks, or for which
     the run names the unknown species first, is rejected. Types without known pictures are left out.
     """
+    types = np.array(truth.type)
+    is_known = np.array(truth.species) != UNKNOWN_SPECIES
+    groups = {name: types == name for name in TYPE_ORDER if is_known[types == name].any()}
+    return [_score(name, own, run, truth) for name, own in (groups | {ALL: np.ones(len(truth), bool)}).items()]
+
+
+def _score(name: str, is_own: NDArray[np.bool_], run: Run, truth: GroundTruth) -> OpenWorldScores:
     names, labels = truth.encode("species")
     labels = np.where(np.array(names)[labels] == UNKNOWN_SPECIES, -1, labels)
     picture = find_indices(run.pictures, truth.pictures)[run.picture_index]
     # Species without a picture here can only be wrong.
     species = find_indices(run.species, names)[run.species_index]
     is_species = np.array([name != UNKNOWN_SPECIES for name in run.species], bool)[run.species_index]
-    types = np.array(truth.type)
-    groups = {name: types == name for name in TYPE_ORDER if (labels[types == name] >= 0).any()}
-    is_probability = bool(((run.score >= 0) & (run.score <= 1)).all())
-    columns = _Predictions(picture, species, run.rank, run.score, is_species, is_probability)
-    return [_score(name, own, labels, len(names), columns) for name, own in (groups | {ALL: labels >= -1}).items()]
-
-
-@dataclass(frozen=True, slots=True)
-class _Predictions:
-    """The predictions of a run: each one's picture and species in the ground truth, or -1."""
-
-    picture: NDArray[np.intp]
-    species: NDArray[np.intp]
-    rank: NDArray[np.int32]
-    score: NDArray[np.float64]
-    is_species: NDArray[np.bool_]
-    is_probability: bool
-
-
-def _score(
-    name: str, is_own: NDArray[np.bool_], labels: NDArray[np.intp], n_species: int, run: _Predictions
-) -> OpenWorldScores:
-    kept = (run.picture >= 0) & is_own[run.picture]
-    first = kept & (run.rank == 1) & run.is_species
+    kept = (picture >= 0) & is_own[picture]
+    first = kept & (run.rank == 1) & is_species
     best = np.full(len(labels), -np.inf)
-    best[run.picture[first]] = run.score[first]
+    best[picture[first]] = run.score[first]
     is_correct = np.zeros(len(labels), bool)
-    is_correct[run.picture[first]] = run.species[first] == labels[run.picture[first]]
+    is_correct[picture[first]] = species[first] == labels[picture[first]]
     is_known, is_unknown = is_own & (labels >= 0), is_own & (labels < 0)
     known, unknown = best[is_known], best[is_unknown]
-    counted = kept & run.is_species & (run.species >= 0)
+    counted = kept & is_species & (species >= 0)
+    is_probability = ((run.score >= 0) & (run.score <= 1)).all()
 
     def average_precision(predictions: NDArray[np.bool_]) -> float:
-        own_labels = np.where(is_own, labels, -1)
-        pictures, species, scores = (column[predictions] for column in (run.picture, run.species, run.score))
-        return mean_average_precision(own_labels, pictures, species, scores, n_species)
+        pictures, kinds, scores = (column[predictions] for column in (picture, species, run.score))
+        return mean_average_precision(np.where(is_own, labels, -1), pictures, kinds, scores, len(names))
 
     return OpenWorldScores(
         name,
         len(known),
         len(unknown),
         accuracy_score(is_correct[is_known]),
+        average_precision(counted & is_known[picture]),
         average_precision(counted),
-        average_precision(counted & is_known[run.picture]),
         area_under_roc(known, unknown),
         open_set_classification_rate(known, is_correct[is_known], unknown),
         false_positive_rate(known, unknown),
-        confident_share(unknown, np.isfinite(unknown)) if run.is_probability else float("nan"),
+        confident_share(unknown, np.isfinite(unknown)) if is_probability else float("nan"),
     )

@@ -1,6 +1,7 @@
 """Tables of what scores tell that are probabilities: how reliable they are, of plants, and of unknown species."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import astuple
 
 from leafid.evaluation.open_world import OpenWorldScores
 from leafid.evaluation.plant_scores import PlantPictures, score_plants
@@ -14,14 +15,7 @@ from leafid.report.tables import Cell, Table
 def make_open_world_table(scores: Mapping[str, Sequence[OpenWorldScores]]) -> Table:
     """Tabulate how each run tells known species from unknown ones."""
     headings = ["known", "unknown", "top-1", "mAP", *(metric.column for metric in OPEN_WORLD_METRICS)]
-    rows: list[list[Cell]] = [
-        [
-            *(name, row.name, row.known, row.unknown, row.accuracy, row.closed_precision, row.open_precision),
-            *(row.auroc, row.oscr, row.false_positives, row.confident),
-        ]
-        for name, found in scores.items()
-        for row in found
-    ]
+    rows: list[list[Cell]] = [[name, *astuple(row)] for name, found in scores.items() for row in found]
     notes = ["mAP: without the unknown pictures; a picture's highest score says how surely its species is known"]
     return Table("Open world", ["run", "type", *headings], rows, notes)
 
