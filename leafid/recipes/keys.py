@@ -1,7 +1,5 @@
 """Recipe keys: dataclass fields that carry their validation, their default and the text that documents them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import MISSING, Field, dataclass, field, fields
 from typing import Any

@@ -1,7 +1,5 @@
 """Recipes as TOML files: finding, reading and checking them."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Mapping

@@ -1,13 +1,13 @@
+import runpy
 from pathlib import Path
 
-from leafid.recipes.__main__ import insert_tables
-
-FORMATS = Path(__file__).parents[2] / "docs" / "formats.md"
+DOCS = Path(__file__).parents[2] / "docs"
+insert_tables = runpy.run_path(str(DOCS / "recipe_keys.py"))["insert_tables"]
 
 
 def test_the_tables_of_keys_are_those_of_the_code():
-    page = FORMATS.read_text(encoding="utf-8")
-    assert insert_tables(page) == page, "run: python -m leafid.recipes docs/formats.md"
+    page = (DOCS / "formats.md").read_text(encoding="utf-8")
+    assert insert_tables(page) == page, "run: python docs/recipe_keys.py docs/formats.md"
 
 
 def test_tables_show_defaults_as_a_recipe_writes_them():

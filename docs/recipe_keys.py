@@ -1,4 +1,4 @@
-"""Writes the tables of recipe keys into a page: ``python -m leafid.recipes docs/formats.md``."""
+"""Writes the tables of recipe keys into a page: ``python docs/recipe_keys.py docs/formats.md``."""
 
 from __future__ import annotations
 
