@@ -39,9 +39,9 @@ class HeldOutAnswers:
 
     @property
     def labels(self) -> np.ndarray:
-        """The column of each picture's species, intp (n,); `species` has it at least after `select_known`."""
+        """The column of each picture's species, intp (n,); -1 where `species` lacks it."""
         columns = {name: column for column, name in enumerate(self.species)}
-        return np.array([columns[str(picture.species)] for picture in self.pictures], np.intp)
+        return np.array([columns.get(str(picture.species), -1) for picture in self.pictures], np.intp)
 
 
 def held_out_scores(answers: Sequence[HeldOutAnswers]) -> dict[str, float]:
@@ -69,6 +69,9 @@ def held_out_scores(answers: Sequence[HeldOutAnswers]) -> dict[str, float]:
 
 
 def rank_labels(answers: HeldOutAnswers) -> np.ndarray:
-    """Rank each picture's label among all species, from 1; equally likely species rank in the order of the columns."""
-    order = np.argsort(-answers.probabilities, axis=1, kind="stable")
-    return (order == answers.labels[:, None]).argmax(axis=1) + 1
+    """Rank each picture's label among all species, from 1, or 0 where these lack it.
+
+    Equally likely species rank in the order of the columns.
+    """
+    is_own = np.argsort(-answers.probabilities, axis=1, kind="stable") == answers.labels[:, None]
+    return np.where(is_own.any(axis=1), is_own.argmax(axis=1) + 1, 0)

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from leafid.classifiers.held_out import HeldOutAnswers, rank_labels
 from leafid.collection.picture import AcquisitionType, Picture
 from leafid.collection.protocols import KINDS, UNITS, Protocol
 from leafid.descriptors.registry import FAMILIES
@@ -22,7 +23,7 @@ from leafid.evaluation.ablation import vary_recipe
 from leafid.features.extractor import FEATURE_VERSION
 from leafid.features.loader import FeatureLoader
 from leafid.files import write_text
-from leafid.identification.crossvalidation import FoldAnswers, cross_validate
+from leafid.identification.crossvalidation import cross_validate
 from leafid.identification.identifier import Identifier
 from leafid.recipes.reader import load_recipe, parse_recipe
 from leafid.recipes.recipe import Recipe
@@ -254,7 +255,7 @@ def _compute_cell(
         observe=fitted.append,
     )
     for answers in held_out:
-        cell.ranks.setdefault(answers.setting, []).extend(_list_ranks(answers))
+        cell.ranks.setdefault(answers.setting, []).extend(_list_ranks(answers.held_out))
         fitted[1:] = []
     cell.seconds = round(time.monotonic() - started, 3)
     cell.peak_megabytes = _read_peak()
@@ -275,13 +276,8 @@ def _time_pictures(pictures: Sequence[Picture], identifier: Identifier) -> float
     return round(float(np.median(times[1:])), 4) if times[1:] else None
 
 
-def _list_ranks(answers: FoldAnswers) -> Iterator[tuple[str, str, str, int]]:
-    held_out = answers.held_out
-    columns = {name: column for column, name in enumerate(held_out.species)}
-    for picture, row in zip(held_out.pictures, held_out.probabilities, strict=True):
-        column = columns.get(str(picture.species))
-        # Equally likely species rank in the order of the columns.
-        rank = 0 if column is None else 1 + int((row > row[column]).sum() + (row[:column] == row[column]).sum())
+def _list_ranks(answers: HeldOutAnswers) -> Iterator[tuple[str, str, str, int]]:
+    for picture, rank in zip(answers.pictures, rank_labels(answers).tolist(), strict=True):
         yield str(picture.file), picture.group, picture.author or "", rank
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from tabulate import tabulate
 
+from leafid.classifiers.held_out import rank_labels
 from leafid.collection.picture import Picture
 from leafid.evaluation.plant_scores import PlantPictures, collect_plants, pair_plants
 from leafid.evaluation.reliability import FirstSpecies
@@ -138,8 +139,6 @@ def make_reliability_table(answers: Sequence[FoldAnswers], pictures: Sequence[Pi
 def _list_answers(answers: Sequence[FoldAnswers]) -> Iterator[tuple[str, str, int]]:
     """Yield the species of each picture, the first answer, and the rank of the species, 0 if it is not known."""
     for own in answers:
-        order = np.argsort(-own.held_out.probabilities, axis=1, kind="stable")
-        for picture, columns in zip(own.held_out.pictures, order.tolist(), strict=True):
-            ranking = [own.held_out.species[column] for column in columns]
-            species = str(picture.species)
-            yield species, ranking[0], ranking.index(species) + 1 if species in ranking else 0
+        firsts = own.held_out.probabilities.argmax(axis=1).tolist()
+        for picture, first, rank in zip(own.held_out.pictures, firsts, rank_labels(own.held_out).tolist(), strict=True):
+            yield str(picture.species), own.held_out.species[first], rank
