@@ -69,8 +69,6 @@ class ReliabilityCurve:
     accuracy: NDArray[np.float64]
     #: int64 (m,): number of predictions in the bin.
     count: NDArray[np.intp]
-    #: The expected calibration error: the mean of ``|probability - accuracy|`` over predictions, in [0, 1].
-    error: float
 
 
 def find_top_predictions(run: Run, truth: GroundTruth) -> TopPredictions:
@@ -177,15 +175,12 @@ def compute_reliability(probability: ArrayLike, correct: ArrayLike, n_bins: int 
 
     Examples
     --------
-    >>> curve = compute_reliability([0.9, 0.9, 0.1, 0.1], [True, False, False, False])
-    >>> curve.accuracy.tolist(), round(curve.error, 2)
-    ([0.0, 0.5], 0.25)
+    >>> compute_reliability([0.9, 0.9, 0.1, 0.1], [True, False, False, False]).accuracy.tolist()
+    [0.0, 0.5]
     """
     probabilities = np.asarray(probability, np.float64)
     bins = np.minimum((probabilities * n_bins).astype(np.intp), n_bins - 1)
     count = np.bincount(bins, minlength=n_bins)
     used = count > 0
     mean_probability = average_by_group(probabilities, bins, n_bins)[used]
-    accuracy = average_by_group(correct, bins, n_bins)[used]
-    error = float(np.abs(mean_probability - accuracy) @ count[used] / max(len(probabilities), 1))
-    return ReliabilityCurve(mean_probability, accuracy, count[used], error)
+    return ReliabilityCurve(mean_probability, average_by_group(correct, bins, n_bins)[used], count[used])

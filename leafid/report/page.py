@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
+from typing import Any
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from leafid.evaluation.judged_run import JudgedRun, judge_run
 from leafid.evaluation.open_world import score_open_world
 from leafid.evaluation.resampling import Bootstrap
 from leafid.evaluation.summary import ALL, MEAN_OF_TYPES, select_types
+from leafid.metrics.calibration import expected_calibration_error
 from leafid.metrics.plant_task import list_plant_metrics
 from leafid.report import plots, sections
 from leafid.report.facts import (
@@ -50,8 +52,6 @@ _TOP = 5
 _WRONG_SHOWN, _EXAMPLES_SHOWN, _EXAMPLES_TRIED = 3, 2, 8
 _NO_INTERVAL = (float("nan"), float("nan"))
 
-Thumbnails = list[tuple[str, bytes]]
-
 
 @dataclass(frozen=True)
 class Report:
@@ -59,27 +59,6 @@ class Report:
 
     page: str
     tables: dict[str, Table]
-
-
-@dataclass(frozen=True)
-class ShownConfusion:
-    """A confusion with pictures: those that were confused, and others of both species."""
-
-    confusion: Confusion
-    confused: Thumbnails
-    same: Thumbnails
-    predicted: Thumbnails
-
-
-@dataclass(frozen=True)
-class ShownPicture:
-    """A picture of the ground truth with the first answers of each run."""
-
-    name: str
-    type: str
-    species: str
-    image: bytes | None
-    rankings: Sequence[Sequence[tuple[str, float]]]
 
 
 def make_report(
@@ -116,11 +95,12 @@ def make_report(
     tables["ranks"] = sections.make_rank_table(curves)
     drawn["ranks"] = plots.draw_rank_curves({name: np.array(values) for name, values in curves.items()})
     tops = {run.name: find_top_predictions(run, truth) for run in runs}
-    reliability = {
-        name: compute_reliability(top.score[top.is_answered], top.correct[top.is_answered])
+    answers = {
+        name: (top.score[top.is_answered], top.correct[top.is_answered])
         for name, top in tops.items()
         if top.are_probabilities
     }
+    reliability = {name: compute_reliability(*own) for name, own in answers.items()}
     if reliability:
         tables["reliability"] = sections.make_reliability_table(reliability)
         drawn["reliability"] = plots.draw_reliability(reliability)
@@ -162,7 +142,7 @@ def make_report(
         runs=[run.name for run in runs],
         tables=tables,
         plots=drawn,
-        errors={name: curve.error for name, curve in reliability.items()},
+        errors={name: expected_calibration_error(*own) for name, own in answers.items()},
         details=details,
         pictures=_show_pictures(truth, rankings, gallery),
         missing_shown=MISSING_SHOWN,
@@ -172,8 +152,8 @@ def make_report(
 
 def _show_pictures(
     truth: GroundTruth, rankings: dict[str, list[list[tuple[str, float]]]], gallery: Gallery
-) -> list[ShownPicture]:
-    """Show all pictures, those first that the most runs answer wrongly."""
+) -> list[dict[str, Any]]:
+    """Show all pictures with the first answers of each run, those first that the most runs answer wrongly."""
 
     def count_correct(index: int) -> int:
         firsts = (ranking[index][:1] for ranking in rankings.values())
@@ -182,27 +162,28 @@ def _show_pictures(
     order = sorted(range(len(truth)), key=count_correct)[:PICTURES_SHOWN]
     gallery.load(truth.pictures[index] for index in order)
     return [
-        ShownPicture(
-            truth.pictures[index],
-            truth.type[index],
-            truth.species[index],
-            gallery.get(truth.pictures[index]),
-            [ranking[index] for ranking in rankings.values()],
-        )
+        {
+            "name": truth.pictures[index],
+            "type": truth.type[index],
+            "species": truth.species[index],
+            "image": gallery.get(truth.pictures[index]),
+            "rankings": [ranking[index] for ranking in rankings.values()],
+        }
         for index in order
     ]
 
 
-def _show_confusion(confusion: Confusion, gallery: Gallery) -> ShownConfusion:
+def _show_confusion(confusion: Confusion, gallery: Gallery) -> dict[str, Any]:
+    """Show a confusion with pictures: those that were confused, and others of both species."""
     first, *_ = confusion.pictures
     same = gallery.list_species(confusion.species, first, confusion.pictures)
     predicted = gallery.list_species(confusion.predicted, first)
-    return ShownConfusion(
-        confusion,
-        gallery.show(confusion.pictures, _WRONG_SHOWN),
-        gallery.show(same[:_EXAMPLES_TRIED], _EXAMPLES_SHOWN),
-        gallery.show(predicted[:_EXAMPLES_TRIED], _EXAMPLES_SHOWN),
-    )
+    return {
+        "confusion": confusion,
+        "confused": gallery.show(confusion.pictures, _WRONG_SHOWN),
+        "same": gallery.show(same[:_EXAMPLES_TRIED], _EXAMPLES_SHOWN),
+        "predicted": gallery.show(predicted[:_EXAMPLES_TRIED], _EXAMPLES_SHOWN),
+    }
 
 
 def _plot_scores(table: Table, runs: Sequence[Run]) -> str:

@@ -103,13 +103,6 @@ def test_reliability_by_its_definition(predictions, n_bins):
     np.testing.assert_allclose(found.probability, [mean for mean, _, _ in means], atol=1e-12)
     np.testing.assert_allclose(found.accuracy, [share for _, share, _ in means], atol=1e-12)
     assert found.count.tolist() == [count for _, _, count in means]
-    expected = sum(abs(mean - share) * count for mean, share, count in means) / len(predictions)
-    assert found.error == pytest.approx(expected, abs=1e-12)
-
-
-def test_confident_and_correct_has_no_error():
-    assert compute_reliability([1.0, 1.0], [True, True]).error == 0
-    assert compute_reliability([1.0, 1.0], [False, False]).error == 1
 
 
 def test_rankings_are_cut_and_missing_ones_empty(run, truth):
