@@ -8,9 +8,11 @@ from typing import NoReturn
 def run() -> NoReturn:
     """Run the command of this process and end it; Ctrl-C while modules are imported prints one line, too."""
     try:
-        from leafid.cli.main import run_process
+        from leafid.cli.main import main
+        from leafid.console.environment import open_missing_streams
 
-        status = run_process()
+        open_missing_streams()
+        status = main()
     except KeyboardInterrupt:
         sys.stderr.write("leafid: interrupted\n")
         status = 130

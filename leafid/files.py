@@ -251,17 +251,22 @@ def lock(descriptor: int) -> Literal["held", "taken", "unsupported"]:
     return "held"
 
 
+def is_abandoned(file: Path) -> bool:
+    """Tell whether the process that keeps a file of leafid locked was killed."""
+    with contextlib.suppress(OSError, LeafidError), os.fdopen(open_own_file(file, os.O_RDONLY), "rb") as stream:
+        # A live process holds the lock on its file, unless it created the file a moment ago.
+        age = time.time() - os.fstat(stream.fileno()).st_mtime
+        return age > MIN_ABANDONED_AGE and lock(stream.fileno()) == "held"
+    return False
+
+
 def _remove_abandoned_files(target: Path) -> None:
     """Remove the temporary files of processes that were killed while writing this file."""
     # The random part of a name as tempfile makes it: a file of another origin is not ours to remove.
     own_name = re.compile(rf"\.{re.escape(target.name)}\.[a-z0-9_]{{8}}{re.escape(_TEMPORARY_SUFFIX)}")
     for file in target.parent.iterdir():
-        if not own_name.fullmatch(file.name):
-            continue
-        with contextlib.suppress(OSError, LeafidError), os.fdopen(open_own_file(file, os.O_RDONLY), "rb") as stream:
-            # A live process holds the lock on its file, unless it created the file a moment ago.
-            age = time.time() - os.fstat(stream.fileno()).st_mtime
-            if age > MIN_ABANDONED_AGE and lock(stream.fileno()) == "held":
+        if own_name.fullmatch(file.name) and is_abandoned(file):
+            with contextlib.suppress(OSError):
                 file.unlink()
 
 

@@ -62,15 +62,10 @@ def _main() -> None:
     with os.fdopen(os.dup(1), "wb") as output:
         os.dup2(2, 1)
         try:
-            outcome: Any = call_and_record_log(parent, folder, _call, (function, arguments))
+            outcome: Any = call_and_record_log(parent, folder, lambda own: function(*own), arguments)
         except Exception as error:
             outcome = error
         pickle.dump(outcome, output, protocol=pickle.HIGHEST_PROTOCOL)
-
-
-def _call(item: tuple[Callable[..., Any], tuple[Any, ...]]) -> Any:
-    function, arguments = item
-    return function(*arguments)
 
 
 def _set_limits(seconds: int, memory: int) -> None:

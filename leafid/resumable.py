@@ -44,11 +44,6 @@ class ResumableFile:
         self._stream = stream
         self._journal = journal
 
-    @property
-    def is_resumable(self) -> bool:
-        """Whether the next call will find the chunks if this one is interrupted."""
-        return self._journal is not None
-
     def append(self, text: str, record: dict[str, Any]) -> None:
         """Append a chunk and a record of it as JSON holds it; both are on the disk afterwards."""
         # A file name may hold bytes that are no text.

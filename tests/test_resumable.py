@@ -221,7 +221,7 @@ def test_chunks_go_into_a_pipe_immediately(tmp_path):
     reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
     for _ in range(2):  # nothing of the first time is left
         with open_resumable(pipe, "fingerprint") as file:
-            assert not file.is_resumable
+            assert file.part is None
             assert (file.records, file.is_restarted) == ([], False)
             for number, chunk in enumerate(CHUNKS):
                 file.append(chunk, {"number": number})

@@ -17,7 +17,6 @@ from leafid.console.environment import Environment
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments."""
     add_cache_folder(parser)
     parser.add_argument(
         "--cache-limit",

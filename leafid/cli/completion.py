@@ -17,7 +17,6 @@ _SHELLS = ("bash", "zsh", "tcsh")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the argument."""
     parser.add_argument("shell", choices=_SHELLS, metavar="SHELL", help=", ".join(_SHELLS))
 
 

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import os
 import shutil
-import time
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
 from typing import TYPE_CHECKING
@@ -16,7 +14,7 @@ from leafid.cluster import on_cluster
 from leafid.console.arguments import number_type
 from leafid.console.environment import Environment
 from leafid.errors import LeafidError
-from leafid.files import MIN_ABANDONED_AGE, lock, open_own_file
+from leafid.files import is_abandoned, lock
 
 if TYPE_CHECKING:
     from leafid.features.loader import FeatureLoader
@@ -89,11 +87,8 @@ def open_loader(arguments: argparse.Namespace, environment: Environment) -> Iter
 def _open_temporary_folder() -> Iterator[Path]:
     """Create a folder that is removed at the end, or by the next call if this process is killed."""
     for file in Path(gettempdir()).glob("leafid-*/lock"):
-        with suppress(OSError, LeafidError), os.fdopen(open_own_file(file, os.O_RDONLY), "rb") as stream:
-            # A live process holds the lock, unless it created the file a moment ago.
-            age = time.time() - os.fstat(stream.fileno()).st_mtime
-            if age > MIN_ABANDONED_AGE and not file.parent.is_symlink() and lock(stream.fileno()) == "held":
-                shutil.rmtree(file.parent)
+        if not file.parent.is_symlink() and is_abandoned(file):
+            shutil.rmtree(file.parent, ignore_errors=True)
     with TemporaryDirectory(prefix="leafid-") as name, (Path(name) / "lock").open("wb") as stream:
         lock(stream.fileno())
         yield Path(name)

@@ -52,7 +52,6 @@ _MAX_LENGTH = 400
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
     parser.add_argument(
         "collection",
         nargs="*",

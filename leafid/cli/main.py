@@ -6,10 +6,9 @@ import sys
 import traceback
 from collections.abc import Sequence
 from types import ModuleType
-from typing import NoReturn
 
 import leafid
-from leafid.console.environment import Environment, open_missing_streams
+from leafid.console.environment import Environment
 from leafid.console.parser import Parser
 from leafid.errors import LeafidError, ProblemsError, UsageError, is_out_of_memory, suggest, to_one_line
 
@@ -99,17 +98,6 @@ def _is_interruption(error: BaseException | None) -> bool:
     while error is not None and not isinstance(error, KeyboardInterrupt):
         error = error.__cause__
     return error is not None
-
-
-def run_process() -> int:
-    """Run the command of this process; return its exit status."""
-    open_missing_streams()
-    return main()
-
-
-def entry_point() -> NoReturn:
-    """Run as installations before `leafid.__main__.run` do."""
-    sys.exit(run_process())
 
 
 def _format_error(error: BaseException) -> list[str]:

@@ -18,7 +18,6 @@ from leafid.console.environment import Environment
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
     parser.add_argument("folder", metavar="DIR", help="folder to write, new or empty")
     parser.add_argument(
         "--species", type=positive_int, default=12, metavar="N", help="number of species, at most 28 (default: 12)"

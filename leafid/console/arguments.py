@@ -82,11 +82,7 @@ def add_only_type(parser: argparse.ArgumentParser, what: str) -> None:
 
 def add_assume_type(parser: argparse.ArgumentParser) -> None:
     """``--assume-type``: take every picture for one of this acquisition type; ``--type`` is its older name."""
-    parser.add_argument(
-        "--assume-type",
-        choices=TYPES,
-        help="take every picture for one of this type (default: the type in its metadata, else recognised)",
-    )
+    add_options(parser, "assume-type")
     parser.add_argument("--type", dest="assume_type", choices=TYPES, help=argparse.SUPPRESS)
 
 
@@ -143,6 +139,10 @@ _OPTIONS: dict[str, dict[str, Any]] = {
         "type": positive_int,
         "metavar": "N",
         "help": "print only the Nth table (default: all; CSV holds a single one)",
+    },
+    "assume-type": {
+        "choices": TYPES,
+        "help": "take every picture for one of this type (default: the type in its metadata, else recognised)",
     },
     "part": {
         "choices": ("train", "val", "test"),

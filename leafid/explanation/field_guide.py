@@ -5,17 +5,14 @@ from pathlib import Path
 from typing import Any
 
 from leafid.collection.picture import AcquisitionType
-from leafid.errors import LeafidError
 from leafid.explanation.explanation import Trait
 from leafid.explanation.words import describe_traits
-from leafid.files import open_input
 from leafid.identification.model import Model, SpeciesInfo
 from leafid.identification.records import SpeciesRecord, TypeRecord
 from leafid.report.crossvalidation import SCORE_TITLES
 from leafid.report.tables import Cell, Table
+from leafid.textfiles import read_text
 
-#: Maximum length of a model card, in bytes.
-MAX_CARD = 2**18
 # A trait is described if it is measured in this share of the pictures in which the most traits are.
 _MEASURED_SHARE = 0.4
 # Maximum number of added species that are named.
@@ -188,13 +185,4 @@ def tabulate_species_by_type(model: Model) -> Table:
 def read_card(model_file: Path) -> str | None:
     """Read the model card that lies beside a model, `<name>.md`; None where there is none."""
     file = model_file.with_suffix(".md")
-    if not file.is_file():
-        return None
-    with open_input(file) as stream:
-        content = stream.read(MAX_CARD + 1)
-    if len(content) > MAX_CARD:
-        raise LeafidError(f"{file}: expected a model card of at most {MAX_CARD >> 10} KiB, found a larger file")
-    try:
-        return content.decode("utf-8")
-    except UnicodeDecodeError:
-        raise LeafidError(f"{file}: expected a model card in UTF-8, found other bytes") from None
+    return read_text(file) if file.is_file() else None

@@ -1,13 +1,12 @@
 """Identifies plants from several pictures of each, of any types."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from leafid.classifiers.plant_fusion import fuse_pictures
 from leafid.collection.picture import Picture
-from leafid.grouping import group_by
 from leafid.identification.answer import Answer, Verdict, rank_species
 from leafid.identification.model import Model
 from leafid.identification.sessions import find_session
@@ -21,11 +20,6 @@ GROUPINGS: dict[str, Callable[[Picture], object]] = {
 }
 # The lowest probability, and complement of one, of which odds are computed.
 _FLOOR = 1e-6
-
-
-def group_pictures(pictures: Iterable[Picture], by: str) -> list[list[Picture]]:
-    """Group pictures by one of `GROUPINGS`, in the order of the first picture of each group."""
-    return list(group_by(pictures, GROUPINGS[by]).values())
 
 
 def fuse_answers(model: Model, answers: Sequence[Answer], reject_at: float) -> Answer:

@@ -13,10 +13,11 @@ from leafid.classifiers.rejection import REJECTED_SHARE
 from leafid.collection.picture import AcquisitionType, Picture, Taxon
 from leafid.features.extractor import Features
 from leafid.features.loader import FeatureLoader, Progress, pass_through
+from leafid.grouping import group_by
 from leafid.identification.answer import Answer, Verdict, rank_species
 from leafid.identification.identifier import Identifier
 from leafid.identification.model import Model
-from leafid.identification.plants import fuse_answers, group_pictures
+from leafid.identification.plants import GROUPINGS, fuse_answers
 from leafid.identification.sessions import share_answers
 from leafid.metrics.hierarchy import back_off, compute_answer_probability
 from leafid.metrics.path_error import WILDCARD
@@ -96,10 +97,10 @@ def predict_batches(
         yield [back_off_answer(answer, model) for answer in answers] if options.back_off else answers
 
 
-def _split_into_batches(pictures: Sequence[Picture], group_by: str | None) -> Iterator[list[list[Picture]]]:
+def _split_into_batches(pictures: Sequence[Picture], grouping: str | None) -> Iterator[list[list[Picture]]]:
     """Split the pictures into batches of groups, which have `BATCH_SIZE` pictures at most if there are several."""
     batch: list[list[Picture]] = []
-    for group in group_pictures(pictures, group_by) if group_by else ([picture] for picture in pictures):
+    for group in group_by(pictures, GROUPINGS[grouping]).values() if grouping else ([own] for own in pictures):
         if batch and sum(map(len, batch)) + len(group) > BATCH_SIZE:
             yield batch
             batch = []

@@ -1,7 +1,4 @@
-"""The one place that reads images: allowed formats, size limits, orientation, and one pixel format for all.
-
-An image is ``uint8 (H, W, 3)`` in OpenCV's BGR order; a mask is ``bool (H, W)``.
-"""
+"""Decodes, shrinks and turns pictures."""
 
 from __future__ import annotations
 

@@ -43,7 +43,6 @@ _MAX_SIDE = 1200
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
     parser.add_argument("pictures", nargs="*", metavar="PICTURE", help="pictures, folders of them, or collections")
     parser.add_argument(
         "--model", metavar="MODEL", help="the model that recognises acquisition types (default: the bundled one)"

@@ -33,7 +33,6 @@ MAX_ON_PAGE = 200
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments."""
     parser.add_argument("pictures", metavar="PICTURE", nargs="+", help="a picture, or a folder of pictures")
     parser.add_argument("--model", metavar="MODEL", help="a trained model (default: the bundled model)")
     parser.add_argument("--output", metavar="DIR", help=f"the folder to write {FILE_NAME} to")

@@ -119,7 +119,10 @@ def _keep_writable(
     """Leave out, with a warning, the pictures whose names a run file can't hold; raise if none remains."""
     kept, problems = [], []
     for picture in pictures:
-        problem = _check_name(make_run_name(picture, arguments.names), arguments.format)
+        name = make_run_name(picture, arguments.names)
+        problem = find_name_problem(name)
+        if arguments.format == "annotation2016" and not name.isascii():
+            problem = "expected a name in ASCII, as the run files of that task are"
         if problem is None:
             kept.append(picture)
         else:
@@ -131,10 +134,3 @@ def _keep_writable(
     for line in problems:
         environment.warn(f"{line}; it is left out")
     return kept
-
-
-def _check_name(name: str, run_format: str) -> str | None:
-    """Give the reason why a run file can't hold a picture's name, if there is any."""
-    if run_format == "annotation2016" and not name.isascii():
-        return "expected a name in ASCII, as the run files of that task are"
-    return find_name_problem(name)

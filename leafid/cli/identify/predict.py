@@ -59,7 +59,6 @@ FORMATS = ("text", "json", "jsonl", "csv", *RUN_FORMATS)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments."""
     parser.add_argument(
         "pictures", metavar="PICTURE", nargs="+", help="a picture, a folder of pictures, or a collection"
     )

@@ -45,7 +45,6 @@ _MAX_STEM_BYTES = MAX_OUTPUT_NAME_BYTES - len("_overlay.jpg")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
     parser.add_argument("pictures", nargs="+", metavar="PICTURE", help="a picture, or a folder or collection of them")
     parser.add_argument(
         "--output", required=True, metavar="DIR", help="the folder to write to, outside the folders of the pictures"

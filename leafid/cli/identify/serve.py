@@ -22,7 +22,6 @@ _port = integer_type("a port from 0 to 65535", lambda value: 0 <= value <= 65535
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments."""
     parser.add_argument("--host", default="127.0.0.1", help="address to listen at (default: %(default)s)")
     parser.add_argument(
         "--port", type=_port, default=8000, help="port to listen at; 0 takes a free one (default: %(default)s)"

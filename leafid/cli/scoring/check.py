@@ -20,7 +20,6 @@ from leafid.tasks.file_kinds import find_other_command
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments."""
     parser.add_argument("run", metavar="RUN", help="run file (-: standard input)")
     parser.add_argument(
         "--against",

@@ -22,7 +22,6 @@ _METRICS = ("S", "inverse-rank", "per-plant", "top-1")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments."""
     add_truth_and_runs(parser, "run file; at least two")
     parser.add_argument("--metric", choices=_METRICS, default="S", help="what to compare (default: S)")
     add_only_type(parser, "compare on pictures of this type (default: mean of the types)")

@@ -45,7 +45,6 @@ _GROUPS = ("species", "genus", "family", "author", "plant", "content")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments."""
     add_truth_and_runs(parser, required=False)
     parser.add_argument(
         "--list",

@@ -38,7 +38,6 @@ _OTHER_TAXONOMY = "name a collection that has it with --taxonomy"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
     parser.add_argument("truth", metavar="COLLECTION", help="labelled pictures")
     parser.add_argument("runs", nargs="+", metavar="RUN", help="run files in the 2011 format")
     parser.add_argument(

@@ -32,7 +32,6 @@ FILE_NAME = "report.html"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments."""
     add_truth_and_runs(parser)
     parser.add_argument("--output", required=True, metavar="DIR", help=f"the folder to write {FILE_NAME} to")
     parser.add_argument(

@@ -72,7 +72,6 @@ if TYPE_CHECKING:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments."""
     parser.add_argument("collection", metavar="COLLECTION", help="a folder of labelled pictures")
     parser.add_argument("--folds", metavar="N", type=positive_int, default=5, help="number of folds (default: 5)")
     parser.add_argument("--repeats", metavar="N", type=positive_int, default=3, help="number of seeds (default: 3)")
@@ -159,7 +158,9 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
         answers = share_fold_answers(answers)
     by_type = {}
     groups: dict[str, list[FoldAnswers]] = {}
-    for setting, type_ in dict.fromkeys((own.setting, own.type) for own in sorted(answers, key=_order)):
+    # By the number of training pictures that a setting begins with.
+    ordered = sorted(answers, key=lambda own: int(own.setting.split()[0]) if own.setting else 0)
+    for setting, type_ in dict.fromkeys((own.setting, own.type) for own in ordered):
         name = f"{type_}, {setting}" if setting else str(type_)
         groups[name] = of_type = [own for own in answers if (own.setting, own.type) == (setting, type_)]
         by_type[name] = cross_validated_scores(of_type)
@@ -212,11 +213,6 @@ def _make_splits(arguments: argparse.Namespace, pictures: Sequence[Picture]) -> 
     shots = tuple(arguments.shots or ())
     protocol = Protocol("", kind, arguments.by, arguments.folds, shots, arguments.shots_of)
     return protocol.make_splits(pictures, range(arguments.seed, arguments.seed + arguments.repeats))
-
-
-def _order(answers: FoldAnswers) -> int:
-    """Sort settings by their number of training pictures; others keep their order."""
-    return int(answers.setting.split()[0]) if answers.setting else 0
 
 
 def _write_runs(answers: Sequence[FoldAnswers], folder: Path, environment: Environment) -> None:

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from leafid.cli.computing import add_cache, on_workers, open_loader
 from leafid.cli.training.input import complete_pictures, read_training_pictures
-from leafid.console.arguments import READING, TYPES, add_options, check_output_folder, positive_int
+from leafid.console.arguments import READING, add_options, check_output_folder, positive_int
 from leafid.console.environment import Environment
 from leafid.console.outputs import print_tables
 from leafid.errors import LeafidError
@@ -30,7 +30,6 @@ REPORT = "report.html"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments."""
     parser.add_argument("experiment", metavar="EXPERIMENT", help="a TOML file, or the name of a shipped experiment")
     parser.add_argument(
         "collections", nargs="*", metavar="COLLECTION", help="labelled pictures (default: those that the file names)"
@@ -41,9 +40,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--repeats", metavar="N", type=positive_int, help="number of seeds (default: those of EXPERIMENT)"
     )
-    parser.add_argument("--assume-type", choices=TYPES, help="take every picture for one of this type")
     parser.set_defaults(type=None)
-    add_options(parser, "confidence", "resamples", "seed", "format", "table", *READING)
+    add_options(parser, "assume-type", "confidence", "resamples", "seed", "format", "table", *READING)
     add_cache(parser)
     add_options(parser, "jobs", "cluster")
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from leafid.collection import Picture, read_and_warn
 from leafid.collection.picture import AcquisitionType
 from leafid.collection.splits import select_training_pictures
-from leafid.console.arguments import TYPES, get_reading_options
+from leafid.console.arguments import TYPES, add_options, get_reading_options
 from leafid.console.environment import Environment
 
 if TYPE_CHECKING:
@@ -26,11 +26,7 @@ def add_training_options(parser: argparse.ArgumentParser) -> None:
     ``--only-type`` otherwise.
     """
     parser.add_argument("--only-type", choices=TYPES, help="train for this acquisition type only (default: all types)")
-    parser.add_argument(
-        "--assume-type",
-        choices=TYPES,
-        help="take every picture for one of this type (default: the type in its metadata, else recognised)",
-    )
+    add_options(parser, "assume-type")
     parser.add_argument("--type", choices=TYPES, help=argparse.SUPPRESS)
     parser.add_argument(
         "--recipe",

@@ -43,7 +43,6 @@ if TYPE_CHECKING:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments."""
     parser.add_argument("collection", metavar="COLLECTION", help="a folder of labelled pictures")
     parser.add_argument(
         "--output", required=True, metavar="MODEL", type=binary_output_path, help="the model file to write"

@@ -32,7 +32,6 @@ _SUBTASK_OPTIONS = {"by_concept": 1, "concepts": 1, "sizes": 1, "boxes": 3, "k":
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
     parser.add_argument("runs", nargs="+", metavar="RUN", help="run files")
     parser.add_argument(
         "--subtask", type=int, choices=range(1, 6), help="expected subtask (default: that of the first line)"

@@ -38,7 +38,6 @@ _MAIN_METRICS = {1: "map-increasing", 2: "meteor mean", 3: "selection-f1", 5: "g
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
     parser.add_argument("truth", metavar="GROUND-TRUTH", help="a file in the format of runs")
     parser.add_argument("runs", nargs="+", metavar="RUN", help="run files")
     parser.add_argument("--by-picture", action="store_true", help="show the scores of every picture or document")

@@ -10,7 +10,7 @@ from typing import Any, TypeGuard
 
 from leafid.errors import LeafidError
 from leafid.tasks.interpretation.box import Box
-from leafid.tasks.interpretation.coco_segmentation import SegmentationError, is_number, read_segmentation
+from leafid.tasks.interpretation.coco_segmentation import SegmentationError, is_integer, is_number, read_segmentation
 from leafid.tasks.interpretation.region import BoxedObject, Region
 from leafid.textfiles import LineProblems, read_json
 
@@ -152,7 +152,7 @@ class _Reader:
         names: dict[int, tuple[str, Entry]] = {}
         for entry in self.check_entries(found, kind):
             number, name = entry.get("id"), entry.get(key)
-            if not _is_integer(number) or not isinstance(name, str) or not name:
+            if not is_integer(number) or not isinstance(name, str) or not name:
                 self.add_problem(
                     entry, f"expected a whole number as id and a text as {key}, found {number!r} and {name!r}"
                 )
@@ -162,14 +162,14 @@ class _Reader:
 
     def check_annotation_id(self, entry: Entry) -> None:
         number = entry.get("id")
-        if _is_integer(number):
+        if is_integer(number):
             self.problems.check_unique(entry[_LINE], "every id of annotations", number)
         elif number is not None:
             self.add_problem(entry, f"expected a whole number as id, found {number!r}")
 
     def look_up(self, entry: Entry, key: str, names: Mapping[int, str]) -> str | None:
         number = entry.get(key)
-        if _is_integer(number) and number in names:
+        if is_integer(number) and number in names:
             return names[number]
         self.add_problem(entry, f"expected a known {key}, found {number!r}")
         return None
@@ -214,7 +214,3 @@ class _Reader:
 def _is_side(value: object) -> TypeGuard[float]:
     # Python parses NaN and Infinity in JSON.
     return is_number(value) and 0 < value < math.inf
-
-
-def _is_integer(value: object) -> TypeGuard[int]:
-    return isinstance(value, int) and not isinstance(value, bool)

@@ -79,14 +79,19 @@ def _decode_runs(runs: dict, width: int, height: int) -> np.ndarray:
         raise SegmentationError(f"expected runs of size [{height}, {width}], found {runs.get('size')!r}")
     counts = runs.get("counts")
     counts = _decompress(counts) if isinstance(counts, str) else counts
-    if not isinstance(counts, list) or not all(map(_is_count, counts)) or sum(counts) != width * height:
+    if (
+        not isinstance(counts, list)
+        or not all(is_integer(count) and count >= 0 for count in counts)
+        or sum(counts) != width * height
+    ):
         raise SegmentationError(f"expected lengths of runs that add up to {width * height} pixels")
     is_inside = np.arange(len(counts)) % 2 == 1
     return np.repeat(is_inside, counts).reshape(width, height).T
 
 
-def _is_count(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+def is_integer(value: object) -> TypeGuard[int]:
+    """Check whether a value of JSON is a whole number."""
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _decompress(text: str) -> list[int]:

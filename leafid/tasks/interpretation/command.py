@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
     parser.add_argument("truth", metavar="TRUTH", help="label masks or boxes of the ground truth")
     parser.add_argument("result", metavar="RESULT", help="label masks or boxes of the result")
     add_parameters(parser)

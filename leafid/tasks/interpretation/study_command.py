@@ -37,7 +37,6 @@ _FORMATS = (".svg", ".pdf")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
     parser.add_argument("truth", metavar="TRUTH", help="label masks, or a JSON file in the COCO format")
     parser.add_argument(
         "--alteration",

@@ -35,7 +35,6 @@ _MAX_WARNINGS = 10
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
     parser.add_argument("truth", metavar="GROUND-TRUTH", help="the correct labels and codes")
     parser.add_argument("runs", nargs="+", metavar="RUN", help="files in the format of the ground truth")
     parser.add_argument("--codes", metavar="TABLE", help="the codes that exist; required for 2007 and 2008")

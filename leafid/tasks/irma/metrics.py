@@ -82,8 +82,6 @@ class YearErrors:
     year: int
     #: By picture, without clutter: the error of its label, or the errors of its code's axes.
     errors: dict[str, tuple[float, ...]]
-    #: Number of those pictures that the run lacks; each counts as entirely wrong.
-    missing: int
 
     @property
     def error(self) -> float:
@@ -161,7 +159,7 @@ def _score_year(
         if pair not in known:
             known[pair] = _score_answer(*pair, table if year not in FLAT_YEARS else None)
         errors[picture] = known[pair]
-    return YearErrors(year, errors, len(errors.keys() - run.keys()))
+    return YearErrors(year, errors)
 
 
 def _score_answer(correct: str, answer: str | None, table: CodeTable | None) -> tuple[float, ...]:
