@@ -18,13 +18,14 @@ from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import takewhile
+from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, TypeVar
 
 from leafid.errors import LeafidError, UsageError
 from leafid.parallel import ITEM_SECONDS, use_workers
 from leafid.worker_calls import Log, call_and_record_log, replay_log
-from leafid.worker_requirements import WorkerRequirements, check_worker, collect_requirements
+from leafid.worker_requirements import WorkerRequirements, check_worker, collect_versions
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -77,7 +78,8 @@ def on_cluster(address: str, paths: Iterable[str | os.PathLike[str]] = (), jobs:
     # leafid reports lost connections itself, in one line.
     for name in ("distributed.client", "distributed.comm", "distributed.batched"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
-    requirements = collect_requirements(paths)
+    absolute = tuple(Path(path).absolute() for path in paths)
+    requirements = WorkerRequirements(os.getpid(), Path.cwd(), absolute, collect_versions())
     connect = _start_local_cluster if address.startswith("local") else _connect_to_scheduler
     with connect(address, jobs) as client, use_workers(DaskWorkers(client, address, requirements).ordered_map):
         yield

@@ -1,9 +1,7 @@
 """What the workers of a cluster must share with the process that they work for."""
 
 import hashlib
-import os
 import platform
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
@@ -27,13 +25,6 @@ class WorkerRequirements:
     folder: Path
     paths: tuple[Path, ...]
     versions: tuple[tuple[str, str], ...]
-
-
-def collect_requirements(paths: Iterable[str | os.PathLike[str]]) -> WorkerRequirements:
-    """Collect what the workers of this process must share with it; `paths` are files and folders that they read."""
-    return WorkerRequirements(
-        os.getpid(), Path.cwd(), tuple(Path(path).absolute() for path in paths), collect_versions()
-    )
 
 
 @cache

@@ -2,11 +2,10 @@
 
 import csv
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from importlib import import_module
 from itertools import islice
 from pathlib import Path
-from typing import IO
+from typing import IO, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,15 +19,11 @@ METADATA = ("picture", "type", "species")
 _GROUP_SIZE = 256
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One picture of the table."""
+class Row(NamedTuple):
+    """One picture of the table, with the acquisition type that its leaf was segmented by."""
 
-    #: The file.
     picture: str
-    #: The acquisition type that its leaf was segmented by.
     type: str
-    #: None where it is unknown.
     species: str | None
     #: Float32, shape (D,).
     values: NDArray[np.float32]

@@ -18,19 +18,15 @@ from leafid.features.type_features import TYPE_SIDE, measure_type_features
 from leafid.identification.answer import Answer
 from leafid.identification.model import Model
 from leafid.identification.plants import fuse_answers
-from leafid.identification.prediction import DEFAULTS, Options, back_off_answer, make_answers, predict
+from leafid.identification.prediction import Options, back_off_answer, make_answers, predict
 from leafid.segmentation.result import Image, shrink
 
 Source = str | os.PathLike[str] | Image | Picture | Collection
+Sources = Source | Iterable[Source]
 
 
 def identify(
-    model: Model,
-    sources: Source | Iterable[Source],
-    *,
-    assume_type: AcquisitionType | str | None = None,
-    jobs: int = 1,
-    options: Options = DEFAULTS,
+    model: Model, sources: Sources, assume_type: AcquisitionType | str | None, jobs: int, options: Options
 ) -> Iterator[Answer]:
     """Rank the model's species for pictures; `leafid.Model.identify` documents it."""
     type_ = AcquisitionType.parse(assume_type) if assume_type else None
@@ -49,16 +45,11 @@ def identify(
 
 
 def identify_plant(
-    model: Model,
-    sources: Source | Iterable[Source],
-    *,
-    assume_type: AcquisitionType | str | None = None,
-    jobs: int = 1,
-    options: Options = DEFAULTS,
+    model: Model, sources: Sources, assume_type: AcquisitionType | str | None, jobs: int, options: Options
 ) -> Answer:
     """Give one answer from several pictures of a plant; `leafid.Model.identify_plant` documents it."""
     single = replace(options, back_off=False)
-    answers = list(identify(model, sources, assume_type=assume_type, jobs=jobs, options=single))
+    answers = list(identify(model, sources, assume_type, jobs, single))
     if not answers:
         raise LeafidError("expected at least one picture of the plant, found none")
     answer = fuse_answers(model, answers, options.reject_at)

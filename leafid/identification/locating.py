@@ -1,26 +1,20 @@
 """Finds the bounding boxes of leaves."""
 
 import math
-from collections.abc import Iterator, Sequence
 
 from leafid.collection.picture import Picture
 from leafid.errors import LeafidError
 from leafid.images import read_image, read_image_size
-from leafid.parallel import ordered_map
 from leafid.recipes.recipe import LONGEST_SIDE
 from leafid.segmentation import segment
 
 
-def locate_leaves(pictures: Sequence[Picture], jobs: int = 1) -> Iterator[tuple[int, int, int, int]]:
-    """Find the bounding box of the leaf in each picture, of a known acquisition type.
+def locate_leaf(picture: Picture) -> tuple[int, int, int, int]:
+    """Find the bounding box of the leaf in a picture of a known acquisition type.
 
     It is ``(row0, row1, col0, col1)``, ends exclusive, in pixels of the upright picture; the whole picture where no
     leaf stands out.
     """
-    yield from ordered_map(_locate_leaf, pictures, jobs)
-
-
-def _locate_leaf(picture: Picture) -> tuple[int, int, int, int]:
     if picture.type is None:
         raise LeafidError(f"{picture.file}: the acquisition type is not known; give it with --assume-type")
     rows, cols = read_image_size(picture.file)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -21,7 +21,7 @@ from leafid.identification.records import SpeciesRecord
 
 if TYPE_CHECKING:
     from leafid.identification.answer import Answer
-    from leafid.identification.identify import Source
+    from leafid.identification.identify import Sources
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Model:
 
     def identify(
         self,
-        pictures: Source | Iterable[Source],
+        pictures: Sources,
         *,
         assume_type: AcquisitionType | str | None = None,
         jobs: int = 1,
@@ -102,11 +102,11 @@ class Model:
         from leafid.identification.prediction import Options
 
         options = Options(context=context, reject_at=reject_at, back_off=back_off)
-        return identify(self, pictures, assume_type=assume_type, jobs=jobs, options=options)
+        return identify(self, pictures, assume_type, jobs, options)
 
     def identify_plant(
         self,
-        pictures: Source | Iterable[Source],
+        pictures: Sources,
         *,
         assume_type: AcquisitionType | str | None = None,
         jobs: int = 1,
@@ -126,7 +126,7 @@ class Model:
         from leafid.identification.prediction import Options
 
         options = Options(reject_at=reject_at, back_off=back_off)
-        return identify_plant(self, pictures, assume_type=assume_type, jobs=jobs, options=options)
+        return identify_plant(self, pictures, assume_type, jobs, options)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a file, which `leafid.load_model` reads.

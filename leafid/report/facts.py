@@ -59,16 +59,8 @@ class ConfusionMatrix:
     n_left_out: int
 
 
-@dataclass(frozen=True)
-class ReliabilityCurve:
-    """How often predictions of about the same probability are correct."""
-
-    #: `probability`, `accuracy`: float64 (m,), mean probability and share of correct predictions of each bin that isn't
-    #: empty.
-    probability: NDArray[np.float64]
-    accuracy: NDArray[np.float64]
-    #: int64 (m,): number of predictions in the bin.
-    count: NDArray[np.intp]
+#: Mean probability and share of correct predictions of each bin that isn't empty, float64 (m,), and their numbers.
+ReliabilityCurve = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.intp]]
 
 
 def find_top_predictions(run: Run, truth: GroundTruth) -> TopPredictions:
@@ -175,12 +167,12 @@ def compute_reliability(probability: ArrayLike, correct: ArrayLike, n_bins: int 
 
     Examples
     --------
-    >>> compute_reliability([0.9, 0.9, 0.1, 0.1], [True, False, False, False]).accuracy.tolist()
-    [0.0, 0.5]
+    >>> compute_reliability([0.9, 0.9, 0.1, 0.1], [True, False, False, False])
+    (array([0.1, 0.9]), array([0. , 0.5]), array([2, 2]))
     """
     probabilities = np.asarray(probability, np.float64)
     bins = np.minimum((probabilities * n_bins).astype(np.intp), n_bins - 1)
     count = np.bincount(bins, minlength=n_bins)
     used = count > 0
-    mean_probability = average_by_group(probabilities, bins, n_bins)[used]
-    return ReliabilityCurve(mean_probability, average_by_group(correct, bins, n_bins)[used], count[used])
+    mean_probability, accuracy = (average_by_group(own, bins, n_bins)[used] for own in (probabilities, correct))
+    return mean_probability, accuracy, count[used]

@@ -159,12 +159,12 @@ def draw_reliability(curves: Mapping[str, ReliabilityCurve]) -> str:
     figure, (axes, counts) = _make_figure(4.2, 4.6, heights=(3, 1))
     axes.plot([0, 1], [0, 1], "--", color=_SOFT, lw=1)
     width = 0.09 / len(curves)
-    for index, curve in enumerate(curves.values()):
-        axes.plot(curve.probability, curve.accuracy, "o-", color=_get_colour(index), lw=1.4, ms=5)
-        left = np.floor(np.minimum(curve.probability, 0.999) * 10) / 10 + 0.005 + index * width
-        counts.bar(left, curve.count, width, align="edge", color=_get_colour(index))
+    for index, (probability, accuracy, numbers) in enumerate(curves.values()):
+        axes.plot(probability, accuracy, "o-", color=_get_colour(index), lw=1.4, ms=5)
+        left = np.floor(np.minimum(probability, 0.999) * 10) / 10 + 0.005 + index * width
+        counts.bar(left, numbers, width, align="edge", color=_get_colour(index))
         if len(curves) == 1:
-            for x, count in zip(left + width / 2, curve.count, strict=True):
+            for x, count in zip(left + width / 2, numbers, strict=True):
                 counts.text(x, count, f" {count}", ha="center", va="bottom", fontsize=8)
     counts.margins(y=0.25)
     axes.set(xlim=(-0.02, 1.03), ylim=(-0.02, 1.03), ylabel="share correct")

@@ -41,7 +41,7 @@ def make_reliability_table(curves: Mapping[str, ReliabilityCurve]) -> Table:
     rows: list[list[Cell]] = [
         [name, *row]
         for name, curve in curves.items()
-        for row in zip(curve.probability.tolist(), curve.accuracy.tolist(), curve.count.tolist(), strict=True)
+        for row in zip(*(column.tolist() for column in curve), strict=True)
     ]
     return Table("Reliability of the probabilities", ["run", "probability", "share correct", "answers"], rows)
 

@@ -98,11 +98,11 @@ def test_reliability_by_its_definition(predictions, n_bins):
     means = [
         (np.mean([p for p, _ in bins[b]]), np.mean([float(h) for _, h in bins[b]]), len(bins[b])) for b in sorted(bins)
     ]
-    found = compute_reliability(probabilities, correct, n_bins)
+    probability, accuracy, count = compute_reliability(probabilities, correct, n_bins)
     # Means of at most 60 numbers below 1, added in another order.
-    np.testing.assert_allclose(found.probability, [mean for mean, _, _ in means], atol=1e-12)
-    np.testing.assert_allclose(found.accuracy, [share for _, share, _ in means], atol=1e-12)
-    assert found.count.tolist() == [count for _, _, count in means]
+    np.testing.assert_allclose(probability, [mean for mean, _, _ in means], atol=1e-12)
+    np.testing.assert_allclose(accuracy, [share for _, share, _ in means], atol=1e-12)
+    assert count.tolist() == [number for _, _, number in means]
 
 
 def test_rankings_are_cut_and_missing_ones_empty(run, truth):

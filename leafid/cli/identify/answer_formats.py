@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from leafid.cli.identify.answers import Selector
 from leafid.collection import Picture
 from leafid.identification.answer import Answer
-from leafid.identification.locating import locate_leaves
+from leafid.identification.locating import locate_leaf
 from leafid.identification.model import Model
 from leafid.metrics.path_error import WILDCARD
+from leafid.parallel import ordered_map
 from leafid.report.tables import format_csv
 from leafid.runs import format_run_line
 from leafid.tasks.annotation2016.files import format_line
@@ -108,7 +109,7 @@ def _make_localised_formatter(
 
     def format_answers(answers: Sequence[Answer]) -> list[list[str]]:
         readable = [[own for own in answer.expand() if not own.problem] for answer in answers]
-        boxes = locate_leaves([own.picture for group in readable for own in group], arguments.jobs)
+        boxes = ordered_map(locate_leaf, [own.picture for group in readable for own in group], arguments.jobs)
         return [[format_answer(own, next(boxes)) for own in group] for group in readable]
 
     def format_answer(answer: Answer, box: tuple[int, int, int, int]) -> str:

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from graphlib import CycleError, TopologicalSorter
 
 import numpy as np
 
@@ -55,7 +56,7 @@ def read_taxonomy(path: str | os.PathLike[str]) -> Distance:
 
     The distance is the number of edges between two nodes, divided by twice the depth of the tree: 1 for two of the
     deepest nodes that share nothing but the root. A class that the file lacks raises a `LeafidError`; a `ProblemsError`
-    names every bad line, every repeated class, and every class that is below itself.
+    names every bad line, every repeated class, and a class that is below itself.
     """
     parents: dict[str, str] = {}
     lines_of: dict[str, int] = {}
@@ -71,9 +72,10 @@ def read_taxonomy(path: str | os.PathLike[str]) -> Distance:
                 problems.add(line, f"expected a class and its parent, found {cells}")
             elif problems.check_unique(line, "every class", cells[0]):
                 parents[cells[0]], lines_of[cells[0]] = cells[1], line
-        depths, cyclic = _measure_depths(parents)
-        for name in cyclic:
-            problems.add(lines_of[name], f"expected a class that is not below itself, found {name!r}")
+        depths, cycle = _measure_depths(parents)
+        if cycle:
+            first = min(cycle, key=lambda name: lines_of[name])
+            problems.add(lines_of[first], f"expected a class that is not below itself, found {first!r}")
         if not parents and not problems:
             problems.add(None, "expected lines 'class,parent', found none")
     # A single node at the top is the root itself.
@@ -97,23 +99,15 @@ def read_taxonomy(path: str | os.PathLike[str]) -> Distance:
 
 
 def _measure_depths(parents: Mapping[str, str]) -> tuple[dict[str, int], list[str]]:
-    """Measure the depth of every node, 1 at the top, and list the nodes above which there is a cycle."""
+    """Measure the depth of every node, 1 at the top, or list the nodes of a cycle."""
+    graph = {name: [parent] if parent else [] for name, parent in parents.items()}
     depths: dict[str, int] = {}
-    cyclic = []
-    for name in parents:
-        branch: dict[str, None] = {}
-        node = name
-        while node and node not in depths:
-            if node in branch:
-                cyclic.append(name)
-                break
-            branch[node] = None
-            node = parents.get(node, "")
-        depth = depths.get(node, 0)
-        for node in reversed(branch):
-            depth += 1
-            depths[node] = depth
-    return depths, cyclic
+    try:
+        for node in TopologicalSorter(graph).static_order():
+            depths[node] = depths.get(parents.get(node, ""), 0) + 1
+    except CycleError as error:
+        return {}, error.args[1][1:]
+    return depths, []
 
 
 def make_distance(names: Sequence[str], matrix: np.ndarray, source: str) -> Distance:
