@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
@@ -63,6 +63,8 @@ class TrainingMatrix:
 
     With `standardise`, every column is divided by its standard deviation, for measures in different units. `domains`,
     int (n,), is each row's domain (acquisition type and augmentation), if every domain is centred on a mean of its own.
+    `read_kernel` reads the inner products of the mapped vectors less a vector that is the same for all, where these
+    are known, float32 (n, n).
     """
 
     def __init__(
@@ -73,10 +75,12 @@ class TrainingMatrix:
         standardise: bool,
         domains: np.ndarray | None = None,
         batch_size: int | None = None,
+        read_kernel: Callable[[], np.ndarray] | None = None,
     ) -> None:
         self.map = map
         self.n_rows = vectors.shape[0]
         self._vectors = vectors
+        self._read_kernel = read_kernel
         self._domains = np.zeros(self.n_rows, np.int64) if domains is None else domains
         self.n_columns = apply_feature_map(vectors[np.arange(1)], map).shape[1]
         self.is_small = batch_size is None and self.n_rows * self.n_columns <= _SMALL_NUMBERS
@@ -149,6 +153,8 @@ class TrainingMatrix:
 
     def compute_kernel(self) -> np.ndarray:
         """Compute the inner products of all rows with all rows; float32 (n, n)."""
+        if self._read_kernel is not None and self._scale is None:
+            return self._centre_kernel(self._read_kernel())
         kernel = np.empty((self.n_rows, self.n_rows), np.float32)
         # Large batches on the left save passes over those on the right.
         for positions, rows in self.iterate_batches(size_factor=_LEFT_BATCHES):
@@ -157,6 +163,18 @@ class TrainingMatrix:
                 right = slice(positions.stop + others.start, positions.stop + others.stop)
                 kernel[positions, right] = rows @ other_rows.T
                 kernel[right, positions] = kernel[positions, right].T
+        return kernel
+
+    def _centre_kernel(self, kernel: np.ndarray) -> np.ndarray:
+        """Turn inner products of vectors into those of centred ones, in place."""
+        counts = np.bincount(self._domains)
+        shares = (self._domains[:, None] == np.arange(len(counts))) / np.maximum(counts, 1).astype(np.float32)
+        means = kernel @ shares.astype(np.float32)
+        of_means = (shares.T @ means).astype(np.float32)
+        shifts = means.T - of_means[:, self._domains]
+        for rows in self._split_into_pieces(self.n_rows):
+            kernel[rows] -= means[rows][:, self._domains]
+            kernel[rows] -= shifts[self._domains[rows]]
         return kernel
 
     def make_scorer(self, coefficients: np.ndarray, intercepts: np.ndarray) -> LinearScorer:

@@ -1,7 +1,7 @@
 """Cross-validation, and other protocols of training and testing."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
@@ -14,11 +14,12 @@ from leafid.classifiers.plant_fusion import DEFAULT_EXPONENT, fit_plant_exponent
 from leafid.classifiers.sessions import share_evidence
 from leafid.collection.picture import AcquisitionType, Picture
 from leafid.collection.protocols import Split
-from leafid.encoding import Encoder
+from leafid.features.extractor import FeatureExtractor
 from leafid.features.loader import FeatureLoader
 from leafid.grouping import group_by
 from leafid.identification.bundled import find_encoders
 from leafid.identification.fitting.identifiers import FittedIdentifier, fit_identifiers, select_trainable
+from leafid.identification.fitting.shared import SharedTrainingSet
 from leafid.identification.identifier import Identifier
 from leafid.identification.sessions import find_session
 from leafid.identification.training import fit_context
@@ -64,57 +65,64 @@ def cross_validate(
     Codebooks, classifiers, calibration and fusion are learned from each training part alone. Yields the answers of
     every split and type that has test and training pictures there.
 
-    `shared_codebooks` learns the codebooks once, from all pictures without their labels: features are then extracted
-    once instead of once a split. `context` also gives the answers with the prior of place and day applied. With
-    `test_type`, the recipes answer pictures of this type instead of those of their own. `observe` gets every identifier
-    that is fitted.
+    `shared_codebooks` learns the codebooks once, from all pictures without their labels: features are then extracted,
+    and kernel matrices computed, once instead of once a split. `context` also gives the answers with the prior of place
+    and day applied. With `test_type`, the recipes answer pictures of this type instead of those of their own. `observe`
+    gets every identifier that is fitted.
     """
-    encoders = learn_shared_encoders(pictures, recipes, loader) if shared_codebooks else {}
-    for split in splits:
-        seed, test = split.seed, split.test
-        training = [pictures[index] for index in split.training]
-        queries = {
-            type_: [pictures[index] for index in test if pictures[index].type == (test_type or type_)]
-            for type_ in recipes
-        }
-        trained = {picture.type for picture in training}
-        chosen = {type_: recipe for type_, recipe in recipes.items() if queries[type_] and type_ in trained}
-        for types in group_by_training(chosen):
-            loader.step = f"seed {seed}, fold {split.fold + 1}, {', '.join(types)}"
-            fitted = fit_identifiers(
-                [recipes[type_] for type_ in types],
-                training,
-                loader,
-                seed,
-                encoders.get(types[0]),
-                learn_rejection=False,
-                keep_statistics=False,
-            )
-            for type_, own in zip(types, fitted, strict=True):
-                if observe is not None:
-                    observe(own.identifier)
-                exponent = fit_plant_exponent(own.held_out, seed)
-                answers = FoldAnswers(
-                    test_type or type_,
+    with ExitStack() as stack:
+        shared = share_training_sets(pictures, recipes, loader, stack) if shared_codebooks else {}
+        for split in splits:
+            seed, test = split.seed, split.test
+            training = [pictures[index] for index in split.training]
+            queries = {
+                type_: [pictures[index] for index in test if pictures[index].type == (test_type or type_)]
+                for type_ in recipes
+            }
+            trained = {picture.type for picture in training}
+            chosen = {type_: recipe for type_, recipe in recipes.items() if queries[type_] and type_ in trained}
+            for types in group_by_training(chosen):
+                loader.step = f"seed {seed}, fold {split.fold + 1}, {', '.join(types)}"
+                fitted = fit_identifiers(
+                    [recipes[type_] for type_ in types],
+                    training,
+                    loader,
                     seed,
-                    split.fold,
-                    _identify(queries[type_], own.identifier, loader),
-                    DEFAULT_EXPONENT if exponent is None else exponent,
-                    setting=split.setting,
+                    learn_rejection=False,
+                    keep_statistics=False,
+                    shared=shared.get(types[0]),
                 )
-                yield _add_context(answers, own, training) if context else answers
+                for type_, own in zip(types, fitted, strict=True):
+                    if observe is not None:
+                        observe(own.identifier)
+                    exponent = fit_plant_exponent(own.held_out, seed)
+                    answers = FoldAnswers(
+                        test_type or type_,
+                        seed,
+                        split.fold,
+                        _identify(queries[type_], own.identifier, loader),
+                        DEFAULT_EXPONENT if exponent is None else exponent,
+                        setting=split.setting,
+                    )
+                    yield _add_context(answers, own, training) if context else answers
 
 
-def learn_shared_encoders(
-    pictures: Sequence[Picture], recipes: Mapping[AcquisitionType, Recipe], loader: FeatureLoader
-) -> dict[AcquisitionType, dict[str, Encoder]]:
-    """Learn the encoders of each type's experts on local features from pictures, without their labels."""
-    encoders: dict[AcquisitionType, dict[str, Encoder]] = {}
+def share_training_sets(
+    pictures: Sequence[Picture], recipes: Mapping[AcquisitionType, Recipe], loader: FeatureLoader, stack: ExitStack
+) -> dict[AcquisitionType, SharedTrainingSet]:
+    """Learn the encoders of each type from pictures, without their labels, for the training sets of all splits.
+
+    The end of the stack deletes temporary files.
+    """
+    shared: dict[AcquisitionType, SharedTrainingSet] = {}
     for types in group_by_training(recipes):
         recipe = recipes[types[0]]
-        shared = find_encoders(recipe, select_trainable(pictures, recipe), loader, 0)
-        encoders |= dict.fromkeys(types, shared)
-    return encoders
+        chosen = select_trainable(pictures, recipe)
+        encoders = find_encoders(recipe, chosen, loader, 0)
+        extractor = FeatureExtractor(recipe.experts, encoders, recipe.longest_side)
+        own = stack.enter_context(closing(SharedTrainingSet(chosen, recipe, loader, extractor)))
+        shared |= dict.fromkeys(types, own)
+    return shared
 
 
 def _add_context(answers: FoldAnswers, fitted: FittedIdentifier, training: Sequence[Picture]) -> FoldAnswers:

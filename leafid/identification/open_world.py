@@ -1,7 +1,7 @@
 """Cross-validation in an open world: some species are held out of training, and some pictures show no leaf."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +11,7 @@ from leafid.collection.protocols import Split
 from leafid.features.extractor import Features
 from leafid.features.loader import FeatureLoader
 from leafid.features.non_leaves import ALL_KINDS
-from leafid.identification.crossvalidation import learn_shared_encoders
+from leafid.identification.crossvalidation import share_training_sets
 from leafid.identification.fitting.identifiers import fit_identifiers
 from leafid.identification.fitting.rejection import load_non_leaves
 from leafid.identification.identifier import Identifier
@@ -78,20 +78,21 @@ def cross_validate_open_world(
     `shared_codebooks` learns the codebooks once, from all pictures without their labels. Identifiers that can't learn
     to reject pictures, as there are too few species, are left out.
     """
-    encoders = learn_shared_encoders(pictures, recipes, loader) if shared_codebooks else {}
     names = sorted({str(picture.species) for picture in pictures})
-    for split in splits:
-        order = np.random.default_rng([split.seed, split.fold]).permutation(len(names))
-        unknown = {names[index] for index in order[: round(HELD_OUT_SPECIES_SHARE * len(names))]}
-        training = [pictures[index] for index in split.training if pictures[index].species not in unknown]
-        test = [pictures[index] for index in split.test]
-        others = [picture for picture in pictures if picture.species in unknown]
-        trained = {picture.type for picture in training}
-        for types in group_by_training({type_: recipe for type_, recipe in recipes.items() if type_ in trained}):
-            own = [recipes[type_] for type_ in types]
-            for fitted in fit_identifiers(own, training, loader, split.seed, encoders.get(types[0])):
-                if fitted.identifier.rejection is not None:
-                    yield _judge_split(fitted.identifier, split, test, others, loader)
+    with ExitStack() as stack:
+        shared = share_training_sets(pictures, recipes, loader, stack) if shared_codebooks else {}
+        for split in splits:
+            order = np.random.default_rng([split.seed, split.fold]).permutation(len(names))
+            unknown = {names[index] for index in order[: round(HELD_OUT_SPECIES_SHARE * len(names))]}
+            training = [pictures[index] for index in split.training if pictures[index].species not in unknown]
+            test = [pictures[index] for index in split.test]
+            others = [picture for picture in pictures if picture.species in unknown]
+            trained = {picture.type for picture in training}
+            for types in group_by_training({type_: recipe for type_, recipe in recipes.items() if type_ in trained}):
+                own = [recipes[type_] for type_ in types]
+                for fitted in fit_identifiers(own, training, loader, split.seed, shared=shared.get(types[0])):
+                    if fitted.identifier.rejection is not None:
+                        yield _judge_split(fitted.identifier, split, test, others, loader)
 
 
 def _judge_split(

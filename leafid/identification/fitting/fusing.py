@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from leafid.classifiers.disk_backed_array import DiskBackedArray
 from leafid.classifiers.fusion import fit_fusion_weights, fuse
 from leafid.classifiers.held_out import HeldOutAnswers
 from leafid.classifiers.linear import LinearScorer, sum_scorers
 from leafid.classifiers.row_statistics import ExpertStatistics
+from leafid.classifiers.training_matrix import Vectors
 from leafid.features.extractor import FeatureExtractor
 from leafid.features.sampling import weigh_by_plant
 from leafid.identification.fitting.rejection import RejectionExamples, gather_examples
@@ -65,7 +65,7 @@ def fuse_classifiers(
     held_out_indices: np.ndarray,
     classifiers: Sequence[FittedClassifier],
     gaps: TypeGaps,
-    vectors: Mapping[str, DiskBackedArray],
+    vectors: Mapping[str, Vectors],
     extractor: FeatureExtractor,
     seed: int,
     statistics: Mapping[str, ExpertStatistics],

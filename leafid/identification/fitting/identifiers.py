@@ -21,6 +21,7 @@ from leafid.features.sampling import sample_by_plant
 from leafid.identification.bundled import find_encoders
 from leafid.identification.fitting.fusing import FittedClassifier, FittedIdentifier, fuse_classifiers
 from leafid.identification.fitting.rejection import RejectionExamples, learn_to_reject
+from leafid.identification.fitting.shared import SelectedVectors, SharedTrainingSet
 from leafid.identification.fitting.training_set import TrainingSet, build_training_set, weigh_alone, weigh_pictures
 from leafid.identification.fitting.type_gaps import find_type_gaps
 from leafid.recipes.recipe import Recipe
@@ -48,6 +49,7 @@ def fit_identifiers(
     *,
     learn_rejection: bool = True,
     keep_statistics: bool = True,
+    shared: SharedTrainingSet | None = None,
 ) -> list[FittedIdentifier]:
     """Fit an identifier for each of some recipes that differ in nothing but their type.
 
@@ -55,18 +57,25 @@ def fit_identifiers(
     without a species, and those of types that the recipes don't train on, are ignored. `encoders` of the experts on
     local features are learned from the pictures by default. `learn_rejection` also learns to reject pictures
     (`Identifier.rejection`), which takes twice as long as the fits without each fold. `keep_statistics` keeps what
-    `leafid.identification.fitting.extending` needs, where all classifiers are ridge regressions. A `LeafidError` is
-    raised when there is no readable labelled picture of a recipe's own type.
+    `leafid.identification.fitting.extending` needs, where all classifiers are ridge regressions. `shared` has the
+    encoders, and the features of these and other pictures. A `LeafidError` is raised when there is no readable labelled
+    picture of a recipe's own type.
     """
     recipe = recipes[0]
     chosen = select_trainable(pictures, recipe)
     _check_types(recipes, chosen, "no labelled picture of type {} to train on")
-    if encoders is None:
-        encoders = find_encoders(recipe, chosen, loader, seed)
-    extractor = FeatureExtractor(recipe.experts, encoders, recipe.longest_side)
+    if shared:
+        extractor = shared.extractor
+    else:
+        encoders = find_encoders(recipe, chosen, loader, seed) if encoders is None else encoders
+        extractor = FeatureExtractor(recipe.experts, encoders, recipe.longest_side)
     with ExitStack() as stack:
-        vectors = {name: stack.enter_context(DiskBackedArray(folder=loader.folder)) for name in recipe.experts}
-        training_set = build_training_set(chosen, recipe, loader, extractor, vectors)
+        vectors: Mapping[str, DiskBackedArray | SelectedVectors]
+        if selection := shared and shared.select(chosen):
+            training_set, vectors = selection
+        else:
+            arrays = {name: stack.enter_context(DiskBackedArray(folder=loader.folder)) for name in recipe.experts}
+            training_set, vectors = build_training_set(chosen, recipe, loader, extractor, arrays), arrays
         _check_types(recipes, training_set.pictures, "no picture of type {} could be read; nothing to train on")
         fitted = _fit_on_vectors(
             recipes,
@@ -99,7 +108,7 @@ def _check_types(recipes: Sequence[Recipe], pictures: Sequence[Picture], message
 def _fit_on_vectors(
     recipes: Sequence[Recipe],
     training_set: TrainingSet,
-    vectors: Mapping[str, DiskBackedArray],
+    vectors: Mapping[str, DiskBackedArray | SelectedVectors],
     extractor: FeatureExtractor,
     seed: int,
     loader: FeatureLoader,
@@ -140,11 +149,13 @@ def _fit_on_vectors(
     advance()
     for index, (name, expert) in enumerate(recipe.experts.items()):
         settings = expert.classifier
+        own_vectors = vectors[name]
         matrix = TrainingMatrix(
-            vectors[name],
+            own_vectors,
             settings.feature_map,
             standardise=not expert.is_local,
             domains=domains if settings.centre_types else None,
+            read_kernel=own_vectors.read_kernel if isinstance(own_vectors, SelectedVectors) else None,
         )
         weights, *fold_weights = (
             training_set.weigh_rows(own) for own in weigh_pictures(pictures, labels, all_folds, settings)

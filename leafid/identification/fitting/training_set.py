@@ -1,5 +1,7 @@
 """The training set of an identifier: its pictures unchanged, jittered, and composited into photos."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -41,6 +43,18 @@ class TrainingSet:
     def find_rows(self, pictures: np.ndarray) -> np.ndarray:
         """Find all rows of some pictures, given by their indices."""
         return np.flatnonzero(np.isin(self.picture_indices, pictures))
+
+    def select(self, is_selected: np.ndarray) -> tuple[TrainingSet, np.ndarray]:
+        """Select pictures by a mask, bool (n_pictures,); also give the indices of their rows."""
+        rows = np.flatnonzero(is_selected[self.picture_indices])
+        selected = TrainingSet(
+            [picture for picture, is_own in zip(self.pictures, is_selected, strict=True) if is_own],
+            self.confidence[is_selected],
+            np.cumsum(is_selected)[self.picture_indices[rows]] - 1,
+            self.augmentations[rows],
+            self.relative_weights[rows],
+        )
+        return selected, rows
 
     def number_domains(self, recipe: Recipe) -> np.ndarray:
         """Give the domain of each row, its type and augmentation: augmented pictures of a type resemble each other."""
