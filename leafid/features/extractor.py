@@ -18,7 +18,7 @@ from leafid.segmentation import Segmentation, crop_leaf, segment
 from leafid.segmentation.result import shrink
 
 #: Raised with every change to segmentation, descriptors or encoders that changes a vector: cached ones are then unused.
-FEATURE_VERSION = 16
+FEATURE_VERSION = 17
 
 
 @dataclass(frozen=True, slots=True)

@@ -110,6 +110,7 @@ def test_strong_edges_and_the_middle_are_sampled_more_often():
     assert 2 < (rows > 0.5).sum() / (rows < 0.5).sum() < 4
     cols = extract_edge_sift(grey, Grid(n_scales=1, max_patches=400, focus=0.1)).positions[:, 1]
     assert 0.07 < cols.std() < 0.13
+    assert 0.15 < np.abs(cols - 0.5).max() < 0.2 + 1 / 240
 
 
 @pytest.mark.parametrize("shape", [(8, 8), (16, 16), (17, 40), (40, 40)])

@@ -12,6 +12,8 @@ from leafid.descriptors.local.turned import describe_turned_patches
 _MIN_GRADIENT, _FULL_GRADIENT = 3, 40
 # Sobel's operator gives eight times the gradient.
 _SOBEL_GAIN = 8
+# Distance from the middle, in standard deviations of the focus, up to which patches are sampled.
+_FOCUS_REACH = 2
 # Steps to the rows or columns of the window that an edge's direction is averaged over.
 _WINDOW = np.arange(-2, 3)
 # Of the values of a patch: the order in its mirror image, and 1 in its right half, -1 in its left half.
@@ -23,9 +25,9 @@ def extract_edge_sift(grey: np.ndarray, grid: Grid | None = None) -> LocalFeatur
     """Extract RootSIFT descriptors of patches that are centred on edges, at several patch sizes, as many at each size.
 
     Edges are Canny's, of each reduced picture; `Grid.max_patches` are sampled by the square root of their gradient and
-    by `Grid.focus`. A patch's rows run across the edge, from light to dark. Of a patch and its mirror image that one is
-    described whose left half has the stronger gradients. So an edge looks the same in a leaf that is turned by any
-    angle, or mirrored.
+    by `Grid.focus`, up to two of its standard deviations from the middle. A patch's rows run across the edge, from
+    light to dark. Of a patch and its mirror image that one is described whose left half has the stronger gradients. So
+    an edge looks the same in a leaf that is turned by any angle, or mirrored.
 
     The 128 values and the positions are those of `extract_dense_sift`. Of the grid, `symmetry` and both coverages have
     no effect. The descriptor is leafid's own.
@@ -56,10 +58,14 @@ def _sample_edges(grey: np.ndarray, grid: Grid) -> tuple[np.ndarray, np.ndarray]
 
     Both are float32 (n, 2), rows and columns; directions are unit vectors.
     """
+    border = N_CELLS * grid.cell // 2
+    rows, cols = grey.shape
+    reach = _FOCUS_REACH * grid.focus if grid.focus else 0.5
+    top, left = (max(int((0.5 - reach) * size) - border, 0) for size in (rows, cols))
+    grey = grey[top : rows - top, left : cols - left]
     right, down = cv2.spatialGradient(cv2.GaussianBlur(grey, (0, 0), 1))
     threshold = _MIN_GRADIENT * _SOBEL_GAIN
     edges = cv2.Canny(right, down, threshold, threshold, L2gradient=True)
-    border = N_CELLS * grid.cell // 2
     edges[:border] = edges[-border:] = edges[:, :border] = edges[:, -border:] = 0
     found = np.flatnonzero(edges > 0)
     right, down = right.ravel(), down.ravel()
@@ -68,7 +74,10 @@ def _sample_edges(grey: np.ndarray, grid: Grid) -> tuple[np.ndarray, np.ndarray]
         strengths = np.sqrt(across * across + along * along)
         weights = np.sqrt(np.minimum(strengths, _FULL_GRADIENT * _SOBEL_GAIN))
         if grid.focus:
-            by_row, by_col = (weigh_positions((np.arange(size) + 0.5) / size, grid.focus) for size in grey.shape)
+            by_row, by_col = (
+                weigh_positions((np.arange(start, size - start) + 0.5) / size, grid.focus)
+                for start, size in ((top, rows), (left, cols))
+            )
             weights = weights * np.outer(by_row, by_col).take(found)
         number = max(grid.max_patches // grid.n_scales, 1)
         found = found[sample_by_weight(weights, min(number, len(found)))]
@@ -77,7 +86,8 @@ def _sample_edges(grey: np.ndarray, grid: Grid) -> tuple[np.ndarray, np.ndarray]
     gradients = [np.rint(plane.take(window).mean(axis=0)) for plane in (down, right)]
     directions = -np.stack(gradients, axis=1).astype(np.float32)
     directions /= np.maximum(np.linalg.norm(directions, axis=1, keepdims=True), 1)
-    return np.stack(np.divmod(found, grey.shape[1]), axis=1).astype(np.float32), directions
+    points = np.stack(np.divmod(found, grey.shape[1]), axis=1) + np.array([top, left])
+    return points.astype(np.float32), directions
 
 
 def _choose_mirror_images(descriptors: np.ndarray) -> np.ndarray:

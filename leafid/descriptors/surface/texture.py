@@ -21,7 +21,7 @@ from leafid.segmentation.result import downsample2, find_bounding_box
 
 Plane = NDArray[np.uint8]
 
-MAX_CENTRES = 16384
+MAX_CENTRES = 8192
 """Approximate maximum number of ring centres in the interior of a level: every n-th pixel in reading order."""
 
 
