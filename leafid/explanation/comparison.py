@@ -40,7 +40,7 @@ def compare_species(
         value = to_unit(trait, values[trait])
         near = [abs(value - own.median) / half for own, half in zip((first, second), half_widths, strict=True)]
         favours = names[int(np.argmin(near))] if abs(near[0] - near[1]) > _CLEAR else ""
-        found.append((separation, Difference(trait, title, unit, value, first, second, favours)))
+        found.append((separation, Difference(title, unit, value, first, second, favours)))
     return [own for _, own in sorted(found, key=lambda item: -item[0])[:DIFFERENCES_SHOWN]]
 
 

@@ -52,7 +52,7 @@ def explain(model: Model, image: Image, answer: Answer) -> Explanation:
         verdict=_describe_verdict(model, answer),
         evidence=answer.evidence,
         is_rejected=answer.name is None,
-        traits=tuple(describe_traits(values, {name: found[name].confidence for name in values})),
+        traits=describe_traits(values),
         opinions=collect_opinions(model.identifier(answer.type), shown) if answer.has_leaf else (),
         species=tuple(_show_species(model, answer, values, rank, name) for rank, name in enumerate(names)),
         differences=tuple(compare_species(model.records, names[:2], values)),
@@ -112,9 +112,7 @@ def _show_species(model: Model, answer: Answer, values: dict[str, float], rank: 
     pictures = []
     if record and rank < PICTURED_SPECIES:
         pictures = sort_by_similarity(record.thumbnails, values, answer.type)[:PICTURES_SHOWN]
-    return ShownSpecies(
-        name, ", ".join(info.vernacular_names[:1]), info.taxon.family or "", answer.ranking[rank][1], tuple(pictures)
-    )
+    return ShownSpecies(name, ", ".join(info.vernacular_names[:1]), answer.ranking[rank][1], tuple(pictures))
 
 
 def _list_notes(model: Model, answer: Answer, leaf: Segmentation, landmarks: Landmarks | None) -> list[str]:

@@ -1,5 +1,6 @@
 """What a person is shown about an answer."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from leafid.identification.records import Thumbnail, TraitRange
@@ -7,21 +8,6 @@ from leafid.identification.records import Thumbnail, TraitRange
 #: Column and row in `Explanation.image`, in pixels.
 Point = tuple[float, float]
 Polygon = tuple[Point, ...]
-
-
-@dataclass(frozen=True)
-class Trait:
-    """A measured trait of the leaf."""
-
-    #: A key of `leafid.explanation.words.TRAITS`.
-    name: str
-    #: Botanical words with the number: "apex acute, acuminate, 62°".
-    words: str
-    value: float
-    #: "" for counts and ratios.
-    unit: str
-    #: That it is measured well, from 0 to 1.
-    confidence: float
 
 
 @dataclass(frozen=True)
@@ -42,8 +28,7 @@ class Opinion:
 class Difference:
     """A trait in which the first two species of an answer differ."""
 
-    #: A key of `leafid.explanation.words.TRAITS`, with its title and unit there.
-    name: str
+    #: `title`, `unit`: as in `leafid.explanation.words.TRAITS`.
     title: str
     unit: str
     #: Of the picture.
@@ -60,7 +45,6 @@ class ShownSpecies:
 
     name: str
     vernacular: str
-    family: str
     probability: float
     thumbnails: tuple[Thumbnail, ...]
 
@@ -89,8 +73,8 @@ class Explanation:
     evidence: str
     #: Whether the model names no species: the picture shows none that it knows, or no leaf.
     is_rejected: bool
-    #: Only those that are measured well enough.
-    traits: tuple[Trait, ...]
+    #: Botanical words with the number, such as "apex acute, acuminate, 62°", of those that are measured well enough.
+    traits: Mapping[str, str]
     #: The most influential expert first.
     opinions: tuple[Opinion, ...]
     #: The first of the ranking.
@@ -103,4 +87,4 @@ class Explanation:
     @property
     def trait_words(self) -> str:
         """The traits as one sentence."""
-        return "; ".join(trait.words for trait in self.traits)
+        return "; ".join(self.traits.values())

@@ -1,11 +1,11 @@
 """What a model knows of its species: tables, JSON, and the plates of the field guide."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from leafid.collection.picture import AcquisitionType
-from leafid.explanation.explanation import Trait
 from leafid.explanation.words import describe_traits
 from leafid.identification.model import Model, SpeciesInfo
 from leafid.identification.records import SpeciesRecord, TypeRecord
@@ -27,7 +27,7 @@ class Plate:
     info: SpeciesInfo
     record: SpeciesRecord
     #: Described by their medians.
-    traits: tuple[Trait, ...]
+    traits: Mapping[str, str]
 
     @property
     def taken_for(self) -> list[str]:
@@ -44,11 +44,11 @@ def make_plates(model: Model) -> list[Plate]:
     plates = []
     for name in sorted(model.species):
         record = model.records.get(name, SpeciesRecord())
-        plates.append(Plate(name, model.species[name], record, tuple(describe_typical_traits(record))))
+        plates.append(Plate(name, model.species[name], record, describe_typical_traits(record)))
     return plates
 
 
-def describe_typical_traits(record: SpeciesRecord) -> list[Trait]:
+def describe_typical_traits(record: SpeciesRecord) -> dict[str, str]:
     """Describe a species by the medians of its traits.
 
     Leaflets that overlap can make a compound leaf look simple: where pictures disagree, it is called neither.
@@ -104,7 +104,7 @@ def _describe_plate(plate: Plate) -> dict[str, Any]:
             name: {"low": own.low, "median": own.median, "high": own.high, "pictures": own.n_pictures}
             for name, own in plate.record.traits.items()
         },
-        "description": "; ".join(trait.words for trait in plate.traits),
+        "description": "; ".join(plate.traits.values()),
         "thumbnails": len(plate.record.thumbnails),
     }
 
@@ -170,7 +170,7 @@ def tabulate_species_by_type(model: Model) -> Table:
     for plate in make_plates(model):
         taxon = plate.info.taxon
         names = [plate.name, "; ".join(plate.info.vernacular_names), taxon.family, taxon.order]
-        description = "; ".join(trait.words for trait in plate.traits)
+        description = "; ".join(plate.traits.values())
         if not plate.record.types:
             rows.append([*names, None, plate.info.n_pictures, *([None] * 5), description])
         for type_, own in plate.record.types.items():

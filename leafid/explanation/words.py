@@ -14,8 +14,6 @@ References
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from leafid.explanation.explanation import Trait
-
 # Ranges of the position of the greatest width, and of ratios and angles.
 _OVATE, _OBOVATE = 0.4, 0.6
 _PARALLEL = 1 / 3
@@ -58,18 +56,13 @@ def to_unit(name: str, value: float) -> float:
     return 100 * value if name in _PERCENT else value
 
 
-def describe_traits(values: Mapping[str, float], confidences: Mapping[str, float] | None = None) -> list[Trait]:
-    """Describe measured traits in words with their numbers, from the whole leaf to its details.
+def describe_traits(values: Mapping[str, float]) -> dict[str, str]:
+    """Describe measured traits in words with their numbers, by name, from the whole leaf to its details.
 
-    `values` are those of `leafid.descriptors.traits.measure_traits` that are measured well enough; `confidences` are 1
-    by default.
+    `values` are those of `leafid.descriptors.traits.measure_traits` that are measured well enough.
     """
-    traits = []
-    for name, describe in _DESCRIPTIONS.items():
-        if name in values and (words := describe(values)):
-            confidence = 1.0 if confidences is None else confidences[name]
-            traits.append(Trait(name, words, to_unit(name, values[name]), TRAITS[name].unit, confidence))
-    return traits
+    described = {name: describe(values) for name, describe in _DESCRIPTIONS.items() if name in values}
+    return {name: words for name, words in described.items() if words}
 
 
 def _describe_leaflets(values: Mapping[str, float]) -> str:

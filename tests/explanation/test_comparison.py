@@ -18,7 +18,7 @@ RECORDS = {
 def test_only_traits_in_which_the_species_differ_are_listed():
     [found] = compare_species(RECORDS, ["A a", "B b"], {"teeth": 30, "length_width": 2.2, "petiole": 0.5})
     # The ranges of length to width overlap, and two pictures of A give no range of the petiole.
-    assert (found.name, found.value, found.favours) == ("teeth", 30, "A a")
+    assert (found.title, found.value, found.favours) == ("teeth", 30, "A a")
     assert (found.first.median, found.second.median) == (34, 0)
 
 

@@ -50,7 +50,7 @@ def test_photos_have_no_traits_but_leaves_on_sheets_have(explanations):
             assert not found.traits
             assert any("plain sheet" in note for note in found.notes)
         else:
-            assert found.traits[0].name == "leaflets"
+            assert next(iter(found.traits)) == "leaflets"
 
 
 def test_the_first_three_names_have_pictures_with_attribution(explanations):
@@ -67,7 +67,7 @@ def test_an_empty_picture_has_no_leaf(model):
     [answer] = model.identify(white, assume_type="scan")
     found = explain(model, white, answer)
     assert found.verdict.startswith("No leaf")
-    assert (found.outlines, found.traits, found.opinions, found.species) == ((), (), (), ())
+    assert (found.outlines, found.traits, found.opinions, found.species) == ((), {}, (), ())
 
 
 @pytest.mark.parametrize(("known", "is_uncertain"), [(0.5, True), (0.7, False), (None, False)])

@@ -6,7 +6,7 @@ from leafid.identification.records import SpeciesRecord, TraitRange
 
 def describe(**ranges):
     record = SpeciesRecord(traits={name: TraitRange(*own) for name, own in ranges.items()})
-    return [trait.words for trait in describe_typical_traits(record)]
+    return [*describe_typical_traits(record).values()]
 
 
 def test_species_are_described_by_medians():

@@ -23,11 +23,11 @@ CHESTNUT = {
 
 def describe(**changes):
     values = {name: value for name, value in {**CHESTNUT, **changes}.items() if value is not None}
-    return {trait.name: trait.words for trait in describe_traits(values)}
+    return describe_traits(values)
 
 
 def test_a_toothed_leaf():
-    assert [trait.words for trait in describe_traits(CHESTNUT)] == [
+    assert [*describe_traits(CHESTNUT).values()] == [
         "simple leaf",
         "elliptic, 3.4 times as long as wide",
         "margin toothed, about 38 teeth, 1.9% of the width high",
