@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import importlib
 import multiprocessing
-import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -167,7 +166,7 @@ class Workers:
         self, function: Callable[[Item], Result], items: Iterable[Item], make_failure: object = None
     ) -> Iterator[Result]:
         """Yield ``function(item)`` for every item, in the items' order."""
-        task = partial(call_in_worker, os.getpid(), Path.cwd(), function)
+        task = partial(call_in_worker, Path.cwd(), function)
         with multiprocessing.get_context("spawn").Pool(self.jobs, _apply_for_good, (self.number,)) as pool:
             yield from pool.imap(task, items, chunksize=8)
 

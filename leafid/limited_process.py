@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from leafid.worker_calls import call_and_record_log, replay_log
+from leafid.worker_calls import call_and_record_log, replay_log, watch_parent
 
 MAX_CPU_SECONDS = 60
 MAX_MEMORY = 4 << 30
@@ -58,6 +58,7 @@ def call_with_limits(function: Callable[..., Any], *arguments: Any) -> Any:
 def _main() -> None:
     parent, folder, seconds, memory, function, arguments = pickle.load(sys.stdin.buffer)
     _set_limits(seconds, memory)
+    watch_parent(parent)
     # Whatever libraries print must not get into the result.
     with os.fdopen(os.dup(1), "wb") as output:
         os.dup2(2, 1)

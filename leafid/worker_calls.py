@@ -23,9 +23,8 @@ Result = TypeVar("Result")
 Log = list[tuple[str, int, str]]
 
 
-def call_in_worker(parent: int, folder: Path, function: Callable[[Item], Result], item: Item) -> Result:
-    """Call the function in a worker as the parent, whose process id and working folder are given, would call it."""
-    _exit_with_parent(parent)
+def call_in_worker(folder: Path, function: Callable[[Item], Result], item: Item) -> Result:
+    """Call the function in a worker as its parent process, whose working folder is given, would call it."""
     # Workers outlive the call, so a relative path has to mean what it means to the parent now.
     if Path.cwd() != folder and folder.is_dir():
         os.chdir(folder)
@@ -40,7 +39,7 @@ def call_and_record_log(
     A worker process that takes longer than `seconds` ends itself, even from within a C library.
     """
     if os.getpid() == parent:
-        return call_in_worker(parent, folder, function, item), []
+        return call_in_worker(folder, function, item), []
     recorder = LogRecorder()
     logger = logging.getLogger("leafid")
     logger.addHandler(recorder)
@@ -51,7 +50,7 @@ def call_and_record_log(
             # Its thread needs no interpreter; its traceback is of no use. Without memory for it there is no limit.
             with suppress(RuntimeError):
                 faulthandler.dump_traceback_later(seconds, exit=True, file=_open_devnull())
-        return call_in_worker(parent, folder, function, item), recorder.log
+        return call_in_worker(folder, function, item), recorder.log
     finally:
         faulthandler.cancel_dump_traceback_later()
         logger.removeHandler(recorder)
@@ -80,14 +79,6 @@ class LogRecorder(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         """Add a record to the log."""
         self.log.append((record.name, record.levelno, record.getMessage()))
-
-
-@cache
-def _exit_with_parent(parent: int) -> None:
-    """End this worker process soon after the parent process, even if that was killed."""
-    # A worker on another machine, or of another scheduler, has another parent.
-    if os.getppid() == parent:
-        watch_parent(parent)
 
 
 def watch_parent(parent: int) -> None:
