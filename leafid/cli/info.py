@@ -36,9 +36,9 @@ from typing import Any
 from leafid.collection import read_collection
 from leafid.collection.checking import FileCheck, check_file
 from leafid.collection.summary import summarise
-from leafid.console.arguments import READING, add_options, check_output_folder, get_reading_options, positive_int
+from leafid.console.arguments import READING, add_options, get_reading_options, positive_int
 from leafid.console.environment import Environment
-from leafid.console.outputs import refuse_inputs, text_output_path
+from leafid.console.outputs import check_output_file, refuse_inputs, text_output_path
 from leafid.errors import UsageError, escape_unprintable
 from leafid.files import check_writable, write_text
 from leafid.grouping import count_noun
@@ -127,8 +127,7 @@ def _describe_model(file: Path, arguments: argparse.Namespace, environment: Envi
     from leafid.report.rendering import render_page
 
     if arguments.output:
-        check_output_folder(arguments.output)
-        refuse_inputs(f"{arguments.output}/{FILE_NAME}", [file])
+        check_output_file(arguments.output, FILE_NAME, [file])
     model, card = read_model(file), field_guide.read_card(file)
     types, species = field_guide.tabulate_types(model), field_guide.tabulate_species(model)
     note = " ".join(filter(None, (note_missing_records(model), field_guide.note_added_species(model))))

@@ -5,10 +5,10 @@ import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from leafid.console.arguments import nonempty_word
+from leafid.console.arguments import check_output_folder, nonempty_word
 from leafid.console.environment import Environment
 from leafid.errors import UsageError
-from leafid.files import is_stream_or_device, resolve_symlink
+from leafid.files import check_writable, is_stream_or_device, resolve_symlink
 from leafid.report.tables import Table, choose_tables, render
 
 # Endings of metadata and recipes, which no command overwrites inside an input folder. Other files may be old results.
@@ -56,3 +56,9 @@ def refuse_inputs(output: str | os.PathLike[str], inputs: Iterable[str | os.Path
         is_inside = ending in _INPUT_ENDINGS and path.is_dir() and path.resolve() in target.resolve().parents
         if is_inside or (path.exists() and path.samefile(target)):
             raise UsageError(f"--output {output}: expected a file of its own, found one that is read; name another")
+
+
+def check_output_file(folder: str, file: str, inputs: Iterable[str | os.PathLike[str]]) -> None:
+    """Check before the work that a file can be written to a folder and would not overwrite an input."""
+    refuse_inputs(check_output_folder(folder) / file, inputs)
+    check_writable(Path(folder) / file)

@@ -44,16 +44,12 @@ def inverse_rank_scores(rank: ArrayLike) -> NDArray[np.float64]:
 
 
 def average_score(values: ArrayLike, authors: ArrayLike, plants: ArrayLike) -> float:
-    r"""Compute the average classification score S, in [0, 1]; NaN without pictures.
+    r"""Compute the average classification score S of [1]_, in [0, 1]; NaN without pictures.
 
     .. math:: S = \frac1U \sum_{u=1}^U \frac1{P_u} \sum_{p=1}^{P_u} \frac1{N_{u,p}} \sum_{n=1}^{N_{u,p}} s_{u,p,n}
 
     Takes each picture's score s in [0, 1], who took it, and of which plant. A plant that two authors took counts once
     for each.
-
-    References
-    ----------
-    .. [1] ImageCLEF 2011 plant task, package README, section 4.
 
     Examples
     --------

@@ -30,14 +30,11 @@ _UPPER_ENDS = (10, 50, 500, 2000)
 def fit_average_k_thresholds(probabilities: ArrayLike, sizes: Sequence[float]) -> NDArray[np.float64]:
     """Find the thresholds at which sets have k classes on average on held-out pictures, for several k above 0.
 
-    With s all n·C probabilities in falling order, λ_k = (s[⌊n·k⌋ − 1] + s[⌊n·k⌋]) / 2; 0 where all are in.
+    With s all n·C probabilities in falling order, λ_k = (s[⌊n·k⌋ − 1] + s[⌊n·k⌋]) / 2 ([1]_, equation 4); 0 where all
+    are in.
     Probabilities that equal λ_k are in, as in the authors' implementation, so that ties can make the sets larger than
     k, which the constraint of equation 3 rules out. Without pictures, or with values that are no probabilities or
     sizes, a ValueError is raised.
-
-    References
-    ----------
-    .. [1] Garcin et al. 2021, section 2, equation 4.
 
     Examples
     --------
@@ -87,10 +84,6 @@ def average_by_bin(
     """Average the accuracies of the classes within `BINS` of their number of training pictures, and count the classes.
 
     A class without pictures (NaN) is left out; a bin without classes is NaN.
-
-    References
-    ----------
-    .. [1] Garcin et al. 2021, Table 1.
 
     Examples
     --------

@@ -20,9 +20,10 @@ from textwrap import fill
 from typing import TYPE_CHECKING
 
 from leafid.cli.picture_types import assume_type
-from leafid.console.arguments import READING, add_assume_type, add_options, check_output_folder, get_reading_options
+from leafid.console.arguments import READING, add_assume_type, add_options, get_reading_options
 from leafid.console.environment import Environment
-from leafid.console.outputs import refuse_inputs
+from leafid.console.outputs import check_output_file
+from leafid.errors import LeafidError
 
 if TYPE_CHECKING:
     from leafid.explanation.explanation import Explanation
@@ -44,7 +45,6 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     """Explain the pictures; 1 when any could not be read."""
     from leafid.cli.identify.answer_formats import describe_picture
     from leafid.collection import read_and_warn
-    from leafid.errors import LeafidError
     from leafid.explanation.explain import explain
     from leafid.features.loader import FeatureLoader
     from leafid.files import write_text
@@ -56,8 +56,7 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     from leafid.report.rendering import render_page
 
     if arguments.output:
-        check_output_folder(arguments.output)
-        refuse_inputs(f"{arguments.output}/{FILE_NAME}", arguments.pictures)
+        check_output_file(arguments.output, FILE_NAME, arguments.pictures)
     model = read_model(arguments.model or find_bundled_model())
     collection = read_and_warn(arguments.pictures, **get_reading_options(arguments), unlabelled=True)
     pictures = assume_type(arguments, collection.pictures)

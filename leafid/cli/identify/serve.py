@@ -17,6 +17,7 @@ from importlib import import_module
 
 from leafid.console.arguments import add_options, integer_type
 from leafid.console.environment import Environment
+from leafid.errors import LeafidError
 
 _port = integer_type("a port from 0 to 65535", lambda value: 0 <= value <= 65535)
 
@@ -32,7 +33,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
     """Serve until Ctrl-C."""
-    from leafid.errors import LeafidError
     from leafid.identification.bundled import find_bundled_model
 
     try:
@@ -61,8 +61,6 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
 
 
 def _listen(host: str, port: int) -> socket.socket:
-    from leafid.errors import LeafidError
-
     try:
         family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
         return socket.create_server(address[:2], family=family)

@@ -8,11 +8,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from leafid.console.arguments import READING, add_options, check_output_folder, get_reading_options
+from leafid.console.arguments import READING, add_options, get_reading_options
 from leafid.console.environment import Environment
-from leafid.console.outputs import refuse_inputs
 from leafid.errors import LeafidError, ProblemsError, UsageError
-from leafid.files import check_writable
 from leafid.parallel import ordered_map
 from leafid.tasks.file_kinds import suggesting_command
 
@@ -121,9 +119,3 @@ def check_names_differ(files: Sequence[str]) -> None:
                 raise UsageError(f"expected every run once, found {file} twice; leave one out")
             raise UsageError(f"expected run files with names that differ, found {other} and {file}; rename one")
         file_of_stem[stem] = file
-
-
-def check_output_file(folder: str, file: str, inputs: Sequence[str]) -> None:
-    """Check before the work that a file can be written to ``--output`` and would not overwrite an input."""
-    refuse_inputs(check_output_folder(folder) / file, inputs)
-    check_writable(Path(folder) / file)

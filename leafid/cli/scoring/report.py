@@ -17,14 +17,13 @@ from pathlib import Path
 from leafid.cli.scoring.common import (
     add_truth_and_runs,
     check_names_differ,
-    check_output_file,
     load_ground_truth,
     load_runs,
 )
 from leafid.collection import Picture, read_and_warn, read_collection
 from leafid.console.arguments import add_options, get_reading_options
 from leafid.console.environment import Environment
-from leafid.console.outputs import refuse_inputs
+from leafid.console.outputs import check_output_file, refuse_inputs
 from leafid.errors import LeafidError
 from leafid.files import write_text
 
