@@ -22,9 +22,7 @@ class Key:
     default: str = ""
 
 
-def number(
-    default: float, low: float, high: float | None, help: str, *, zero_allowed: bool = False, name: str = ""
-) -> Any:
+def number(default: float, low: float, high: float | None, help: str, *, zero_allowed: bool = False) -> Any:
     """Declare a number; of the default's type, between two bounds."""
     kind = type(default)
     noun = "a whole number" if kind is int else "a number"
@@ -38,7 +36,7 @@ def number(
             raise LeafidError(f"expected {expected}, found {value!r}")
         return kind(value)
 
-    return _declare(Key(help, parse, name), default)
+    return _declare(Key(help, parse), default)
 
 
 def choice(choices: Sequence[str], help: str, default: Any = MISSING, *, name: str = "") -> Any:

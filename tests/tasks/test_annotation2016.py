@@ -90,8 +90,8 @@ few = settings(max_examples=25)
 @given(seeds, st.sampled_from([0.1, 0.3, 0.5, 0.9]))
 def test_localised_precision_equals_the_literal_version(seed, overlap):
     truth, run = make_collections(seed)
-    for name, (value,) in concept_precisions(truth, run, [overlap]).items():
-        assert value == pytest.approx(literal_precision(truth, run, name, overlap), abs=1e-12)
+    for name, values in concept_precisions(truth, run).items():
+        assert values[OVERLAPS.index(overlap)] == pytest.approx(literal_precision(truth, run, name, overlap), abs=1e-12)
 
 
 @few
@@ -106,7 +106,7 @@ def test_concept_precision_equals_the_literal_version(seed):
             for p, concepts in pictures.items()
         }
 
-    for name, (value,) in concept_precisions(truth, run, [0]).items():
+    for name, (value, *_) in concept_precisions(truth, run).items():
         assert value == pytest.approx(literal_precision(flatten(truth), flatten(run), name, 0.5), abs=1e-12)
 
 
@@ -114,7 +114,7 @@ def test_concept_precision_equals_the_literal_version(seed):
 @given(seeds)
 def test_precision_falls_with_the_required_overlap(seed):
     truth, run = make_collections(seed)
-    for values in concept_precisions(truth, run, OVERLAPS[1:]).values():
+    for _, *values in concept_precisions(truth, run).values():
         assert all(0 <= value <= 1 for value in values)
         assert all(high >= low - 1e-12 for high, low in itertools.pairwise(values))
 
@@ -155,9 +155,9 @@ def test_known_precisions():
         "c": [make_concept("dog", (0, 0, 5, 5, 0.6))],
         "unknown": [make_concept("dog", (0, 0, 5, 5, 0.99))],
     }
-    precisions = concept_precisions(truth, run, [0, 0.3, 0.5])
-    assert precisions["cat"] == [0, 0, 0]
-    assert precisions["dog"] == [1, pytest.approx((1 + 2 / 3) / 2), 0.5]
+    precisions = concept_precisions(truth, run)
+    assert precisions["cat"] == [0] * len(OVERLAPS)
+    assert [precisions["dog"][index] for index in (0, 3, 5)] == [1, pytest.approx((1 + 2 / 3) / 2), 0.5]
 
 
 def test_detections_of_equal_confidence_count_together():
@@ -167,8 +167,6 @@ def test_detections_of_equal_confidence_count_together():
 
 def test_no_detections():
     assert average_precision(Detections(np.array([]), np.array([], int), np.array([]), 3), 0.5) == 0
-    with pytest.raises(LeafidError, match="expected overlaps from 0 to 1"):
-        concept_precisions({}, {}, [1.5])
 
 
 sets = st.sets(st.integers(0, 9), min_size=1)

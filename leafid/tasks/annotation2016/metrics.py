@@ -67,20 +67,16 @@ def average_precision(detections: Detections, overlap: float) -> float:
 
 
 def concept_precisions(
-    truth: Mapping[str, Sequence[Concept]],
-    run: Mapping[str, Sequence[Concept]],
-    overlaps: Sequence[float] = OVERLAPS,
+    truth: Mapping[str, Sequence[Concept]], run: Mapping[str, Sequence[Concept]]
 ) -> dict[str, list[float]]:
-    """Average precision of every concept of the ground truth, sorted by name, at each of `overlaps` (0 to 1).
+    """Average precision of every concept of the ground truth, sorted by name, at each of `OVERLAPS`.
 
     The means over the concepts are the task's MAP. At overlap 0 the most confident box of a concept in a picture
     counts, wherever it is. Pictures that only the run has don't count.
     """
-    if not all(0 <= overlap <= 1 for overlap in overlaps):
-        raise LeafidError(f"expected overlaps from 0 to 1, found {list(overlaps)}")
     boxes, pictures = _match_detections(truth, run), _match_detections(truth, run, whole_pictures=True)
     return {
-        name: [average_precision((boxes if overlap else pictures)[name], overlap) for overlap in overlaps]
+        name: [average_precision((boxes if overlap else pictures)[name], overlap) for overlap in OVERLAPS]
         for name in sorted(boxes)
     }
 
