@@ -21,7 +21,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
-    """Print the script."""
     from leafid.cli.main import COMMANDS, configure_parser
 
     try:

@@ -45,7 +45,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
-    """Draw the collection and print what was written."""
     from leafid.synthetic.plan import Settings
     from leafid.synthetic.writer import write_collection
 

@@ -32,7 +32,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
-    """Serve until Ctrl-C."""
     from leafid.identification.bundled import find_bundled_model
 
     try:

@@ -30,7 +30,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
-    """Check the run."""
     from leafid.runs import examine_run
     from leafid.runs.ground_truth_files import read_known_names
 

@@ -33,7 +33,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
-    """Compare the runs."""
     from leafid.evaluation.comparison import compare_runs
     from leafid.metrics.plant_task import list_plant_metrics
     from leafid.report.scores import make_comparison_table, make_species_table

@@ -101,7 +101,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
-    """Score the runs."""
     from leafid.cli.scoring.evaluation import score_runs
 
     return score_runs(arguments, environment)

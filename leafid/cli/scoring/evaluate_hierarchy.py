@@ -50,7 +50,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
-    """Score every run and print a table."""
     from leafid.evaluation.comparison import compare_values
     from leafid.evaluation.hierarchy_summary import summarise_hierarchy
     from leafid.metrics.plant_task import average_score

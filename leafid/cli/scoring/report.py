@@ -42,7 +42,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
-    """Write the report."""
     from leafid.evaluation.resampling import Bootstrap
     from leafid.report.page import make_report
     from leafid.report.tables import render

@@ -77,7 +77,6 @@ def refuse_useless_options(arguments: argparse.Namespace, subtask: int) -> None:
 
 
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
-    """Check every run and print its problems."""
     if arguments.subtask:
         refuse_useless_options(arguments, arguments.subtask)
     known = read_known(arguments)

@@ -62,7 +62,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
-    """Score every run and print a table."""
     from leafid.tasks.annotation2016.metrics import EARTH_RADIUS
     from leafid.tasks.annotation2016.summary import RANKS, find_best_runs, summarise_annotation
 

@@ -101,7 +101,6 @@ def add_parameters(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
-    """Compare the result with the truth and print the errors."""
     from leafid.tasks.interpretation.explanation import explain_scene
 
     parameters = read_parameters(arguments)

@@ -56,7 +56,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
-    """Score every run and print a table."""
     if arguments.compare:
         check_runs_to_compare(arguments.runs)
     years = arguments.years
