@@ -1,7 +1,6 @@
 """The HTML report: one page that needs no other file and no network."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
@@ -53,14 +52,6 @@ _WRONG_SHOWN, _EXAMPLES_SHOWN, _EXAMPLES_TRIED = 3, 2, 8
 _NO_INTERVAL = (float("nan"), float("nan"))
 
 
-@dataclass(frozen=True)
-class Report:
-    """The page, and its tables by the names of their files."""
-
-    page: str
-    tables: dict[str, Table]
-
-
 def make_report(
     full_truth: GroundTruth,
     runs: Sequence[Run],
@@ -69,8 +60,8 @@ def make_report(
     source: str = "",
     bootstrap: Bootstrap | None = None,
     jobs: int = 1,
-) -> Report:
-    """Make the report on runs, one or several with names that differ.
+) -> tuple[str, dict[str, Table]]:
+    """Make the report on runs, one or several with names that differ: the page, and its tables by name.
 
     The page may show `pictures`, without those that can't be read; `source` is what it calls the ground truth.
     """
@@ -147,7 +138,7 @@ def make_report(
         pictures=_show_pictures(truth, rankings, gallery),
         missing_shown=MISSING_SHOWN,
     )
-    return Report(page, tables)
+    return page, tables
 
 
 def _show_pictures(

@@ -53,7 +53,7 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     if truth.split_known()[0] is None:
         raise LeafidError(f"{arguments.truth}: expected pictures of known species, found unknown ones only")
     runs = load_runs(arguments.runs, truth)
-    report = make_report(
+    page, tables = make_report(
         truth,
         runs,
         _read_pictures(arguments),
@@ -61,8 +61,8 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
         bootstrap=Bootstrap(arguments.resamples, arguments.confidence, arguments.seed),
         jobs=arguments.jobs,
     )
-    files = {output / FILE_NAME: report.page}
-    for name, table in report.tables.items():
+    files = {output / FILE_NAME: page}
+    for name, table in tables.items():
         for form, ending in (("csv", "csv"), ("latex", "tex")):
             files[output / "tables" / f"{name}.{ending}"] = render([table], form)
     for file in files:
