@@ -10,6 +10,8 @@ from contextlib import contextmanager
 MAX_LINE_LENGTH = 800
 
 _OPENCV_NO_MEMORY = -4
+# OpenCV without a code, and a module that the dynamic loader has no address space for.
+_NO_MEMORY_TEXTS = ("std::bad_alloc", "failed to map segment from shared object")
 
 
 class LeafidError(Exception):
@@ -44,8 +46,12 @@ class ProblemsError(LeafidError):
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Tell whether an error means that there is not enough memory; OpenCV has no class of its own for it."""
-    return isinstance(error, MemoryError) or getattr(error, "code", None) == _OPENCV_NO_MEMORY
+    """Tell whether an error means that there is not enough memory; some libraries have no class for it."""
+    return (
+        isinstance(error, MemoryError)
+        or getattr(error, "code", None) == _OPENCV_NO_MEMORY
+        or str(error).endswith(_NO_MEMORY_TEXTS)
+    )
 
 
 @contextmanager

@@ -124,6 +124,11 @@ def interrupted_class_body():
         (OSError(28, "No space left on device"), 1, ["leafid: error: No space left on device"]),
         (MemoryError(), 1, ["leafid: error: out of memory; use fewer --jobs, or smaller files"]),
         (
+            ImportError("x.so: failed to map segment from shared object"),
+            1,
+            ["leafid: error: out of memory; use fewer --jobs, or smaller files"],
+        ),
+        (
             ZeroDivisionError("division by zero"),
             1,
             ["leafid: error: unexpected ZeroDivisionError: division by zero; this is a bug, please report it with "
