@@ -4,6 +4,7 @@
 
   python -m benchmarks.robustness.attack --folder /tmp/attack
   python -m benchmarks.robustness.attack --folder /tmp/attack --only names --only limits
+  python -m benchmarks.robustness.attack --folder /tmp/attack --every 7
 
 A command falls if it prints a traceback or calls something a bug, ends with a status other than 0, 1, 2 and 130, takes
 more than `MAX_SECONDS`, writes control characters to a terminal, leaves temporary files or processes, changes an older
@@ -129,12 +130,16 @@ def main(words: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--folder", type=Path, required=True, metavar="DIR", help="to work in; must not exist")
     parser.add_argument("--only", action="append", metavar="TEXT", help="cases whose group or name contains this")
+    parser.add_argument(
+        "--every", type=int, default=1, metavar="N", help="only each Nth of them; a prime N meets all kinds"
+    )
     parser.add_argument("--seed", type=int, default=0, metavar="N")
     parser.add_argument("--jobs", type=int, default=2, metavar="N", help="commands at once (default: 2)")
     parser.add_argument("--list", action="store_true", help="list the cases and end")
     arguments = parser.parse_args(words)
     wanted = arguments.only or [""]
     cases = [case for case in list_cases(arguments.seed) if any(text in str(case) for text in wanted)]
+    cases = cases[:: arguments.every]
     if arguments.list:
         print("\n".join(map(str, cases)))
         return 0
