@@ -33,9 +33,9 @@ class Costs:
         Assumed prices, in US dollars.
     """
 
-    describe: float = 0.061
-    columns: tuple[int, ...] = (7936, 15872, 24576, 15872, 8320, 4104)
-    vector: int = 154_000
+    describe: float = 0.055
+    columns: tuple[int, ...] = (7936, 15872, 12288, 7936, 8320, 4104)
+    vector: int = 112_000
     store_rate: float = 200e6
     read_rate: float = 230e6
     listing: float = 1_720
@@ -113,7 +113,7 @@ def project_training(pictures: int, species: int, cores: int, costs: Costs = Cos
 
     Examples
     --------
-    >>> round(plan(306_146, 1_081, 64).describe * 64)  # core hours: 306,146 · 0.061 s
+    >>> round(project_training(306_146, 1_081, 64).describe * 64)  # core hours: 306,146 · 0.055 s
     5
     """
     learning = min(cores, costs.learning_cores)
