@@ -67,6 +67,7 @@ class Model:
         assume_type: AcquisitionType | str | None = None,
         jobs: int = 1,
         context: bool = False,
+        sessions: bool = False,
         reject_at: float = REJECTED_SHARE,
         back_off: bool = False,
     ) -> Iterator[Answer]:
@@ -82,16 +83,19 @@ class Model:
             Number of worker processes; -1 uses every core.
         context : bool
             Weigh place and day of the year as well, where they are known of a picture and the model learned of them.
+        sessions : bool
+            Let pictures of one author, day and place support one another, where a collection tells these.
         reject_at : float
             The share, from 0 to 1, of the leaves of known species that may be rejected as unknown or as no leaf.
         back_off : bool
             Name a genus, family or order where no species is probable enough. Its thresholds were learned without
-            `context`.
+            `context` and `sessions`.
 
         Yields
         ------
         Answer
-            In the order of the pictures. A picture that can't be read has no ranking, and says why in `Answer.problem`.
+            In the order of the pictures, or of the sessions. A picture that can't be read has no ranking, and says why in
+            `Answer.problem`.
 
         Raises
         ------
@@ -101,7 +105,8 @@ class Model:
         from leafid.identification.identify import identify
         from leafid.identification.prediction import Options
 
-        options = Options(context=context, reject_at=reject_at, back_off=back_off)
+        group_by = "session" if sessions else None
+        options = Options(context=context, reject_at=reject_at, back_off=back_off, group_by=group_by)
         return identify(self, pictures, assume_type, jobs, options)
 
     def identify_plant(

@@ -83,7 +83,7 @@ def test_a_run_by_plant_and_by_folder(cli, predict, files, drawn, tmp_path):
     assert len(rankings["folder"]) == 9
 
 
-def test_a_run_by_session(predict, drawn, tmp_path):
+def test_a_run_by_session(predict, drawn, drawn_model, tmp_path):
     alone = {
         record["picture"]: record
         for record in map(json.loads, predict(drawn / "Train", "--format", "jsonl").out.splitlines())
@@ -101,6 +101,7 @@ def test_a_run_by_session(predict, drawn, tmp_path):
     assert all(sessions[by_file[record["picture"]]] > 1 for record in changed)
     assert predict(*words, tmp_path / "two", "--jobs", 2).status == 0
     assert (tmp_path / "two").read_bytes() == (tmp_path / "sessions").read_bytes()
+    assert [answer.to_dict() for answer in load_model(drawn_model).identify(drawn / "Train", sessions=True)] == records
 
 
 def test_a_bad_picture_does_not_matter(predict, files, tmp_path):
