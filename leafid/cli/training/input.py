@@ -70,7 +70,7 @@ def complete_pictures(
     if n_unknown and model is None:
         environment.warn(
             f"the plants of {n_unknown} of {len(pictures)} pictures are unknown: where several show one plant, "
-            "held-out scores are too high (top-1 0.995 instead of 0.85 for scans of ImageCLEF 2011); "
+            "held-out scores are too high (top-1 0.993 instead of 0.85 for scans of ImageCLEF 2011); "
             "say --plants-from, or look for pictures of one leaf with 'leafid info --similar'"
         )
     recognition = load_type_recognition(pictures, model)
