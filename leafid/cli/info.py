@@ -73,7 +73,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default="text",
         help="json has complete lists, csv the species of a model (default: text)",
     )
-    parser.add_argument("--json", dest="format", action="store_const", const="json", help=argparse.SUPPRESS)
     parser.add_argument("--output", metavar="DIR", help=f"the folder to write {FILE_NAME} of a model to")
     parser.add_argument(
         "--similar",

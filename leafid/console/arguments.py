@@ -75,15 +75,8 @@ def check_output_folder(name: str) -> Path:
 
 
 def add_only_type(parser: argparse.ArgumentParser, what: str) -> None:
-    """``--only-type``: leave out pictures of other acquisition types; ``--type`` is its older name."""
+    """Add ``--only-type``, which leaves out pictures of other acquisition types."""
     parser.add_argument("--only-type", choices=TYPES, help=what)
-    parser.add_argument("--type", dest="only_type", choices=TYPES, help=argparse.SUPPRESS)
-
-
-def add_assume_type(parser: argparse.ArgumentParser) -> None:
-    """``--assume-type``: take every picture for one of this acquisition type; ``--type`` is its older name."""
-    add_options(parser, "assume-type")
-    parser.add_argument("--type", dest="assume_type", choices=TYPES, help=argparse.SUPPRESS)
 
 
 def _cluster_address(word: str) -> str:

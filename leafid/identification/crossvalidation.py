@@ -173,16 +173,15 @@ def share_fold_answers(answers: Sequence[FoldAnswers]) -> list[FoldAnswers]:
 def cross_validated_scores(answers: Sequence[FoldAnswers]) -> dict[str, Any]:
     """Score the folds of one acquisition type: all folds of a seed together, and every fold on its own.
 
-    ``repeats`` and ``folds`` are lists of `held_out_scores`, with ``seed``, and with ``seed`` and ``fold``. For each of
-    `FIGURES` there is the ``mean`` over the seeds and ``fold_sd``, the standard deviation over all folds, unless no
-    fold has a picture of known species.
+    ``repeats`` is a list of `held_out_scores`, by seed. For each of `FIGURES` there is the ``mean`` over the seeds and
+    ``fold_sd``, the standard deviation over all folds, unless no fold has a picture of known species.
     """
-    folds = [{"seed": own.seed, "fold": own.fold, **held_out_scores([own.held_out])} for own in answers]
+    folds = [held_out_scores([own.held_out]) for own in answers]
     repeats = [
-        {"seed": seed, **held_out_scores([own.held_out for own in answers if own.seed == seed])}
+        held_out_scores([own.held_out for own in answers if own.seed == seed])
         for seed in sorted({own.seed for own in answers})
     ]
-    scores: dict[str, Any] = {"repeats": repeats, "folds": folds}
+    scores: dict[str, Any] = {"repeats": repeats}
     for name in FIGURES:
         by_seed = [own[name] for own in repeats if name in own]
         by_fold = [own[name] for own in folds if name in own]

@@ -111,7 +111,7 @@ def crossval(cli, small_recipe, drawn, drawn_cache):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("folds", [[], ["--by-place"]])
+@pytest.mark.parametrize("folds", [[], ["--by", "place"]])
 def test_cross_validation_scores_answers_with_and_without_context(crossval, folds):
     found = crossval("--folds", 2, "--context", *folds)
     assert found.status == 0, found.err
@@ -121,14 +121,14 @@ def test_cross_validation_scores_answers_with_and_without_context(crossval, fold
     notes = found.err.splitlines()
     assert [note.split(";")[0] for note in notes] == [f"seed 0, fold {fold}: scan-like done" for fold in (1, 2)]
     assert all("; context: weight " in note for note in notes)
-    figures = json.loads(crossval("--folds", 2, "--context", "--json", *folds).out)
-    assert list(figures) == ["scan-like", "scan-like + context"]
-    plain = json.loads(crossval("--folds", 2, "--json", *folds).out)
-    assert plain == {"scan-like": figures["scan-like"]}
+    (plain,) = json.loads(crossval("--folds", 2, "--format", "json", *folds).out)
+    (scores,) = json.loads(crossval("--folds", 2, "--context", "--format", "json", *folds).out)
+    assert [row["type"] for row in scores["rows"]] == ["scan-like", "scan-like + context"]
+    assert plain["rows"] == scores["rows"][:1]
 
 
 def test_too_few_places(crossval):
-    found = crossval("--folds", 9, "--by-place")
+    found = crossval("--folds", 9, "--by", "place")
     assert found.status == 1
     assert "expected at least 9 places, 5 km apart, for 9 folds" in found.err
     assert found.out == ""

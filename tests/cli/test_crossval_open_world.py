@@ -32,7 +32,7 @@ def test_tables_of_rejection(crossval, five_species, monkeypatch, tmp_path):
         return fit_identifiers(recipes, pictures, *rest, **options)
 
     monkeypatch.setattr(open_world, "fit_identifiers", record)
-    found = crossval(five_species, "--json", "--output", tmp_path)
+    found = crossval(five_species, "--format", "json", "--output", tmp_path)
     assert found.status == 0, found.err
     for name in ("unknown-species", "no-leaf", "oscr"):
         assert ElementTree.parse(tmp_path / f"{name}.svg").getroot().tag == "{http://www.w3.org/2000/svg}svg"

@@ -64,7 +64,7 @@ def test_text(cli, collection):
 
 
 def test_json(cli, collection):
-    outcome = cli("info", collection, "--json", "--jobs", 1)
+    outcome = cli("info", collection, "--format", "json", "--jobs", 1)
     assert outcome.status == 0
     found = json.loads(outcome.out)
     assert found["total"] == {"pictures": 6, "species": 2, "plants": 3, "authors": 1}
@@ -106,7 +106,7 @@ def test_results_do_not_depend_on_jobs(cli, collection):
 
 
 def test_quick_reads_headers_only(cli, collection):
-    found = json.loads(cli("info", collection, "--quick", "--json", "--jobs", 1).out)
+    found = json.loads(cli("info", collection, "--quick", "--format", "json", "--jobs", 1).out)
     (line,) = found["unreadable"]
     assert "5.jpg" in line
     assert found["decoded"] is False
@@ -173,7 +173,7 @@ def test_help(cli):
 
 @pytest.mark.slow
 def test_real_training_set(cli, real_data):
-    found = json.loads(cli("info", real_data / "imageclef2011", "--quick", "--json", "--jobs", 1).out)
+    found = json.loads(cli("info", real_data / "imageclef2011", "--quick", "--format", "json", "--jobs", 1).out)
     assert found["total"] == {"pictures": 3254, "species": 71, "plants": 269, "authors": 17}
     assert {type_: counts["pictures"] for type_, counts in found["types"].items()} == {
         "scan": 1811,

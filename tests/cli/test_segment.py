@@ -44,12 +44,6 @@ def test_writes_mask_overlay_and_crop(cli, leaf_file, tmp_path):
     assert len(list((tmp_path / "cut").iterdir())) == 3
 
 
-def test_the_older_name_of_the_option(cli, leaf_file, tmp_path):
-    words = ("segment", leaf_file, "--output", tmp_path / "cut", "--jobs", 1)
-    assert cli(*words, "--type", "photo") == cli(*words, "--assume-type", "photo")
-    assert "--type " not in cli("segment", "--help").out
-
-
 def test_unreadable_pictures_are_reported_and_the_others_segmented(cli, leaf_file, tmp_path):
     (leaf_file.parent / "empty.jpg").write_bytes(b"")
     (leaf_file.parent / "text.jpg").write_text("not a picture")

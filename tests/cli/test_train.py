@@ -192,8 +192,6 @@ def test_folders_named_after_species_are_of_the_assumed_type(train, drawn, tmp_p
     found = train(tmp_path / "garden", "--assume-type", "scan", type_=None)
     assert found.status == 0, found.err
     assert read_model(tmp_path / "model.leafid").recogniser is None
-    older = train(tmp_path / "garden", "--type", "scan", type_=None)
-    assert (older.status, older.out) == (0, found.out)
 
 
 @pytest.mark.parametrize("content", [[], ["notes.txt"]])

@@ -97,9 +97,9 @@ def test_an_extended_model_is_extended(train, old, parts, tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--recipe", "fast"], "leave out --recipe, --only-type and --type"),
-        (["--recipe", "default"], "leave out --recipe, --only-type and --type"),
-        (["--only-type", "scan"], "leave out --recipe, --only-type and --type"),
+        (["--recipe", "fast"], "leave out --recipe and --only-type"),
+        (["--recipe", "default"], "leave out --recipe and --only-type"),
+        (["--only-type", "scan"], "leave out --recipe and --only-type"),
         (["--extend", ""], "expected a path or a word"),
     ],
 )

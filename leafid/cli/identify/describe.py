@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 from leafid.cli.computing import on_workers
 from leafid.cli.picture_types import assume_type, recognise_type
 from leafid.collection import Picture, read_and_warn
-from leafid.console.arguments import READING, add_assume_type, add_options, get_reading_options
+from leafid.console.arguments import READING, add_options, get_reading_options
 from leafid.console.environment import Environment
 from leafid.console.outputs import refuse_inputs
 from leafid.descriptors import FAMILIES, find_families, get_column_names, measure_families
@@ -47,7 +47,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--model", metavar="MODEL", help="the model that recognises acquisition types (default: the bundled one)"
     )
-    add_assume_type(parser)
+    add_options(parser, "assume-type")
     add_options(parser, *READING)
     parser.add_argument(
         "--families", metavar="A,B,…", help="descriptor families to compute, in this order (default: all)"

@@ -20,7 +20,7 @@ from textwrap import fill
 from typing import TYPE_CHECKING
 
 from leafid.cli.picture_types import assume_type
-from leafid.console.arguments import READING, add_assume_type, add_options, get_reading_options
+from leafid.console.arguments import READING, add_options, get_reading_options
 from leafid.console.environment import Environment
 from leafid.console.outputs import check_output_file
 from leafid.errors import LeafidError
@@ -37,7 +37,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("pictures", metavar="PICTURE", nargs="+", help="a picture, or a folder of pictures")
     parser.add_argument("--model", metavar="MODEL", help="a trained model (default: the bundled model)")
     parser.add_argument("--output", metavar="DIR", help=f"the folder to write {FILE_NAME} to")
-    add_assume_type(parser)
+    add_options(parser, "assume-type")
     add_options(parser, *READING)
 
 

@@ -49,7 +49,7 @@ examples:
 import argparse
 
 from leafid.cli.computing import add_cache
-from leafid.console.arguments import READING, add_assume_type, add_options, number_type, positive_int
+from leafid.console.arguments import READING, add_options, number_type, positive_int
 from leafid.console.environment import Environment
 from leafid.console.outputs import text_output_path
 
@@ -63,7 +63,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "pictures", metavar="PICTURE", nargs="+", help="a picture, a folder of pictures, or a collection"
     )
     parser.add_argument("--model", metavar="MODEL", help="a trained model (default: the bundled model)")
-    add_assume_type(parser)
+    add_options(parser, "assume-type")
     parser.add_argument(
         "--output",
         metavar="FILE",

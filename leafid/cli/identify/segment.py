@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING
 from leafid.cli.computing import on_workers
 from leafid.cli.picture_types import assume_type, recognise_type
 from leafid.collection import Picture, read_and_warn
-from leafid.console.arguments import READING, add_assume_type, add_options, check_output_folder, get_reading_options
+from leafid.console.arguments import READING, add_options, check_output_folder, get_reading_options
 from leafid.console.environment import Environment
 from leafid.errors import ImageError, UsageError, naming_large_picture
 from leafid.files import MAX_OUTPUT_NAME_BYTES, open_output
@@ -52,7 +52,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--model", metavar="MODEL", help="the model that recognises acquisition types (default: the bundled one)"
     )
-    add_assume_type(parser)
+    add_options(parser, "assume-type")
     parser.add_argument(
         "--crop",
         action="store_true",

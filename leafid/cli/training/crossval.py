@@ -42,7 +42,6 @@ examples:
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -62,7 +61,7 @@ from leafid.console.environment import Environment
 from leafid.console.outputs import print_tables
 from leafid.errors import LeafidError, UsageError
 from leafid.files import write_text
-from leafid.report.tables import Table, render
+from leafid.report.tables import render
 
 if TYPE_CHECKING:
     from leafid.collection import Picture
@@ -86,7 +85,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default="plant",
         help="what folds keep together (default: plant; with place, plants within 5 km of each other)",
     )
-    parser.add_argument("--by-place", dest="by", action="store_const", const="place", help=argparse.SUPPRESS)
     other = parser.add_mutually_exclusive_group()
     other.add_argument("--leave-one-out", action="store_true", help="test on each plant in turn, once")
     other.add_argument(
@@ -117,7 +115,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="score how unknown species and pictures without a leaf are rejected",
     )
     parser.add_argument("--context", action="store_true", help="also score answers that use place and day of the year")
-    parser.add_argument("--json", action="store_true", help="print the scores of every fold, numbered from 1, as JSON")
     add_training_options(parser)
     add_options(parser, "format", "table", *READING)
     add_cache(parser)
@@ -169,22 +166,15 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
             by_type[f"{name} + context"] = cross_validated_scores(in_context)
     if arguments.output:
         _write_runs(answers, Path(arguments.output), environment)
-    tables: dict[str, Table] = {"species": report.make_species_table(groups)} if arguments.species else {}
-    tables |= {"confusions": report.make_confusion_table(groups)} if arguments.confusions else {}
-    tables |= {"plants": report.make_plant_table(answers)} if arguments.plants else {}
-    if arguments.reliability:
-        tables["reliability"] = report.make_reliability_table(answers, pictures)
-    if arguments.json:
-        for scores in by_type.values():
-            # Numbered from 1, as in the messages.
-            scores["folds"] = [{**fold, "fold": fold["fold"] + 1} for fold in scores["folds"]]
-        rows = {name: [dict(zip(t.columns, row, strict=True)) for row in t.rows] for name, t in tables.items()}
-        environment.print(json.dumps(by_type | rows, indent=1))
-    elif arguments.format != "text":
-        print_tables([report.make_score_table(by_type), *tables.values()], arguments, environment)
+    tables = [report.make_species_table(groups)] if arguments.species else []
+    tables += [report.make_confusion_table(groups)] if arguments.confusions else []
+    tables += [report.make_plant_table(answers)] if arguments.plants else []
+    tables += [report.make_reliability_table(answers, pictures)] if arguments.reliability else []
+    if arguments.format != "text":
+        print_tables([report.make_score_table(by_type), *tables], arguments, environment)
     else:
         environment.print(report.format_scores(by_type))
-        for table in tables.values():
+        for table in tables:
             environment.print()
             environment.stdout.write(render([table], digits=3))
     return 1 if loader.unreadable else 0
@@ -199,8 +189,6 @@ def _check_options(arguments: argparse.Namespace) -> None:
         raise UsageError("expected --format with --table: text shows all tables")
     if arguments.sessions and arguments.context:
         raise UsageError("expected --sessions or --context, found both")
-    if arguments.json and arguments.format != "text":
-        raise UsageError("expected --json or --format, found both")
     for name in (
         ("context", "species", "confusions", "reliability", "plants", "sessions") if arguments.open_world else ()
     ):
@@ -243,10 +231,7 @@ def _score_open_world(
     if not folds:
         raise LeafidError(f"{arguments.collection}: expected more species to hold some out, found too few")
     tables = make_open_world_tables(folds)
-    if arguments.format == "text":
-        environment.stdout.write(render(tables, "json" if arguments.json else "text", digits=3))
-    else:
-        print_tables(tables, arguments, environment)
+    print_tables(tables, arguments, environment, digits=3)
     if arguments.output:
         for name, svg in draw_open_world_curves(folds).items():
             write_text(f"{arguments.output}/{name}.svg", make_standalone(svg))

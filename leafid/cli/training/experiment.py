@@ -40,7 +40,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--repeats", metavar="N", type=positive_int, help="number of seeds (default: those of EXPERIMENT)"
     )
-    parser.set_defaults(type=None)
     add_options(parser, "assume-type", "confidence", "resamples", "seed", "format", "table", *READING)
     add_cache(parser)
     add_options(parser, "jobs", "cluster")

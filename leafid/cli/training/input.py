@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from leafid.collection import Picture, read_and_warn
 from leafid.collection.picture import AcquisitionType
 from leafid.collection.splits import select_training_pictures
-from leafid.console.arguments import TYPES, add_options, get_reading_options
+from leafid.console.arguments import add_only_type, add_options, get_reading_options
 from leafid.console.environment import Environment
 
 if TYPE_CHECKING:
@@ -20,14 +20,9 @@ if TYPE_CHECKING:
 
 
 def add_training_options(parser: argparse.ArgumentParser) -> None:
-    """Add ``--only-type``, ``--assume-type`` and ``--recipe``.
-
-    The older ``--type`` has both meanings: it is ``--assume-type`` if the type of no picture is known, and
-    ``--only-type`` otherwise.
-    """
-    parser.add_argument("--only-type", choices=TYPES, help="train for this acquisition type only (default: all types)")
+    """Add ``--only-type``, ``--assume-type`` and ``--recipe``."""
+    add_only_type(parser, "train for this acquisition type only (default: all types)")
     add_options(parser, "assume-type")
-    parser.add_argument("--type", choices=TYPES, help=argparse.SUPPRESS)
     parser.add_argument(
         "--recipe",
         metavar="R",
@@ -42,10 +37,7 @@ def read_training_pictures(arguments: argparse.Namespace, *, all_parts: bool = F
     Also tell whether the collection has pictures that can't be used.
     """
     collection = read_and_warn(arguments.collection, **get_reading_options(arguments))
-    assumed = arguments.assume_type
-    if arguments.type and all(picture.type is None for picture in collection.pictures):
-        assumed = assumed or arguments.type
-    type_ = AcquisitionType(assumed) if assumed else None
+    type_ = AcquisitionType(arguments.assume_type) if arguments.assume_type else None
     listed = collection.select_labelled().pictures if all_parts else collection.pictures
     parts = [replace(picture, part=None) for picture in listed] if all_parts else listed
     pictures = select_training_pictures(parts, type_, arguments.collection)
@@ -87,6 +79,5 @@ def load_recipes(arguments: argparse.Namespace, pictures: list[Picture]) -> dict
     from leafid.recipes.reader import load_recipe
     from leafid.recipes.recipe import choose_types_to_train
 
-    name = arguments.only_type or arguments.type
-    only = AcquisitionType(name) if name else None
+    only = AcquisitionType(arguments.only_type) if arguments.only_type else None
     return {type_: load_recipe(arguments.recipe or "default", type_) for type_ in choose_types_to_train(pictures, only)}

@@ -73,8 +73,8 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     inputs = [arguments.collection, arguments.recipe, arguments.extend]
     refuse_inputs(arguments.output, [path for path in inputs if path])
     check_writable(arguments.output)
-    if arguments.extend and (arguments.recipe or arguments.only_type or arguments.type):
-        raise UsageError("--extend uses the recipes of the model; leave out --recipe, --only-type and --type")
+    if arguments.extend and (arguments.recipe or arguments.only_type):
+        raise UsageError("--extend uses the recipes of the model; leave out --recipe and --only-type")
 
     from leafid.identification.modelfile import write_model
 
