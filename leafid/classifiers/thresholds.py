@@ -128,8 +128,8 @@ def select_set(
         return list(ranking[: int(rule.value)])
     if thresholds is None:
         raise LeafidError(
-            "the model keeps no thresholds: its training had no species with two plants, or was by an older program; "
-            "train it again on more plants, or ask for top-K sets"
+            "the model keeps no thresholds: its training had no species with two plants; train it again on more "
+            "plants, or ask for top-K sets"
         )
     find_threshold = thresholds.threshold_for_size if rule.kind == "average" else thresholds.threshold_for_coverage
     least = find_threshold(rule.value)

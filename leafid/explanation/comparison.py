@@ -22,9 +22,9 @@ def compare_species(
 ) -> list[Difference]:
     """Compare a leaf's traits with the ranges of two species; list those in which the species differ, clearest first.
 
-    With fewer than two `names`, or without their records, the list is empty.
+    With fewer than two `names`, the list is empty.
     """
-    if len(names) < 2 or any(name not in records for name in names):
+    if len(names) < 2:
         return []
     found = []
     for trait, (title, unit, noticeable) in TRAITS.items():

@@ -107,11 +107,11 @@ def _percent(probability: float) -> str:
 
 
 def _show_species(model: Model, answer: Answer, values: dict[str, float], rank: int, name: str) -> ShownSpecies:
-    info, record = model.species[name], model.records.get(name)
+    info = model.species[name]
     assert answer.type is not None
     pictures = []
-    if record and rank < PICTURED_SPECIES:
-        pictures = sort_by_similarity(record.thumbnails, values, answer.type)[:PICTURES_SHOWN]
+    if rank < PICTURED_SPECIES:
+        pictures = sort_by_similarity(model.records[name].thumbnails, values, answer.type)[:PICTURES_SHOWN]
     return ShownSpecies(name, ", ".join(info.vernacular_names[:1]), answer.ranking[rank][1], tuple(pictures))
 
 
@@ -128,8 +128,6 @@ def _list_notes(model: Model, answer: Answer, leaf: Segmentation, landmarks: Lan
 
 def note_missing_records(model: Model) -> str:
     """Say what a model lacks for explanations and the field guide, in a sentence; empty where it lacks nothing."""
-    if not model.records:
-        return "The model keeps no pictures and traits of its species: an older leafid trained it; train it again."
     if not any(record.thumbnails for record in model.records.values()):
         return "The model keeps no pictures of its species: it was trained with --no-thumbnails."
     return ""

@@ -43,7 +43,7 @@ def make_plates(model: Model) -> list[Plate]:
     """Make a plate of each species, in alphabetical order."""
     plates = []
     for name in sorted(model.species):
-        record = model.records.get(name, SpeciesRecord())
+        record = model.records[name]
         plates.append(Plate(name, model.species[name], record, describe_typical_traits(record)))
     return plates
 
@@ -71,7 +71,7 @@ def describe_model(model: Model, source: str) -> dict[str, Any]:
                 "pictures": identifier.n_pictures,
                 "plants": identifier.n_plants,
                 "recipe": identifier.recipe.summary,
-                "scores": model.scores.get(str(type_)),
+                "scores": model.scores[str(type_)],
                 "added": list(identifier.added),
             }
             for type_, identifier in model.identifiers.items()
@@ -98,7 +98,7 @@ def _describe_plate(plate: Plate) -> dict[str, Any]:
         "family": taxon.family,
         "order": taxon.order,
         "pictures": plate.info.n_pictures,
-        "plants": plate.record.n_plants or None,
+        "plants": plate.record.n_plants,
         "types": {str(type_): _describe_type(own) for type_, own in plate.record.types.items()},
         "traits": {
             name: {"low": own.low, "median": own.median, "high": own.high, "pictures": own.n_pictures}
@@ -125,10 +125,9 @@ def tabulate_types(model: Model) -> Table:
     """List the acquisition types with the scores of the training."""
     rows = []
     for type_, identifier in model.identifiers.items():
-        scores = model.scores.get(str(type_), {})
+        scores = model.scores[str(type_)]
         figures: list[Cell] = [scores.get(key) for key in SCORE_TITLES]
-        n_held_out = int(scores["pictures"]) if "pictures" in scores else None
-        rows.append([str(type_), identifier.n_pictures, identifier.n_plants, *figures, n_held_out])
+        rows.append([str(type_), identifier.n_pictures, identifier.n_plants, *figures, int(scores["pictures"])])
     return Table(
         "Trained and held-out pictures",
         ["type", "pictures", "plants", *SCORE_TITLES.values(), "held-out pictures"],
@@ -148,7 +147,7 @@ def tabulate_species(model: Model) -> Table:
                 ", ".join(plate.info.vernacular_names[:1]),
                 plate.info.taxon.family or "",
                 plate.info.n_pictures,
-                plate.record.n_plants or None,
+                plate.record.n_plants,
                 *rates,
                 ", ".join(plate.taken_for[:1]),
             ]
@@ -171,8 +170,6 @@ def tabulate_species_by_type(model: Model) -> Table:
         taxon = plate.info.taxon
         names = [plate.name, "; ".join(plate.info.vernacular_names), taxon.family, taxon.order]
         description = "; ".join(plate.traits.values())
-        if not plate.record.types:
-            rows.append([*names, None, plate.info.n_pictures, *([None] * 5), description])
         for type_, own in plate.record.types.items():
             held_out = own.held_out
             answers: list[Any] = [None] * 4

@@ -39,7 +39,7 @@ class Identifier:
     rejection: Rejection | None = None
     #: By the expert's name, for `leafid.identification.fitting.extending`: statistics of its training rows, which
     #: identifiers that were trained together share, and the scores that it aims at for other species and for a
-    #: picture's own. Empty in older files, and where a classifier isn't ridge regression.
+    #: picture's own. Empty where a classifier isn't ridge regression.
     statistics: Mapping[str, ExpertStatistics] = field(default_factory=dict)
     targets: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     #: Species that were added later: the scores and thresholds of the model are from before.

@@ -53,11 +53,11 @@ class Model:
     thresholds: dict[AcquisitionType, Thresholds] = field(default_factory=dict)
     #: How pictures of a plant depend on each other (`leafid.classifiers.plant_fusion`), as far as that was learned.
     plant_exponents: dict[AcquisitionType, float] = field(default_factory=dict)
-    #: Priors of place and day; empty in files of older programs.
+    #: Priors of place and day.
     contexts: dict[AcquisitionType, Context] = field(default_factory=dict)
     #: Share of held-out pictures whose type the recogniser told correctly; None where this could not be measured.
     type_recognition: float | None = None
-    #: By species; empty in files of older programs.
+    #: By species.
     records: dict[str, SpeciesRecord] = field(default_factory=dict)
 
     def identify(
@@ -174,7 +174,7 @@ class Model:
         if thresholds is None or thresholds.back_off is None:
             raise LeafidError(
                 f"the model has no back-off threshold for pictures of type {acquisition_type}: its training set had no "
-                "species with two plants, or its taxa form no tree, or an older leafid trained it; train it again"
+                "species with two plants, or its taxa form no tree; train it again on more plants"
             )
         return thresholds.back_off
 

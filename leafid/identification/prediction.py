@@ -164,7 +164,7 @@ def make_answers(
     identifier = model.identifier(type_)
     scores = identifier.score(features)
     probabilities = identifier.predict_proba(features, scores)
-    if options.context and type_ in model.contexts:
+    if options.context:
         probabilities = model.contexts[type_].apply(probabilities, [picture for picture, _ in pictures])
     judgements = _judge_features(identifier, features, scores, options.reject_at)
     answers = [

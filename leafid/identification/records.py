@@ -7,6 +7,7 @@ from typing import Any
 
 from leafid.collection.picture import AcquisitionType
 from leafid.descriptors.traits import TRAIT_NAMES
+from leafid.errors import LeafidError
 from leafid.images.header import read_header
 
 #: Longest side of a thumbnail in pixels, its maximum size in bytes, and that of all thumbnails of a model.
@@ -137,7 +138,10 @@ def _parse_held_out(entry: Mapping[str, Any]) -> HeldOutRecord:
 
 
 def _parse_thumbnail(entry: Mapping[str, Any], image: bytes, species: str) -> Thumbnail:
-    header = read_header(f"thumbnail of {species}", image)
+    try:
+        header = read_header(f"thumbnail of {species}", image)
+    except LeafidError as error:  # It doesn't name the model's file.
+        raise ValueError(str(error)) from error
     if header.kind != "JPEG" or max(header.rows, header.cols) > THUMBNAIL_SIDE:
         raise ValueError(
             f"thumbnail of {species}: expected a JPEG of at most {THUMBNAIL_SIDE} pixels a side, "

@@ -66,17 +66,6 @@ def test_pictures_without_metadata_are_identified_without_context(predict, infor
     assert found.out == predict(informed_model, loose).out
 
 
-def test_a_model_without_context(predict, drawn_model, loose, tmp_path):
-    model = read_model(drawn_model)
-    model.contexts.clear()
-    write_model(model, tmp_path / "old.leafid")
-    found = predict(tmp_path / "old.leafid", loose, "--context")
-    assert found.status == 1
-    assert found.out == ""
-    assert "the model has no context prior: an older leafid trained it; train it again" in found.err
-    assert predict(tmp_path / "old.leafid", loose).status == 0
-
-
 @pytest.mark.parametrize("words", [["--set", "average-2"], ["--set", "coverage-0.9"], ["--back-off"]])
 def test_thresholds_learned_without_context_are_refused(predict, informed_model, loose, words):
     found = predict(informed_model, loose, "--context", *words)

@@ -2,6 +2,7 @@ import csv
 import io
 import json
 import shutil
+from dataclasses import replace
 
 import pytest
 
@@ -59,15 +60,15 @@ def test_the_card_beside_the_model_is_shown(cli, drawn_model, tmp_path):
     assert "UTF-8" in found.err
 
 
-def test_a_model_without_records_still_lists_its_species(cli, drawn_model, tmp_path):
+def test_a_model_without_thumbnails_says_so(cli, drawn_model, tmp_path):
     model = read_model(drawn_model)
-    model.records.clear()
-    write_model(model, tmp_path / "old.leafid")
-    found = cli("info", tmp_path / "old.leafid")
+    bare = {name: replace(own, thumbnails=(), traits={}) for name, own in model.records.items()}
+    write_model(replace(model, records=bare), tmp_path / "bare.leafid")
+    found = cli("info", tmp_path / "bare.leafid")
     assert found.status == 0
-    assert found.out.count("an older leafid trained it") == 1
+    assert found.out.count("it was trained with --no-thumbnails") == 1
     assert all(name in found.out for name in model.species)
-    assert cli("info", tmp_path / "old.leafid", "--output", tmp_path).status == 0
+    assert cli("info", tmp_path / "bare.leafid", "--output", tmp_path).status == 0
     assert check_page(tmp_path / "field-guide.html").n_images == 0
 
 

@@ -1,7 +1,6 @@
 """Sets, back-off to higher taxa, and boxes: the answers of predict other than a ranking."""
 
 import json
-import zipfile
 from collections import defaultdict
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +13,7 @@ from leafid.collection import read_collection
 from leafid.identification.modelfile import read_model, write_model
 from leafid.images import read_image_size
 from leafid.tasks.annotation2016.files import read_annotation_run
+from tests.identification.model_files import changed
 
 
 @pytest.fixture
@@ -40,18 +40,10 @@ def doubtful(drawn_model, tmp_path):
 
 
 @pytest.fixture
-def older(drawn_model, tmp_path):
-    """A model without thresholds, as earlier versions wrote it."""
-    with zipfile.ZipFile(drawn_model) as old, zipfile.ZipFile(tmp_path / "older.leafid", "w") as new:
-        for name in old.namelist():
-            content = old.read(name)
-            if name == "manifest.json":
-                manifest = json.loads(content)
-                for identifier in manifest["identifiers"].values():
-                    del identifier["thresholds"]
-                content = json.dumps(manifest)
-            new.writestr(name, content)
-    return tmp_path / "older.leafid"
+def without_thresholds(drawn_model, tmp_path):
+    """A model as of species with a single plant."""
+    write_model(replace(read_model(drawn_model), thresholds={}), tmp_path / "bare.leafid")
+    return tmp_path / "bare.leafid"
 
 
 def lines(file):
@@ -222,14 +214,14 @@ def test_boxes_need_ascii_names(predict, drawn, tmp_path):
     assert not (tmp_path / "run").exists()
 
 
-def test_an_older_model(predict, older, tmp_path):
+def test_a_model_without_thresholds(predict, without_thresholds, tmp_path):
     for words in (["--set", "average-5"], ["--set", "coverage-0.9"], ["--back-off"]):
-        found = predict(*words, "--output", tmp_path / "run", model=older)
+        found = predict(*words, "--output", tmp_path / "run", model=without_thresholds)
         assert found.status == 1
         assert "train it again" in found.err
         assert found.err.count("\n") == 1
         assert not (tmp_path / "run").exists()
-    assert predict("--set", "top-2", model=older).status == 0
+    assert predict("--set", "top-2", model=without_thresholds).status == 0
 
 
 @pytest.mark.parametrize(
@@ -262,16 +254,10 @@ DAMAGE = {
 
 @pytest.mark.parametrize("name", DAMAGE)
 def test_damaged_thresholds(predict, drawn_model, tmp_path, name):
-    damaged = tmp_path / "damaged.leafid"
-    with zipfile.ZipFile(drawn_model) as old, zipfile.ZipFile(damaged, "w") as new:
-        for member in old.namelist():
-            content = old.read(member)
-            if member == "manifest.json":
-                manifest = json.loads(content)
-                manifest["identifiers"]["scan"]["thresholds"].update(DAMAGE[name])
-                content = json.dumps(manifest)
-            new.writestr(member, content)
-    found = predict(model=damaged)
+    def damage(manifest):
+        manifest["identifiers"]["scan"]["thresholds"].update(DAMAGE[name])
+
+    found = predict(model=changed(drawn_model, tmp_path / "damaged.leafid", damage))
     assert found.status == 1
     assert "the model is damaged" in found.err
     assert found.err.count("\n") == 1

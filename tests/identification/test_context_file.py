@@ -46,17 +46,6 @@ def test_round_trip(informed, training, tmp_path):
     assert (tmp_path / "again.leafid").read_bytes() == (tmp_path / "model.leafid").read_bytes()
 
 
-def test_a_model_of_an_older_program_has_none(drawn_model, tmp_path):
-    def drop(manifest):
-        for entry in manifest["identifiers"].values():
-            del entry["context"]
-
-    changed(drawn_model, tmp_path / "old.leafid", drop)
-    old = read_model(tmp_path / "old.leafid")
-    assert old.contexts == {}
-    assert old.thresholds.keys() == read_model(drawn_model).thresholds.keys()
-
-
 @pytest.mark.parametrize(
     "wrong",
     [

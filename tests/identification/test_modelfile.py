@@ -86,13 +86,17 @@ CHANGES = {
     "no common names": lambda m: m["species"].update({"Acer platanoides": {}}),
     "species of the manifest are a list": lambda m: m.update(species=["a"]),
     "no training data": lambda m: m.pop("training_fingerprint"),
+    "no scores": lambda m: m["identifiers"]["scan"].pop("scores"),
+    "no context": lambda m: m["identifiers"]["scan"].pop("context"),
+    "no records": lambda m: m.pop("records"),
+    "a species without a record": lambda m: m["records"].pop(_first_species(m)),
     "scores are a number": lambda m: m["identifiers"]["scan"].update(scores=1),
     "a species without an entry": lambda m: m["species"].pop(_first_species(m)),
     "a species listed twice": lambda m: m["identifiers"]["scan"]["species"].__setitem__(1, _first_species(m)),
     "common names are lists": lambda m: _first_entry(m).update(vernacular_names=[[[]]]),
     "a genus is a list": lambda m: _first_entry(m).update(genus=[]),
     "the number of pictures is a text": lambda m: _first_entry(m).update(n_pictures="x"),
-    "a recipe with an old key": lambda m: m["identifiers"]["scan"]["recipe"].update(variants=1),
+    "a recipe with an unknown key": lambda m: m["identifiers"]["scan"]["recipe"].update(variants=1),
 }
 
 

@@ -5,7 +5,6 @@ from leafid.classifiers.held_out import HeldOutAnswers
 from leafid.cli.main import main
 from leafid.collection.picture import AcquisitionType, Picture, Taxon
 from leafid.console.environment import Environment
-from leafid.errors import LeafidError
 from leafid.features.loader import FeatureLoader
 from leafid.identification.modelfile import read_model
 from leafid.identification.recording import THUMBNAILS, make_records
@@ -137,21 +136,10 @@ def test_a_thumbnail_is_a_small_jpeg(drawn_model, tmp_path, image):
         _change(manifest)["bytes"] = len(image)
 
     changed(drawn_model, file, replace_first, add={"thumbnails": image + b"".join(others)})
-    with pytest.raises(LeafidError, match="thumbnail of"):
-        read_model(file)
+    assert "thumbnail of" in complaint(file)
 
 
 def test_a_missing_member_is_reported(drawn_model, tmp_path):
     file = tmp_path / "damaged.leafid"
     changed(drawn_model, file, leave_out=["thumbnails"])
     assert "thumbnails is missing" in complaint(file)
-
-
-def test_a_file_without_records_still_loads(drawn_model, tmp_path):
-    file = tmp_path / "old.leafid"
-
-    def drop(manifest):
-        del manifest["records"]
-
-    changed(drawn_model, file, drop, leave_out=["thumbnails"])
-    assert read_model(file).records == {}

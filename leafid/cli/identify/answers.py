@@ -50,11 +50,7 @@ def check_thresholds(model: Model, pictures: Iterable[Picture], arguments: argpa
 
 
 def report_context(model: Model, pictures: Sequence[Picture], environment: Environment) -> None:
-    """Report how many pictures ``--context`` can help with, and what the model learned from context, or raise."""
-    if not model.contexts:
-        raise LeafidError(
-            "the model has no context prior: an older leafid trained it; train it again, or leave out --context"
-        )
+    """Report how many pictures ``--context`` can help with, and what the model learned from context."""
     n_known = int(np.isfinite(encode_context(pictures)).any(axis=1).sum())
     environment.note(
         f"context: place or day is known for {n_known} of {len(pictures)} pictures; the others are identified without"

@@ -105,7 +105,7 @@ def _train(
     # Fewer than were read if the recipes use pictures of some types only.
     n_used = sum(info.n_pictures for info in model.species.values())
     lines = [f"{arguments.output}: trained on {n_used} pictures", "on held-out plants:"]
-    lines += [f"  {type_:<10} {_format_scores(model.scores.get(str(type_)))}" for type_ in model.identifiers]
+    lines += [f"  {type_:<10} {_format_scores(model.scores[str(type_)])}" for type_ in model.identifiers]
     if model.type_recognition is not None:
         lines.append(f"  acquisition type recognised: {model.type_recognition:.3f} of the pictures")
     return model, lines
@@ -133,10 +133,10 @@ def _extend(
     return model, lines
 
 
-def _format_scores(scores: dict[str, float] | None) -> str:
+def _format_scores(scores: dict[str, float]) -> str:
     from leafid.report.crossvalidation import SCORE_TITLES
 
-    if not scores or "S" not in scores:
+    if "S" not in scores:
         return "no picture of a species with another plant to learn from; probabilities are not calibrated"
     values = "   ".join(f"{title} {scores[key]:.3f}" for key, title in SCORE_TITLES.items())
     return f"{values}   ({scores['pictures']:.0f} pictures, {scores['unseen']:.0f} left out)"

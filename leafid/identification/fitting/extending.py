@@ -44,8 +44,8 @@ def check_extension(model: Model, pictures: Sequence[Picture], name: str = "the 
     """Refuse, by a `LeafidError`, a model without statistics, species that it knows, and types that it doesn't."""
     if not all(own.statistics for own in model.identifiers.values()):
         raise LeafidError(
-            f"{name} keeps no statistics that further species could be learned with: an older leafid trained it, or "
-            'not all of its classifiers are "ridge"; train it again'
+            f"{name} keeps no statistics that further species could be learned with: not all of its classifiers are "
+            '"ridge"; train it again'
         )
     if known := sorted({str(picture.species) for picture in pictures} & model.species.keys()):
         raise LeafidError(

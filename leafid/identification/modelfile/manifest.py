@@ -15,6 +15,7 @@ from leafid.identification.modelfile.members import (
     dump_context,
     dump_species_info,
     dump_thresholds,
+    parse_scores,
     parse_species_info,
     read_context,
     read_plant_exponent,
@@ -41,25 +42,24 @@ def write_model(model: Model, path: str | os.PathLike[str]) -> None:
             "species": list(identifier.species),
             "n_pictures": identifier.n_pictures,
             "n_plants": identifier.n_plants,
+            "scores": model.scores[str(type_)],
         }
         arrays.update(prefix_names(str(type_), dump_classifiers(identifier)))
         if identifier.rejection is not None:
             entry["rejection"] = {"n_quantiles": len(identifier.rejection.quantiles)}
             arrays.update(prefix_names(f"{type_}/rejection", vars(identifier.rejection)))
-        if str(type_) in model.scores:
-            entry["scores"] = model.scores[str(type_)]
         if type_ in model.thresholds:
             entry["thresholds"], own = dump_thresholds(model.thresholds[type_])
             arrays.update(prefix_names(f"{type_}/thresholds", own))
         if type_ in model.plant_exponents:
             entry["plant_exponent"] = model.plant_exponents[type_]
-        if type_ in model.contexts:
-            entry["context"], own = dump_context(model.contexts[type_])
-            arrays.update(prefix_names(f"{type_}/context", own))
+        entry["context"], own = dump_context(model.contexts[type_])
+        arrays.update(prefix_names(f"{type_}/context", own))
         if str(type_) in statistics:
             entry["statistics"] = statistics[str(type_)]
         if identifier.added:
             entry["added"] = list(identifier.added)
+    records, thumbnails = dump_records(model.records)
     manifest: dict[str, Any] = {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
@@ -67,16 +67,14 @@ def write_model(model: Model, path: str | os.PathLike[str]) -> None:
         "training_fingerprint": model.fingerprint,
         "species": {name: dump_species_info(info) for name, info in model.species.items()},
         "identifiers": identifiers,
+        "records": records,
     }
     if model.recogniser is not None:
         types = [str(type_) for type_ in model.recogniser.types]
         manifest["type_recogniser"] = {"types": types, "accuracy": model.type_recognition}
         arrays["type_recogniser/coefficients"] = model.recogniser.scorer.coefficients
         arrays["type_recogniser/intercepts"] = model.recogniser.scorer.intercepts
-    blobs = {}
-    if model.records:
-        manifest["records"], blobs[_THUMBNAILS] = dump_records(model.records)
-    write_archive(path, manifest, arrays, blobs)
+    write_archive(path, manifest, arrays, {_THUMBNAILS: thumbnails})
 
 
 def read_model(path: str | os.PathLike[str]) -> Model:
@@ -84,16 +82,17 @@ def read_model(path: str | os.PathLike[str]) -> Model:
     with open_archive(path) as archive:
         manifest = _read_manifest(archive, path)
         accuracy = manifest.get("type_recogniser", {}).get("accuracy")
+        n_bytes = count_thumbnail_bytes(manifest["records"])
         model = Model(
             {},
             read_type_recogniser(manifest, archive),
             {name: parse_species_info(name, entry) for name, entry in manifest["species"].items()},
             str(manifest["training_fingerprint"]),
             type_recognition=None if accuracy is None else float(accuracy),
+            records=parse_records(manifest["records"], archive.read_bytes(_THUMBNAILS, n_bytes)),
         )
-        if "records" in manifest:
-            size = count_thumbnail_bytes(manifest["records"])
-            model.records.update(parse_records(manifest["records"], archive.read_bytes(_THUMBNAILS, size)))
+        if model.records.keys() != model.species.keys():
+            raise ValueError("expected a record of each species")
         for word, entry in manifest["identifiers"].items():
             type_ = AcquisitionType(word)
             recipe = parse_recipe(entry["recipe"], type_, str(path))
@@ -105,15 +104,12 @@ def read_model(path: str | os.PathLike[str]) -> Model:
             model.identifiers[type_] = identifier
             if unknown := set(identifier.species) - model.species.keys():
                 raise ValueError(f"expected an entry of every species, found none of {', '.join(sorted(unknown))}")
-            if "scores" in entry:
-                model.scores[word] = dict(entry["scores"])
+            model.scores[word] = parse_scores(entry["scores"])
+            model.contexts[type_] = read_context(entry["context"], f"{type_}/context", archive, len(identifier.species))
             if "thresholds" in entry:
                 model.thresholds[type_] = read_thresholds(entry["thresholds"], f"{type_}/thresholds", archive)
             if "plant_exponent" in entry:
                 model.plant_exponents[type_] = read_plant_exponent(entry["plant_exponent"])
-            if "context" in entry:
-                n_species = len(model.identifiers[type_].species)
-                model.contexts[type_] = read_context(entry["context"], f"{type_}/context", archive, n_species)
         return model
 
 
@@ -129,16 +125,10 @@ def _read_manifest(archive: ModelArchive, path: str | os.PathLike[str]) -> dict[
     manifest = archive.read_manifest()
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         raise LeafidError(f"{path}: expected a leafid model, found another kind of ZIP archive")
-    version = manifest.get("format_version")
-    if version != FORMAT_VERSION:
-        remedy = (
-            "recipe keys and entries have new names since: train the model again, or use the bundled model"
-            if isinstance(version, int) and version < FORMAT_VERSION
-            else "update leafid or train the model again"
-        )
+    if (version := manifest.get("format_version")) != FORMAT_VERSION:
         raise LeafidError(
             f"{path}: expected model format {FORMAT_VERSION}, found {version} "
-            f"(written by leafid {manifest.get('program_version')}); {remedy}"
+            f"(written by leafid {manifest.get('program_version')}); update leafid or train the model again"
         )
     if not manifest["identifiers"]:
         raise ValueError("it has no identifier")

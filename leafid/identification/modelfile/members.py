@@ -69,6 +69,13 @@ def read_plant_exponent(value: Any) -> float:
     return float(value)
 
 
+def parse_scores(entry: dict[str, Any]) -> dict[str, float]:
+    """Check scores on held-out plants, by name."""
+    if not {"pictures", "unseen"} <= entry.keys() or not all(isinstance(own, int | float) for own in entry.values()):
+        raise ValueError(f"expected scores on held-out plants, found {entry!r:.100}")
+    return dict(entry)
+
+
 def dump_context(context: Context) -> tuple[dict[str, Any], Arrays]:
     """Turn the prior of place and day into JSON values and arrays."""
     is_known = np.isfinite(context.sightings.values)
