@@ -17,16 +17,6 @@ from leafid.textfiles import read_text
 
 RECIPE_KEYS = list_keys(Recipe)
 EXPERT_KEYS = {name: entry for part in EXPERT_PARTS for name, entry in list_keys(part).items()}
-# Old names of keys, with today's.
-_RENAMED_KEYS = {
-    "directions": "softmax_components",
-    "most_coverage": "max_coverage",
-    "patches": "max_patches",
-    "staged": "composited",
-    "staged_weight": "composited_weight",
-    "variants": "jittered",
-    "variant_weight": "jittered_weight",
-}
 
 
 def load_recipe(name: str, acquisition_type: AcquisitionType) -> Recipe:
@@ -72,7 +62,6 @@ def parse_recipe(data: dict[str, Any], acquisition_type: AcquisitionType, source
 
     A `LeafidError`, whose message begins with `source`, is raised at the first value that is not as expected.
     """
-    _refuse_renamed_keys(data, source)
     values = _parse_values(data, RECIPE_KEYS, source, {"defaults", "experts"})
     types = values.setdefault("training_types", (acquisition_type,))
     if acquisition_type not in types:
@@ -86,15 +75,6 @@ def parse_recipe(data: dict[str, Any], acquisition_type: AcquisitionType, source
         name: _parse_expert(name, table, defaults, f"{source}: [experts.{name}]") for name, table in experts.items()
     }
     return Recipe(acquisition_type, parsed, **values)
-
-
-def _refuse_renamed_keys(data: dict[str, Any], source: str) -> None:
-    experts = data.get("experts")
-    tables = [data, data.get("defaults"), *(experts.values() if isinstance(experts, dict) else ())]
-    renamed = dict.fromkeys(key for table in tables if isinstance(table, dict) for key in table if key in _RENAMED_KEYS)
-    if renamed:
-        changes = ", ".join(f"{key!r} is now {_RENAMED_KEYS[key]!r}" for key in renamed)
-        raise LeafidError(f"{source}: recipe keys have been renamed: {changes}; please edit the recipe")
 
 
 def _parse_expert(name: str, table: Any, defaults: dict[str, Any], source: str) -> Expert:

@@ -115,24 +115,6 @@ def test_default_families_apply_to_measures_only():
 
 
 @pytest.mark.parametrize(
-    ("data", "changes"),
-    [
-        ({"variants": 2}, "'variants' is now 'jittered'"),
-        ({"staged": 2, "staged_weight": 1}, "'staged' is now 'composited', 'staged_weight' is now 'composited_weight'"),
-        ({"defaults": {"directions": 9}}, "'directions' is now 'softmax_components'"),
-        (
-            {"experts": {"one": {**LOCAL, "patches": 9}, "two": {**LOCAL, "most_coverage": 1, "patches": 3}}},
-            "'patches' is now 'max_patches', 'most_coverage' is now 'max_coverage'",
-        ),
-    ],
-)
-def test_renamed_keys_are_all_named_at_once(data, changes):
-    with pytest.raises(LeafidError) as caught:
-        parse_recipe({"experts": {"one": LOCAL}, **data}, SCAN, "r.toml")
-    assert str(caught.value) == f"r.toml: recipe keys have been renamed: {changes}; please edit the recipe"
-
-
-@pytest.mark.parametrize(
     ("families", "expected"),
     [
         ([], "expected a list of descriptor families, found []"),
