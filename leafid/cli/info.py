@@ -121,31 +121,25 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
 
 def _describe_model(file: Path, arguments: argparse.Namespace, environment: Environment) -> int:
     from leafid.explanation import field_guide
-    from leafid.explanation.explain import note_missing_records
     from leafid.identification.modelfile import read_model
     from leafid.report.rendering import render_page
 
     if arguments.output:
         check_output_file(arguments.output, FILE_NAME, [file])
-    model, card = read_model(file), field_guide.read_card(file)
-    types, species = field_guide.tabulate_types(model), field_guide.tabulate_species(model)
-    note = " ".join(filter(None, (note_missing_records(model), field_guide.note_added_species(model))))
+    model = read_model(file)
+    guide = field_guide.make_guide(model, file)
     if arguments.output:
-        plates = field_guide.make_plates(model)
-        page = render_page(
-            "field_guide.html", source=file.name, plates=plates, types=types, species=species, card=card, note=note
-        )
-        write_text(f"{arguments.output}/{FILE_NAME}", page)
+        write_text(f"{arguments.output}/{FILE_NAME}", render_page("field_guide.html", **guide))
         environment.print(f"{arguments.output}/{FILE_NAME}")
     elif arguments.format == "json":
-        described = field_guide.describe_model(model, str(file)) | {"card": card}
+        described = field_guide.describe_model(model, str(file)) | {"card": guide["card"]}
         environment.print(json.dumps(described, ensure_ascii=False, indent=2))
     elif arguments.format == "csv":
         environment.stdout.write(render([field_guide.tabulate_species_by_type(model)], "csv"))
     else:
         environment.print(f"{file}: {len(model.species)} species\n")
-        environment.stdout.write(render([types, species], digits=3))
-        for text in (note, card):
+        environment.stdout.write(render([guide["types"], guide["species"]], digits=3))
+        for text in (guide["note"], guide["card"]):
             if text:
                 environment.print(f"\n{escape_unprintable(text.rstrip(), keep=chr(10))}")
     return 0

@@ -121,13 +121,13 @@ def _list_notes(model: Model, answer: Answer, leaf: Segmentation, landmarks: Lan
         notes.append("Traits are measured only in pictures of a leaf on a plain sheet.")
     elif leaf.blade.any() and landmarks is None:
         notes.append("No petiole was found: tip and base can't be told apart, and what depends on them is left out.")
-    if note := note_missing_records(model):
+    if note := note_missing_thumbnails(model):
         notes.append(note)
     return notes
 
 
-def note_missing_records(model: Model) -> str:
-    """Say what a model lacks for explanations and the field guide, in a sentence; empty where it lacks nothing."""
+def note_missing_thumbnails(model: Model) -> str:
+    """Say that a model keeps no pictures for explanations and the field guide; empty where it does."""
     if not any(record.thumbnails for record in model.records.values()):
         return "The model keeps no pictures of its species: it was trained with --no-thumbnails."
     return ""

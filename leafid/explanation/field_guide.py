@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from leafid.collection.picture import AcquisitionType
+from leafid.explanation.explain import note_missing_thumbnails
 from leafid.explanation.words import describe_traits
 from leafid.identification.model import Model, SpeciesInfo
 from leafid.identification.records import SpeciesRecord, TypeRecord
@@ -48,6 +49,18 @@ def make_plates(model: Model) -> list[Plate]:
     return plates
 
 
+def make_guide(model: Model, file: Path) -> dict[str, Any]:
+    """Make the values of ``field_guide.html`` for the model that was read from a file."""
+    return {
+        "source": file.name,
+        "plates": make_plates(model),
+        "types": _tabulate_types(model),
+        "species": _tabulate_species(model),
+        "card": read_card(file),
+        "note": " ".join(filter(None, (note_missing_thumbnails(model), _note_added_species(model)))),
+    }
+
+
 def describe_typical_traits(record: SpeciesRecord) -> dict[str, str]:
     """Describe a species by the medians of its traits.
 
@@ -80,7 +93,7 @@ def describe_model(model: Model, source: str) -> dict[str, Any]:
     }
 
 
-def note_added_species(model: Model) -> str:
+def _note_added_species(model: Model) -> str:
     """Say which species were added to a trained model, in a sentence; empty where there are none."""
     added = sorted({name for identifier in model.identifiers.values() for name in identifier.added})
     if not added:
@@ -121,7 +134,7 @@ def _describe_type(record: TypeRecord) -> dict[str, Any]:
     return described
 
 
-def tabulate_types(model: Model) -> Table:
+def _tabulate_types(model: Model) -> Table:
     """List the acquisition types with the scores of the training."""
     rows = []
     for type_, identifier in model.identifiers.items():
@@ -135,7 +148,7 @@ def tabulate_types(model: Model) -> Table:
     )
 
 
-def tabulate_species(model: Model) -> Table:
+def _tabulate_species(model: Model) -> Table:
     """List the species with the share of held-out pictures of each type that are identified correctly."""
     types = list(model.identifiers)
     rows = []

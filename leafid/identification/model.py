@@ -94,8 +94,8 @@ class Model:
         Yields
         ------
         Answer
-            In the order of the pictures, or of the sessions. A picture that can't be read has no ranking; `Answer.problem`
-            says why.
+            In the order of the pictures, or of the sessions. A picture that can't be read has no ranking;
+            `Answer.problem` says why.
 
         Raises
         ------

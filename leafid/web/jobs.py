@@ -6,7 +6,7 @@ from typing import Any
 
 from leafid.classifiers.rejection import REJECTED_SHARE
 from leafid.explanation import field_guide
-from leafid.explanation.explain import explain, note_missing_records
+from leafid.explanation.explain import explain
 from leafid.explanation.explanation import Explanation
 from leafid.identification.answer import Answer
 from leafid.identification.model import Model
@@ -42,16 +42,7 @@ def list_species(model: Model) -> list[dict[str, Any]]:
 
 def make_field_guide(model: Model, file: Path) -> str:
     """Make the field guide of the model that was read from a file, as a page."""
-    return render(
-        "field_guide.html",
-        "/guide",
-        source=file.name,
-        plates=field_guide.make_plates(model),
-        types=field_guide.tabulate_types(model),
-        species=field_guide.tabulate_species(model),
-        card=field_guide.read_card(file),
-        note=note_missing_records(model),
-    )
+    return render("field_guide.html", "/guide", **field_guide.make_guide(model, file))
 
 
 def _identify(model: Model, upload: Upload) -> list[Answer]:

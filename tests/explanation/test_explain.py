@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from leafid.collection.picture import AcquisitionType
-from leafid.explanation.explain import explain, note_missing_records
+from leafid.explanation.explain import explain, note_missing_thumbnails
 from leafid.images import read_image
 
 
@@ -94,4 +94,4 @@ def test_a_model_without_thumbnails_says_so(model, drawn):
     assert found.differences == ()
     assert not any(own.thumbnails for own in found.species)
     assert any("no pictures of its species" in note for note in found.notes)
-    assert note_missing_records(model) == ""
+    assert note_missing_thumbnails(model) == ""
