@@ -45,41 +45,49 @@ SERVICES = (
     "worker_requirements",
     "xmlfiles",
 )
-# Who may use what, beside what stands before it, and why.
-EXCEPTIONS: dict[tuple[str, str], str] = {}
-# Those who print: the commands, with what they share, and the commands of other tasks.
-LIBRARY = sorted(
-    path
-    for path in PACKAGE.rglob("*.py")
-    if not {"cli", "console"} & set(path.relative_to(PACKAGE).parts) and not path.name.endswith("command.py")
-)
+
+
+@pytest.fixture(scope="module")
+def trees():
+    """The syntax tree of every file of leafid, by its path."""
+    return {path: ast.parse(path.read_text(encoding="utf-8")) for path in sorted(PACKAGE.rglob("*.py"))}
+
+
+@pytest.fixture(scope="module")
+def library(trees):
+    """Those of the files that don't print: all but the commands, with what they share, and the commands of tasks."""
+    return {
+        path: tree
+        for path, tree in trees.items()
+        if not {"cli", "console"} & set(path.relative_to(PACKAGE).parts) and not path.name.endswith("command.py")
+    }
 
 
 def room_of(path: Path) -> str:
-    parts = path.relative_to(PACKAGE).with_suffix("").parts
-    return parts[0]
+    return path.relative_to(PACKAGE).with_suffix("").parts[0]
 
 
-def imported(path: Path) -> set[str]:
-    """The rooms and services of leafid that a file imports, wherever in the file."""
+def find_imports(tree: ast.Module) -> set[str]:
+    """Find the modules that a file imports, wherever in the file, with the names from them."""
     found = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path}:{node.lineno}: relative import"
-            found |= {f"{node.module}.{alias.name}" for alias in node.names}
-    return {name.split(".")[1] for name in found if name.startswith("leafid.")} - {"__version__"}
+            found |= {f"{'.' * node.level}{node.module or ''}.{alias.name}" for alias in node.names}
+    return found
 
 
-@pytest.mark.parametrize("path", sorted(PACKAGE.rglob("*.py")), ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_a_room_imports_only_earlier_rooms(path):
-    room = room_of(path)
-    if room in ("__init__", "__main__"):
-        return
-    allowed = {*SERVICES} if room in SERVICES else {*SERVICES, *ROOMS[: ROOMS.index(room) + 1]}
-    wrong = {other for other in imported(path) - allowed if (room, other) not in EXCEPTIONS}
-    assert not wrong, f"{path}: {room} must not import {', '.join(sorted(wrong))}"
+def test_a_room_imports_only_earlier_rooms(trees):
+    wrong = []
+    for path, tree in trees.items():
+        room, imports = room_of(path), find_imports(tree)
+        wrong += [f"{path}: relative import" for name in imports if name.startswith(".")]
+        if room not in ("__init__", "__main__"):
+            others = {name.split(".")[1] for name in imports if name.startswith("leafid.")} - {"__version__"}
+            allowed = {*SERVICES} if room in SERVICES else {*SERVICES, *ROOMS[: ROOMS.index(room) + 1]}
+            wrong += [f"{path}: {room} must not import {other}" for other in sorted(others - allowed)]
+    assert not wrong
 
 
 def test_every_room_is_known():
@@ -101,17 +109,17 @@ def test_the_page_lists_every_room_in_order_and_only_files_that_exist():
         folder = file.parent
 
 
-@pytest.mark.parametrize("path", LIBRARY, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_only_the_command_line_prints(path):
-    calls = [node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.Call)]
-    named = {node.func.id for node in calls if isinstance(node.func, ast.Name)}
-    assert not named & {"print", "input", "exit"}, f"{path} must log or raise"
+def test_only_the_command_line_prints(library):
+    calls = [(path, node) for path, tree in library.items() for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    named = [(path, node.func.id) for path, node in calls if isinstance(node.func, ast.Name)]
+    assert not [(path, name) for path, name in named if name in {"print", "input", "exit"}], "log or raise"
 
 
-@pytest.mark.parametrize("path", LIBRARY, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_only_one_place_reads_xml(path):
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    modules = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module}
-    modules |= {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
-    parsers = {name for name in modules - {"xml.sax.saxutils"} if name.startswith(("defusedxml", "xml.sax", "xml.dom"))}
-    assert not parsers or room_of(path) == "xmlfiles", f"{path} must read XML through leafid.xmlfiles"
+def test_only_one_place_reads_xml(library):
+    parsers = ("defusedxml", "xml.sax", "xml.dom")
+    readers = {
+        path.name
+        for path, tree in library.items()
+        if any(name.startswith(parsers) and not name.startswith("xml.sax.saxutils.") for name in find_imports(tree))
+    }
+    assert readers == {"xmlfiles.py"}
