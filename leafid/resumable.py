@@ -26,7 +26,7 @@ from leafid.files import (
 
 # The keys of the journal's lines are those of its first version, so that runs begun by it can be resumed.
 _FORMAT = "leafid journal 1"
-_HEADER_START = json.dumps({"format": _FORMAT, "question": ""}).encode()[:-2]
+_HEADER_START = json.dumps({"format": _FORMAT, "fingerprint": ""}).encode()[:-2]
 
 
 class ResumableFile:
@@ -128,7 +128,7 @@ def _open_part(
     part: Path, journal_file: Path, journal: IO[bytes], fingerprint: str, is_record: Callable[[dict[str, Any]], bool]
 ) -> ResumableFile:
     """Open the part file after its last complete chunk, or a new one if the chunks are not of this run."""
-    header = {"format": _FORMAT, "question": fingerprint}
+    header = {"format": _FORMAT, "fingerprint": fingerprint}
     start = journal.read(len(_HEADER_START))
     # A power cut may tear the header.
     if not _HEADER_START.startswith(start):

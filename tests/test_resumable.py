@@ -92,7 +92,7 @@ def test_result_is_complete_whatever_was_torn_off(tmp_path_factory, data):
         content = file.read_bytes()
         kept = content[: data.draw(st.integers(0, len(content)))]
         file.write_bytes(kept + data.draw(st.sampled_from([b"", b"\0\0\0", b"{", b"{}\n", b"[1]\n", b"\xff\n"])))
-    header = b'{"format": "leafid journal 1", "question": "fingerprint"}\n'
+    header = b'{"format": "leafid journal 1", "fingerprint": "fingerprint"}\n'
     if not (folder / "run.part.journal").read_bytes().startswith(header):
         # Without the journal's first line nothing tells whether the files are ours.
         with pytest.raises(LeafidError, match="is in the way"):
@@ -195,7 +195,7 @@ with open_resumable({str(tmp_path / "run")!r}, "fingerprint") as file:
 def test_journal_describes_the_chunks(tmp_path):
     part, journal = interrupt(tmp_path / "run", 3)
     header, *lines = map(json.loads, journal.read_text().splitlines())
-    assert header == {"format": "leafid journal 1", "question": "fingerprint"}
+    assert header == {"format": "leafid journal 1", "fingerprint": "fingerprint"}
     assert [line["bytes"] for line in lines] == [len(chunk.encode()) for chunk in CHUNKS[:3]]
     assert sum(line["bytes"] for line in lines) == part.stat().st_size
 
