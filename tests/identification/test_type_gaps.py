@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.optimize import minimize_scalar
+from scipy.optimize import brentq, minimize_scalar
 
 from leafid.classifiers.fusion import fuse
 from leafid.collection.picture import AcquisitionType, Picture, Taxon
@@ -45,18 +45,24 @@ def test_gaps_are_the_species_without_a_picture_of_the_type(seed):
 
 
 def simulated_answers(seed, rise, n=100):
-    """Probabilities that lack a rise of the log-probability of gaps, with labels drawn from those that have it."""
+    """Probabilities of equally frequent species, those of gaps too low by a factor, the exponential of the rise."""
     random = np.random.default_rng(seed)
     gaps = random.random((n, 6)) < 0.3
-    scores = random.normal(scale=2, size=(n, 6))
-    right = fuse([scores + rise * gaps], [np.ones(n)], np.ones(1))
-    labels = (random.random((n, 1)) > right.cumsum(axis=1)).sum(axis=1).clip(0, 5)
-    return fuse([scores], [np.ones(n)], np.ones(1)), gaps, labels, random.random(n)
+    labels = random.integers(0, 6, n)
+    # The logarithms of the likelihoods of values with a standard deviation of 1, and a mean of 2 for the label.
+    scores = 2 * (random.normal(size=(n, 6)) + 2 * (labels[:, None] == np.arange(6)))
+    return fuse([scores - rise * gaps], [np.ones(n)], np.ones(1)), gaps, labels, random.random(n)
 
 
 @given(st.integers(0, 10_000), st.floats(-1, 3))
 def test_the_rise_is_the_likeliest(seed, rise):
-    probabilities, gaps, labels, importance = simulated_answers(seed, rise)
+    has_gaps = simulated_answers(seed, rise)[1].any(axis=1)
+    probabilities, gaps, labels, importance = (values[has_gaps] for values in simulated_answers(seed, rise))
+    is_gap = gaps[np.arange(len(labels)), labels]
+    frequency = np.average(gaps.sum(axis=1) / 6, weights=importance)
+    most = 2 * frequency / (1 - frequency) * importance[~is_gap].sum()
+    if importance[is_gap].sum() > most:
+        importance = np.where(is_gap, importance * most / importance[is_gap].sum(), importance)
 
     def compute_loss(rise):
         raised = fuse([np.log(probabilities) + rise * gaps], [np.ones(len(labels))], np.ones(1))
@@ -65,7 +71,7 @@ def test_the_rise_is_the_likeliest(seed, rise):
 
     best = minimize_scalar(compute_loss, bounds=(0, 10), method="bounded").x
     # Twice the tolerance of the bounded minimisation.
-    assert fit_rise(probabilities, gaps, labels, importance) == pytest.approx(best, abs=2e-5)
+    assert fit_rise(*simulated_answers(seed, rise)) == pytest.approx(best, abs=2e-5)
 
 
 def test_finds_a_known_rise():
@@ -75,12 +81,27 @@ def test_finds_a_known_rise():
 
 
 def test_little_evidence_raises_little():
-    """A single picture in 20 says that its gap is the species: without a penalty, nothing would bound the rise."""
-    gaps = np.zeros((20, 2), bool)
-    gaps[0] = True, False
-    rise = fit_rise(np.full((20, 2), 0.5), gaps, np.zeros(20, int), np.ones(20))
-    # Where 0.006 rise = 1 / 20 / (1 + e^rise).
-    assert rise == pytest.approx(1.509, abs=0.001)
+    """A single picture in 20 says that its gap is the species, and nearly nothing the contrary."""
+    gaps = np.repeat([[True, False], [False, True]], [1, 19], axis=0)
+    probabilities = np.repeat([[0.5, 0.5], [0.9999, 0.0001]], [1, 19], axis=0)
+    rise = fit_rise(probabilities, gaps, np.zeros(20, int), np.ones(20))
+
+    def compute_slope(rise):
+        factor = np.exp(rise)
+        others = 0.0001 * factor / (0.9999 + 0.0001 * factor)
+        return 0.006 * rise + 19 / 20 * others - 1 / 20 / (1 + factor)
+
+    assert rise == pytest.approx(brentq(compute_slope, 0, 10), abs=1e-4)
+    assert rise == pytest.approx(1.478, abs=0.01)
+
+
+def test_being_held_out_does_not_tell_the_species():
+    """Where every held-out picture is the only one of its species and type, nothing is learned from that."""
+    gaps = np.arange(20)[:, None] // 4 == np.arange(20)[None] // 4
+    assert fit_rise(np.full((20, 20), 0.05), gaps, np.arange(20), np.ones(20)) == 0
+    # Nor from pictures of a species that is never a gap, where nothing is.
+    gaps = np.concatenate([gaps, np.zeros((20, 20), bool)])
+    assert fit_rise(np.full((40, 20), 0.05), gaps, np.append(np.arange(20), np.full(20, 19)), np.ones(40)) == 0
 
 
 def test_nothing_rises_without_evidence():
@@ -89,6 +110,18 @@ def test_nothing_rises_without_evidence():
     assert fit_rise(probabilities, nowhere, labels, importance) == 0
     assert fit_rise(probabilities, everywhere, labels, importance) == 0
     assert fit_rise(probabilities[:0], nowhere[:0], labels[:0], importance[:0]) == 0
+
+
+def test_gaps_that_are_too_frequent_count_less():
+    """Nine of ten pictures are of a gap, one of four species: they count as 0.4 of the pictures."""
+    gaps = np.tile(np.arange(4) == 0, (10, 1))
+    rise = fit_rise(np.full((10, 4), 0.25), gaps, np.repeat([0, 1], [9, 1]), np.ones(10))
+
+    def compute_slope(rise):
+        factor = np.exp(rise)
+        return 0.006 * rise + factor / (3 + factor) - 0.4
+
+    assert rise == pytest.approx(brentq(compute_slope, 0, 10), abs=1e-4)
 
 
 class Loader:

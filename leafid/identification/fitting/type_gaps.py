@@ -11,6 +11,8 @@ import numpy as np
 
 #: Penalty of the squared rise of log-probabilities: few plants raise the scores little.
 RISE_PENALTY = 0.003
+# Odds that a picture is of a gap, divided by those that a species is a gap, which few plants may have by chance.
+_MAX_ODDS_RATIO = 2.0
 # Factor of 20,000, more than any rise that pictures can be evidence of.
 _MAX_RISE = 10.0
 
@@ -50,13 +52,23 @@ def fit_rise(probabilities: np.ndarray, gaps: np.ndarray, labels: np.ndarray, im
 
     `probabilities`, float (n, n_species), are of pictures with `gaps`, bool (n, n_species), and species `labels`, int
     (n,); `importance`, float (n,), are sample weights. The loss is convex in the rise.
+
+    A plant that is the only one of its species and type is of a gap only because it is held out. Where many are, as in
+    a training set with few pictures, being a gap would tell the species: the odds of pictures of gaps count at most as
+    `_MAX_ODDS_RATIO` times those of species. Pictures without gaps tell nothing.
     """
     from scipy.optimize import minimize_scalar
 
+    has_gaps = gaps.any(axis=1)
+    probabilities, gaps, labels, importance = (own[has_gaps] for own in (probabilities, gaps, labels, importance))
     is_gap = gaps[np.arange(len(labels)), labels]
-    if not is_gap.any():
+    if is_gap.all() or not is_gap.any():
         return 0.0
-    share = importance / importance.sum()
+    frequency = float(np.average(gaps.mean(axis=1), weights=importance))
+    odds = float(importance @ is_gap) / float(importance @ ~is_gap)
+    max_odds = _MAX_ODDS_RATIO * frequency / (1 - frequency)
+    share = importance * np.where(is_gap, min(max_odds / odds, 1.0), 1.0)
+    share /= share.sum()
     mass = np.einsum("ij,ij->i", probabilities, gaps)
     evidence = float(share @ is_gap)
 
