@@ -61,6 +61,17 @@ def test_other_formats_and_damage_are_refused(tmp_path):
         read_label_mask(tmp_path / "m.png")
 
 
+def test_a_chunk_that_ends_early_is_refused(tmp_path):
+    """Pillow raises an IndexError for it."""
+    chunks = (
+        "89504e470d0a1a0a0000000d4948445200000014000000141000000000f8729e920000001e49444154"
+        "789c636018468091819138854cc09a38800a59463d334815020030d30025d7a3844600000000694343506082"
+    )
+    (tmp_path / "mask.png").write_bytes(bytes.fromhex(chunks))
+    with pytest.raises(LeafidError, match=r"mask.png: expected a label mask \(PNG of one channel\), found: index out"):
+        read_label_mask(tmp_path / "mask.png")
+
+
 def test_another_size_is_refused(tmp_path):
     save(tmp_path / "truth" / "m.png", labels())
     save(tmp_path / "result" / "m.png", labels((30, 24)))

@@ -48,7 +48,9 @@ def read_label_mask(path: str | os.PathLike[str], size: tuple[int, ...] | None =
                     f"{path}: expected a label mask (PNG of one channel), found one of mode {picture.mode}"
                 )
             return np.asarray(picture).astype(np.int32)
-    except (OSError, SyntaxError, ValueError) as error:
+    except LeafidError:
+        raise
+    except Exception as error:  # Pillow raises errors of any class for damaged files.
         raise LeafidError(f"{path}: expected a label mask (PNG of one channel), found: {error}") from None
 
 
