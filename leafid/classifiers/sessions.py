@@ -6,7 +6,7 @@ import numpy as np
 
 # Of a symmetric Dirichlet distribution: every mixture of species is as probable as any other before a session is seen.
 _CONCENTRATION = 1.0
-# The probabilities change by less than 1e-3 after so many rounds.
+# Further rounds change the probabilities by less than 1e-3.
 _ROUNDS = 10
 
 

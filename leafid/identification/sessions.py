@@ -29,8 +29,8 @@ def find_session(picture: Picture) -> Hashable:
 def share_answers(answers: Sequence[Answer]) -> list[Answer]:
     """Let the answers to pictures support those to the others of their session, of whatever acquisition type.
 
-    A picture counts in proportion to its probability to show a leaf of a known species. Its own such probability and
-    its verdict stay as they are.
+    A picture counts in proportion to its probability to show a leaf of a known species. This probability, and the
+    verdict, don't change.
     """
     shared = list(answers)
     readable = [index for index, answer in enumerate(answers) if not answer.problem]

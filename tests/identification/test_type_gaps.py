@@ -44,7 +44,7 @@ def test_gaps_are_the_species_without_a_picture_of_the_type(seed):
         assert row.tolist() == [is_gap(species, trained) for species in range(5)]
 
 
-def simulated_answers(seed, rise, n=100):
+def simulate_answers(seed, rise, n=100):
     """Probabilities of equally frequent species, those of gaps too low by a factor, the exponential of the rise."""
     random = np.random.default_rng(seed)
     gaps = random.random((n, 6)) < 0.3
@@ -56,8 +56,8 @@ def simulated_answers(seed, rise, n=100):
 
 @given(st.integers(0, 10_000), st.floats(-1, 3))
 def test_the_rise_is_the_likeliest(seed, rise):
-    has_gaps = simulated_answers(seed, rise)[1].any(axis=1)
-    probabilities, gaps, labels, importance = (values[has_gaps] for values in simulated_answers(seed, rise))
+    has_gaps = simulate_answers(seed, rise)[1].any(axis=1)
+    probabilities, gaps, labels, importance = (values[has_gaps] for values in simulate_answers(seed, rise))
     is_gap = gaps[np.arange(len(labels)), labels]
     frequency = np.average(gaps.sum(axis=1) / 6, weights=importance)
     most = 2 * frequency / (1 - frequency) * importance[~is_gap].sum()
@@ -71,13 +71,13 @@ def test_the_rise_is_the_likeliest(seed, rise):
 
     best = minimize_scalar(compute_loss, bounds=(0, 10), method="bounded").x
     # Twice the tolerance of the bounded minimisation.
-    assert fit_rise(*simulated_answers(seed, rise)) == pytest.approx(best, abs=2e-5)
+    assert fit_rise(*simulate_answers(seed, rise)) == pytest.approx(best, abs=2e-5)
 
 
 def test_finds_a_known_rise():
-    found = fit_rise(*simulated_answers(0, 1.5, 20_000))
+    found = fit_rise(*simulate_answers(0, 1.5, 20_000))
     assert found == pytest.approx(1.5, abs=0.1)
-    assert fit_rise(*simulated_answers(0, -1.5, 20_000)) == 0
+    assert fit_rise(*simulate_answers(0, -1.5, 20_000)) == 0
 
 
 def test_little_evidence_raises_little():
@@ -105,7 +105,7 @@ def test_being_held_out_does_not_tell_the_species():
 
 
 def test_nothing_rises_without_evidence():
-    probabilities, _, labels, importance = simulated_answers(0, 1)
+    probabilities, _, labels, importance = simulate_answers(0, 1)
     nowhere, everywhere = np.zeros((len(labels), 6), bool), np.ones((len(labels), 6), bool)
     assert fit_rise(probabilities, nowhere, labels, importance) == 0
     assert fit_rise(probabilities, everywhere, labels, importance) == 0
@@ -140,7 +140,7 @@ class Loader:
             yield Features(dict.fromkeys(extractor.experts, self.vectors[picture.file]), 0.9)
 
 
-def simulated(n_scan_like, seed=0):
+def simulate_pictures(n_scan_like, seed=0):
     """Two scanned plants of each species, and scan-like ones, which differ from them in another way in each species."""
     centres = 2 * np.random.default_rng(1).normal(size=(2, N_SPECIES, 10))
     random = np.random.default_rng(seed)
@@ -157,7 +157,7 @@ def simulated(n_scan_like, seed=0):
 
 
 def fit(recipe, n_scan_like, learn_rejection):
-    [fitted] = fit_identifiers([recipe], *simulated(n_scan_like), learn_rejection=learn_rejection)
+    [fitted] = fit_identifiers([recipe], *simulate_pictures(n_scan_like), learn_rejection=learn_rejection)
     return fitted.identifier
 
 
@@ -173,7 +173,7 @@ SOME_GAPS = [0] * 4 + [1] * 4 + [3] * 4
 
 def test_species_without_a_picture_of_the_type_are_identified_better(monkeypatch):
     raised, plain = fit_with_and_without(RECIPE, SOME_GAPS, monkeypatch, learn_rejection=True)
-    new, loader = simulated([5] * N_SPECIES, seed=2)
+    new, loader = simulate_pictures([5] * N_SPECIES, seed=2)
     own = [picture for picture in new if picture.type is SHEET]
     columns = [plain.species.index(picture.species) for picture in own]
     features = list(loader.stream(own, raised.extractor))
