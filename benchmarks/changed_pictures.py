@@ -17,15 +17,15 @@ from functools import partial
 import cv2
 import numpy as np
 
-from leafid.collection import AcquisitionType, Picture, read_collection, split_by_plant
 from leafid.features.loader import FeatureLoader
-from leafid.identification.crossvalidation import N_FOLDS
-from leafid.identification.fitting import fit_identifiers
-from leafid.identification.identifier import Identifier
-from leafid.images import read_image
+from leafid.features.recipe import LONGEST_SIDE, group_by_training
+from leafid.features.recipe_reader import load_recipe
+from leafid.model.crossvalidation import N_FOLDS
+from leafid.model.fitting import fit_identifiers
+from leafid.model.identifier import Identifier
 from leafid.parallel import ordered_map
-from leafid.recipes.reader import load_recipe
-from leafid.recipes.recipe import LONGEST_SIDE, group_by_training
+from leafid.pictures import AcquisitionType, Picture, read_collection, split_by_plant
+from leafid.pictures.decoding import read_image
 from leafid.segmentation import segment
 from leafid.segmentation.result import Image, Mask, find_bounding_box, shrink
 from leafid.tasks.interpretation.localisation import pascal_score

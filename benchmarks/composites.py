@@ -27,18 +27,18 @@ import numpy as np
 from tabulate import tabulate
 
 from leafid import Model, load_model
-from leafid.collection import AcquisitionType, Picture, read_collection, split_by_plant
 from leafid.features.cache import FeatureCache, choose_cache_folder
 from leafid.features.codebooks import learn_encoders
 from leafid.features.loader import FeatureLoader
+from leafid.features.recipe import LONGEST_SIDE, group_by_training
+from leafid.features.recipe_reader import load_recipe
 from leafid.features.type_features import TYPE_SIDE, measure_type_features
-from leafid.identification.crossvalidation import N_FOLDS
-from leafid.identification.fitting import fit_identifiers, select_trainable
-from leafid.identification.identifier import Identifier
-from leafid.identification.training import train_recogniser
-from leafid.images import read_image
-from leafid.recipes.reader import load_recipe
-from leafid.recipes.recipe import LONGEST_SIDE, group_by_training
+from leafid.model.crossvalidation import N_FOLDS
+from leafid.model.fitting import fit_identifiers, select_trainable
+from leafid.model.identifier import Identifier
+from leafid.model.training import train_recogniser
+from leafid.pictures import AcquisitionType, Picture, read_collection, split_by_plant
+from leafid.pictures.decoding import read_image
 from leafid.segmentation import segment
 from leafid.segmentation.result import find_bounding_box, shrink
 from leafid.tasks.interpretation.label_masks import read_label_mask

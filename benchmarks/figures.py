@@ -17,15 +17,15 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from leafid.api import load_model
-from leafid.collection.picture import AcquisitionType
-from leafid.collection.reading import read_collection
 from leafid.descriptors.shape.contour import normalise_shape
 from leafid.explanation.explain import explain
 from leafid.features.extractor import PictureViews, extract_local_features
-from leafid.identification.model import Model
-from leafid.images import read_image
-from leafid.recipes.reader import load_recipe
-from leafid.recipes.recipe import LocalPatches
+from leafid.features.recipe import LocalPatches
+from leafid.features.recipe_reader import load_recipe
+from leafid.model.model import Model
+from leafid.pictures.decoding import read_image
+from leafid.pictures.picture import AcquisitionType
+from leafid.pictures.reading import read_collection
 from leafid.segmentation import segment
 from leafid.segmentation.overlay import draw_overlay
 

@@ -24,13 +24,13 @@ import cv2
 import numpy as np
 
 from benchmarks.table_rows import HEAD, print_rows
-from leafid.collection import AcquisitionType, read_collection
 from leafid.features import extractor as extractor_module
 from leafid.features.cache import FeatureCache
 from leafid.features.loader import FeatureLoader
+from leafid.features.recipe import Recipe
+from leafid.features.recipe_reader import load_recipe
 from leafid.parallel import use_workers
-from leafid.recipes.reader import load_recipe
-from leafid.recipes.recipe import Recipe
+from leafid.pictures import AcquisitionType, read_collection
 from leafid.segmentation import Segmentation, background, crop, natural, regions, segment, uniform
 from leafid.segmentation.result import Image, Mask
 from leafid.worker_calls import call_in_worker

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from leafid.collection import AcquisitionType, Picture, read_collection
-from leafid.images import read_image, read_image_size
+from leafid.pictures import AcquisitionType, Picture, read_collection
+from leafid.pictures.decoding import read_image, read_image_size
 from leafid.segmentation import Segmentation, segment
 
 REPOSITORY = Path(__file__).parents[1]

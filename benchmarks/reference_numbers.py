@@ -17,13 +17,13 @@ from typing import NamedTuple
 import numpy as np
 
 from benchmarks.tables import rewrite_regions
-from leafid.collection.picture import Picture, Taxon
 from leafid.errors import LeafidError
 from leafid.evaluation.average_sets import score_average_k
 from leafid.evaluation.judged_run import judge_run
 from leafid.evaluation.official import format_official_files
 from leafid.metrics.averaging import accuracy_score, average_by_group, macro_average
 from leafid.metrics.plant_task import top_k_scores
+from leafid.pictures.picture import Picture, Taxon
 from leafid.runs import read_run, write_run
 from leafid.runs.ground_truth import make_ground_truth
 from leafid.runs.ground_truth_files import read_ground_truth

@@ -21,8 +21,8 @@ from benchmarks.commands import Command, list_sample_commands, measure_commands
 from benchmarks.measure import Cost, measure_peak_memory, select_names, summarise_times, time_alternately
 from benchmarks.pictures import REPOSITORY, SAMPLE, Prepared, describe_sizes, select_pictures
 from benchmarks.results import Results, compare_time, describe_machine
-from leafid.collection import AcquisitionType, Picture
 from leafid.files import open_output
+from leafid.pictures import AcquisitionType, Picture
 
 T = TypeVar("T")
 Pictures = dict[AcquisitionType, list[Picture]]

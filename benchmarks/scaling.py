@@ -30,7 +30,7 @@ def format_figures(spent: Spent) -> list[str]:
 
 def link_plants(collection: Path, part: Path, plants: int) -> int:
     """Link the files of the first plants of every species into a new collection; return the number of pictures."""
-    from leafid.collection import read_collection
+    from leafid.pictures import read_collection
 
     pictures = [p for p in read_collection(collection).pictures if p.species and p.plant]
     by_species: dict[str, dict[str, None]] = {}
@@ -78,10 +78,10 @@ def fit_ridge(n_rows: int, n_columns: int) -> None:
     """Fit on random vectors as an expert does: with five folds, their held-out scores, and on all vectors."""
     import numpy as np
 
-    from leafid.classifiers.cross_fitting import cross_fit
-    from leafid.classifiers.disk_backed_array import DiskBackedArray
-    from leafid.classifiers.training_matrix import TrainingMatrix
-    from leafid.recipes.recipe import ClassifierSettings
+    from leafid.features.recipe import ClassifierSettings
+    from leafid.learning.cross_fitting import cross_fit
+    from leafid.learning.disk_backed_array import DiskBackedArray
+    from leafid.learning.training_matrix import TrainingMatrix
 
     random = np.random.default_rng(0)
     labels = np.arange(n_rows) % 100

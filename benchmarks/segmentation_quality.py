@@ -16,8 +16,8 @@ from pathlib import Path
 import cv2
 import numpy as np
 
-from leafid.collection.picture import AcquisitionType
-from leafid.images import read_image
+from leafid.pictures.decoding import read_image
+from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation import segment
 from leafid.tasks.interpretation.label_masks import read_label_mask
 from leafid.tasks.interpretation.localisation import pascal_score

@@ -11,17 +11,17 @@ import numpy as np
 
 from benchmarks.measure import Call
 from benchmarks.pictures import Prepared
-from leafid.classifiers.linear import LinearScorer, apply_feature_map
-from leafid.collection import AcquisitionType, Picture
 from leafid.descriptors import registry
 from leafid.descriptors.local.registry import get_local_descriptor
 from leafid.features.codebooks import learn_encoders
 from leafid.features.extractor import FeatureExtractor, PictureViews, extract_local_features
 from leafid.features.loader import FeatureLoader
-from leafid.identification.identifier import Identifier
-from leafid.images import read_image
-from leafid.recipes.reader import load_recipe
-from leafid.recipes.recipe import LONGEST_SIDE, LocalPatches, Recipe
+from leafid.features.recipe import LONGEST_SIDE, LocalPatches, Recipe
+from leafid.features.recipe_reader import load_recipe
+from leafid.learning.linear import LinearScorer, apply_feature_map
+from leafid.model.identifier import Identifier
+from leafid.pictures import AcquisitionType, Picture
+from leafid.pictures.decoding import read_image
 from leafid.segmentation import crop_leaf, segment
 
 RECIPES = ("default", "fast", "baseline-bow")

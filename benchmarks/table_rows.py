@@ -4,12 +4,12 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 
-from leafid.classifiers.held_out import FIGURES
-from leafid.collection import AcquisitionType, Picture
-from leafid.collection.protocols import make_fold_splits
 from leafid.features.loader import FeatureLoader
-from leafid.identification.crossvalidation import N_FOLDS, FoldAnswers, cross_validate, cross_validated_scores
-from leafid.recipes.recipe import Recipe
+from leafid.features.recipe import Recipe
+from leafid.learning.held_out import FIGURES
+from leafid.model.crossvalidation import N_FOLDS, FoldAnswers, cross_validate, cross_validated_scores
+from leafid.pictures import AcquisitionType, Picture
+from leafid.pictures.protocols import make_fold_splits
 from leafid.report.crossvalidation import format_score_cells
 
 HEAD = f"| type | what | {' | '.join(FIGURES)} | pictures |\n|---|---|{'---|' * (len(FIGURES) + 1)}"

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from benchmarks.measure import Cost
 from benchmarks.results import Results, compare_memory, compare_time
-from leafid.collection import AcquisitionType
 from leafid.errors import LeafidError
+from leafid.pictures import AcquisitionType
 
 Row = Sequence[str]
 HEADINGS = ("case", "ms", "× decode", "before", "change", "", "peak MB", "")

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import MISSING, Field
 from pathlib import Path
 
-from leafid.recipes.reader import EXPERT_KEYS, RECIPE_KEYS
+from leafid.features.recipe_reader import EXPERT_KEYS, RECIPE_KEYS
 
 
 def insert_tables(page: str) -> str:

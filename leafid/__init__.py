@@ -11,34 +11,34 @@ if TYPE_CHECKING:
     from leafid.api import measure as measure
     from leafid.api import segment as segment
     from leafid.api import train as train
-    from leafid.collection.collection import Collection as Collection
-    from leafid.collection.picture import AcquisitionType as AcquisitionType
-    from leafid.collection.picture import Picture as Picture
-    from leafid.collection.reading import read_collection as read_collection
     from leafid.errors import LeafidError as LeafidError
     from leafid.evaluation.api import evaluate as evaluate
-    from leafid.identification.answer import Answer as Answer
-    from leafid.identification.model import Model as Model
-    from leafid.images import read_image as read_image
+    from leafid.model.answer import Answer as Answer
+    from leafid.model.model import Model as Model
+    from leafid.pictures.collection import Collection as Collection
+    from leafid.pictures.decoding import read_image as read_image
+    from leafid.pictures.picture import AcquisitionType as AcquisitionType
+    from leafid.pictures.picture import Picture as Picture
+    from leafid.pictures.reading import read_collection as read_collection
     from leafid.segmentation.result import Segmentation as Segmentation
 
 __version__ = "0.1.0"
 
 # Where each public name is defined. Imported when first used, so that `import leafid` takes no time.
 _HOMES = {
-    "AcquisitionType": "leafid.collection.picture",
-    "Answer": "leafid.identification.answer",
-    "Collection": "leafid.collection.collection",
+    "AcquisitionType": "leafid.pictures.picture",
+    "Answer": "leafid.model.answer",
+    "Collection": "leafid.pictures.collection",
     "LeafidError": "leafid.errors",
-    "Model": "leafid.identification.model",
-    "Picture": "leafid.collection.picture",
+    "Model": "leafid.model.model",
+    "Picture": "leafid.pictures.picture",
     "Segmentation": "leafid.segmentation.result",
     "evaluate": "leafid.evaluation.api",
     "extend": "leafid.api",
     "load_model": "leafid.api",
     "measure": "leafid.api",
-    "read_collection": "leafid.collection.reading",
-    "read_image": "leafid.images",
+    "read_collection": "leafid.pictures.reading",
+    "read_image": "leafid.pictures.decoding",
     "segment": "leafid.api",
     "train": "leafid.api",
 }

@@ -12,22 +12,22 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from leafid.classifiers.type_recogniser import TypeRecognition
-from leafid.collection.collection import Collection
-from leafid.collection.picture import AcquisitionType, Picture
-from leafid.collection.reading import read_and_warn
-from leafid.collection.splits import select_training_pictures
 from leafid.descriptors.registry import get_column_names, measure_families
 from leafid.features.cache import FeatureCache, choose_cache_folder
 from leafid.features.loader import FeatureLoader
-from leafid.identification import training
-from leafid.identification.bundled import find_bundled_model, load_type_recognition, recognise_frequent_types
-from leafid.identification.fitting import extending
-from leafid.identification.model import Model
-from leafid.identification.modelfile import read_model
-from leafid.images import read_image
-from leafid.recipes.reader import load_recipe
-from leafid.recipes.recipe import choose_types_to_train
+from leafid.features.recipe import choose_types_to_train
+from leafid.features.recipe_reader import load_recipe
+from leafid.learning.type_recogniser import TypeRecognition
+from leafid.model import training
+from leafid.model.bundled import find_bundled_model, load_type_recognition, recognise_frequent_types
+from leafid.model.fitting import extending
+from leafid.model.model import Model
+from leafid.model.modelfile import read_model
+from leafid.pictures.collection import Collection
+from leafid.pictures.decoding import read_image
+from leafid.pictures.picture import AcquisitionType, Picture
+from leafid.pictures.reading import read_and_warn
+from leafid.pictures.splits import select_training_pictures
 from leafid.segmentation.result import Image, Segmentation
 from leafid.segmentation.segment import segment as segment_image
 

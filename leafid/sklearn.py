@@ -23,10 +23,10 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from leafid.api import read_or_pass, train
-from leafid.collection.picture import AcquisitionType, Picture, Taxon
 from leafid.descriptors.registry import get_column_names, measure_families
 from leafid.errors import LeafidError
 from leafid.parallel import ordered_map
+from leafid.pictures.picture import AcquisitionType, Picture, Taxon
 from leafid.segmentation import segment
 
 PictureLike = str | os.PathLike[str] | NDArray[np.uint8]

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import settings
 
 from leafid.cli.main import main
-from leafid.collection import read_collection
-from leafid.collection.picture import AcquisitionType
 from leafid.console.environment import Environment
 from leafid.features.cache import FeatureCache
 from leafid.features.loader import FeatureLoader
-from leafid.identification.training import train
-from leafid.recipes.reader import load_recipe
+from leafid.features.recipe_reader import load_recipe
+from leafid.model.training import train
+from leafid.pictures import read_collection
+from leafid.pictures.picture import AcquisitionType
 
 # A deadline would fail tests for how busy the machine is; the same examples every time make a failure one to trust.
 settings.register_profile("leafid", deadline=None, derandomize=True)

@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
-from leafid.collection import AcquisitionType, read_collection
 from leafid.features.loader import FeatureLoader
-from leafid.identification.bundled import find_bundled_model
-from leafid.identification.modelfile import read_model
-from leafid.identification.prediction import predict
-from leafid.identification.training import train
-from leafid.recipes.reader import load_recipe
+from leafid.features.recipe_reader import load_recipe
+from leafid.model.bundled import find_bundled_model
+from leafid.model.modelfile import read_model
+from leafid.model.prediction import predict
+from leafid.model.training import train
+from leafid.pictures import AcquisitionType, read_collection
 
 pytestmark = pytest.mark.slow
 

@@ -42,7 +42,7 @@ def _make_tasks():
         return os.getpid(), str(Path.cwd()), cv2.getNumThreads(), {entry["num_threads"] for entry in threadpool_info()}
 
     def warn(number):
-        logging.getLogger("leafid.images").warning("number %s is odd", number)
+        logging.getLogger("leafid.pictures").warning("number %s is odd", number)
         return number
 
     return square_slowly, fail, describe_process, warn
@@ -205,7 +205,7 @@ def test_errors_of_workers_pass_unchanged(worker):
 def test_warnings_of_workers_are_logged_in_this_process(worker, caplog):
     with on_cluster(worker.address):
         assert list(ordered_map(warn, range(3))) == [0, 1, 2]
-    assert [record.getMessage() for record in caplog.records if record.name == "leafid.images"] == [
+    assert [record.getMessage() for record in caplog.records if record.name == "leafid.pictures"] == [
         f"number {number} is odd" for number in range(3)
     ]
 

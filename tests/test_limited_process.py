@@ -6,15 +6,15 @@ import pytest
 
 from leafid import limited_process
 from leafid.errors import ImageError
-from leafid.images import read_image_size
 from leafid.limited_process import LimitError, call_with_limits
+from leafid.pictures.decoding import read_image_size
 
 
 def test_result_error_and_log_come_back(tmp_path, caplog):
     assert call_with_limits(math.hypot, 3, 4) == 5
     with pytest.raises(ImageError, match=r"none\.jpg: no such file$"):
         call_with_limits(read_image_size, tmp_path / "none.jpg")
-    call_with_limits(logging.getLogger("leafid.images").warning, "damaged inside")
+    call_with_limits(logging.getLogger("leafid.pictures").warning, "damaged inside")
     assert caplog.messages == ["damaged inside"]
 
 

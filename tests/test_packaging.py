@@ -66,7 +66,7 @@ def test_a_wheel_holds_the_model(tmp_path):
     site = tmp_path / "site"
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(site)
-    find = "from leafid.identification.bundled import find_bundled_model; print(find_bundled_model().read_text())"
+    find = "from leafid.model.bundled import find_bundled_model; print(find_bundled_model().read_text())"
     # Without the site-packages of this Python, nothing but the wheel can answer.
     found = subprocess.run(
         [sys.executable, "-I", "-S", "-c", f"import sys; sys.path.insert(0, {str(site)!r}); {find}"],

@@ -45,7 +45,7 @@ def _make_tasks():
 
     def warn(number):
         if number % 2:
-            logging.getLogger("leafid.images").warning("number %s is odd", number)
+            logging.getLogger("leafid.pictures").warning("number %s is odd", number)
         return number
 
     return square, fail, get_threads, multiply, kill, warn
@@ -140,7 +140,7 @@ def test_warnings_of_workers_are_logged_once_in_this_process(jobs, backend, capl
     # Threads log in any order.
     messages = [record.getMessage() for record in caplog.records]
     assert (sorted(messages) if backend == "threading" else messages) == [f"number {n} is odd" for n in (1, 3, 5)]
-    assert {(record.name, record.levelno) for record in caplog.records} == {("leafid.images", logging.WARNING)}
+    assert {(record.name, record.levelno) for record in caplog.records} == {("leafid.pictures", logging.WARNING)}
     assert capfd.readouterr().err == ""
 
 

@@ -27,7 +27,7 @@ import pytest
 from leafid.cli.main import COMMANDS, GROUPS, main
 from leafid.console.environment import Environment
 from leafid.errors import LeafidError
-from leafid.identification.bundled import find_bundled_model
+from leafid.model.bundled import find_bundled_model
 
 REPOSITORY = Path(__file__).parents[1]
 DOCS = sorted(str(file.relative_to(REPOSITORY)) for file in (REPOSITORY / "docs").rglob("*.md"))

@@ -17,7 +17,7 @@ from benchmarks.robustness.attack_kit import COMMANDS, GOOD, PICTURE_COMMANDS, R
 from benchmarks.robustness.broken import BOMBS, BROKEN, ODD, Way
 from fuzz import mutations, targets
 from fuzz.targets.model import make_members, pack_members
-from leafid.images import read_image
+from leafid.pictures.decoding import read_image
 
 _NAMES = (
     *(" a.jpg", "a .jpg", "a  b.jpg", "\xa0a.jpg", "a\xa0.jpg", "\u2003.jpg", "<a.jpg", "<a>.jpg", "a\u202eb.jpg"),

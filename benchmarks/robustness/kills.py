@@ -24,7 +24,7 @@ from subprocess import TimeoutExpired
 
 from benchmarks.robustness.load import make_pictures
 from benchmarks.robustness.processes import start, wait_until_ended
-from leafid.images import read_image
+from leafid.pictures.decoding import read_image
 from leafid.runs.imageclef2011 import read_run
 from leafid.synthetic.plan import Settings
 from leafid.synthetic.writer import write_collection

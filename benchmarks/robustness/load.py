@@ -21,7 +21,7 @@ import numpy as np
 
 from benchmarks.robustness.broken import BROKEN, BROKEN_XML, ODD
 from benchmarks.robustness.processes import measure_memory, start, wait_until_ended
-from leafid.images import read_image
+from leafid.pictures.decoding import read_image
 from leafid.runs.imageclef2011 import read_run
 from leafid.synthetic.plan import Settings
 from leafid.synthetic.writer import write_collection

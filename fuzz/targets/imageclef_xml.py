@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from fuzz.target import Target, write_input
-from leafid.collection.readers.imageclef import read_picture
-from leafid.collection.reading import read_collection
+from leafid.pictures.readers.imageclef import read_picture
+from leafid.pictures.reading import read_collection
 
 _SEEDS = (
     """<?xml version="1.0" encoding="UTF-8"?>

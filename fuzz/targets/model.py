@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from fuzz.target import Target, write_input
-from leafid.identification.modelfile import read_model
+from leafid.model.modelfile import read_model
 
 _RECIPES = {
     "scan": """

@@ -11,7 +11,7 @@ import tifffile
 from PIL import Image
 
 from fuzz.target import Target, write_input
-from leafid.images import read_image, read_image_size
+from leafid.pictures.decoding import read_image, read_image_size
 
 
 def _encoded(mode: str, kind: str, **options: object) -> bytes:

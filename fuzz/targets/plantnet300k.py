@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from fuzz.target import Target, write_input
-from leafid.collection.readers.plantnet300k import read
+from leafid.pictures.readers.plantnet300k import read
 
 _NAMES = b'{"1355868": "Lactuca virosa L.", "1355920": "Acer campestre"}'
 _METADATA = b"""{"a": {"species_id": "1355868", "obs_id": "1008", "organ": "leaf", "author": "Jane", "split": "train"},

@@ -6,8 +6,8 @@ from importlib import resources
 from pathlib import Path
 
 from fuzz.target import Target, write_input
-from leafid.collection.picture import AcquisitionType
-from leafid.recipes.reader import EXPERT_KEYS, load_recipe, parse_recipe
+from leafid.features.recipe_reader import EXPERT_KEYS, load_recipe, parse_recipe
+from leafid.pictures.picture import AcquisitionType
 
 _SMALL = b"""summary = "small"
 training_types = ["scan", "scan-like"]
@@ -30,7 +30,7 @@ trust = "segmentation"
 
 
 def _seeds() -> list[bytes]:
-    folder = resources.files("leafid.recipes")
+    folder = resources.files("leafid.features")
     shipped = [(folder / name / "scan.toml").read_bytes() for name in ("default", "fast", "baseline-bow")]
     return [_SMALL, *shipped, b"experts.a.b.c = {d = [1, 2.5, 1979-05-27T07:32:00Z, '''x''']}\n"]
 

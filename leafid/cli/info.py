@@ -33,9 +33,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from leafid.collection import read_collection
-from leafid.collection.checking import FileCheck, check_file
-from leafid.collection.summary import summarise
 from leafid.console.arguments import READING, add_options, get_reading_options, positive_int
 from leafid.console.environment import Environment
 from leafid.console.outputs import check_output_file, refuse_inputs, text_output_path
@@ -43,6 +40,9 @@ from leafid.errors import UsageError, escape_unprintable
 from leafid.files import check_writable, write_text
 from leafid.grouping import count_noun
 from leafid.parallel import ordered_map
+from leafid.pictures import read_collection
+from leafid.pictures.checking import FileCheck, check_file
+from leafid.pictures.summary import summarise
 from leafid.report.tables import render
 
 MAX_LINES = 20
@@ -86,8 +86,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
     """Describe the model, or summarise the collection."""
-    from leafid.identification.archive import is_archive
-    from leafid.identification.bundled import find_bundled_model
+    from leafid.model.archive import is_archive
+    from leafid.model.bundled import find_bundled_model
 
     files = arguments.collection or [str(find_bundled_model())]
     if len(files) == 1 and is_archive(files[0]):
@@ -121,7 +121,7 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
 
 def _describe_model(file: Path, arguments: argparse.Namespace, environment: Environment) -> int:
     from leafid.explanation import field_guide
-    from leafid.identification.modelfile import read_model
+    from leafid.model.modelfile import read_model
     from leafid.report.rendering import render_page
 
     if arguments.output:

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from leafid.collection import AcquisitionType, Picture
+from leafid.pictures import AcquisitionType, Picture
 
 if TYPE_CHECKING:
-    from leafid.classifiers.type_recogniser import TypeRecognition
+    from leafid.learning.type_recogniser import TypeRecognition
 
 
 def assume_type(arguments: argparse.Namespace, pictures: Sequence[Picture]) -> list[Picture]:
@@ -23,7 +23,7 @@ def assume_type(arguments: argparse.Namespace, pictures: Sequence[Picture]) -> l
 def recognise_type(recognition: TypeRecognition | None, picture: Picture) -> AcquisitionType:
     """Recognise the type of a picture whose metadata don't say it."""
     from leafid.features.type_features import TYPE_SIDE, measure_type_features
-    from leafid.images import read_image
+    from leafid.pictures.decoding import read_image
 
     assert recognition is not None, "load_type_recognition found no picture of unknown type"
     return recognition.recognise(measure_type_features(read_image(picture.file, TYPE_SIDE)))[0]

@@ -12,9 +12,9 @@ examples:
 
 import argparse
 
-from leafid.collection.picture import AcquisitionType
 from leafid.console.arguments import add_only_type, add_options, positive_int
 from leafid.console.environment import Environment
+from leafid.pictures.picture import AcquisitionType
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -2,14 +2,14 @@
 
 import argparse
 
-from leafid.collection import Collection
-from leafid.collection.readers.records import get_relative_path
 from leafid.console.environment import Environment
 from leafid.features.loader import FeatureLoader
 from leafid.features.similar import find_similar
 from leafid.files import write_text
 from leafid.grouping import count_noun
-from leafid.identification.bundled import load_type_recognition, recognise_frequent_types
+from leafid.model.bundled import load_type_recognition, recognise_frequent_types
+from leafid.pictures import Collection
+from leafid.pictures.readers.records import get_relative_path
 from leafid.report.tables import Cell, format_csv
 
 _MAX_NAMED, _MAX_LENGTH = 20, 400

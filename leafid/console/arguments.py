@@ -10,7 +10,7 @@ from leafid.errors import LeafidError, UsageError
 from leafid.report.tables import FORMATS
 from leafid.textfiles import parse_finite_number
 
-# Copies of the names in leafid.collection, whose import would slow down the help of every command.
+# Copies of the names in leafid.pictures, whose import would slow down the help of every command.
 TYPES = ("scan", "scan-like", "photo")
 LAYOUTS = ("imageclef", "plantnet300k", "table", "species-folders", "pictures")
 
@@ -169,6 +169,6 @@ def add_options(parser: argparse.ArgumentParser, *names: str) -> None:
 
 
 def get_reading_options(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Get the options of `READING`, for `leafid.collection.read_collection`."""
+    """Get the options of `READING`, for `leafid.pictures.read_collection`."""
     names = [name.replace("-", "_") for name in READING]
     return {name: getattr(arguments, name) for name in names}

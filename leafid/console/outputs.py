@@ -41,7 +41,7 @@ def refuse_inputs(output: str | os.PathLike[str], inputs: Iterable[str | os.Path
     A `UsageError` is raised when the output is one of the files and folders that the command reads, has the ending of a
     picture, or is metadata or a recipe in an input folder.
     """
-    from leafid.images.formats import PICTURE_ENDINGS
+    from leafid.pictures.formats import PICTURE_ENDINGS
 
     if is_stream_or_device(output):
         return

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from leafid.descriptors.registry import FAMILIES
-from leafid.recipes.recipe import ClassifierSettings, Expert, LocalPatches, Recipe
+from leafid.features.recipe import ClassifierSettings, Expert, LocalPatches, Recipe
 
 # Sources of the families that measure the outline; the others measure the inside.
 _OUTLINE_SOURCES = ("blade", "whole")

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from leafid.collection import Collection
-from leafid.collection.picture import Picture
 from leafid.errors import LeafidError, ProblemsError, UsageError
 from leafid.evaluation.judged_run import judge_run
 from leafid.evaluation.resampling import Bootstrap
 from leafid.evaluation.summary import GROUPS, RunScorer
 from leafid.metrics.plant_task import find_plant_metric
+from leafid.pictures import Collection
+from leafid.pictures.picture import Picture
 from leafid.runs import Run, read_run
 from leafid.runs.checks import find_problems
 from leafid.runs.ground_truth import GroundTruth, find_identifiers, make_ground_truth
@@ -73,7 +73,7 @@ def evaluate(
     Examples
     --------
     >>> from pathlib import Path
-    >>> from leafid.collection.picture import Taxon
+    >>> from leafid.pictures.picture import Taxon
     >>> maple, oak = Taxon("Acer opalus"), Taxon("Quercus ilex")
     >>> pictures = [Picture(Path("1.jpg"), taxon=maple), Picture(Path("2.jpg"), taxon=oak)]
     >>> run = {"1.jpg": ["Acer opalus", "Quercus ilex"], "2.jpg": ["Acer opalus", "Quercus ilex"]}

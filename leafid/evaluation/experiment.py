@@ -14,19 +14,19 @@ from typing import Any
 
 import numpy as np
 
-from leafid.classifiers.held_out import HeldOutAnswers, rank_labels
-from leafid.collection.picture import AcquisitionType, Picture
-from leafid.collection.protocols import KINDS, UNITS, Protocol
 from leafid.descriptors.registry import FAMILIES
 from leafid.errors import LeafidError
 from leafid.evaluation.ablation import vary_recipe
 from leafid.features.extractor import FEATURE_VERSION
 from leafid.features.loader import FeatureLoader
+from leafid.features.recipe import Recipe
+from leafid.features.recipe_reader import load_recipe, parse_recipe
 from leafid.files import write_text
-from leafid.identification.crossvalidation import cross_validate
-from leafid.identification.identifier import Identifier
-from leafid.recipes.reader import load_recipe, parse_recipe
-from leafid.recipes.recipe import Recipe
+from leafid.learning.held_out import HeldOutAnswers, rank_labels
+from leafid.model.crossvalidation import cross_validate
+from leafid.model.identifier import Identifier
+from leafid.pictures.picture import AcquisitionType, Picture
+from leafid.pictures.protocols import KINDS, UNITS, Protocol
 from leafid.textfiles import read_text
 
 _KEYS = {"summary", "baseline", "seeds", "folds", "types", "collections", "recipes", "protocols", "shared_codebooks"}

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from leafid.errors import ProblemsError
-from leafid.identification.crossvalidation import FoldAnswers
-from leafid.identification.prediction import rank_species
+from leafid.model.crossvalidation import FoldAnswers
+from leafid.model.prediction import rank_species
 from leafid.runs import find_name_problem
 
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from leafid.collection.names import parse_genus
 from leafid.metrics.plant_task import PlantMetric
+from leafid.pictures.names import parse_genus
 from leafid.runs.ground_truth import UNKNOWN, GroundTruth
 from leafid.runs.run import Run
 

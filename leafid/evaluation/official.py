@@ -14,10 +14,10 @@ from pathlib import PurePath
 import numpy as np
 from numpy.typing import NDArray
 
-from leafid.collection.picture import AcquisitionType
 from leafid.evaluation.judged_run import JudgedRun
 from leafid.evaluation.summary import TYPE_ORDER
 from leafid.metrics.plant_task import average_score, average_score_by_group, top_k_scores
+from leafid.pictures.picture import AcquisitionType
 from leafid.runs.ground_truth import UNKNOWN, GroundTruth
 
 #: The file of all runs' scores.

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from leafid.classifiers.plant_fusion import DEFAULT_EXPONENT, fuse_pictures
 from leafid.evaluation.judged_run import find_indices
 from leafid.grouping import group_by
+from leafid.learning.plant_fusion import DEFAULT_EXPONENT, fuse_pictures
 from leafid.metrics.averaging import accuracy_score
 from leafid.metrics.plant_task import average_score
 from leafid.runs.ground_truth import GroundTruth
@@ -29,7 +29,7 @@ class PlantPictures:
     #: The column of the species; -1 for one that has none.
     label: int
     author: str
-    #: See `leafid.classifiers.plant_fusion`; it matters where there are several types.
+    #: See `leafid.learning.plant_fusion`; it matters where there are several types.
     exponents: Mapping[str, float]
 
 

@@ -7,11 +7,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from leafid.collection.picture import AcquisitionType
 from leafid.evaluation.judged_run import JudgedRun
 from leafid.evaluation.resampling import Bootstrap, bootstrap_scores
 from leafid.metrics.averaging import macro_average
 from leafid.metrics.plant_task import AVERAGES, PlantMetric
+from leafid.pictures.picture import AcquisitionType
 from leafid.runs.ground_truth import UNKNOWN, GroundTruth
 
 #: What pictures can be grouped by.

@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from leafid.collection.picture import AcquisitionType
 from leafid.explanation.explanation import Difference
 from leafid.explanation.words import TRAITS, to_unit
-from leafid.identification.records import SpeciesRecord, Thumbnail, TraitRange
+from leafid.model.records import SpeciesRecord, Thumbnail, TraitRange
+from leafid.pictures.picture import AcquisitionType
 
 #: Number of differences that are listed, and of pictures that a range must stand for.
 DIFFERENCES_SHOWN = 6

@@ -3,18 +3,18 @@
 import cv2
 import numpy as np
 
-from leafid.collection.picture import AcquisitionType
 from leafid.descriptors.landmarks import Landmarks
 from leafid.descriptors.traits import Measure, measure_traits
 from leafid.explanation.comparison import compare_species, sort_by_similarity
 from leafid.explanation.explanation import Explanation, Point, Polygon, ShownSpecies
 from leafid.explanation.opinions import collect_opinions
 from leafid.explanation.words import describe_traits
-from leafid.identification.answer import Answer
-from leafid.identification.model import Model
-from leafid.identification.recording import MIN_CONFIDENCE
-from leafid.images import encode_jpeg
-from leafid.recipes.recipe import LONGEST_SIDE
+from leafid.features.recipe import LONGEST_SIDE
+from leafid.model.answer import Answer
+from leafid.model.model import Model
+from leafid.model.recording import MIN_CONFIDENCE
+from leafid.pictures.decoding import encode_jpeg
+from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation.result import Image, Mask, Segmentation, shrink
 from leafid.segmentation.segment import segment
 

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from leafid.collection.picture import AcquisitionType
 from leafid.explanation.explain import note_missing_thumbnails
 from leafid.explanation.words import describe_traits
-from leafid.identification.model import Model, SpeciesInfo
-from leafid.identification.records import SpeciesRecord, TypeRecord
+from leafid.model.model import Model, SpeciesInfo
+from leafid.model.records import SpeciesRecord, TypeRecord
+from leafid.pictures.picture import AcquisitionType
 from leafid.report.crossvalidation import SCORE_TITLES
 from leafid.report.tables import Cell, Table
 from leafid.textfiles import read_text

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from leafid.classifiers.fusion import fuse
 from leafid.explanation.explanation import Opinion
-from leafid.identification.identifier import Identifier, expert_trust
-from leafid.identification.prediction import rank_species
-from leafid.recipes.recipe import Expert, LocalPatches
+from leafid.features.recipe import Expert, LocalPatches
+from leafid.learning.fusion import fuse
+from leafid.model.identifier import Identifier, expert_trust
+from leafid.model.prediction import rank_species
 from leafid.segmentation.result import Image, shrink
 
 NAMED = 3

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from leafid.collection.picture import AcquisitionType
 from leafid.features.compositing import composite_photo
 from leafid.features.jitter import jitter_picture
 from leafid.features.non_leaves import DRAWING_VERSION, draw_non_leaf
+from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation import segment
 from leafid.segmentation.result import Image
 

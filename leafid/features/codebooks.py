@@ -8,15 +8,15 @@ from functools import partial
 
 import numpy as np
 
-from leafid.collection.picture import Picture
+from leafid.descriptors.encoding import Encoder
 from leafid.descriptors.local import LocalFeatures, tile_features
-from leafid.encoding import Encoder
 from leafid.errors import LeafidError
 from leafid.features.extractor import FEATURE_VERSION, sample_features
 from leafid.features.loader import FeatureLoader, get_type
+from leafid.features.recipe import LocalPatches, Recipe
 from leafid.features.sampling import sample_evenly
-from leafid.images import read_hashed_image
-from leafid.recipes.recipe import LocalPatches, Recipe
+from leafid.pictures.decoding import read_hashed_image
+from leafid.pictures.picture import Picture
 
 # Maximum number of local features that a picture contributes to a codebook.
 _SAMPLED_PER_PICTURE = 200

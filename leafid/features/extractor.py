@@ -8,12 +8,12 @@ from functools import cached_property
 import cv2
 import numpy as np
 
-from leafid.collection.picture import AcquisitionType
 from leafid.descriptors import measure_families
+from leafid.descriptors.encoding import Encoder
 from leafid.descriptors.local import LocalFeatures, get_local_descriptor
-from leafid.encoding import Encoder
 from leafid.features.augmentation import Augmentation, augment
-from leafid.recipes.recipe import LONGEST_SIDE, Expert, LocalPatches
+from leafid.features.recipe import LONGEST_SIDE, Expert, LocalPatches
+from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation import Segmentation, crop_leaf, segment
 from leafid.segmentation.result import shrink
 
@@ -99,7 +99,7 @@ class PictureViews:
         return cv2.cvtColor(self.image, cv2.COLOR_BGR2GRAY)
 
     def crop(self, view: str, size: int, *, grey: bool = False) -> tuple[np.ndarray, np.ndarray | None]:
-        """Crop a view, as `leafid.recipes.recipe.LocalPatches` names it, to a longest side of `size` pixels.
+        """Crop a view, as `leafid.features.recipe.LocalPatches` names it, to a longest side of `size` pixels.
 
         Returns the picture in BGR or grey, square but for the whole picture, and the leaf's region; None for the whole
         picture.

@@ -7,7 +7,7 @@ import zlib
 import cv2
 import numpy as np
 
-from leafid.collection.picture import AcquisitionType
+from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation.result import Image
 
 # Tilt: the minimum width of a leaf along a random direction, relative to its own, and by how much perspective enlarges

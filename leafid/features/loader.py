@@ -11,8 +11,6 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from leafid.collection import hash_picture_file
-from leafid.collection.picture import AcquisitionType, Picture
 from leafid.errors import LeafidError
 from leafid.features.cache import FeatureCache, pack, split_into_chunks, unpack
 from leafid.features.extractor import FEATURE_VERSION, FeatureExtractor, Features
@@ -20,6 +18,8 @@ from leafid.features.lookup import Lookup, NamedArrays, Source, compute_missing,
 from leafid.features.outcomes import call_guarded, make_failure
 from leafid.features.type_features import TYPE_SIDE, measure_type_features
 from leafid.parallel import ordered_map
+from leafid.pictures import hash_picture_file
+from leafid.pictures.picture import AcquisitionType, Picture
 
 T = TypeVar("T")
 #: ``progress(items, total, caption)`` passes the items on.

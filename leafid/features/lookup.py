@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from leafid.collection.picture import Picture
-from leafid.images import read_hashed_image
+from leafid.pictures.decoding import read_hashed_image
+from leafid.pictures.picture import Picture
 
 #: Arrays by name.
 NamedArrays = dict[str, list[np.ndarray]]

@@ -4,8 +4,8 @@ import traceback
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from leafid.collection.picture import Picture
 from leafid.errors import LeafidError, UsageError, naming_large_picture
+from leafid.pictures.picture import Picture
 
 
 class Outcome(NamedTuple):

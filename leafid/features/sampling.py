@@ -5,8 +5,8 @@ from itertools import zip_longest
 
 import numpy as np
 
-from leafid.collection.picture import Picture
 from leafid.grouping import group_by
+from leafid.pictures.picture import Picture
 
 
 def sample_by_plant(pictures: Sequence[Picture], limit: int, seed: int) -> np.ndarray:

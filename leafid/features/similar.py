@@ -6,13 +6,13 @@ from itertools import combinations
 import cv2
 import numpy as np
 
-from leafid.collection.picture import Picture
 from leafid.descriptors.local import LocalFeatures
 from leafid.features.extractor import extract_local_features, make_views
 from leafid.features.loader import FeatureLoader, get_type
+from leafid.features.recipe import LocalPatches
 from leafid.grouping import group_by
-from leafid.images import read_image
-from leafid.recipes.recipe import LocalPatches
+from leafid.pictures.decoding import read_image
+from leafid.pictures.picture import Picture
 
 #: Number of points in the same arrangement from which two pictures count as one leaf.
 MIN_MATCHES = 13

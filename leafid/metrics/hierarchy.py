@@ -24,7 +24,7 @@ def hierarchical_error(correct: str, answer: str, taxonomy: Taxonomy) -> float:
     --------
     Two genera, two species in the correct one; weights 1/2 and 1/4:
 
-    >>> from leafid.collection.picture import Taxon
+    >>> from leafid.pictures.picture import Taxon
     >>> tree = Taxonomy([Taxon("Quercus robur"), Taxon("Quercus ilex"), Taxon("Acer campestre")])
     >>> [round(hierarchical_error("Quercus ilex", a, tree), 3) for a in ("Quercus *", "Quercus robur", "Acer *")]
     [0.167, 0.333, 1.0]
@@ -42,7 +42,7 @@ def back_off(probabilities: np.ndarray, taxonomy: Taxonomy, threshold: float) ->
 
     Examples
     --------
-    >>> from leafid.collection.picture import Taxon
+    >>> from leafid.pictures.picture import Taxon
     >>> tree = Taxonomy([Taxon("Quercus robur"), Taxon("Quercus ilex"), Taxon("Acer campestre")])
     >>> back_off(np.array([[0.4, 0.4, 0.2], [0.1, 0.8, 0.1], [0.3, 0.3, 0.4]]), tree, 0.7)
     ['Quercus *', 'Quercus ilex', '*']
@@ -61,7 +61,7 @@ def compute_answer_probability(answer: str, probabilities: np.ndarray, taxonomy:
 
     Examples
     --------
-    >>> from leafid.collection.picture import Taxon
+    >>> from leafid.pictures.picture import Taxon
     >>> tree = Taxonomy([Taxon("Quercus robur"), Taxon("Quercus ilex"), Taxon("Acer campestre")])
     >>> compute_answer_probability("Quercus *", np.array([0.5, 0.25, 0.25]), tree)
     0.75

@@ -9,10 +9,10 @@ from functools import cached_property
 
 import numpy as np
 
-from leafid.collection.names import parse_label
-from leafid.collection.picture import Picture, Taxon
 from leafid.errors import LeafidError
 from leafid.metrics.path_error import WILDCARD
+from leafid.pictures.names import parse_label
+from leafid.pictures.picture import Picture, Taxon
 
 RANKS = ("order", "family", "genus", "species")
 

@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 from tabulate import tabulate
 
-from leafid.classifiers.held_out import rank_labels
-from leafid.collection.picture import Picture
 from leafid.evaluation.plant_scores import PlantPictures, collect_plants, pair_plants
 from leafid.evaluation.reliability import FirstSpecies
 from leafid.evaluation.resampling import Bootstrap
-from leafid.identification.crossvalidation import FoldAnswers
+from leafid.learning.held_out import rank_labels
+from leafid.model.crossvalidation import FoldAnswers
+from leafid.pictures.picture import Picture
 from leafid.report import probability_tables
 from leafid.report.tables import Cell, Table
 
-#: Titles of the scores of `leafid.classifiers.held_out.held_out_scores`.
+#: Titles of the scores of `leafid.learning.held_out.held_out_scores`.
 SCORE_TITLES = {"S": "S", "top1": "top-1", "top5": "top-5", "per_plant": "per-plant"}
 
 

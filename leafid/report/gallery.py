@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable, Sequence
 
-from leafid.collection.picture import AcquisitionType, Picture
-from leafid.images import ImageError, encode_jpeg, read_image
+from leafid.errors import ImageError
+from leafid.features.recipe import LONGEST_SIDE
 from leafid.parallel import ordered_map
-from leafid.recipes.recipe import LONGEST_SIDE
+from leafid.pictures.decoding import encode_jpeg, read_image
+from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.segmentation.overlay import draw_overlay
 from leafid.segmentation.result import shrink
 from leafid.segmentation.segment import segment

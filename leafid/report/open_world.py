@@ -5,13 +5,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from leafid.features.non_leaves import HELD_BACK_KINDS
-from leafid.identification.open_world import Judgements, OpenWorldFold
 from leafid.metrics.open_world import (
     area_under_roc,
     confident_share,
     false_positive_rate,
     open_set_classification_rate,
 )
+from leafid.model.open_world import Judgements, OpenWorldFold
 from leafid.report.facts import compute_open_set_curve
 from leafid.report.plots import draw_curves
 from leafid.report.tables import Cell, Table

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from leafid.collection.picture import Picture
 from leafid.evaluation.comparison import compare_runs
 from leafid.evaluation.judged_run import JudgedRun, judge_run
 from leafid.evaluation.open_world import score_open_world
@@ -14,6 +13,7 @@ from leafid.evaluation.resampling import Bootstrap
 from leafid.evaluation.summary import ALL, MEAN_OF_TYPES, select_types
 from leafid.metrics.calibration import expected_calibration_error
 from leafid.metrics.plant_task import list_plant_metrics
+from leafid.pictures.picture import Picture
 from leafid.report import plots, sections
 from leafid.report.facts import (
     Confusion,

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from leafid.collection.names import parse_label
-from leafid.collection.picture import Picture
 from leafid.errors import LeafidError, ProblemsError
+from leafid.pictures.names import parse_label
+from leafid.pictures.picture import Picture
 from leafid.runs.checks import KnownNames
 
 logger = logging.getLogger(__name__)

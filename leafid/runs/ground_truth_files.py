@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from leafid.collection.picture import Picture
 from leafid.errors import LeafidError, ProblemsError, UsageError
+from leafid.pictures.picture import Picture
 from leafid.runs.checks import KnownNames
 from leafid.runs.ground_truth import GroundTruth, find_identifiers, make_ground_truth
 from leafid.textfiles import read_text
@@ -31,7 +31,7 @@ def read_ground_truth(
     (see `select_scored`); a text file lists what is scored; `reading` are options of `read_collection`. Either with the
     other kind raises a `UsageError`; nothing to score against, or a text file and XML that disagree, a `LeafidError`.
     """
-    from leafid.collection import read_and_warn
+    from leafid.pictures import read_and_warn
 
     source = Path(path)
     if not source.exists():
@@ -89,7 +89,7 @@ def read_known_names(path: str | os.PathLike[str], **reading: str | None) -> Kno
     Path and options are those of `read_ground_truth`; a text file needs no XML, and options with it raise a
     `UsageError`.
     """
-    from leafid.collection import read_and_warn
+    from leafid.pictures import read_and_warn
 
     source = Path(path)
     if source.is_file():

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from leafid.collection.picture import AcquisitionType
+from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation.natural import segment_photo
 from leafid.segmentation.petiole import remove_petiole
 from leafid.segmentation.result import Image, Segmentation, find_bounding_box

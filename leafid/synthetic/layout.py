@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from xml.sax.saxutils import escape
 
-from leafid.collection.picture import AcquisitionType, Content
+from leafid.pictures.picture import AcquisitionType, Content
 from leafid.synthetic.plan import AUTHORS, PlannedPicture
 from leafid.synthetic.species import SPECIES
 

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from leafid.collection.picture import AcquisitionType
 from leafid.errors import UsageError
+from leafid.pictures.picture import AcquisitionType
 from leafid.synthetic.scene import MIN_SIDE
 from leafid.synthetic.species import SPECIES
 

@@ -7,7 +7,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from leafid.collection.picture import AcquisitionType, Content
+from leafid.pictures.picture import AcquisitionType, Content
 from leafid.synthetic.canvas import Camera, Canvas, blend_layer, cast_shadow, draw_camera, draw_noise, expose
 from leafid.synthetic.leaf import Leaf, grow_leaf
 from leafid.synthetic.outline import Points
@@ -50,7 +50,7 @@ def draw_picture(
     Examples
     --------
     >>> import numpy as np
-    >>> from leafid.collection.picture import AcquisitionType
+    >>> from leafid.pictures.picture import AcquisitionType
     >>> from leafid.synthetic.species import SPECIES
     >>> drawn = draw_picture(SPECIES[1], AcquisitionType.SCAN, np.random.default_rng(1), size=120)
     >>> max(drawn.image.shape[:2]), drawn.content.value

@@ -4,15 +4,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from leafid.classifiers.rejection import REJECTED_SHARE
 from leafid.explanation import field_guide
 from leafid.explanation.explain import explain
 from leafid.explanation.explanation import Explanation
-from leafid.identification.answer import Answer
-from leafid.identification.model import Model
-from leafid.identification.plants import fuse_answers
-from leafid.images import read_hashed_image
-from leafid.recipes.recipe import LONGEST_SIDE
+from leafid.features.recipe import LONGEST_SIDE
+from leafid.learning.rejection import REJECTED_SHARE
+from leafid.model.answer import Answer
+from leafid.model.model import Model
+from leafid.model.plants import fuse_answers
+from leafid.pictures.decoding import read_hashed_image
 from leafid.web.pages import render
 from leafid.web.uploads import Upload
 

@@ -12,7 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import ClientDisconnect, Request
 
-from leafid.collection.picture import AcquisitionType, Picture
+from leafid.pictures.picture import AcquisitionType, Picture
 
 FIELD = "pictures"
 # Of a form, beside the pictures.

@@ -17,7 +17,7 @@ from leafid.parallel import deferring_interrupts
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
-    from leafid.identification.model import Model
+    from leafid.model.model import Model
 
 # Time for a worker to start and to read its model, in seconds.
 _START_SECONDS = 120.0
@@ -152,7 +152,7 @@ class _Worker:
 
 def _work(connection: Connection, model_file: str) -> None:
     """Answer calls until the other end of the connection is closed."""
-    from leafid.identification.modelfile import read_model
+    from leafid.model.modelfile import read_model
     from leafid.worker_calls import call_single_threaded
 
     # Names of uploaded files don't get to the terminal.

@@ -12,7 +12,7 @@ from benchmarks.changed_pictures import (
     select_pictures,
     tint_sheet,
 )
-from leafid.collection import AcquisitionType, Picture
+from leafid.pictures import AcquisitionType, Picture
 
 SCAN, PHOTO = AcquisitionType.SCAN, AcquisitionType.PHOTO
 

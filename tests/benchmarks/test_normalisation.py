@@ -3,9 +3,9 @@ import numpy as np
 import pytest
 
 from benchmarks.normalisation import OF_PHOTOS, OF_SHEETS, Workers
-from leafid.collection import AcquisitionType
 from leafid.features.extractor import make_views
-from leafid.recipes.reader import load_recipe
+from leafid.features.recipe_reader import load_recipe
+from leafid.pictures import AcquisitionType
 
 SCAN_LIKE, PHOTO = AcquisitionType.SCAN_LIKE, AcquisitionType.PHOTO
 

@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 
 from benchmarks.planning import COLLECTIONS, CORES, Costs, plan_table, project_training
-from leafid.collection import AcquisitionType
 from leafid.errors import LeafidError
-from leafid.identification.bundled import find_bundled_model
-from leafid.identification.modelfile import read_model
+from leafid.model.bundled import find_bundled_model
+from leafid.model.modelfile import read_model
+from leafid.pictures import AcquisitionType
 
 SMALL = Costs(
     describe=0.5,

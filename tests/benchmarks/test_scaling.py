@@ -3,7 +3,7 @@
 import pytest
 
 from benchmarks import scaling
-from leafid.collection import read_collection
+from leafid.pictures import read_collection
 
 
 def test_collections_grow_by_whole_plants(drawn, tmp_path):

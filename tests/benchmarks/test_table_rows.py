@@ -3,9 +3,9 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.table_rows import format_cells
-from leafid.classifiers.held_out import HeldOutAnswers
-from leafid.collection.picture import AcquisitionType, Picture, Taxon
-from leafid.identification.crossvalidation import FoldAnswers
+from leafid.learning.held_out import HeldOutAnswers
+from leafid.model.crossvalidation import FoldAnswers
+from leafid.pictures.picture import AcquisitionType, Picture, Taxon
 
 
 def test_a_missing_figure_is_a_dash():

@@ -2,9 +2,9 @@ import json
 
 import pytest
 
-from leafid.classifiers.context import Bandwidths, Context
-from leafid.collection.picture import AcquisitionType
-from leafid.identification.modelfile import read_model, write_model
+from leafid.learning.context import Bandwidths, Context
+from leafid.model.modelfile import read_model, write_model
+from leafid.pictures.picture import AcquisitionType
 
 
 def weighed(model_file, weight, file):

@@ -4,7 +4,7 @@ from xml.etree import ElementTree
 import pytest
 
 from leafid.features.non_leaves import ALL_KINDS, HELD_BACK_KINDS
-from leafid.identification import open_world
+from leafid.model import open_world
 
 
 @pytest.fixture(scope="module")

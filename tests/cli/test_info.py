@@ -3,7 +3,7 @@ import shutil
 
 import pytest
 
-from leafid.collection.checking import check_file
+from leafid.pictures.checking import check_file
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from leafid.identification.modelfile import read_model, write_model
+from leafid.model.modelfile import read_model, write_model
 from tests.report.pages import check_page
 
 

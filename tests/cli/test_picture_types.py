@@ -10,10 +10,10 @@ import pytest
 
 from leafid.errors import LeafidError
 from leafid.features.type_features import TYPE_SIDE, measure_type_features
-from leafid.identification import bundled
-from leafid.identification.bundled import find_bundled_model
-from leafid.identification.modelfile import read_model, read_type_recognition
-from leafid.images import read_image
+from leafid.model import bundled
+from leafid.model.bundled import find_bundled_model
+from leafid.model.modelfile import read_model, read_type_recognition
+from leafid.pictures.decoding import read_image
 
 
 def draw_sheet(file, light=200.0, shade=0.0, noise=0.0):

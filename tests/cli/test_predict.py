@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from leafid.identification import bundled
+from leafid.model import bundled
 
 
 @pytest.fixture

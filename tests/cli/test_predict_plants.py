@@ -5,8 +5,8 @@ from collections import Counter, defaultdict
 import pytest
 
 from leafid import LeafidError, load_model
-from leafid.collection import read_collection
-from leafid.identification.sessions import find_session
+from leafid.model.sessions import find_session
+from leafid.pictures import read_collection
 
 
 @pytest.fixture
@@ -117,7 +117,7 @@ def test_interrupted_in_the_middle(predict, drawn, tmp_path, monkeypatch):
     """Batches hold whole plants."""
     words = (drawn / "Train", "--group-by", "plant", "--format", "jsonl", "--output")
     assert predict(*words, tmp_path / "whole").status == 0
-    monkeypatch.setattr("leafid.identification.prediction.BATCH_SIZE", 4)
+    monkeypatch.setattr("leafid.model.prediction.BATCH_SIZE", 4)
     assert predict(*words, tmp_path / "batches").status == 0
     assert (tmp_path / "batches").read_bytes() == (tmp_path / "whole").read_bytes()
 

@@ -15,14 +15,14 @@ import pytest
 from leafid.cli.main import main
 from leafid.console import environment as environment_module
 from leafid.console.environment import Environment, advance
-from leafid.identification import prediction
-from leafid.identification.modelfile import read_model, write_model
+from leafid.model import prediction
+from leafid.model.modelfile import read_model, write_model
 
 # Kills itself before it writes the chunk with a given number, or in the middle of writing it.
 KILLED = """
 import os, signal, sys
 from leafid.cli.main import main
-from leafid.identification import prediction
+from leafid.model import prediction
 from leafid.resumable import ResumableFile
 
 prediction.BATCH_SIZE = 2

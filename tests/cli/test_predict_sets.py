@@ -9,11 +9,11 @@ import cv2
 import numpy as np
 import pytest
 
-from leafid.collection import read_collection
-from leafid.identification.modelfile import read_model, write_model
-from leafid.images import read_image_size
+from leafid.model.modelfile import read_model, write_model
+from leafid.pictures import read_collection
+from leafid.pictures.decoding import read_image_size
 from leafid.tasks.annotation2016.files import read_annotation_run
-from tests.identification.model_files import changed
+from tests.model.model_files import changed
 
 
 @pytest.fixture

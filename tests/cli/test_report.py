@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from leafid.collection import read_collection
+from leafid.pictures import read_collection
 from leafid.report import plots
 from leafid.report.sections import make_lorenz_curves
 from leafid.runs.ground_truth_files import read_ground_truth

@@ -83,7 +83,7 @@ def test_help_has_examples(cli):
 
 
 def test_the_shipped_sample_is_complete():
-    from leafid.collection import read_collection
+    from leafid.pictures import read_collection
 
     folder = Path(__file__).parents[2] / "data" / "sample"
     pictures = read_collection(folder).pictures

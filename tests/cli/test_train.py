@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from leafid.cli.main import main
-from leafid.collection.picture import AcquisitionType
 from leafid.console.environment import Environment
 from leafid.features import loader as loader_module
 from leafid.features.extractor import FeatureExtractor
-from leafid.identification.modelfile import read_model
-from leafid.recipes.reader import list_recipes, load_recipe
+from leafid.features.recipe_reader import list_recipes, load_recipe
+from leafid.model.modelfile import read_model
+from leafid.pictures.picture import AcquisitionType
 
 
 @pytest.fixture

@@ -6,9 +6,9 @@ import shutil
 
 import pytest
 
-from leafid.collection import read_collection
-from leafid.collection.picture import AcquisitionType
-from leafid.identification.modelfile import read_model
+from leafid.model.modelfile import read_model
+from leafid.pictures import read_collection
+from leafid.pictures.picture import AcquisitionType
 
 SCAN, SCAN_LIKE, PHOTO = AcquisitionType
 

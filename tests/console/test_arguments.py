@@ -3,10 +3,10 @@
 import pytest
 
 from leafid.cli.scoring import compare, evaluate
-from leafid.collection import READERS, AcquisitionType
 from leafid.console import arguments
 from leafid.evaluation.summary import GROUPS
 from leafid.metrics.plant_task import list_plant_metrics
+from leafid.pictures import READERS, AcquisitionType
 
 
 def test_types():

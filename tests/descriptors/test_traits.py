@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from leafid.collection.picture import AcquisitionType
 from leafid.descriptors.landmarks import find_landmarks
 from leafid.descriptors.shape.peaks import find_closed_peaks
 from leafid.descriptors.traits import TRAIT_NAMES, measure_traits
+from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation import Segmentation, segment
 from leafid.segmentation.petiole import remove_petiole
 from leafid.segmentation.result import find_bounding_box

@@ -1,9 +1,9 @@
 import pytest
 
-from leafid.collection import AcquisitionType
 from leafid.descriptors.registry import FAMILIES
 from leafid.evaluation.ablation import vary_recipe
-from leafid.recipes.reader import load_recipe, parse_recipe
+from leafid.features.recipe_reader import load_recipe, parse_recipe
+from leafid.pictures import AcquisitionType
 
 
 @pytest.mark.parametrize("type_", list(AcquisitionType))

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from leafid import evaluate
-from leafid.collection import read_collection
 from leafid.errors import LeafidError, ProblemsError
 from leafid.evaluation.resampling import Bootstrap
+from leafid.pictures import read_collection
 from leafid.runs import read_run
 from leafid.runs.ground_truth_files import read_ground_truth
 

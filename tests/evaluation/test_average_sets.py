@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from leafid.collection.picture import Picture, Taxon
 from leafid.errors import LeafidError
 from leafid.evaluation.average_sets import score_average_k
+from leafid.pictures.picture import Picture, Taxon
 from leafid.runs import read_run, write_run
 from leafid.runs.ground_truth import make_ground_truth
 

@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from leafid.collection import AcquisitionType
 from leafid.descriptors.registry import FAMILIES
 from leafid.errors import LeafidError
 from leafid.evaluation.experiment import Cell, list_experiments, read_experiment
 from leafid.evaluation.resampling import Bootstrap, randomisation_test
+from leafid.pictures import AcquisitionType
 from leafid.report.experiment import make_experiment_page, make_experiment_table, summarise_experiment
 
 EXPERIMENT = """

@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from leafid.collection.picture import Picture, Taxon
 from leafid.evaluation.judged_run import judge_run
+from leafid.pictures.picture import Picture, Taxon
 from leafid.runs import read_run
 from leafid.runs.ground_truth import make_ground_truth
 

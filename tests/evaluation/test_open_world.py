@@ -4,8 +4,8 @@ import io
 import numpy as np
 import pytest
 
-from leafid.collection.picture import AcquisitionType, Picture, Taxon
 from leafid.evaluation.open_world import score_open_world
+from leafid.pictures.picture import AcquisitionType, Picture, Taxon
 from leafid.runs.ground_truth import UNKNOWN_SPECIES, make_ground_truth
 from leafid.runs.imageclef2011 import read_run
 

@@ -1,6 +1,6 @@
 import pytest
 
-from leafid.identification.modelfile import read_model
+from leafid.model.modelfile import read_model
 
 
 @pytest.fixture(scope="session")

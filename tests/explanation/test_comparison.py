@@ -1,6 +1,6 @@
-from leafid.collection.picture import AcquisitionType
 from leafid.explanation.comparison import compare_species, sort_by_similarity
-from leafid.identification.records import SpeciesRecord, Thumbnail, TraitRange
+from leafid.model.records import SpeciesRecord, Thumbnail, TraitRange
+from leafid.pictures.picture import AcquisitionType
 
 SCAN, PHOTO = AcquisitionType.SCAN, AcquisitionType.PHOTO
 

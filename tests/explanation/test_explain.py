@@ -3,9 +3,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from leafid.collection.picture import AcquisitionType
 from leafid.explanation.explain import explain, note_missing_thumbnails
-from leafid.images import read_image
+from leafid.pictures.decoding import read_image
+from leafid.pictures.picture import AcquisitionType
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,7 @@
 import pytest
 
 from leafid.explanation.field_guide import describe_typical_traits
-from leafid.identification.records import SpeciesRecord, TraitRange
+from leafid.model.records import SpeciesRecord, TraitRange
 
 
 def describe(**ranges):

@@ -4,13 +4,13 @@ import cv2
 import numpy as np
 import pytest
 
-from leafid.collection.picture import AcquisitionType
 from leafid.errors import LeafidError
 from leafid.features import codebooks as module
 from leafid.features.codebooks import learn_encoders
 from leafid.features.extractor import FeatureExtractor
 from leafid.features.loader import FeatureLoader
-from leafid.recipes.recipe import Expert, LocalPatches, Measures, Recipe
+from leafid.features.recipe import Expert, LocalPatches, Measures, Recipe
+from leafid.pictures.picture import AcquisitionType
 
 SCAN = AcquisitionType.SCAN
 LOCAL = Expert(LocalPatches("dense-sift", size=64, scales=1, modes=2, components=4))

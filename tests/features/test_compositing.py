@@ -5,9 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from leafid.collection.picture import AcquisitionType
 from leafid.features import compositing as module
 from leafid.features.compositing import composite_photo
+from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation import segment
 from leafid.segmentation.result import Segmentation, find_bounding_box
 

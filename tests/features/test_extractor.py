@@ -4,15 +4,15 @@ import cv2
 import numpy as np
 import pytest
 
-from leafid.collection.picture import AcquisitionType
+from leafid.descriptors.encoding import BagOfWordsEncoder, FisherEncoder, VladEncoder
 from leafid.descriptors.local import LocalFeatures
 from leafid.descriptors.registry import get_column_names, measure_families
-from leafid.encoding import BagOfWordsEncoder, FisherEncoder, VladEncoder
 from leafid.features import extractor as extractor_module
 from leafid.features.augmentation import Augmentation
 from leafid.features.compositing import composite_photo
 from leafid.features.extractor import FeatureExtractor, PictureViews, extract_local_features, sample_features
-from leafid.recipes.recipe import Expert, LocalPatches, Measures
+from leafid.features.recipe import Expert, LocalPatches, Measures
+from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation import segment
 
 SCAN = AcquisitionType.SCAN

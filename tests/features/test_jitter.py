@@ -4,8 +4,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from leafid.collection.picture import AcquisitionType
 from leafid.features.jitter import jitter_picture
+from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation import segment
 
 SCAN, SHEET, PHOTO = AcquisitionType

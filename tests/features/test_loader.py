@@ -7,11 +7,11 @@ import cv2
 import numpy as np
 import pytest
 
-from leafid.collection.picture import AcquisitionType
 from leafid.features import loader as module
 from leafid.features.extractor import FeatureExtractor
 from leafid.features.loader import FeatureLoader
-from leafid.recipes.recipe import Expert, Measures
+from leafid.features.recipe import Expert, Measures
+from leafid.pictures.picture import AcquisitionType
 
 SCAN = AcquisitionType.SCAN
 SHAPE = FeatureExtractor({"shape": Expert(Measures(("geometry",)))})

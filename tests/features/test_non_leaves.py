@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 
-from leafid.collection.picture import AcquisitionType
 from leafid.features.augmentation import Augmentation, augment
 from leafid.features.non_leaves import HELD_BACK_KINDS, KINDS, draw_non_leaf
 from leafid.features.scenes import HELD_BACK_PICTURES, LEARNED_PICTURES
+from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation import segment
 
 ALL_KINDS = [*KINDS, *HELD_BACK_KINDS]

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leafid.collection.picture import Picture, Taxon
 from leafid.features.sampling import sample_by_plant, sample_evenly
+from leafid.pictures.picture import Picture, Taxon
 
 
 def pictures_of(sizes):

@@ -4,10 +4,10 @@ import cv2
 import numpy as np
 import pytest
 
-from leafid.collection import AcquisitionType, read_collection
 from leafid.features.loader import FeatureLoader
 from leafid.features.similar import MIN_MATCHES, _join_pairs, count_matches, detect_points, find_similar
-from leafid.images import read_image
+from leafid.pictures import AcquisitionType, read_collection
+from leafid.pictures.decoding import read_image
 
 
 @pytest.fixture(scope="module")

@@ -12,16 +12,16 @@ import cv2
 import numpy as np
 import pytest
 
-from leafid.collection.picture import AcquisitionType
 from leafid.descriptors import measure_families
+from leafid.descriptors.encoding import make_encoder
 from leafid.descriptors.local import LOCAL_DESCRIPTORS, Grid
-from leafid.encoding import make_encoder
 from leafid.features.augmentation import Augmentation, augment
 from leafid.features.extractor import FEATURE_VERSION, FeatureExtractor
-from leafid.identification.bundled import find_bundled_model
-from leafid.identification.modelfile import read_model
-from leafid.recipes.reader import list_recipes, load_recipe
-from leafid.recipes.recipe import LocalPatches
+from leafid.features.recipe import LocalPatches
+from leafid.features.recipe_reader import list_recipes, load_recipe
+from leafid.model.bundled import find_bundled_model
+from leafid.model.modelfile import read_model
+from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation import crop_leaf, estimate_upright_angle, segment
 from leafid.segmentation.result import shrink
 

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leafid.collection.picture import Picture, Taxon
 from leafid.errors import LeafidError
 from leafid.metrics.hierarchy import back_off, fit_back_off_threshold, hierarchical_error
 from leafid.metrics.taxonomy import Taxonomy
+from leafid.pictures.picture import Picture, Taxon
 
 TAXA = [
     Taxon("Quercus robur", "Quercus", "Fagaceae", "Fagales"),

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from leafid.classifiers.thresholds import Thresholds
+from leafid.learning.thresholds import Thresholds
 from leafid.metrics.averaging import accuracy_score, average_by_group, macro_average
 from leafid.metrics.set_valued import (
     BINS,

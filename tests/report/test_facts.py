@@ -3,9 +3,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leafid.collection.picture import AcquisitionType, Picture, Taxon
 from leafid.evaluation.judged_run import judge_run
 from leafid.metrics.open_world import open_set_classification_rate
+from leafid.pictures.picture import AcquisitionType, Picture, Taxon
 from leafid.report.facts import (
     compute_open_set_curve,
     compute_rank_curve,

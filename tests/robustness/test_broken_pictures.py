@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks.robustness.broken import BROKEN, BROKEN_XML, ODD
 from benchmarks.robustness.load import find_problems, make_pictures
-from leafid.images import read_image
+from leafid.pictures.decoding import read_image
 
 
 @pytest.fixture

@@ -9,13 +9,13 @@ import cv2
 import pytest
 
 from leafid import textfiles
-from leafid.collection import read_collection
-from leafid.collection.hashing import hash_file
-from leafid.collection.picture import AcquisitionType
-from leafid.collection.readers.plantnet300k import read as read_plantnet300k
 from leafid.errors import MAX_LINE_LENGTH, LeafidError, ProblemsError, to_one_line
 from leafid.features.cache import FeatureCache
-from leafid.recipes.reader import load_recipe
+from leafid.features.recipe_reader import load_recipe
+from leafid.pictures import read_collection
+from leafid.pictures.hashing import hash_file
+from leafid.pictures.picture import AcquisitionType
+from leafid.pictures.readers.plantnet300k import read as read_plantnet300k
 from leafid.runs.ground_truth_files import read_ground_truth_file
 from leafid.synthetic.plan import Settings
 from leafid.synthetic.writer import MARK, write_collection

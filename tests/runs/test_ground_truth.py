@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from leafid.collection.picture import AcquisitionType, Picture, Taxon
 from leafid.errors import LeafidError, ProblemsError
 from leafid.evaluation.judged_run import judge_run
+from leafid.pictures.picture import AcquisitionType, Picture, Taxon
 from leafid.report.scores import make_macro_tables
 from leafid.runs import read_run, write_run
 from leafid.runs.ground_truth import UNKNOWN, make_ground_truth

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from leafid.collection.names import parse_species_name
 from leafid.errors import LeafidError
+from leafid.pictures.names import parse_species_name
 from leafid.runs import examine_run, find_name_problem, write_run
 from leafid.tasks.annotation2016.files import format_line, read_annotation_run
 from leafid.tasks.annotation2016.results import localise_ranking

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from leafid.collection.picture import AcquisitionType
+from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation import Segmentation, crop_leaf, estimate_upright_angle, segment
 from leafid.segmentation.result import downsample2, find_bounding_box, shrink
 

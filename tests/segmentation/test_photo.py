@@ -4,7 +4,7 @@ import cv2
 import numpy as np
 import pytest
 
-from leafid.collection.picture import AcquisitionType
+from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation import segment
 
 

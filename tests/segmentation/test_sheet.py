@@ -4,7 +4,7 @@ import cv2
 import numpy as np
 import pytest
 
-from leafid.collection.picture import AcquisitionType
+from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation import segment
 from leafid.segmentation import sheet as module
 from leafid.segmentation.sheet import segment_sheet

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from leafid.collection.picture import AcquisitionType
+from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation import segment
 from leafid.segmentation.background import fit_sheet_surface
 from leafid.segmentation.uniform import measure_sheet_distance

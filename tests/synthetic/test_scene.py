@@ -2,7 +2,7 @@ import cv2
 import numpy as np
 import pytest
 
-from leafid.collection.picture import AcquisitionType, Content
+from leafid.pictures.picture import AcquisitionType, Content
 from leafid.synthetic.canvas import blend_layer, draw_camera, draw_noise
 from leafid.synthetic.leaf import grow_leaf
 from leafid.synthetic.painter import choose_appearance, make_matrix, paint_leaf

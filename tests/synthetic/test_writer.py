@@ -7,8 +7,8 @@ import cv2
 import numpy as np
 import pytest
 
-from leafid.collection import AcquisitionType, Content, read_collection
 from leafid.errors import LeafidError, UsageError
+from leafid.pictures import AcquisitionType, Content, read_collection
 from leafid.synthetic.plan import AUTHORS, Settings, plan_collection
 from leafid.synthetic.species import SPECIES
 from leafid.synthetic.writer import MARK, draw_planned_picture, write_collection

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from leafid.cli.identify.answers import Selector
-from leafid.collection import Picture
-from leafid.identification.answer import Answer
-from leafid.identification.locating import locate_leaf
-from leafid.identification.model import Model
 from leafid.metrics.path_error import WILDCARD
+from leafid.model.answer import Answer
+from leafid.model.locating import locate_leaf
+from leafid.model.model import Model
 from leafid.parallel import ordered_map
+from leafid.pictures import Picture
 from leafid.report.tables import format_csv
 from leafid.runs import format_run_line
 from leafid.tasks.annotation2016.files import format_line

@@ -5,13 +5,13 @@ from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
-from leafid.classifiers.context import encode_context
-from leafid.classifiers.thresholds import SetRule, select_set
-from leafid.collection import Picture
 from leafid.console.environment import Environment
 from leafid.errors import LeafidError
-from leafid.identification.answer import Answer
-from leafid.identification.model import Model
+from leafid.learning.context import encode_context
+from leafid.learning.thresholds import SetRule, select_set
+from leafid.model.answer import Answer
+from leafid.model.model import Model
+from leafid.pictures import Picture
 
 Ranking = Sequence[tuple[str, float]]
 #: From the answer for a picture, which ranks all species, to the names that are reported, with their probabilities.

@@ -23,20 +23,20 @@ from typing import TYPE_CHECKING
 
 from leafid.cli.computing import on_workers
 from leafid.cli.picture_types import assume_type, recognise_type
-from leafid.collection import Picture, read_and_warn
 from leafid.console.arguments import READING, add_options, get_reading_options
 from leafid.console.environment import Environment
 from leafid.console.outputs import refuse_inputs
 from leafid.descriptors import FAMILIES, find_families, get_column_names, measure_families
 from leafid.errors import ImageError, LeafidError, UsageError, naming_large_picture, to_one_line
 from leafid.files import is_utf8
-from leafid.identification.bundled import load_type_recognition
-from leafid.images import read_image
+from leafid.model.bundled import load_type_recognition
 from leafid.parallel import ordered_map
+from leafid.pictures import Picture, read_and_warn
+from leafid.pictures.decoding import read_image
 
 if TYPE_CHECKING:
-    from leafid.classifiers.type_recogniser import TypeRecognition
     from leafid.console.measurement_table import Row
+    from leafid.learning.type_recogniser import TypeRecognition
 
 # Longest side of a picture in pixels; larger ones are shrunk, as descriptors work on leaves of a few hundred pixels.
 _MAX_SIDE = 1200

@@ -44,15 +44,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
     """Explain the pictures; 1 when any could not be read."""
     from leafid.cli.identify.answer_formats import describe_picture
-    from leafid.collection import read_and_warn
     from leafid.explanation.explain import explain
     from leafid.features.loader import FeatureLoader
+    from leafid.features.recipe import LONGEST_SIDE
     from leafid.files import write_text
-    from leafid.identification.bundled import find_bundled_model
-    from leafid.identification.modelfile import read_model
-    from leafid.identification.prediction import predict
-    from leafid.images import read_image
-    from leafid.recipes.recipe import LONGEST_SIDE
+    from leafid.model.bundled import find_bundled_model
+    from leafid.model.modelfile import read_model
+    from leafid.model.prediction import predict
+    from leafid.pictures import read_and_warn
+    from leafid.pictures.decoding import read_image
     from leafid.report.rendering import render_page
 
     if arguments.output:

@@ -3,24 +3,24 @@
 import argparse
 from collections.abc import Sequence
 
-from leafid.classifiers.rejection import REJECTED_SHARE
-from leafid.classifiers.thresholds import SetRule
 from leafid.cli.computing import on_workers, open_loader
 from leafid.cli.identify.answer_formats import check_localised_names, make_format, make_run_name
 from leafid.cli.identify.answers import check_rejection, check_thresholds, make_selector, report_context
 from leafid.cli.identify.predict import RUN_FORMATS
 from leafid.cli.identify.run_writer import print_answers, write_answers
 from leafid.cli.picture_types import assume_type
-from leafid.collection import Picture, find_name_clashes, read_and_warn
 from leafid.console.arguments import get_reading_options
 from leafid.console.environment import Environment
 from leafid.console.outputs import refuse_inputs
 from leafid.errors import LeafidError, ProblemsError, UsageError
 from leafid.files import check_writable
-from leafid.identification.bundled import find_bundled_model
-from leafid.identification.modelfile import read_model
-from leafid.identification.prediction import Options, predict
-from leafid.identification.sessions import find_session
+from leafid.learning.rejection import REJECTED_SHARE
+from leafid.learning.thresholds import SetRule
+from leafid.model.bundled import find_bundled_model
+from leafid.model.modelfile import read_model
+from leafid.model.prediction import Options, predict
+from leafid.model.sessions import find_session
+from leafid.pictures import Picture, find_name_clashes, read_and_warn
 from leafid.runs import find_name_problem
 
 

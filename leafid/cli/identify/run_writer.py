@@ -13,15 +13,15 @@ from typing import Any
 import leafid
 from leafid.cli.identify.answer_formats import AnswerFormat, make_run_name
 from leafid.cli.identify.predict import RUN_FORMATS
-from leafid.collection import Picture, hash_file
 from leafid.console.environment import Environment, advance
 from leafid.features.extractor import FEATURE_VERSION
 from leafid.features.loader import FeatureLoader
-from leafid.identification import prediction
-from leafid.identification.answer import Answer
-from leafid.identification.bundled import find_bundled_model
-from leafid.identification.model import Model
-from leafid.identification.prediction import Options, predict_batches
+from leafid.model import prediction
+from leafid.model.answer import Answer
+from leafid.model.bundled import find_bundled_model
+from leafid.model.model import Model
+from leafid.model.prediction import Options, predict_batches
+from leafid.pictures import Picture, hash_file
 from leafid.resumable import ResumableFile, open_resumable
 
 _MAX_COUNT = 2**31

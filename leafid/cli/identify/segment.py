@@ -26,19 +26,19 @@ from typing import TYPE_CHECKING
 
 from leafid.cli.computing import on_workers
 from leafid.cli.picture_types import assume_type, recognise_type
-from leafid.collection import Picture, read_and_warn
 from leafid.console.arguments import READING, add_options, check_output_folder, get_reading_options
 from leafid.console.environment import Environment
 from leafid.errors import ImageError, UsageError, naming_large_picture
 from leafid.files import MAX_OUTPUT_NAME_BYTES, open_output
-from leafid.identification.bundled import load_type_recognition
-from leafid.images import read_image
+from leafid.model.bundled import load_type_recognition
 from leafid.parallel import ordered_map
+from leafid.pictures import Picture, read_and_warn
+from leafid.pictures.decoding import read_image
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from leafid.classifiers.type_recogniser import TypeRecognition
+    from leafid.learning.type_recogniser import TypeRecognition
 
 CROP_SIZE = 512
 _MAX_STEM_BYTES = MAX_OUTPUT_NAME_BYTES - len("_overlay.jpg")

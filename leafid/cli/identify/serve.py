@@ -32,7 +32,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
-    from leafid.identification.bundled import find_bundled_model
+    from leafid.model.bundled import find_bundled_model
 
     try:
         for module in ("python_multipart", "starlette", "uvicorn"):

@@ -19,13 +19,13 @@ from collections.abc import Sequence
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from leafid.collection import Picture, read_and_warn
-from leafid.collection.names import parse_label
 from leafid.console.arguments import READING, add_compare, add_options, check_runs_to_compare, get_reading_options
 from leafid.console.environment import Environment
 from leafid.console.outputs import print_tables
 from leafid.errors import LeafidError, ProblemsError
 from leafid.metrics.path_error import WILDCARD
+from leafid.pictures import Picture, read_and_warn
+from leafid.pictures.names import parse_label
 from leafid.report.tables import Cell, Table
 from leafid.tasks.file_kinds import suggesting_command
 

@@ -8,7 +8,6 @@ from itertools import zip_longest
 from pathlib import Path
 
 from leafid.cli.scoring.common import check_names_differ, load_ground_truth, load_judged_runs
-from leafid.collection import read_and_warn
 from leafid.console.environment import Environment
 from leafid.console.outputs import check_output_file, print_tables, refuse_inputs
 from leafid.errors import LeafidError, UsageError
@@ -22,6 +21,7 @@ from leafid.files import write_text
 from leafid.metrics import calibration, hierarchy, open_world, plant_task, set_valued
 from leafid.metrics.plant_task import list_plant_metrics
 from leafid.metrics.registry import Metric
+from leafid.pictures import read_and_warn
 from leafid.report import probability_tables as report
 from leafid.report import scores
 from leafid.report.tables import Table

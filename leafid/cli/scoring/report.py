@@ -20,12 +20,12 @@ from leafid.cli.scoring.common import (
     load_ground_truth,
     load_runs,
 )
-from leafid.collection import Picture, read_and_warn, read_collection
 from leafid.console.arguments import add_options, get_reading_options
 from leafid.console.environment import Environment
 from leafid.console.outputs import check_output_file, refuse_inputs
 from leafid.errors import LeafidError
 from leafid.files import write_text
+from leafid.pictures import Picture, read_and_warn, read_collection
 
 FILE_NAME = "report.html"
 

@@ -54,20 +54,20 @@ from leafid.cli.training.input import (
     load_recipes,
     read_training_pictures,
 )
-from leafid.collection.picture import AcquisitionType
-from leafid.collection.protocols import UNITS, Protocol, Split
 from leafid.console.arguments import READING, TYPES, add_options, positive_int, positive_ints
 from leafid.console.environment import Environment
 from leafid.console.outputs import print_tables
 from leafid.errors import LeafidError, UsageError
 from leafid.files import write_text
+from leafid.pictures.picture import AcquisitionType
+from leafid.pictures.protocols import UNITS, Protocol, Split
 from leafid.report.tables import render
 
 if TYPE_CHECKING:
-    from leafid.collection import Picture
     from leafid.features.loader import FeatureLoader
-    from leafid.identification.crossvalidation import FoldAnswers
-    from leafid.recipes.recipe import Recipe
+    from leafid.features.recipe import Recipe
+    from leafid.model.crossvalidation import FoldAnswers
+    from leafid.pictures import Picture
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -123,7 +123,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
     """Cross-validate; 1 when any picture could not be read."""
-    from leafid.identification.crossvalidation import cross_validate, cross_validated_scores, share_fold_answers
+    from leafid.model.crossvalidation import cross_validate, cross_validated_scores, share_fold_answers
     from leafid.report import crossvalidation as report
 
     _check_options(arguments)
@@ -219,7 +219,7 @@ def _score_open_world(
     arguments: argparse.Namespace,
     environment: Environment,
 ) -> None:
-    from leafid.identification.open_world import cross_validate_open_world
+    from leafid.model.open_world import cross_validate_open_world
     from leafid.report.open_world import draw_open_world_curves, make_open_world_tables
     from leafid.report.plots import make_standalone
 

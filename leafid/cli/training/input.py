@@ -8,15 +8,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from leafid.collection import Picture, read_and_warn
-from leafid.collection.picture import AcquisitionType
-from leafid.collection.splits import select_training_pictures
 from leafid.console.arguments import add_only_type, add_options, get_reading_options
 from leafid.console.environment import Environment
+from leafid.pictures import Picture, read_and_warn
+from leafid.pictures.picture import AcquisitionType
+from leafid.pictures.splits import select_training_pictures
 
 if TYPE_CHECKING:
     from leafid.features.loader import FeatureLoader
-    from leafid.recipes.recipe import Recipe
+    from leafid.features.recipe import Recipe
 
 
 def add_training_options(parser: argparse.ArgumentParser) -> None:
@@ -56,7 +56,7 @@ def complete_pictures(
 
     A model that is extended recognises the types, by default the bundled one.
     """
-    from leafid.identification.bundled import load_type_recognition, recognise_frequent_types
+    from leafid.model.bundled import load_type_recognition, recognise_frequent_types
 
     n_unknown = sum(picture.plant is None for picture in pictures)
     if n_unknown and model is None:
@@ -76,8 +76,8 @@ def complete_pictures(
 
 def load_recipes(arguments: argparse.Namespace, pictures: list[Picture]) -> dict[AcquisitionType, Recipe]:
     """Load the recipe of each type to train: those among the pictures, or the one of ``--only-type``."""
-    from leafid.recipes.reader import load_recipe
-    from leafid.recipes.recipe import choose_types_to_train
+    from leafid.features.recipe import choose_types_to_train
+    from leafid.features.recipe_reader import load_recipe
 
     only = AcquisitionType(arguments.only_type) if arguments.only_type else None
     return {type_: load_recipe(arguments.recipe or "default", type_) for type_ in choose_types_to_train(pictures, only)}

@@ -30,16 +30,16 @@ from leafid.cli.training.input import (
     load_recipes,
     read_training_pictures,
 )
-from leafid.collection import Picture
 from leafid.console.arguments import READING, add_options
 from leafid.console.environment import Environment
 from leafid.console.outputs import binary_output_path, refuse_inputs
 from leafid.errors import LeafidError, UsageError
 from leafid.files import check_writable
+from leafid.pictures import Picture
 
 if TYPE_CHECKING:
     from leafid.features.loader import FeatureLoader
-    from leafid.identification.model import Model
+    from leafid.model.model import Model
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -76,7 +76,7 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     if arguments.extend and (arguments.recipe or arguments.only_type):
         raise UsageError("--extend uses the recipes of the model; leave out --recipe and --only-type")
 
-    from leafid.identification.modelfile import write_model
+    from leafid.model.modelfile import write_model
 
     pictures, is_incomplete = read_training_pictures(arguments)
     _check_parts(arguments.collection, pictures)
@@ -97,7 +97,7 @@ def _train(
     arguments: argparse.Namespace, pictures: list[Picture], loader: FeatureLoader, environment: Environment
 ) -> tuple[Model, list[str]]:
     """Train a model; also give the lines that report it."""
-    from leafid.identification.training import train
+    from leafid.model.training import train
 
     pictures = complete_pictures(pictures, loader, environment)
     recipes = load_recipes(arguments, pictures)
@@ -115,9 +115,9 @@ def _extend(
     arguments: argparse.Namespace, pictures: list[Picture], loader: FeatureLoader, environment: Environment
 ) -> tuple[Model, list[str]]:
     """Add species to a model; also give the lines that report it."""
-    from leafid.identification.bundled import find_bundled_model
-    from leafid.identification.fitting.extending import check_extension, extend
-    from leafid.identification.modelfile import read_model
+    from leafid.model.bundled import find_bundled_model
+    from leafid.model.fitting.extending import check_extension, extend
+    from leafid.model.modelfile import read_model
 
     file = find_bundled_model() if arguments.extend == "bundled" else Path(arguments.extend)
     old = read_model(file)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from leafid.errors import LeafidError
-from leafid.images import read_image_size
+from leafid.pictures.decoding import read_image_size
 from leafid.tasks.interpretation.contours import fill_contours
 from leafid.textfiles import LineProblems, parse_finite_number, parse_whole_number, read_table
 

@@ -1,5 +1,0 @@
-"""Fits identifiers to training pictures, and adds species to them."""
-
-from leafid.identification.fitting.identifiers import FittedIdentifier, fit_identifiers, select_trainable
-
-__all__ = ["FittedIdentifier", "fit_identifiers", "select_trainable"]

@@ -1,0 +1,244 @@
+"""Decides whether a picture shows a leaf at all, and whether a leaf is of a species that an identifier knows.
+
+Species probabilities add up to 1 whatever a picture shows. Two logistic regressions tell more. One separates the
+feature vectors of leaves from those of pictures without a leaf. The other knows how the experts' scores look for a leaf
+of a known species, where one score stands out in each expert and the experts agree, and for a leaf of a species that
+was held out of training. Both classes have the same total weight: the probabilities hold where they are equally
+frequent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from leafid.learning.disk_backed_array import DiskBackedArray
+from leafid.learning.linear import fit_linear
+from leafid.learning.training_matrix import TrainingMatrix
+
+#: Evidence of the fused answer, of each expert, and of their agreement.
+_N_FUSED, _N_PER_EXPERT, _N_COMMON = 4, 5, 2
+#: Penalty of the regression on feature vectors, of that on evidence, and of their calibration.
+_LEAF_REGULARISATION, _KNOWN_REGULARISATION, _CALIBRATION_REGULARISATION = 0.01, 0.4, 1.0
+# Many: leaves of a few plants look like others if a third of the plants is missing.
+_N_FOLDS = 10
+#: Maximum number of quantiles of held-out leaves that are kept for the operating point.
+MAX_QUANTILES = 1001
+#: Share of the leaves of known species that may be rejected by default.
+REJECTED_SHARE = 0.05
+# The smallest probability, and complement of one, whose logarithm is taken.
+_FLOOR = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class Rejection:
+    """Two logistic regressions, and the operating points of both together.
+
+    Attributes
+    ----------
+    leaf : float32 (n_columns + 1,)
+        Coefficients on the vectors of all experts, in the recipe's order, for the probability of a leaf; the intercept
+        last.
+    known : float32 (n_evidence + 1,)
+        Likewise on `compute_evidence`, for the probability that a leaf is of a known species.
+    quantiles : float64 (m,)
+        Of the product of both probabilities over leaves of known species whose plants are new, evenly spaced,
+        ascending.
+    """
+
+    leaf: np.ndarray
+    known: np.ndarray
+    quantiles: np.ndarray
+
+    def assess(self, vectors: np.ndarray, evidence: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Give the probabilities that pictures show a leaf, and that a leaf is of a known species: float64 (n,).
+
+        Parameters
+        ----------
+        vectors : float (n, n_columns)
+            The joined vectors of all experts.
+        evidence : float (n, n_evidence)
+            Of `compute_evidence`.
+        """
+        return _apply_logistic(_compute_logits(vectors, self.leaf)), _apply_logistic(
+            _compute_logits(evidence, self.known)
+        )
+
+    def reject(
+        self, leaf: np.ndarray, known: np.ndarray, rejected_share: float = REJECTED_SHARE
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Decide by the probabilities of `assess` which pictures are rejected.
+
+        Parameters
+        ----------
+        leaf, known : float (n,)
+        rejected_share : float
+            As in `find_threshold`.
+
+        Returns
+        -------
+        is_no_leaf, is_unknown : bool (n,)
+            Why a picture is rejected; both are false where it is not.
+        """
+        is_rejected = (leaf * known < self.find_threshold(rejected_share)) | (leaf == 0)
+        return is_rejected & (leaf < 0.5), is_rejected & (leaf >= 0.5)
+
+    def find_threshold(self, rejected_share: float = REJECTED_SHARE) -> float:
+        """Give the product of both probabilities below which pictures are rejected; infinity to reject all.
+
+        Parameters
+        ----------
+        rejected_share : float
+            The share of the leaves of known species that may be rejected, from 0 to 1.
+
+        A `ValueError` is raised when the share is not from 0 to 1.
+        """
+        if not 0 <= rejected_share <= 1:
+            raise ValueError(f"expected a share from 0 to 1, found {rejected_share}")
+        if rejected_share == 1:
+            return float("inf")
+        return float(np.interp(rejected_share, np.linspace(0, 1, len(self.quantiles)), self.quantiles))
+
+
+def count_evidence(n_experts: int) -> int:
+    """Count the values that `compute_evidence` gives for a picture."""
+    return _N_FUSED + _N_PER_EXPERT * n_experts + _N_COMMON
+
+
+def compute_evidence(
+    scores: Sequence[np.ndarray], trust: Sequence[np.ndarray], weights: np.ndarray, confidence: np.ndarray
+) -> np.ndarray:
+    """Measure how the scores of a picture look.
+
+    Parameters
+    ----------
+    scores, trust, weights
+        As in `leafid.learning.fusion.fuse`; for two species at least.
+    confidence : float (n,)
+        Of the segmentation.
+
+    Returns
+    -------
+    float64 (n, count_evidence(n_experts))
+        Of the fused answer: logarithm of the highest probability, logarithm of its complement, entropy, and margin of
+        the log posterior. Of each expert: its best score above the mean; its margin; its score of the fused answer's
+        species, above the mean and relative to its best; the standard deviation. Then the number of experts that agree
+        with the fused answer, and the confidence.
+    """
+    possible = np.isfinite(scores[0])
+    finite = [np.where(possible, own, 0.0).astype(np.float64) for own in scores]
+    total = sum(
+        own * (weight * own_trust)[:, None] for own, own_trust, weight in zip(finite, trust, weights, strict=True)
+    )
+    total = np.where(possible, total, -np.inf)
+    best = total.argmax(axis=1)
+    rows = np.arange(len(best))
+    ranked = -np.partition(-total, 1, axis=1)
+    probabilities = np.exp(total - ranked[:, :1])
+    probabilities /= probabilities.sum(axis=1, keepdims=True)
+    highest = probabilities[rows, best]
+    logarithms = np.log(np.maximum(probabilities, 1e-300))
+    evidence = [
+        np.log(np.maximum(highest, _FLOOR)),
+        np.log(np.maximum(1 - highest, _FLOOR)),
+        -(probabilities * logarithms).sum(axis=1),
+        ranked[:, 0] - ranked[:, 1],
+    ]
+    counts = possible.sum(axis=1)
+    agreement = np.zeros(len(best))
+    for own in finite:
+        mean = own.sum(axis=1) / counts
+        deviation = np.sqrt((np.where(possible, own - mean[:, None], 0.0) ** 2).sum(axis=1) / counts)
+        masked = np.where(possible, own, -np.inf)
+        first, second = -np.partition(-masked, 1, axis=1)[:, :2].T
+        chosen = masked[rows, best]
+        evidence += [first - mean, first - second, chosen - mean, chosen - first, deviation]
+        agreement += masked.argmax(axis=1) == best
+    return np.column_stack([*evidence, agreement, confidence])
+
+
+class Examples(NamedTuple):
+    """Examples of a class: rows (n, n_columns), sample weights (n,), and groups (n,) that folds keep together."""
+
+    rows: np.ndarray
+    weights: np.ndarray
+    groups: Sequence[str] | np.ndarray
+
+
+def fit_rejection(
+    leaves: Examples, non_leaves: Examples, known: Examples, unknown: Examples, gain: np.ndarray | float = 0.0
+) -> Rejection:
+    """Fit both regressions.
+
+    Parameters
+    ----------
+    leaves, non_leaves : Examples
+        Vectors; leaves are grouped by plant, other pictures by kind.
+    known, unknown : Examples
+        Evidence of the same leaves by classifiers that did not see their plants, and of leaves by classifiers that did
+        not see their species; grouped by plant.
+    gain : float (n_evidence,)
+        What the evidence of leaves of known species gains on average if the classifiers see all other plants. The
+        operating points take it into account: without it, fewer leaves than asked for are rejected.
+    """
+    leaf, is_leaf = _fit_logistic(leaves, non_leaves, _LEAF_REGULARISATION)
+    coefficients, is_known = _fit_logistic(known, unknown, _KNOWN_REGULARISATION)
+    shift = max(0.0, float(np.sum(gain * coefficients[:-1])))
+    is_known = is_known / (is_known + (1 - is_known) * np.exp(-shift))
+    shares = np.linspace(0, 1, min(len(is_leaf), MAX_QUANTILES))
+    return Rejection(leaf, coefficients, np.quantile(is_leaf * is_known, shares))
+
+
+def _fit_logistic(positive: Examples, negative: Examples, regularisation: float) -> tuple[np.ndarray, np.ndarray]:
+    """Fit a logistic regression, and calibrate it on groups that were held out of it.
+
+    Returns
+    -------
+    coefficients : float32 (n_columns + 1,)
+        The intercept last.
+    held_out : float64 (n_positive,)
+        Probabilities of the positive examples.
+    """
+    # On disk: the joined vectors of all experts are long.
+    with DiskBackedArray(np.result_type(positive.rows, negative.rows).type) as joined:
+        for examples in (positive, negative):
+            joined.append(examples.rows)
+        matrix = TrainingMatrix(joined, "none", standardise=True)
+        rows = matrix.rows_in_memory
+        labels = np.repeat([1, 0], [len(positive.rows), len(negative.rows)])
+        weights = np.concatenate([own.weights / own.weights.sum() for own in (positive, negative)]) * (len(rows) / 2)
+
+        coefficients, intercepts = fit_linear("logistic", rows, labels, regularisation, weights)
+        logits = (rows @ coefficients + intercepts)[:, 1].astype(np.float64)
+        folds = np.concatenate([_assign_folds(own.groups) for own in (positive, negative)])
+        for fold in np.unique(folds):
+            rest = folds != fold
+            if len(set(labels[rest])) == 2:
+                own = fit_linear("logistic", rows[rest], labels[rest], regularisation, weights[rest])
+                logits[~rest] = (rows[~rest] @ own[0] + own[1])[:, 1]
+
+        slope, offset = (
+            values.item(1)
+            for values in fit_linear("logistic", logits[:, None], labels, _CALIBRATION_REGULARISATION, weights)
+        )
+        scorer = matrix.make_scorer(matrix.rotate_back(coefficients), intercepts)
+        final = slope * np.append(scorer.coefficients[:, 1], scorer.intercepts[1])
+        final[-1] += offset
+        return final.astype(np.float32), _apply_logistic(slope * logits[labels == 1] + offset)
+
+
+def _assign_folds(groups: Sequence[str] | np.ndarray) -> np.ndarray:
+    _, indices = np.unique(groups, return_inverse=True)
+    return np.random.default_rng(0).permutation(int(indices.max()) + 1)[indices] % _N_FOLDS
+
+
+def _apply_logistic(logits: np.ndarray) -> np.ndarray:
+    return 1 / (1 + np.exp(-np.clip(logits, -50, 50)))
+
+
+def _compute_logits(rows: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
+    # One row at a time: a product of several rows rounds differently, and no answer may depend on other pictures.
+    return np.array([row.astype(np.float64) @ coefficients[:-1] + coefficients[-1] for row in rows])

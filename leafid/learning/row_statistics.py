@@ -1,0 +1,90 @@
+"""What a ridge regression has to keep of its training rows to learn further rows without them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from leafid.learning.training_matrix import RowPreparation
+
+#: Maximum number of principal components that are kept.
+N_COMPONENTS = 24
+
+
+@dataclass(frozen=True, eq=False)
+class RowStatistics:
+    """Weighted statistics of training rows, as the classifier sees them.
+
+    The sum of the products of centred columns, X'WX, is approximated by C C' + diag(rest).
+    """
+
+    #: float32 (n_columns, k): C, the leading principal components, each as long as the root of its eigenvalue.
+    components: np.ndarray
+    #: float32 (n_columns,): the part of the diagonal that the components leave.
+    rest: np.ndarray
+    #: float32 (n_columns,): weighted mean of the rows.
+    mean: np.ndarray
+    #: Sum of the weights.
+    weight: float
+
+    @classmethod
+    def make(cls, components: np.ndarray, squares: np.ndarray, mean: np.ndarray, weight: float) -> RowStatistics:
+        """Make statistics from components and from the whole diagonal of X'WX, float (n_columns,)."""
+        rest = np.maximum(squares - (components**2).sum(axis=1), 0)
+        return cls(components.astype(np.float32), rest.astype(np.float32), mean.astype(np.float32), weight)
+
+    def update(self, rows: np.ndarray, weights: np.ndarray) -> RowStatistics:
+        """Add rows (n, n_columns) with weights (n,)."""
+        total = self.weight + weights.sum()
+        mean = (self.weight * self.mean + weights @ rows) / total
+        deviations = np.vstack([(rows - mean) * np.sqrt(weights)[:, None], np.sqrt(self.weight) * (self.mean - mean)])
+        factor = np.hstack([self.components, deviations.T])
+        eigenvectors = np.linalg.eigh(factor.T @ factor).eigenvectors
+        components = factor @ eigenvectors[:, -N_COMPONENTS:]
+        return RowStatistics.make(components, self.rest + (factor**2).sum(axis=1), mean, float(total))
+
+
+@dataclass(frozen=True, eq=False)
+class ExpertStatistics:
+    """What an expert keeps of its training."""
+
+    rows: RowStatistics
+    preparation: RowPreparation
+    #: Training weight of a picture whose species and plant have no other picture.
+    unit: float
+
+
+class RidgeUpdate:
+    """Recursive least squares: changes a ridge regression so that it has learned further rows, without the old ones.
+
+    With A = X'WX + λ of the old rows, centred, and Z the new ones (n, n_columns) with the weights Ω, the coefficients
+    change by A⁻¹Z'(Ω⁻¹ + Z A⁻¹Z')⁻¹R, where R (n, n_species) are the residuals of the new rows, and the intercept is
+    a column that is not penalised. The change is exact for exact statistics. A⁻¹ is applied by Woodbury's identity.
+
+    References
+    ----------
+    .. [1] A. H. Sayed, "Fundamentals of adaptive filtering", Wiley 2003, section 12.3
+    """
+
+    def __init__(self, statistics: RowStatistics, rows: np.ndarray, weights: np.ndarray, regularisation: float) -> None:
+        from scipy.linalg import cho_factor, cho_solve
+
+        self._statistics = statistics
+        centred = rows.astype(np.float64) - statistics.mean
+        components, diagonal = statistics.components.astype(np.float64), statistics.rest + float(regularisation)
+        scaled = components / diagonal[:, None]
+        inner = cho_factor(np.eye(components.shape[1]) + components.T @ scaled)
+        self._solved = centred.T / diagonal[:, None]
+        self._solved -= scaled @ cho_solve(inner, components.T @ self._solved)
+        kernel = centred @ self._solved + 1 / statistics.weight
+        kernel[np.diag_indices(len(rows))] += 1 / weights
+        self._kernel = cho_factor(kernel)
+
+    def change(self, residuals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Compute the changes of coefficients, float64 (n_columns, n_species), and of intercepts, (n_species,)."""
+        from scipy.linalg import cho_solve
+
+        dual = cho_solve(self._kernel, residuals.astype(np.float64))
+        coefficients = self._solved @ dual
+        return coefficients, dual.sum(axis=0) / self._statistics.weight - self._statistics.mean @ coefficients

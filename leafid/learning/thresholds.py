@@ -1,0 +1,176 @@
+"""Probability thresholds for sets of species and for backing off, fitted on held-out answers."""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from leafid.errors import LeafidError, UsageError
+from leafid.learning.held_out import HeldOutAnswers
+from leafid.metrics.hierarchy import fit_back_off_threshold
+from leafid.metrics.set_valued import compute_coverage_rank, fit_average_k_thresholds
+from leafid.metrics.taxonomy import Taxonomy
+from leafid.pictures.picture import Taxon
+
+# Maximum number of label probabilities that are kept; the error in coverage then is below a thousandth.
+MAX_KEPT = 4096
+# Mean set sizes with a threshold of their own: whole numbers up to this one ...
+_WHOLE_SIZES = 100
+# ... and this many others, evenly spaced in their logarithms.
+_OTHER_SIZES = 200
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    """Thresholds of one identifier, for sets of any mean size and any coverage."""
+
+    #: float64 (m,): mean set sizes, ascending.
+    sizes: np.ndarray
+    #: float64 (m,): the probabilities at which held-out sets have these mean sizes; descending.
+    size_thresholds: np.ndarray
+    #: float64 (r,): held-out probabilities of the correct species, ascending; of large collections those at
+    #: `compute_kept_ranks`.
+    correct_probabilities: np.ndarray
+    #: Number of held-out pictures.
+    n_pictures: int
+    #: Minimum probability of a taxon to be answered; None where it could not be fitted.
+    back_off: float | None = None
+
+    def threshold_for_size(self, size: float) -> float:
+        """Compute the minimum probability of a species in sets of a mean size, above 0.
+
+        It is exact for `sizes`, which include whole numbers up to 100, and interpolated between; 0 from the largest
+        size on.
+
+        Examples
+        --------
+        >>> Thresholds(np.array([1.0, 2.0]), np.array([0.5, 0.1]), np.array([0.9]), 1).threshold_for_size(1.5)
+        0.3
+        """
+        if not size > 0:
+            raise ValueError(f"expected a mean set size above 0, found {size}")
+        if size >= self.sizes[-1]:
+            return float(self.size_thresholds[-1])
+        return float(np.interp(size, self.sizes, self.size_thresholds))
+
+    def threshold_for_coverage(self, coverage: float) -> float:
+        """Compute the minimum probability of a species in sets that hold the correct one with a probability in (0, 1).
+
+        It is the ⌊(n + 1)(1 − coverage)⌋-th smallest of the correct species' probabilities, or the next smaller one
+        that is kept; 0, so that sets hold all species, where there are too few pictures for the coverage.
+
+        References
+        ----------
+        .. [1] M. Sadinle, J. Lei, L. Wasserman, "Least ambiguous set-valued classifiers with bounded error levels",
+           JASA 114, 2019, section 2, doi:10.1080/01621459.2017.1395341.
+
+        Examples
+        --------
+        >>> one_to_nine = np.arange(1, 10) / 10
+        >>> Thresholds(np.array([1.0]), np.array([0.5]), one_to_nine, 9).threshold_for_coverage(0.8)
+        0.2
+        """
+        rank = compute_coverage_rank(self.n_pictures, coverage)
+        n_below = int(np.searchsorted(compute_kept_ranks(self.n_pictures), rank, side="right"))
+        return float(self.correct_probabilities[n_below - 1]) if n_below else 0.0
+
+
+def compute_kept_ranks(number: int) -> np.ndarray:
+    """List the ranks, from 1, of the sorted values that are kept: all, or `MAX_KEPT` evenly spaced ones."""
+    return np.unique(np.round(np.linspace(1, number, min(number, MAX_KEPT))).astype(np.int64))
+
+
+@dataclass(frozen=True)
+class SetRule:
+    """Which species are in a set: the top K, K on average, or enough to include the correct one with probability P."""
+
+    kind: Literal["top", "average", "coverage"]
+    value: float
+
+    @classmethod
+    def parse(cls, word: str) -> SetRule:
+        """Read ``top-5``, ``average-2.5`` or ``coverage-0.9``; anything else raises a `UsageError`."""
+        kind, _, tail = word.partition("-")
+        try:
+            value = float(tail)
+        except ValueError:
+            value = math.nan
+        if kind == "top" and tail.isascii() and tail.isdigit() and 1 <= value < math.inf:
+            return cls("top", value)
+        if kind == "average" and 0 < value < math.inf:
+            return cls("average", value)
+        if kind == "coverage" and 0 < value < 1:
+            return cls("coverage", value)
+        raise UsageError(
+            f"expected sets as top-K, average-K or coverage-P (top-5, average-2.5, coverage-0.9), found {word!r}"
+        )
+
+
+def select_set(
+    ranking: Sequence[tuple[str, float]], rule: SetRule, thresholds: Thresholds | None
+) -> list[tuple[str, float]]:
+    """Select the species of a picture's set from the ranking of all species; the set may be empty.
+
+    A `LeafidError` is raised when the rule needs thresholds, as all but top-K sets do, and there are none.
+
+    Examples
+    --------
+    >>> select_set([("Olea europaea", 0.7), ("Salix alba", 0.3)], SetRule("top", 1), None)
+    [('Olea europaea', 0.7)]
+    """
+    if rule.kind == "top":
+        return list(ranking[: int(rule.value)])
+    if thresholds is None:
+        raise LeafidError(
+            "the model keeps no thresholds: its training had no species with two plants; train it again on more "
+            "plants, or ask for top-K sets"
+        )
+    find_threshold = thresholds.threshold_for_size if rule.kind == "average" else thresholds.threshold_for_coverage
+    least = find_threshold(rule.value)
+    return [(species, probability) for species, probability in ranking if probability >= least]
+
+
+def fit_thresholds(held_out: HeldOutAnswers, taxa: Mapping[str, Taxon]) -> Thresholds | None:
+    """Fit the thresholds of sets and of backing off on held-out answers; None without a picture of known species.
+
+    Only those count: an identifier that was trained on all plants knows all of its species. Sets are fitted on
+    pictures, as their definitions demand. For backing off every plant counts once: the pictures to identify later show
+    other plants. Where the taxa are no tree, there is no `back_off`, which is logged.
+    """
+    known = held_out.select_known()
+    if not known.pictures:
+        return None
+    probabilities, labels = known.probabilities, known.labels
+    sizes = _choose_sizes(len(held_out.species))
+    label_probabilities = np.sort(probabilities[np.arange(len(labels)), labels])
+    groups = [picture.group for picture in known.pictures]
+    _, inverse, counts = np.unique(groups, return_inverse=True, return_counts=True)
+    back_off = None
+    try:
+        tree = Taxonomy(taxa[name] for name in held_out.species)
+        if len(tree.ranks) > 1:
+            back_off = fit_back_off_threshold(
+                probabilities, [held_out.species[label] for label in labels], tree, 1 / counts[inverse]
+            )[0]
+    except LeafidError as error:
+        _log.warning("no threshold for backing off could be fitted: %s", error)
+    return Thresholds(
+        sizes,
+        fit_average_k_thresholds(probabilities, sizes.tolist()),
+        label_probabilities[compute_kept_ranks(len(labels)) - 1],
+        len(labels),
+        back_off,
+    )
+
+
+def _choose_sizes(n_species: int) -> np.ndarray:
+    """Choose mean set sizes: whole ones up to 100, and others a few per cent apart; the last one is all species."""
+    whole = np.arange(1, min(n_species, _WHOLE_SIZES) + 1)
+    others = np.geomspace(0.05, n_species, _OTHER_SIZES)
+    return np.unique(np.concatenate([whole, others[others < n_species], [n_species]]).astype(np.float64))

@@ -1,0 +1,190 @@
+"""Cross-validation, and other protocols of training and testing."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from leafid.features.extractor import FeatureExtractor
+from leafid.features.loader import FeatureLoader
+from leafid.features.recipe import Recipe, group_by_training
+from leafid.grouping import group_by
+from leafid.learning.context import Context
+from leafid.learning.held_out import FIGURES, HeldOutAnswers, held_out_scores
+from leafid.learning.plant_fusion import DEFAULT_EXPONENT, fit_plant_exponent
+from leafid.learning.sessions import share_evidence
+from leafid.model.bundled import find_encoders
+from leafid.model.fitting.identifiers import FittedIdentifier, fit_identifiers, select_trainable
+from leafid.model.fitting.shared import SharedTrainingSet
+from leafid.model.identifier import Identifier
+from leafid.model.sessions import find_session
+from leafid.model.training import fit_context
+from leafid.pictures.picture import AcquisitionType, Picture
+from leafid.pictures.protocols import Split
+
+N_FOLDS = 5
+# Number of pictures whose features are in memory at once.
+_BATCH_SIZE = 256
+
+
+@dataclass(frozen=True)
+class FoldAnswers:
+    """Answers to one fold's test pictures of one type."""
+
+    type: AcquisitionType
+    seed: int
+    fold: int
+    #: Visual probabilities alone.
+    held_out: HeldOutAnswers
+    #: Learned from the fold's training part (`leafid.learning.plant_fusion`).
+    plant_exponent: float = DEFAULT_EXPONENT
+    #: The prior of place and day learned from the fold's training part, if asked for.
+    context: Context | None = None
+    #: The same pictures with the prior applied.
+    with_context: HeldOutAnswers | None = None
+    #: That of the split: how many training pictures, for example.
+    setting: str = ""
+
+
+def cross_validate(
+    pictures: Sequence[Picture],
+    recipes: Mapping[AcquisitionType, Recipe],
+    loader: FeatureLoader,
+    splits: Iterable[Split],
+    *,
+    shared_codebooks: bool = False,
+    context: bool = False,
+    test_type: AcquisitionType | None = None,
+    observe: Callable[[Identifier], None] | None = None,
+) -> Iterator[FoldAnswers]:
+    """Identify the test pictures of splits, labelled and of any known type, with models of their training pictures.
+
+    Codebooks, classifiers, calibration and fusion are learned from each training part alone. Yields the answers of
+    every split and type that has test and training pictures there.
+
+    `shared_codebooks` learns the codebooks once, from all pictures without their labels: features are then extracted,
+    and kernel matrices computed, once instead of once a split. `context` also gives the answers with the prior of place
+    and day applied. With `test_type`, the recipes answer pictures of this type instead of those of their own. `observe`
+    gets every identifier that is fitted.
+    """
+    with ExitStack() as stack:
+        shared = share_training_sets(pictures, recipes, loader, stack) if shared_codebooks else {}
+        for split in splits:
+            seed, test = split.seed, split.test
+            training = [pictures[index] for index in split.training]
+            queries = {
+                type_: [pictures[index] for index in test if pictures[index].type == (test_type or type_)]
+                for type_ in recipes
+            }
+            trained = {picture.type for picture in training}
+            chosen = {type_: recipe for type_, recipe in recipes.items() if queries[type_] and type_ in trained}
+            for types in group_by_training(chosen):
+                loader.step = f"seed {seed}, fold {split.fold + 1}, {', '.join(types)}"
+                fitted = fit_identifiers(
+                    [recipes[type_] for type_ in types],
+                    training,
+                    loader,
+                    seed,
+                    learn_rejection=False,
+                    keep_statistics=False,
+                    shared=shared.get(types[0]),
+                )
+                for type_, own in zip(types, fitted, strict=True):
+                    if observe is not None:
+                        observe(own.identifier)
+                    exponent = fit_plant_exponent(own.held_out, seed)
+                    answers = FoldAnswers(
+                        test_type or type_,
+                        seed,
+                        split.fold,
+                        _identify(queries[type_], own.identifier, loader),
+                        DEFAULT_EXPONENT if exponent is None else exponent,
+                        setting=split.setting,
+                    )
+                    yield _add_context(answers, own, training) if context else answers
+
+
+def share_training_sets(
+    pictures: Sequence[Picture], recipes: Mapping[AcquisitionType, Recipe], loader: FeatureLoader, stack: ExitStack
+) -> dict[AcquisitionType, SharedTrainingSet]:
+    """Learn the encoders of each type from pictures, without their labels, for the training sets of all splits.
+
+    The end of the stack deletes temporary files.
+    """
+    shared: dict[AcquisitionType, SharedTrainingSet] = {}
+    for types in group_by_training(recipes):
+        recipe = recipes[types[0]]
+        chosen = select_trainable(pictures, recipe)
+        encoders = find_encoders(recipe, chosen, loader, 0)
+        extractor = FeatureExtractor(recipe.experts, encoders, recipe.longest_side)
+        own = stack.enter_context(closing(SharedTrainingSet(chosen, recipe, loader, extractor)))
+        shared |= dict.fromkeys(types, own)
+    return shared
+
+
+def _add_context(answers: FoldAnswers, fitted: FittedIdentifier, training: Sequence[Picture]) -> FoldAnswers:
+    visual = answers.held_out
+    context = fit_context(fitted.held_out, training, answers.seed)
+    probabilities = context.apply(visual.probabilities, visual.pictures)
+    return replace(answers, context=context, with_context=replace(visual, probabilities=probabilities))
+
+
+def _identify(queries: list[Picture], identifier: Identifier, loader: FeatureLoader) -> HeldOutAnswers:
+    pictures: list[Picture] = []
+    probabilities = [np.empty((0, len(identifier.species)))]
+    with closing(loader.stream(queries, identifier.extractor)) as stream:
+        found = zip(queries, stream, strict=True)
+        while batch := list(islice(found, _BATCH_SIZE)):
+            readable = [(picture, features) for picture, features in batch if features is not None]
+            pictures += [picture for picture, _ in readable]
+            if readable:
+                probabilities.append(identifier.predict_proba([features for _, features in readable]))
+    species = set(identifier.species)
+    is_known = np.array([picture.species in species for picture in pictures], bool)
+    return HeldOutAnswers(pictures, np.concatenate(probabilities), identifier.species, is_known)
+
+
+def share_fold_answers(answers: Sequence[FoldAnswers]) -> list[FoldAnswers]:
+    """Let the answers to the pictures of one session support one another (`leafid.learning.sessions`).
+
+    Sessions are made of the pictures of all folds and types with the same seed and setting.
+    """
+    shared = list(answers)
+    for folds in group_by(range(len(answers)), lambda index: (answers[index].seed, answers[index].setting)).values():
+        own = [answers[index].held_out for index in folds]
+        species = sorted(set().union(*(found.species for found in own)))
+        tables = [np.zeros((len(found.pictures), len(species))) for found in own]
+        for table, found in zip(tables, own, strict=True):
+            table[:, np.searchsorted(species, found.species)] = found.probabilities
+        joint = np.concatenate(tables)
+        sessions = [find_session(picture) for found in own for picture in found.pictures]
+        for indices in group_by(range(len(joint)), sessions.__getitem__).values():
+            joint[indices] = share_evidence(joint[indices], np.ones(len(indices)))
+        ends = np.cumsum([len(table) for table in tables])
+        for index, found, table in zip(folds, own, np.split(joint, ends[:-1]), strict=True):
+            probabilities = table[:, np.searchsorted(species, found.species)]
+            shared[index] = replace(answers[index], held_out=replace(found, probabilities=probabilities))
+    return shared
+
+
+def cross_validated_scores(answers: Sequence[FoldAnswers]) -> dict[str, Any]:
+    """Score the folds of one acquisition type: all folds of a seed together, and every fold on its own.
+
+    ``repeats`` is a list of `held_out_scores`, by seed. For each of `FIGURES` there is the ``mean`` over the seeds and
+    ``fold_sd``, the standard deviation over all folds, unless no fold has a picture of known species.
+    """
+    folds = [held_out_scores([own.held_out]) for own in answers]
+    repeats = [
+        held_out_scores([own.held_out for own in answers if own.seed == seed])
+        for seed in sorted({own.seed for own in answers})
+    ]
+    scores: dict[str, Any] = {"repeats": repeats}
+    for name in FIGURES:
+        by_seed = [own[name] for own in repeats if name in own]
+        by_fold = [own[name] for own in folds if name in own]
+        if by_seed:
+            scores[name] = {"mean": float(np.mean(by_seed)), "fold_sd": float(np.std(by_fold))}
+    return scores

@@ -1,0 +1,235 @@
+"""Adds species to a model, from statistics that it keeps of its training pictures in place of these.
+
+Every expert's ridge regression learns the new pictures by recursive least squares (`RidgeUpdate`): the new species get
+columns, and the old ones learn that the new pictures are not theirs. Where a softmax regression was added to the ridge
+regression, the sum is changed like a ridge regression, with targets on its scale.
+
+What else a model knows stays as it is learned from the old species: codebooks, weights of the fusion, thresholds, plant
+exponents, the recogniser of types, and scores on held-out plants. So does rejection, but for its operating point, which
+is lowered where it would reject the new pictures. Records, names, taxa, and sightings of the prior of place and day are
+added.
+"""
+
+import hashlib
+import logging
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+
+import numpy as np
+
+from leafid.errors import LeafidError
+from leafid.features.extractor import Features
+from leafid.features.loader import FeatureLoader
+from leafid.grouping import group_by
+from leafid.learning.context import Context, Sightings, collect_sightings
+from leafid.learning.cross_fitting import MAX_BYTES_IN_MEMORY
+from leafid.learning.disk_backed_array import DiskBackedArray
+from leafid.learning.linear import LinearScorer
+from leafid.learning.row_statistics import ExpertStatistics, RidgeUpdate
+from leafid.metrics.taxonomy import Taxonomy
+from leafid.model.fitting.identifiers import select_trainable
+from leafid.model.fitting.training_set import TrainingSet, build_training_set, weigh_alone
+from leafid.model.identifier import Identifier
+from leafid.model.model import Model, SpeciesInfo, collect_species_info
+from leafid.model.recording import make_records
+from leafid.pictures import compute_fingerprint
+from leafid.pictures.picture import AcquisitionType, Picture
+from leafid.worker_calls import get_blas_controller
+
+_log = logging.getLogger(__name__)
+
+
+def check_extension(model: Model, pictures: Sequence[Picture], name: str = "the model") -> None:
+    """Refuse, by a `LeafidError`, a model without statistics, species that it knows, and types that it doesn't."""
+    if not all(own.statistics for own in model.identifiers.values()):
+        raise LeafidError(
+            f"{name} keeps no statistics that further species could be learned with: not all of its classifiers are "
+            '"ridge"; train it again'
+        )
+    if known := sorted({str(picture.species) for picture in pictures} & model.species.keys()):
+        raise LeafidError(
+            f"expected new species, found {len(known)} that {name} knows, {known[0]!r} first; leave them out, or train "
+            "on all pictures together"
+        )
+    learned = {type_ for own in model.identifiers.values() for type_ in own.recipe.training_types}
+    if unknown := sorted({picture.type for picture in pictures if picture.type} - learned):
+        raise LeafidError(
+            f"{name} learns from pictures of type {', '.join(sorted(learned))} only, and some of the new ones are of "
+            f"type {unknown[0]}; say --assume-type, or leave them out"
+        )
+
+
+def extend(model: Model, pictures: Sequence[Picture], loader: FeatureLoader, *, thumbnails: bool = True) -> Model:
+    """Add the species of labelled pictures, each of a known acquisition type, to a model.
+
+    An identifier whose recipe trains on none of their types stays the same. With `thumbnails`, the model keeps small
+    pictures of each new species. A `LeafidError` is raised as by `check_extension`, and when no picture can be read.
+    """
+    check_extension(model, pictures)
+    # As in training, sums must not depend on the number of threads.
+    with get_blas_controller().limit(limits=1):
+        return _extend(model, pictures, loader, thumbnails)
+
+
+def _extend(model: Model, pictures: Sequence[Picture], loader: FeatureLoader, thumbnails: bool) -> Model:
+    extended: dict[AcquisitionType, Identifier] = {}
+    # Identifiers that were trained together share their statistics, and learn together.
+    groups = group_by(model.identifiers, lambda type_: id(model.identifiers[type_].statistics))
+    for number, types in enumerate(groups.values(), 1):
+        loader.step = f"{number}/{len(groups) + 1} {', '.join(types)}"
+        extended.update(_extend_group({type_: model.identifiers[type_] for type_ in types}, pictures, loader))
+    readable = [p for p in pictures if p.file not in loader.unreadable]
+    if not readable:
+        raise LeafidError("no picture could be read; nothing to learn from")
+    loader.step = f"{len(groups) + 1}/{len(groups) + 1} traits"
+    records = make_records(readable, {}, loader, thumbnails=thumbnails)
+    species = model.species | _complete_taxa(collect_species_info(readable), model.species)
+    thresholds = model.thresholds
+    try:
+        Taxonomy(info.taxon for info in species.values())
+    except LeafidError as error:
+        _log.warning("the model can't back off any more: %s", error)
+        thresholds = {type_: replace(own, back_off=None) for type_, own in thresholds.items()}
+    return replace(
+        model,
+        identifiers={type_: extended[type_] for type_ in model.identifiers},
+        species=dict(sorted(species.items())),
+        fingerprint=hashlib.sha256(f"{model.fingerprint} {compute_fingerprint(readable)}".encode()).hexdigest(),
+        thresholds=thresholds,
+        contexts={
+            type_: _extend_context(own, model.identifiers[type_].species, extended[type_].species, readable)
+            for type_, own in model.contexts.items()
+        },
+        records=dict(sorted((model.records | records).items())),
+    )
+
+
+def _extend_group(
+    identifiers: Mapping[AcquisitionType, Identifier], pictures: Sequence[Picture], loader: FeatureLoader
+) -> dict[AcquisitionType, Identifier]:
+    """Extend identifiers that were trained together."""
+    first = next(iter(identifiers.values()))
+    recipe, extractor = first.recipe, first.extractor
+    chosen = select_trainable(pictures, recipe)
+    if not chosen:
+        return dict(identifiers)
+    with ExitStack() as stack:
+        vectors = {name: stack.enter_context(DiskBackedArray(folder=loader.folder)) for name in recipe.experts}
+        training_set = build_training_set(chosen, recipe, loader, extractor, vectors)
+        if not training_set.pictures:
+            return dict(identifiers)
+        names = [str(picture.species) for picture in training_set.pictures]
+        species = tuple(sorted({*first.species, *names}))
+        labels = np.searchsorted(species, names)
+        row_labels = labels[training_set.picture_indices]
+        scorers: dict[AcquisitionType, dict[str, LinearScorer]] = {type_: {} for type_ in identifiers}
+        statistics: dict[str, ExpertStatistics] = {}
+        for name, expert in loader.show_progress(recipe.experts.items(), len(recipe.experts), "fit"):
+            kept = first.statistics[name]
+            _check_memory(len(vectors[name]), len(kept.rows.mean))
+            own_vectors = vectors[name][np.arange(len(vectors[name]))]
+            rows = kept.preparation.prepare(own_vectors, training_set.number_domains(recipe))
+            # As in training with the old pictures.
+            weights = kept.unit * weigh_alone(training_set.pictures, labels, expert.classifier)
+            weights = weights[training_set.picture_indices] * training_set.relative_weights
+            update = RidgeUpdate(kept.rows, rows, weights, expert.classifier.regularisation)
+            for type_, own in identifiers.items():
+                scorers[type_][name] = _extend_scorer(own, name, species, rows, row_labels, update)
+            statistics[name] = replace(kept, rows=kept.rows.update(rows, weights))
+        n_plants = len({picture.group for picture in training_set.pictures})
+        extended = {}
+        for type_, own in identifiers.items():
+            identifier = replace(
+                own,
+                species=species,
+                scorers=scorers[type_],
+                statistics=statistics,
+                n_pictures=own.n_pictures + len(training_set.pictures),
+                n_plants=own.n_plants + n_plants,
+                added=tuple(sorted({*own.added, *names})),
+            )
+            extended[type_] = _lower_operating_point(identifier, training_set, vectors)
+    return extended
+
+
+def _lower_operating_point(
+    identifier: Identifier, training_set: TrainingSet, vectors: Mapping[str, DiskBackedArray]
+) -> Identifier:
+    """Lower the quantiles of `Identifier.rejection` to those of the new pictures of its type, where these are lower.
+
+    The regression that recognises leaves has seen no leaf of the new species, and may take them for something else.
+    """
+    chosen = [picture.type is identifier.type for picture in training_set.pictures] & (training_set.confidence > 0)
+    # The first rows are those of the pictures without augmentation.
+    rows = {name: array[np.flatnonzero(chosen)] for name, array in vectors.items()}
+    confidence = training_set.confidence[chosen].tolist()
+    features = [Features({name: own[index] for name, own in rows.items()}, c) for index, c in enumerate(confidence)]
+    assessed = identifier.assess(features)
+    if identifier.rejection is None or assessed is None:
+        return identifier
+    old = identifier.rejection.quantiles
+    new = np.quantile(assessed[0] * assessed[1], np.linspace(0, 1, len(old)))
+    return replace(identifier, rejection=replace(identifier.rejection, quantiles=np.minimum(old, new)))
+
+
+def _check_memory(n_rows: int, n_columns: int) -> None:
+    # Rows in double precision, and two matrices of their size while the regression is changed.
+    if (size := 24 * n_rows * n_columns) > MAX_BYTES_IN_MEMORY:
+        raise LeafidError(
+            f"adding these pictures needs {size / 2**30:.1f} GiB of memory, {MAX_BYTES_IN_MEMORY / 2**30:g} GiB are "
+            "allowed; add fewer at a time, or train on all pictures together"
+        )
+
+
+def _extend_scorer(
+    identifier: Identifier,
+    name: str,
+    species: tuple[str, ...],
+    rows: np.ndarray,
+    labels: np.ndarray,
+    update: RidgeUpdate,
+) -> LinearScorer:
+    old, preparation = identifier.scorers[name], identifier.statistics[name].preparation
+    off, on = identifier.targets[name]
+    scale = np.ones(rows.shape[1], np.float32) if preparation.scale is None else preparation.scale
+    mean = preparation.means.get(identifier.recipe.training_types.index(identifier.type), preparation.mean)
+    # A species that no picture was seen of gets the score of other species: that fits its column exactly.
+    columns = np.searchsorted(species, identifier.species)
+    coefficients = np.zeros((rows.shape[1], len(species)))
+    intercepts = np.full(len(species), off)
+    coefficients[:, columns] = old.coefficients
+    intercepts[columns] = old.intercepts
+    targets = np.where(labels[:, None] == np.arange(len(species)), on, off)
+    unscaled = rows * np.divide(1, scale, out=np.zeros_like(scale), where=scale > 0)
+    change, shift = update.change(targets - (unscaled @ coefficients + mean @ coefficients + intercepts))
+    change *= scale[:, None]
+    return LinearScorer(
+        old.map,
+        (coefficients + change).astype(np.float32),
+        (intercepts + shift - mean @ change).astype(np.float32),
+    )
+
+
+def _complete_taxa(new: Mapping[str, SpeciesInfo], old: Mapping[str, SpeciesInfo]) -> dict[str, SpeciesInfo]:
+    """Give new species without a family or order those of a known species of the genus."""
+    known = {info.taxon.genus: info.taxon for info in old.values()}
+    completed = dict(new)
+    for name, info in new.items():
+        taxon = info.taxon
+        if taxon.genus and (relative := known.get(taxon.genus)):
+            taxon = replace(taxon, family=taxon.family or relative.family, order=taxon.order or relative.order)
+            completed[name] = replace(info, taxon=taxon)
+    return completed
+
+
+def _extend_context(context: Context, old: Sequence[str], new: Sequence[str], pictures: Sequence[Picture]) -> Context:
+    """Add the sightings of new species; the columns of the old ones move."""
+    known, further = context.sightings, collect_sightings([p for p in pictures if p.species not in old], new)
+    columns = np.searchsorted(new, old)[known.species]
+    sightings = Sightings(
+        np.vstack([known.values, further.values]),
+        np.append(known.weights, further.weights),
+        np.append(columns, further.species),
+    )
+    return replace(context, sightings=sightings, n_species=len(new))

@@ -1,0 +1,117 @@
+"""Learns to reject pictures: gathers leaves of known and of unknown species, and pictures without a leaf."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from leafid.features.augmentation import Augmentation
+from leafid.features.extractor import Features
+from leafid.features.loader import FeatureLoader
+from leafid.features.non_leaves import ALL_KINDS, KINDS
+from leafid.features.sampling import sample_by_plant, weigh_by_plant
+from leafid.learning.rejection import Examples, compute_evidence, fit_rejection
+from leafid.model.identifier import Identifier, expert_trust
+from leafid.pictures.picture import AcquisitionType, Picture
+
+#: Number of pictures without a leaf, and maximum number of held-out leaves, that an identifier learns from.
+N_NON_LEAVES = 480
+MAX_HELD_OUT = 1_500
+
+
+class RejectionExamples(NamedTuple):
+    """Of held-out pictures: vectors and evidence where the species is known, evidence where it is unknown.
+
+    `gain`, float (n_evidence,), is the mean change of the evidence of known species by further plants.
+    """
+
+    leaves: Examples
+    known: Examples
+    unknown: Examples
+    gain: np.ndarray
+
+
+def gather_examples(
+    identifier: Identifier,
+    expert_scores: Sequence[Sequence[np.ndarray]],
+    read_vectors: Callable[[np.ndarray], np.ndarray],
+    confidence: np.ndarray,
+    pictures: Sequence[Picture],
+    labels: np.ndarray,
+) -> RejectionExamples:
+    """Gather held-out pictures as examples; all plants have the same total weight.
+
+    Parameters
+    ----------
+    identifier : Identifier
+    expert_scores : sequence of three float (n, n_species)
+        For each expert: by classifiers that did not see the picture's plant, that did not see its species, and that saw
+        fewer of the other plants.
+    read_vectors : callable
+        Gives the joined vectors of all experts for pictures at some indices.
+    confidence : float (n,)
+        Of the segmentation.
+    pictures : sequence of Picture
+    labels : int (n,)
+        The species.
+    """
+    trust = expert_trust(identifier.recipe, confidence)
+    known, unknown, with_fewer = (
+        compute_evidence([own[kind] for own in expert_scores], trust, identifier.weights, confidence)
+        for kind in range(3)
+    )
+    is_known, is_known_to_fewer = (
+        np.isfinite(expert_scores[0][kind][np.arange(len(labels)), labels]) for kind in (0, 2)
+    )
+    weights = weigh_by_plant(pictures)
+    plants = np.array([picture.group for picture in pictures])
+    sample = np.array(sample_by_plant(pictures, MAX_HELD_OUT, identifier.seed), int)
+    sample = sample[confidence[sample] > 0]
+    own = sample[is_known[sample]]
+    both = own[is_known_to_fewer[own]]
+    gains = (known[both] - with_fewer[both]) * weights[both, None]
+    return RejectionExamples(
+        Examples(read_vectors(own), weights[own], plants[own]),
+        Examples(known[own], weights[own], plants[own]),
+        Examples(unknown[sample], weights[sample], plants[sample]),
+        gains.sum(axis=0) / max(weights[both].sum(), 1e-12),
+    )
+
+
+def learn_to_reject(
+    identifier: Identifier, examples: RejectionExamples, pictures: Sequence[Picture], loader: FeatureLoader
+) -> Identifier:
+    """Add to an identifier what it learns from examples, and from pictures without a leaf that `pictures` lend."""
+    kinds, rows = [], []
+    for kind, features in load_non_leaves(identifier, pictures, loader, N_NON_LEAVES, KINDS):
+        kinds.append(kind)
+        rows += list(identifier.join_vectors([features]))
+    if not rows or not len(examples.leaves.rows):
+        return identifier
+    non_leaves = Examples(np.array(rows), np.ones(len(rows)), kinds)
+    rejection = fit_rejection(examples.leaves, non_leaves, examples.known, examples.unknown, examples.gain)
+    return replace(identifier, rejection=rejection)
+
+
+def load_non_leaves(
+    identifier: Identifier, pictures: Sequence[Picture], loader: FeatureLoader, number: int, kinds: Iterable[str]
+) -> Iterator[tuple[str, Features]]:
+    """Load the features of `number` pictures without a leaf in which the segmentation finds one, with their kinds.
+
+    The sheets of `pictures` lend their background. The leaf is searched for, and features are extracted, as in a
+    picture of the identifier's type.
+    """
+    # Where there are photos only, these have to do.
+    sheets = [picture for picture in pictures if picture.type is not AcquisitionType.PHOTO] or pictures
+    indices = np.linspace(0, len(sheets) - 1, min(number, len(sheets))).astype(int)
+    # Scans and scan-likes are segmented alike: both take these from the cache.
+    type_ = AcquisitionType.PHOTO if identifier.type is AcquisitionType.PHOTO else AcquisitionType.SCAN
+    sources = [replace(sheets[index], type=type_) for index in indices]
+    names = list(kinds)
+    for position, kind in enumerate(names):
+        augmentation = Augmentation("no-leaf", list(ALL_KINDS).index(kind))
+        extractor = replace(identifier.extractor, augmentation=augmentation)
+        with closing(loader.stream(sources[position :: len(names)], extractor)) as stream:
+            yield from ((kind, features) for features in stream if features is not None and features.confidence > 0)

@@ -1,0 +1,97 @@
+"""The identifier of one acquisition type: a classifier for each of the recipe's experts, and their fusion."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from leafid.features.extractor import FeatureExtractor, Features
+from leafid.features.recipe import Recipe
+from leafid.learning.fusion import fuse
+from leafid.learning.linear import LinearScorer
+from leafid.learning.rejection import Rejection, compute_evidence
+from leafid.learning.row_statistics import ExpertStatistics
+from leafid.pictures.picture import AcquisitionType
+
+
+@dataclass(frozen=True, eq=False)
+class Identifier:
+    """Gives species probabilities for the features of pictures of one acquisition type.
+
+    `leafid.model.fitting.fit_identifiers` makes one from pictures, `leafid.model.modelfile` from a
+    file.
+    """
+
+    recipe: Recipe
+    #: Sorted; the columns of all probabilities.
+    species: tuple[str, ...]
+    extractor: FeatureExtractor
+    #: By the expert's name.
+    scorers: Mapping[str, LinearScorer]
+    #: float64 (n_experts,): fusion weights in the recipe's order of experts.
+    weights: np.ndarray
+    #: `seed`, `n_pictures`, `n_plants`: seed of the training, and the numbers of its pictures and plants.
+    seed: int = 0
+    n_pictures: int = 0
+    n_plants: int = 0
+    #: Tells known species from unknown ones, and leaves from other pictures; None where there were too few species to
+    #: learn that from.
+    rejection: Rejection | None = None
+    #: By the expert's name, for `leafid.model.fitting.extending`: statistics of its training rows, which
+    #: identifiers that were trained together share, and the scores that it aims at for other species and for a
+    #: picture's own. Empty where a classifier isn't ridge regression.
+    statistics: Mapping[str, ExpertStatistics] = field(default_factory=dict)
+    targets: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    #: Species that were added later: the scores and thresholds of the model are from before.
+    added: tuple[str, ...] = ()
+
+    @property
+    def type(self) -> AcquisitionType:
+        """The acquisition type that it is for."""
+        return self.recipe.type
+
+    def predict_proba(self, features: Sequence[Features], scores: Sequence[np.ndarray] | None = None) -> np.ndarray:
+        """Give the probability of every species for each picture, float64 (n, n_species); rows sum to 1.
+
+        All species are equally likely where no leaf was found. `scores` are those of `score`, if at hand.
+        """
+        confidence = np.array([item.confidence for item in features])
+        probabilities = fuse(scores or self.score(features), expert_trust(self.recipe, confidence), self.weights)
+        probabilities[confidence == 0] = 1 / len(self.species)
+        return probabilities
+
+    def join_vectors(self, features: Sequence[Features]) -> np.ndarray:
+        """Join the vectors of all experts, as `rejection` sees them: float (n, n_columns)."""
+        return np.array([np.concatenate([item.vectors[name] for name in self.recipe.experts]) for item in features])
+
+    def assess(
+        self, features: Sequence[Features], scores: Sequence[np.ndarray] | None = None
+    ) -> tuple[np.ndarray, np.ndarray] | None:
+        """Give the probabilities that there is a leaf, and that a leaf is of a known species, float64 (n,).
+
+        The first is 0 where no leaf was found. None without a `rejection`.
+        """
+        if self.rejection is None or not features:
+            return None
+        confidence = np.array([item.confidence for item in features])
+        trust = expert_trust(self.recipe, confidence)
+        evidence = compute_evidence(scores or self.score(features), trust, self.weights, confidence)
+        leaf, known = self.rejection.assess(self.join_vectors(features), evidence)
+        return np.where(confidence > 0, leaf, 0.0), known
+
+    def score(self, features: Sequence[Features]) -> list[np.ndarray]:
+        """Give each expert's scores of the species, float (n, n_species)."""
+        # One row at a time: a product of several rows rounds differently, and no answer may depend on other pictures.
+        return [
+            np.concatenate(
+                [self.scorers[name].scores(item.vectors[name][None].astype(np.float32)) for item in features]
+            )
+            for name in self.recipe.experts
+        ]
+
+
+def expert_trust(recipe: Recipe, confidence: np.ndarray) -> list[np.ndarray]:
+    """Give each expert's trust in each picture, 0 to 1: the segmentation's confidence where it goes by that, else 1."""
+    return [
+        confidence if expert.trust == "segmentation" else np.ones(len(confidence)) for expert in recipe.experts.values()
+    ]

@@ -1,0 +1,191 @@
+"""Makes a model's records of its species: counts and held-out answers, traits, and the most typical pictures."""
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
+from pathlib import Path
+
+import numpy as np
+
+from leafid.descriptors.traits import TRAIT_NAMES, measure_traits
+from leafid.features.loader import FeatureLoader
+from leafid.features.recipe import LONGEST_SIDE
+from leafid.learning.held_out import HeldOutAnswers, rank_labels
+from leafid.model.records import (
+    MAX_THUMBNAIL_BYTES,
+    THUMBNAIL_SIDE,
+    HeldOutRecord,
+    SpeciesRecord,
+    Thumbnail,
+    TraitRange,
+    TypeRecord,
+)
+from leafid.pictures.collection import group_by_species
+from leafid.pictures.decoding import encode_jpeg, read_hashed_image
+from leafid.pictures.header import MIN_SIDE
+from leafid.pictures.picture import AcquisitionType, Picture
+from leafid.segmentation.result import shrink
+from leafid.segmentation.segment import segment
+
+#: Maximum number of pictures of a species and type that its traits are measured in, and that are kept as thumbnails.
+TRAIT_PICTURES = 16
+THUMBNAILS = 3
+#: Smallest confidence of a trait that is used.
+MIN_CONFIDENCE = 0.5
+_TAKEN_FOR = 3
+# Raised with every change to the measurement of a trait: cached ones are then unused.
+_TRAITS_VERSION = 1
+_PHOTO = AcquisitionType.PHOTO
+_JPEG_QUALITY = 75
+
+
+def make_records(
+    pictures: Sequence[Picture],
+    held_out: Mapping[AcquisitionType, HeldOutAnswers],
+    loader: FeatureLoader,
+    *,
+    thumbnails: bool = True,
+) -> dict[str, SpeciesRecord]:
+    """Make the record of each species, by its name in alphabetical order, from the readable training pictures.
+
+    The loader gives the number of workers and the progress. With `thumbnails`, the most typical pictures are kept: of
+    each species and type, those of different plants that are identified best.
+    """
+    certainty = _measure_certainty(held_out.values())
+    answers = _record_answers(held_out)
+    groups = {
+        (name, type_): [picture for picture in of_species if picture.type is type_]
+        for name, of_species in group_by_species(pictures).items()
+        for type_ in AcquisitionType
+    }
+    typical = {key: _choose_typical(own, certainty) if thumbnails else [] for key, own in groups.items()}
+    # No traits are measured in photos: only those that are kept are looked at.
+    sampled = [own for (_, type_), of_type in groups.items() for own in _sample_plants(of_type) if type_ is not _PHOTO]
+    shown = list({picture.file: picture for own in typical.values() for picture in own}.values())
+    measured = list({picture.file: picture for picture in chain(sampled, shown)}.values())
+    tables = loader.load_measures(measured, f"traits|{_TRAITS_VERSION}", LONGEST_SIDE, _tabulate_traits, "measure")
+    traits = {picture.file: _read_traits(table) for picture, table in zip(measured, tables, strict=True)}
+    images = loader.show_progress(loader.map_pictures(_encode_thumbnail, shown), len(shown), "thumbnails")
+    thumbnails_by_file = {picture.file: image for picture, image in zip(shown, images, strict=True)}
+    records = {}
+    for name, of_species in group_by_species(pictures).items():
+        types, kept = {}, []
+        for type_ in AcquisitionType:
+            if own := groups[name, type_]:
+                types[type_] = TypeRecord(len(own), _count_plants(own), answers.get((name, type_)))
+            kept += [
+                _make_thumbnail(picture, thumbnails_by_file[picture.file], traits[picture.file])
+                for picture in typical[name, type_]
+            ]
+        own_thumbnails = tuple(thumbnail for thumbnail in kept if thumbnail)
+        ranges = _summarise_traits(of_species, traits)
+        records[name] = SpeciesRecord(_count_plants(of_species), types, ranges, own_thumbnails)
+    return records
+
+
+def _count_plants(pictures: Sequence[Picture]) -> int:
+    return len({picture.group for picture in pictures})
+
+
+def measure_confident_traits(image: np.ndarray, acquisition_type: AcquisitionType) -> dict[str, float]:
+    """Measure the traits of a picture that are measured well enough; none of a photo."""
+    if acquisition_type is AcquisitionType.PHOTO:
+        return {}
+    segmentation = segment(image, acquisition_type)
+    if not segmentation.blade.any():
+        return {}
+    traits, _ = measure_traits(image, segmentation)
+    return {name: own.value for name, own in traits.items() if own.confidence >= MIN_CONFIDENCE}
+
+
+def _measure_certainty(held_out: Iterable[HeldOutAnswers]) -> dict[Path, float]:
+    """Give the held-out probability of each picture's own species, rounded, by file."""
+    certainty: dict[Path, float] = {}
+    for answers in held_out:
+        known = answers.select_known()
+        own = known.probabilities[np.arange(len(known.pictures)), known.labels]
+        certainty.update((p.file, round(float(value), 6)) for p, value in zip(known.pictures, own, strict=True))
+    return certainty
+
+
+def _choose_typical(pictures: Sequence[Picture], certainty: Mapping[Path, float]) -> list[Picture]:
+    """Choose the pictures that are identified with the highest probability, each of another plant."""
+    best: dict[str, Picture] = {}
+    for picture in sorted(pictures, key=lambda p: (-certainty.get(p.file, 0), str(p.file))):
+        best.setdefault(picture.group, picture)
+    return list(best.values())[:THUMBNAILS]
+
+
+def _sample_plants(pictures: Sequence[Picture]) -> list[Picture]:
+    """Choose at most `TRAIT_PICTURES` pictures, in rounds that take one of each plant."""
+    turns: Counter[str] = Counter()
+    keyed = []
+    for position, picture in enumerate(pictures):
+        keyed.append((turns[picture.group], position))
+        turns[picture.group] += 1
+    return [pictures[position] for _, position in sorted(keyed)[:TRAIT_PICTURES]]
+
+
+def _tabulate_traits(image: np.ndarray, picture: Picture) -> np.ndarray:
+    """Measure the traits of a picture, float (n_traits,): NaN for those that are not measured well enough."""
+    assert picture.type is not None
+    traits = measure_confident_traits(image, picture.type)
+    return np.array([traits.get(name, np.nan) for name in TRAIT_NAMES])
+
+
+def _read_traits(table: np.ndarray | None) -> dict[str, float]:
+    values = [] if table is None else table.tolist()
+    return {name: value for name, value in zip(TRAIT_NAMES, values, strict=False) if not math.isnan(value)}
+
+
+def _encode_thumbnail(picture: Picture) -> bytes | None:
+    image, _ = read_hashed_image(picture.file, LONGEST_SIDE, picture.data)
+    small = shrink(image, THUMBNAIL_SIDE)
+    return encode_jpeg(small, _JPEG_QUALITY) if min(small.shape[:2]) >= MIN_SIDE else None
+
+
+def _summarise_traits(pictures: Sequence[Picture], traits: Mapping[Path, Mapping[str, float]]) -> dict[str, TraitRange]:
+    """Compute the quantiles of each trait, each plant with the same weight."""
+    found = {}
+    for name in TRAIT_NAMES:
+        own = [picture for picture in pictures if name in traits.get(picture.file, ())]
+        if not own:
+            continue
+        counts = Counter(picture.group for picture in own)
+        weights = [1 / counts[picture.group] for picture in own]
+        values = [traits[picture.file][name] for picture in own]
+        low, median, high = np.quantile(values, (0.1, 0.5, 0.9), weights=weights, method="inverted_cdf")
+        found[name] = TraitRange(_round(low), _round(median), _round(high), len(own))
+    return found
+
+
+def _make_thumbnail(picture: Picture, image: bytes | None, traits: Mapping[str, float]) -> Thumbnail | None:
+    if image is None or len(image) > MAX_THUMBNAIL_BYTES or picture.type is None:
+        return None
+    name, author, licence = ((word or "")[:200] for word in (picture.name, picture.author, picture.licence))
+    rounded = {trait: _round(value) for trait, value in traits.items()}
+    return Thumbnail(image, picture.type, name, author, licence, rounded)
+
+
+def _round(value: float) -> float:
+    return float(f"{value:.4g}")
+
+
+def _record_answers(
+    held_out: Mapping[AcquisitionType, HeldOutAnswers],
+) -> dict[tuple[str, AcquisitionType], HeldOutRecord]:
+    """Count the held-out answers of each species and type."""
+    records = {}
+    for type_, answers in held_out.items():
+        known = answers.select_known()
+        rank = rank_labels(known)
+        first = np.array(known.species)[known.probabilities.argmax(axis=1)] if len(rank) else np.array([], str)
+        names = np.array([picture.species for picture in known.pictures])
+        for name in np.unique(names).tolist():
+            own = names == name
+            wrong = Counter(first[own & (rank != 1)].tolist())
+            taken_for = dict(sorted(wrong.items(), key=lambda item: (-item[1], item[0]))[:_TAKEN_FOR])
+            numbers = (int(own.sum()), int((rank[own] == 1).sum()), int((rank[own] <= 5).sum()))
+            records[name, type_] = HeldOutRecord(*numbers, taken_for)
+    return records

@@ -1,0 +1,24 @@
+"""Pictures and their metadata, whatever layout they come in."""
+
+from leafid.pictures.collection import Collection, find_name_clashes
+from leafid.pictures.hashing import compute_fingerprint, hash_file, hash_picture_file
+from leafid.pictures.picture import AcquisitionType, Content, Picture, Place, Taxon
+from leafid.pictures.reading import READERS, read_and_warn, read_collection
+from leafid.pictures.splits import split_by_plant
+
+__all__ = [
+    "READERS",
+    "AcquisitionType",
+    "Collection",
+    "Content",
+    "Picture",
+    "Place",
+    "Taxon",
+    "compute_fingerprint",
+    "find_name_clashes",
+    "hash_file",
+    "hash_picture_file",
+    "read_and_warn",
+    "read_collection",
+    "split_by_plant",
+]

@@ -1,0 +1,85 @@
+"""The collection that a reader of any layout returns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from operator import attrgetter
+from pathlib import Path
+
+from leafid.grouping import group_by
+from leafid.pictures.picture import AcquisitionType, Picture
+
+
+class Omission(str):
+    """A problem because of which pictures were left out."""
+
+
+@dataclass(frozen=True)
+class Collection:
+    """Pictures, and the problems that were found while listing them."""
+
+    #: The folder or file that was read.
+    root: Path
+    #: Name of the layout, as in `READERS`.
+    layout: str
+    #: Sorted by part (train, val, test), then by name in natural order. Where a collection holds only metadata, the
+    #: file of a picture may be missing, see `find_missing`.
+    pictures: tuple[Picture, ...]
+    #: A line for each problem; those that cost pictures are `Omission`.
+    problems: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.pictures)
+
+    @property
+    def species(self) -> tuple[str, ...]:
+        """The species names, sorted."""
+        return tuple(sorted({picture.species for picture in self.pictures if picture.species is not None}))
+
+    @property
+    def types(self) -> tuple[AcquisitionType, ...]:
+        """The acquisition types that occur, in the order scan, scan-like, photo."""
+        present = {picture.type for picture in self.pictures}
+        return tuple(type_ for type_ in AcquisitionType if type_ in present)
+
+    @property
+    def is_incomplete(self) -> bool:
+        """Whether pictures were left out."""
+        return any(isinstance(problem, Omission) for problem in self.problems)
+
+    def select_type(self, type_: AcquisitionType | str | None) -> Collection:
+        """Keep the pictures of one acquisition type; None selects those of unknown type."""
+        return self._with_pictures(picture for picture in self.pictures if picture.type == type_)
+
+    def part(self, part: str | None) -> Collection:
+        """Keep the pictures of one part: ``train``, ``val``, ``test``, or None."""
+        return self._with_pictures(picture for picture in self.pictures if picture.part == part)
+
+    def select_labelled(self) -> Collection:
+        """Keep the pictures of known species."""
+        return self._with_pictures(picture for picture in self.pictures if picture.species is not None)
+
+    def find_missing(self) -> tuple[Picture, ...]:
+        """Return the pictures with metadata but no file."""
+        return tuple(picture for picture in self.pictures if not picture.file.is_file())
+
+    def _with_pictures(self, pictures: Iterable[Picture]) -> Collection:
+        return replace(self, pictures=tuple(pictures))
+
+
+def find_name_clashes(
+    pictures: Iterable[Picture], get_name: Callable[[Picture], str] = attrgetter("name")
+) -> dict[str, tuple[Picture, ...]]:
+    """Return the names that several pictures share, which makes lines of a run file ambiguous.
+
+    Names are in the order of their first picture. By default, they are the file names.
+    """
+    by_name = group_by(pictures, get_name)
+    return {name: tuple(clashing) for name, clashing in by_name.items() if len(clashing) > 1}
+
+
+def group_by_species(pictures: Iterable[Picture]) -> dict[str, list[Picture]]:
+    """Group labelled pictures by species, sorted by name; others are left out."""
+    groups = group_by((picture for picture in pictures if picture.species is not None), lambda p: str(p.species))
+    return dict(sorted(groups.items()))

@@ -1,1 +1,0 @@
-"""Recipes: how pictures of an acquisition type are described and classified."""

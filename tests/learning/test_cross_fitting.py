@@ -1,0 +1,106 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from leafid.errors import LeafidError
+from leafid.features.recipe import ClassifierSettings
+from leafid.learning import cross_fitting as module
+from leafid.learning.cross_fitting import check_memory, cross_fit
+from leafid.learning.training_matrix import TrainingMatrix
+
+SETTINGS = ClassifierSettings()
+# Softmax stands beside a classifier: it is the second that is learned.
+KINDS = ["ridge", "linear-svm", "lda", "logistic", "nearest-mean", "softmax"]
+
+
+def drawn(n, d, n_species=3):
+    random = np.random.default_rng(0)
+    labels = np.arange(n) % n_species
+    return (3 * random.normal(size=(n_species, d))[labels] + random.normal(size=(n, d))).astype(np.float32), labels
+
+
+def learned(vectors, labels, folds, kind="ridge", asked=None):
+    rows = TrainingMatrix(vectors, "none", standardise=True)
+    asked = np.arange(len(labels)) if asked is None else asked
+    settings = replace(SETTINGS, softmax_components=4) if kind == "softmax" else replace(SETTINGS, kind=kind)
+    scorer, [scores] = cross_fit(rows, labels, np.ones(len(labels)), [folds], asked, settings)[-1]
+    return scorer, scores
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("d", [5, 60])
+def test_what_is_held_out_is_never_seen(kind, d):
+    """However the rows of a fold are labelled, the classifier that scores them is the same."""
+    vectors, labels = drawn(30, d)
+    folds = [np.arange(0, 15), np.arange(15, 30)]
+    _, before = learned(vectors, labels, folds, kind)
+    turned = labels.copy()
+    turned[folds[0]] = (labels[folds[0]] + 1) % 3
+    _, after = learned(vectors, turned, folds, kind)
+    # To the bit: nothing that a label of the fold has a part in has a part in its scores.
+    np.testing.assert_array_equal(after[folds[0]], before[folds[0]])
+    assert np.abs(after[folds[1]] - before[folds[1]]).max() > 0.1
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("d", [5, 60])
+def test_scores_of_some_rows_are_those_among_all(kind, d):
+    vectors, labels = drawn(30, d)
+    folds = np.array_split(np.random.default_rng(1).permutation(30), 4)
+    scorer, every = learned(vectors, labels, folds, kind)
+    asked = np.array([3, 4, 11, 29])
+    again, some = learned(vectors, labels, folds, kind, asked)
+    # A product of fewer rows may be added up in another order.
+    np.testing.assert_allclose(some, every[asked], rtol=1e-5, atol=1e-5)
+    np.testing.assert_array_equal(again.coefficients, scorer.coefficients)
+    assert (scorer.scores(vectors).argmax(axis=1) == labels).mean() > 0.9
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("d", [5, 60])
+def test_rows_may_be_divided_in_several_ways(kind, d):
+    """Each gives the scores that it gives alone."""
+    vectors, labels = drawn(30, d)
+    ways = [np.array_split(np.random.default_rng(seed).permutation(30), n) for seed, n in ((1, 4), (2, 2))]
+    settings = replace(SETTINGS, softmax_components=4) if kind == "softmax" else replace(SETTINGS, kind=kind)
+    rows = TrainingMatrix(vectors, "none", standardise=True)
+    together = cross_fit(rows, labels, np.ones(30), [ways[0], [], ways[1]], np.arange(30), settings)
+    scorer, (first, nothing, second) = together[-1]
+    assert np.isneginf(nothing).all()
+    for found, way in ((first, ways[0]), (second, ways[1])):
+        alone, expected = learned(vectors, labels, way, kind)
+        # Sums over other folds are added up in another order.
+        np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
+        np.testing.assert_allclose(alone.coefficients, scorer.coefficients, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("d", [5, 60])
+def test_a_species_that_a_fold_did_not_see(kind, d):
+    vectors, labels = drawn(30, d)
+    own = np.flatnonzero(labels == 2)
+    _, scores = learned(vectors, labels, [own, np.setdiff1d(np.arange(30), own)], kind)
+    assert np.isneginf(scores[own, 2]).all()
+    assert np.isfinite(scores[own][:, :2]).all()
+    # Whoever saw one species only can't tell: 0 for it, and nothing for the others.
+    rest = np.setdiff1d(np.arange(30), own)
+    assert not scores[rest, 2].any()
+    assert np.isneginf(scores[rest][:, :2]).all()
+
+
+@pytest.mark.parametrize("d", [2, 60])
+def test_one_plant_leaves_nothing_to_hold_out(d):
+    vectors, labels = drawn(6, d)
+    scorer, scores = learned(vectors, labels, [])
+    assert np.isneginf(scores).all()
+    assert np.isfinite(scorer.scores(vectors)).all()
+
+
+def test_what_would_not_fit_into_memory_is_refused(monkeypatch):
+    svm = replace(SETTINGS, kind="linear-svm", feature_map="chi2")
+    check_memory("words", svm, 1_000, 1_000)
+    check_memory("words", replace(svm, kind="ridge"), 10**9, 10**6)
+    monkeypatch.setattr(module, "MAX_BYTES_IN_MEMORY", 2**20)
+    with pytest.raises(LeafidError, match=r"expert 'words': linear-svm needs all of its 1000 rows in memory, 0.0 GiB"):
+        check_memory("words", svm, 1_000, 100)

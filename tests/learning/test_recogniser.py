@@ -1,0 +1,78 @@
+import cv2
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from leafid.features.type_features import N_TYPE_FEATURES, measure_type_features
+from leafid.learning.type_recogniser import fit_type_recogniser
+from leafid.pictures.picture import AcquisitionType
+
+
+@given(st.integers(16, 200), st.integers(16, 200), st.integers(0, 1000))
+def test_features_of_any_picture(rows, cols, seed):
+    image = np.random.default_rng(seed).integers(0, 256, (rows, cols, 3), dtype=np.uint8)
+    found = measure_type_features(image)
+    assert found.shape == (N_TYPE_FEATURES,)
+    assert found.dtype == np.float32
+    assert np.isfinite(found).all()
+
+
+@pytest.mark.parametrize("shape", [(1, 1, 3), (1, 5000, 3), (5000, 1, 3)])
+@pytest.mark.parametrize("value", [0, 255])
+def test_features_of_flat_and_narrow_pictures(shape, value):
+    assert np.isfinite(measure_type_features(np.full(shape, value, np.uint8))).all()
+
+
+def test_a_flat_white_picture_by_hand():
+    found = measure_type_features(np.full((60, 60, 3), 255, np.uint8))
+    np.testing.assert_allclose(found[:3], 1, atol=1e-5)  # lightness of the rim
+    np.testing.assert_allclose(found[3:], 0, atol=1e-3)  # nothing varies
+
+
+def test_the_tint_of_a_sheet_says_nothing():
+    """Two flat sheets of one lightness: only the lightness is measured."""
+    sheets = [
+        cv2.cvtColor(np.full((60, 60, 3), lab, np.uint8), cv2.COLOR_LAB2BGR)
+        for lab in ((170, 128, 128), (170, 150, 110))
+    ]
+    # A tint goes through 8-bit BGR and back: each channel moves by a step of 1 / 255 at most.
+    np.testing.assert_allclose(measure_type_features(sheets[0]), measure_type_features(sheets[1]), atol=0.01)
+
+
+def test_turning_by_a_half_changes_nothing():
+    # A multiple of the thumbnail's side, so that the reduction averages the same blocks.
+    image = np.random.default_rng(0).integers(0, 256, (96, 144, 3), dtype=np.uint8)
+    np.testing.assert_allclose(measure_type_features(image[::-1, ::-1].copy()), measure_type_features(image), atol=1e-5)
+
+
+def test_tells_bright_from_dark_and_middle_from_both():
+    random = np.random.default_rng(0)
+    grey = np.repeat([20, 128, 240], 8)
+    pictures = [np.clip(random.normal(g, 5, (64, 64, 3)), 0, 255).astype(np.uint8) for g in grey]
+    types = [list(AcquisitionType)[n // 8] for n in range(24)]
+    features = np.stack([measure_type_features(picture) for picture in pictures])
+    recogniser = fit_type_recogniser(features[::2], types[::2])
+    assert recogniser.recognise(features[1::2]) == types[1::2]
+    assert set(recogniser.types) == set(AcquisitionType)
+    # Asked among two of them, the best of these.
+    dark, _, bright = AcquisitionType
+    assert set(recogniser.recognise(features, {dark, bright})) == {dark, bright}
+    two = fit_type_recogniser(features[:16], types[:16])
+    assert two.recognise(features[:16]) == types[:16]
+
+
+def test_squares_single_out_a_middle_range():
+    """Bright and dark pictures of one type against middling ones of another: no linear classifier of one measure."""
+    lightness = np.array([0.0, 0.1, 0.45, 0.5, 0.55, 0.9, 1.0], np.float32)
+    features = np.zeros((7, N_TYPE_FEATURES), np.float32)
+    features[:, 0] = lightness
+    photo, scan = AcquisitionType.PHOTO, AcquisitionType.SCAN
+    types = [photo, photo, scan, scan, scan, photo, photo]
+    assert fit_type_recogniser(features, types).recognise(features) == types
+
+
+def test_equal_pictures_of_two_types_stay_finite():
+    features = np.ones((6, N_TYPE_FEATURES), np.float32)
+    recogniser = fit_type_recogniser(features, [AcquisitionType.SCAN, AcquisitionType.PHOTO] * 3)
+    assert recogniser.recognise(features[:1])[0] in recogniser.types

@@ -1,0 +1,113 @@
+"""Ridge regressions that learn further rows from statistics, against ridge regressions of all rows."""
+
+from contextlib import closing
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.linear_model import Ridge
+
+from leafid.learning.ridge import DualRidge, PrimalRidge
+from leafid.learning.row_statistics import RidgeUpdate, RowStatistics
+from leafid.learning.training_matrix import TrainingMatrix
+
+
+def summarise(rows, weights, n_components, kind=PrimalRidge):
+    matrix = TrainingMatrix(rows.astype(np.float32), "none", standardise=False)
+    labels = np.arange(len(rows)) % 2
+    with closing(kind(matrix, labels, weights, [[np.arange(len(rows))]], 0.1)) as fitter:
+        return matrix.preparation, fitter.summarise_rows(n_components)
+
+
+def literal(rows, targets, weights, penalty):
+    return Ridge(alpha=penalty, solver="cholesky").fit(rows, targets, sample_weight=weights)
+
+
+def extend(rows, weights, labels, n_old, n_components, kind=PrimalRidge, penalty=0.3):
+    """Learn the first rows, then the others by an update; give scores of all rows by that, and by one ridge."""
+    targets = np.where(labels[:, None] == np.arange(labels.max() + 1), 1.0, -1.0)
+    preparation, statistics = summarise(rows[:n_old], weights[:n_old], n_components, kind)
+    prepared = preparation.prepare(rows, np.zeros(len(rows), int)).astype(np.float64)
+    old = literal(prepared[:n_old], targets[:n_old], weights[:n_old], penalty)
+    scores = prepared @ old.coef_.T + old.intercept_
+    update = RidgeUpdate(statistics, prepared[n_old:], weights[n_old:], penalty)
+    change, shift = update.change((targets - scores)[n_old:])
+    return scores + prepared @ change + shift, literal(prepared, targets, weights, penalty).predict(prepared)
+
+
+@given(
+    st.sampled_from([PrimalRidge, DualRidge]),
+    st.integers(2, 9),
+    st.integers(1, 30),
+    st.integers(0, 99),
+    st.booleans(),
+)
+def test_with_all_components_the_update_is_the_ridge_of_all_rows(kind, n_columns, n_new, seed, species_are_new):
+    random = np.random.default_rng(seed)
+    rows = random.normal(size=(25 + n_new, n_columns)) + random.normal(size=n_columns)
+    labels = np.append(random.integers(3, size=25), 3 + random.integers(2, size=n_new))
+    labels = labels if species_are_new else labels % 3
+    weights = random.uniform(0.2, 3, len(rows))
+    found, wanted = extend(rows, weights, labels, 25, 9, kind)
+    np.testing.assert_allclose(found, wanted, atol=2e-4)
+
+
+def test_uncorrelated_columns_need_no_component():
+    # Every column varies by itself: X'WX is diagonal, whatever the components leave.
+    rows = np.vstack([np.diag([1.0, 2, 3, 4, 5, 6]), -np.diag([1.0, 2, 3, 4, 5, 6]), np.ones((2, 6))])
+    labels = np.array([0, 1, 2, 0, 1, 2, 1, 2, 0, 1, 2, 0, 3, 3])
+    found, wanted = extend(rows, np.ones(14), labels, 12, 1)
+    np.testing.assert_allclose(found, wanted, atol=1e-4)
+
+
+def test_components_of_what_varies_together_suffice():
+    # Columns that vary together in six directions, and each a little by itself.
+    random = np.random.default_rng(0)
+    rows = 3 * random.normal(size=(2020, 6)) @ random.normal(size=(6, 40)) + random.normal(size=(2020, 40))
+    labels = np.append(random.integers(4, size=2000), np.full(20, 4))
+    errors = []
+    for n_components in (1, 6):
+        found, wanted = extend(rows, np.ones(2020), labels, 2000, n_components)
+        errors.append(np.abs(found - wanted).mean())
+    assert errors[1] < 0.3 * errors[0]
+
+
+@given(st.integers(1, 40), st.integers(0, 99))
+def test_updated_statistics_are_those_of_all_rows(n_new, seed):
+    random = np.random.default_rng(seed)
+    rows, weights = random.normal(size=(20 + n_new, 5)) * 3, random.uniform(0.2, 3, 20 + n_new)
+    preparation, old = summarise(rows[:20], weights[:20], 5)
+    prepared = preparation.prepare(rows, np.zeros(len(rows), int))
+    found = old.update(prepared[20:], weights[20:])
+    mean = np.average(prepared, axis=0, weights=weights)
+    products = ((prepared - mean) * weights[:, None]).T @ (prepared - mean)
+    np.testing.assert_allclose(found.mean, mean, atol=1e-5)
+    np.testing.assert_allclose(found.components @ found.components.T + np.diag(found.rest), products, atol=1e-3)
+    assert found.weight == pytest.approx(weights.sum())
+
+
+def test_the_diagonal_is_kept_whatever_the_components_leave():
+    random = np.random.default_rng(1)
+    rows, weights = random.normal(size=(30, 12)), random.uniform(0.2, 3, 30)
+    preparation, found = summarise(rows, weights, 3)
+    prepared = preparation.prepare(rows, np.zeros(30, int))
+    wanted = weights @ (prepared - np.average(prepared, axis=0, weights=weights)) ** 2
+    assert found.components.shape == (12, 3)
+    np.testing.assert_allclose((found.components**2).sum(axis=1) + found.rest, wanted, rtol=1e-4)
+
+
+def test_a_heavy_mean_does_not_make_the_update_blow_up():
+    # Weights unlike those that rows are centred with: the mean is far from 0, in a direction without a component.
+    random = np.random.default_rng(2)
+    rows = random.normal(size=(60, 30)) + np.outer(np.arange(60) < 5, random.normal(size=30) * 4)
+    weights = np.where(np.arange(60) < 5, 30.0, 1.0)
+    found, _ = extend(np.vstack([rows, rows[:4]]), np.append(weights, np.ones(4)), np.arange(64) % 4, 60, 2)
+    assert np.abs(found).max() < 5
+
+
+def test_an_empty_column_stays_empty():
+    statistics = RowStatistics(np.zeros((3, 1)), np.array([1.0, 2.0, 0.0]), np.zeros(3), 10.0)
+    change, _ = RidgeUpdate(statistics, np.array([[1.0, 2.0, 0.0]]), np.ones(1), 0.5).change(np.ones((1, 2)))
+    assert not change[2].any()
+    assert change[:2].all()

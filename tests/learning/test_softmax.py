@@ -1,0 +1,175 @@
+"""Softmax regression along a few directions, against NumPy and scikit-learn on all rows at once."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.special import softmax
+from sklearn.linear_model import LogisticRegression
+
+from leafid.learning import softmax as module
+from leafid.learning.cross_fitter import SklearnCrossFitter
+from leafid.learning.ridge import DualRidge, PrimalRidge
+from leafid.learning.softmax import find_leading_eigenvectors, fit_softmax
+from leafid.learning.training_matrix import TrainingMatrix
+
+LEARNERS = {
+    "sums": PrimalRidge,
+    "inner products": DualRidge,
+    "in memory": partial(SklearnCrossFitter, kind="lda"),
+}
+
+
+def drawn(n, d, seed, n_species=3):
+    random = np.random.default_rng(seed)
+    labels = random.permutation(np.arange(n) % n_species)
+    centres = 2 * random.normal(size=(n_species, d))
+    # Directions of unlike spread, as real vectors have them.
+    spread = 0.9 ** np.arange(d)
+    vectors = ((centres[labels] + random.normal(size=(n, d))) * spread).astype(np.float32)
+    return vectors, labels, random.uniform(0.2, 3, n)
+
+
+def parts_of(n, n_parts=3):
+    owner = np.random.default_rng(0).permutation(np.arange(n) % n_parts)
+    return [np.flatnonzero(owner == part) for part in range(n_parts)]
+
+
+@pytest.fixture
+def converged(monkeypatch):
+    monkeypatch.setattr(module, "_MAX_ITERATIONS", 5000)
+    monkeypatch.setattr(module, "_TOLERANCE", 1e-14)
+
+
+@given(st.integers(1, 60), st.integers(1, 80), st.integers(1, 90), st.integers(0, 99))
+@settings(deadline=None, max_examples=60)
+def test_leading_eigenvectors_of_small_matrices_are_exact(rank, size, number, seed):
+    rows = np.random.default_rng(seed).normal(size=(rank, size))
+    vectors, values = find_leading_eigenvectors(rows.T @ rows, number)
+    k = len(values)
+    assert 1 <= k <= min(number, rank, size)
+    np.testing.assert_allclose(vectors.T @ vectors, np.eye(k), atol=1e-5)
+    wanted = np.linalg.svd(rows, compute_uv=False)[:k] ** 2
+    # Values that are small beside the largest are found to within a small part of that one.
+    np.testing.assert_allclose(values, wanted, rtol=1e-2, atol=1e-2 * wanted[0])
+    np.testing.assert_allclose((rows.T @ rows) @ vectors, vectors * values, atol=0.05 * wanted[0])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_leading_eigenvectors_of_a_large_matrix_hold_nearly_all_that_can_be_held(dtype):
+    vectors, _, _ = drawn(200, 300, 5)
+    matrix = (vectors.T @ vectors).astype(dtype)
+    directions, strengths = find_leading_eigenvectors(matrix, 20)
+    best = np.linalg.svd(vectors, compute_uv=False)[:20] ** 2
+    held = np.einsum("ij,ij->j", directions, matrix @ directions)
+    # Float32, of products as large as the largest of them.
+    np.testing.assert_allclose(strengths, held, rtol=0, atol=1e-6 * best[0])
+    # Found at random and bettered in a few rounds: no more than the best, and next to nothing less.
+    assert 0.999 * best.sum() < held.sum() < 1.0001 * best.sum()
+
+
+def test_a_matrix_without_any_direction():
+    vectors, values = find_leading_eigenvectors(np.zeros((4, 4)), 2)
+    assert vectors.shape == (4, 1)
+    np.testing.assert_array_equal(values, [0])
+
+
+@pytest.mark.parametrize("regularisation", [0.05, 3.0])
+@pytest.mark.parametrize("numbers", [2**22, 40])
+def test_it_is_logistic_regression_however_it_is_batched(monkeypatch, converged, regularisation, numbers):
+    monkeypatch.setattr(module, "_BATCH_NUMBERS", numbers)
+    rows, labels, weights = drawn(70, 6, 1)
+    weights[::7] = 0
+    found = fit_softmax(rows, (rows**2).sum(axis=0), labels, weights, regularisation)
+    wanted = LogisticRegression(C=1 / regularisation, tol=1e-10, max_iter=10_000)
+    wanted.fit(rows[weights > 0], labels[weights > 0], sample_weight=weights[weights > 0])
+    # Scores are the same but for what is added to all species alike. Both stop near the optimum, in float32 here.
+    np.testing.assert_allclose(softmax(rows @ found[0] + found[1], axis=1), wanted.predict_proba(rows), atol=2e-3)
+
+
+def test_it_is_iterated_until_nearly_nothing_changes():
+    """As it is used, without `converged`: probabilities within a hundredth of the optimum's."""
+    rows, labels, weights = drawn(200, 40, 1, n_species=8)
+    coefficients, intercepts = fit_softmax(rows, (rows**2).sum(axis=0), labels, weights, 0.05)
+    wanted = LogisticRegression(C=20, tol=1e-10, max_iter=10_000).fit(rows, labels, sample_weight=weights)
+    found = softmax(rows @ coefficients + intercepts, axis=1)
+    assert np.abs(found - wanted.predict_proba(rows)).max() < 0.01
+
+
+def test_units_only_change_the_way(converged):
+    rows, labels, weights = drawn(50, 5, 3)
+    found = [fit_softmax(rows, strengths, labels, weights, 1.0) for strengths in (np.ones(5), np.geomspace(1, 1e4, 5))]
+    # The float32 loss no longer falls so near to the optimum: L-BFGS stops with gradients of 4e-4.
+    np.testing.assert_allclose(found[0][0], found[1][0], atol=2e-3)
+
+
+@pytest.mark.parametrize("kind", LEARNERS)
+@pytest.mark.parametrize("left_out", [None, 0, 2])
+@pytest.mark.parametrize("d", [6, 90])
+def test_every_learner_fits_it_along_the_directions_of_all_rows(converged, kind, left_out, d):
+    vectors, labels, weights = drawn(60, d, 2)
+    rows, parts = TrainingMatrix(vectors, "none", standardise=False), parts_of(60)
+    others = np.random.default_rng(9).uniform(0.2, 3, (3, 60))
+    made = LEARNERS[kind](rows, labels, weights, [parts], 0.1, list(others))
+    fit = made.fit_softmax(4, 0.5, left_out)
+    centred = (vectors - vectors.mean(axis=0)).astype(np.float64)
+    directions = np.linalg.svd(np.sqrt(weights)[:, None] * centred, full_matrices=False)[2][:4].T
+    train = np.setdiff1d(np.arange(60), [] if left_out is None else parts[left_out])
+    wanted = LogisticRegression(C=2, tol=1e-10, max_iter=10_000)
+    own = weights if left_out is None else others[left_out]
+    wanted.fit(centred[train] @ directions, labels[train], sample_weight=own[train])
+    found = softmax(made.score_rows(fit, np.arange(60)), axis=1)
+    # Both stop near the optimum, in float32 here.
+    np.testing.assert_allclose(found, wanted.predict_proba(centred @ directions), atol=5e-4)
+    # Float32 scores of up to 8.
+    np.testing.assert_allclose(made.make_scorer(fit).scores(vectors), made.score_rows(fit, np.arange(60)), atol=3e-5)
+    made.close()
+
+
+def test_few_directions_leave_out_what_is_weak():
+    """What tells the species apart lies along the tenth direction: nine can't see it, ten can."""
+    random = np.random.default_rng(0)
+    labels = np.arange(80) % 2
+    vectors = random.normal(size=(80, 40)) * np.where(np.arange(40) < 9, 20, 0.01)
+    vectors[:, 9] += labels - 0.5
+    right = []
+    for directions in (9, 10):
+        made = PrimalRidge(TrainingMatrix(vectors, "none", standardise=False), labels, np.ones(80), [], 1.0)
+        scores = made.score_rows(made.fit_softmax(directions, 0.1), np.arange(80))
+        right.append(np.mean(scores.argmax(axis=1) == labels))
+        made.close()
+    assert right[0] < 0.8
+    assert right[1] == 1
+
+
+@pytest.mark.parametrize("kind", ["inner products", "in memory"])
+def test_rows_may_count_otherwise_where_a_part_is_left_out(kind):
+    vectors, labels, weights = drawn(40, 50, 4)
+    rows, parts = TrainingMatrix(vectors, "none", standardise=False), parts_of(40)
+    others = np.random.default_rng(9).uniform(0.2, 3, (3, 40))
+    both = LEARNERS[kind](rows, labels, weights, [parts], 0.1, list(others))
+    plain = {None: LEARNERS[kind](rows, labels, weights, [parts], 0.1)}
+    plain |= {part: LEARNERS[kind](rows, labels, others[part], [parts], 0.1) for part in range(3)}
+    for left_out, wanted in plain.items():
+        found, expected = both.fit(left_out), wanted.fit(left_out)
+        np.testing.assert_array_equal(found.coefficients, expected.coefficients)
+        np.testing.assert_array_equal(found.intercepts, expected.intercepts)
+
+
+def test_a_large_matrix_of_nothing_has_one_direction_without_strength():
+    vectors, values = find_leading_eigenvectors(np.zeros((400, 400), np.float32), 10)
+    assert vectors.shape == (400, 1)
+    assert not values.any()
+    assert np.isfinite(vectors).all()
+
+
+def test_a_large_matrix_of_few_directions():
+    """Directions that are not there are not made up."""
+    columns = np.linalg.qr(np.random.default_rng(0).normal(size=(400, 3)))[0].astype(np.float32)
+    vectors, values = find_leading_eigenvectors(columns * np.float32([9, 4, 1]) @ columns.T, 10)
+    assert vectors.shape == (400, 3)
+    # Float32 products over 400 rows.
+    np.testing.assert_allclose(values, [9, 4, 1], rtol=3e-6)
+    np.testing.assert_allclose(np.abs(vectors.T @ columns), np.eye(3), atol=3e-6)

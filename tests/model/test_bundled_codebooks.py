@@ -1,0 +1,36 @@
+"""Recipes that start from the codebooks of the bundled model."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from leafid.errors import LeafidError
+from leafid.features.loader import FeatureLoader
+from leafid.features.recipe_reader import load_recipe
+from leafid.model.bundled import find_bundled_model, find_encoders, load_encoders
+from leafid.model.modelfile import read_model
+from leafid.pictures import AcquisitionType
+
+
+@pytest.mark.parametrize("acquisition_type", list(AcquisitionType))
+def test_the_small_recipe_has_the_codebooks_of_the_bundled_model(acquisition_type):
+    recipe = load_recipe("small", acquisition_type)
+    # Nothing is learned: there are no pictures.
+    encoders = find_encoders(recipe, [], FeatureLoader(), 0)
+    bundled = read_model(find_bundled_model()).identifier(acquisition_type).extractor.encoders
+    assert encoders.keys() == bundled.keys()
+    for name, encoder in encoders.items():
+        for key, values in encoder.get_state().items():
+            np.testing.assert_array_equal(values, bundled[name].get_state()[key])
+
+
+def test_other_settings_than_those_of_the_bundled_model():
+    recipe = load_recipe("small", AcquisitionType.SCAN)
+    edges = recipe.experts["edges"]
+    with pytest.raises(LeafidError, match=r"expected modes = 64 of expert 'edges', as in the bundled model, found 32"):
+        load_encoders(replace(recipe, experts={"edges": edges.with_keys(modes=32)}))
+    with pytest.raises(LeafidError, match=r"expected an expert of the bundled model \(edges\), found 'other'"):
+        load_encoders(replace(recipe, experts={"other": edges}))
+    # What is read may differ.
+    assert load_encoders(replace(recipe, experts={"edges": edges.with_keys(max_patches=300)}))

@@ -1,0 +1,76 @@
+import pytest
+
+from leafid.errors import LeafidError
+from leafid.model import crossvalidation as module
+from leafid.model.crossvalidation import cross_validate
+from leafid.pictures.picture import AcquisitionType
+from leafid.pictures.protocols import limit_training, make_fold_splits
+
+SCAN, SHEET = AcquisitionType.SCAN, AcquisitionType.SCAN_LIKE
+
+
+@pytest.mark.slow
+def test_every_picture_is_identified_once_per_seed_by_a_model_that_did_not_see_its_plant(
+    training, recipes, loader, monkeypatch
+):
+    learned = []
+
+    fit_identifiers = module.fit_identifiers
+
+    def spy(recipes, pictures, *others, **options):
+        learned.append({picture.plant for picture in pictures})
+        return fit_identifiers(recipes, pictures, *others, **options)
+
+    monkeypatch.setattr(module, "fit_identifiers", spy)
+    found = list(cross_validate(training, {SHEET: recipes[SHEET]}, loader, make_fold_splits(training, 3, (0, 1))))
+    assert [(one.seed, one.fold, one.type) for one in found] == [(s, f, SHEET) for s in (0, 1) for f in range(3)]
+    for one, plants in zip(found, learned, strict=True):
+        # Of whatever type: the same plant on a scan would give it away.
+        assert plants.isdisjoint(picture.plant for picture in one.held_out.pictures)
+    for seed in (0, 1):
+        asked = [p.file for one in found if one.seed == seed for p in one.held_out.pictures]
+        assert sorted(asked) == sorted(p.file for p in training if p.type == SHEET)
+
+
+def test_species_that_the_training_part_lacks_are_marked(training, recipes, loader):
+    lone = [p for p in training if p.type == SHEET]
+    species = lone[0].species
+    kept = [p for p in lone if p.species != species or p.plant == lone[0].plant]
+    found = list(cross_validate(kept, {SHEET: recipes[SHEET]}, loader, make_fold_splits(kept, 2, (0,))))
+    unseen = [
+        p
+        for one in found
+        for p, is_known in zip(one.held_out.pictures, one.held_out.is_known, strict=True)
+        if not is_known
+    ]
+    assert [picture.species for picture in unseen] == [species]
+
+
+def test_a_type_without_training_or_test_pictures_is_passed_over(training, recipes, loader):
+    scans = [p for p in training if p.type == SCAN]
+    sheet = next(p for p in training if p.type == SHEET)
+    chosen = {SCAN: recipes[SCAN], SHEET: recipes[SHEET]}
+    pictures = [*scans, sheet]
+    found = list(cross_validate(pictures, chosen, loader, make_fold_splits(pictures, 2, (0,))))
+    assert [one.type for one in found] == [SCAN, SCAN]
+
+
+def test_more_folds_than_plants(training, recipes, loader):
+    with pytest.raises(LeafidError, match="expected at least 50 plants for 50 folds"):
+        next(cross_validate(training, recipes, loader, make_fold_splits(training, 50, (0,))))
+
+
+def test_one_type_answers_for_another(training, recipes, loader):
+    recipe = recipes[SCAN]
+    splits = make_fold_splits(training, 3, (0,))
+    found = list(cross_validate(training, {SCAN: recipe}, loader, splits, test_type=SHEET))
+    assert {one.type for one in found} == {SHEET}
+    assert {p.type for one in found for p in one.held_out.pictures} == {SHEET}
+
+
+def test_few_shots_answer_the_same_pictures(training, recipes, loader):
+    splits = limit_training(make_fold_splits(training, 3, (0,)), training, (1, 2), "plants")
+    found = list(cross_validate(training, {SHEET: recipes[SHEET]}, loader, splits))
+    assert [(one.fold, one.setting) for one in found] == [(f, s) for f in range(3) for s in ("1 plant", "2 plants")]
+    for first, second in zip(found[::2], found[1::2], strict=True):
+        assert [p.file for p in first.held_out.pictures] == [p.file for p in second.held_out.pictures]

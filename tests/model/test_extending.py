@@ -1,0 +1,277 @@
+"""Models that learn further species without their training pictures."""
+
+import zipfile
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from leafid.errors import LeafidError
+from leafid.features.cache import FeatureCache
+from leafid.features.loader import FeatureLoader
+from leafid.features.recipe_reader import load_recipe
+from leafid.learning.rejection import Rejection, count_evidence
+from leafid.model.fitting.extending import extend
+from leafid.model.modelfile import read_model, write_model
+from leafid.model.modelfile.statistics import _quantise
+from leafid.model.prediction import predict
+from leafid.model.training import train
+from leafid.pictures import read_collection
+from leafid.pictures.picture import AcquisitionType, Picture, Taxon
+from tests.model.model_files import changed, complaint, npy
+
+SCAN, SCAN_LIKE, PHOTO = AcquisitionType
+
+
+@pytest.fixture(scope="module")
+def ridge_recipes(ridge_recipe):
+    return {type_: load_recipe(str(ridge_recipe), type_) for type_ in AcquisitionType}
+
+
+@pytest.fixture(scope="module")
+def ridge_loader(tmp_path_factory):
+    store = FeatureCache(tmp_path_factory.mktemp("cache"))
+    yield FeatureLoader(store)
+    store.close()
+
+
+@pytest.fixture(scope="module")
+def by_species(training):
+    names = sorted({picture.species for picture in training})
+    return {name: [picture for picture in training if picture.species == name] for name in names}
+
+
+@pytest.fixture(scope="module")
+def old_model(by_species, ridge_recipes, ridge_loader):
+    """A model of the first two species of the drawn collection."""
+    first, second, _ = by_species.values()
+    return train(first + second, ridge_recipes, ridge_loader)
+
+
+@pytest.fixture(scope="module")
+def new_pictures(by_species):
+    return list(by_species.values())[2]
+
+
+@pytest.fixture(scope="module")
+def extended_model(old_model, new_pictures, ridge_loader):
+    return extend(old_model, new_pictures, ridge_loader)
+
+
+def count_correct(model, pictures, loader):
+    answers = predict(model, [replace(picture, taxon=None) for picture in pictures], loader)
+    return sum(answer.ranking[0][0] == p.species for answer, p in zip(answers, pictures, strict=True))
+
+
+def probabilities(model, pictures, loader):
+    queries = [replace(picture, taxon=None) for picture in pictures]
+    return np.array([[value for _, value in sorted(answer.ranking)] for answer in predict(model, queries, loader)])
+
+
+def test_a_model_keeps_what_its_training_pictures_vary_in(old_model):
+    rows = old_model.identifier(SCAN).statistics["shape"].rows
+    # 24 rows, their jittered copies among them, centred in four domains.
+    assert 12 < rows.components.shape[1] <= 20
+    assert rows.rest.sum() < 0.01 * (rows.components**2).sum()
+
+
+@given(st.integers(1, 300), st.integers(0, 99), st.sampled_from([1e-6, 1.0, 1e6]))
+def test_statistics_are_rounded_a_little(n, seed, size):
+    columns = size * np.random.default_rng(seed).normal(size=(n, 3)) ** 3
+    steps, size_of_step = _quantise(columns)
+    assert steps.dtype == np.int8
+    error = np.abs(steps * size_of_step - columns)
+    assert (error <= np.maximum(0.26 * np.sqrt((columns**2).mean(axis=0)), np.abs(columns).max(axis=0) / 250)).all()
+
+
+def test_new_species_are_answered_and_old_ones_still(extended_model, training, drawn, ridge_loader):
+    test = [p for p in read_collection(drawn).pictures if p.part == "test" and p.type is not PHOTO]
+    sheets = [picture for picture in training if picture.type is not PHOTO]
+    assert count_correct(extended_model, sheets, ridge_loader) >= 17  # of 18
+    assert len(test) == 6
+    assert count_correct(extended_model, test, ridge_loader) >= 5
+
+
+def test_the_extended_model_answers_like_one_trained_on_all(
+    extended_model, training, ridge_recipes, ridge_loader, old_model
+):
+    # Few rows: the components hold nearly all of their variance, and what differs is the calibration.
+    whole = train(training, ridge_recipes, ridge_loader)
+    # New pictures weigh as much as in training with the others.
+    kept, wanted = (model.identifier(SCAN).statistics["local"].rows.weight for model in (extended_model, whole))
+    assert kept == pytest.approx(wanted, rel=0.02)
+    scans = [picture for picture in training if picture.type is SCAN]
+    scores = []
+    for model in (whole, extended_model):
+        identifier = model.identifier(SCAN)
+        features = ridge_loader.load(scans, old_model.identifier(SCAN).extractor)
+        (shape,) = identifier.score(features)[1:]
+        scores.append(shape)
+    assert np.corrcoef(scores[0].ravel(), scores[1].ravel())[0, 1] > 0.95
+
+
+def test_what_a_model_knows_is_added(extended_model, old_model, new_pictures, by_species):
+    third = list(by_species)[2]
+    assert list(extended_model.species) == list(by_species)
+    assert extended_model.species[third].n_pictures == len(new_pictures) == 9
+    assert extended_model.records[third].types[SCAN].n_pictures == 3
+    assert extended_model.records[third].thumbnails
+    assert extended_model.fingerprint not in ("", old_model.fingerprint)
+    for type_, identifier in extended_model.identifiers.items():
+        assert identifier.species == tuple(by_species)
+        assert identifier.added == (third,)
+        assert identifier.n_plants == old_model.identifier(type_).n_plants + 3
+        assert extended_model.contexts[type_].n_species == 3
+        sightings = extended_model.contexts[type_].sightings
+        assert len(sightings.weights) == len(sightings.species) == len(sightings.values)
+        assert set(sightings.species.tolist()) == {0, 1, 2}
+        assert extended_model.scores[str(type_)] == old_model.scores[str(type_)]
+    assert list(old_model.species) == list(by_species)[:2]
+
+
+def test_added_species_are_rejected_no_more_than_allowed(old_model, new_pictures, ridge_loader):
+    # Two species are too few to learn rejection from: one is made that takes every picture for no leaf.
+    (features,) = ridge_loader.load(new_pictures[:1], old_model.identifier(SCAN).extractor)
+    never = np.append(np.zeros(sum(map(len, features.vectors.values()))), -5.0)
+    rejection = Rejection(never, np.append(np.zeros(count_evidence(2)), 5.0), np.linspace(0.9, 1, 20))
+    strict = replace(old_model.identifier(SCAN), rejection=rejection)
+    model = replace(old_model, identifiers=old_model.identifiers | {SCAN: strict})
+    scans = [picture for picture in new_pictures if picture.type is SCAN]
+    found = extend(model, new_pictures, ridge_loader).identifier(SCAN)
+    features = ridge_loader.load(scans, found.extractor)
+    is_no_leaf, _ = strict.rejection.reject(*strict.assess(features))
+    assert is_no_leaf.all()
+    is_no_leaf, _ = found.rejection.reject(*found.assess(features), rejected_share=0)
+    assert not is_no_leaf.any()
+    assert (np.diff(found.rejection.quantiles) >= 0).all()
+
+
+def test_columns_follow_the_alphabet(old_model, new_pictures, ridge_loader, by_species):
+    # A species that sorts before the old ones moves their columns and sightings.
+    early = [replace(picture, taxon=Taxon("Aaa aaa", "Aaa")) for picture in new_pictures]
+    model = extend(old_model, early, ridge_loader)
+    assert model.identifier(SCAN).species == ("Aaa aaa", *list(by_species)[:2])
+    late = extend(old_model, new_pictures, ridge_loader)
+    moved = probabilities(model, new_pictures, ridge_loader)
+    np.testing.assert_allclose(moved[:, [1, 2, 0]], probabilities(late, new_pictures, ridge_loader), atol=1e-6)
+    context, old = model.contexts[SCAN], old_model.contexts[SCAN]
+    assert sorted(context.sightings.species.tolist()) == sorted([0] * 3 + [c + 1 for c in old.sightings.species])
+
+
+def test_the_file_keeps_statistics_once_and_extends_like_the_model(
+    old_model, extended_model, new_pictures, ridge_loader, tmp_path
+):
+    write_model(old_model, tmp_path / "old.leafid")
+    read = read_model(tmp_path / "old.leafid")
+    assert read.identifier(SCAN).statistics is read.identifier(SCAN_LIKE).statistics
+    assert read.identifier(PHOTO).statistics.keys() == {"words"}
+    members = zipfile.ZipFile(tmp_path / "old.leafid").namelist()
+    assert "scan/statistics/shape/components.npy" in members
+    assert "scan-like/statistics/shape/components.npy" not in members
+    again = extend(read, new_pictures, ridge_loader)
+    wanted = probabilities(extended_model, new_pictures, ridge_loader)
+    np.testing.assert_allclose(probabilities(again, new_pictures, ridge_loader), wanted, atol=0.05)
+    write_model(again, tmp_path / "new.leafid")
+    found = read_model(tmp_path / "new.leafid")
+    assert found.identifier(SCAN).added == extended_model.identifier(SCAN).added
+    write_model(found, tmp_path / "copy.leafid")
+    np.testing.assert_allclose(
+        probabilities(found, new_pictures, ridge_loader), probabilities(again, new_pictures, ridge_loader), atol=2e-3
+    )
+
+
+def test_an_extended_model_is_extended(by_species, old_model, ridge_recipes, ridge_loader, training):
+    first, second, third = by_species.values()
+    step = extend(train(first, ridge_recipes, ridge_loader), second, ridge_loader)
+    twice = extend(step, third, ridge_loader)
+    assert twice.identifier(SCAN).added == tuple(list(by_species)[1:])
+    sheets = [picture for picture in training if picture.type is not PHOTO]
+    assert count_correct(twice, sheets, ridge_loader) >= 16  # of 18
+    # The statistics go on counting.
+    kept = [model.identifier(SCAN).statistics["shape"].rows.weight for model in (step, twice)]
+    assert kept[0] < kept[1]
+
+
+def test_labels_need_not_be_taxa(old_model, new_pictures, ridge_loader):
+    model = extend(old_model, [replace(p, taxon=Taxon("class 7")) for p in new_pictures], ridge_loader)
+    assert "class 7" in model.identifier(SCAN).species
+    with pytest.raises(LeafidError, match="no taxonomy"):
+        model.get_back_off_threshold(SCAN)
+
+
+def test_a_new_species_gets_the_family_of_its_genus(old_model, new_pictures, ridge_loader, by_species):
+    known = old_model.species[next(iter(by_species))].taxon
+    model = extend(old_model, [replace(p, taxon=Taxon("X nova", known.genus)) for p in new_pictures], ridge_loader)
+    assert model.species["X nova"].taxon == Taxon("X nova", known.genus, known.family, known.order)
+
+
+def test_taxa_that_form_no_tree_end_backing_off(old_model, new_pictures, ridge_loader, by_species, caplog):
+    known = old_model.species[next(iter(by_species))].taxon
+    taxon = Taxon("X nova", known.genus, "Otheraceae", known.order)
+    model = extend(old_model, [replace(p, taxon=taxon) for p in new_pictures], ridge_loader)
+    assert all(own.back_off is None for own in model.thresholds.values())
+    assert "can't back off" in caplog.text
+
+
+def test_identifiers_of_other_types_stay(old_model, new_pictures, ridge_loader):
+    model = extend(old_model, [p for p in new_pictures if p.type is PHOTO], ridge_loader)
+    assert len(model.identifier(PHOTO).species) == 3
+    assert model.identifier(SCAN) is old_model.identifier(SCAN)
+
+
+def test_known_species_are_refused(old_model, training, ridge_loader, by_species):
+    with pytest.raises(LeafidError, match=f"found 2 that the model knows, '{next(iter(by_species))}' first"):
+        extend(old_model, training, ridge_loader)
+
+
+def test_classifiers_other_than_ridge_are_refused(trained, new_pictures, loader):
+    with pytest.raises(LeafidError, match="keeps no statistics"):
+        extend(trained, [replace(p, taxon=Taxon("X nova", "X")) for p in new_pictures], loader)
+
+
+def test_a_type_that_nothing_learns_from_is_refused(old_model, new_pictures, ridge_loader):
+    sheets = replace(old_model, identifiers={SCAN: old_model.identifier(SCAN)})
+    with pytest.raises(LeafidError, match=r"learns from pictures of type scan, scan-like only, .* of type photo"):
+        extend(sheets, new_pictures, ridge_loader)
+
+
+def test_unreadable_pictures_alone_are_refused(old_model, tmp_path):
+    (tmp_path / "a.jpg").write_text("no picture")
+    with pytest.raises(LeafidError, match="no picture could be read"):
+        extend(old_model, [Picture(tmp_path / "a.jpg", SCAN, taxon=Taxon("X nova", "X"))], FeatureLoader())
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda entry: entry["experts"]["shape"].update(weight=-1),
+        lambda entry: entry["experts"]["shape"].update(unit=float("nan")),
+        lambda entry: entry["experts"]["shape"].update(rest_scale=0),
+        lambda entry: entry["experts"]["shape"].update(n_components=1000),
+        lambda entry: entry["experts"]["shape"].update(domains=[]),
+        lambda entry: entry["experts"].pop("shape"),
+        lambda entry: entry["targets"].update(shape=[0]),
+        lambda entry: entry["targets"].update(shape=[0, float("inf")]),
+        lambda entry: entry["targets"].pop("shape"),
+        lambda entry: entry.update(type="photo"),
+        lambda entry: entry.pop("targets"),
+    ],
+)
+def test_damaged_statistics_are_refused(old_model, tmp_path, change):
+    write_model(old_model, tmp_path / "old.leafid")
+    damaged = changed(
+        tmp_path / "old.leafid",
+        tmp_path / "damaged.leafid",
+        lambda manifest: change(manifest["identifiers"]["scan"]["statistics"]) and None,
+    )
+    assert "damaged" in complaint(damaged)
+
+
+def test_statistics_of_floating_point_numbers_are_refused(old_model, tmp_path):
+    write_model(old_model, tmp_path / "old.leafid")
+    kept = old_model.identifier(SCAN).statistics["shape"].rows.components
+    members = {"scan/statistics/shape/components.npy": npy(kept)}
+    damaged = changed(tmp_path / "old.leafid", tmp_path / "damaged.leafid", add=members)
+    assert "scan/statistics/shape/components" in complaint(damaged)

@@ -1,0 +1,96 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from leafid.learning.held_out import HeldOutAnswers, held_out_scores
+from leafid.model.crossvalidation import FoldAnswers, cross_validated_scores
+from leafid.pictures.picture import AcquisitionType, Picture, Taxon
+
+SPECIES = ("Acer campestre", "Olea europaea", "Salix alba")
+
+
+def answers(*rows, species=SPECIES):
+    """Rows of (right species, plant, author, probabilities, seen)."""
+    pictures = [
+        Picture(Path(f"{n}.jpg"), taxon=Taxon(name), plant=plant, author=author)
+        for n, (name, plant, author, _, _) in enumerate(rows)
+    ]
+    return HeldOutAnswers(
+        pictures,
+        np.array([row[3] for row in rows]).reshape(-1, len(species)),
+        species,
+        np.array([row[4] for row in rows], bool),
+    )
+
+
+def test_by_hand():
+    """Author A: plant 1 has 1 of 2 pictures right, plant 2 has 1 of 1; author B: plant 3 has 0 of 1."""
+    found = held_out_scores(
+        [
+            answers(
+                (SPECIES[0], "1", "A", [0.7, 0.2, 0.1], True),
+                (SPECIES[0], "1", "A", [0.2, 0.7, 0.1], True),
+                (SPECIES[1], "2", "A", [0.1, 0.8, 0.1], True),
+                (SPECIES[2], "3", "B", [0.5, 0.3, 0.2], True),
+                (SPECIES[2], "4", "B", [0.5, 0.3, 0.2], False),
+            )
+        ]
+    )
+    assert found["pictures"] == 4
+    assert found["unseen"] == 1
+    assert found["top1"] == 2 / 4
+    assert found["top5"] == 1
+    assert found["S"] == pytest.approx(((0.5 + 1) / 2 + 0) / 2)
+    assert found["per_plant"] == pytest.approx((0.5 + 1 + 0) / 3)
+
+
+def test_folds_are_scored_together_whatever_species_they_know():
+    first = answers((SPECIES[0], "1", "A", [0.9, 0.1, 0.0], True))
+    second = answers((SPECIES[2], "2", "A", [0.9, 0.1], True), species=(SPECIES[0], SPECIES[2]))
+    found = held_out_scores([first, second])
+    assert found["top1"] == found["S"] == 0.5
+    assert found["pictures"] == 2
+
+
+def test_species_that_a_fold_lacks_are_counted_apart():
+    found = held_out_scores([answers(("Quercus ilex", "1", "A", [0.5, 0.3, 0.2], False))])
+    assert found == {"pictures": 0, "unseen": 1}
+
+
+def test_equal_probabilities_are_ranked_by_name():
+    """As in a run file: the first of three equal species is taken, the last one is third."""
+    equal = [1 / 3] * 3
+    assert held_out_scores([answers((SPECIES[0], "1", "A", equal, True))])["top1"] == 1
+    assert held_out_scores([answers((SPECIES[2], "1", "A", equal, True))])["top1"] == 0
+
+
+@pytest.mark.parametrize("given", [[], [answers()]])
+def test_nothing(given):
+    assert held_out_scores(given) == {"pictures": 0, "unseen": 0}
+
+
+def test_a_picture_without_plant_or_author_counts_for_itself():
+    rows = [(SPECIES[0], None, None, [1, 0, 0], True), (SPECIES[0], None, None, [0, 1, 0], True)]
+    assert held_out_scores([answers(*rows)])["S"] == 0.5
+
+
+def fold(seed, number, held_out):
+    return FoldAnswers(AcquisitionType.SCAN, seed, number, held_out)
+
+
+def test_cross_validated_scores_are_means_over_seeds_and_spread_over_folds():
+    right = answers((SPECIES[0], "1", "A", [0.9, 0.1, 0.0], True))
+    wrong = answers((SPECIES[1], "2", "A", [0.9, 0.1, 0.0], True))
+    unseen = answers((SPECIES[1], "2", "A", [0.9, 0.0, 0.1], False))
+    folds = [fold(3, 0, right), fold(3, 1, wrong), fold(4, 0, right), fold(4, 1, unseen)]
+    found = cross_validated_scores(folds)
+    assert [one["top1"] for one in found["repeats"]] == [0.5, 1]
+    # Seed 3 has 1 of 2 right, seed 4 has 1 of 1; three folds score 1, 0, 1, the fourth has nothing to score.
+    assert found["top1"]["mean"] == 0.75
+    assert found["top1"]["fold_sd"] == pytest.approx(np.std([1, 0, 1]))
+
+
+def test_no_picture_seen_leaves_the_figures_empty():
+    unseen = [fold(0, 0, answers(("Quercus ilex", "1", "A", [0.5, 0.3, 0.2], False)))]
+    assert set(cross_validated_scores(unseen)) == {"repeats"}

@@ -1,0 +1,111 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from leafid.learning.held_out import HeldOutAnswers
+from leafid.learning.thresholds import fit_thresholds
+from leafid.metrics.hierarchy import back_off, hierarchical_error
+from leafid.metrics.set_valued import compute_coverage_rank, fit_average_k_thresholds
+from leafid.metrics.taxonomy import Taxonomy
+from leafid.pictures.picture import AcquisitionType, Picture, Taxon
+
+TAXA = {
+    name: Taxon(name, name.split()[0], family)
+    for name, family in {
+        "Acer campestre": "Sapindaceae",
+        "Acer platanoides": "Sapindaceae",
+        "Quercus ilex": "Fagaceae",
+        "Quercus robur": "Fagaceae",
+    }.items()
+}
+SPECIES = tuple(TAXA)
+
+
+def made_up(n=60, sureness=3.0, seed=0, unseen=()):
+    random = np.random.default_rng(seed)
+    right = random.integers(0, len(SPECIES), n)
+    logits = random.normal(size=(n, len(SPECIES)))
+    logits[np.arange(n), right] += sureness * random.random(n)
+    probabilities = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+    pictures = [
+        Picture(Path(f"{i}.jpg"), AcquisitionType.SCAN, taxon=TAXA[SPECIES[column]], plant=str(random.integers(15)))
+        for i, column in enumerate(right)
+    ]
+    seen = np.ones(n, bool)
+    seen[list(unseen)] = False
+    return HeldOutAnswers(pictures, probabilities, SPECIES, seen), right
+
+
+def test_sets_are_those_of_their_definitions():
+    held_out, right = made_up()
+    fitted = fit_thresholds(held_out, TAXA)
+    for size in (1, 2, 3, 4):
+        assert fitted.threshold_for_size(size) == fit_average_k_thresholds(held_out.probabilities, [size])[0]
+        assert (held_out.probabilities >= fitted.threshold_for_size(size)).sum() == size * 60
+    correct = np.sort(held_out.probabilities[np.arange(60), right])
+    for coverage in (0.5, 0.8, 0.9, 0.95, 0.999):
+        rank = compute_coverage_rank(60, coverage)
+        assert fitted.threshold_for_coverage(coverage) == (correct[rank - 1] if rank else 0)
+
+
+def test_sizes_between_are_met_nearly():
+    held_out, _ = made_up(n=500)
+    fitted = fit_thresholds(held_out, TAXA)
+    for size in (0.3, 0.77, 1.5, 2.345):
+        realised = (held_out.probabilities >= fitted.threshold_for_size(size)).sum() / 500
+        # Neighbouring sizes of the grid are 2.3 % apart.
+        assert realised == pytest.approx(size, rel=0.023)
+
+
+def test_pictures_of_unseen_species_do_not_count():
+    held_out, _ = made_up(unseen=range(40, 60))
+    seen, _ = made_up()
+    seen = HeldOutAnswers(seen.pictures[:40], seen.probabilities[:40], SPECIES, np.ones(40, bool))
+    found, expected = fit_thresholds(held_out, TAXA), fit_thresholds(seen, TAXA)
+    assert found.n_pictures == expected.n_pictures == 40
+    assert found.back_off == expected.back_off
+    assert (found.size_thresholds == expected.size_thresholds).all()
+    assert (found.correct_probabilities == expected.correct_probabilities).all()
+
+
+def test_nothing_to_learn_from():
+    held_out, _ = made_up(n=3, unseen=range(3))
+    assert fit_thresholds(held_out, TAXA) is None
+
+
+@pytest.mark.parametrize(("sureness", "seed"), [(0.0, 1), (2.0, 2), (4.0, 3)])
+def test_no_other_back_off_threshold_is_better(sureness, seed):
+    held_out, right = made_up(sureness=sureness, seed=seed)
+    tree = Taxonomy(TAXA.values())
+    plants = [picture.plant for picture in held_out.pictures]
+
+    def by_plant(threshold):
+        answers = back_off(held_out.probabilities, tree, threshold)
+        errors = [hierarchical_error(SPECIES[column], said, tree) for column, said in zip(right, answers, strict=True)]
+        return np.mean([np.mean([e for e, p in zip(errors, plants, strict=True) if p == one]) for one in set(plants)])
+
+    fitted = by_plant(fit_thresholds(held_out, TAXA).back_off)
+    assert fitted <= min(by_plant(threshold) for threshold in np.linspace(0, 1.01, 102)) + 1e-9
+    assert fitted <= by_plant(0)  # never worse than always naming a species, on what it was fitted on
+
+
+def test_taxa_that_make_no_tree(caplog):
+    held_out, _ = made_up()
+    torn = {**TAXA, "Quercus robur": Taxon("Quercus robur", "Quercus", "Sapindaceae")}
+    fitted = fit_thresholds(held_out, torn)
+    assert fitted.back_off is None
+    assert fitted.threshold_for_size(1) == fit_thresholds(held_out, TAXA).threshold_for_size(1)
+    assert "no threshold for backing off could be fitted: expected one place for 'Quercus'" in caplog.text
+
+
+def test_more_species_than_whole_sizes():
+    random = np.random.default_rng(0)
+    names = tuple(f"Genus species{i:03d}" for i in range(150))
+    taxa = {name: Taxon(name, "Genus") for name in names}
+    probabilities = random.dirichlet(np.full(150, 0.1), 20)
+    pictures = [Picture(Path(f"{i}.jpg"), taxon=taxa[names[i]], plant=str(i)) for i in range(20)]
+    fitted = fit_thresholds(HeldOutAnswers(pictures, probabilities, names, np.ones(20, bool)), taxa)
+    for size in (1, 50, 100, 150):
+        assert fitted.threshold_for_size(size) == fit_average_k_thresholds(probabilities, [size])[0]
+    assert len(fitted.sizes) <= 301

@@ -1,0 +1,305 @@
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from leafid.errors import LeafidError
+from leafid.features.extractor import Features
+from leafid.features.recipe import ClassifierSettings, Expert, Measures, Recipe
+from leafid.learning import cross_fitter as learner_module
+from leafid.learning import cross_fitting as fitting_module
+from leafid.learning.linear import LinearScorer
+from leafid.model.fitting import identifiers as module
+from leafid.model.fitting.identifiers import fit_identifiers
+from leafid.model.fitting.training_set import weigh_pictures
+from leafid.pictures.picture import AcquisitionType, Picture, Taxon
+
+SCAN, SHEET = AcquisitionType.SCAN, AcquisitionType.SCAN_LIKE
+SHAPE = Expert(Measures(("hu",)))
+RECIPE = Recipe(SCAN, {"first": SHAPE, "second": SHAPE.with_keys(classifier="lda")}, (SCAN,))
+
+
+class Given:
+    """Stands for `FeatureLoader`: says what it was given."""
+
+    folder = None
+
+    def __init__(self, by_file):
+        self.by_file = by_file
+
+    def show_progress(self, items, total, what):
+        return items
+
+    def load(self, pictures, extractor):
+        return [self.by_file[picture.file] for picture in pictures]
+
+    def stream(self, pictures, extractor):
+        yield from self.load(pictures, extractor)
+
+
+def simulated(n_species=3, n_plants=4, n_pictures=2, seed=0, types=(SCAN,), noise=0.5):
+    """Pictures whose vectors scatter around their species, less around their plant."""
+    random = np.random.default_rng(seed)
+    centres = 3 * np.random.default_rng(1).normal(size=(n_species, 6))
+    pictures, vectors = [], {}
+    for species in range(n_species):
+        for plant in range(n_plants):
+            own = centres[species] + noise * random.normal(size=6)
+            for number in range(n_pictures):
+                for type_ in types:
+                    file = Path(f"{species}-{plant}-{number}-{type_}.jpg")
+                    name = f"Genus {'abcdefgh'[species]}"
+                    pictures.append(Picture(file, type_, taxon=Taxon(name), plant=f"{species}.{plant}"))
+                    vector = (own + 0.1 * random.normal(size=6)).astype(np.float32)
+                    vectors[file] = Features({"first": vector, "second": vector[:4]}, 0.9)
+    return pictures, Given(vectors)
+
+
+def fit(recipe, pictures, loader, seed=0):
+    [fitted] = fit_identifiers([recipe], pictures, loader, seed)
+    return fitted
+
+
+def fit_identifier(recipe, pictures, loader):
+    return fit(recipe, pictures, loader).identifier
+
+
+def test_learns_and_names():
+    pictures, given = simulated()
+    identifier = fit_identifier(RECIPE, pictures, given)
+    assert identifier.species == ("Genus a", "Genus b", "Genus c")
+    assert (identifier.n_pictures, identifier.n_plants) == (24, 12)
+    new, described = simulated(seed=5)
+    probabilities = identifier.predict_proba(described.load(new, None))
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1)
+    said = [identifier.species[column] for column in probabilities.argmax(axis=1)]
+    assert np.mean([a == picture.species for a, picture in zip(said, new, strict=True)]) > 0.9
+    assert (identifier.weights >= 0).all()
+    assert identifier.type == SCAN
+
+
+def test_an_answer_doesnt_depend_on_the_pictures_beside_it():
+    identifier = fit_identifier(RECIPE, *simulated())
+    random = np.random.default_rng(0)
+    # Long enough for a product of several rows to add up in another order than that of one.
+    scorers = {
+        name: LinearScorer("none", random.normal(size=(5000, 3)).astype(np.float32), np.zeros(3, np.float32))
+        for name in identifier.scorers
+    }
+    identifier = replace(identifier, scorers=scorers)
+    vectors = random.normal(size=(9, 5000)).astype(np.float32) / 1000
+    described = [Features({"first": row, "second": row}, 0.9) for row in vectors]
+    together = identifier.predict_proba(described)
+    assert np.ptp(together) > 0.01
+    for one, row in zip(described, together, strict=True):
+        assert identifier.predict_proba([one]).tobytes() == row.tobytes()
+
+
+def test_what_is_held_out_never_saw_the_plant(monkeypatch):
+    """Every classifier of a fold is trained without any row of the plants that it then scores."""
+    pictures, given = simulated()
+    plants = np.array([picture.plant for picture in pictures])
+    fits = []
+    fit_linear = learner_module.fit_linear
+
+    def spy(kind, rows, *others):
+        fits.append(rows)
+        return fit_linear(kind, rows, *others)
+
+    monkeypatch.setattr(learner_module, "fit_linear", spy)
+    fit_identifier(replace(RECIPE, experts={"first": SHAPE.with_keys(classifier="lda")}), pictures, given)
+    folds, without_species, large_folds, whole = fits[:5], fits[5:8], fits[8:11], fits[11]
+    assert len(whole) == 24
+    # What further plants bring is learned from fewer folds.
+    for some_folds in (folds, large_folds):
+        tested = []
+        for rows in some_folds:
+            missing = {plants[i] for i, row in enumerate(whole) if not (rows == row).all(axis=1).any()}
+            assert len(rows) + sum(plant in missing for plant in plants) == 24
+            tested += sorted(missing)
+        assert sorted(tested) == sorted(set(plants))
+    assert len(fits) == 12
+    # What tells unknown species apart is learned without each of the three species in turn.
+    species = np.array([picture.species for picture in pictures])
+    lacking = [
+        {species[i] for i, row in enumerate(whole) if not (rows == row).all(axis=1).any()} for rows in without_species
+    ]
+    assert sorted(map(tuple, lacking)) == [(name,) for name in sorted(set(species))]
+
+
+def test_a_species_of_one_plant_can_not_be_right_when_held_out():
+    pictures, given = simulated()
+    lone = [p for p in pictures if p.species != "Genus c" or p.plant == "2.0"]
+    held_out = fit(RECIPE, lone, given).held_out
+    assert [p.species == "Genus c" for p in held_out.pictures] == (~held_out.is_known).tolist()
+    assert (held_out.probabilities[~held_out.is_known, 2] == 0).all()
+    np.testing.assert_allclose(held_out.probabilities.sum(axis=1), 1)
+
+
+@pytest.mark.parametrize(
+    ("n_species", "n_plants", "n_pictures"), [(1, 1, 1), (1, 3, 1), (3, 1, 1), (1, 1, 4), (2, 1, 2)]
+)
+def test_little_to_learn_from(n_species, n_plants, n_pictures):
+    pictures, given = simulated(n_species, n_plants, n_pictures)
+    identifier, held_out = fit(RECIPE, pictures, given)
+    probabilities = identifier.predict_proba(given.load(pictures, None))
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1)
+    np.testing.assert_allclose(held_out.probabilities.sum(axis=1), 1)
+
+
+def test_other_types_teach_but_are_not_held_out():
+    pictures, given = simulated(types=(SCAN, SHEET))
+    both = replace(RECIPE, training_types=(SCAN, SHEET))
+    identifier, held_out = fit(both, pictures, given)
+    assert identifier.n_pictures == 48
+    assert {picture.type for picture in held_out.pictures} == {SCAN}
+    assert fit_identifier(RECIPE, pictures, given).n_pictures == 24
+
+
+@pytest.mark.parametrize("centre", [False, True])
+def test_types_that_are_fitted_together_are_as_each_by_itself(centre):
+    pictures, given = simulated(types=(SCAN, SHEET))
+    # One plant of scans less: the types do not ask the same.
+    pictures = [p for p in pictures if p.plant != "1.2" or p.type == SHEET]
+    experts = {name: expert.with_keys(centre_types=centre) for name, expert in RECIPE.experts.items()}
+    recipes = [replace(RECIPE, type=type_, training_types=(SCAN, SHEET), experts=experts) for type_ in (SCAN, SHEET)]
+    together = fit_identifiers(recipes, pictures, given, 3)
+    described = given.load(pictures, None)
+    for recipe, fitted in zip(recipes, together, strict=True):
+        alone = fit(recipe, pictures, given, 3)
+        assert fitted.identifier.type == recipe.type
+        assert fitted.held_out.pictures == alone.held_out.pictures
+        np.testing.assert_array_equal(fitted.held_out.is_known, alone.held_out.is_known)
+        # Scores of all held-out rows together are float32 products of other sizes.
+        np.testing.assert_allclose(fitted.held_out.probabilities, alone.held_out.probabilities, atol=1e-5)
+        probabilities = alone.identifier.predict_proba(described)
+        np.testing.assert_allclose(fitted.identifier.predict_proba(described), probabilities, atol=1e-5)
+
+
+def test_fitted_together_each_type_needs_pictures():
+    pictures, given = simulated()
+    recipes = [replace(RECIPE, type=type_, training_types=(SCAN, SHEET)) for type_ in (SCAN, SHEET)]
+    with pytest.raises(LeafidError, match="no labelled picture of type scan-like to train on"):
+        fit_identifiers(recipes, pictures, given)
+
+
+def test_variants_of_held_out_plants_are_not_learned_from(monkeypatch):
+    pictures, given = simulated()
+    calls = []
+    cross_fit = module.cross_fit
+
+    def spy(rows, labels, weights, partitions, asked, *others):
+        calls.append((labels, weights, partitions[0], asked, others[2][: len(partitions[0])]))
+        return cross_fit(rows, labels, weights, partitions, asked, *others)
+
+    monkeypatch.setattr(module, "cross_fit", spy)
+    identifier = fit_identifier(replace(RECIPE, jittered=2), pictures, given)
+    assert (identifier.n_pictures, identifier.n_plants) == (24, 12)
+    plants = np.array([picture.plant for picture in pictures] * 3)
+    species = np.array([identifier.species.index(picture.species) for picture in pictures] * 3)
+    for labels, weights, folds, asked, fold_weights in calls:
+        np.testing.assert_array_equal(labels, species)
+        np.testing.assert_array_equal(asked, np.arange(24))
+        assert weights.sum() == pytest.approx(24)
+        np.testing.assert_array_equal(np.sort(np.concatenate(folds)), np.arange(72))
+        for fold, others in zip(folds, fold_weights, strict=True):
+            assert not set(plants[fold]) & set(np.delete(plants, fold))
+            assert not others[fold].any()
+
+
+def test_types_that_are_centred_apart_may_lie_apart():
+    pictures, given = simulated(types=(SCAN, SHEET))
+    for picture in pictures:
+        if picture.type == SHEET:
+            given.by_file[picture.file].vectors["first"] += 50
+    recipe = Recipe(SCAN, {"first": SHAPE.with_keys(centre_types=True)}, (SCAN, SHEET))
+    identifier = fit_identifier(recipe, pictures, given)
+    new, described = simulated(seed=5)
+    said = identifier.predict_proba(described.load(new, None)).argmax(axis=1)
+    assert np.mean([identifier.species[s] == p.species for s, p in zip(said, new, strict=True)]) > 0.9
+
+
+def test_an_expert_that_trusts_the_segmentation_is_silent_where_that_failed():
+    pictures, given = simulated()
+    recipe = Recipe(SCAN, {"first": SHAPE.with_keys(trust="segmentation")}, (SCAN,))
+    identifier = fit_identifier(recipe, pictures, given)
+    described = given.load(pictures[:1], None)[0]
+    unsure = identifier.predict_proba([replace(described, confidence=0.0)])
+    np.testing.assert_allclose(unsure, 1 / 3)
+    assert identifier.predict_proba([described]).max() > 0.5
+
+
+def test_the_order_of_the_pictures_hardly_counts():
+    pictures, given = simulated()
+    first = fit_identifier(RECIPE, pictures, given)
+    second = fit_identifier(RECIPE, pictures[::-1], given)
+    described = given.load(pictures, None)
+    # Sums in another order, and a solver's tolerance.
+    np.testing.assert_allclose(first.predict_proba(described), second.predict_proba(described), atol=0.02)
+
+
+def test_pictures_that_could_not_be_read_are_left_out():
+    pictures, given = simulated()
+    given.by_file[pictures[0].file] = None
+    assert fit_identifier(RECIPE, pictures, given).n_pictures == 23
+    with pytest.raises(LeafidError, match="no picture of type scan could be read"):
+        fit_identifier(RECIPE, pictures, Given(dict.fromkeys(given.by_file)))
+
+
+def test_nothing_of_its_type():
+    pictures, given = simulated(types=(SHEET,))
+    for chosen in (pictures, [], [replace(picture, type=SCAN, taxon=None) for picture in pictures]):
+        with pytest.raises(LeafidError, match="no labelled picture of type scan to train on"):
+            fit_identifier(RECIPE, chosen, given)
+
+
+def test_of_a_large_collection_some_plants_are_held_out(monkeypatch):
+    pictures, given = simulated(n_plants=6)
+    every = fit_identifier(RECIPE, pictures, given)
+    monkeypatch.setattr(module, "HELD_OUT_PICTURES", 10)
+    some, held_out = fit(RECIPE, pictures, given)
+    assert len(held_out.pictures) == len(held_out.probabilities) == len(held_out.is_known) == 10
+    # Whole plants; and the classifiers themselves learn from all pictures.
+    assert all(
+        picture in held_out.pictures for picture in pictures if picture.plant in {p.plant for p in held_out.pictures}
+    )
+    for name, scorer in some.scorers.items():
+        np.testing.assert_array_equal(scorer.coefficients, every.scorers[name].coefficients)
+
+
+def test_many_species_leave_room_for_fewer_held_out_pictures(monkeypatch):
+    monkeypatch.setattr(module, "_HELD_OUT_PROBABILITIES", 30)
+    monkeypatch.setattr(module, "_MIN_HELD_OUT_PICTURES", 4)
+    pictures, given = simulated()
+    assert len(fit(RECIPE, pictures, given).held_out.pictures) == 10
+    monkeypatch.setattr(module, "_HELD_OUT_PROBABILITIES", 3)
+    assert len(fit(RECIPE, pictures, given).held_out.pictures) == 4
+
+
+def test_a_classifier_that_would_outgrow_memory_is_refused_at_the_first_picture(monkeypatch):
+    monkeypatch.setattr(fitting_module, "MAX_BYTES_IN_MEMORY", 100)
+    pictures, given = simulated()
+    described = []
+    stream = given.stream
+    given.stream = lambda *them: (described.append(one) or one for one in stream(*them))
+    with pytest.raises(LeafidError, match=r"expert 'second': lda needs all of its 24 rows in memory"):
+        fit_identifier(RECIPE, pictures, given)
+    assert len(described) == 1
+
+
+def test_what_is_held_out_has_no_part_in_what_others_count():
+    """However many pictures of a plant there are, the classifiers that it is held out of are the same."""
+    labels = np.repeat([0, 0, 1, 1], 3)
+    pictures = [Picture(Path(f"{n}.jpg"), SCAN, plant=f"plant {n // 3}") for n in range(12)]
+    fold = np.arange(3)
+    _, weights = weigh_pictures(pictures, labels, [fold], ClassifierSettings())
+    first_plant = [Picture(Path(f"more {n}.jpg"), SCAN, plant="plant 0") for n in range(9)]
+    _, more = weigh_pictures(
+        [*first_plant, *pictures], np.concatenate([np.zeros(9, int), labels]), [np.arange(12)], ClassifierSettings()
+    )
+    assert not weights[fold].any()
+    np.testing.assert_allclose(more[12:], weights[3:])
+    assert weights[3:].mean() == pytest.approx(1)
+    # Of the first species one plant is left, of the second there are two.
+    assert weights[3] == pytest.approx(2**0.5 * weights[6])

@@ -1,0 +1,91 @@
+import doctest
+from dataclasses import replace
+
+import cv2
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from leafid.errors import LeafidError
+from leafid.features.loader import FeatureLoader
+from leafid.model import prediction
+from leafid.model.model import Model
+from leafid.model.modelfile import read_model
+from leafid.model.prediction import predict, rank_species
+from leafid.pictures.picture import AcquisitionType, Picture
+
+
+@pytest.fixture(scope="module")
+def model(drawn_model):
+    return read_model(drawn_model)
+
+
+def test_the_examples():
+    assert doctest.testmod(prediction, extraglobs={"np": np}).failed == 0
+
+
+@given(st.lists(st.integers(0, 4), min_size=1, max_size=8))
+def test_ranks_by_probability_then_by_name(numbers):
+    species = [f"Genus {letter}" for letter in "abcdefgh"[: len(numbers)]]
+    wanted = sorted(zip(species, map(float, numbers), strict=True), key=lambda pair: (-pair[1], pair[0]))
+    assert rank_species(np.array(numbers, float), species) == wanted
+
+
+def test_answers_come_in_the_order_of_the_pictures_whatever_the_batches(model, queries, loader, monkeypatch):
+    whole = list(predict(model, queries, loader))
+    assert [answer.picture.file for answer in whole] == [picture.file for picture in queries]
+    assert all(answer.has_leaf for answer in whole)
+    monkeypatch.setattr(prediction, "BATCH_SIZE", 2)
+    parts = list(predict(model, queries, loader))
+    assert [answer.picture for answer in parts] == [answer.picture for answer in whole]
+    for part, answer in zip(parts, whole, strict=True):
+        assert [name for name, _ in part.ranking] == [name for name, _ in answer.ranking]
+        # Products of matrices of other sizes are summed in another order.
+        np.testing.assert_allclose([p for _, p in part.ranking], [p for _, p in answer.ranking], atol=1e-5)
+
+
+def test_an_unknown_type_is_recognised_and_told(model, queries, loader):
+    answers = list(predict(model, [replace(picture, type=None) for picture in queries], loader))
+    right = np.mean([answer.picture.type == picture.type for answer, picture in zip(answers, queries, strict=True)])
+    assert right > 0.7
+
+
+def test_a_picture_that_can_not_be_read_has_no_ranking(model, queries, loader, tmp_path):
+    (tmp_path / "bad.jpg").write_bytes(b"")
+    for type_ in (None, AcquisitionType.SCAN):
+        bad = replace(queries[0], file=tmp_path / "bad.jpg", type=type_)
+        unreadable, *answers = predict(model, [bad, *queries[:2]], loader)
+        assert [answer.picture for answer in answers] == queries[:2]
+        assert (unreadable.picture, unreadable.verdict, unreadable.ranking) == (bad, "unreadable", [])
+        assert str(bad.file) in unreadable.problem
+    assert list(loader.unreadable) == [tmp_path / "bad.jpg"]
+
+
+def test_a_type_that_the_model_lacks_is_said_before_any_work(model, queries, loader, monkeypatch):
+    scans = Model({AcquisitionType.SCAN: model.identifiers[AcquisitionType.SCAN]})
+    monkeypatch.setattr(prediction, "BATCH_SIZE", 1)
+    monkeypatch.setattr(loader, "load", lambda *_: pytest.fail("worked before"))
+    ordered = sorted(queries, key=lambda picture: picture.type != AcquisitionType.SCAN)
+    with pytest.raises(LeafidError, match="was not trained for pictures of type"):
+        next(predict(scans, ordered, loader))
+
+
+def test_nothing_to_name(model, loader):
+    assert list(predict(model, [], loader)) == []
+
+
+def test_a_picture_without_a_leaf_is_said_so_and_nothing_is_likelier(model, tmp_path, caplog):
+    file = tmp_path / "white.png"
+    cv2.imwrite(str(file), np.full((120, 90, 3), 255, np.uint8))
+    [answer] = predict(model, [Picture(file, type=AcquisitionType.SCAN)], FeatureLoader())
+    assert "no leaf found" in caplog.text
+    assert not answer.has_leaf
+    assert answer.confidence == 0
+    assert answer.type == AcquisitionType.SCAN
+    assert len({probability for _, probability in answer.ranking}) == 1
+    assert [species for species, _ in answer.ranking] == sorted(species for species, _ in answer.ranking)
+
+
+def test_probabilities_are_rounded_down_to_nine_digits():
+    assert rank_species(np.array([1 / 3, 2 / 3]), ["Acer", "Tilia"]) == [("Tilia", 0.666666666), ("Acer", 0.333333333)]

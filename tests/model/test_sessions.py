@@ -1,0 +1,102 @@
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from leafid.learning.held_out import HeldOutAnswers
+from leafid.learning.sessions import share_evidence
+from leafid.model.answer import Answer
+from leafid.model.crossvalidation import FoldAnswers, share_fold_answers
+from leafid.model.sessions import find_session, share_answers
+from leafid.pictures.picture import AcquisitionType, Picture, Place
+
+SCAN, PHOTO = AcquisitionType.SCAN, AcquisitionType.PHOTO
+GARDEN = Place(latitude=43.5, longitude=3.9)
+
+
+def picture(name, author="Ann", date="2010-07-06", place=GARDEN, **other):
+    return Picture(Path(f"{name}.jpg"), author=author, date=date, place=place, **other)
+
+
+def answer(name, ranking, **other):
+    meta = {key: other.pop(key) for key in ("author", "date", "place") if key in other}
+    return Answer(picture(name, **meta), list(ranking.items()), other.pop("confidence", 1.0), **other)
+
+
+@pytest.mark.parametrize(
+    ("other", "is_same"),
+    [
+        ({}, True),
+        ({"date": "2010-07-06T10:11:12"}, True),
+        ({"place": replace(GARDEN, locality="Montpellier", altitude=20.0)}, True),
+        ({"author": "Bob"}, False),
+        ({"date": "2010-07-07"}, False),
+        ({"date": "2010-07"}, False),
+        ({"date": None}, False),
+        ({"place": None}, False),
+        ({"place": Place(latitude=43.5, longitude=3.8)}, False),
+    ],
+)
+def test_what_makes_a_session(other, is_same):
+    assert (find_session(picture("a")) == find_session(picture("b", **other))) is is_same
+
+
+def test_pictures_of_which_too_little_is_known_are_apart():
+    for known in ({"date": None}, {"date": "2010-07"}, {"author": None, "place": None}):
+        assert find_session(picture("a", **known)) != find_session(picture("b", **known))
+    assert find_session(picture("a", author=None)) == find_session(picture("b", author=None))
+
+
+def test_answers_of_a_session_support_one_another():
+    sure, doubtful = {"Acer opalus": 0.9, "Acer rubrum": 0.1}, {"Acer rubrum": 0.52, "Acer opalus": 0.48}
+    answers = [
+        answer("a", sure),
+        answer("b", sure, author="Bob"),
+        answer("c", doubtful, leaf=0.9, known=0.8, verdict="unknown"),
+        answer("d", {}, problem="damaged", verdict="unreadable"),
+    ]
+    found = share_answers(answers)
+    assert found[1] is answers[1]
+    assert found[3] is answers[3]
+    assert found[2].ranking[0][0] == "Acer opalus"
+    assert (found[2].leaf, found[2].known, found[2].verdict) == (0.9, 0.8, "unknown")
+    # The weight is 0.9 times 0.8.
+    expected = share_evidence(np.array([[0.9, 0.1], [0.48, 0.52]]), np.array([1.0, 0.72]))
+    assert [dict(found[index].ranking)["Acer opalus"] for index in (0, 2)] == pytest.approx(expected[:, 0], abs=1e-8)
+
+
+def test_a_picture_without_a_leaf_supports_none():
+    doubtful = {"Acer rubrum": 0.52, "Acer opalus": 0.48}
+    answers = [answer("a", {"Acer opalus": 0.9, "Acer rubrum": 0.1}, confidence=0.0), answer("b", doubtful)]
+    assert dict(share_answers(answers)[1].ranking) == pytest.approx(doubtful, abs=1e-8)
+
+
+def test_a_type_that_lacks_a_species_does_not_name_it():
+    found = share_answers(
+        [answer("a", {"Acer opalus": 1.0}), answer("b", {"Acer rubrum": 0.6, "Ilex aquifolium": 0.4})]
+    )
+    assert [name for name, _ in found[0].ranking] == ["Acer opalus"]
+    assert dict(found[1].ranking) == pytest.approx({"Acer rubrum": 0.6, "Ilex aquifolium": 0.4}, abs=1e-8)
+
+
+def make_fold(type_, fold, seed, rows, species=("Acer opalus", "Acer rubrum")):
+    pictures = [picture(f"{type_} {fold} {row}", type=type_) for row in range(len(rows))]
+    held_out = HeldOutAnswers(pictures, np.array(rows), species, np.ones(len(rows), bool))
+    return FoldAnswers(type_, seed, fold, held_out)
+
+
+def test_sessions_span_folds_and_types_but_not_seeds():
+    folds = [
+        make_fold(SCAN, 0, 0, [[0.9, 0.1]]),
+        make_fold(PHOTO, 1, 0, [[0.5, 0.5], [0.7, 0.3]]),
+        make_fold(SCAN, 1, 0, [[1.0]], ("Acer rubrum",)),
+        make_fold(SCAN, 0, 1, [[0.2, 0.8]]),
+    ]
+    found = share_fold_answers(folds)
+    expected = share_evidence(np.array([[0.9, 0.1], [0.5, 0.5], [0.7, 0.3], [0.0, 1.0]]), np.ones(4))
+    assert found[0].held_out.probabilities == pytest.approx(expected[:1])
+    assert found[1].held_out.probabilities == pytest.approx(expected[1:3])
+    assert found[2].held_out.probabilities == pytest.approx(np.ones((1, 1)))
+    assert found[3].held_out.probabilities == pytest.approx(np.array([[0.2, 0.8]]))
+    assert [own.held_out.pictures for own in found] == [own.held_out.pictures for own in folds]

@@ -1,0 +1,106 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
+
+from leafid.errors import LeafidError
+from leafid.learning.held_out import HeldOutAnswers
+from leafid.model import training as module
+from leafid.model.modelfile import read_model, write_model
+from leafid.model.training import fit_context, train, train_recogniser
+from leafid.pictures import compute_fingerprint
+from leafid.pictures.picture import AcquisitionType
+
+SCAN, SHEET = AcquisitionType.SCAN, AcquisitionType.SCAN_LIKE
+
+
+def test_an_identifier_for_every_recipe(trained, training, recipes):
+    assert list(trained.identifiers) == list(recipes)
+    assert trained.fingerprint == compute_fingerprint(training)
+    assert {info.n_pictures for info in trained.species.values()} == {9}
+    assert set(trained.recogniser.types) == set(AcquisitionType)
+    assert 0.5 < trained.type_recognition <= 1
+
+
+def test_only_pictures_that_a_recipe_uses_are_told_of(training, recipes, loader):
+    model = train(training, {SHEET: recipes[SHEET]}, loader)
+    own = [picture for picture in training if picture.type == SHEET]
+    assert model.fingerprint == compute_fingerprint(own)
+    assert model.recogniser is None
+    assert model.type_recognition is None
+
+
+def test_training_returns_all_that_the_command_writes(trained, drawn_model):
+    written = read_model(drawn_model)
+    assert trained.scores == written.scores
+    assert list(trained.scores) == ["scan", "scan-like", "photo"]
+    assert trained.type_recognition == written.type_recognition
+    assert set(trained.thresholds) == set(written.thresholds) == set(trained.contexts) == set(AcquisitionType)
+    for type_, thresholds in written.thresholds.items():
+        assert trained.thresholds[type_].back_off == thresholds.back_off
+        for size in (1, 1.5, 2):
+            assert trained.thresholds[type_].threshold_for_size(size) == thresholds.threshold_for_size(size)
+
+
+def test_a_model_trained_and_saved_from_python_is_the_one_that_the_command_writes(trained, drawn_model, tmp_path):
+    write_model(trained, tmp_path / "model.leafid")
+    assert (tmp_path / "model.leafid").read_bytes() == drawn_model.read_bytes()
+
+
+def test_one_species_is_warned_of(training, recipes, loader, caplog):
+    one = [picture for picture in training if picture.species == training[0].species]
+    train(one, {SHEET: recipes[SHEET]}, loader)
+    assert "type scan-like: all pictures are of one species" in caplog.text
+
+
+def test_a_model_does_not_depend_on_the_number_of_threads(training, recipes, loader, monkeypatch):
+    """Whatever the machine has: sums by other numbers of threads round differently."""
+    threads = []
+    fit_identifiers = module.fit_identifiers
+
+    def spy(*given):
+        threads.extend(library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas")
+        return fit_identifiers(*given)
+
+    monkeypatch.setattr(module, "fit_identifiers", spy)
+    with threadpool_limits(limits=2, user_api="blas"):
+        train(training, {SHEET: recipes[SHEET]}, loader)
+    assert set(threads) == {1}
+
+
+def test_nothing_to_train_on(recipes, loader):
+    with pytest.raises(LeafidError, match="no labelled picture of type scan-like"):
+        train([], {SHEET: recipes[SHEET]}, loader)
+
+
+def test_types_are_recognised_on_plants_not_seen(training, loader):
+    recogniser, share = train_recogniser(training, loader, 0)
+    features = np.stack(loader.load_type_features(training))
+    right = np.mean([a == p.type for a, p in zip(recogniser.recognise(features), training, strict=True)])
+    assert 0.5 < share <= right == 1
+
+
+def test_where_types_can_not_be_told(training, loader):
+    scans = [picture for picture in training if picture.type == SCAN]
+    assert train_recogniser(scans, loader, 0) == (None, None)
+    assert train_recogniser([], loader, 0) == (None, None)
+    lone = [replace(picture, plant="1") for picture in training[:3]]
+    recogniser, share = train_recogniser(lone, loader, 0)
+    assert (recogniser is None) == (len({picture.type for picture in lone}) == 1)
+    assert share is None
+
+
+def test_place_and_day_are_learned_of_some_plants(training, monkeypatch):
+    names = tuple(sorted({picture.species for picture in training}))
+    held_out = HeldOutAnswers(training, np.full((len(training), 3), 1 / 3), names, np.ones(len(training), bool))
+    asked = []
+    learn = module.fit_context_prior
+    monkeypatch.setattr(module, "fit_context_prior", lambda *them: asked.append(them) or learn(*them))
+    fit_context(held_out, training, 0)
+    assert asked[0] == (held_out, training)
+    monkeypatch.setattr(module, "CONTEXT_PICTURES", 10)
+    fit_context(held_out, training, 0)
+    own, drawn = asked[1]
+    assert own.pictures == drawn
+    assert len(drawn) == len(own.probabilities) == len(own.is_known) == 9  # three plants of three pictures

@@ -1,0 +1,145 @@
+import math
+import struct
+import zlib
+from fractions import Fraction
+
+import cv2
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from PIL import Image, ImageOps
+
+from leafid.pictures.decoding import read_image, read_image_size
+from tests.pictures.picture_making import KINDS, LOSSLESS, difference, make_deep, png_chunk, save
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_becomes_8_bit_bgr(tmp_path, rgb, kind):
+    options = {"jpg": {"quality": 95, "subsampling": 0}, **LOSSLESS}
+    file = save(tmp_path / f"leaf.{kind}", rgb, **options.get(kind, {}))
+    image = read_image(file)
+    assert image.dtype == np.uint8
+    assert image.flags.c_contiguous
+    # JPEG at this quality is off by a few grey values at the sharp edge, as is a palette of 256 colours; HEIC rounds
+    # the conversion to YCbCr; the others keep every value.
+    assert difference(image, rgb) <= {"jpg": 12, "gif": 16, "heic": 3, "avif": 3}.get(kind, 0)
+    assert read_image_size(file) == (60, 80)
+
+
+@pytest.mark.parametrize("kind", ["jpg", "png", "tif", "webp"])
+@pytest.mark.parametrize("orientation", range(1, 9))
+def test_exif_orientation_is_applied(tmp_path, rgb, kind, orientation):
+    exif = Image.Exif()
+    exif[0x0112] = orientation
+    lossless = {"webp": {"lossless": True}, "jpg": {"quality": 95, "subsampling": 0}}
+    file = save(tmp_path / f"leaf.{kind}", rgb, exif=exif, **lossless.get(kind, {}))
+    with Image.open(file) as picture:
+        upright = np.asarray(ImageOps.exif_transpose(picture))
+    if orientation > 1:
+        assert upright.shape != rgb.shape or (upright != rgb).any()
+    image = read_image(file)
+    assert image.shape == upright.shape
+    assert read_image_size(file) == upright.shape[:2]
+    # Two JPEG decoders may round differently.
+    assert difference(image, upright) <= 3
+    assert read_image(file, 40).shape == ((30, 40, 3) if orientation < 5 else (40, 30, 3))
+
+
+@pytest.mark.parametrize(
+    ("kind", "mode"),
+    [("jpg", "L"), ("jpg", "CMYK"), *((kind, mode) for kind in ("png", "tif") for mode in "LP1"), ("tif", "CMYK")],
+)
+def test_other_colour_models(tmp_path, rgb, mode, kind):
+    file = tmp_path / f"leaf.{kind}"
+    converted = Image.fromarray(rgb).convert(mode)
+    converted.save(file)
+    with Image.open(file) as picture:
+        expected = np.asarray(picture.convert("RGB"))
+    # Decoders round the conversion from CMYK differently.
+    assert difference(read_image(file), expected) <= 2
+
+
+@pytest.mark.parametrize("kind", ["png", "tif"])
+def test_16_bit_channels_keep_the_upper_8_bits(tmp_path, rgb, kind):
+    noise = np.random.default_rng(0).integers(0, 256, rgb.shape, dtype=np.uint16)
+    deep = (rgb[:, :, ::-1].astype(np.uint16) << 8) + noise
+    colour, grey = tmp_path / f"colour.{kind}", tmp_path / f"grey.{kind}"
+    assert cv2.imwrite(str(colour), deep)
+    assert cv2.imwrite(str(grey), deep[:, :, 0])
+    # libtiff and libpng cut or round the lower byte.
+    assert difference(read_image(colour), rgb) <= 1
+    assert difference(read_image(grey), np.repeat(rgb[:, :, 2:], 3, axis=2)) <= 1
+
+
+@pytest.mark.parametrize("channels", [1, 3])
+def test_transparent_colour_of_a_16_bit_png_becomes_white(tmp_path, rgb, channels):
+    deep = make_deep(rgb[..., :channels])
+    deep[:10] = deep[0, 0]
+    key = [int(value) for value in deep[0, 0]]
+    file = tmp_path / "leaf.png"
+    rows = b"".join(b"\0" + row.tobytes() for row in deep.astype(">u2"))
+    file.write_bytes(
+        b"\x89PNG\r\n\x1a\n"
+        + png_chunk(b"IHDR", struct.pack(">IIBBBBB", 80, 60, 16, 0 if channels == 1 else 2, 0, 0, 0))
+        + png_chunk(b"tRNS", struct.pack(f">{channels}H", *key))
+        + png_chunk(b"IDAT", zlib.compress(rows))
+        + png_chunk(b"IEND", b"")
+    )
+    expected = np.repeat(rgb[..., :1], 3, axis=2) if channels == 1 else rgb.copy()
+    expected[(deep == deep[0, 0]).all(axis=2)] = 255
+    assert difference(read_image(file), expected) <= 1
+
+
+def test_transparent_parts_become_white(tmp_path, rgb):
+    alpha = np.full((60, 80), 255, np.uint8)
+    alpha[:, :20] = 0
+    alpha[:, 20:40] = 128
+    expected = np.round(rgb * (alpha[..., None] / 255) + 255 * (1 - alpha[..., None] / 255)).astype(np.uint8)
+    for kind in ("png", "tif", "webp"):
+        options = {"lossless": True} if kind == "webp" else {}
+        file = save(tmp_path / f"leaf.{kind}", np.dstack([rgb, alpha]), **options)
+        assert difference(read_image(file), expected) <= 1, kind
+    palette = Image.fromarray(rgb).quantize(8)
+    palette.save(tmp_path / "palette.png", transparency=palette.getpixel((0, 0)))
+    image = read_image(tmp_path / "palette.png")
+    assert (image[0, 0] == 255).all()
+    assert (image[40, 70] < 255).any()
+
+
+@pytest.mark.parametrize("kind", ["jpg", "png"])
+@pytest.mark.parametrize("max_side", [400, 399, 200, 150, 100, 99, 50, 47])
+def test_max_side_is_exact(tmp_path, rgb, kind, max_side):
+    large = cv2.resize(rgb, (400, 301), interpolation=cv2.INTER_CUBIC)
+    file = save(tmp_path / f"leaf.{kind}", large)
+    image = read_image(file, max_side)
+    assert image.shape == (math.ceil(301 * max_side / 400), max_side, 3)
+    if max_side < 400:
+        expected = cv2.resize(read_image(file), image.shape[1::-1], interpolation=cv2.INTER_AREA)
+        # Reduced JPEG decoding averages in frequency space: close to the average over areas, but not it.
+        assert np.abs(image.astype(int) - expected).mean() < (2 if kind == "jpg" else 1e-9)
+
+
+def test_small_pictures_are_not_enlarged(tmp_path, rgb):
+    file = save(tmp_path / "leaf.png", rgb)
+    assert (read_image(file, 1000) == read_image(file)).all()
+
+
+@settings(max_examples=30, deadline=None)
+@given(rows=st.integers(16, 300), cols=st.integers(16, 300), max_side=st.integers(1, 320))
+def test_size_is_the_proportion_rounded_up(tmp_path_factory, rows, cols, max_side):
+    file = tmp_path_factory.mktemp("sizes") / "leaf.jpg"
+    cv2.imwrite(str(file), np.full((rows, cols, 3), 90, np.uint8))
+    scale = min(Fraction(1), Fraction(max_side, max(rows, cols)))
+    assert read_image(file, max_side).shape[:2] == (math.ceil(rows * scale), math.ceil(cols * scale))
+
+
+def test_max_side_below_1(tmp_path, rgb):
+    with pytest.raises(ValueError, match="max_side"):
+        read_image(save(tmp_path / "leaf.png", rgb), 0)
+
+
+def test_real_pictures_equal_those_read_by_opencv(real_data):
+    for file in sorted((real_data / "imageclef2011" / "Train").glob("*.jpg"))[:200:10]:
+        assert (read_image(file) == cv2.imread(str(file))).all()
+        assert max(read_image(file, 300).shape) == 300

@@ -1,0 +1,133 @@
+import math
+import tracemalloc
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
+
+from leafid.errors import LeafidError
+from leafid.pictures.geography import compute_great_circle_km, get_coordinates, label_places
+from leafid.pictures.picture import Picture, Place
+from leafid.pictures.splits import split_by_place
+
+
+def picture(number, plant, latitude=None, longitude=None):
+    return Picture(Path(f"{number}.jpg"), plant=plant, place=Place(None, latitude, longitude))
+
+
+def literal_km(first, second):
+    """The angle between two directions in space."""
+
+    def direction(latitude, longitude):
+        a, b = math.radians(latitude), math.radians(longitude)
+        return np.array([math.cos(a) * math.cos(b), math.cos(a) * math.sin(b), math.sin(a)])
+
+    start, end = direction(*first), direction(*second)
+    return 6371.0088 * math.atan2(np.linalg.norm(np.cross(start, end)), start @ end)
+
+
+point = st.tuples(st.floats(-90, 90), st.floats(-180, 180))
+
+
+@given(point, point)
+def test_distance_is_the_angle_in_space(first, second):
+    found = compute_great_circle_km(np.array([first]), np.array([second]))[0, 0]
+    # The arcsine loses half of the digits near the other end of the Earth.
+    assert found == pytest.approx(literal_km(first, second), abs=1e-3)
+
+
+def test_known_distances():
+    paris, montpellier = np.array([[48.8566, 2.3522]]), np.array([[43.6119, 3.8772]])
+    # Known to whole kilometres.
+    assert compute_great_circle_km(paris, montpellier)[0, 0] == pytest.approx(595, abs=0.5)
+    assert compute_great_circle_km(paris, paris)[0, 0] == 0
+    # Over the date line, not around the Earth; a fifth of a degree, to a tenth of a kilometre.
+    assert compute_great_circle_km(np.array([[0, 179.9]]), np.array([[0, -179.9]]))[0, 0] == pytest.approx(
+        22.2, abs=0.05
+    )
+
+
+def test_unknown_coordinates():
+    assert get_coordinates(picture(1, "1", 43.6, 3.9)) == (43.6, 3.9)
+    assert get_coordinates(picture(1, "1", 51.5, 0.0)) == (51.5, 0.0)
+    for nothing in (picture(1, "1"), picture(1, "1", 43.6), picture(1, "1", 0.0, 0.0), Picture(Path("1.jpg"))):
+        assert get_coordinates(nothing) is None
+
+
+# A hundredth of a degree of latitude is 1.1 km.
+GARDENS = [
+    picture(1, "a", 43.60, 3.9),
+    picture(2, "b", 43.64, 3.9),
+    picture(3, "c", 43.68, 3.9),
+    picture(4, "d", 43.80, 3.9),
+    picture(5, "e"),
+    picture(6, "a", 43.60, 3.9),
+    picture(7, "f"),
+    picture(8, "a"),
+    picture(9, "g", 50.0, 3.9),
+    picture(10, "g", 51.0, 3.9),
+]
+
+
+def test_chain_of_plants_is_one_place():
+    # a, b and c are joined though a and c are 9 km apart; e and f may be anywhere; a and g are each one plant.
+    assert label_places(GARDENS).tolist() == [0, 0, 0, 1, 2, 0, 2, 0, 3, 3]
+    assert label_places(GARDENS, 20).tolist() == [0, 0, 0, 0, 1, 0, 1, 0, 2, 2]
+    assert label_places(GARDENS, 1).tolist() == [0, 1, 2, 3, 4, 0, 4, 0, 5, 5]
+    assert label_places([]).tolist() == []
+
+
+@pytest.mark.parametrize("within_km", [0.5, 5, 60, 3000, 30_000])
+@pytest.mark.parametrize("middle", [(43.6, 3.9), (90, 0), (-90, 0), (0, 180), (75, -180), (0, 0)])
+def test_places_equal_those_from_all_distances(middle, within_km):
+    rng = np.random.default_rng(0)
+    # From metres to thousands of kilometres away.
+    away = 10 ** rng.uniform(-3, 1.6, (120, 1)) * rng.normal(size=(120, 2))
+    latitude, longitude = (middle + away).T
+    points = np.column_stack([np.clip(latitude, -90, 90), (longitude + 180) % 360 - 180])
+    near = csr_array(compute_great_circle_km(points, points) < within_km)
+    numbers: dict[int, int] = {}
+    expected = [numbers.setdefault(label, len(numbers)) for label in connected_components(near)[1].tolist()]
+    found = label_places(
+        [picture(number, str(number), *point) for number, point in enumerate(points.tolist())], within_km
+    )
+    assert found.tolist() == expected
+
+
+def test_many_points_take_little_memory():
+    rng = np.random.default_rng(0)
+    pictures = [picture(number, str(number), *rng.uniform(-80, 80, 2).tolist()) for number in range(3000)]
+    label_places(pictures[:2])  # what is imported for it
+    tracemalloc.start()
+    label_places(pictures)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 20e6  # a matrix of all distances: 72 MB
+
+
+def test_folds_keep_places_together():
+    folds = split_by_place(GARDENS, 3, 0)
+    assert sorted(np.concatenate(folds).tolist()) == list(range(len(GARDENS)))
+    labels = label_places(GARDENS)
+    assert sum(len(set(labels[fold])) for fold in folds) == 4
+    reversed_folds = split_by_place(GARDENS[::-1], 3, 0)
+    names = {frozenset(GARDENS[index].name for index in fold) for fold in folds}
+    assert {frozenset(GARDENS[::-1][index].name for index in fold) for fold in reversed_folds} == names
+
+
+def test_seeds_shuffle_equal_places():
+    pictures = [picture(number, str(number), 40.0 + number, 3.0) for number in range(8)]
+    splits = {tuple(map(tuple, split_by_place(pictures, 2, seed))) for seed in range(4)}
+    assert len(splits) > 1
+    assert {len(fold) for folds in splits for fold in folds} == {4}
+
+
+def test_too_few_places():
+    with pytest.raises(LeafidError, match="expected at least 5 places, 5 km apart, for 5 folds, found 4"):
+        split_by_place(GARDENS, 5, 0)
+    with pytest.raises(ValueError, match="n_folds"):
+        split_by_place(GARDENS, 1, 0)

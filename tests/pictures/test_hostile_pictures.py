@@ -1,0 +1,239 @@
+import io
+import os
+import struct
+import subprocess
+import sys
+import time
+import zlib
+from dataclasses import replace
+
+import cv2
+import numpy as np
+import pytest
+from PIL import Image
+
+from leafid import limited_process
+from leafid.errors import LeafidError
+from leafid.pictures import header as image_header
+from leafid.pictures.decoding import ImageError, read_image, read_image_size
+from leafid.pictures.header import MAX_PIXELS
+from tests.pictures.picture_making import KINDS, png_chunk, save
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("share", [0.02, 0.3, 0.9, 0.995])
+def test_truncated(tmp_path, rgb, kind, share):
+    file = save(tmp_path / f"leaf.{kind}", rgb)
+    data = file.read_bytes()
+    file.write_bytes(data[: int(len(data) * share)])
+    with pytest.raises(ImageError, match=rf"{file}: expected .*(whole|JPEG)"):
+        read_image(file)
+
+
+def test_truncated_jpeg_with_a_whole_thumbnail(tmp_path, rgb):
+    thumbnail = save(tmp_path / "thumbnail.jpg", rgb[::4, ::4]).read_bytes()
+    data = save(tmp_path / "leaf.jpg", rgb).read_bytes()
+    segment = b"Exif\0\0" + thumbnail
+    with_thumbnail = data[:2] + b"\xff\xe1" + struct.pack(">H", len(segment) + 2) + segment + data[2:]
+    whole, cut = tmp_path / "whole.jpg", tmp_path / "cut.jpg"
+    whole.write_bytes(with_thumbnail)
+    cut.write_bytes(with_thumbnail[:-20])
+    assert read_image(whole).shape == rgb.shape
+    with pytest.raises(ImageError, match="truncated JPEG"):
+        read_image(cut)
+
+
+def test_trailing_bytes_are_allowed(tmp_path, rgb):
+    for kind in ("jpg", "png"):
+        file = save(tmp_path / f"leaf.{kind}", rgb)
+        file.write_bytes(file.read_bytes() + b"\0" * 100)
+        assert read_image(file).shape == rgb.shape
+
+
+def test_damage_inside_a_jpeg_is_logged(tmp_path, rgb, caplog, capfd):
+    file = save(tmp_path / "leaf.jpg", rgb)
+    data = bytearray(file.read_bytes())
+    middle = len(data) - 300
+    data[middle : middle + 40] = b"\0" * 40
+    file.write_bytes(data)
+    assert read_image(file).shape == rgb.shape
+    assert str(file) in caplog.text
+    assert "damaged inside" in caplog.text
+    assert "Corrupt" not in capfd.readouterr().err
+
+
+def test_damage_inside_a_png(tmp_path, rgb, capfd):
+    file = save(tmp_path / "leaf.png", rgb)
+    data = bytearray(file.read_bytes())
+    data[len(data) // 2] ^= 0xFF
+    file.write_bytes(data)
+    with pytest.raises(ImageError, match="damaged PNG"):
+        read_image(file)
+    assert capfd.readouterr().err == ""
+
+
+def test_works_without_stderr(tmp_path, rgb):
+    file = save(tmp_path / "leaf.jpg", rgb)
+    code = (
+        f"import os; os.close(2); from leafid.pictures.decoding import read_image as r; print(r({str(file)!r}).shape)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "(60, 80, 3)"
+
+
+@pytest.mark.parametrize(
+    ("content", "found"),
+    [
+        (b"", r"an empty file \(0 bytes\)"),
+        (b"Acer campestre, Montpellier", "text"),
+        (b"GIF89a" + b"\0" * 20, "a damaged GIF header"),
+        (b"%PDF-1.7 and more of it", "a PDF"),
+        (b"\0\0\0\x20ftypavif\0\0\0\0", "a damaged AVIF header"),
+        (b"\0\0\0\x20ftypqt  \0\0\0\0", "a video"),
+        (b"\0\0\0\x20ftypcrx \0\0\0\0", r"raw data of a camera \(CR3\)"),
+        (b"RIFF\x24\0\0\0WAVEfmt ", "something else"),
+        (b"\0" * 64, "something else"),
+        (b"\xff\xd8\xff", "a damaged JPEG header"),
+        (b"\x89PNG\r\n\x1a\n" + b"\0" * 40, "a damaged PNG header"),
+        (b"II*\0" + b"\xff" * 100, "a damaged TIFF header"),
+        (b"BM" + b"\xff" * 100, "a damaged BMP header"),
+    ],
+)
+def test_not_a_picture(tmp_path, content, found):
+    file = tmp_path / "leaf.jpg"
+    file.write_bytes(content)
+    for read in (read_image, read_image_size):
+        with pytest.raises(ImageError, match=found) as raised:
+            read(file)
+        assert str(raised.value).startswith(f"{file}: expected ")
+        assert "\n" not in str(raised.value)
+
+
+def test_no_file_and_folder(tmp_path):
+    with pytest.raises(ImageError, match="no such file"):
+        read_image(tmp_path / "none.jpg")
+    with pytest.raises(ImageError, match="found a folder"):
+        read_image(tmp_path)
+    os.mkfifo(tmp_path / "pipe.jpg")
+    with pytest.raises(ImageError, match="found no file"):
+        read_image(tmp_path / "pipe.jpg")
+    assert issubclass(ImageError, LeafidError)
+
+
+def png_header(rows: int, cols: int) -> bytes:
+    header = png_chunk(b"IHDR", struct.pack(">IIBBBBB", cols, rows, 8, 2, 0, 0, 0))
+    return b"\x89PNG\r\n\x1a\n" + header + png_chunk(b"IDAT", zlib.compress(b"\0" * 1000)) + png_chunk(b"IEND", b"")
+
+
+def test_chunks_larger_than_a_png_are_refused_before_decoding(tmp_path, monkeypatch):
+    monkeypatch.setattr(cv2, "imdecode", lambda *_: pytest.fail("libpng would allocate 4 GB"))
+    file = tmp_path / "leaf.png"
+    content = png_header(30, 30)
+    start = content.index(b"IDAT") - 4
+    file.write_bytes(content[:start] + b"\xff" * 4 + content[start + 4 :])
+    with pytest.raises(ImageError, match="truncated PNG"):
+        read_image(file)
+
+
+@pytest.mark.parametrize("read", [read_image, read_image_size])
+def test_long_runs_of_fill_bytes_are_refused(tmp_path, rgb, read):
+    file = save(tmp_path / "leaf.jpg", rgb)
+    data = file.read_bytes()
+    file.write_bytes(data[:2] + b"\xff" * 1000 + data[2:])
+    read(file)
+    file.write_bytes(data[:2] + b"\xff" * 20_000_000 + data[2:])
+    started = time.perf_counter()
+    with pytest.raises(ImageError, match="20000001 fill bytes in a row"):
+        read(file)
+    assert time.perf_counter() - started < 5  # decoding takes over 30 s
+
+
+@pytest.mark.parametrize(("rows", "cols"), [(30_000, 30_000), (10_000, MAX_PIXELS // 10_000 + 1), (2**31 - 1, 20)])
+def test_huge_pictures_are_refused_before_decoding(tmp_path, monkeypatch, rows, cols):
+    monkeypatch.setattr(cv2, "imdecode", lambda *_: pytest.fail("was decoded"))
+    file = tmp_path / "huge.png"
+    file.write_bytes(png_header(rows, cols))
+    for read in (read_image, read_image_size):
+        with pytest.raises(ImageError, match="at most 100 megapixels"):
+            read(file)
+
+
+def test_narrow_pictures_are_refused(tmp_path):
+    file = save(tmp_path / "narrow.png", np.zeros((100, 8, 3), np.uint8))
+    with pytest.raises(ImageError, match="at least 16 × 16 pixels, found 8 × 100"):
+        read_image(file)
+    assert read_image(save(tmp_path / "enough.png", np.zeros((16, 16, 3), np.uint8))).shape == (16, 16, 3)
+
+
+def test_a_jpeg_of_a_thousand_scans_is_refused(tmp_path):
+    content = io.BytesIO()
+    Image.new("RGB", (64, 64), "green").save(content, "JPEG", progressive=True)
+    data = content.getvalue()
+    scan = data[data.rindex(b"\xff\xda") : -2]
+    file = tmp_path / "leaf.jpg"
+    file.write_bytes(data[:-2] + 1000 * scan + data[-2:])
+    with pytest.raises(ImageError, match="expected a JPEG of at most 100 scans, found 10"):
+        read_image(file)
+    # What follows the end of the picture doesn't count.
+    file.write_bytes(data + 1000 * scan + data[-2:])
+    assert read_image(file).shape == (64, 64, 3)
+
+
+def test_invalid_orientation_and_damaged_exif_are_ignored(tmp_path, rgb):
+    exif = Image.Exif()
+    exif[0x0112] = 77
+    assert read_image(save(tmp_path / "77.jpg", rgb, exif=exif)).shape == rgb.shape
+    file = save(tmp_path / "damaged.jpg", rgb, exif=b"Exif\0\0II*\0\xff\xff\xff\xff")
+    assert read_image(file).shape == rgb.shape
+
+
+@pytest.fixture
+def demanding(monkeypatch):
+    """Every picture counts as one of which decoding may take gigabytes."""
+    monkeypatch.setattr(image_header, "_DEMANDING_PIXELS", 0)
+
+
+@pytest.mark.parametrize("kind", ["jpg", "heic"])
+def test_a_demanding_picture_is_decoded_in_a_process_of_its_own(tmp_path, rgb, kind, request, caplog):
+    file = save(tmp_path / f"leaf.{kind}", rgb)
+    if kind == "jpg":
+        data = bytearray(file.read_bytes())
+        data[-340:-300] = bytes(40)
+        file.write_bytes(data)
+    expected = read_image(file, 40)
+    messages = caplog.messages[:]
+    caplog.clear()
+    request.getfixturevalue("demanding")
+    assert (read_image(file, 40) == expected).all()
+    assert caplog.messages == messages
+    assert len(messages) == (kind == "jpg")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="there are limits of processes only there")
+@pytest.mark.parametrize(
+    ("limit", "value", "reason"),
+    [
+        ("MAX_MEMORY", 700 << 20, "more than 700 MiB of memory, or than there is"),
+        ("MAX_CPU_SECONDS", 0, "more than 0 s"),
+    ],
+)
+def test_a_picture_beyond_the_limits_costs_only_itself(cli, tmp_path, rgb, monkeypatch, limit, value, reason):
+    monkeypatch.setattr(limited_process, limit, value)
+    pictures = tmp_path / "pictures"
+    pictures.mkdir()
+    save(pictures / "good.png", rgb)
+    cv2.imwrite(str(pictures / "large.png"), np.zeros((10_000, 10_000), np.uint8))
+    found = cli("segment", pictures, "--output", tmp_path / "out", "--assume-type", "scan", "--jobs", 1)
+    assert found.status == 1
+    assert found.err.splitlines()[-2:] == [
+        f"leafid: error: {pictures}/large.png: can't be decoded: it needs {reason}; shrink it, or save it anew",
+        "leafid: 1 of 2 pictures could not be read",
+    ]
+    assert "good.png" in found.out
+
+
+@pytest.mark.parametrize("scans", [1, 10])
+def test_pictures_of_cameras_are_not_demanding(tmp_path, scans):
+    header = image_header.Header("JPEG", "RGB", 4000 if scans == 10 else 8160, 6120, 1, False, False, scans)
+    assert not header.is_demanding
+    assert replace(header, n_scans=100).is_demanding

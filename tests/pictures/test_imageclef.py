@@ -1,0 +1,302 @@
+import pytest
+
+from leafid.errors import LeafidError
+from leafid.pictures import AcquisitionType, Content, Place, Taxon, read_collection
+
+XML_2012 = """<?xml version="1.0" encoding="UTF-8"?>
+<Image>
+  <FileName>12.jpg</FileName>
+  <Date>2011-05-20</Date>
+  <Type>pseudoscan</Type>
+  <Organization>Tela</Organization>
+  <Author>Jane Doe</Author>
+  <IndividualPlantId>9</IndividualPlantId>
+  <ClassId>Quercus coccifera</ClassId>
+  <Taxon>
+    <Regnum>Plantae</Regnum>
+    <Class>Magnoliopsida</Class>
+    <Subclass>Magnoliidae</Subclass>
+    <Superorder>Rosanae</Superorder>
+    <Order>Fagales Engl.</Order>
+    <Family>Fagaceae Dumort.</Family>
+    <Genus>Quercus L.</Genus>
+    <Species>Quercus coccifera L.</Species>
+  </Taxon>
+  <VernacularNames>Kermes oak, Chêne kermès</VernacularNames>
+  <Content>Leafage</Content>
+  <GPSLocality><Longitude>3.9</Longitude><Latitude>43.6</Latitude></GPSLocality>
+</Image>
+"""
+XML_2013 = """<?xml version="1.0" encoding="UTF-8"?>
+<Image>
+  <FileName>13.jpg</FileName>
+  <IndividualPlantId>77</IndividualPlantId>
+  <Date>20/05/12</Date>
+  <Type>NaturalBackground</Type>
+  <Content>Flower</Content>
+  <ClassId>Acer campestre</ClassId>
+  <Family>Sapindaceae</Family>
+  <Author>Jane Doe</Author>
+  <Longitude>3.9</Longitude>
+  <Latitude>43.6</Latitude>
+</Image>
+"""
+
+
+def test_2011(tmp_path, add):
+    add(tmp_path / "Train", 1)
+    (picture,) = read_collection(tmp_path).pictures
+    assert picture.file == tmp_path / "Train" / "1.jpg"
+    assert picture.type is AcquisitionType.SCAN
+    assert picture.content is Content.LEAF
+    assert picture.taxon == Taxon("Celtis australis", "Celtis", "Cannabaceae", "Rosales")
+    assert (picture.plant, picture.author, picture.organization) == ("113", "Doe Jane", "Inra")
+    assert picture.date == "2010-07-06"
+    assert picture.place == Place("France - Herault", 43.5, 3.25, 0.0)
+    assert picture.vernacular_names == ("European Nettle Tree",)
+    assert picture.part == "train"
+
+
+@pytest.mark.parametrize("class_id", [True, False])
+def test_2012(tmp_path, draw, class_id):
+    text = XML_2012 if class_id else XML_2012.replace("<ClassId>Quercus coccifera</ClassId>", "")
+    (tmp_path / "12.xml").write_text(text, encoding="utf-8")
+    draw(tmp_path / "12.jpg")
+    collection = read_collection(tmp_path)
+    (picture,) = collection.pictures
+    assert picture.taxon == Taxon("Quercus coccifera", "Quercus", "Fagaceae", "Fagales")
+    assert picture.content is Content.FOLIAGE
+    assert picture.vernacular_names == ("Kermes oak", "Chêne kermès")
+    assert picture.place == Place(None, 43.6, 3.9, None)
+    assert picture.part is None
+    assert collection.problems == ()
+
+
+def test_2013(tmp_path, draw):
+    (tmp_path / "train").mkdir()
+    (tmp_path / "train" / "13.xml").write_text(XML_2013, encoding="utf-8")
+    draw(tmp_path / "train" / "13.jpg")
+    (picture,) = read_collection(tmp_path).pictures
+    assert picture.taxon == Taxon("Acer campestre", "Acer", "Sapindaceae", None)
+    assert (picture.type, picture.content) == (AcquisitionType.PHOTO, Content.FLOWER)
+    assert (picture.plant, picture.date, picture.part) == ("77", "2012-05-20", "train")
+    assert picture.place == Place(None, 43.6, 3.9, None)
+
+
+def test_species_name_of_a_hybrid(tmp_path, add):
+    add(tmp_path, 1, Genus="Platanus", Species="x hispanica")
+    assert read_collection(tmp_path).species == ("Platanus x hispanica",)
+
+
+@pytest.mark.parametrize(
+    ("genus", "species"),
+    [
+        ("× Cuprocyparis Farjon", "leylandii"),
+        ("×Cuprocyparis", "leylandii (A.B.Jacks.) Farjon"),
+        ("x Cuprocyparis", "× Cuprocyparis leylandii"),
+    ],
+)
+def test_species_name_of_a_hybrid_genus(tmp_path, add, genus, species):
+    add(tmp_path, 1, Genus=genus, Species=species)
+    (picture,) = read_collection(tmp_path).pictures
+    assert (picture.taxon.species, picture.taxon.genus) == ("x Cuprocyparis leylandii", "x Cuprocyparis")
+
+
+HIDDEN = dict.fromkeys(("IndividualPlantId", "Genus", "Species", "Family", "Order", "VernacularNames"))
+
+
+def package(root, add):
+    add(root / "Train", 10)
+    add(root / "Train", 9, Genus="Acer", Species="campestre")
+    add(root / "Test", 20, **HIDDEN)
+    add(root / "Test", 21, **HIDDEN)
+    return root
+
+
+@pytest.mark.parametrize("below", ["", "data"])
+def test_package(tmp_path, add, below):
+    package(tmp_path / below, add)
+    collection = read_collection(tmp_path)
+    assert collection.layout == "imageclef"
+    assert [(p.name, p.part) for p in collection.pictures] == [
+        ("9.jpg", "train"),
+        ("10.jpg", "train"),
+        ("20.jpg", "test"),
+        ("21.jpg", "test"),
+    ]
+    assert len(collection.part("test").select_labelled()) == 0
+    assert len(collection.part("train").select_labelled()) == 2
+    assert collection.problems == ()
+
+
+@pytest.mark.parametrize("below", ["", "data"])
+def test_repeated_part_is_refused(tmp_path, add, below):
+    package(tmp_path / below, add)
+    add(tmp_path / below / "train", 30)
+    with pytest.raises(LeafidError, match="expected one folder of part train, found Train and train; join them"):
+        read_collection(tmp_path)
+    assert len(read_collection(tmp_path / below / "train")) == 1
+
+
+def test_package_with_ground_truth(tmp_path, add):
+    package(tmp_path, add)
+    add(tmp_path / "TestXmlWithGroundTruth", 20, picture=False)
+    collection = read_collection(tmp_path)
+    known, unknown = collection.part("test").pictures
+    assert (known.species, known.plant, known.file) == ("Celtis australis", "113", tmp_path / "Test" / "20.jpg")
+    assert (unknown.name, unknown.species) == ("21.jpg", None)
+    assert collection.find_missing() == ()
+
+
+@pytest.mark.parametrize("folder", ["Train", "Test", "TestXmlWithGroundTruth"])
+def test_one_folder_of_a_package(tmp_path, add, folder):
+    package(tmp_path, add)
+    add(tmp_path / "TestXmlWithGroundTruth", 20, picture=False)
+    collection = read_collection(tmp_path / folder)
+    assert {p.part for p in collection.pictures} == {"train" if folder == "Train" else "test"}
+    assert collection.find_missing() == ()
+    assert len(collection) == (1 if folder == "TestXmlWithGroundTruth" else 2)
+
+
+def test_xml_alone(tmp_path, add):
+    add(tmp_path, 1, picture=False)
+    add(tmp_path, 2)
+    collection = read_collection(tmp_path)
+    assert len(collection) == 2
+    assert [p.name for p in collection.find_missing()] == ["1.jpg"]
+    assert collection.pictures[0].file == tmp_path / "1.jpg"
+    assert collection.problems == ()
+
+
+def test_one_xml_file(tmp_path, add):
+    file = add(tmp_path, 1)
+    assert [p.name for p in read_collection(file).pictures] == ["1.jpg"]
+
+
+def test_pictures_without_xml(tmp_path, add, draw):
+    add(tmp_path / "Train", 1)
+    add(tmp_path / "Test", 2, **HIDDEN)
+    draw(tmp_path / "Train" / "3.jpg")
+    draw(tmp_path / "Test" / "4.jpg")
+    collection = read_collection(tmp_path)
+    assert [p.name for p in collection.pictures] == ["1.jpg", "2.jpg", "4.jpg"]
+    assert collection.problems == (
+        f"{tmp_path / 'Train' / '3.jpg'}: expected 3.xml beside it, found none; the picture is left out",
+    )
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"FileName": None}, "FileName: expected the name of the picture file, found nothing"),
+        ({"FileName": "../../etc/passwd"}, "FileName: expected a plain file name, found '../../etc/passwd'"),
+        ({"FileName": "/etc/passwd"}, "FileName: expected a plain file name, found '/etc/passwd'"),
+        ({"FileName": "1.jpg"}, "FileName: expected a picture of its own, found 1.jpg of 1.xml"),
+        ({"Type": "drawing"}, "Type: expected an acquisition type"),
+        ({"Genus": None}, "Genus: expected a Genus and a Species, found only 'australis'"),
+        ({"Species": None}, "Species: expected a Genus and a Species, found only 'Celtis'"),
+        ({"Genus": None, "Species": None}, "Taxon: expected a Genus and a Species (or a ClassId), found neither"),
+        ({"Genus": "Celtis", "Species": "Celtis"}, "Species: expected a species name of two or three words"),
+        ({"ClassId": "Celtis"}, "Species: expected a species name of two or three words, found 'Celtis'"),
+    ],
+)
+def test_invalid_required_field_leaves_the_picture_out(tmp_path, add, changes, says):
+    folder = tmp_path / "Train"
+    add(folder, 1)
+    bad = add(folder, 2, **changes)
+    collection = read_collection(folder)
+    assert [p.name for p in collection.pictures] == ["1.jpg"]
+    (problem,) = collection.problems
+    assert problem.startswith(f"{bad}: {says}")
+
+
+@pytest.mark.parametrize(
+    ("changes", "attribute"),
+    [
+        ({"Date": "some day"}, "date"),
+        ({"Content": "Root"}, "content"),
+        ({"Latitude": "143.5"}, "place"),
+    ],
+)
+def test_invalid_optional_field_is_ignored(tmp_path, add, changes, attribute):
+    bad = add(tmp_path, 1, **changes)
+    collection = read_collection(tmp_path)
+    (picture,) = collection.pictures
+    value = getattr(picture, attribute)
+    assert value is None or value.latitude is None
+    (problem,) = collection.problems
+    assert problem.startswith(f"{bad}: {next(iter(changes))}: expected ")
+    assert problem.endswith("the field is ignored")
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"", "found an empty file"),
+        (b"<Image>\n<FileName>", ":2: expected well-formed XML"),
+        (b"<!DOCTYPE Image><Image/>", ":1: expected XML without a DOCTYPE"),
+        (b"<Leaf/>", "expected the root element <Image>, found <Leaf>"),
+        ("<?xml version='1.0' encoding='UTF-8'?><Image>é</Image>".encode("latin-1"), "expected UTF-8 as declared"),
+    ],
+)
+def test_invalid_xml_leaves_the_picture_out(tmp_path, add, draw, content, says):
+    add(tmp_path, 1)
+    (tmp_path / "2.xml").write_bytes(content)
+    draw(tmp_path / "2.jpg")
+    collection = read_collection(tmp_path)
+    assert [p.name for p in collection.pictures] == ["1.jpg"]
+    (problem,) = collection.problems
+    assert problem.startswith(str(tmp_path / "2.xml"))
+    assert says in problem
+
+
+def test_no_usable_picture(tmp_path, add):
+    bad = add(tmp_path, 1, FileName="../1.jpg")
+    with pytest.raises(LeafidError) as raised:
+        read_collection(tmp_path)
+    first, second = str(raised.value).splitlines()
+    assert first == f"{tmp_path}: expected pictures, found none that can be used"
+    assert second.startswith(str(bad))
+
+
+def test_hidden_files_are_ignored(tmp_path, add):
+    add(tmp_path, 1)
+    (tmp_path / "._1.xml").write_bytes(b"\0\5\x16\7")
+    (tmp_path / "._1.jpg").write_bytes(b"\0\5\x16\7")
+    collection = read_collection(tmp_path)
+    assert (len(collection), collection.problems) == (1, ())
+
+
+@pytest.mark.slow
+def test_real_training_set(real_data):
+    collection = read_collection(real_data / "imageclef2011")
+    assert collection == read_collection(real_data / "imageclef2011", "imageclef")
+    assert collection.layout == "imageclef"
+    assert len(collection) == 3254
+    assert {str(t): len(collection.select_type(t)) for t in collection.types} == {
+        "scan": 1811,
+        "scan-like": 615,
+        "photo": 828,
+    }
+    assert len(collection.species) == 71
+    assert "Platanus x hispanica" in collection.species
+    assert len({p.plant for p in collection.pictures}) == 269
+    assert len({p.author for p in collection.pictures}) == 17
+    assert sum(not p.vernacular_names for p in collection.pictures) == 67
+    assert all(p.date and p.place and p.content and p.taxon.family and p.taxon.order for p in collection.pictures)
+    assert {p.part for p in collection.pictures} == {"train"}
+    assert collection.problems == ()
+    assert collection.find_missing() == ()
+
+
+def test_real_species_equal_the_official_lists(real_data):
+    collection = read_collection(real_data / "imageclef2011")
+    listed = (real_data / "imageclef2011" / "SpeciesIDList").read_text(encoding="utf-8").splitlines()
+    assert set(collection.species) == {" ".join(line.split()) for line in listed if line.strip()}
+    by_species = {}
+    for picture in collection.pictures:
+        by_species.setdefault(picture.species, set()).add(picture.name)
+    for line in (real_data / "imageclef2011" / "trainGroundTruth.txt").read_text(encoding="utf-8").splitlines():
+        words = line.split()
+        names = {word for word in words if word.endswith(".jpg")}
+        assert by_species[" ".join(word for word in words if word not in names)] == names

@@ -1,0 +1,121 @@
+import doctest
+import random
+from datetime import date
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from leafid.errors import LeafidError
+from leafid.pictures import names
+from leafid.pictures.picture import Content
+
+
+def test_examples():
+    assert doctest.testmod(names).failed == 0
+    assert doctest.testmod(names).attempted > 0
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Quercus coccifera L.", "Quercus coccifera"),
+        ("Platanus x hispanica", "Platanus x hispanica"),
+        ("Platanus × hispanica Mill. ex Münchh.", "Platanus x hispanica"),
+        ("Platanus ×hispanica", "Platanus x hispanica"),
+        ("Platanus_x_hispanica", "Platanus x hispanica"),
+        ("×Cuprocyparis leylandii (A.B.Jacks. & Dallim.) Farjon", "x Cuprocyparis leylandii"),
+        ("X Cuprocyparis notabilis", "x Cuprocyparis notabilis"),
+        ("x_Sorbaronia_fallax", "x Sorbaronia fallax"),
+        ("×Sorbaronia ×fallax", "x Sorbaronia x fallax"),
+        ("  Acer   campestre ", "Acer campestre"),
+        ("acer campestre", "Acer campestre"),
+        ("x_cuprocyparis_leylandii", "x Cuprocyparis leylandii"),
+        ("E\u0301rable champe\u0302tre", "\u00c9rable champ\u00eatre"),
+        ("Crataegus x-media", "Crataegus x-media"),
+        ("Pinus nigra subsp. salzmannii (Dunal) Franco", "Pinus nigra"),
+    ],
+)
+def test_species_names(text, expected):
+    assert names.parse_species_name(text) == expected
+    assert names.parse_species_name(expected) == expected
+
+
+@pytest.mark.parametrize("text", ["", "Acer", "Acer_", "Platanus x", "×", "×Cuprocyparis", "x x", "×Cuprocyparis x"])
+def test_invalid_species_names(text):
+    with pytest.raises(LeafidError, match="two or three words"):
+        names.parse_species_name(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "genus"),
+    [
+        ("Quercus coccifera L.", "Quercus"),
+        ("Quercus L.", "Quercus"),
+        ("Platanus x hispanica", "Platanus"),
+        ("x Cuprocyparis leylandii", "x Cuprocyparis"),
+        ("× Cuprocyparis Farjon", "x Cuprocyparis"),
+    ],
+)
+def test_genera(text, genus):
+    assert names.parse_genus(text) == genus
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("06/07/10", "2010-07-06"),
+        ("06/07/10 14:30", "2010-07-06"),
+        ("6/7/1998", "1998-07-06"),
+        ("01/01/89", "1989-01-01"),
+        ("2010/07", "2010-07"),
+        ("2010", "2010"),
+        ("2011-02-24T10:11:12", "2011-02-24"),
+        ("29/02/12", "2012-02-29"),
+    ],
+)
+def test_dates(text, expected):
+    assert names.parse_date(text) == expected
+
+
+@pytest.mark.parametrize("text", ["", "31/02/10", "00/01/10", "2010/13", "July 2010", "1/2", "6/7/10 noon", "20100706"])
+def test_invalid_dates(text):
+    with pytest.raises(LeafidError, match="expected a date"):
+        names.parse_date(text)
+
+
+@given(st.dates(min_value=date(1970, 1, 1), max_value=date(2069, 12, 31)))
+def test_every_date_of_100_years_is_parsed(day):
+    assert names.parse_date(f"{day:%d/%m/%y}") == day.isoformat()
+
+
+@pytest.mark.parametrize("text", ["", "north", "91", "-90.1", "nan", "inf", "3,25", "1_0", "٣"])
+def test_invalid_numbers(text):
+    with pytest.raises(LeafidError, match="from -90 to 90"):
+        names.parse_bounded_number(text, 90)
+
+
+def test_numbers():
+    assert names.parse_bounded_number("-43.6", 90) == -43.6
+
+
+def test_contents():
+    assert names.parse_content("Leafage") is Content.FOLIAGE
+    assert names.parse_content("Dead leaf") is Content.DEAD_LEAF
+    assert names.parse_content("bark") is Content.STEM
+    assert names.parse_content("other") is None
+    with pytest.raises(LeafidError, match="found 'Root'"):
+        names.parse_content("Root")
+
+
+def test_natural_order():
+    expected = ["1.jpg", "2.jpg", "10.jpg", "10a.jpg", "a2.jpg", "a10.jpg", "a.jpg"]
+    shuffled = random.Random(0).sample(expected, len(expected))
+    assert sorted(shuffled, key=names.natural_sort_key) == expected
+
+
+@given(st.lists(st.text("019a.٣²", max_size=6), unique=True), st.randoms())
+def test_natural_order_is_total(words, random):
+    ordered = sorted(words, key=names.natural_sort_key)
+    random.shuffle(words)
+    assert sorted(words, key=names.natural_sort_key) == ordered

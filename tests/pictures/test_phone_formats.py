@@ -1,0 +1,110 @@
+import struct
+import sys
+
+import cv2
+import numpy as np
+import pytest
+import tifffile
+from PIL import Image, features
+
+from leafid.pictures.decoding import ImageError, read_image, read_image_size
+from tests.pictures.picture_making import LOSSLESS, apply_orientation, difference, make_deep, save
+
+
+@pytest.mark.parametrize("kind", ["heic", "avif"])
+@pytest.mark.parametrize("orientation", range(1, 9))
+def test_orientation_of_heif_is_applied_once(tmp_path, rgb, kind, orientation):
+    exif = Image.Exif()
+    exif[0x0112] = orientation
+    file = save(tmp_path / f"leaf.{kind}", rgb, exif=exif.tobytes(), **LOSSLESS[kind])
+    shown = apply_orientation(rgb, orientation)
+    assert read_image_size(file) == shown.shape[:2]
+    assert difference(read_image(file), shown) <= 3
+    assert max(read_image(file, 40).shape) == 40
+    if kind == "heic":
+        # The EXIF block holds the orientation, too, but has no effect in this format.
+        tag = b"\x01\x12\0\x03\0\0\0\x01\0%c"
+        data = file.read_bytes()
+        assert tag % orientation in data
+        file.write_bytes(data.replace(tag % orientation, tag % 8))
+        assert difference(read_image(file), shown) <= 3
+
+
+def test_first_frame_of_a_gif(tmp_path, rgb):
+    frames = [Image.fromarray(picture).quantize(256) for picture in (rgb, 255 - rgb)]
+    frames[0].save(tmp_path / "leaf.gif", save_all=True, append_images=frames[1:])
+    assert difference(read_image(tmp_path / "leaf.gif"), rgb) <= 16
+    data = (tmp_path / "leaf.gif").read_bytes()
+    (tmp_path / "cut.gif").write_bytes(data[:-20])  # within the second frame
+    assert difference(read_image(tmp_path / "cut.gif"), rgb) <= 16
+
+
+@pytest.mark.parametrize("kind", ["heic", "avif"])
+def test_grey_and_transparent_heif(tmp_path, rgb, kind):
+    grey = save(tmp_path / f"grey.{kind}", rgb[..., 1], **LOSSLESS[kind])
+    assert difference(read_image(grey), np.repeat(rgb[..., 1:2], 3, axis=2)) <= 3
+    alpha = np.full((60, 80), 255, np.uint8)
+    alpha[:, :20] = 0
+    image = read_image(save(tmp_path / f"clear.{kind}", np.dstack([rgb, alpha]), **LOSSLESS[kind]))
+    assert (image[:, :16] > 250).all()
+    assert difference(image[:, 24:], rgb[:, 24:]) <= 3
+
+
+def test_deep_heic_keeps_the_upper_8_bits(tmp_path, rgb):
+    pillow_heif = pytest.importorskip("pillow_heif")
+    options = {"quality": -1, "chroma": 444, "matrix_coefficients": 0}
+    for mode, deep in (("RGB;16", make_deep(rgb)), ("I;16", make_deep(rgb[..., 1]))):
+        file = tmp_path / f"{len(mode)}.heic"
+        stored = np.ascontiguousarray(deep)
+        pillow_heif.from_bytes(mode, (80, 60), stored.tobytes()).save(file, **options)
+        shown = rgb if deep.ndim == 3 else np.repeat(rgb[..., 1:2], 3, axis=2)
+        # Stored as 10 bits, and rounded in the conversion to YCbCr.
+        assert difference(read_image(file), shown) <= 4, mode
+
+
+@pytest.mark.parametrize("kind", ["heic", "avif"])
+def test_heif_of_more_pixels_than_allowed_is_refused_before_decoding(tmp_path, rgb, kind):
+    # HEVC codes blocks of 64 pixels, so that this size is the one that is declared.
+    file = save(tmp_path / f"leaf.{kind}", cv2.resize(rgb, (128, 64)), **LOSSLESS[kind])
+    data = file.read_bytes()
+    size = struct.pack(">II", 128, 64)
+    assert size in data
+    file.write_bytes(data.replace(size, struct.pack(">II", 12_000, 10_000)))
+    for read in (read_image, read_image_size):
+        with pytest.raises(ImageError, match="at most 100 megapixels, found 12000 × 10000"):
+            read(file)
+    # The decoder allocates no more than what is declared.
+    if kind == "heic":
+        file.write_bytes(data.replace(size, struct.pack(">II", 64, 32)))
+        with pytest.raises(ImageError, match="damaged HEIF"):
+            read_image(file)
+
+
+def test_heif_without_its_decoder_says_what_to_install(tmp_path, rgb, monkeypatch):
+    heic, avif = tmp_path / "leaf.heic", save(tmp_path / "leaf.avif", rgb)
+    heic.write_bytes(b"\0\0\0\x14ftypheic\0\0\0\0mif1")
+    monkeypatch.setitem(sys.modules, "pillow_heif", None)
+    with pytest.raises(ImageError, match="pip install pillow-heif"):
+        read_image(heic)
+    monkeypatch.setattr(features, "check", lambda _: False)
+    with pytest.raises(ImageError, match="needs a Pillow that was built with it"):
+        read_image(avif)
+
+
+def test_bytes_of_a_camera_after_the_boxes_of_a_heic_are_allowed(tmp_path, rgb):
+    file = save(tmp_path / "leaf.heic", rgb)
+    file.write_bytes(file.read_bytes() + b"\xff" * 100)
+    assert read_image(file).shape == rgb.shape
+
+
+@pytest.mark.parametrize("big", [False, True])
+@pytest.mark.parametrize("order", ["<", ">"])
+def test_dng_is_refused_by_its_tag(tmp_path, rgb, order, big):
+    if big and order == ">":
+        pytest.skip("Pillow can't read it")
+    file = tmp_path / "leaf.dng"
+    with tifffile.TiffWriter(file, byteorder=order, bigtiff=big) as writer:
+        writer.write(rgb, photometric="rgb", metadata=None, extratags=[(50706, "B", 4, b"\1\4\0\0", True)])
+    for read in (read_image, read_image_size):
+        with pytest.raises(ImageError, match=r"found a DNG \(raw data of a camera\); export it as JPEG"):
+            read(file)

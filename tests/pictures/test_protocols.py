@@ -1,0 +1,83 @@
+"""Properties of the protocols: what is trained on never shows what is tested."""
+
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from leafid.errors import LeafidError
+from leafid.pictures import AcquisitionType, Picture, Taxon
+from leafid.pictures.protocols import UNITS, leave_one_out, limit_training, make_fold_splits, split_by_part
+
+TYPES = list(AcquisitionType)
+
+
+@st.composite
+def collections(draw):
+    rows = draw(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 7), st.integers(0, 2)), min_size=12, max_size=40))
+    return [
+        Picture(
+            Path(f"{n}.jpg"),
+            type=TYPES[t],
+            taxon=Taxon("abcd"[s]),
+            plant=f"{s}-{p}",
+            author=f"a{p % 4}",
+            date=f"2011-0{1 + p % 3}",
+        )
+        for n, (s, p, t) in enumerate(rows)
+    ]
+
+
+@given(collections(), st.sampled_from(UNITS))
+def test_folds_cover_everything_once_and_separate_units(pictures, unit):
+    splits = []
+    with suppress(LeafidError):  # fewer than two units
+        splits = list(make_fold_splits(pictures, 2, (0, 1), unit))
+    if not splits:
+        return
+    for seed in (0, 1):
+        own = [split for split in splits if split.seed == seed]
+        assert sorted(np.concatenate([split.test for split in own])) == list(range(len(pictures)))
+        for split in own:
+            assert sorted([*split.training, *split.test]) == list(range(len(pictures)))
+            for field in {"author": ("plant", "author"), "day": ("plant", "date")}.get(unit, ("plant",)):
+                trained, tested = ({getattr(pictures[i], field) for i in part} for part in (split.training, split.test))
+                assert trained.isdisjoint(tested)
+
+
+@given(collections())
+def test_leave_one_out_tests_each_plant_by_itself(pictures):
+    splits = list(leave_one_out(pictures))
+    assert len(splits) == len({picture.plant for picture in pictures})
+    for split in splits:
+        (plant,) = {pictures[i].plant for i in split.test}
+        assert plant not in {pictures[i].plant for i in split.training}
+
+
+@given(collections(), st.sampled_from(["pictures", "plants"]))
+def test_shots_are_limited_and_nested(pictures, of):
+    splits = list(limit_training(leave_one_out(pictures), pictures, (1, 3), of))
+    for few, more in zip(splits[::2], splits[1::2], strict=True):
+        assert set(few.training) <= set(more.training)
+        assert (few.setting, more.setting) == (f"1 {of[:-1]}", f"3 {of}")
+        for split, limit in ((few, 1), (more, 3)):
+            units: dict = {}
+            for index in split.training.tolist():
+                picture = pictures[index]
+                units.setdefault((picture.species, picture.type), set()).add(picture.plant if of == "plants" else index)
+            assert all(len(found) <= limit for found in units.values())
+    # Whatever is missing is missing because a species had no more.
+    whole = next(limit_training(leave_one_out(pictures), pictures, (100,), of))
+    assert whole.training.tolist() == next(leave_one_out(pictures)).training.tolist()
+
+
+def test_given_parts():
+    pictures = [Picture(Path(f"{n}.jpg"), part=part) for n, part in enumerate(["test", "train", "val", "train"])]
+    first, second = split_by_part(pictures, (4, 5))
+    assert (first.seed, second.seed) == (4, 5)
+    assert (first.training.tolist(), first.test.tolist()) == ([1, 3], [0])
+    with pytest.raises(LeafidError, match="found 2 and 0; tell parts by folders"):
+        list(split_by_part(pictures[1:], (0,)))

@@ -1,0 +1,157 @@
+"""Folders named after species, and stray pictures beside and below them."""
+
+import pytest
+
+from leafid.errors import LeafidError
+from leafid.pictures import read_collection
+
+
+def test_species_folders(tmp_path, species_folders):
+    collection = read_collection(species_folders(tmp_path))
+    assert collection.layout == "species-folders"
+    assert collection.species == ("Acer campestre", "Platanus x hispanica")
+    assert [p.file.relative_to(tmp_path).as_posix() for p in collection.pictures] == [
+        "Acer_campestre/1.jpg",
+        "Acer_campestre/2.PNG",
+        "Platanus x hispanica/1.jpg",
+    ]
+    assert {p.part for p in collection.pictures} == {None}
+    assert {p.type for p in collection.pictures} == {None}
+
+
+def test_species_folders_below_parts(tmp_path, species_folders):
+    for part in ("test", "Train", "val"):
+        species_folders(tmp_path / part)
+    collection = read_collection(tmp_path)
+    assert collection.layout == "species-folders"
+    assert [p.part for p in collection.pictures] == ["train"] * 3 + ["val"] * 3 + ["test"] * 3
+    assert {p.part for p in read_collection(tmp_path / "Train").pictures} == {"train"}
+
+
+def test_species_folders_beside_parts(tmp_path, species_folders):
+    species_folders(tmp_path)
+    species_folders(tmp_path / "train")
+    (tmp_path / "notes").mkdir()
+    collection = read_collection(tmp_path)
+    assert [p.part for p in collection.pictures] == ["train"] * 3
+    expected = "expected pictures directly in folders named after their label below train, found"
+    assert collection.problems == (
+        f"{tmp_path / 'Acer_campestre'}: {expected} 2 pictures here; they are left out",
+        f"{tmp_path / 'Platanus x hispanica'}: {expected} 1 picture here; it is left out",
+    )
+
+
+def test_stray_pictures_are_reported_by_folder(tmp_path, draw, species_folders):
+    species_folders(tmp_path)
+    for loose in ("1.jpg", "2.jpg", "Acer_campestre/tree 1/1.jpg", "sub/Olea europaea/1.jpg", "sub/x/y/1.jpg"):
+        draw(tmp_path / loose)
+    draw(tmp_path / ".hidden" / "1.jpg")
+    draw(tmp_path / "Acer_campestre" / ".hidden" / "1.jpg")
+    (tmp_path / "sub" / "circle").symlink_to(tmp_path, target_is_directory=True)
+    collection = read_collection(tmp_path)
+    # A folder below that of a label is part of it.
+    assert [p.species for p in collection.pictures] == ["Acer campestre"] * 3 + ["Platanus x hispanica"]
+    expected = "expected pictures directly in folders named after their label, found"
+    assert collection.problems == (
+        f"{tmp_path}: {expected} 2 pictures here; they are left out",
+        f"{tmp_path / 'sub'}: {expected} 2 pictures here; they are left out",
+    )
+
+
+def test_unlabelled_pictures_are_listed_on_request(tmp_path, draw, species_folders):
+    species_folders(tmp_path)
+    for loose in ("1.jpg", "Acer_campestre/tree 1/3.jpg", "deep/Oak/1.jpg"):
+        draw(tmp_path / loose)
+    collection = read_collection(tmp_path, unlabelled=True)
+    assert (collection.layout, collection.problems, collection.is_incomplete) == ("species-folders", (), False)
+    assert [(p.file.relative_to(tmp_path).as_posix(), p.species) for p in collection.pictures] == [
+        ("Acer_campestre/1.jpg", "Acer campestre"),
+        ("Acer_campestre/2.PNG", "Acer campestre"),
+        ("Acer_campestre/tree 1/3.jpg", "Acer campestre"),
+        ("Platanus x hispanica/1.jpg", "Platanus x hispanica"),
+        ("1.jpg", None),
+        ("deep/Oak/1.jpg", None),
+    ]
+    assert read_collection(tmp_path).is_incomplete
+
+
+def test_unlabelled_pictures_outside_of_parts_are_left_out(tmp_path, draw):
+    draw(tmp_path / "test" / "1.jpg")
+    draw(tmp_path / "test" / "Acer campestre" / "1.jpg")
+    draw(tmp_path / "Acer campestre" / "1.jpg")
+    collection = read_collection(tmp_path, unlabelled=True)
+    assert [(p.species, p.part) for p in collection.pictures] == [("Acer campestre", "test"), (None, "test")]
+    assert len(collection.problems) == 1
+    assert collection.is_incomplete
+
+
+def test_repeated_part_is_refused(tmp_path, species_folders):
+    for part in ("val", "validation", "test"):
+        species_folders(tmp_path / part)
+    with pytest.raises(LeafidError) as caught:
+        read_collection(tmp_path)
+    assert str(caught.value) == (
+        f"{tmp_path}: expected one folder of part val, found val and validation; join them, or move one away"
+    )
+    assert {p.part for p in read_collection(tmp_path / "validation").pictures} == {"val"}
+
+
+def test_species_of_a_hybrid_genus(tmp_path, draw):
+    draw(tmp_path / "x Cuprocyparis leylandii" / "1.jpg")
+    draw(tmp_path / "×Cuprocyparis_notabilis" / "1.jpg")
+    collection = read_collection(tmp_path)
+    assert collection.species == ("x Cuprocyparis leylandii", "x Cuprocyparis notabilis")
+    assert {p.taxon.genus for p in collection.pictures} == {"x Cuprocyparis"}
+
+
+def test_case_and_unicode_form_do_not_distinguish_species(tmp_path, draw):
+    folders = (
+        "Acer Campestre",
+        "Acer campestre",
+        "acer campestre",
+        "ACER campestre",
+        "\u00c9rable champ\u00eatre",
+        "E\u0301rable champe\u0302tre",
+    )
+    for folder in folders:
+        draw(tmp_path / folder / "1.jpg")
+    collection = read_collection(tmp_path)
+    assert len(collection) == 6
+    assert collection.species == ("Acer campestre", "\u00c9rable champ\u00eatre")
+    assert {p.taxon.genus for p in collection.pictures} == {"Acer", "\u00c9rable"}
+
+
+@pytest.mark.parametrize(
+    "name", ["Species1", "001.Acer", "n01234567", "healthy", "槭 树", "Apple___Black_rot", "two words"]
+)
+def test_any_folder_name_is_a_label(tmp_path, draw, name):
+    draw(tmp_path / name / "1.jpg")
+    draw(tmp_path / "Acer_campestre" / "2.jpg")
+    collection = read_collection(tmp_path)
+    assert (collection.layout, collection.problems) == ("species-folders", ())
+    taxa = {picture.file.parent.name: picture.taxon for picture in collection.pictures}
+    assert (taxa[name].species, taxa[name].genus, taxa[name].family) == (name, None, None)
+    assert (taxa["Acer_campestre"].genus, taxa["Acer_campestre"].family) == ("Acer", "Sapindaceae")
+
+
+def test_plain_labels_differ_by_case(tmp_path, draw):
+    for name in ("a", "A"):
+        draw(tmp_path / name / "1.jpg")
+    assert read_collection(tmp_path).species == ("A", "a")
+
+
+def test_label_that_no_run_may_hold_is_left_out(tmp_path, draw, species_folders):
+    species_folders(tmp_path)
+    draw(tmp_path / "Quercus *" / "1.jpg")
+    (problem,) = read_collection(tmp_path).problems
+    assert problem.startswith(f"{tmp_path / 'Quercus *'}: expected a label, not ending in '*'")
+
+
+def test_folders_of_plain_names_beside_loose_pictures_are_no_labels(tmp_path, draw):
+    for name in ("1.jpg", "edited/1.jpg"):
+        draw(tmp_path / name)
+    collection = read_collection(tmp_path)
+    assert (collection.layout, collection.species, [p.name for p in collection.pictures]) == (
+        *("pictures", ()),
+        ["1.jpg", "edited/1.jpg"],
+    )

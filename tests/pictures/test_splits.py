@@ -1,0 +1,98 @@
+from collections import Counter, defaultdict
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from leafid.errors import LeafidError
+from leafid.pictures import Picture, Taxon, read_collection, split_by_plant
+
+
+def make(sizes: list[list[int]]) -> list[Picture]:
+    """Pictures of species; for each a list of how many pictures each of its plants has."""
+    return [
+        Picture(Path(f"{species}-{plant}-{number}.jpg"), taxon=Taxon(f"Genus s{species}"), plant=f"{species}-{plant}")
+        for species, plants in enumerate(sizes)
+        for plant, size in enumerate(plants)
+        for number in range(size)
+    ]
+
+
+collections = st.lists(st.lists(st.integers(1, 6), min_size=1, max_size=7), min_size=1, max_size=8).filter(
+    lambda sizes: sum(map(len, sizes)) >= 5
+)
+
+
+@settings(deadline=None)
+@given(collections, st.integers(2, 5), st.integers(0, 2**32 - 1))
+def test_folds(sizes, n_folds, seed):
+    pictures = make(sizes)
+    folds = split_by_plant(pictures, n_folds, seed)
+    assert len(folds) == n_folds
+    assert sorted(np.concatenate(folds)) == list(range(len(pictures)))
+    assert all((np.diff(fold) > 0).all() for fold in folds)
+    folds_of_plant = defaultdict(set)
+    plants_in_fold = defaultdict(lambda: [set() for _ in range(n_folds)])
+    for number, fold in enumerate(folds):
+        for index in fold:
+            folds_of_plant[pictures[index].plant].add(number)
+            plants_in_fold[pictures[index].species][number].add(pictures[index].plant)
+    assert all(len(numbers) == 1 for numbers in folds_of_plant.values())
+    for plants in plants_in_fold.values():
+        # The plants of a species are distributed evenly.
+        assert max(map(len, plants)) - min(map(len, plants)) <= 1
+    assert all((a == b).all() for a, b in zip(folds, split_by_plant(pictures, n_folds, seed), strict=True))
+
+
+@settings(deadline=None)
+@given(collections, st.randoms())
+def test_order_of_the_pictures_does_not_matter(sizes, random):
+    pictures = make(sizes)
+    shuffled = random.sample(pictures, len(pictures))
+    folds, folds_of_shuffled = split_by_plant(pictures, 3, 0), split_by_plant(shuffled, 3, 0)
+    for fold, other in zip(folds, folds_of_shuffled, strict=True):
+        assert {pictures[i] for i in fold} == {shuffled[i] for i in other}
+
+
+def test_seeds_differ():
+    pictures = make([[3] * 10] * 4)
+    assert len({tuple(split_by_plant(pictures, 5, seed)[0]) for seed in range(5)}) > 1
+
+
+def test_no_fold_is_empty_if_every_species_has_one_plant():
+    assert all(len(fold) for fold in split_by_plant(make([[2]] * 7), 5, 3))
+
+
+def test_pictures_of_unknown_plant_count_as_plants():
+    pictures = [Picture(Path(f"{n}.jpg"), taxon=Taxon("Acer campestre")) for n in range(10)]
+    assert [len(fold) for fold in split_by_plant(pictures, 5, 0)] == [2] * 5
+
+
+def test_plant_with_two_species_stays_together():
+    pictures = make([[4], [1], [2]])
+    pictures.append(Picture(Path("odd.jpg"), taxon=Taxon("Genus s1"), plant="0-0"))
+    folds = split_by_plant(pictures, 2, 0)
+    assert sum({pictures[i].plant for i in fold} >= {"0-0"} for fold in folds) == 1
+
+
+def test_too_few_plants():
+    with pytest.raises(LeafidError, match="at least 5 plants for 5 folds, found 4"):
+        split_by_plant(make([[9], [9, 9, 9]]), 5, 0)
+    with pytest.raises(ValueError, match="n_folds"):
+        split_by_plant(make([[9, 9]]), 1, 0)
+
+
+@pytest.mark.slow
+def test_real_folds_are_even(real_data):
+    pictures = read_collection(real_data / "imageclef2011").pictures
+    folds = split_by_plant(pictures, 5, 0)
+    # A plant has up to 24 pictures of a type, so that folds can't be cut evenly to less than about that.
+    assert max(abs(len(fold) - len(pictures) / 5) for fold in folds) < 48
+    tests = [Counter(pictures[i].species for i in fold) for fold in folds]
+    plants = defaultdict(set)
+    for picture in pictures:
+        plants[picture.species].add(picture.plant)
+    for species, own in plants.items():
+        assert sum(species in fold for fold in tests) == min(5, len(own))
