@@ -285,7 +285,7 @@ class DaskWorkers:
             ) from error
         except (CancelledError, CommClosedError) as error:
             raise LeafidError(
-                f"{self._address}: the scheduler is gone; when it is back, the same command resumes with what is kept"
+                f"{self._address}: the scheduler is gone; start it and the command again (features are in the cache)"
             ) from error
 
 

@@ -20,7 +20,7 @@ MAX_NAME_BYTES = 255
 _TEMPORARY_SUFFIX = ".part"
 #: Age in seconds below which a temporary file is never taken for abandoned.
 MIN_ABANDONED_AGE = 60
-#: Maximum number of bytes that the names of files beside an output add to its name, `.part.journal` for instance.
+#: Number of bytes that a temporary name adds to the name of an output, as in `.run.txt.abcdefgh.part`.
 _MAX_ADDED_BYTES = 15
 #: Maximum length of the name of an output file, in bytes.
 MAX_OUTPUT_NAME_BYTES = MAX_NAME_BYTES - _MAX_ADDED_BYTES

@@ -36,7 +36,6 @@ SERVICES = (
     "grouping",
     "limited_process",
     "parallel",
-    "resumable",
     "textfiles",
     "worker_calls",
     "worker_requirements",

@@ -80,18 +80,17 @@ class Environment:
             yield from advance(bar, items)
 
     @contextlib.contextmanager
-    def bar(self, total: int | None, what: str, done: int = 0) -> Iterator[Bar]:
+    def bar(self, total: int | None, what: str) -> Iterator[Bar]:
         """Show one progress bar for pictures that are processed in batches; `what` is the caption.
 
-        `done` pictures were finished before. Where stderr is no terminal, a line is written every `log_interval`
-        seconds instead.
+        Where stderr is no terminal, a line is written every `log_interval` seconds instead.
         """
         if not self.stderr.isatty():
-            yield _ProgressLog(self, total, what, done)
+            yield _ProgressLog(self, total, what)
             return
         from tqdm import tqdm
 
-        with tqdm(total=total, initial=done, desc=what, file=self.stderr, **_BAR_OPTIONS) as display:
+        with tqdm(total=total, desc=what, file=self.stderr, **_BAR_OPTIONS) as display:
             yield display
 
 
@@ -124,10 +123,10 @@ _MIN_SHARE = 0.01
 class _ProgressLog:
     """Writes lines such as "describe 120/828, 0:40 left"."""
 
-    def __init__(self, environment: Environment, total: int | None, what: str, done: int) -> None:
-        self.n = done
+    def __init__(self, environment: Environment, total: int | None, what: str) -> None:
+        self.n = 0
         self._environment, self._total, self._what = environment, total, what
-        self._start, self._n_at_start = environment.clock(), done
+        self._start = environment.clock()
 
     def update(self, count: int = 1) -> None:
         self.n += count
@@ -135,12 +134,11 @@ class _ProgressLog:
             self._environment.note(self._format())
 
     def _format(self) -> str:
-        n_done = self.n - self._n_at_start
         if not self._total:
             return f"{self._what} {self.n}"
-        if n_done < _MIN_SHARE * self._total or not n_done:
+        if self.n < _MIN_SHARE * self._total or not self.n:
             return f"{self._what} {self.n}/{self._total}"
-        seconds = (self._environment.clock() - self._start) / n_done * (self._total - self.n)
+        seconds = (self._environment.clock() - self._start) / self.n * (self._total - self.n)
         minutes, seconds = divmod(round(seconds), 60)
         hours, minutes = divmod(minutes, 60)
         left = f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"

@@ -1,13 +1,11 @@
-"""Experiments: recipes by collections, types, protocols and seeds, from a TOML file; every cell of the grid is kept."""
+"""Experiments: recipes by collections, types, protocols and seeds, from a TOML file."""
 
 import fnmatch
-import hashlib
-import json
 import time
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -17,11 +15,9 @@ import numpy as np
 from leafid.descriptors.registry import FAMILIES
 from leafid.errors import LeafidError
 from leafid.evaluation.ablation import vary_recipe
-from leafid.features.extractor import FEATURE_VERSION
 from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import Recipe
 from leafid.features.recipe_reader import load_recipe, parse_recipe
-from leafid.files import write_text
 from leafid.learning.held_out import HeldOutAnswers, rank_labels
 from leafid.model.crossvalidation import cross_validate
 from leafid.model.identifier import Identifier
@@ -180,15 +176,10 @@ def run_experiment(
     experiment: Experiment,
     collections: Mapping[str, Sequence[Picture]],
     loader: FeatureLoader,
-    folder: Path,
     note: Callable[[str], None],
 ) -> list[Cell]:
-    """Compute the cells of an experiment, or read those that the folder has from an earlier call.
-
-    The pictures of each collection are labelled and of known types.
-    """
+    """Compute the cells of an experiment; the pictures of each collection are labelled and of known types."""
     cells = []
-    fingerprints = {name: _fingerprint(pictures) for name, pictures in collections.items()}
     grid = [
         (name, type_, recipe, protocol, seed)
         for name, pictures in collections.items()
@@ -199,35 +190,11 @@ def run_experiment(
     ]
     for number, (name, type_, (recipe_name, recipe), protocol, seed) in enumerate(grid, 1):
         cell = Cell(name, str(type_), recipe_name, protocol.name, seed)
-        settings = [asdict(protocol), seed, experiment.shared_codebooks, FEATURE_VERSION]
-        # The recipes of two types may be the same.
-        key = json.dumps([fingerprints[name], type_, recipe.to_dict(), *settings])
-        file = folder / f"{hashlib.sha256(key.encode()).hexdigest()[:24]}.json"
-        if file.is_file() and (old := _read_cell(file)):
-            # A recipe or a collection may have another name today.
-            measured = (old.ranks, old.seconds, old.seconds_a_picture, old.peak_megabytes)
-            cells.append(Cell(name, str(type_), recipe_name, protocol.name, seed, *measured))
-            continue
         loader.task = f"{number}/{len(grid)} {recipe_name}, {type_}"
         _compute_cell(cell, recipe, protocol, collections[name], loader, experiment.shared_codebooks)
         note(f"{number}/{len(grid)} {name}, {type_}, {recipe_name}, {protocol.name}, seed {seed}: {cell.seconds:.0f} s")
         cells.append(cell)
-        write_text(file, json.dumps(asdict(cell), ensure_ascii=False))
     return cells
-
-
-def _read_cell(file: Path) -> Cell | None:
-    with suppress(ValueError, TypeError, LeafidError):
-        return Cell(**json.loads(read_text(file)))
-    return None
-
-
-def _fingerprint(pictures: Sequence[Picture]) -> str:
-    rows = sorted(
-        (str(p.file.resolve()), p.file.stat().st_size, str(p.type), str(p.species), p.group, str(p.part))
-        for p in pictures
-    )
-    return hashlib.sha256(json.dumps(rows).encode()).hexdigest()
 
 
 def _compute_cell(

@@ -25,8 +25,7 @@ from leafid.pictures.picture import AcquisitionType, Picture, Taxon
 
 _log = logging.getLogger(__name__)
 
-#: Number of pictures that are identified together. Sums may round differently in batches of another size, so that a
-#: resumed run needs the size that it was begun with.
+#: Number of pictures that are identified together.
 BATCH_SIZE = 256
 
 
@@ -67,18 +66,16 @@ def predict_batches(
     loader: FeatureLoader,
     options: Options = DEFAULTS,
     *,
-    n_skipped: int = 0,
     progress: Progress | None = None,
 ) -> Iterator[list[Answer]]:
     """Identify pictures in batches as `predict` does; memory doesn't grow with their number.
 
-    The first `n_skipped` batches are skipped; the other batches stay the same. `progress` is used for the pictures that
-    are described, in place of the loader's own.
+    `progress` is used for the pictures that are described, in place of the loader's own.
     """
     for type_ in dict.fromkeys(picture.type for picture in pictures if picture.type is not None):
         model.identifier(type_)  # raises before any work is done
     single = replace(options, back_off=False, group_by=None)
-    for groups in islice(_split_into_batches(pictures, options.group_by), n_skipped, None):
+    for groups in _split_into_batches(pictures, options.group_by):
         batch = list(chain(*groups))
         typed = _recognise_missing_types(model, batch, loader, progress and pass_through)
         found: dict[int, Answer] = {}

@@ -1,3 +1,4 @@
+import io
 import os
 import re
 import shutil
@@ -8,7 +9,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from leafid.model import bundled
+from leafid.cli.identify import naming
+from leafid.cli.main import main
+from leafid.console import environment as environment_module
+from leafid.console.environment import Environment
+from leafid.model import bundled, prediction
 
 
 @pytest.fixture
@@ -307,3 +312,37 @@ def test_an_older_run_stays_after_a_failure(predict, drawn, tmp_path):
     (tmp_path / "model").write_text("no model")
     assert predict(drawn, "--output", run, model=tmp_path / "model").status == 1
     assert run.read_text() == "older\n"
+
+
+def test_an_interrupted_run_leaves_no_file(cli, drawn, drawn_model, drawn_cache, tmp_path, monkeypatch):
+    predict_batches = naming.predict_batches
+
+    def interrupt(*arguments, **options):
+        yield next(predict_batches(*arguments, **options))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(prediction, "BATCH_SIZE", 2)
+    monkeypatch.setattr(naming, "predict_batches", interrupt)
+    words = ["predict", drawn, "--model", drawn_model, "--cache", drawn_cache, "--jobs", 1, "--output"]
+    found = cli(*words, tmp_path / "run")
+    assert (found.status, found.err) == (130, "leafid: interrupted\n")
+    assert list(tmp_path.glob("*run*")) == []
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def test_one_bar_over_all_batches(drawn, drawn_model, tmp_path, monkeypatch):
+    # Show every step, however fast.
+    monkeypatch.setattr(environment_module, "_BAR_OPTIONS", {"leave": False, "mininterval": 0, "miniters": 1})
+    monkeypatch.setattr(prediction, "BATCH_SIZE", 2)
+    environment = Environment(io.StringIO(), Terminal())
+    words = ["predict", drawn, "--model", drawn_model, "--no-cache", "--jobs", 1, "--output", tmp_path / "run"]
+    assert main([str(word) for word in words], environment) == 0
+    shown = re.findall(r"(\d+)/(\d+)", environment.stderr.getvalue())
+    assert {total for _, total in shown} == {"9"}
+    counts = [int(count) for count, _ in shown]
+    assert counts == sorted(counts)
+    assert set(counts) == set(range(10))

@@ -37,7 +37,7 @@ def experiment(cli, tmp_path, drawn, small_recipe, drawn_cache):
     return run
 
 
-def test_an_experiment_is_resumed_and_gives_one_table(experiment, tmp_path):
+def test_an_experiment_gives_one_table(experiment, tmp_path):
     found = experiment("--format", "json")
     assert found.status == 0, found.err
     (table,) = json.loads(found.out)
@@ -49,16 +49,11 @@ def test_an_experiment_is_resumed_and_gives_one_table(experiment, tmp_path):
         assert 0 <= row["top-1 low"] <= row["top-1"] <= row["top-1 high"] <= 1
         assert (row["difference"] is None) == (row["p (Holm)"] is None) == (row["recipe"] == "all")
         assert row["ms a picture"] > 0
-    assert len(list((tmp_path / "cells").glob("*.json"))) == 4
     page = (tmp_path / "cells" / "report.html").read_text(encoding="utf-8")
     assert page.count('<svg class="plot"') == 1
     assert "collection, scan-like, 3 folds: top-1 over training plants of each species, of all, shape" in page
-    # Nothing is computed again, and the table is the same.
-    again = experiment("--format", "json")
-    assert (again.out, ": 3 folds" in again.err) == (found.out, False)
     assert "\\toprule" in experiment("--format", "latex").out
     more = experiment("--repeats", 3)
-    assert more.err.count("seed 2") == 2
     assert "scores: means over 3 seeds; low" in more.out
 
 
@@ -70,7 +65,6 @@ def test_types_with_the_same_recipe_have_cells_of_their_own(experiment, tmp_path
         patch.setattr("leafid.evaluation.experiment.FAMILIES", ["hu"])
         found = experiment("--format", "json", text=text.replace('["scan-like"]', '["scan", "scan-like"]'))
     assert found.status == 0, found.err
-    assert len(list((tmp_path / "cells").glob("*.json"))) == 4
     assert found.err.count("hu, ridge") == 4
 
 

@@ -1,24 +1,27 @@
 """What predict does: reads the pictures, and has them identified and the answers written."""
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import partial
+from itertools import chain
+from typing import IO
 
 from leafid.cli.computing import on_workers, open_loader
-from leafid.cli.identify.answer_formats import check_localised_names, make_format, make_run_name
+from leafid.cli.identify.answer_formats import AnswerFormat, check_localised_names, make_format, make_run_name
 from leafid.cli.identify.answers import check_rejection, check_thresholds, make_selector, report_context
 from leafid.cli.identify.predict import RUN_FORMATS
-from leafid.cli.identify.run_writer import print_answers, write_answers
 from leafid.cli.picture_types import assume_type
 from leafid.console.arguments import get_reading_options
-from leafid.console.environment import Environment
+from leafid.console.environment import Environment, advance
 from leafid.console.outputs import refuse_inputs
 from leafid.errors import LeafidError, ProblemsError, UsageError
-from leafid.files import check_writable
+from leafid.files import check_writable, open_output
 from leafid.learning.rejection import REJECTED_SHARE
 from leafid.learning.thresholds import SetRule
+from leafid.model.answer import Answer
 from leafid.model.bundled import find_bundled_model
 from leafid.model.modelfile import read_model
-from leafid.model.prediction import Options, predict
+from leafid.model.prediction import Options, predict_batches
 from leafid.model.sessions import find_session
 from leafid.pictures import Picture, find_name_clashes, read_and_warn
 from leafid.runs import find_name_problem
@@ -44,15 +47,41 @@ def name_pictures(arguments: argparse.Namespace, environment: Environment) -> in
     options = Options(arguments.context, reject_at, arguments.back_off, arguments.group_by)
     own_format = make_format(arguments, make_selector(arguments, model))
     with on_workers(arguments, arguments.pictures), open_loader(arguments, environment) as loader:
-        if arguments.output:
-            n_answered = write_answers(arguments, model, pictures, loader, own_format, options, environment)
+        if not arguments.output:
+            batches = predict_batches(model, pictures, loader, options)
+            n_answered, *_ = _write_answers(environment.stdout, batches, own_format, len(pictures))
         else:
-            answers = predict(model, pictures, loader, options)
-            n_answered = print_answers(answers, own_format, len(pictures), environment)
+            with (
+                open_output(arguments.output) as stream,
+                environment.bar(len(pictures), "describe") as bar,
+            ):
+                batches = predict_batches(model, pictures, loader, options, progress=partial(advance, bar))
+                n_answered, n_entries, n_empty = _write_answers(stream, batches, own_format, len(pictures))
+            remark = f"; {n_empty} sets are empty and have no line" if n_empty else ""
+            environment.note(f"{arguments.output}: {n_entries} {own_format.kind} for {n_answered} pictures{remark}")
     n_failed = len(pictures) - n_answered
     if n_failed:
         environment.note(f"leafid: {n_failed} of {len(pictures)} pictures could not be read")
     return 1 if n_failed or is_incomplete else 0
+
+
+def _write_answers(
+    stream: IO[str], batches: Iterable[list[Answer]], own_format: AnswerFormat, n_pictures: int
+) -> tuple[int, int, int]:
+    """Write the answers batch by batch; return the numbers of pictures answered, of entries, and of empty sets."""
+    n_done = n_answered = n_entries = n_empty = 0
+    for number, answers in enumerate(batches):
+        entries = own_format.format(answers)
+        expanded = [own for answer in answers for own in answer.expand()]
+        n_done += len(expanded)
+        n_answered += sum(not own.problem for own in expanded)
+        n_entries += sum(map(len, entries))
+        n_empty += sum(not own and not answer.problem for own, answer in zip(entries, answers, strict=True))
+        text = own_format.join(list(chain(*entries)), is_first=number == 0, is_last=n_done == n_pictures)
+        # A file name may hold bytes that are no text.
+        stream.write(text.encode(errors="backslashreplace").decode())
+        stream.flush()
+    return n_answered, n_entries, n_empty
 
 
 def _parse_options(arguments: argparse.Namespace) -> None:

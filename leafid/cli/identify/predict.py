@@ -15,8 +15,7 @@ line for each prediction: picture, species, rank, probability. It holds the rank
 multiplies its probabilities by those of a leaf and of a known species, so that scores of pictures can be compared.
 annotation2016 is the run file of another task: each species with its probability and with the bounding box of the leaf.
 
-What goes to --output is written to FILE.part and renamed to FILE when it is complete. The same command resumes an
-interrupted run.
+--output appears when it is complete. An interrupted run is started again, and finds its features in the cache.
 
 --together makes one answer from all pictures, which show one plant, in any mix of types; --group-by makes one for each
 plant of a collection, or for each folder. Every picture gets its plant's ranking and verdict. Pictures of one plant

@@ -5,8 +5,8 @@ held-apart, recipes, speed. The table has the scores of each recipe with an inte
 with a p value (paired by plant, corrected by Holm's method), and time and memory. DIR/report.html has the table and
 plots.
 
-Every cell of the grid is written to --output when it is complete: the same command resumes an interrupted experiment,
-and one with more recipes or seeds computes only these. docs/formats.md has the keys of the file.
+An interrupted experiment is started again, and finds its features in the cache. docs/formats.md has the keys of the
+file.
 
 examples:
   leafid experiment recipes imageclef2011 --output recipes
@@ -34,9 +34,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "collections", nargs="*", metavar="COLLECTION", help="labelled pictures (default: those that the file names)"
     )
-    parser.add_argument(
-        "--output", required=True, metavar="DIR", help="the folder of the report and of the cells of the grid"
-    )
+    parser.add_argument("--output", required=True, metavar="DIR", help="the folder of the report")
     parser.add_argument(
         "--repeats", metavar="N", type=positive_int, help="number of seeds (default: those of EXPERIMENT)"
     )
@@ -67,7 +65,7 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
             collections[Path(path).name or path] = complete_pictures(pictures, loader, environment)
         if len(collections) < len(paths):
             raise LeafidError(f"expected collections whose folders have different names, found {', '.join(paths)}")
-        cells = run_experiment(experiment, collections, loader, folder, environment.note)
+        cells = run_experiment(experiment, collections, loader, environment.note)
     bootstrap = Bootstrap(arguments.resamples, arguments.confidence, arguments.seed)
     results = summarise_experiment(cells, experiment.baseline, bootstrap)
     if not results:
