@@ -36,6 +36,7 @@ SERVICES = (
     "grouping",
     "limited_process",
     "parallel",
+    "schema",
     "textfiles",
     "worker_calls",
     "worker_requirements",

@@ -1,0 +1,119 @@
+"""Malformed data, of every kind that TOML and JSON allow, end in one line that names the key, and never in a crash."""
+
+from contextlib import suppress
+from enum import StrEnum
+from typing import Annotated, Any, Literal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec import Meta, Struct, field
+
+from leafid.errors import LeafidError
+from leafid.schema import convert, parse_toml
+
+
+class Colour(StrEnum):
+    RED = "red"
+    GREEN = "green"
+
+
+class Leaf(Struct, frozen=True, forbid_unknown_fields=True):
+    kind: str
+    lobes: Annotated[int, Meta(ge=1, le=50)] = 3
+    width: Annotated[float, Meta(ge=0)] = 1.0
+    margin: Literal["entire", "toothed"] = "entire"
+    colours: tuple[Colour, ...] = ()
+    feature_map: str = field(default="none", name="map")
+
+    def __post_init__(self) -> None:
+        if self.kind == "needle":
+            raise ValueError("expected a leaf, found a needle")
+
+
+class Twig(Struct, frozen=True, forbid_unknown_fields=True):
+    leaves: dict[Annotated[str, Meta(pattern="^[a-z]+$")], Leaf] = {}
+    others: list[Leaf] = []
+    bud: Leaf | None = None
+    box: tuple[int, int] = (0, 1)
+
+
+LEAF = {"kind": "simple"}
+
+
+def test_data_become_objects_with_defaults() -> None:
+    found = parse_toml('[leaves.a]\nkind = "simple"\nwidth = 2\ncolours = ["red"]', Twig, "twig.toml")
+
+    assert found == Twig({"a": Leaf("simple", width=2.0, colours=(Colour.RED,))})
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ([], "twig: expected a table, found []"),
+        ({"leaves": 3}, "twig: leaves: expected a table, found 3"),
+        ({"leaves": [LEAF]}, "twig: leaves: expected a table, found [{'kind': 'simple'}]"),
+        ({"leaves": {"a": LEAF, "b": 3}}, "twig: leaves.b: expected a table, found 3"),
+        ({"leaves": {"a": LEAF, "b": {}}}, "twig: leaves.b.kind: expected text, found nothing"),
+        ({"leaves": {"A": LEAF}}, "twig: leaves: expected text like ^[a-z]+$ as a name, found 'A'"),
+        ({"leaves": {"a": {"kind": 3}}}, "twig: leaves.a.kind: expected text, found 3"),
+        (
+            {"leaves": {"a": LEAF, "b": LEAF | {"lobes": 51}}},
+            "twig: leaves.b.lobes: expected a whole number from 1 to 50, found 51",
+        ),
+        (
+            {"others": [LEAF, LEAF | {"lobes": True}]},
+            "twig: others[1].lobes: expected a whole number from 1 to 50, found True",
+        ),
+        ({"others": [LEAF | {"lobes": 10**400}]}, "twig: others[0].lobes: expected a whole number from 1 to 50, found"),
+        ({"others": [LEAF | {"width": 10**400}]}, "twig: others[0].width: expected a number of 0 or more, found"),
+        ({"others": [LEAF | {"width": -0.5}]}, "twig: others[0].width: expected a number of 0 or more, found -0.5"),
+        ({"others": [LEAF | {"width": float("nan")}]}, "twig: others[0].width: expected a finite number, found nan"),
+        ({"others": [LEAF | {"width": float("inf")}]}, "twig: others[0].width: expected a finite number, found inf"),
+        (
+            {"others": [LEAF | {"margin": "lobed"}]},
+            "twig: others[0].margin: expected one of entire, toothed, found 'lobed'",
+        ),
+        (
+            {"others": [LEAF | {"colours": ["red", "blue"]}]},
+            "twig: others[0].colours[1]: expected one of red, green, found 'blue'",
+        ),
+        (
+            {"others": [LEAF | {"colours": "red"}]},
+            "twig: others[0].colours: expected a list of one of red, green, found 'red'",
+        ),
+        ({"others": [LEAF | {"lobe": 3}]}, "twig: others[0]: unknown key 'lobe'; did you mean 'lobes'?"),
+        ({"bud": LEAF | {"feature_map": "chi2"}}, "twig: bud: unknown key 'feature_map'; expected colours, kind, "),
+        ({"bud": LEAF | {"map": []}}, "twig: bud.map: expected text, found []"),
+        ({"bud": {"kind": "needle"}}, "twig: bud: expected a leaf, found a needle"),
+        ({"bud": 3}, "twig: bud: expected a table or null, found 3"),
+        ({"box": [1]}, "twig: box: expected a list of 2 values, found [1]"),
+        ({"box": [1, "a"]}, "twig: box[1]: expected a whole number, found 'a'"),
+        ({"leaves": {3: LEAF}}, "twig: leaves: expected text like ^[a-z]+$ as a name, found 3"),
+        ({"leaves": {"a": {"kind": "\ud800"}}}, "twig: leaves.a.kind: expected text of Unicode characters, found"),
+        ({"": LEAF}, "twig: unknown key ''; expected box, bud, leaves, others"),
+    ],
+)
+def test_malformed_data_are_named(data: Any, message: str) -> None:
+    with pytest.raises(LeafidError) as caught:
+        convert(data, Twig, "twig")
+
+    assert str(caught.value).startswith(message)
+
+
+@pytest.mark.parametrize("text", ["leaves", "[[leaves]]", "[leaves", "box = [1, 1e999]", "others = " + 10**4 * "["])
+def test_malformed_toml_is_refused(text: str) -> None:
+    with pytest.raises(LeafidError, match=r"^twig\.toml: "):
+        parse_toml(text, Twig, "twig.toml")
+
+
+_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.sampled_from([*Colour, "entire"]),
+    lambda own: st.lists(own) | st.dictionaries(st.sampled_from([*Leaf.__struct_encode_fields__, "a", "x.y"]), own),
+)
+
+
+@given(st.dictionaries(st.sampled_from([*Twig.__struct_fields__, "other"]), _values))
+def test_no_data_lead_to_another_error(data: Any) -> None:
+    with suppress(LeafidError):
+        assert isinstance(convert(data, Twig, "twig"), Twig)
