@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import csv
 import io
 import json
@@ -15,6 +16,9 @@ from leafid.files import open_input
 
 #: Maximum size of a text file.
 MAX_BYTES = 1 << 28
+
+#: Maximum number of problems of a file that are listed; the others are only counted.
+MAX_PROBLEMS = 20
 
 _FORMULA_STARTS = ("=", "+", "@", "\t", "\r")
 
@@ -68,20 +72,29 @@ def escape_formula(cell: object) -> object:
     return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA_STARTS) else cell
 
 
-def read_json(file: str | os.PathLike[str], decode: Callable[[str], object] = json.loads) -> object:
+def read_json(file: str | os.PathLike[str], decode: Callable[[str], object] | None = None) -> object:
     """Read a JSON file; `decode` converts the text, and raises errors as ``json.loads`` does.
 
-    A `LeafidError` names the line where it is known.
+    By default a key that an object has twice is an error. A `LeafidError` names the line where it is known.
     """
     text = read_text(file)
     try:
-        return decode(text)
+        return decode(text) if decode else json.loads(text, object_pairs_hook=build_object)
     except json.JSONDecodeError as error:
         raise LeafidError(
             f"{file}:{error.lineno}: expected JSON, found an error at column {error.colno}: {error.msg}"
         ) from None
     except (ValueError, RecursionError) as error:  # a number of thousands of digits; lists nested without end
         raise LeafidError(f"{file}: expected JSON, found an error: {error}") from None
+
+
+def build_object(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """Build an object of JSON, each of whose keys has to be there once, or raise a `ValueError`."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        repeated = next(key for position, (key, _) in enumerate(pairs) if key in dict(pairs[:position]))
+        raise ValueError(f"the key {repeated!r} is twice in an object")
+    return found
 
 
 def parse_finite_number(word: str) -> float | None:
@@ -110,7 +123,7 @@ def parse_whole_number(word: str, max_digits: int = 9) -> int | None:
 
 
 class LineProblems:
-    r"""Collect what is wrong with the lines of one file, to report all of it together.
+    r"""Collect what is wrong with the lines of one file: the first `MAX_PROBLEMS`, and the number of the others.
 
     As a context manager it raises a `ProblemsError` at the end of the block if there is any problem.
 
@@ -125,11 +138,13 @@ class LineProblems:
 
     def __init__(self, file: str | os.PathLike[str]) -> None:
         self.file = file
-        self._found: list[tuple[float, str]] = []
+        self._found: list[tuple[float, int, str]] = []
+        self._count = 0
         self._first_lines: dict[tuple[str, Hashable], int] = {}
 
-    def __bool__(self) -> bool:
-        return bool(self._found)
+    def __len__(self) -> int:
+        """Count all problems."""
+        return self._count
 
     def __enter__(self) -> LineProblems:
         return self
@@ -140,8 +155,14 @@ class LineProblems:
 
     def add(self, line: int | None, problem: str) -> None:
         """Add a problem ("expected …, found …") of a line, or of the file as a whole."""
-        place, order = (str(self.file), math.inf) if line is None else (f"{self.file}:{line}", line)
-        self._found.append((order, f"{place}: {problem}"))
+        order = math.inf if line is None else line
+        self._count += 1
+        if len(self._found) == MAX_PROBLEMS:
+            if order >= self._found[-1][0]:
+                return
+            self._found.pop()
+        place = str(self.file) if line is None else f"{self.file}:{line}"
+        bisect.insort(self._found, (order, self._count, f"{place}: {problem}"))
 
     def check_unique(self, line: int, kind: str, key: Hashable, shown: str | None = None) -> bool:
         """Check that `key` is new among the keys of its kind ("every id"); otherwise add a problem."""
@@ -153,5 +174,7 @@ class LineProblems:
         return False
 
     def list_messages(self) -> list[str]:
-        """List the problems in the order of lines, those of the whole file last."""
-        return [message for _, message in sorted(self._found, key=lambda entry: entry[0])]
+        """List the first problems in the order of lines, those of the whole file last, and count the others."""
+        more = self._count - len(self._found)
+        count = [f"{self.file}: and {more} problem{'s' if more > 1 else ''} more"] if more else []
+        return [*(message for _, _, message in self._found), *count]

@@ -31,7 +31,7 @@ GROUPS = {
         "evaluate": "score run files",
         "compare": "test whether runs differ",
         "report": "write an HTML report on runs, with plots and pictures",
-        "check": "check a run file and list every problem",
+        "check": "check a run file and list its problems",
         "evaluate-hierarchy": "score plant runs that may answer with a genus, a family or an order",
     },
     "other tasks": {

@@ -15,6 +15,10 @@ class Omission(str):
     """A problem because of which pictures were left out."""
 
 
+class XmlOmission(Omission):
+    """A problem because of which an XML file was left out, whose picture a ground truth then lacks."""
+
+
 @dataclass(frozen=True)
 class Collection:
     """Pictures, and the problems that were found while listing them."""

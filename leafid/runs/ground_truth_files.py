@@ -8,10 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from leafid.errors import LeafidError, ProblemsError, UsageError
+from leafid.pictures.collection import XmlOmission
 from leafid.pictures.picture import Picture
 from leafid.runs.checks import KnownNames
 from leafid.runs.ground_truth import GroundTruth, find_identifiers, make_ground_truth
-from leafid.textfiles import read_text
+from leafid.textfiles import LineProblems, read_text
 
 logger = logging.getLogger(__name__)
 
@@ -42,7 +43,14 @@ def read_ground_truth(
         raise UsageError(f"expected a collection with --part, found the file {source}, which lists what is scored")
     listed = None if source.is_dir() else read_ground_truth_file(source)
     folder = source if listed is None else Path(xml) if xml is not None else source.parent
-    pictures: Sequence[Picture] = read_and_warn(folder, **reading, unlabelled=True).pictures
+    collection = read_and_warn(folder, **reading, unlabelled=True)
+    omitted = [problem for problem in collection.problems if isinstance(problem, XmlOmission)]
+    if omitted and listed is None:
+        raise LeafidError(
+            f"{folder}: expected a ground truth whose XML can all be used, found {len(omitted)} left out (see the "
+            "warnings), whose pictures the means would lack; correct or remove them"
+        )
+    pictures: Sequence[Picture] = collection.pictures
     species = {picture.species for picture in pictures if picture.species}
     families = {p.taxon.genus: p.taxon.family for p in pictures if p.taxon and p.taxon.genus and p.taxon.family}
     identifiers = find_identifiers(pictures)
@@ -118,7 +126,7 @@ def read_ground_truth_file(path: str | os.PathLike[str]) -> dict[str, list[str]]
     lines = read_text(file).split("\n")
     species: dict[str, list[str]] = {}
     line_of_picture: dict[str, int] = {}
-    problems = []
+    problems = LineProblems(file)
     run_lines = 0
     for number, line in enumerate(lines, 1):
         words = line.split()
@@ -138,7 +146,8 @@ def read_ground_truth_file(path: str | os.PathLike[str]) -> dict[str, list[str]]
                 wrong.append(f"expected picture {word!r} once, found it in {both}")
             line_of_picture.setdefault(word, number)
         # A file of another kind has something wrong in every word.
-        problems += [f"{file}:{number}: {problem}" for problem in wrong[:1]]
+        for problem in wrong[:1]:
+            problems.add(number, problem)
         species.setdefault(name, []).extend(names)
     if 2 * run_lines > sum(bool(line.strip()) for line in lines):
         raise LeafidError(
@@ -146,7 +155,7 @@ def read_ground_truth_file(path: str | os.PathLike[str]) -> dict[str, list[str]]
             "truth first, then the runs"
         )
     if problems:
-        raise ProblemsError(problems)
+        raise ProblemsError(problems.list_messages())
     if not line_of_picture:
         raise LeafidError(f"{file}: expected lines '<Genus species> <picture> …', found no picture")
     return species
@@ -165,23 +174,19 @@ def _select_listed(
         # A package has a test picture twice: with and without its label.
         if picture.name not in by_name or picture.species:
             by_name[picture.name] = picture
-    problems = []
+    problems = LineProblems(file)
     for species, names in listed.items():
         for name in names:
             if name not in by_name:
-                problems.append(
-                    f"{file}: expected the XML of {name!r} in {folder}, found none; name its folder with --xml"
-                )
+                problems.add(None, f"expected the XML of {name!r} in {folder}, found none; name its folder with --xml")
             elif by_name[name].species is None:
-                problems.append(
-                    f"{file}: expected the full XML of picture {name!r} in {folder}, found one without its taxon"
+                problems.add(
+                    None, f"expected the full XML of picture {name!r} in {folder}, found one without its taxon"
                 )
             elif by_name[name].species != species:
-                problems.append(
-                    f"{file}: picture {name!r} is {species!r} here and {by_name[name].species!r} in its XML"
-                )
+                problems.add(None, f"picture {name!r} is {species!r} here and {by_name[name].species!r} in its XML")
     if problems:
-        raise ProblemsError(problems)
+        raise ProblemsError(problems.list_messages())
     return [by_name[name] for names in listed.values() for name in names]
 
 

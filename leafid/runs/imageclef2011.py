@@ -20,7 +20,7 @@ from leafid.files import is_utf8, open_output
 from leafid.runs.checks import KnownNames, find_problems
 from leafid.runs.lines import LINE, parse_run
 from leafid.runs.run import Prediction, Run
-from leafid.textfiles import read_lines
+from leafid.textfiles import LineProblems, read_lines
 
 
 def read_run(path: str | os.PathLike[str], known: KnownNames | None = None, *, official: bool = False) -> Run:
@@ -28,8 +28,8 @@ def read_run(path: str | os.PathLike[str], known: KnownNames | None = None, *, o
 
     `known` has the pictures and species that the run may name; without it only the file itself is checked. With
     `official` it is read as the official scorer does: of several lines of one picture and rank the last one counts,
-    species may be unknown or repeated, ranks may have gaps. A `ProblemsError` has all problems as ``run.txt:17:
-    expected …, found …``.
+    species may be unknown or repeated, ranks may have gaps. A `ProblemsError` has the first problems as ``run.txt:17:
+    expected …, found …``, and the number of the others.
 
     Examples
     --------
@@ -48,22 +48,24 @@ def read_run(path: str | os.PathLike[str], known: KnownNames | None = None, *, o
 def examine_run(
     path: str | os.PathLike[str], known: KnownNames | None = None, *, official: bool = False
 ) -> tuple[Run, list[str]]:
-    """Read the lines of a run file that can be parsed, and list everything that is wrong with it, line by line.
+    """Read the lines of a run file that can be parsed, and list what is wrong with it, line by line.
 
     Parameters are those of `read_run`. A file that can't be read at all raises a `LeafidError`.
     """
     file = Path(path)
     # Wrong bytes become lone surrogates, which are then reported with their line.
-    run, problems = parse_run(read_lines(file, "utf-8-sig"), file.name)
+    problems = LineProblems(file)
+    run = parse_run(read_lines(file, "utf-8-sig"), file.name, problems)
     is_empty = not len(run) and not problems
     if known is not None and known.identifiers:
         run = run.rename_species(known.identifiers)
     if official:
         run = _keep_last_of_each_rank(run)
-    problems += find_problems(run, known, official=official)
+    for line, complaint in find_problems(run, known, official=official):
+        problems.add(line, complaint)
     if is_empty:
-        problems.append((1, f"expected lines {LINE}, found an empty file"))
-    return run, [f"{file}:{line}: {complaint}" for line, complaint in sorted(problems)]
+        problems.add(1, f"expected lines {LINE}, found an empty file")
+    return run, problems.list_messages()
 
 
 def write_run(

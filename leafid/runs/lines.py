@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from leafid.runs.run import Prediction, Run, make_run
-from leafid.textfiles import parse_finite_number, parse_whole_number
+from leafid.textfiles import LineProblems, parse_finite_number, parse_whole_number
 
 #: What a line looks like, for messages.
 LINE = "'<picture> <Genus species> <rank> <score>'"
@@ -16,8 +16,8 @@ LINE = "'<picture> <Genus species> <rank> <score>'"
 _RANKS = {str(rank): rank for rank in range(1, 10_000)}
 
 
-def parse_run(lines: Iterable[str], name: str) -> tuple[Run, list[tuple[int, str]]]:
-    """Parse the lines of a run file of 2011: return those that can be parsed, and number and complaint of the others.
+def parse_run(lines: Iterable[str], name: str, problems: LineProblems) -> Run:
+    """Parse the lines of a run file of 2011: return those that can be parsed, and add the others to `problems`.
 
     The lines have bytes that are no UTF-8 as lone surrogates.
     """
@@ -25,7 +25,6 @@ def parse_run(lines: Iterable[str], name: str) -> tuple[Run, list[tuple[int, str
     species: dict[str, int] = {}
     # Five numbers a line; a list of objects would take several times as much memory.
     values = array("d")
-    problems: list[tuple[int, str]] = []
     for number, line in enumerate(lines, 1):
         try:
             # All of a line of known names that is as `LINE` says; any other takes a closer look.
@@ -38,14 +37,14 @@ def parse_run(lines: Iterable[str], name: str) -> tuple[Run, list[tuple[int, str
         if not is_plain:
             parsed = _parse_line(line)
             if isinstance(parsed, str):
-                problems.append((number, parsed))
+                problems.add(number, parsed)
                 continue
             picture_code = pictures.setdefault(parsed.picture, len(pictures))
             row = picture_code, species.setdefault(parsed.species, len(species)), parsed.rank, parsed.score, number
         values.extend(row)
     table = np.array(values).reshape(-1, 5)
     codes, rank, score, line_numbers = table[:, :2].astype(np.int32), table[:, 2], table[:, 3], table[:, 4]
-    return make_run(name, pictures, species, (codes[:, 0], codes[:, 1], rank, score, line_numbers)), problems
+    return make_run(name, pictures, species, (codes[:, 0], codes[:, 1], rank, score, line_numbers))
 
 
 def _parse_line(line: str) -> Prediction | str:

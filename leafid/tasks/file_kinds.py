@@ -15,11 +15,13 @@ _N_CHARACTERS, _N_LINES = 65_536, 20
 
 @dataclass(frozen=True)
 class FileKind:
-    """A kind of file: what it is, the command that reads it, and a pattern of its lines."""
+    """A kind of file: what it is, the command that scores it, and a pattern of its lines."""
 
     description: str
     command: str
     pattern: str = ""
+    #: The command that only checks it, if any.
+    check: str = ""
 
 
 _IRMA_CODE = r"[0-9a-zC*]{4}-[0-9a-zC*]{3}-[0-9a-zC*]{3}-[0-9a-zC*]{3}"
@@ -27,10 +29,10 @@ _IRMA_CODE = r"[0-9a-zC*]{4}-[0-9a-zC*]{3}-[0-9a-zC*]{3}-[0-9a-zC*]{3}"
 KINDS = (
     FileKind("IRMA codes", "evaluate-irma", rf"\S+(?: \S+){{0,3}} {_IRMA_CODE}"),
     FileKind("an IRMA code table", "evaluate-irma --codes", r"(?:T [0-9a-z]{4}|[DAB] [0-9a-z]{3})(?: .*)?"),
-    FileKind("a plant run", "evaluate", r"\S+ [A-Z]\S+ [^*]*[^*\s] \d+ [-+.\deE]+"),
+    FileKind("a plant run", "evaluate", r"\S+ [A-Z]\S+ [^*]*[^*\s] \d+ [-+.\deE]+", "check"),
     FileKind("a plant run with higher taxa", "evaluate-hierarchy", r"\S+ (?:[A-Z]\S+ .*|\*) \d+ [-+.\deE]+"),
     FileKind("a plant ground truth", "evaluate", r"[A-Z]\S+ \S.*\.jpe?g"),
-    FileKind("a file of the 2016 annotation task", "evaluate-annotation", r"[1-5] \S+(?: .*)?"),
+    FileKind("a file of the 2016 annotation task", "evaluate-annotation", r"[1-5] \S+(?: .*)?", "check-annotation"),
 )
 _COCO = FileKind("objects in the COCO format", "evaluate-interpretation")
 _MASK = FileKind("a label mask", "evaluate-interpretation")
@@ -61,7 +63,8 @@ def find_other_command(path: str | os.PathLike[str], *commands: str) -> str | No
     kind = recognise_file(path)
     if kind is None or kind.command.split()[0] in commands:
         return None
-    return f"{path}: expected a file for 'leafid {commands[0]}', found {kind.description}; use 'leafid {kind.command}'"
+    command = kind.check if kind.check and commands[0].startswith("check") else kind.command
+    return f"{path}: expected a file for 'leafid {commands[0]}', found {kind.description}; use 'leafid {command}'"
 
 
 @contextlib.contextmanager

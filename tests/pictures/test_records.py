@@ -137,6 +137,20 @@ def test_coco_file(flat):
         read_collection(flat)
 
 
+@pytest.mark.parametrize("name", ["a\0.jpg", "a\ud800.jpg", "loop"])
+def test_rows_that_can_name_no_file_are_ignored(flat, name):
+    (flat / "loop").symlink_to(flat / "loop")
+    content = {
+        "images": [{"id": 1, "file_name": "maple_2.jpg"}, {"id": 2, "file_name": name}],
+        "annotations": [{"image_id": 1, "category_id": 5}, {"image_id": 2, "category_id": 5}],
+        "categories": [{"id": 5, "name": "Acer campestre"}],
+    }
+    (flat / "annotations.json").write_text(json.dumps(content))
+    collection = read_collection(flat)
+    assert labels(collection) == {"maple_2.jpg": "Acer campestre"}
+    assert any("found none for 1 of 2" in problem for problem in collection.problems)
+
+
 def test_labels_and_plants_by_patterns(flat):
     pattern = r"(?P<label>[a-z]+)_(?P<plant>\d+)"
     pictures = read_collection(flat, label_from=pattern).pictures

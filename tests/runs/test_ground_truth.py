@@ -65,6 +65,19 @@ def test_text_file_and_xml_must_agree(package):
     assert "expected the XML of '999.jpg'" in error.value.problems[2]
 
 
+def test_a_truth_that_lacks_a_picture_is_refused(cli, package):
+    """Its means would be over fewer pictures than there are."""
+    run = package / "run.txt"
+    truth = read_ground_truth(package / "Train")
+    write_run(run, {picture: [("Quercus ilex", 1.0)] for picture in truth.pictures})
+    assert cli("evaluate", package / "Train", run).status == 0
+    first, second = sorted((package / "Train").glob("*.xml"))[:2]
+    second.write_text(first.read_text())
+    found = cli("evaluate", package / "Train", run)
+    assert (found.status, found.out) == (1, "")
+    assert "expected a ground truth whose XML can all be used, found 1 left out" in found.err
+
+
 def test_species_without_a_picture_keeps_its_line(tmp_path):
     file = tmp_path / "GroundTruth.txt"
     file.write_text("Platanus x hispanica 1.jpg 2.jpg \nSorbus aria \n\n")

@@ -161,7 +161,7 @@ def test_more_lines_than_species(file):
     text = "".join(f"1.jpg {SPECIES[i % 5]} {i + 1} 0.1\n" for i in range(6))
     found = problems(file(text))
     assert ":6: expected at most 5 lines for picture '1.jpg', found 6" in found
-    many = "".join(f"1.jpg Genus species{i % 10} {i + 1} 0.1\n" for i in range(72))
+    many = "".join(f"1.jpg Genus species{i % 71} {i + 1} 0.1\n" for i in range(72))
     assert ":72: expected at most 71 lines for picture '1.jpg', found 72" in problems(file(many), None)
 
 

@@ -77,6 +77,7 @@ def test_curves_are_drawn(cli, tmp_path, ending):
     outcome = cli(*words, "--output", tmp_path / f"curves.{ending}", "--alteration", "remove", "--alteration", "add")
     assert outcome.status == 0, outcome.err
     table = json.loads(outcome.out)[0]
+    assert [row["strength"] for row in table["rows"]] == [0, 0.25, 0.5, 0.75, 1]
     assert [row["remove"] for row in table["rows"]] == [0, 0.25, 0.5, 0.75, 1]
     assert table["notes"] == ["1 pictures with 4 objects; mean interpretation errors"]
     drawn = (tmp_path / f"curves.{ending}").read_bytes()

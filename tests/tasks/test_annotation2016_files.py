@@ -163,8 +163,10 @@ def test_an_empty_file_is_refused(tmp_path):
         read_annotation_run(path)
 
 
-def test_no_problem_is_dropped(tmp_path):
-    assert len(find_problems(tmp_path, "3 a x\n" * 150)) == 150
+def test_problems_after_the_first_20_are_counted(tmp_path):
+    *listed, last = find_problems(tmp_path, "3 a x\n" * 150)
+    assert [problem.partition(":")[0] for problem in listed] == [str(line) for line in range(1, 21)]
+    assert last == " and 130 problems more"
 
 
 def test_a_ground_truth_has_several_descriptions(tmp_path):

@@ -70,7 +70,7 @@ def test_a_list_of_results(tmp_path, truth_file):
 def test_bad_entries_are_named_with_their_line(tmp_path, truth_file, change, message):
     good = {"id": 1, "image_id": 1, "category_id": 5, "bbox": [0, 0, 5, 5], "score": 0.5}
     with pytest.raises(ProblemsError) as caught:
-        read_result(tmp_path, truth_file, good, {**good, "id": 2, **change})
+        read_result(tmp_path, truth_file, good, {**good, "id": 2, "bbox": [1, 0, 5, 5], **change})
     assert [problem.removeprefix(f"{tmp_path}/") for problem in caught.value.problems] == [f"result.json:3: {message}"]
 
 
@@ -78,6 +78,31 @@ def test_repeated_ids_are_named(tmp_path, truth_file):
     entry = {"id": 1, "image_id": 1, "category_id": 5, "bbox": [0, 0, 5, 5]}
     with pytest.raises(ProblemsError, match=r"json:4: expected every id of annotations once, found 1, as in line 2"):
         read_result(tmp_path, truth_file, entry, {**entry, "id": 2}, entry)
+
+
+@pytest.mark.parametrize("score", [0.5, 0.7])
+def test_an_object_twice_is_refused(tmp_path, truth_file, score):
+    """With multiple matching, copies of a good object would lower the error."""
+    entry = {"image_id": 1, "category_id": 5, "bbox": [0, 0, 5, 5], "score": 0.5}
+    others = [{**entry, "category_id": 6}, {**entry, "bbox": [0, 0, 5, 6]}, {**entry, "image_id": 2}]
+    assert read_result(tmp_path, truth_file, entry, *others)
+    with pytest.raises(ProblemsError, match=r"expected every object once, found Quercus robur of a\.jpg"):
+        read_result(tmp_path, truth_file, entry, *others, {**entry, "score": score})
+
+
+def test_a_key_twice_is_refused(tmp_path, truth_file):
+    path = tmp_path / "result.json"
+    path.write_text('[{"image_id": 1, "category_id": 5, "bbox": [0, 0, 5, 5], "score": 0.1, "score": 0.9}]')
+    with pytest.raises(LeafidError, match=r"result\.json: expected JSON, .* the key 'score' is twice in an object"):
+        read_coco(path, read_coco(truth_file))
+
+
+@pytest.mark.parametrize("name", ["a\0.jpg", "a\ud800.jpg", "a\n.jpg"])
+def test_file_names_that_are_no_text_are_refused(tmp_path, name):
+    path = tmp_path / "truth.json"
+    path.write_text(json.dumps({**TRUTH, "images": [{"id": 1, "file_name": name}], "annotations": []}))
+    with pytest.raises(ProblemsError, match="expected a file_name without invisible characters, found 'a"):
+        read_coco(path)
 
 
 @pytest.mark.parametrize(

@@ -78,9 +78,14 @@ def test_check_names_the_right_command_once(cli, folder):
     outcome = cli("check-annotation", "plants.txt", "concepts.txt")
     assert outcome.status == 1
     assert outcome.out.splitlines() == [
-        "plants.txt: expected a file for 'leafid check-annotation', found a plant run; use 'leafid evaluate'",
+        "plants.txt: expected a file for 'leafid check-annotation', found a plant run; use 'leafid check'",
         "concepts.txt: good: subtask 1, 2 lines",
     ]
+    # A command that checks names another that checks.
+    outcome = cli("check", "places.txt")
+    assert (outcome.status, outcome.err.count("\n")) == (1, 1)
+    assert "places.txt: expected a file for 'leafid check', found a file of the 2016" in outcome.err
+    assert "use 'leafid check-annotation'" in outcome.err
 
 
 def test_a_faulty_file_of_the_right_task_keeps_its_problems(cli, folder):
@@ -92,9 +97,9 @@ def test_a_faulty_file_of_the_right_task_keeps_its_problems(cli, folder):
 def test_all_problems_are_counted(cli, folder):
     (folder / "faulty.txt").write_text("".join(f"5 a{n} 91 0\n" for n in range(2900)))
     outcome = cli("evaluate-annotation", "places.txt", "faulty.txt")
-    assert outcome.err.count("\n") == 101
-    assert "and 2800 problems more" in outcome.err
-    assert "and 2800 problems more" in cli("check-annotation", "faulty.txt").out
+    assert outcome.err.count("\n") == 21
+    assert "faulty.txt: and 2880 problems more" in outcome.err
+    assert "and 2880 problems more" in cli("check-annotation", "faulty.txt").out
 
 
 @pytest.mark.parametrize(

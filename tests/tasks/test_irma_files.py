@@ -35,8 +35,8 @@ def test_count_children_of_each_prefix(table):
     assert table.count_children("B", "700") == (1, 2, 1)
 
 
-def test_an_unknown_code_suggests_the_nearest(table):
-    with pytest.raises(LeafidError, match=r"found '461'; did you mean '4"):
+def test_an_unknown_code_is_refused(table):
+    with pytest.raises(LeafidError, match="expected a code of the table, found '461'"):
         table.count_children("A", "461")
 
 
@@ -98,9 +98,17 @@ def test_a_ground_truth_has_no_wildcards(tmp_path, table):
     with pytest.raises(ProblemsError) as caught:
         read_labels(path, table, allow_wildcards=False)
     assert [problem.removeprefix(f"{path}:1: ") for problem in caught.value.problems] == [
-        "2005: expected a label, found '*'",
+        "2005: expected a label (a whole number or C), found '*'",
         "2007: axis A: expected positions of 0-9, a-z, C, found '*' in '46*'",
     ]
+
+
+@pytest.mark.parametrize("label", ["nan", "**", "1.5", "018", "-1", "c", "CC", "¹", "None"])
+def test_labels_are_whole_numbers(tmp_path, label):
+    path = tmp_path / "run.txt"
+    path.write_text(f"1 18 *\n2 C {label}\n", "utf-8")
+    with pytest.raises(ProblemsError, match=r"run.txt:2: 2006: expected a label \(a whole number or C, or \*\), found"):
+        read_labels(path, None, years=(2005, 2006))
 
 
 def test_codes_need_a_table(tmp_path):

@@ -1,4 +1,4 @@
-"""Check a run file and list everything that is wrong with it, each problem with its line.
+"""Check a run file and list the first 20 problems with their lines, and how many more there are.
 
 Without --against only the file itself is checked: its format, ranks, repeated species. With a collection or ground
 truth (a folder of XML, a …GroundTruth.txt) its pictures and species have to be those of the collection.
@@ -43,7 +43,6 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     for problem in problems:
         environment.print(to_one_line(problem))
     if problems:
-        environment.note(f"leafid: {arguments.run}: {count_noun(len(problems), 'problem')}")
         return 1
     if known is not None:
         missing = len(known.pictures - set(checked.pictures))

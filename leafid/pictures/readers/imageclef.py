@@ -13,7 +13,7 @@ from typing import TypeVar
 from leafid.errors import LeafidError
 from leafid.files import safe_join
 from leafid.pictures import names
-from leafid.pictures.collection import Collection, Omission
+from leafid.pictures.collection import Collection, Omission, XmlOmission
 from leafid.pictures.picture import AcquisitionType, Picture, Place, Taxon
 from leafid.pictures.readers import folders
 from leafid.xmlfiles import read_xml
@@ -149,7 +149,7 @@ class _PackageContents:
             try:
                 picture, problems = read_picture(xml, picture_folder, part)
             except LeafidError as error:
-                self.problems.append(Omission(f"{error}; the picture is left out"))
+                self.problems.append(XmlOmission(f"{error}; the picture is left out"))
                 continue
             self.problems += problems
             first = xml_by_picture.setdefault(picture.file, xml)
@@ -157,7 +157,8 @@ class _PackageContents:
                 self.pictures[picture.file] = picture
             else:
                 found = f"{picture.name} of {first.name}"
-                self.problems.append(f"{xml}: FileName: expected a picture of its own, found {found}")
+                message = f"{xml}: FileName: expected a picture of its own, found {found}; the file is left out"
+                self.problems.append(XmlOmission(message))
         return {xml.stem for xml in xml_files}
 
     def sort_pictures(self) -> tuple[Picture, ...]:

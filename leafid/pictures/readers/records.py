@@ -37,7 +37,10 @@ class RecordIndex:
     def find(self, word: str, source: Path) -> int | None:
         """Find the index of a picture; None if there is none, or several."""
         path = PurePosixPath(word.replace("\\", "/").removeprefix("./"))
-        below = get_relative_path(source.parent / path, self.root)
+        try:
+            below = get_relative_path(source.parent / path, self.root)
+        except (OSError, RuntimeError, ValueError):  # A loop of links, U+0000 or a lone surrogate names no file.
+            return None
         for key in dict.fromkeys((str(below), str(path), path.name)):
             if len(found := self._indices.get(key, ())) == 1:
                 return next(iter(found))

@@ -1,6 +1,5 @@
 """Reads tables, COCO files and lists of pictures: a record, the text of some `FIELDS`, for each picture."""
 
-import json
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -126,7 +125,7 @@ def _read_coco(file: Path) -> Iterator[Row]:
     ----------
     .. [1] T.-Y. Lin et al., "Microsoft COCO: common objects in context", ECCV 2014; https://cocodataset.org/#format-data
     """
-    content = read_json(file, json.loads)
+    content = read_json(file)
     try:
         assert isinstance(content, dict)
         images = {image["id"]: image for image in content["images"]}

@@ -1,4 +1,4 @@
-"""Check run files of the ImageCLEF 2016 annotation task, listing every problem.
+"""Check run files of the ImageCLEF 2016 annotation task, listing the first 20 problems of each.
 
 A line is '[subtask] [id] [results]', in ASCII:
 
@@ -23,9 +23,6 @@ from leafid.tasks.annotation2016.files import examine_annotation_run, read_annot
 from leafid.tasks.annotation2016.known import Known, read_list, read_sizes
 from leafid.tasks.annotation2016.results import Subtask
 from leafid.tasks.file_kinds import find_other_command
-
-#: Maximum number of problems printed per run: a systematic fault is in every line.
-_MAX_PROBLEMS = 100
 
 #: Options that only one subtask uses.
 _SUBTASK_OPTIONS = {"by_concept": 1, "concepts": 1, "sizes": 1, "boxes": 3, "k": 4, "illustrations": 4, "radius": 5}
@@ -86,10 +83,8 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
         found, problems = examine_annotation_run(path, subtask, known)
         if problems and (other := find_other_command(path, "check-annotation", "evaluate-annotation")):
             problems = [other]
-        for problem in problems[:_MAX_PROBLEMS]:
+        for problem in problems:
             environment.print(to_one_line(problem))
-        if len(problems) > _MAX_PROBLEMS:
-            environment.print(f"{path}: and {len(problems) - _MAX_PROBLEMS} problems more")
         if problems:
             status = 1
         else:

@@ -12,7 +12,7 @@ from leafid.errors import LeafidError
 from leafid.tasks.interpretation.box import Box
 from leafid.tasks.interpretation.coco_segmentation import SegmentationError, is_integer, is_number, read_segmentation
 from leafid.tasks.interpretation.region import BoxedObject, Region
-from leafid.textfiles import LineProblems, read_json
+from leafid.textfiles import LineProblems, build_object, read_json
 
 
 @dataclass(frozen=True)
@@ -73,6 +73,9 @@ def read_coco(path: str | os.PathLike[str], truth: CocoFile | None = None) -> Co
             score, is_crowd = reader.read_score(entry), reader.read_crowd(entry)
             if picture is None or name is None or box is None or score is None:
                 continue
+            shape = json.dumps([entry.get("bbox"), entry.get("segmentation")], default=str)
+            shown = f"{name} of {picture} with the same place"
+            problems.check_unique(entry[_LINE], "every object", (picture, name, shape), shown)
             if is_crowd and truth is None:
                 crowds.setdefault(picture, []).append(BoxedObject(name, box, score, region))
             else:
@@ -88,7 +91,7 @@ class _LineDecoder(json.JSONDecoder):
     """Stores in every object the line on which it begins."""
 
     def __init__(self, text: str) -> None:
-        super().__init__()
+        super().__init__(object_pairs_hook=build_object)
         line_ends = [index for index, character in enumerate(text) if character == "\n"]
 
         def parse_object(text_and_end: tuple[str, int], *rest: object) -> tuple[object, int]:
@@ -126,6 +129,8 @@ class _Reader:
         images = self._read_names(found, "images", "file_name")
         for number, (name, entry) in images.items():
             self.problems.check_unique(entry[_LINE], "every file_name", name)
+            if not name.isprintable():
+                self.add_problem(entry, f"expected a file_name without invisible characters, found {name!r}")
             if truth is not None and truth.pictures.get(number) != name:
                 self.add_problem(entry, f"expected an image of the ground truth, found {name!r} as number {number}")
             width, height = entry.get("width"), entry.get("height")

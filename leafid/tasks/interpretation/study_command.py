@@ -68,7 +68,7 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     curves: dict[str, list[float]] = {}
     for name in environment.progress(dict.fromkeys(arguments.alteration or _ALTERATIONS), None, "altering"):
         curves |= study_alterations(pictures, strengths, parameters, [name])
-    rows = [[f"{strength:.2f}", *errors] for strength, *errors in zip(strengths, *curves.values(), strict=True)]
+    rows = [[strength, *errors] for strength, *errors in zip(strengths, *curves.values(), strict=True)]
     note = f"{len(pictures)} pictures with {sum(map(len, pictures))} objects; mean interpretation errors"
     print_tables([Table("", ["strength", *curves], rows, [note])], arguments, environment)
     if arguments.output:

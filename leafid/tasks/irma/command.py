@@ -30,9 +30,6 @@ from leafid.tasks.irma.files import AXES, CLUTTER_YEARS, FLAT_YEARS, YEARS, read
 from leafid.tasks.irma.metrics import ClutterCounts, YearErrors, count_clutter, year_errors
 from leafid.textfiles import LineProblems
 
-#: Maximum number of warnings about tolerated answers of a run.
-_MAX_WARNINGS = 10
-
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("truth", metavar="GROUND-TRUTH", help="the correct labels and codes")
@@ -101,11 +98,8 @@ def _refuse_useless(arguments: argparse.Namespace, *, has_codes: bool, has_clutt
 
 
 def _warn_about(tolerated: LineProblems, environment: Environment) -> None:
-    messages = tolerated.list_messages()
-    for message in messages[:_MAX_WARNINGS]:
+    for message in tolerated.list_messages():
         environment.warn(f"{message}; it counts as wrong")
-    if len(messages) > _MAX_WARNINGS:
-        environment.warn(f"{tolerated.file}: {len(messages) - _MAX_WARNINGS} more answers count as wrong")
 
 
 def _make_summary(scored: list[tuple[str, list[YearErrors]]]) -> Table:

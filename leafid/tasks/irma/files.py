@@ -5,11 +5,12 @@ and one answer per year: ``1234 18 * 1121-120-463-700 1121-***-46*-700``. Lines 
 """
 
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from leafid.errors import LeafidError, suggest
+from leafid.errors import LeafidError
 from leafid.textfiles import LineProblems, read_text
 
 #: The axes of a code in their order, and their numbers of positions.
@@ -21,6 +22,7 @@ CLUTTER_YEARS = frozenset({2005, 2006, 2007})
 WILDCARD, UNSPECIFIED, CLUTTER = "*", "0", "C"
 # Stands in malformed answers where no correct code can agree with it.
 _NO_CHARACTER = "?"
+_LABEL = re.compile(r"0|[1-9][0-9]*")
 _CHARACTERS = frozenset("0123456789abcdefghijklmnopqrstuvwxyz")
 
 #: One answer per year.
@@ -69,8 +71,7 @@ class CodeTable:
         return self._describe_unknown(axis, code)
 
     def _describe_unknown(self, axis: str, code: str) -> str:
-        known = sorted(self.codes.get(axis, ()))
-        return f"axis {axis}: expected a code of the table, found {code!r}{suggest(code, known)}"
+        return f"axis {axis}: expected a code of the table, found {code!r}"
 
 
 def read_code_table(path: str | os.PathLike[str]) -> CodeTable:
@@ -138,7 +139,9 @@ def read_labels(
 
 def _find_problems(answer: str, year: int, table: CodeTable | None, allow_wildcards: bool) -> list[str]:
     if year in FLAT_YEARS:
-        return ["expected a label, found '*'"] if answer == WILDCARD and not allow_wildcards else []
+        if _LABEL.fullmatch(answer) or answer == CLUTTER or (answer == WILDCARD and allow_wildcards):
+            return []
+        return [f"expected a label (a whole number or C{', or *' if allow_wildcards else ''}), found {answer!r}"]
     if table is None:
         return ["expected a code table for codes, found none"]
     parts = answer.split("-")
