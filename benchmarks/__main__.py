@@ -1,107 +1,132 @@
 """Measure time and memory of leafid, and compare them with a baseline.
 
 Each case is timed alternately with decoding the same picture by OpenCV at full size: the ratio of the two is the same
-on a busy machine as on an idle one, and nearly the same on another machine. Everything runs on one core. A case counts
-as slower if the 99 % intervals of the ratios don't overlap, the ratios differ by 5 % or more, and a second measurement
-agrees.
+on a busy machine as on an idle one, and nearly the same on another machine. Everything runs on one core. Cases are
+named group/type/part (real/scan/segment) and group/type/recipe/part (sample/photo/fast/whole).
 
-Cases are named group/type/part (real/scan/segment), group/type/recipe/part (sample/photo/fast/whole), command/… and
-evaluate/…. The drawn sample is measured, and real pictures if --real or LEAFID_REAL_DATA names a folder of them.
-
-Peak memory of a stage is what Python and NumPy allocate in it (with the images that OpenCV returns, without its
-internal buffers); peak memory of a command is the resident memory of its process.
-
-Exit status: 0; 1 with --check if a case became slower or needs more memory; 2 on errors.
+The table is printed as Markdown. With --check, the exit status is 1 if the ratio of a case is more than a tenth above
+that of the baseline in two measurements.
 
 examples:
-  scripts/benchmark --quick
+  scripts/benchmark --rounds 2 --only /whole
   scripts/benchmark --only segment --only family/
   scripts/benchmark --real pictures --save-baseline
-  scripts/benchmark --docs
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
-import tempfile
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 
+import cv2
+import numpy as np
 from tabulate import tabulate
+from threadpoolctl import threadpool_limits
+from tqdm import tqdm
 
-from benchmarks import results, running, tables
-from leafid.errors import LeafidError
+from benchmarks import stages
+from benchmarks.measure import (
+    Cost,
+    list_regressions,
+    measure_peak_memory,
+    select_names,
+    summarise_times,
+    time_alternately,
+)
+from benchmarks.pictures import SAMPLE, Prepared, describe_sizes, select_pictures
+from leafid.pictures import AcquisitionType, Picture
 
-RESULTS = Path(__file__).parent / "results" / "latest.md"
 BASELINE = Path(__file__).parent / "baseline.json"
+#: Minimum relative rise of a ratio that counts.
+TOLERANCE = 0.1
+Pictures = dict[AcquisitionType, list[Picture]]
 
 
 def parse_arguments(words: Sequence[str] | None) -> argparse.Namespace:
-    description, _, epilog = (__doc__ or "").partition("\nexamples:")
     parser = argparse.ArgumentParser(
-        prog="scripts/benchmark",
-        description=description,
-        epilog="examples:" + epilog,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        prog="scripts/benchmark", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--only", action="append", default=[], metavar="PATTERN", help="cases with this in their name")
-    parser.add_argument("--quick", action="store_true", help="few rounds, without slow commands and memory")
+    parser.add_argument("--only", action="append", default=[], metavar="TEXT", help="cases with this in their name")
     parser.add_argument("--real", metavar="DIR", help="real pictures: a collection (default: $LEAFID_REAL_DATA)")
     parser.add_argument("--pictures", type=int, metavar="N", help="of each type (default: 20 real, 8 drawn)")
-    parser.add_argument("--rounds", type=int, metavar="N", help="timings of a case and picture (default: 7; quick: 3)")
-    parser.add_argument(
-        "--baseline", type=Path, default=BASELINE, metavar="FILE", help="(default: benchmarks/baseline.json)"
-    )
-    parser.add_argument("--save-baseline", action="store_true", help="save the results as the new baseline")
-    parser.add_argument("--check", action="store_true", help="exit with 1 when a case became worse")
-    parser.add_argument("--json", action="store_true", help="print the figures as JSON instead of a table")
-    parser.add_argument("--docs", action="store_true", help="rewrite the tables of docs/performance.md")
+    parser.add_argument("--rounds", type=int, default=7, metavar="N", help="timings of a case and picture (default: 7)")
+    parser.add_argument("--save-baseline", action="store_true", help="write the ratios to benchmarks/baseline.json")
+    parser.add_argument("--check", action="store_true", help="exit with 1 when a case became slower")
     parser.add_argument("--list", action="store_true", help="only list the cases")
-    arguments = parser.parse_args(words)
-    if arguments.pictures is not None and arguments.pictures < 1:
-        parser.error("--pictures: expected 1 or more")
-    if arguments.rounds is not None and arguments.rounds < 2:
-        parser.error("--rounds: expected 2 or more, to estimate the noise")
-    return arguments
+    return parser.parse_args(words)
+
+
+def measure_group(pictures: Pictures, group: str, names: Sequence[str], rounds: int) -> dict[str, Cost]:
+    """Measure the cases with these names on the pictures of a group."""
+    found: dict[str, Cost] = {}
+    for type_, own in pictures.items():
+        start = f"{group}/{type_}/"
+        cases = [case for case in stages.list_cases(type_, pictures) if start + case.name in names]
+        times: dict[str, list[np.ndarray]] = {case.name: [] for case in cases}
+        peaks = dict.fromkeys(times, 0.0)
+        for picture in tqdm(own if cases else [], start + "…", file=sys.stderr, disable=None):
+            prepared = Prepared(picture)
+            calls = {case.name: case.prepare(prepared) for case in cases}
+            for name, measured in time_alternately(calls, stages.decode(prepared), rounds).items():
+                times[name].append(measured)
+                peaks[name] = max(peaks[name], measure_peak_memory(calls[name]))
+        found |= {start + name: summarise_times(np.stack(measured), peaks[name]) for name, measured in times.items()}
+    return found
 
 
 def main(words: Sequence[str] | None = None) -> int:
     arguments = parse_arguments(words)
-    try:
-        return _run(arguments)
-    except (LeafidError, RuntimeError) as error:
-        print(f"benchmark: error: {error}", file=sys.stderr)
-        return 2
+    groups = {"sample": select_pictures(SAMPLE, arguments.pictures or 8)}
+    if real := arguments.real or os.environ.get("LEAFID_REAL_DATA"):
+        groups["real"] = select_pictures(Path(real), arguments.pictures or 20)
+    names = [
+        f"{group}/{type_}/{case.name}"
+        for group, pictures in groups.items()
+        for type_ in pictures
+        for case in stages.list_cases(type_, pictures)
+    ]
+    names = select_names(names, arguments.only)
+    if arguments.list or not names:
+        print(*names, sep="\n")
+        return 0 if names else 2
 
+    def measure(some: Sequence[str]) -> dict[str, Cost]:
+        found: dict[str, Cost] = {}
+        for group, pictures in groups.items():
+            found |= measure_group(pictures, group, some, arguments.rounds)
+        return found
 
-def _run(arguments: argparse.Namespace) -> int:
-    with tempfile.TemporaryDirectory(prefix="leafid-benchmark-") as folder:
-        plan = running.Plan.of(arguments, Path(folder))
-        if arguments.list:
-            print(*plan.list_names(), sep="\n")
-            return 0
-        before = results.read_results(arguments.baseline)
-        now = plan.measure(before)
-    if not now.costs:
-        raise LeafidError(f"no case fits {', '.join(arguments.only)}; --list names them all")
-    known = before.select_comparable(now.pictures).costs
-    rows = tables.compare_rows(now.costs, known)
-    if arguments.json:
-        print(json.dumps({"machines": now.machines, "costs": {n: asdict(c) for n, c in now.costs.items()}}, indent=1))
-    else:
-        sides = ("left", *["right"] * 4, "left", "right", "left")
-        print(tabulate(rows, tables.HEADINGS, disable_numparse=True, colalign=sides))
-    running.write_text(RESULTS, tables.format_table(tables.HEADINGS, rows))
+    cv2.setNumThreads(1)
+    with threadpool_limits(1):
+        costs = measure(names)
+        before = json.loads(BASELINE.read_text("utf-8"))
+        if doubtful := list_regressions({name: cost.ratio for name, cost in costs.items()}, before, TOLERANCE):
+            again = measure(doubtful)
+            costs |= {name: min(costs[name], again[name], key=lambda cost: cost.ratio) for name in doubtful}
+    for group, pictures in groups.items():
+        print(f"{group}: {'; '.join(f'{type_}: {describe_sizes(own)}' for type_, own in pictures.items())}")
+    rows = [
+        (
+            name,
+            f"{cost.ms:.1f}",
+            f"{cost.ratio:.1f}",
+            f"{before[name]:.1f}" if name in before else "",
+            f"{cost.peak_mb:.1f}",
+        )
+        for name, cost in costs.items()
+    ]
+    headings = ("case", "ms", "times decoding", "baseline", "peak MB")
+    print(tabulate(rows, headings, "github", disable_numparse=True, colalign=("left", *["right"] * 4)))
+    ratios = {name: float(f"{cost.ratio:.4g}") for name, cost in costs.items()}
     if arguments.save_baseline:
-        results.write_results(before.update(now), arguments.baseline)
-    if arguments.docs:
-        running.rewrite_docs(tables.format_regions(now, plan.shown_group))
-    worse = results.list_regressions(now.costs, known)
+        BASELINE.write_text(json.dumps({**before, **ratios}, indent=1) + "\n", "utf-8")
+    worse = list_regressions(ratios, before, TOLERANCE)
     if worse:
-        print(f"worse than before: {', '.join(worse)}", file=sys.stderr)
+        print(f"slower than before: {', '.join(worse)}", file=sys.stderr)
     return 1 if arguments.check and worse else 0
 
 

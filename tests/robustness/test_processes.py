@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.robustness.processes import ROOT, find_processes, start, wait_until_ended
+from tests.robustness.processes import ROOT, find_processes, start, wait_until_ended
 
 pytestmark = [
     pytest.mark.slow,

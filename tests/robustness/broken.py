@@ -8,7 +8,6 @@ import struct
 import zlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import cv2
 import numpy as np
@@ -97,49 +96,6 @@ BROKEN: dict[str, Way] = {
     **({"unreadable": _make_unreadable} if hasattr(os, "geteuid") and os.geteuid() else {}),
 }
 
-
-def _repeat_scans(image: np.ndarray) -> bytes:
-    data = _encode_with_pillow(image, "JPEG", progressive=True)
-    scan = data[data.rindex(b"\xff\xda") : -2]
-    return data[:-2] + 1000 * scan + data[-2:]
-
-
-def _claim_strips(_: np.ndarray) -> bytes:
-    tags = ((256, 3, 1, 64), (257, 3, 1, 64), (273, 4, 10**7, 8), (279, 4, 10**7, 8))
-    entries = b"".join(struct.pack("<HHII", *tag) for tag in tags)
-    return b"II*\0" + struct.pack("<IH", 8, len(tags)) + entries + bytes(4)
-
-
-def _claim_chunk(image: np.ndarray) -> bytes:
-    data = _encode(image, ".png")
-    start = data.index(b"IDAT") - 4
-    return data[:start] + b"\xff" * 4 + data[start + 4 :]
-
-
-def _make_sparse(file: Path, _: np.ndarray) -> None:
-    with file.open("wb") as stream:
-        stream.truncate(1 << 40)
-
-
-def _fill(image: np.ndarray, kind: str, **options: Any) -> bytes:
-    return _encode_with_pillow(np.full((10_000, 10_000, 3), image[0, 0]), kind, **options)
-
-
-#: Files that ask for much time or memory.
-BOMBS: dict[str, Way] = {
-    "a PNG that claims a chunk of 4 GB": _make_writer(_claim_chunk),
-    "a JPEG with 20 MB of fill bytes": _make_writer(
-        lambda image: _encode(image)[:2] + b"\xff" * 20_000_000 + _encode(image)[2:]
-    ),
-    "a JPEG of 1,000 scans": _make_writer(_repeat_scans),
-    "a TIFF that claims 10 million strips": _make_writer(_claim_strips),
-    "a file of 1 TB": _make_sparse,
-    "100 megapixels, JPEG": _make_writer(lambda image: _fill(image, "JPEG")),
-    "100 megapixels, progressive JPEG": _make_writer(lambda image: _fill(image, "JPEG", progressive=True)),
-    "100 megapixels, PNG": _make_writer(lambda image: _fill(image, "PNG", compress_level=1)),
-    "100 megapixels, WebP": _make_writer(lambda image: _fill(image, "WEBP", lossless=True, method=0)),
-    "100 megapixels, AVIF": _make_writer(lambda image: _fill(image, "AVIF", speed=10)),
-}
 
 #: Invalid XML beside a good picture: the picture is skipped with a message.
 BROKEN_XML: dict[str, bytes] = {

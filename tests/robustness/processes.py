@@ -73,23 +73,3 @@ def wait_until_ended(mark: str, patience: float = 30.0) -> bool:
             return False
         time.sleep(0.1)
     return True
-
-
-def measure_memory(mark: str) -> tuple[int, int]:
-    """Measure resident memory in KiB, shared pages counted in each process.
-
-    Returns
-    -------
-    main : int
-        Of the oldest process.
-    total : int
-        Of all.
-    """
-    sizes = []
-    for pid in sorted(find_processes(mark)):
-        try:
-            lines = Path(f"/proc/{pid}/status").read_text().splitlines()
-        except OSError:
-            continue
-        sizes += [int(line.split()[1]) for line in lines if line.startswith("VmRSS:")]
-    return (sizes[0], sum(sizes)) if sizes else (0, 0)
