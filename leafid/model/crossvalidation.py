@@ -12,16 +12,14 @@ from leafid.features.extractor import FeatureExtractor
 from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import Recipe, group_by_training
 from leafid.grouping import group_by
-from leafid.learning.context import Context
 from leafid.learning.held_out import FIGURES, HeldOutAnswers, held_out_scores
 from leafid.learning.plant_fusion import DEFAULT_EXPONENT, fit_plant_exponent
 from leafid.learning.sessions import share_evidence
 from leafid.model.bundled import find_encoders
-from leafid.model.fitting.identifiers import FittedIdentifier, fit_identifiers, select_trainable
+from leafid.model.fitting.identifiers import fit_identifiers, select_trainable
 from leafid.model.fitting.shared import SharedTrainingSet
 from leafid.model.identifier import Identifier
 from leafid.model.sessions import find_session
-from leafid.model.training import fit_context
 from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.pictures.protocols import Split
 
@@ -37,14 +35,9 @@ class FoldAnswers:
     type: AcquisitionType
     seed: int
     fold: int
-    #: Visual probabilities alone.
     held_out: HeldOutAnswers
     #: Learned from the fold's training part (`leafid.learning.plant_fusion`).
     plant_exponent: float = DEFAULT_EXPONENT
-    #: The prior of place and day learned from the fold's training part, if asked for.
-    context: Context | None = None
-    #: The same pictures with the prior applied.
-    with_context: HeldOutAnswers | None = None
     #: That of the split: how many training pictures, for example.
     setting: str = ""
 
@@ -56,7 +49,6 @@ def cross_validate(
     splits: Iterable[Split],
     *,
     shared_codebooks: bool = False,
-    context: bool = False,
     test_type: AcquisitionType | None = None,
     observe: Callable[[Identifier], None] | None = None,
 ) -> Iterator[FoldAnswers]:
@@ -66,9 +58,8 @@ def cross_validate(
     every split and type that has test and training pictures there.
 
     `shared_codebooks` learns the codebooks once, from all pictures without their labels: features are then extracted,
-    and kernel matrices computed, once instead of once a split. `context` also gives the answers with the prior of place
-    and day applied. With `test_type`, the recipes answer pictures of this type instead of those of their own. `observe`
-    gets every identifier that is fitted.
+    and kernel matrices computed, once instead of once a split. With `test_type`, the recipes answer pictures of this
+    type instead of those of their own. `observe` gets every identifier that is fitted.
     """
     with ExitStack() as stack:
         shared = share_training_sets(pictures, recipes, loader, stack) if shared_codebooks else {}
@@ -96,15 +87,14 @@ def cross_validate(
                     if observe is not None:
                         observe(own.identifier)
                     exponent = fit_plant_exponent(own.held_out, seed)
-                    answers = FoldAnswers(
+                    yield FoldAnswers(
                         test_type or type_,
                         seed,
                         split.fold,
                         _identify(queries[type_], own.identifier, loader),
                         DEFAULT_EXPONENT if exponent is None else exponent,
-                        setting=split.setting,
+                        split.setting,
                     )
-                    yield _add_context(answers, own, training) if context else answers
 
 
 def share_training_sets(
@@ -123,13 +113,6 @@ def share_training_sets(
         own = stack.enter_context(closing(SharedTrainingSet(chosen, recipe, loader, extractor)))
         shared |= dict.fromkeys(types, own)
     return shared
-
-
-def _add_context(answers: FoldAnswers, fitted: FittedIdentifier, training: Sequence[Picture]) -> FoldAnswers:
-    visual = answers.held_out
-    context = fit_context(fitted.held_out, training, answers.seed)
-    probabilities = context.apply(visual.probabilities, visual.pictures)
-    return replace(answers, context=context, with_context=replace(visual, probabilities=probabilities))
 
 
 def _identify(queries: list[Picture], identifier: Identifier, loader: FeatureLoader) -> HeldOutAnswers:

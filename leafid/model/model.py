@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from leafid.errors import LeafidError
-from leafid.learning.context import Context
 from leafid.learning.plant_fusion import DEFAULT_EXPONENT
 from leafid.learning.rejection import REJECTED_SHARE
 from leafid.learning.thresholds import Thresholds
@@ -53,8 +52,6 @@ class Model:
     thresholds: dict[AcquisitionType, Thresholds] = field(default_factory=dict)
     #: How pictures of a plant depend on each other (`leafid.learning.plant_fusion`), as far as that was learned.
     plant_exponents: dict[AcquisitionType, float] = field(default_factory=dict)
-    #: Priors of place and day.
-    contexts: dict[AcquisitionType, Context] = field(default_factory=dict)
     #: Share of held-out pictures whose type the recogniser told correctly; None where this could not be measured.
     type_recognition: float | None = None
     #: By species.
@@ -66,7 +63,6 @@ class Model:
         *,
         assume_type: AcquisitionType | str | None = None,
         jobs: int = 1,
-        context: bool = False,
         sessions: bool = False,
         reject_at: float = REJECTED_SHARE,
         back_off: bool = False,
@@ -81,15 +77,13 @@ class Model:
             Take all pictures for this type. By default the type is the one that a collection tells, or is recognised.
         jobs : int
             Number of worker processes; -1 uses every core.
-        context : bool
-            Weigh place and day of the year as well, where they are known of a picture and the model learned of them.
         sessions : bool
             Let pictures of one author, day and place support one another, where a collection tells these.
         reject_at : float
             The share, from 0 to 1, of the leaves of known species that may be rejected as unknown or as no leaf.
         back_off : bool
             Name a genus, family or order where no species is probable enough. Its thresholds were learned without
-            `context` and `sessions`.
+            `sessions`.
 
         Yields
         ------
@@ -106,7 +100,7 @@ class Model:
         from leafid.model.prediction import Options
 
         group_by = "session" if sessions else None
-        options = Options(context=context, reject_at=reject_at, back_off=back_off, group_by=group_by)
+        options = Options(reject_at=reject_at, back_off=back_off, group_by=group_by)
         return identify(self, pictures, assume_type, jobs, options)
 
     def identify_plant(

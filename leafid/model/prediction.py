@@ -33,8 +33,6 @@ BATCH_SIZE = 256
 class Options:
     """How pictures are answered."""
 
-    #: Apply the prior of place and day, where the model has one and the metadata of a picture tell them.
-    context: bool = False
     #: The share, from 0 to 1, of the leaves of known species that may be rejected as unknown or as no leaf.
     reject_at: float = REJECTED_SHARE
     #: Name a genus, family or order where no species is probable enough.
@@ -161,8 +159,6 @@ def make_answers(
     identifier = model.identifier(type_)
     scores = identifier.score(features)
     probabilities = identifier.predict_proba(features, scores)
-    if options.context:
-        probabilities = model.contexts[type_].apply(probabilities, [picture for picture, _ in pictures])
     judgements = _judge_features(identifier, features, scores, options.reject_at)
     answers = [
         Answer(

@@ -1,4 +1,4 @@
-"""Trains a model: an identifier for each acquisition type with its thresholds and prior, and the type recogniser."""
+"""Trains a model: an identifier for each acquisition type with its thresholds, and the type recogniser."""
 
 import logging
 from collections.abc import Mapping, Sequence
@@ -8,9 +8,7 @@ import numpy as np
 from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import Recipe, group_by_training
 from leafid.features.sampling import sample_by_plant
-from leafid.learning.context import Context
-from leafid.learning.context_fitting import fit_context_prior
-from leafid.learning.held_out import HeldOutAnswers, held_out_scores
+from leafid.learning.held_out import held_out_scores
 from leafid.learning.plant_fusion import fit_plant_exponent
 from leafid.learning.thresholds import fit_thresholds
 from leafid.learning.type_recogniser import TypeRecogniser, fit_type_recogniser
@@ -21,9 +19,8 @@ from leafid.pictures import compute_fingerprint, split_by_plant
 from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.worker_calls import get_blas_controller
 
-#: Maximum numbers of pictures that the type recogniser, and the prior of place and day, are learned from.
+#: Maximum number of pictures that the type recogniser is learned from.
 RECOGNISER_PICTURES = 20_000
-CONTEXT_PICTURES = 4_000
 _N_FOLDS = 5
 _log = logging.getLogger(__name__)
 
@@ -82,22 +79,9 @@ def _train(
         scores={str(type_): held_out_scores([answers]) for type_, answers in held_out.items()},
         thresholds={type_: found for type_, found in thresholds.items() if found is not None},
         plant_exponents={type_: found for type_, found in plant_exponents.items() if found is not None},
-        contexts={type_: fit_context(answers, readable, seed) for type_, answers in held_out.items()},
         type_recognition=recognition,
         records=records,
     )
-
-
-def fit_context(held_out: HeldOutAnswers, pictures: Sequence[Picture], seed: int) -> Context:
-    """Fit the prior of place and day, on a sample of the plants of a large collection.
-
-    Time and memory grow with the square of the number of pictures: each held-out one is compared with each sighting.
-    """
-    sample = [pictures[index] for index in sample_by_plant(pictures, CONTEXT_PICTURES, seed)]
-    if len(sample) < len(pictures):
-        files = {picture.file for picture in sample}
-        held_out = held_out.select(np.array([picture.file in files for picture in held_out.pictures], bool))
-    return fit_context_prior(held_out, sample)
 
 
 def train_recogniser(

@@ -28,34 +28,6 @@ def get_coordinates(picture: Picture) -> tuple[float, float] | None:
     return place.latitude, place.longitude
 
 
-def compute_great_circle_km(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Compute all distances between two sets of points on the Earth, taken as a sphere: float64 (n, m), in km.
-
-    Points are latitudes and longitudes in degrees, (n, 2) and (m, 2); a coordinate of NaN gives NaN.
-
-    References
-    ----------
-    .. [1] R. W. Sinnott, "Virtues of the haversine", Sky and Telescope 68(2), 1984, p. 159
-
-    Examples
-    --------
-    A degree of latitude is 111.2 km everywhere:
-
-    >>> import numpy as np
-    >>> compute_great_circle_km(np.array([[43.0, 3.0]]), np.array([[44.0, 3.0]])).round(1)
-    array([[111.2]])
-    """
-    import numpy as np
-
-    latitude, longitude = np.radians(first).T[:, :, None]
-    other_latitude, other_longitude = np.radians(second).T[:, None, :]
-    haversine = (
-        np.sin((other_latitude - latitude) / 2) ** 2
-        + np.cos(latitude) * np.cos(other_latitude) * np.sin((other_longitude - longitude) / 2) ** 2
-    )
-    return 2 * _EARTH_RADIUS_KM * np.arcsin(np.sqrt(np.clip(haversine, 0, 1)))
-
-
 def label_places(pictures: Sequence[Picture], within_km: float = PLACE_KM) -> np.ndarray:
     """Label each picture with the number of its place, from 0 in the order of their first pictures: int64 (n,).
 

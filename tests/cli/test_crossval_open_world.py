@@ -58,7 +58,7 @@ def test_too_few_species(crossval, drawn):
     assert "expected more species to hold some out, found too few" in found.err
 
 
-@pytest.mark.parametrize("option", ["--plants", "--reliability", "--context", "--species"])
+@pytest.mark.parametrize("option", ["--plants", "--reliability", "--species"])
 def test_scores_of_another_kind_are_refused(crossval, drawn, option):
     found = crossval(drawn, option)
     assert found.status == 2

@@ -142,7 +142,6 @@ def test_no_pictures(drawn_model):
     ("words", "status", "expected"),
     [
         (["--together", "--group-by", "folder"], 2, "not allowed with argument"),
-        (["--together", "--context"], 2, "expected --context without --together"),
         (["--group-by", "folder", "--set", "average-2"], 2, "expected top-K sets with --together"),
         (["--group-by", "plant"], 1, "expected pictures whose metadata tell their plants, found none among 3"),
         (["--group-by", "session"], 1, "expected pictures whose metadata tell the day, and the author or the coord"),

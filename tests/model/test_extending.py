@@ -123,10 +123,6 @@ def test_what_a_model_knows_is_added(extended_model, old_model, new_pictures, by
         assert identifier.species == tuple(by_species)
         assert identifier.added == (third,)
         assert identifier.n_plants == old_model.identifier(type_).n_plants + 3
-        assert extended_model.contexts[type_].n_species == 3
-        sightings = extended_model.contexts[type_].sightings
-        assert len(sightings.weights) == len(sightings.species) == len(sightings.values)
-        assert set(sightings.species.tolist()) == {0, 1, 2}
         assert extended_model.scores[str(type_)] == old_model.scores[str(type_)]
     assert list(old_model.species) == list(by_species)[:2]
 
@@ -149,15 +145,13 @@ def test_added_species_are_rejected_no_more_than_allowed(old_model, new_pictures
 
 
 def test_columns_follow_the_alphabet(old_model, new_pictures, ridge_loader, by_species):
-    # A species that sorts before the old ones moves their columns and sightings.
+    # A species that sorts before the old ones moves their columns.
     early = [replace(picture, taxon=Taxon("Aaa aaa", "Aaa")) for picture in new_pictures]
     model = extend(old_model, early, ridge_loader)
     assert model.identifier(SCAN).species == ("Aaa aaa", *list(by_species)[:2])
     late = extend(old_model, new_pictures, ridge_loader)
     moved = probabilities(model, new_pictures, ridge_loader)
     np.testing.assert_allclose(moved[:, [1, 2, 0]], probabilities(late, new_pictures, ridge_loader), atol=1e-6)
-    context, old = model.contexts[SCAN], old_model.contexts[SCAN]
-    assert sorted(context.sightings.species.tolist()) == sorted([0] * 3 + [c + 1 for c in old.sightings.species])
 
 
 def test_the_file_keeps_statistics_once_and_extends_like_the_model(

@@ -51,7 +51,7 @@ def test_what_it_says_of_itself(drawn_model):
     assert manifest["format_version"] == FORMAT_VERSION
     assert manifest["identifiers"]["scan"]["recipe"]["experts"]["shape"]["families"] == ["geometry", "hu"]
     assert len(manifest["training_fingerprint"]) == 64
-    assert {"scores", "thresholds", "context"} < set(manifest["identifiers"]["scan"])
+    assert {"scores", "thresholds"} < set(manifest["identifiers"]["scan"])
     assert set(manifest["type_recogniser"]) == {"types", "accuracy"}
 
 
@@ -87,7 +87,6 @@ CHANGES = {
     "species of the manifest are a list": lambda m: m.update(species=["a"]),
     "no training data": lambda m: m.pop("training_fingerprint"),
     "no scores": lambda m: m["identifiers"]["scan"].pop("scores"),
-    "no context": lambda m: m["identifiers"]["scan"].pop("context"),
     "no records": lambda m: m.pop("records"),
     "a species without a record": lambda m: m["records"].pop(_first_species(m)),
     "scores are a number": lambda m: m["identifiers"]["scan"].update(scores=1),

@@ -5,10 +5,9 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from leafid.errors import LeafidError
-from leafid.learning.held_out import HeldOutAnswers
 from leafid.model import training as module
 from leafid.model.modelfile import read_model, write_model
-from leafid.model.training import fit_context, train, train_recogniser
+from leafid.model.training import train, train_recogniser
 from leafid.pictures import compute_fingerprint
 from leafid.pictures.picture import AcquisitionType
 
@@ -36,7 +35,7 @@ def test_training_returns_all_that_the_command_writes(trained, drawn_model):
     assert trained.scores == written.scores
     assert list(trained.scores) == ["scan", "scan-like", "photo"]
     assert trained.type_recognition == written.type_recognition
-    assert set(trained.thresholds) == set(written.thresholds) == set(trained.contexts) == set(AcquisitionType)
+    assert set(trained.thresholds) == set(written.thresholds) == set(AcquisitionType)
     for type_, thresholds in written.thresholds.items():
         assert trained.thresholds[type_].back_off == thresholds.back_off
         for size in (1, 1.5, 2):
@@ -89,18 +88,3 @@ def test_where_types_can_not_be_told(training, loader):
     recogniser, share = train_recogniser(lone, loader, 0)
     assert (recogniser is None) == (len({picture.type for picture in lone}) == 1)
     assert share is None
-
-
-def test_place_and_day_are_learned_of_some_plants(training, monkeypatch):
-    names = tuple(sorted({picture.species for picture in training}))
-    held_out = HeldOutAnswers(training, np.full((len(training), 3), 1 / 3), names, np.ones(len(training), bool))
-    asked = []
-    learn = module.fit_context_prior
-    monkeypatch.setattr(module, "fit_context_prior", lambda *them: asked.append(them) or learn(*them))
-    fit_context(held_out, training, 0)
-    assert asked[0] == (held_out, training)
-    monkeypatch.setattr(module, "CONTEXT_PICTURES", 10)
-    fit_context(held_out, training, 0)
-    own, drawn = asked[1]
-    assert own.pictures == drawn
-    assert len(drawn) == len(own.probabilities) == len(own.is_known) == 9  # three plants of three pictures

@@ -4,13 +4,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from leafid.errors import LeafidError
-from leafid.pictures.geography import compute_great_circle_km, get_coordinates, label_places
+from leafid.pictures.geography import get_coordinates, label_places
 from leafid.pictures.picture import Picture, Place
 from leafid.pictures.splits import split_by_place
 
@@ -28,27 +26,6 @@ def literal_km(first, second):
 
     start, end = direction(*first), direction(*second)
     return 6371.0088 * math.atan2(np.linalg.norm(np.cross(start, end)), start @ end)
-
-
-point = st.tuples(st.floats(-90, 90), st.floats(-180, 180))
-
-
-@given(point, point)
-def test_distance_is_the_angle_in_space(first, second):
-    found = compute_great_circle_km(np.array([first]), np.array([second]))[0, 0]
-    # The arcsine loses half of the digits near the other end of the Earth.
-    assert found == pytest.approx(literal_km(first, second), abs=1e-3)
-
-
-def test_known_distances():
-    paris, montpellier = np.array([[48.8566, 2.3522]]), np.array([[43.6119, 3.8772]])
-    # Known to whole kilometres.
-    assert compute_great_circle_km(paris, montpellier)[0, 0] == pytest.approx(595, abs=0.5)
-    assert compute_great_circle_km(paris, paris)[0, 0] == 0
-    # Over the date line, not around the Earth; a fifth of a degree, to a tenth of a kilometre.
-    assert compute_great_circle_km(np.array([[0, 179.9]]), np.array([[0, -179.9]]))[0, 0] == pytest.approx(
-        22.2, abs=0.05
-    )
 
 
 def test_unknown_coordinates():
@@ -89,7 +66,7 @@ def test_places_equal_those_from_all_distances(middle, within_km):
     away = 10 ** rng.uniform(-3, 1.6, (120, 1)) * rng.normal(size=(120, 2))
     latitude, longitude = (middle + away).T
     points = np.column_stack([np.clip(latitude, -90, 90), (longitude + 180) % 360 - 180])
-    near = csr_array(compute_great_circle_km(points, points) < within_km)
+    near = csr_array([[literal_km(a, b) < within_km for b in points] for a in points])
     numbers: dict[int, int] = {}
     expected = [numbers.setdefault(label, len(numbers)) for label in connected_components(near)[1].tolist()]
     found = label_places(

@@ -3,11 +3,7 @@
 import argparse
 from collections.abc import Callable, Iterable, Sequence
 
-import numpy as np
-
-from leafid.console.environment import Environment
 from leafid.errors import LeafidError
-from leafid.learning.context import encode_context
 from leafid.learning.thresholds import SetRule, select_set
 from leafid.model.answer import Answer
 from leafid.model.model import Model
@@ -47,18 +43,6 @@ def check_thresholds(model: Model, pictures: Iterable[Picture], arguments: argpa
             select_set([], arguments.set, model.thresholds.get(type_))
         elif arguments.back_off:
             model.get_back_off_threshold(type_)
-
-
-def report_context(model: Model, pictures: Sequence[Picture], environment: Environment) -> None:
-    """Report how many pictures ``--context`` can help with, and what the model learned from context."""
-    n_known = int(np.isfinite(encode_context(pictures)).any(axis=1).sum())
-    environment.note(
-        f"context: place or day is known for {n_known} of {len(pictures)} pictures; the others are identified without"
-    )
-    types = {picture.type for picture in pictures}
-    for type_, context in model.contexts.items():
-        if type_ in types or None in types:
-            environment.note(f"context: {type_}: {context}")
 
 
 def check_rejection(model: Model, arguments: argparse.Namespace) -> None:

@@ -8,7 +8,7 @@ from typing import IO
 
 from leafid.cli.computing import on_workers, open_loader
 from leafid.cli.identify.answer_formats import AnswerFormat, check_localised_names, make_format, make_run_name
-from leafid.cli.identify.answers import check_rejection, check_thresholds, make_selector, report_context
+from leafid.cli.identify.answers import check_rejection, check_thresholds, make_selector
 from leafid.cli.identify.predict import RUN_FORMATS
 from leafid.cli.picture_types import assume_type
 from leafid.console.arguments import get_reading_options
@@ -41,10 +41,8 @@ def name_pictures(arguments: argparse.Namespace, environment: Environment) -> in
     check_rejection(model, arguments)
     if arguments.format == "annotation2016":
         check_localised_names(model)
-    if arguments.context:
-        report_context(model, pictures, environment)
     reject_at = REJECTED_SHARE if arguments.reject_at is None else arguments.reject_at
-    options = Options(arguments.context, reject_at, arguments.back_off, arguments.group_by)
+    options = Options(reject_at, arguments.back_off, arguments.group_by)
     own_format = make_format(arguments, make_selector(arguments, model))
     with on_workers(arguments, arguments.pictures), open_loader(arguments, environment) as loader:
         if not arguments.output:
@@ -96,15 +94,8 @@ def _parse_options(arguments: argparse.Namespace) -> None:
         )
     if arguments.open_world and arguments.format != "run":
         raise UsageError(f"expected --format run with --open-world; {arguments.format} has the probabilities")
-    if arguments.group_by and arguments.context:
-        raise UsageError("expected --context without --together and --group-by: it would count once for each picture")
     if arguments.set:
         arguments.set = SetRule.parse(arguments.set)
-    if arguments.context and (arguments.back_off or (arguments.set and arguments.set.kind != "top")):
-        raise UsageError(
-            "expected --context without --back-off and with top-K sets only: the thresholds of the others were learned "
-            "without context"
-        )
     if arguments.group_by and arguments.set and arguments.set.kind != "top":
         raise UsageError(
             "expected top-K sets with --together and --group-by: the thresholds of the others were learned from single "

@@ -29,9 +29,6 @@ that picture. --back-off reports one name for each picture: a species or, where 
 family or order ('Quercus *'), or '*', also where no leaf is found; its probability holds, as those of species do, if
 there is a leaf of a known species. Both use thresholds learned from held-out plants.
 
---context also uses where and on which day of the year a picture was taken, as far as its metadata say, and as far as
-training found that this helps at places outside the training set.
-
 examples:
   leafid predict my-leaf.jpg
   leafid predict imageclef2011 --model clef11.leafid --output run.txt
@@ -40,7 +37,6 @@ examples:
   leafid predict holiday --format json --output holiday.json
   leafid predict imageclef2011 --set average-5 --output sets.txt
   leafid predict imageclef2011 --back-off --output backed-off.txt
-  leafid predict imageclef2011 --context --output in-context.txt
   leafid predict holiday/*.jpg --format annotation2016 --top 10 --output boxes.txt
   leafid predict plants --model plants.leafid --output run.txt --cluster tcp://head-node:8786
 """
@@ -106,9 +102,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--open-world",
         action="store_true",
         help="in a run file, multiply probabilities by those of a leaf and of a known species",
-    )
-    parser.add_argument(
-        "--context", action="store_true", help="also use place and day of the year where they are known"
     )
     parser.add_argument(
         "--names",

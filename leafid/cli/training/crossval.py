@@ -26,13 +26,12 @@ leaves of known species are distinguished from others, and how often pictures wi
 share of known leaves accepted and named correctly over that of unknown ones accepted (OSCR).
 
 --output writes the rankings of all held-out pictures, a run file for each seed (and number of shots), for evaluate,
-compare and report. There, pictures of a species without training picture count as wrong. --context also scores the
-answers that use place and day of the year.
+compare and report. There, pictures of a species without training picture count as wrong.
 
 examples:
   leafid crossval imageclef2011
   leafid crossval imageclef2011 --only-type scan --recipe fast --repeats 1
-  leafid crossval imageclef2011 --context --by place
+  leafid crossval imageclef2011 --by place
   leafid crossval scans --shots 1,3,5,10 --format latex
   leafid crossval imageclef2011 --only-type scan --test-type scan-like --output runs
   leafid crossval benchmark --parts --species --confusions
@@ -114,7 +113,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="score how unknown species and pictures without a leaf are rejected",
     )
-    parser.add_argument("--context", action="store_true", help="also score answers that use place and day of the year")
     add_training_options(parser)
     add_options(parser, "format", "table", *READING)
     add_cache(parser)
@@ -143,13 +141,11 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
             loader,
             _make_splits(arguments, pictures),
             shared_codebooks=arguments.shared_codebooks,
-            context=arguments.context,
             test_type=AcquisitionType(arguments.test_type) if arguments.test_type else None,
         )
         for answer in folds:
-            remark = f"; context: {answer.context}" if answer.context else ""
             setting = f", {answer.setting}" if answer.setting else ""
-            environment.note(f"seed {answer.seed}, fold {answer.fold + 1}{setting}: {answer.type} done{remark}")
+            environment.note(f"seed {answer.seed}, fold {answer.fold + 1}{setting}: {answer.type} done")
             answers.append(answer)
     if arguments.sessions:
         answers = share_fold_answers(answers)
@@ -161,9 +157,6 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
         name = f"{type_}, {setting}" if setting else str(type_)
         groups[name] = of_type = [own for own in answers if (own.setting, own.type) == (setting, type_)]
         by_type[name] = cross_validated_scores(of_type)
-        if arguments.context:
-            in_context = [replace(fold, held_out=fold.with_context) for fold in of_type if fold.with_context]
-            by_type[f"{name} + context"] = cross_validated_scores(in_context)
     if arguments.output:
         _write_runs(answers, Path(arguments.output), environment)
     tables = [report.make_species_table(groups)] if arguments.species else []
@@ -187,11 +180,7 @@ def _check_options(arguments: argparse.Namespace) -> None:
         raise UsageError("expected --only-type with --test-type, the other type to train on")
     if arguments.table and arguments.format == "text":
         raise UsageError("expected --format with --table: text shows all tables")
-    if arguments.sessions and arguments.context:
-        raise UsageError("expected --sessions or --context, found both")
-    for name in (
-        ("context", "species", "confusions", "reliability", "plants", "sessions") if arguments.open_world else ()
-    ):
+    for name in ("species", "confusions", "reliability", "plants", "sessions") if arguments.open_world else ():
         if getattr(arguments, name):
             raise UsageError(f"expected --open-world or --{name}, found both; see 'leafid crossval --help'")
 

@@ -6,8 +6,7 @@ regression, the sum is changed like a ridge regression, with targets on its scal
 
 What else a model knows stays as it is learned from the old species: codebooks, weights of the fusion, thresholds, plant
 exponents, the recogniser of types, and scores on held-out plants. So does rejection, but for its operating point, which
-is lowered where it would reject the new pictures. Records, names, taxa, and sightings of the prior of place and day are
-added.
+is lowered where it would reject the new pictures. Records, names and taxa are added.
 """
 
 import hashlib
@@ -22,7 +21,6 @@ from leafid.errors import LeafidError
 from leafid.features.extractor import Features
 from leafid.features.loader import FeatureLoader
 from leafid.grouping import group_by
-from leafid.learning.context import Context, Sightings, collect_sightings
 from leafid.learning.cross_fitting import MAX_BYTES_IN_MEMORY
 from leafid.learning.disk_backed_array import DiskBackedArray
 from leafid.learning.linear import LinearScorer
@@ -97,10 +95,6 @@ def _extend(model: Model, pictures: Sequence[Picture], loader: FeatureLoader, th
         species=dict(sorted(species.items())),
         fingerprint=hashlib.sha256(f"{model.fingerprint} {compute_fingerprint(readable)}".encode()).hexdigest(),
         thresholds=thresholds,
-        contexts={
-            type_: _extend_context(own, model.identifiers[type_].species, extended[type_].species, readable)
-            for type_, own in model.contexts.items()
-        },
         records=dict(sorted((model.records | records).items())),
     )
 
@@ -221,15 +215,3 @@ def _complete_taxa(new: Mapping[str, SpeciesInfo], old: Mapping[str, SpeciesInfo
             taxon = replace(taxon, family=taxon.family or relative.family, order=taxon.order or relative.order)
             completed[name] = replace(info, taxon=taxon)
     return completed
-
-
-def _extend_context(context: Context, old: Sequence[str], new: Sequence[str], pictures: Sequence[Picture]) -> Context:
-    """Add the sightings of new species; the columns of the old ones move."""
-    known, further = context.sightings, collect_sightings([p for p in pictures if p.species not in old], new)
-    columns = np.searchsorted(new, old)[known.species]
-    sightings = Sightings(
-        np.vstack([known.values, further.values]),
-        np.append(known.weights, further.weights),
-        np.append(columns, further.species),
-    )
-    return replace(context, sightings=sightings, n_species=len(new))

@@ -1,7 +1,6 @@
 """Fuses the classifiers of the experts into an identifier, with weights that are fitted on held-out scores."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -16,7 +15,6 @@ from leafid.learning.row_statistics import ExpertStatistics
 from leafid.learning.training_matrix import Vectors
 from leafid.model.fitting.rejection import RejectionExamples, gather_examples
 from leafid.model.fitting.training_set import TrainingSet
-from leafid.model.fitting.type_gaps import TypeGaps, fit_rise
 from leafid.model.identifier import Identifier, expert_trust
 
 
@@ -48,15 +46,6 @@ class FittedClassifier(NamedTuple):
         """The scores by all three kinds of classifiers."""
         return self.held_out_scores, self.unknown_scores, self.fewer_plants_scores
 
-    def raise_scores(self, gaps: TypeGaps, rise: float) -> "FittedClassifier":
-        """Add `rise` to the scores of the species that are gaps in the training of the classifier that gives them."""
-        intercepts = self.scorer.intercepts + np.float32(rise) * gaps.final
-        held_out, unknown, fewer = (
-            scores + np.float32(rise) * own for scores, own in zip(self.all_scores, gaps.held_out, strict=True)
-        )
-        scorer = replace(self.scorer, intercepts=intercepts)
-        return FittedClassifier(self.expert, scorer, self.targets, held_out, unknown, fewer)
-
 
 def fuse_classifiers(
     recipe: Recipe,
@@ -64,17 +53,12 @@ def fuse_classifiers(
     training_set: TrainingSet,
     held_out_indices: np.ndarray,
     classifiers: Sequence[FittedClassifier],
-    gaps: TypeGaps,
     vectors: Mapping[str, Vectors],
     extractor: FeatureExtractor,
     seed: int,
     statistics: Mapping[str, ExpertStatistics],
 ) -> tuple[FittedIdentifier, RejectionExamples | None]:
-    """Fit the weight of each classifier on held-out pictures, and sum the classifiers of each expert.
-
-    The scores of species without a picture of the type are raised in the expert of the largest weight, of those that
-    are trusted in all pictures alike.
-    """
+    """Fit the weight of each classifier on held-out pictures, and sum the classifiers of each expert."""
     pictures = [training_set.pictures[index] for index in held_out_indices]
     labels = np.searchsorted(species, [str(picture.species) for picture in pictures])
     trust_of = expert_trust(recipe, training_set.confidence[held_out_indices])
@@ -87,15 +71,6 @@ def fuse_classifiers(
     )
     expert_weights = np.bincount([classifier.expert for classifier in classifiers], weights, len(recipe.experts))
     probabilities = fuse(scores, trust, weights)
-    trusted_weights = expert_weights * [expert.trust != "segmentation" for expert in recipe.experts.values()]
-    raised = int(np.argmax(trusted_weights))
-    rise = fit_rise(probabilities[is_known], gaps.held_out[0][is_known], labels[is_known], importance)
-    if rise and trusted_weights[raised]:
-        classifiers = [
-            own.raise_scores(gaps, rise / expert_weights[raised]) if own.expert == raised else own
-            for own in classifiers
-        ]
-        probabilities = fuse([classifier.held_out_scores for classifier in classifiers], trust, weights)
     held_out = HeldOutAnswers(pictures, probabilities, species, is_known)
     scorers, targets = {}, {}
     members_of_experts: list[tuple[list[FittedClassifier], np.ndarray]] = []

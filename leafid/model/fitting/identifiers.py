@@ -22,7 +22,6 @@ from leafid.model.fitting.fusing import FittedClassifier, FittedIdentifier, fuse
 from leafid.model.fitting.rejection import RejectionExamples, learn_to_reject
 from leafid.model.fitting.shared import SelectedVectors, SharedTrainingSet
 from leafid.model.fitting.training_set import TrainingSet, build_training_set, weigh_alone, weigh_pictures
-from leafid.model.fitting.type_gaps import find_type_gaps
 from leafid.pictures import split_by_plant
 from leafid.pictures.picture import Picture
 
@@ -190,13 +189,12 @@ def _fit_on_vectors(
             training_set,
             indices,
             fitted,
-            find_type_gaps(labels, own_type, picture_partitions, indices),
             vectors,
             extractor,
             seed,
             statistics,
         )
-        for own, own_type, indices, fitted in zip(recipes, is_of_type, held_out_indices, classifiers, strict=True)
+        for own, indices, fitted in zip(recipes, held_out_indices, classifiers, strict=True)
     ]
 
 

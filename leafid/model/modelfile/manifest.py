@@ -12,12 +12,10 @@ from leafid.model.archive import ModelArchive, open_archive, prefix_names, write
 from leafid.model.model import Model
 from leafid.model.modelfile.identifiers import dump_classifiers, read_identifier
 from leafid.model.modelfile.members import (
-    dump_context,
     dump_species_info,
     dump_thresholds,
     parse_scores,
     parse_species_info,
-    read_context,
     read_plant_exponent,
     read_thresholds,
     read_type_recogniser,
@@ -53,8 +51,6 @@ def write_model(model: Model, path: str | os.PathLike[str]) -> None:
             arrays.update(prefix_names(f"{type_}/thresholds", own))
         if type_ in model.plant_exponents:
             entry["plant_exponent"] = model.plant_exponents[type_]
-        entry["context"], own = dump_context(model.contexts[type_])
-        arrays.update(prefix_names(f"{type_}/context", own))
         if str(type_) in statistics:
             entry["statistics"] = statistics[str(type_)]
         if identifier.added:
@@ -105,7 +101,6 @@ def read_model(path: str | os.PathLike[str]) -> Model:
             if unknown := set(identifier.species) - model.species.keys():
                 raise ValueError(f"expected an entry of every species, found none of {', '.join(sorted(unknown))}")
             model.scores[word] = parse_scores(entry["scores"])
-            model.contexts[type_] = read_context(entry["context"], f"{type_}/context", archive, len(identifier.species))
             if "thresholds" in entry:
                 model.thresholds[type_] = read_thresholds(entry["thresholds"], f"{type_}/thresholds", archive)
             if "plant_exponent" in entry:

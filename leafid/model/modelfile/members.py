@@ -1,12 +1,10 @@
-"""The members of a model file beside the classifiers: thresholds, priors, species, and the recogniser of types."""
+"""The members of a model file beside the classifiers: thresholds, species, and the recogniser of types."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, fields
 from typing import Any
 
 import numpy as np
 
-from leafid.learning.context import COLUMNS, Bandwidths, Context, Sightings
 from leafid.learning.linear import LinearScorer
 from leafid.learning.thresholds import Thresholds, compute_kept_ranks
 from leafid.learning.type_recogniser import N_EXPANDED_FEATURES, TypeRecogniser
@@ -74,43 +72,6 @@ def parse_scores(entry: dict[str, Any]) -> dict[str, float]:
     if not {"pictures", "unseen"} <= entry.keys() or not all(isinstance(own, int | float) for own in entry.values()):
         raise ValueError(f"expected scores on held-out plants, found {entry!r:.100}")
     return dict(entry)
-
-
-def dump_context(context: Context) -> tuple[dict[str, Any], Arrays]:
-    """Turn the prior of place and day into JSON values and arrays."""
-    is_known = np.isfinite(context.sightings.values)
-    entry = {
-        "bandwidths": asdict(context.bandwidths),
-        "shrinkage": context.shrinkage,
-        "weight": context.weight,
-        "n_sightings": len(is_known),
-    }
-    arrays = {
-        # All arrays of a model are finite: unknown values are written as 0 and marked in the next array.
-        "values": np.where(is_known, context.sightings.values, 0),
-        "is_known": is_known.astype(np.float32),
-        "weights": context.sightings.weights,
-        "species": context.sightings.species.astype(np.float32),
-    }
-    return entry, arrays
-
-
-def read_context(entry: dict[str, Any], prefix: str, archive: ModelArchive, n_species: int) -> Context:
-    """Read and check a prior of place and day."""
-    n_sightings, shrinkage, weight = int(entry["n_sightings"]), float(entry["shrinkage"]), float(entry["weight"])
-    widths = [entry["bandwidths"][field.name] for field in fields(Bandwidths)]
-    widths = [None if width is None else float(width) for width in widths]
-    if not all(0 < value < 1e6 for value in (*[width for width in widths if width is not None], shrinkage)):
-        raise ValueError(f"{prefix}: expected bandwidths and a shrinkage above 0, found {entry!r}")
-    if not 0 <= weight < 100:
-        raise ValueError(f"{prefix}: expected a weight of 0 or more, found {weight}")
-    is_known = archive.read_array(f"{prefix}/is_known", n_sightings, len(COLUMNS)) > 0
-    weights = archive.read_array(f"{prefix}/weights", n_sightings)
-    species = archive.read_array(f"{prefix}/species", n_sightings).astype(np.int64)
-    if ((species < 0) | (species >= n_species)).any() or (weights <= 0).any():
-        raise ValueError(f"{prefix}: expected sightings of {n_species} species")
-    values = np.where(is_known, archive.read_array(f"{prefix}/values", n_sightings, len(COLUMNS)), np.nan)
-    return Context(Sightings(values, weights, species), Bandwidths(*widths), shrinkage, weight, n_species)
 
 
 def dump_species_info(info: SpeciesInfo) -> dict[str, Any]:
