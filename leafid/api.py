@@ -11,8 +11,10 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 from leafid.descriptors.registry import get_column_names, measure_families
+from leafid.errors import InputError
 from leafid.features.cache import FeatureCache, choose_cache_folder
 from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import choose_types_to_train
@@ -24,11 +26,11 @@ from leafid.model.fitting import extending
 from leafid.model.model import Model
 from leafid.model.modelfile import read_model
 from leafid.pictures.collection import Collection
-from leafid.pictures.decoding import read_image
+from leafid.pictures.conversion import to_image
 from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.pictures.reading import read_and_warn
 from leafid.pictures.splits import select_training_pictures
-from leafid.segmentation.result import Image, Segmentation
+from leafid.segmentation.result import Segmentation
 from leafid.segmentation.segment import segment as segment_image
 
 Path_ = str | os.PathLike[str]
@@ -106,6 +108,19 @@ def extend(
         return extending.extend(model, pictures, loader, thumbnails=thumbnails)
 
 
+def _check_pictures(collection: object) -> list[Picture]:
+    expected = "a path, a Collection, or a sequence of Picture, each with its species as its taxon"
+    if not isinstance(collection, Iterable) or not (pictures := list(collection)):
+        found = "none" if isinstance(collection, Iterable) else type(collection).__name__
+        raise InputError(f"collection: expected {expected}, found {found}")
+    for index, picture in enumerate(pictures):
+        if not isinstance(picture, Picture):
+            raise InputError(
+                f"collection[{index}]: expected a Picture, found {type(picture).__name__}; a collection is {expected}"
+            )
+    return pictures
+
+
 @contextmanager
 def _open_loader(jobs: int, cache: Path_ | bool) -> Iterator[FeatureLoader]:
     if cache is False:
@@ -124,31 +139,30 @@ def _read_training_pictures(
     """Select labelled pictures, and give each a type, which the bundled model recognises by default."""
     if isinstance(collection, (str, os.PathLike)):
         collection = read_and_warn(collection)
-    pictures = collection.pictures if isinstance(collection, Collection) else collection
+    pictures = collection.pictures if isinstance(collection, Collection) else _check_pictures(collection)
     assumed = None if assume_type is None else AcquisitionType.parse(assume_type)
     pictures = select_training_pictures(pictures, assumed)
     recognition = recognition or load_type_recognition(pictures)
     return recognise_frequent_types(recognition, pictures, loader)[0] if recognition else pictures
 
 
-def segment(image: Image | Path_, acquisition_type: AcquisitionType | str) -> Segmentation:
-    """Cut the leaf out of a picture, given as BGR (H, W, 3), as `leafid.read_image` returns it, or as a path.
+def segment(image: Any, acquisition_type: AcquisitionType | str) -> Segmentation:
+    """Cut the leaf out of a picture: a path, an array (BGR, as of `leafid.read_image`), or whatever `identify` takes.
 
     Where no leaf was found, the mask is empty and the confidence 0. An unknown type raises a `LeafidError`.
     """
-    return segment_image(read_or_pass(image), AcquisitionType.parse(acquisition_type))
+    return segment_image(to_image(image), AcquisitionType.parse(acquisition_type))
 
 
-def measure(image: Image | Path_, leaf: Segmentation, families: Iterable[str] | None = None) -> dict[str, float]:
+def measure(image: Any, leaf: Segmentation, families: str | Iterable[str] | None = None) -> dict[str, float]:
     """Measure a leaf: its shape, margin, texture, colour.
 
     Parameters
     ----------
-    image : uint8 (H, W, 3), or path
-        BGR, as `leafid.read_image` returns it.
+    image : uint8 (H, W, 3), path, or whatever `segment` takes
     leaf : Segmentation
         Of the same image.
-    families : iterable of str, optional
+    families : str or iterable of str, optional
         Descriptor families (``leafid describe --list`` names them); all by default.
 
     Returns
@@ -160,13 +174,24 @@ def measure(image: Image | Path_, leaf: Segmentation, families: Iterable[str] | 
     Raises
     ------
     LeafidError
-        When no leaf was found, or there is no such family.
+        When no leaf was found, the leaf is of an image of another size, or there is no such family.
     """
-    names = None if families is None else list(families)
-    values = measure_families(read_or_pass(image), leaf, names)
+    array = to_image(image)
+    if not isinstance(leaf, Segmentation):
+        raise InputError(f"leaf: expected a Segmentation, as leafid.segment returns it, found {type(leaf).__name__}")
+    if leaf.mask.shape != array.shape[:2]:
+        raise InputError(f"leaf: expected that of an image of {array.shape[:2]} pixels, found {leaf.mask.shape}")
+    names = parse_families(families)
+    values = measure_families(array, leaf, names)
     return dict(zip(get_column_names(names), (float(value) for row in values.values() for value in row), strict=True))
 
 
-def read_or_pass(image: Image | Path_) -> Image:
-    """Read an image where a path is given; pass on an image."""
-    return read_image(Path(image)) if isinstance(image, (str, os.PathLike)) else image
+def parse_families(families: object) -> list[str] | None:
+    """Give the names of descriptor families, of which there may be one; None, for all, remains."""
+    if families is None or isinstance(families, str):
+        return None if families is None else [families]
+    items = list(families) if isinstance(families, Iterable) else [families]
+    names = [item for item in items if isinstance(item, str)]
+    if len(names) < len(items):
+        raise InputError(f"families: expected names of descriptor families, found {families!r:.100}")
+    return names

@@ -33,6 +33,10 @@ class ImageError(LeafidError):
     """A file is not a picture that leafid can read; the message names the file and the reason."""
 
 
+class InputError(LeafidError, ValueError):
+    """A value given from Python is not what was expected; the message names the argument and the position in it."""
+
+
 class ProblemsError(LeafidError):
     """All problems of one input, a complete line each, so that the user can fix them together."""
 

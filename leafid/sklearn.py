@@ -1,20 +1,18 @@
 """leafid as scikit-learn estimators: `LeafDescriptor`, a transformer, and `LeafClassifier`, a classifier.
 
-Both take pictures where scikit-learn's own estimators take rows of numbers: a sequence of paths, or of images in memory
-(uint8 (H, W, 3), BGR). They work in ``Pipeline``, ``cross_val_score`` and ``GridSearchCV``.
+Both take pictures where scikit-learn's own estimators take rows of numbers: a sequence of paths, of images in memory
+(uint8 (H, W, 3), BGR), or of whatever else `leafid.Model.identify` takes for a picture. They work in ``Pipeline``,
+``cross_val_score`` and ``GridSearchCV``.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
-import cv2
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
@@ -22,14 +20,15 @@ from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from leafid.api import read_or_pass, train
+from leafid.api import parse_families, train
 from leafid.descriptors.registry import get_column_names, measure_families
-from leafid.errors import LeafidError
+from leafid.errors import InputError, LeafidError
 from leafid.parallel import ordered_map
+from leafid.pictures.conversion import is_one_picture, to_image, to_picture
 from leafid.pictures.picture import AcquisitionType, Picture, Taxon
 from leafid.segmentation import segment
 
-PictureLike = str | os.PathLike[str] | NDArray[np.uint8]
+PictureLike = Any
 
 
 class _PictureEstimator(BaseEstimator):
@@ -78,19 +77,21 @@ class LeafDescriptor(TransformerMixin, _PictureEstimator):
 
     def fit(self, X: Sequence[PictureLike], y: object = None) -> LeafDescriptor:
         """Check the parameters; there is nothing to learn."""
-        _check_pictures(X)
+        _list_pictures(X)
         AcquisitionType.parse(self.acquisition_type)
-        self.feature_names_out_ = np.array(get_column_names(self.families), dtype=object)
+        self.feature_names_out_ = np.array(get_column_names(parse_families(self.families)), dtype=object)
         return self
 
     def transform(self, X: Sequence[PictureLike]) -> NDArray[np.float64]:
         """Measure pictures; float64 (n_pictures, n_measures). A picture that can't be read raises a `LeafidError`."""
         check_is_fitted(self)
-        _check_pictures(X)
+        pictures = _list_pictures(X)
         type_ = AcquisitionType.parse(self.acquisition_type)
         n_measures = len(self.feature_names_out_)
-        task = partial(_measure_or_nan, families=self.families, acquisition_type=type_, n_measures=n_measures)
-        return np.stack(list(ordered_map(task, list(X), self.jobs)))
+        task = partial(
+            _measure_or_nan, families=parse_families(self.families), acquisition_type=type_, n_measures=n_measures
+        )
+        return np.stack(list(ordered_map(task, pictures, self.jobs)))
 
     def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:
         """Return the names of the measures."""
@@ -141,21 +142,20 @@ class LeafClassifier(ClassifierMixin, _PictureEstimator):
         `groups` has the plant of each picture. Pictures of one plant are never used to calibrate what was learned from
         others of it; without groups each picture counts as a plant of its own.
         """
-        _check_pictures(X)
+        pictures = _list_pictures(X)
         check_consistent_length(X, y, groups)
         y = np.asarray(y)
         check_classification_targets(y)
         self.classes_, labels = np.unique(y, return_inverse=True)
         type_ = AcquisitionType.parse(self.acquisition_type)
         plants = [None] * len(y) if groups is None else [str(group) for group in np.asarray(groups)]
-        with _as_files(X) as files:
-            pictures = [
-                Picture(file, type=type_, taxon=Taxon(_label_name(label), "Class"), plant=plant)
-                for file, label, plant in zip(files, labels, plants, strict=True)
-            ]
-            self.model_ = train(
-                pictures, self.recipe, only_type=type_, jobs=self.jobs, cache=self.cache, seed=self.random_state
-            )
+        labelled = [
+            replace(picture, type=type_, taxon=Taxon(_label_name(label), "Class"), plant=plant)
+            for picture, label, plant in zip(pictures, labels, plants, strict=True)
+        ]
+        self.model_ = train(
+            labelled, self.recipe, only_type=type_, jobs=self.jobs, cache=self.cache, seed=self.random_state
+        )
         return self
 
     def predict_proba(self, X: Sequence[PictureLike]) -> NDArray[np.float64]:
@@ -164,9 +164,9 @@ class LeafClassifier(ClassifierMixin, _PictureEstimator):
         A picture that can't be read raises a `LeafidError`.
         """
         check_is_fitted(self)
-        _check_pictures(X)
+        pictures = _list_pictures(X)
         rows = []
-        for answer in self.model_.identify(X, assume_type=self.acquisition_type, jobs=self.jobs):
+        for answer in self.model_.identify(pictures, assume_type=self.acquisition_type, jobs=self.jobs):
             if answer.problem:
                 raise LeafidError(answer.problem)
             probabilities = dict(answer.ranking)
@@ -182,37 +182,21 @@ def _label_name(label: int) -> str:
     return f"Class {label:06d}"
 
 
-def _check_pictures(X: Any) -> None:
-    if isinstance(X, (str, os.PathLike)) or not hasattr(X, "__len__"):
-        raise ValueError(
-            f"expected a sequence of paths or images, found {type(X).__name__}; write [{X!r}] for one picture"
-        )
-    for item in X:
-        if not isinstance(item, (str, os.PathLike)) and not (isinstance(item, np.ndarray) and item.ndim == 3):
-            raise ValueError(f"expected paths or images of shape (H, W, 3), found {type(item).__name__}")
+def _list_pictures(X: Any) -> list[Picture]:
+    """Turn X into a picture for each of its items; in memory, a picture is called by its position, ``X[3]``."""
+    is_table = getattr(X, "ndim", 1) not in {1, 4}
+    if is_one_picture(X) or is_table or not hasattr(X, "__len__"):
+        raise InputError(f"X: expected a sequence of pictures, found {type(X).__name__}; write [X] for one picture")
     if not len(X):
-        raise ValueError("expected at least one picture, found 0 sample(s)")
+        raise InputError("X: expected at least one picture, found 0 sample(s)")
+    return [to_picture(item, f"X[{index}]") for index, item in enumerate(X)]
 
 
 def _measure_or_nan(
-    picture: PictureLike, families: Sequence[str] | None, acquisition_type: AcquisitionType, n_measures: int
+    picture: Picture, families: Sequence[str] | None, acquisition_type: AcquisitionType, n_measures: int
 ) -> NDArray[np.float64]:
-    image = read_or_pass(picture)
+    image = to_image(picture)
     leaf = segment(image, acquisition_type)
     if not leaf.blade.any():
         return np.full(n_measures, np.nan)
     return np.concatenate(list(measure_families(image, leaf, families).values())).astype(np.float64)
-
-
-@contextmanager
-def _as_files(X: Sequence[PictureLike]) -> Iterator[list[Path]]:
-    """Yield a file for each picture; images in memory are written losslessly to a temporary folder."""
-    with TemporaryDirectory(prefix="leafid-") as folder:
-        files = []
-        for number, item in enumerate(X):
-            if isinstance(item, np.ndarray):
-                files.append(Path(folder, f"{number}.png"))
-                cv2.imwrite(str(files[-1]), item)
-            else:
-                files.append(Path(item))
-        yield files

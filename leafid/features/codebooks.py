@@ -101,7 +101,7 @@ def _sample_pictures(
 
 
 def _sample_picture(patches: LocalPatches, longest_side: int, seed: int, picture: Picture) -> tuple[str, LocalFeatures]:
-    image, content_hash = read_hashed_image(picture.file, longest_side)
+    image, content_hash = read_hashed_image(picture.file, longest_side, picture.data)
     return content_hash, sample_features(image, get_type(picture), patches, _SAMPLED_PER_PICTURE, seed)
 
 

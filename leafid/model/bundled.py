@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 DEFAULT_NAME = "imageclef2011.leafid"
 #: Share of the pictures without a type below which a recognised type is taken for an error of the recogniser.
 MIN_TYPE_SHARE = 0.1
+# A few pictures are taken for a mixture, not for a collection of one kind.
+_MIN_COLLECTION = 10
+_log = logging.getLogger(__name__)
 
 
 def find_bundled_model() -> Path:
@@ -112,4 +116,17 @@ def recognise_frequent_types(
     type_of = {file: counts[0][0] if type_ in rare else type_ for file, type_ in found.items()}
     typed = [replace(p, type=p.type or type_of[p.file]) for p in pictures if p.type or p.file in type_of]
     given = Counter(type_of.values())
+    warn_of_mixed_types(given)
     return typed, {type_: given[type_] for type_ in AcquisitionType if given[type_]}
+
+
+def warn_of_mixed_types(recognised: Mapping[AcquisitionType, int]) -> None:
+    """Warn that pictures were recognised as several types: in a collection of one kind, some of them are errors."""
+    if len(recognised) > 1 and sum(recognised.values()) >= _MIN_COLLECTION:
+        counts = ", ".join(f"{recognised[type_]} {type_}" for type_ in AcquisitionType if type_ in recognised)
+        _log.warning(
+            "the acquisition types of %d pictures were recognised as different ones: %s; if all of them were taken in "
+            "the same way, say which by --assume-type (in Python: assume_type)",
+            sum(recognised.values()),
+            counts,
+        )

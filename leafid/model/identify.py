@@ -1,51 +1,41 @@
-"""Answers for whatever a Python user has: paths, folders, collections, images in memory."""
+"""Answers for whatever a Python user has: paths, folders, collections, pictures in memory."""
 
+import logging
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from itertools import count, groupby
 from pathlib import Path
-from typing import cast
+from typing import Any
 
-import numpy as np
-
-from leafid.errors import LeafidError
+from leafid.errors import InputError, LeafidError
 from leafid.features.loader import FeatureLoader
-from leafid.features.type_features import TYPE_SIDE, measure_type_features
 from leafid.model.answer import Answer
 from leafid.model.model import Model
 from leafid.model.plants import fuse_answers
-from leafid.model.prediction import Options, back_off_answer, make_answers, predict
+from leafid.model.prediction import Options, back_off_answer, predict
 from leafid.pictures.collection import Collection
+from leafid.pictures.conversion import EXPECTED, is_one_picture, to_picture
 from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.pictures.reading import read_and_warn
-from leafid.segmentation.result import Image, shrink
 
-Source = str | os.PathLike[str] | Image | Picture | Collection
-Sources = Source | Iterable[Source]
+_log = logging.getLogger(__name__)
 
 
 def identify(
-    model: Model, sources: Sources, assume_type: AcquisitionType | str | None, jobs: int, options: Options
+    model: Model, sources: Any, assume_type: AcquisitionType | str | None, jobs: int, options: Options
 ) -> Iterator[Answer]:
     """Rank the model's species for pictures; `leafid.Model.identify` documents it."""
     type_ = AcquisitionType.parse(assume_type) if assume_type else None
     if type_ is not None:
         model.identifier(type_)
-    is_single = isinstance(sources, (str, os.PathLike, np.ndarray, Picture, Collection))
-    items = cast(Iterable[Source], [sources] if is_single else sources)
-    numbers = count(1)
-    # Files that follow one another go to the workers together; images in memory are answered here, one by one.
-    for is_image, group in groupby(items, lambda item: isinstance(item, np.ndarray)):
-        if is_image:
-            for image in group:
-                yield _identify_image(model, cast(Image, image), type_, f"image {next(numbers)}", options)
-        else:
-            yield from predict(model, _list_pictures(group, type_), FeatureLoader(jobs=jobs), options)
+    pictures = list_pictures(sources)
+    if type_ is not None:
+        pictures = [replace(picture, type=type_) for picture in pictures]
+    yield from predict(model, pictures, FeatureLoader(jobs=jobs), options)
 
 
 def identify_plant(
-    model: Model, sources: Sources, assume_type: AcquisitionType | str | None, jobs: int, options: Options
+    model: Model, sources: Any, assume_type: AcquisitionType | str | None, jobs: int, options: Options
 ) -> Answer:
     """Give one answer from several pictures of a plant; `leafid.Model.identify_plant` documents it."""
     single = replace(options, back_off=False)
@@ -56,29 +46,28 @@ def identify_plant(
     return back_off_answer(answer, model) if options.back_off else answer
 
 
-def _identify_image(model: Model, image: Image, assumed: AcquisitionType | None, name: str, options: Options) -> Answer:
-    type_, probability = assumed, None
-    if type_ is None:
-        type_, probability = model.type_recogniser.recognise(measure_type_features(shrink(image, TYPE_SIDE)))
-    extractor = model.identifier(type_).extractor
-    features = extractor.extract(shrink(image, extractor.longest_side), type_)
-    (answer,) = make_answers(model, [(Picture(Path(name), type=type_), probability)], [features], options)
-    return answer
+def list_pictures(sources: Any) -> list[Picture]:
+    """List the pictures of a path, picture in memory, `Picture`, `Collection`, or an iterable of these, in order.
+
+    Among several, a path that can't be read remains in the list, for an answer that says why.
+    """
+    if isinstance(sources, (str, os.PathLike)):
+        return list(read_and_warn(sources, unlabelled=True).pictures)
+    if isinstance(sources, Collection):
+        return list(sources.pictures)
+    if is_one_picture(sources):
+        return [to_picture(sources, "picture")]
+    if not isinstance(sources, Iterable):
+        raise InputError(f"pictures: {EXPECTED}, or several of these, found {type(sources).__name__}")
+    return [picture for index, source in enumerate(sources) for picture in _list_item(source, f"pictures[{index}]")]
 
 
-def _list_pictures(sources: Iterable[Source], assumed: AcquisitionType | None) -> list[Picture]:
-    pictures: list[Picture] = []
-    paths: list[str] = []
-    # Paths that follow one another are read together: one that leads nowhere then costs only itself.
-    for source in (*sources, None):
-        if isinstance(source, (str, os.PathLike)):
-            paths.append(os.fspath(source))
-            continue
-        if paths:
-            pictures += read_and_warn(paths, unlabelled=True).pictures
-            paths = []
-        if isinstance(source, Collection):
-            pictures += source.pictures
-        elif isinstance(source, Picture):
-            pictures.append(source)
-    return [replace(picture, type=assumed) for picture in pictures] if assumed else pictures
+def _list_item(source: Any, name: str) -> Iterable[Picture]:
+    if isinstance(source, Collection):
+        return source.pictures
+    if isinstance(source, (str, os.PathLike)) and Path(source).exists():
+        try:
+            return read_and_warn(source, unlabelled=True).pictures
+        except LeafidError as error:
+            _log.warning("%s", error)
+    return [to_picture(source, name)]

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from leafid.errors import LeafidError
 from leafid.learning.plant_fusion import DEFAULT_EXPONENT
@@ -20,7 +20,6 @@ from leafid.pictures.picture import AcquisitionType, Picture, Taxon
 
 if TYPE_CHECKING:
     from leafid.model.answer import Answer
-    from leafid.model.identify import Sources
 
 
 @dataclass(frozen=True)
@@ -59,7 +58,7 @@ class Model:
 
     def identify(
         self,
-        pictures: Sources,
+        pictures: Any,
         *,
         assume_type: AcquisitionType | str | None = None,
         jobs: int = 1,
@@ -71,8 +70,10 @@ class Model:
 
         Parameters
         ----------
-        pictures : path, uint8 (H, W, 3), Picture or Collection, or an iterable of these
-            A path is of a picture or of a folder; an image is BGR, as `leafid.read_image` returns it.
+        pictures : a picture, or an iterable of pictures
+            The path of a picture or of a folder, the bytes of a picture file, an open file, a Pillow image, an array
+            (as of `leafid.read_image`: BGR; also (H, W) and (H, W, 4), uint8 or float from 0 to 1), a `Picture`, or a
+            `Collection`.
         assume_type : {"scan", "scan-like", "photo"}, optional
             Take all pictures for this type. By default the type is the one that a collection tells, or is recognised.
         jobs : int
@@ -88,13 +89,14 @@ class Model:
         Yields
         ------
         Answer
-            In the order of the pictures, or of the sessions. A picture that can't be read has no ranking;
-            `Answer.problem` says why.
+            One for each picture, in their order, or that of the sessions. A picture that can't be read has no ranking;
+            `Answer.problem` says why. One in memory is called ``pictures[3]`` by its position.
 
         Raises
         ------
         LeafidError
-            When a path leads nowhere, there is no such type, or the model was not trained for it, or can't back off.
+            When something is no picture (`InputError`), a single path leads nowhere, there is no such type, or the
+            model was not trained for it, or can't back off.
         """
         from leafid.model.identify import identify
         from leafid.model.prediction import Options
@@ -105,7 +107,7 @@ class Model:
 
     def identify_plant(
         self,
-        pictures: Sources,
+        pictures: Any,
         *,
         assume_type: AcquisitionType | str | None = None,
         jobs: int = 1,

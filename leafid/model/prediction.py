@@ -1,6 +1,7 @@
 """Identifies pictures: recognises their types, extracts features, classifies, ranks the species."""
 
 import logging
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -17,6 +18,7 @@ from leafid.metrics.hierarchy import back_off, compute_answer_probability
 from leafid.metrics.path_error import WILDCARD
 from leafid.metrics.taxonomy import Taxonomy
 from leafid.model.answer import Answer, Verdict, rank_species
+from leafid.model.bundled import warn_of_mixed_types
 from leafid.model.identifier import Identifier
 from leafid.model.model import Model
 from leafid.model.plants import GROUPINGS, fuse_answers
@@ -73,9 +75,11 @@ def predict_batches(
     for type_ in dict.fromkeys(picture.type for picture in pictures if picture.type is not None):
         model.identifier(type_)  # raises before any work is done
     single = replace(options, back_off=False, group_by=None)
+    recognised: Counter[AcquisitionType] = Counter()
     for groups in _split_into_batches(pictures, options.group_by):
         batch = list(chain(*groups))
         typed = _recognise_missing_types(model, batch, loader, progress and pass_through)
+        recognised.update(own.type for own, probability in typed.values() if own.type and probability is not None)
         found: dict[int, Answer] = {}
         for type_ in dict.fromkeys(picture.type for picture, _ in typed.values() if picture.type is not None):
             own = {index: item for index, item in typed.items() if item[0].type == type_}
@@ -90,6 +94,7 @@ def predict_batches(
             in_order = iter(answers)
             answers = [fuse_answers(model, list(islice(in_order, len(group))), options.reject_at) for group in groups]
         yield [back_off_answer(answer, model) for answer in answers] if options.back_off else answers
+    warn_of_mixed_types(recognised)
 
 
 def _split_into_batches(pictures: Sequence[Picture], grouping: str | None) -> Iterator[list[list[Picture]]]:

@@ -33,7 +33,9 @@ def compute_fingerprint(pictures: Iterable[Picture]) -> str:
 
 
 def _encode_picture(picture: Picture) -> bytes:
-    fields = (picture.name, picture.type, picture.species, picture.plant, hash_picture_file(picture.file))
+    in_memory = picture.data is not None and hashlib.sha256(picture.data).hexdigest()
+    content_hash = in_memory or hash_picture_file(picture.file)
+    fields = (picture.name, picture.type, picture.species, picture.plant, content_hash)
     # A length before each field, so that different fields never join to the same bytes.
     encoded = (b"-" if field is None else str(field).encode("utf-8", "surrogateescape") for field in fields)
     return b"".join(len(field).to_bytes(4, "big") + field for field in encoded)

@@ -26,7 +26,7 @@ class AcquisitionType(StrEnum):
         """Parse the word for a type in any collection, upper or lower case."""
         try:
             return _TYPE_WORDS[word.strip().lower()]
-        except KeyError:
+        except (KeyError, AttributeError):
             raise LeafidError(f"expected an acquisition type ({', '.join(_TYPE_WORDS)}), found {word!r}") from None
 
 

@@ -1,11 +1,16 @@
+import io
 import subprocess
 import sys
+from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
 
 import leafid
+from leafid.sklearn import LeafDescriptor
 
 REPOSITORY = Path(__file__).parents[2]
 PROBE = """
@@ -40,26 +45,94 @@ def test_every_public_name_is_there_and_documented():
         leafid.nonsense  # noqa: B018
 
 
-def test_identify_takes_whatever_a_user_has(model, test_pictures, drawn):
-    pictures = test_pictures.pictures
-    file = pictures[0].file
-    image = leafid.read_image(file)
-    by_path = list(model.identify(str(file)))
-    assert [answer.picture.name for answer in by_path] == [file.name]
-    (first,) = by_path
+def test_identify_takes_paths_pictures_and_collections(model, test_pictures, drawn):
+    file = test_pictures.pictures[0].file
+    (first,) = model.identify(str(file))
+    assert first.picture.name == file.name
     assert sum(probability for _, probability in first.ranking) == pytest.approx(1, abs=1e-6)
     assert first.ranking == sorted(first.ranking, key=lambda entry: (-entry[1], entry[0]))
-    for source in (file, [file], image, [image], pictures[0]):
+    for source in (file, [file], test_pictures.pictures[0]):
         (answer,) = model.identify(source, assume_type=first.type)
-        assert answer.type == first.type
-        assert [name for name, _ in answer.ranking] == [name for name, _ in first.ranking]
-    assert len(list(model.identify(test_pictures))) == len(pictures)
-    assert len(list(model.identify(drawn / "Test"))) == len(pictures)
-    mixed = list(model.identify([file, image, str(pictures[1].file)]))
-    assert [answer.picture.name for answer in mixed] == [file.name, "image 1", pictures[1].name]
-    assert [answer.ranking for answer in mixed[::2]] == [
-        answer.ranking for path in (file, pictures[1].file) for answer in model.identify(path)
-    ]
+        assert answer.ranking == first.ranking
+    assert len(list(model.identify(test_pictures))) == len(list(model.identify(drawn / "Test"))) == len(test_pictures)
+
+
+class _Tensor:
+    """Has what arrays of other libraries have in common."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def __array__(self, dtype=None, copy=None):
+        return self.array
+
+
+def make_sources(file):
+    image = leafid.read_image(file)
+    return [file, file.read_bytes(), io.BytesIO(file.read_bytes()), Image.open(file), image, _Tensor(image), str(file)]
+
+
+def test_each_input_is_answered_in_order(model, test_pictures):
+    file = test_pictures.pictures[0].file
+    (expected,) = model.identify(file)
+    for source in make_sources(file):
+        (answer,) = model.identify([source])
+        assert dict(answer.ranking) == pytest.approx(dict(expected.ranking), abs=1e-6)
+    answers = list(model.identify([*make_sources(file), file]))
+    assert [a.picture.name for a in answers] == [
+        file.name, *(f"pictures[{n}]" for n in range(1, 6)), file.name, file.name
+    ]  # fmt: skip
+    assert [a.ranking[0][0] for a in answers] == [expected.ranking[0][0]] * 8
+    plant = model.identify_plant(make_sources(file)[:3])
+    assert len(plant.parts) == 3
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ([], r"found list"),
+        (None, r"found NoneType"),
+        (np.zeros((3, 40, 50), np.uint8), r"\(3, 40, 50\); move the channels"),
+        (np.zeros((0, 50, 3), np.uint8), "at least one pixel"),
+        (np.full((40, 50), np.nan), "from 0 to 1, found values from nan"),
+        (np.full((40, 50), 1.5), "from 0 to 1, found values from 1.5"),
+        (np.zeros((40, 50), bool), "found bool"),
+        (np.zeros((40, 50), complex), "found complex"),
+        (np.zeros((40, 50), object), "found object"),
+        (io.StringIO("text"), "binary mode"),
+    ],
+    ids=str,
+)
+def test_what_is_no_picture_is_refused_by_its_position(model, test_pictures, wrong, message):
+    with pytest.raises(leafid.LeafidError, match=rf"^pictures\[1\]: expected .*{message}"):
+        list(model.identify([test_pictures.pictures[0], wrong]))
+    with pytest.raises(leafid.LeafidError, match=rf"^image: expected .*{message}"):
+        leafid.segment(wrong, "scan")
+    with pytest.raises(ValueError, match=rf"^X\[0\]: expected .*{message}"):
+        LeafDescriptor(["hu"]).fit([wrong])
+
+
+def test_arrays_of_all_shapes_are_the_same_picture(test_pictures):
+    grey = leafid.read_image(test_pictures.pictures[0].file)[:, :, 1]
+    expected = leafid.segment(np.dstack([grey] * 3), "scan")
+    opaque = np.dstack([grey] * 3 + [np.full_like(grey, 255)])
+    for image in (grey, grey[:, :, None], opaque, grey / 255, np.float32(grey) / 255, Image.fromarray(grey)):
+        np.testing.assert_array_equal(leafid.segment(image, "scan").mask, expected.mask)
+    clear = np.dstack([grey] * 3 + [np.zeros_like(grey)])
+    assert leafid.segment(clear, "scan").confidence == 0
+
+
+def test_a_mixture_of_recognised_types_is_warned_of(model, drawn, caplog):
+    pictures = [replace(picture, type=None) for picture in leafid.read_collection(drawn).pictures]
+    counts = Counter(answer.type for answer in model.identify(pictures))
+    assert len(counts) > 1
+    assert len(pictures) >= 10
+    (warning,) = caplog.messages
+    assert all(f"{count} {type_}" in warning for type_, count in counts.items())
+    assert "--assume-type" in warning
+    caplog.clear()
+    list(model.identify(pictures[:2], assume_type="scan"))
+    assert not caplog.messages
 
 
 def test_an_unreadable_picture_is_answered_with_its_problem(model, test_pictures, tmp_path):
@@ -108,8 +181,13 @@ def test_train_takes_paths_and_pictures(drawn, small_recipe, drawn_cache, drawn_
 
 
 def test_train_says_what_is_missing(drawn):
-    with pytest.raises(leafid.LeafidError, match="expected labelled pictures, found 0 without"):
-        leafid.train([])
+    for wrong, message in (
+        ([], "found none"),
+        (["a.jpg"], "found str"),
+        (None, "found NoneType"),
+    ):
+        with pytest.raises(leafid.LeafidError, match=f"expected .*Picture.*{message}"):
+            leafid.train(wrong)
     with pytest.raises(leafid.LeafidError, match="no such recipe"):
         leafid.train(drawn, recipe="nonsense")
 
@@ -127,5 +205,10 @@ def test_segment_and_measure(test_pictures):
     assert all(isinstance(value, float) for value in values.values())
     assert leafid.measure(picture.file, leaf, ["geometry"]).items() <= values.items()
     assert values.items() <= leafid.measure(image, leaf).items()
+    assert leafid.measure(image, leaf, "geometry") == leafid.measure(image, leaf, ["geometry"])
+    with pytest.raises(leafid.LeafidError, match="leaf: expected that of an image of"):
+        leafid.measure(image[:100], leaf, "geometry")
+    with pytest.raises(leafid.LeafidError, match="leaf: expected a Segmentation"):
+        leafid.measure(image, None)
     with pytest.raises(leafid.LeafidError, match="did you mean 'geometry'"):
         leafid.measure(image, leaf, ["geometrie"])

@@ -110,9 +110,9 @@ def test_clone_and_parameters(classifier):
 
 @pytest.mark.parametrize("estimator", [LeafDescriptor(["hu"]), LeafClassifier("fast", cache=False)])
 def test_invalid_input_is_refused(estimator):
-    for wrong in ("leaf.jpg", np.zeros((3, 4)), [], [1, 2]):
-        with pytest.raises(ValueError, match="expected"):
-            estimator.fit(wrong, [0] * len(wrong))
+    for wrong in ("leaf.jpg", np.zeros((3, 4)), [], [1, 2], None, [None]):
+        with pytest.raises(ValueError, match=r"X.*: expected"):
+            estimator.fit(wrong, [0, 1])
 
 
 @pytest.mark.parametrize("check", CHECKS_WITHOUT_INPUT, ids=lambda check: check.__name__)

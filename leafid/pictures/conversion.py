@@ -1,0 +1,127 @@
+"""Turns what Python users hold, such as paths, bytes, arrays and Pillow images, into pictures."""
+
+import io
+import os
+from pathlib import Path
+from typing import Any
+
+import cv2
+import numpy as np
+from PIL import Image, ImageOps
+
+from leafid.errors import ImageError, InputError
+from leafid.pictures.decoding import read_hashed_image, read_image
+from leafid.pictures.picture import Picture
+
+#: What `to_picture` and `to_image` take, in words.
+EXPECTED = (
+    "expected a path, the bytes of a picture file, an open file, a Pillow image, or an array of shape (H, W), "
+    "(H, W, 1), (H, W, 3) in BGR order or (H, W, 4), uint8 or float from 0 to 1"
+)
+_BYTES = (bytes, bytearray, memoryview)
+# Pillow's names of the pixel formats that a PNG file can hold, and what some others become; the rest becomes RGB.
+_PNG_MODES = {"1", "L", "LA", "P", "RGB", "RGBA", "I;16"}
+_CONVERTED_MODES = {"La": "LA", "PA": "RGBA", "RGBa": "RGBA", "I": "I;16"}
+
+
+def is_one_picture(source: object) -> bool:
+    """Check whether something is a single picture rather than several, without checking that it is a valid one."""
+    if isinstance(source, (str, os.PathLike, Picture, Image.Image, *_BYTES)) or hasattr(source, "read"):
+        return True
+    # Other arrays are a batch (n, H, W, 3), or a table of paths.
+    return hasattr(source, "__array__") and getattr(source, "ndim", 2) in {2, 3}
+
+
+def to_picture(source: object, name: str) -> Picture:
+    """Turn anything that `EXPECTED` lists into a picture; what is in memory is called by the name.
+
+    An `InputError`, which begins with the name, is raised for everything else.
+    """
+    if isinstance(source, Picture):
+        return source
+    if isinstance(source, (str, os.PathLike)):
+        return Picture(_to_path(source, name))
+    content = _read_content(source, name)
+    if content is None:
+        # Without compression: the fastest format that loses nothing.
+        content = cv2.imencode(".bmp", _to_array(source, name))[1].tobytes()
+    return Picture(Path(name), data=content)
+
+
+def to_image(source: object, name: str = "image") -> np.ndarray:
+    """Turn anything that `EXPECTED` lists into an upright 8-bit BGR image: uint8 (H, W, 3).
+
+    Grey becomes BGR, and what is transparent becomes white, as in `leafid.read_image`. An `InputError`, which begins
+    with the name, is raised for everything else, and an `ImageError` for a file that can't be read.
+    """
+    if isinstance(source, Picture):
+        return read_hashed_image(source.file, data=source.data)[0]
+    if isinstance(source, (str, os.PathLike)):
+        return read_image(_to_path(source, name))
+    content = _read_content(source, name)
+    return _to_array(source, name) if content is None else read_hashed_image(name, data=content)[0]
+
+
+def _to_path(source: str | os.PathLike[Any], name: str) -> Path:
+    path = os.fspath(source)
+    if not isinstance(path, str):
+        raise InputError(f"{name}: {EXPECTED}, found a path of bytes")
+    return Path(path)
+
+
+def _read_content(source: object, name: str) -> bytes | None:
+    """Give the content of a file that is in memory or open, or into which a Pillow image fits; None for an array."""
+    if isinstance(source, Image.Image):
+        return None if source.mode == "F" else _encode_png(source, name)
+    if hasattr(source, "read"):
+        source = source.read()
+        if not isinstance(source, bytes):
+            raise InputError(f"{name}: expected a file opened in binary mode, found one of {type(source).__name__}")
+    return bytes(source) if isinstance(source, _BYTES) else None
+
+
+def _encode_png(picture: Image.Image, name: str) -> bytes:
+    """Write an upright picture as a file: one place then converts all pixel formats, and transparency."""
+    content = io.BytesIO()
+    try:
+        upright = ImageOps.exif_transpose(picture)
+        if upright.mode not in _PNG_MODES:
+            upright = upright.convert(_CONVERTED_MODES.get(upright.mode, "RGB"))
+        upright.save(content, "PNG", compress_level=0)
+    except Exception as error:  # A file that Pillow opened is decoded only now, and raises errors of any class.
+        raise ImageError(f"{name}: expected a whole picture, found a damaged one ({error})") from error
+    return content.getvalue()
+
+
+def _to_array(source: object, name: str) -> np.ndarray:
+    if not hasattr(source, "__array__") and not hasattr(source, "__array_interface__"):
+        raise InputError(f"{name}: {EXPECTED}, found {type(source).__name__}")
+    try:
+        array = np.asarray(source)
+    except Exception as error:  # Such as that of a tensor on another device.
+        raise InputError(f"{name}: {type(source).__name__} can't be turned into an array: {error}") from error
+    return _convert_array(array, name)
+
+
+def _convert_array(array: np.ndarray, name: str) -> np.ndarray:
+    found = f"found {array.dtype} of shape {array.shape}"
+    if array.ndim not in {2, 3} or (array.ndim == 3 and array.shape[2] not in {1, 3, 4}):
+        channels_first = array.ndim == 3 and array.shape[0] in {1, 3, 4}
+        hint = "; move the channels to the end, as by numpy.moveaxis(array, 0, -1)" if channels_first else ""
+        raise InputError(f"{name}: {EXPECTED}, {found}{hint}")
+    if not array.size:
+        raise InputError(f"{name}: expected an array of at least one pixel, {found}")
+    if array.dtype.kind == "f":
+        if not ((array >= 0) & (array <= 1)).all():  # NaN is neither.
+            low, high = array.min(), array.max()
+            raise InputError(f"{name}: expected float values from 0 to 1, found values from {low:g} to {high:g}")
+        array = np.rint(array * 255).astype(np.uint8)
+    elif array.dtype != np.uint8:
+        raise InputError(f"{name}: expected an array of uint8, or of float from 0 to 1, {found}")
+    array = np.ascontiguousarray(array)
+    if array.ndim == 2 or array.shape[2] == 1:
+        return np.repeat(array.reshape(*array.shape[:2], 1), 3, axis=2)
+    if array.shape[2] == 4:
+        opacity = array[:, :, 3:].astype(np.uint16)
+        return ((array[:, :, :3] * opacity + 255 * (255 - opacity) + 127) // 255).astype(np.uint8)
+    return array
