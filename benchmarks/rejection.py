@@ -43,8 +43,9 @@ def _count_verdicts(model: leafid.Model, name: str, sources: list) -> list[objec
     answers = [answer for answer in model.identify(sources) if not answer.problem]
     counts = Counter(answer.verdict for answer in answers)
     confident = [answer for answer in answers if answer.ranking[0][1] >= _CONFIDENT]
-    named = [answer for answer in confident if answer.verdict == "species"]
+    named = [answer for answer in confident if answer.name]
     in_all = [own for own in named if own.ranking[0][1] * own.known_leaf >= _CONFIDENT]
+    counts["species"] += counts["uncertain"]
     verdicts = [counts[verdict] for verdict in ("species", "unknown", "no-leaf")]
     return [name, len(answers), *verdicts, len(named), len(in_all), len(confident)]
 

@@ -10,6 +10,4 @@ import leafid
 
 model = leafid.load_model(os.environ.get("MODEL"))
 for answer in model.identify(sys.argv[1:] or ["data/sample/Test/5.jpg", "data/sample/Test/80.jpg"]):
-    print(f"{answer.picture.file}: {answer.name or answer.problem or answer.verdict}")
-    for species, probability in answer.ranking[:3]:
-        print(f"  {probability:6.1%}  {species}")
+    print(f"{answer.picture.file}: {answer.problem or answer.verdict_text}")

@@ -10,6 +10,5 @@ if not pictures:
     pictures = [picture.file for picture in sample if picture.plant == sample[0].plant]
 answer = leafid.load_model().identify_plant(pictures)
 for part in answer.parts:
-    print(f"{part.picture.name}: {part.problem or '{} {:.1%}'.format(*part.ranking[0])}")
-if answer.ranking:
-    print("together: {} {:.1%}".format(*answer.ranking[0]))
+    print(f"{part.picture.name}: {part.verdict_text}")
+print(f"together: {answer.verdict_text}")

@@ -22,7 +22,6 @@ from leafid.segmentation.segment import segment
 SPECIES_SHOWN, PICTURED_SPECIES, PICTURES_SHOWN = 5, 3, 3
 # Parts of the outline smaller than this share of the largest one aren't drawn, nor are bends of less than half a pixel.
 _PART_SHARE, _TOLERANCE = 0.02, 0.5
-_UNCERTAIN, _WORTH_NAMING = 0.5, 0.05
 
 
 def explain(model: Model, image: Image, answer: Answer) -> Explanation:
@@ -31,11 +30,12 @@ def explain(model: Model, image: Image, answer: Answer) -> Explanation:
         raise ValueError(f"expected the answer to a picture that could be read, found: {answer.problem}")
     shown = shrink(image, LONGEST_SIDE)
     is_photo = answer.type is AcquisitionType.PHOTO
+    is_leaf = answer.verdict != "no-leaf"
     leaf = segment(shown, answer.type, petiole=not is_photo)
     found: dict[str, Measure] = {}
     landmarks: Landmarks | None = None
     # A photo's outline is seldom exact, and often that of several leaves.
-    if not is_photo and leaf.blade.any():
+    if is_leaf and not is_photo and leaf.blade.any():
         found, landmarks = measure_traits(shown, leaf)
     values = {name: own.value for name, own in found.items() if own.confidence >= MIN_CONFIDENCE}
     names = [name for name, _ in answer.ranking[:SPECIES_SHOWN]] if answer.has_leaf else []
@@ -45,15 +45,15 @@ def explain(model: Model, image: Image, answer: Answer) -> Explanation:
         image=encode_jpeg(shown),
         width=shown.shape[1],
         height=shown.shape[0],
-        outlines=_trace_polygons(leaf.blade),
+        outlines=_trace_polygons(leaf.blade) if is_leaf else (),
         petioles=_trace_polygons(leaf.petiole) if landmarks else (),
         tip=_to_point(landmarks.tip) if landmarks else None,
         base=_to_point(landmarks.base) if landmarks else None,
-        verdict=_describe_verdict(model, answer),
+        verdict=answer.verdict_text,
         evidence=answer.evidence,
-        is_rejected=answer.name is None,
+        condition=answer.condition,
         traits=describe_traits(values),
-        opinions=collect_opinions(model.identifier(answer.type), shown) if answer.has_leaf else (),
+        opinions=collect_opinions(model.identifier(answer.type), shown) if is_leaf else (),
         species=tuple(_show_species(model, answer, values, rank, name) for rank, name in enumerate(names)),
         differences=tuple(compare_species(model.records, names[:2], values)),
         notes=tuple(_list_notes(model, answer, leaf, landmarks)),
@@ -77,46 +77,19 @@ def _to_point(landmark: np.ndarray) -> Point:
     return col + 0.5, row + 0.5
 
 
-def _describe_verdict(model: Model, answer: Answer) -> str:
-    if not answer.has_leaf or answer.verdict == "no-leaf":
-        return "No leaf: the picture probably shows none."
-    nearest, probability = answer.ranking[0]
-    if answer.verdict == "unknown":
-        return (
-            f"Unknown: probably none of the {len(answer.ranking)} species that the model knows. "
-            f"The most similar is {_name(model, nearest)}."
-        )
-    if answer.verdict != "species":
-        most_probable = f"{_name(model, nearest)}, {_percent(probability)}"
-        return f"{answer.name}: no species is probable enough. The most probable is {most_probable}."
-    doubt = "Uncertain: perhaps " if probability * answer.known_leaf < _UNCERTAIN else ""
-    words = f"{doubt}{_name(model, nearest)}, with a probability of {_percent(probability)}."
-    if len(answer.ranking) > 1 and answer.ranking[1][1] >= _WORTH_NAMING:
-        other, share = answer.ranking[1]
-        words += f" It may be {_name(model, other)}, {_percent(share)}."
-    return words
-
-
-def _name(model: Model, species: str) -> str:
-    names = model.species[species].vernacular_names
-    return f"{species} ({names[0]})" if names else species
-
-
-def _percent(probability: float) -> str:
-    return "over 99%" if probability > 0.995 else f"{probability:.0%}"
-
-
 def _show_species(model: Model, answer: Answer, values: dict[str, float], rank: int, name: str) -> ShownSpecies:
     info = model.species[name]
     assert answer.type is not None
     pictures = []
-    if rank < PICTURED_SPECIES:
+    if rank < PICTURED_SPECIES and answer.verdict != "no-leaf":
         pictures = sort_by_similarity(model.records[name].thumbnails, values, answer.type)[:PICTURES_SHOWN]
     return ShownSpecies(name, ", ".join(info.vernacular_names[:1]), answer.ranking[rank][1], tuple(pictures))
 
 
 def _list_notes(model: Model, answer: Answer, leaf: Segmentation, landmarks: Landmarks | None) -> list[str]:
     notes = []
+    if answer.verdict == "no-leaf":
+        return []
     if answer.type is AcquisitionType.PHOTO:
         notes.append("Traits are measured only in pictures of a leaf on a plain sheet.")
     elif leaf.blade.any() and landmarks is None:

@@ -67,12 +67,10 @@ class Explanation:
     #: None where they can't be told.
     tip: Point | None
     base: Point | None
-    #: One or two sentences.
+    #: `Answer.verdict_text`, `Answer.evidence`, `Answer.condition`.
     verdict: str
-    #: `Answer.evidence`.
     evidence: str
-    #: Whether the model names no species: the picture shows none that it knows, or no leaf.
-    is_rejected: bool
+    condition: str
     #: Botanical words with the number, such as "apex acute, acuminate, 62°", of those that are measured well enough.
     traits: Mapping[str, str]
     #: The most influential expert first.

@@ -14,7 +14,10 @@ from leafid.pictures.picture import AcquisitionType, Picture
 
 # Probabilities in answers are multiples of one over this number.
 _DIGITS = 10**9
-Verdict = Literal["species", "genus", "family", "order", "unknown", "no-leaf", "unreadable"]
+# An answer is uncertain below this probability of a leaf of the species; a second one is named from `_WORTH_NAMING`.
+_CERTAIN, _WORTH_NAMING = 0.5, 0.05
+Decision = Literal["species", "genus", "family", "order", "unknown", "no-leaf"]
+Verdict = Decision | Literal["uncertain", "unreadable"]
 
 
 @dataclass(frozen=True)
@@ -32,10 +35,10 @@ class Answer:
     #: those of the ranking hold if it is. None where the model has not learned to tell.
     leaf: float | None = None
     known: float | None = None
-    #: The rank of the taxon that the model names, or why it names none: probably a leaf of an unknown species, or no
-    #: leaf. A genus, family or order is named with back-off only; "unknown" also where not even an order is probable
-    #: enough.
-    verdict: Verdict = "species"
+    #: The rank of the taxon that the thresholds let the model name, or why it names none: probably a leaf of an unknown
+    #: species, or no leaf. A genus, family or order is named with back-off only; "unknown" also where not even an order
+    #: is probable enough.
+    decision: Decision = "species"
     #: Why the picture can't be read; its ranking is empty then.
     problem: str | None = None
     #: Probability of the type; None where it was given.
@@ -46,6 +49,64 @@ class Answer:
     common_names: Mapping[str, Sequence[str]] = field(default_factory=dict, repr=False)
     #: The answers to the pictures of a plant that this one was made from; `picture` is that with the surest leaf.
     parts: tuple[Answer, ...] = ()
+    #: The answer to all pictures of the plant, if this is the answer to one of them.
+    whole: Answer | None = field(default=None, repr=False)
+
+    @property
+    def verdict(self) -> Verdict:
+        """The decision, or "uncertain" where a species is named that is not probable enough to rely on."""
+        if self.whole is not None:
+            return self.whole.verdict
+        if self.problem is not None:
+            return "unreadable"
+        if not self.has_leaf:
+            return "no-leaf"
+        if self.decision == "species" and self.ranking[0][1] * self.known_leaf < _CERTAIN:
+            return "uncertain"
+        return self.decision
+
+    @property
+    def verdict_text(self) -> str:
+        """The verdict in words, as a person is told it wherever it is shown."""
+        if self.whole is not None:
+            return self.whole.verdict_text
+        verdict = self.verdict
+        if verdict == "unreadable":
+            return "This file can't be read"
+        if verdict == "no-leaf":
+            return "No leaf: the picture probably shows none"
+        nearest, probability = self.ranking[0]
+        first = self._describe_species(nearest)
+        if verdict == "unknown":
+            if self.backed_off and self.decision == "unknown" and self.backed_off[0] == WILDCARD:
+                return f"Unknown: not even an order is probable enough; the most similar species is {first}"
+            known = f"none of the {len(self.ranking)} species that the model knows"
+            return f"Unknown: probably {known}; the most similar is {first}"
+        first += f", {format_probability(probability)}"
+        if self.backed_off and verdict in {"genus", "family", "order"}:
+            higher = f"{self.name}, {format_probability(self.backed_off[1])}"
+            return f"{higher}: no single species is probable enough; the most probable is {first}"
+        others = self.ranking[1:2]
+        second = [
+            f"or {self._describe_species(name)}, {format_probability(p)}" for name, p in others if p >= _WORTH_NAMING
+        ]
+        if verdict == "species":
+            return ", ".join([first, *second])
+        condition = [self.condition] if probability >= _CERTAIN else []
+        return ", ".join([f"Uncertain: perhaps {first}", *second, *condition])
+
+    @property
+    def condition(self) -> str:
+        """What the probabilities of the ranking presuppose, in words, where it is in doubt; "" elsewhere."""
+        return {
+            "unknown": "if it is of a known species",
+            "uncertain": "if it is a leaf of a known species",
+            "no-leaf": "if it is a leaf of a known species",
+        }.get(self.verdict, "")
+
+    def _describe_species(self, name: str) -> str:
+        names = self.common_names.get(name, ())
+        return f"{name} ({names[0]})" if names else name
 
     @property
     def type(self) -> AcquisitionType | None:
@@ -78,11 +139,13 @@ class Answer:
         """How probable a leaf and a known species are, in words; "" where the model has not learned to tell."""
         if self.leaf is None or self.known is None:
             return ""
-        return f"leaf {self.leaf:.0%}, of a known species {self.known:.0%}"
+        return f"leaf {format_probability(self.leaf)}, of a known species {format_probability(self.known)}"
 
     def expand(self) -> list[Answer]:
         """List the answers to the pictures: those of a plant get its ranking and verdict."""
-        shared = {name: getattr(self, name) for name in ("ranking", "known", "verdict", "backed_off")}
+        shared = {name: getattr(self, name) for name in ("ranking", "known", "decision", "backed_off")} | {
+            "whole": self
+        }
         return [part if part.problem else replace(part, **shared) for part in self.parts] or [self]
 
     def to_dict(self, ranking: Sequence[tuple[str, float]] | None = None) -> dict[str, Any]:
@@ -104,6 +167,24 @@ class Answer:
             ],
             "problem": self.problem,
         }
+
+
+def format_probability(probability: float, digits: int = 0) -> str:
+    """Format a probability as a percentage for a sentence, or with digits for a table; it never rounds to certainty.
+
+    Examples
+    --------
+    >>> [format_probability(p) for p in (0.84, 0.9996, 0.0004)]
+    ['84%', 'over 99%', 'under 1%']
+    >>> [format_probability(p, 1) for p in (0.84, 0.9996, 0.0004)]
+    ['84.0%', '>99.9%', '<0.1%']
+    """
+    step = 10.0**-digits
+    over, under = (">", "<") if digits else ("over ", "under ")
+    text = f"{probability:.{digits}%}"
+    if text == f"{1:.{digits}%}":
+        return f"{over}{100 - step:.{digits}f}%"
+    return f"{under}{step:.{digits}f}%" if text == f"{0:.{digits}%}" else text
 
 
 def rank_species(probabilities: np.ndarray, species: Sequence[str]) -> list[tuple[str, float]]:

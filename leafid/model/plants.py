@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from leafid.learning.plant_fusion import fuse_pictures
-from leafid.model.answer import Answer, Verdict, rank_species
+from leafid.model.answer import Answer, Decision, rank_species
 from leafid.model.model import Model
 from leafid.model.sessions import find_session
 from leafid.pictures.picture import Picture
@@ -40,7 +40,7 @@ def fuse_answers(model: Model, answers: Sequence[Answer], reject_at: float) -> A
     share = np.array([_weigh(answer) for answer in readable])
     exponents = [model.get_plant_exponent(answer.picture.type) for answer in readable if answer.picture.type]
     fused = fuse_pictures(table, [str(answer.type) for answer in readable], exponents, share)
-    leaf, known, verdict = _judge(model, readable, share, reject_at)
+    leaf, known, decision = _judge(model, readable, share, reject_at)
     return replace(
         readable[int(share.argmax())],
         # Probabilities that are rounded down twice may lose a digit.
@@ -48,21 +48,21 @@ def fuse_answers(model: Model, answers: Sequence[Answer], reject_at: float) -> A
         confidence=max(answer.confidence for answer in readable),
         leaf=leaf,
         known=known,
-        verdict=verdict,
+        decision=decision,
         parts=tuple(answers),
     )
 
 
 def _weigh(answer: Answer) -> float:
-    if answer.verdict == "no-leaf" or not answer.has_leaf:
+    if answer.verdict == "no-leaf":
         return 0.0
     return 1.0 if answer.leaf is None else answer.leaf
 
 
 def _judge(
     model: Model, answers: Sequence[Answer], share: np.ndarray, reject_at: float
-) -> tuple[float | None, float | None, Verdict]:
-    """Give `Answer.leaf`, `Answer.known` and `Answer.verdict` of a plant."""
+) -> tuple[float | None, float | None, Decision]:
+    """Give `Answer.leaf`, `Answer.known` and `Answer.decision` of a plant."""
     judged = [
         (answer.leaf, answer.known, rejection.find_threshold(reject_at))
         for answer in answers
@@ -75,5 +75,5 @@ def _judge(
     odds = np.clip(known, _FLOOR, 1 - _FLOOR)
     fused = float(1 / (1 + np.exp(-np.average(np.log(odds / (1 - odds)), weights=weights))))
     best = float(leaf.max())
-    verdict: Verdict = "species" if best * fused >= np.average(threshold, weights=weights) else "unknown"
-    return round(best, 9), round(fused, 9), verdict if share.any() else "no-leaf"
+    decision: Decision = "species" if best * fused >= np.average(threshold, weights=weights) else "unknown"
+    return round(best, 9), round(fused, 9), decision if share.any() else "no-leaf"

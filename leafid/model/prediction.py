@@ -17,7 +17,7 @@ from leafid.learning.rejection import REJECTED_SHARE
 from leafid.metrics.hierarchy import back_off, compute_answer_probability
 from leafid.metrics.path_error import WILDCARD
 from leafid.metrics.taxonomy import Taxonomy
-from leafid.model.answer import Answer, Verdict, rank_species
+from leafid.model.answer import Answer, Decision, rank_species
 from leafid.model.bundled import warn_of_mixed_types
 from leafid.model.identifier import Identifier
 from leafid.model.model import Model
@@ -85,7 +85,7 @@ def predict_batches(
             own = {index: item for index, item in typed.items() if item[0].type == type_}
             found.update(_identify_type(model, type_, own, loader, progress, single))
         answers = [
-            found.get(index) or Answer(picture, [], 0.0, verdict="unreadable", problem=loader.unreadable[picture.file])
+            found.get(index) or Answer(picture, [], 0.0, problem=loader.unreadable[picture.file])
             for index, picture in enumerate(batch)
         ]
         if options.group_by == "session":
@@ -196,10 +196,10 @@ def back_off_answer(answer: Answer, model: Model) -> Answer:
     # Without a leaf all species are equally probable: a threshold of 0 would select the alphabet's first.
     name = back_off(probabilities[None], taxonomy, threshold)[0] if answer.has_leaf else WILDCARD
     n_named = sum(part != WILDCARD for part in taxonomy.find_path(name))
-    rank = cast(Verdict, taxonomy.ranks[n_named - 1] if n_named else "unknown")
+    rank = cast(Decision, taxonomy.ranks[n_named - 1] if n_named else "unknown")
     return replace(
         answer,
-        verdict=rank if answer.verdict == "species" else answer.verdict,
+        decision=rank if answer.decision == "species" else answer.decision,
         backed_off=(name, compute_answer_probability(name, probabilities, taxonomy)),
     )
 
@@ -211,19 +211,19 @@ def _make_taxonomy(taxa: tuple[Taxon, ...]) -> Taxonomy:
 
 def _judge_features(
     identifier: Identifier, features: Sequence[Features], scores: Sequence[np.ndarray], reject_at: float
-) -> list[tuple[float | None, float | None, Verdict]]:
-    """Give `Answer.leaf`, `Answer.known` and `Answer.verdict` for the features of pictures.
+) -> list[tuple[float | None, float | None, Decision]]:
+    """Give `Answer.leaf`, `Answer.known` and `Answer.decision` for the features of pictures.
 
     `reject_at` is the share of the leaves of known species that may be rejected.
     """
     found = identifier.assess(features, scores)
     if found is None or identifier.rejection is None:
         return [(None, None, "species" if item.confidence else "no-leaf") for item in features]
-    verdicts: list[Verdict] = [
+    decisions: list[Decision] = [
         "no-leaf" if is_no_leaf else "unknown" if is_unknown else "species"
         for is_no_leaf, is_unknown in zip(*identifier.rejection.reject(*found, reject_at), strict=True)
     ]
     return [
-        (round(float(leaf), 9), round(float(known), 9), verdict)
-        for leaf, known, verdict in zip(*found, verdicts, strict=True)
+        (round(float(leaf), 9), round(float(known), 9), decision)
+        for leaf, known, decision in zip(*found, decisions, strict=True)
     ]

@@ -30,7 +30,7 @@ def share_answers(answers: Sequence[Answer]) -> list[Answer]:
     """Let the answers to pictures support those to the others of their session, of whatever acquisition type.
 
     A picture counts in proportion to its probability to show a leaf of a known species. This probability, and the
-    verdict, don't change.
+    decision, don't change.
     """
     shared = list(answers)
     readable = [index for index, answer in enumerate(answers) if not answer.problem]

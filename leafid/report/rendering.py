@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import leafid
+from leafid.model.answer import format_probability
 from leafid.report.tables import format_cell
 
 if TYPE_CHECKING:
@@ -37,12 +38,18 @@ def get_environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.globals["version"] = leafid.__version__
-    environment.filters["percent"] = "{:.0%}".format
+    environment.filters["percent"] = format_share
+    environment.filters["probability"] = format_probability
     environment.filters["score"] = lambda value: "–" if np.isnan(value) else f"{value:.3f}"
     environment.filters["trait"] = format_trait
     environment.filters["cell"] = format_cell
     environment.filters["jpeg"] = lambda data: f"data:image/jpeg;base64,{base64.b64encode(data).decode()}"
     return environment
+
+
+def format_share(share: float) -> str:
+    """Format a share as a percentage, which is 0% or 100% only if nothing is rounded."""
+    return f"{share:.0%}" if share in (0, 1) else format_probability(share)
 
 
 def format_trait(value: float, unit: str) -> str:

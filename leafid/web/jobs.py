@@ -16,8 +16,6 @@ from leafid.pictures.decoding import read_hashed_image
 from leafid.web.pages import render
 from leafid.web.uploads import Upload
 
-_VERDICTS = {"unknown": "unknown species", "no-leaf": "no leaf", "unreadable": "can't be read"}
-
 
 def identify_pictures(model: Model, upload: Upload) -> list[dict[str, Any]]:
     """Identify pictures; returns the objects of ``predict --format json``."""
@@ -62,7 +60,4 @@ def _summarise(answers: Sequence[Answer]) -> str:
     """Say in a line what pictures show, all of one tree if they are several."""
     names = ", ".join(answer.picture.name for answer in answers)
     answer = next((answer for answer in answers if answer.problem is None), answers[0])
-    if answer.verdict == "species":
-        species, probability = answer.ranking[0]
-        return f"{names}: {species}, {probability:.0%}"
-    return f"{names}: {_VERDICTS[answer.verdict]}"
+    return f"{names}: {answer.verdict_text}"

@@ -161,7 +161,7 @@ def test_verdicts_with_back_off(predict, drawn, drawn_model, doubtful, tmp_path)
         ((_, written, _),) = run[Path(record["picture"]).name]
         if record["verdict"] in {"unknown", "no-leaf"}:
             assert (written, record["name"]) == ("*", None)
-        elif record["verdict"] == "species":
+        elif record["verdict"] in {"species", "uncertain"}:
             assert written == record["name"] == record["ranking"][0]["species"]
         else:
             assert written == f"{record['name']} *"

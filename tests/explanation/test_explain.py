@@ -19,7 +19,7 @@ def test_every_type_is_explained(explanations):
     for answer, found in explanations:
         assert found.picture == answer.picture.name
         assert answer.ranking[0][0] in found.verdict or answer.verdict == "no-leaf"
-        assert found.is_rejected == (answer.name is None)
+        assert (found.verdict, found.condition) == (answer.verdict_text, answer.condition)
         assert [(own.name, own.probability) for own in found.species] == answer.ranking[:5]
 
 
@@ -61,6 +61,14 @@ def test_the_first_three_names_have_pictures_with_attribution(explanations):
         assert not any(own.thumbnails for own in found.species[3:])
 
 
+def test_a_picture_that_is_rejected_as_no_leaf_has_no_traits_of_one(explanations, drawn, model):
+    answer = next(answer for answer, found in explanations if found.traits)
+    found = explain(model, read_image(answer.picture.file), replace(answer, decision="no-leaf"))
+    assert found.verdict.startswith("No leaf")
+    assert (found.outlines, found.traits, found.opinions, found.differences) == ((), {}, (), ())
+    assert found.condition
+
+
 def test_an_empty_picture_has_no_leaf(model):
     white = np.full((200, 200, 3), 255, np.uint8)
     [answer] = model.identify(white, assume_type="scan")
@@ -73,7 +81,7 @@ def test_an_empty_picture_has_no_leaf(model):
 def test_an_answer_is_uncertain_where_the_species_is_perhaps_unknown(known, is_uncertain, model, drawn):
     answer = next(own for own in model.identify(drawn) if own.has_leaf)
     (first, _), *rest = answer.ranking
-    answer = replace(answer, leaf=0.9, known=known, verdict="species", ranking=[(first, 0.85), *rest])
+    answer = replace(answer, leaf=0.9, known=known, decision="species", ranking=[(first, 0.85), *rest])
     found = explain(model, read_image(answer.picture.file), answer)
     assert found.verdict.startswith("Uncertain") == is_uncertain
     assert found.evidence == ("" if known is None else f"leaf 90%, of a known species {known:.0%}")

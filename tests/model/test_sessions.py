@@ -53,8 +53,8 @@ def test_answers_of_a_session_support_one_another():
     answers = [
         answer("a", sure),
         answer("b", sure, author="Bob"),
-        answer("c", doubtful, leaf=0.9, known=0.8, verdict="unknown"),
-        answer("d", {}, problem="damaged", verdict="unreadable"),
+        answer("c", doubtful, leaf=0.9, known=0.8, decision="unknown"),
+        answer("d", {}, problem="damaged"),
     ]
     found = share_answers(answers)
     assert found[1] is answers[1]

@@ -1,9 +1,11 @@
 """The pages without a browser: no script or style inside, and the form works without its script."""
 
+import html
 import re
 
 import pytest
 
+import leafid
 from leafid.web.pages import STATIC_FILES
 
 HTML = {"Accept": "text/html,*/*"}
@@ -29,8 +31,20 @@ def test_the_form_is_answered_without_its_script(client, leaf):
     assert page.status_code == 200
     assert "<form" in page.text
     assert re.search(r'data-summary="1\.jpg: [A-Z]', page.text)
-    assert 'data-summary="no.jpg: can&#39;t be read"' in page.text
+    assert 'data-summary="no.jpg: This file can&#39;t be read"' in page.text
     assert not INLINE.search(page.text)
+
+
+def test_doubt_is_shown_wherever_the_answer_is(client, drawn_model, leaves, cli):
+    for file in leaves:
+        [answer] = leafid.load_model(drawn_model).identify(file)
+        page = html.unescape(client.post("/explain", files=[("pictures", (file.name, file.read_bytes()))]).text)
+        assert f'data-summary="{file.name}: {answer.verdict_text}"' in page
+        assert f'<p class="verdict">{answer.verdict_text}.</p>' in page
+        assert f"a {answer.type}: {answer.verdict_text}" in page
+        for command in ("predict", "explain"):
+            out = cli(command, file, "--model", drawn_model).out
+            assert answer.verdict_text in " ".join(out.split())
 
 
 def test_an_answer_alone_for_the_script(client, leaf):

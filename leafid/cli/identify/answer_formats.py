@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from leafid.cli.identify.answers import Selector
-from leafid.metrics.path_error import WILDCARD
-from leafid.model.answer import Answer
+from leafid.model.answer import Answer, format_probability
 from leafid.model.locating import locate_leaf
 from leafid.model.model import Model
 from leafid.parallel import ordered_map
@@ -151,21 +150,10 @@ def _format_text(answer: Answer, select: Selector, arguments: argparse.Namespace
     ]
     if answer.parts:
         lines.append(f"together  ({answer.evidence})")
-    remark = _explain_rejection(answer)
-    if remark:
-        lines.append(f"  {remark}")
-    if not remark or arguments.top or arguments.set or arguments.back_off:
+    lines.append(f"  {answer.verdict_text}")
+    if answer.name or arguments.top or arguments.set or arguments.back_off:
         lines += _format_ranking(select(answer), answer)
     return ["".join(f"{line}\n" for line in lines)]
-
-
-def _explain_rejection(answer: Answer) -> str | None:
-    if answer.verdict == "no-leaf":
-        return "no leaf: the picture probably shows none"
-    # '*' says it already.
-    if answer.verdict != "unknown" or (answer.backed_off and answer.backed_off[0] == WILDCARD):
-        return None
-    return f"unknown: probably none of the {len(answer.ranking)} species that the model knows"
 
 
 def describe_picture(answer: Answer) -> str:
@@ -177,10 +165,14 @@ def _format_ranking(selected: Sequence[tuple[str, float]], answer: Answer) -> It
     if not selected:
         yield "  no species is likely enough"
         return
+    if answer.name is None:
+        yield f"  {answer.condition}:"
     width = max(len(name) for name, _ in selected)
     for rank, (name, probability) in enumerate(selected, 1):
         if name in answer.common_names:
             remark = ", ".join(answer.common_names[name][:2])
         else:
-            remark = "likeliest: " + ", ".join(f"{species} {share:.1%}" for species, share in answer.ranking[:3])
-        yield f"  {rank}  {probability:6.1%}  {name:<{width}}  {remark}".rstrip()
+            remark = "likeliest: " + ", ".join(
+                f"{species} {format_probability(p, 1)}" for species, p in answer.ranking[:3]
+            )
+        yield f"  {rank}  {format_probability(probability, 1):>6}  {name:<{width}}  {remark}".rstrip()

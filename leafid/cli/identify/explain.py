@@ -86,16 +86,22 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
 def _format_explanation(explanation: Explanation) -> Iterator[str]:
     from tabulate import tabulate
 
-    from leafid.report.rendering import format_trait
+    from leafid.model.answer import format_probability
+    from leafid.report.rendering import format_share, format_trait
     from leafid.report.tables import WIDTH
 
-    yield from _indent(fill(explanation.verdict, WIDTH - 2))
+    yield from _indent(fill(f"{explanation.verdict}.", WIDTH - 2))
     if explanation.traits:
         yield from _indent(fill(f"{explanation.trait_words}.", WIDTH - 2))
     if explanation.opinions:
         yield ""
         rows = [
-            [own.name, own.description, f"{own.share:.0%}", ", ".join(f"{name} {p:.0%}" for name, p in own.ranking)]
+            [
+                own.name,
+                own.description,
+                format_share(own.share),
+                ", ".join(f"{name} {format_probability(p)}" for name, p in own.ranking),
+            ]
             for own in explanation.opinions
         ]
         yield from _indent(tabulate(rows, ["expert", "looks at", "share", "its own answer"], tablefmt="plain"))

@@ -7,7 +7,7 @@ is named. A picture that can't be read is reported and skipped.
 
 Where leaf and known species are not probable enough, the verdict is 'unknown' or 'no leaf', and --format text has a
 ranking only if --top, --set or --back-off ask for it. --reject-at sets how many leaves of known species may be rejected
-for that.
+for that. A species is 'uncertain' where its probability, times those of a leaf and of a known species, is below 50%.
 
 --format text is for the screen. json (a list), jsonl (a line for each picture) and csv (a row for each species of the
 ranking) have everything, also for pictures that can't be read. run is the run file of the ImageCLEF plant task, one
