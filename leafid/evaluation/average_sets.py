@@ -38,6 +38,9 @@ class AverageKScores:
     size: float
     #: Share of the pictures with an empty set.
     empty_share: float
+    #: How many pictures' lists, of both runs, end at or above the threshold although they don't name all species: what
+    #: they leave out may belong to the set, and the threshold may be wrong.
+    cut: int
 
 
 def score_average_k(
@@ -54,7 +57,8 @@ def score_average_k(
     The threshold comes from the same system's run on `validation` pictures, by default from `run` itself, so that its
     own sets have k species on average; `source` names that run in messages. `exclude_ties` leaves scores that equal the
     threshold out where they would make the mean size larger than k; by default they are in, as in the authors'
-    implementation. A `LeafidError` is raised when that run names too few species for a mean size.
+    implementation. A `LeafidError` is raised when that run names too few species for a mean size, or scores contradict
+    ranks.
     """
     if validation is None:
         # Pictures outside the ground truth don't count; those that the run lacks have no species above any threshold.
@@ -64,6 +68,9 @@ def score_average_k(
         fitted, n_pictures = validation, len(validation.pictures)
     rising = np.sort(fitted.score)
     labels = truth.encode("species")[1]
+    fitted.check_order()
+    run.check_order()
+    lists = [fitted] if validation is None else [fitted, run]
     results = []
     for k in sizes:
         n_inside = count_inside(n_pictures, k)
@@ -90,6 +97,14 @@ def score_average_k(
                 macro_average(average_by_group(hits, labels)),
                 accuracy_score(judged.size),
                 compute_empty_share(judged.size),
+                sum(_count_cut_lists(own, threshold, truth.known.species) for own in lists),
             )
         )
     return results
+
+
+def _count_cut_lists(run: Run, threshold: float, species: frozenset[str]) -> int:
+    """Count the pictures all of whose scores reach the threshold, of those for which not all species are named."""
+    sizes = np.bincount(run.picture_index, minlength=len(run.pictures))
+    n_inside = np.bincount(run.picture_index[run.score >= threshold], minlength=len(run.pictures))
+    return int(((n_inside == sizes) & (sizes > 0) & (sizes < len(species.union(run.species)))).sum())

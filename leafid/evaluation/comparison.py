@@ -52,7 +52,8 @@ def compare_runs(
     types = select_types(truth, acquisition_type).values()
     weights = weigh_pictures(truth, metric.average, acquisition_type)
     counted = np.flatnonzero(weights)
-    authors, plants = truth.encode("author")[1], truth.encode("plant")[1]
+    authors, units = truth.encode("author")[1], truth.encode("unit")[1]
+    plants = truth.encode("unit" if metric.average == "plants" else "plant")[1]
     values = [run.score_pictures(metric) for run in runs]
     average = AVERAGES[metric.average]
     scores = [
@@ -63,7 +64,7 @@ def compare_runs(
 
     def test(a: int, b: int) -> float:
         difference = (weights * (values[a] - values[b]))[counted]
-        return randomisation_test(difference, authors[counted], plants[counted], resamples=resamples, seed=seed)
+        return randomisation_test(difference, units[counted], resamples=resamples, seed=seed)
 
     return _compare_pairs([run.name for run in runs], scores, by_species, test)
 
@@ -90,7 +91,7 @@ def compare_values(
     by_unit = [np.bincount(index, weights=sign * value).astype(np.float64) for value in arrays]
 
     def test(a: int, b: int) -> float:
-        return randomisation_test(arrays[a] - arrays[b], np.zeros(len(index)), index, resamples=resamples, seed=seed)
+        return randomisation_test(arrays[a] - arrays[b], index, resamples=resamples, seed=seed)
 
     return _compare_pairs(names, [math.fsum(value) for value in arrays], by_unit, test)
 
@@ -118,7 +119,7 @@ def _compare_pairs(
 def weigh_pictures(truth: GroundTruth, average: str, acquisition_type: str | None = None) -> NDArray[np.float64]:
     """Compute how much each picture weighs in a type's score, or in the mean of the types; the sum is 1."""
     types = select_types(truth, acquisition_type).values()
-    authors, plants = truth.encode("author")[1], truth.encode("plant")[1]
+    authors, plants = truth.encode("author")[1], truth.encode("unit" if average == "plants" else "plant")[1]
     weights = np.zeros(len(truth))
     for indices in types:
         weights[indices] = compute_weights(average, authors[indices], plants[indices]) / len(types)

@@ -29,8 +29,6 @@ class JudgedRun:
     family_correct: NDArray[np.bool_]
     #: As the run's.
     repeated: int = 0
-    #: Whether the pictures of each plant have one ranking, as where the plants were identified.
-    is_fused: bool = False
 
     @property
     def n_missing(self) -> int:
@@ -79,27 +77,7 @@ def judge_run(run: Run, truth: GroundTruth) -> JudgedRun:
         is_correct(genera, "genus"),
         is_correct(families, "family"),
         run.repeated,
-        _is_fused(run, picture, truth.encode("plant")[1]),
     )
-
-
-def _is_fused(run: Run, picture: NDArray[np.intp], plants: NDArray[np.intp]) -> bool:
-    """Check whether several plants have pictures with equal predictions, and none has pictures with other ones."""
-    covered, in_truth = np.unique(picture[picture >= 0]), picture >= 0
-    if len(covered) < 2:
-        return False
-    # Equal predictions have equal sums; a score can't make up for another species by chance.
-    factors = np.random.default_rng(0).random(len(run.species))[run.species_index[in_truth]]
-    sums = np.bincount(picture[in_truth], factors * run.score[in_truth], len(plants))[covered]
-    best = np.full(len(plants), -np.inf)
-    np.maximum.at(best, picture[in_truth], run.score[in_truth])
-    _, plant, counts = np.unique(plants[covered], return_inverse=True, return_counts=True)
-    lowest, highest = np.full(len(counts), np.inf), np.full(len(counts), -np.inf)
-    np.minimum.at(lowest, plant, sums)
-    np.maximum.at(highest, plant, sums)
-    # Runs without real scores, such as a list of the correct species, can't tell.
-    has_scores = len(np.unique(best[covered])) > len(counts) / 2
-    return bool((counts > 1).sum() > 1 and (lowest == highest).all() and has_scores)
 
 
 def find_indices(names: Sequence[str], known: Sequence[str]) -> NDArray[np.intp]:

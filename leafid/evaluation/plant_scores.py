@@ -18,13 +18,15 @@ from leafid.runs.run import Run
 SIZES = (1, 2, 3, 5)
 # Number of random samples of a plant's pictures that are averaged.
 _N_SAMPLES = 20
+# The lowest probability of a species that a run lists, above what `fuse_pictures` takes for that of others.
+_LISTED = 2e-9
 
 
 @dataclass(frozen=True)
 class PlantPictures:
     """The pictures of a plant, by acquisition type, and its correct species."""
 
-    #: float (n, n_species) for each type; the probabilities of pictures.
+    #: float (n, n_species) for each type; the probabilities of pictures, zeros where a run lacks the picture.
     probabilities: Mapping[str, np.ndarray]
     #: The column of the species; -1 for one that has none.
     label: int
@@ -62,7 +64,7 @@ def score_plants(
         n_needed = size or 1
         own = [plant for plant in plants if min(map(len, plant.probabilities.values())) >= n_needed]
         correct = [np.mean([_is_named(plant, size, random) for _ in range(_N_SAMPLES if size else 1)]) for plant in own]
-        first = [np.vstack(list(plant.probabilities.values())).argmax(axis=1) == plant.label for plant in own]
+        first = [_is_named_first(np.vstack(list(plant.probabilities.values())), plant.label) for plant in own]
         authors = [plant.author for plant in own]
         scores.append(
             PlantScores(
@@ -98,16 +100,19 @@ def collect_plants(
 def collect_run_plants(run: Run, truth: GroundTruth) -> dict[str, list[PlantPictures]]:
     """Collect what a run says of the pictures of each plant, by acquisition type.
 
-    Scores are taken for probabilities. Pictures that the run lacks tell nothing. A `LeafidError` is raised when a
-    score is below 0 or above 1.
+    Scores are taken for probabilities. Pictures that the run lacks tell nothing; a plant that has no other is named
+    wrongly. A `LeafidError` is raised when a score is no probability, or contradicts its rank.
     """
     run.check_probabilities()
+    run.check_order()
     picture = find_indices(run.pictures, truth.pictures)[run.picture_index]
     kept = picture >= 0
     table = np.zeros((len(truth), len(run.species)))
-    table[picture[kept], run.species_index[kept]] = run.score[kept]
+    # The least difference that makes the better rank win between equal scores; what is listed wins over what isn't.
+    scores = np.maximum(run.score, _LISTED) * (1 - 1e-12 * run.rank)
+    table[picture[kept], run.species_index[kept]] = scores[kept]
     labels = find_indices(truth.species, run.species)
-    return collect_plants(table, labels, truth.type, truth.author, truth.plant)
+    return collect_plants(table, labels, truth.type, truth.author, truth.unit)
 
 
 def pair_plants(first: Sequence[PlantPictures], second: Sequence[PlantPictures]) -> list[PlantPictures]:
@@ -133,5 +138,12 @@ def _is_named(plant: PlantPictures, size: int | None, random: np.random.Generato
         chosen = own if size is None else own[random.permutation(len(own))[:size]]
         rows.append(chosen)
         types += [kind] * len(chosen)
-    fused = fuse_pictures(np.vstack(rows), types, [plant.exponents[kind] for kind in types])
+    table = np.vstack(rows)
+    if not table.any():
+        return False
+    fused = fuse_pictures(table, types, [plant.exponents[kind] for kind in types])
     return int(fused.argmax()) == plant.label
+
+
+def _is_named_first(probabilities: np.ndarray, label: int) -> np.ndarray:
+    return (probabilities.argmax(axis=1) == label) & probabilities.any(axis=1)

@@ -66,17 +66,18 @@ def score_reliability(named: FirstSpecies, bootstrap: Bootstrap) -> Reliability:
 def collect_first_species(run: Run, truth: GroundTruth) -> dict[str, FirstSpecies]:
     """Collect the first species of each picture that a run names, by acquisition type.
 
-    A `LeafidError` is raised when the score of a first species is no probability.
+    A `LeafidError` is raised when the score of a first species is no probability, or scores contradict ranks.
     """
     first = run.select(run.rank == 1)
     picture = find_indices(first.pictures, truth.pictures)[first.picture_index]
     first, picture = first.select(picture >= 0), picture[picture >= 0]
     first.check_probabilities()
+    run.check_order()
     names, labels = truth.encode("species")
     is_correct = find_indices(first.species, names)[first.species_index] == labels[picture]
     groups = {name: np.isin(picture, indices) for name, indices in select_types(truth).items()}
     return {
-        name: FirstSpecies(first.score[own], is_correct[own], [truth.plant[index] for index in picture[own]])
+        name: FirstSpecies(first.score[own], is_correct[own], [truth.unit[index] for index in picture[own]])
         for name, own in groups.items()
         if own.any()
     }

@@ -8,18 +8,15 @@ References
 .. [4] S. Holm, "A simple sequentially rejective multiple test procedure", Scandinavian J. of Statistics 6, 1979.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array
 
-from leafid.metrics.plant_task import compute_weights, index_plants
-
-# Maximum number of resampled weights held at a time: some 32 MB, whatever the number of plants.
+# Maximum number of drawn plants held at a time: some 32 MB, however many plants there are.
 _CELLS = 4_000_000
 
 
@@ -31,61 +28,65 @@ class Bootstrap:
     #: In (0, 1): the share of resampled scores inside the interval.
     confidence: float = 0.95
     seed: int = 0
-    #: Draws of one seed but different streams are independent.
-    stream: tuple[int, ...] = ()
 
     def compute_interval(self, samples: ArrayLike) -> tuple[float, float]:
-        """Compute the percentile interval of resampled scores, with equal tails."""
+        """Compute the percentile interval of resampled scores, with equal tails; NaN, without a score, is left out."""
         tail = (1 - self.confidence) / 2
-        low, high = np.quantile(np.asarray(samples), [tail, 1 - tail])
+        low, high = np.nanquantile(np.asarray(samples), [tail, 1 - tail])
         return float(low), float(high)
 
-    def split(self, stream: int) -> Bootstrap:
-        """Make a bootstrap whose draws are independent of this one's and of those of other streams."""
-        return replace(self, stream=(*self.stream, stream))
+
+@dataclass(frozen=True, slots=True)
+class WeightedScore:
+    """A score that averages pictures within groups, such as authors, and then the groups."""
+
+    #: float (n,): what each picture scores.
+    values: NDArray[np.float64]
+    #: float (n,): what it weighs in its group.
+    weights: NDArray[np.float64]
+    #: int (n,): its group, from 0; and its plant, over all scores that are resampled together.
+    groups: NDArray[np.intp]
+    plants: NDArray[np.intp]
+
+    def resample(self, times: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Score resamples in which each plant is drawn so many times, float (plants, resamples); float (resamples,).
+
+        A group none of whose plants is drawn is left out; without any group the score is NaN.
+        """
+        if not len(self.values):
+            return np.full(times.shape[1], np.nan)
+        shape = int(self.groups.max()) + 1, len(times)
+        sums, totals = (
+            csr_array((data, (self.groups, self.plants)), shape) @ times
+            for data in (self.weights * self.values, self.weights)
+        )
+        means = np.divide(sums, totals, out=np.zeros_like(sums), where=totals > 0)
+        n_present = (totals > 0).sum(axis=0)
+        return np.divide(means.sum(axis=0), n_present, out=np.full(times.shape[1], np.nan), where=n_present > 0)
 
 
 def bootstrap_scores(
-    values: Sequence[ArrayLike],
-    averages: Sequence[str],
-    authors: ArrayLike,
-    plants: ArrayLike,
-    bootstrap: Bootstrap,
+    scores: Sequence[WeightedScore], n_plants: int, bootstrap: Bootstrap
 ) -> NDArray[np.float64] | None:
-    """Score resamples in which each author's plants are drawn with replacement, as many as there are.
+    """Score resamples in which as many plants as there are drawn with replacement; float64 (scores, resamples).
 
-    Plants are drawn because the pictures of a plant look alike; authors stay, as the score is about them. `values` has
-    the pictures' scores, (n,), for each metric, and `averages` its key in `leafid.metrics.plant_task.AVERAGES`. Returns
-    float64 (metrics, resamples), or None where no author has two plants, so that every resample is the same.
+    Plants are drawn because the pictures of a plant look alike, whoever took them and however. All scores are those of
+    the same draws. None where there is a single plant, so that every resample is the same.
     """
-    owners, unit = index_plants(authors, plants)
-    plants_of_author = np.bincount(owners)
-    if not len(owners) or plants_of_author.max() < 2:
+    if n_plants < 2:
         return None
-    # Every average is a weighted mean; in a resample a plant's pictures weigh as often as it is drawn.
-    weights = {average: compute_weights(average, authors, plants) for average in set(averages)}
-    plant_weights = {average: np.bincount(unit, weights=weight) for average, weight in weights.items()}
-    sums = [
-        np.bincount(unit, weights=weights[average] * np.asarray(value, np.float64))
-        for average, value in zip(averages, values, strict=True)
-    ]
-    blocks = []
-    for times in _draw_in_blocks(tuple(plants_of_author.tolist()), bootstrap):
-        totals = {average: times @ weight for average, weight in plant_weights.items()}
-        blocks.append([times @ part / totals[average] for average, part in zip(averages, sums, strict=True)])
+    blocks = [[score.resample(times) for score in scores] for times in _draw_in_blocks(n_plants, bootstrap)]
     return np.concatenate(blocks, axis=1)
 
 
-def randomisation_test(
-    difference: ArrayLike, authors: ArrayLike, plants: ArrayLike, *, resamples: int = 10_000, seed: int = 0
-) -> float:
+def randomisation_test(difference: ArrayLike, plants: ArrayLike, *, resamples: int = 10_000, seed: int = 0) -> float:
     """Test whether two runs differ, by swapping them on plants chosen at random; the two-sided p value.
 
     If both runs were equally good, either could have given the other's answers for a plant. `difference` has each
     picture's weight in the score times (first run's value - second's), (n,).
     """
-    _, unit = index_plants(authors, plants)
-    parts = np.bincount(unit, weights=np.asarray(difference, np.float64))
+    _, plant = np.unique(np.asarray(plants), return_inverse=True)
+    parts = np.bincount(plant, weights=np.asarray(difference, np.float64))
     parts = parts[parts != 0]
     # Equal sums in another order differ in their last digits, and count as at least as large.
     observed = abs(parts.sum()) - 1e-12
@@ -120,32 +121,25 @@ def _split_resamples(resamples: int, n_plants: int) -> Iterator[int]:
         yield min(step, resamples - start)
 
 
-def _draw_in_blocks(sizes: tuple[int, ...], bootstrap: Bootstrap) -> Iterator[NDArray[np.float64]]:
-    """Yield how often each plant is drawn: float (some resamples, plants), author after author."""
-    if sum(sizes) * bootstrap.resamples <= _CELLS:
-        yield _draw_all(sizes, bootstrap)
+def _draw_in_blocks(n_plants: int, bootstrap: Bootstrap) -> Iterator[NDArray[np.float64]]:
+    """Yield how often each plant is drawn: float (plants, some resamples)."""
+    if n_plants * bootstrap.resamples <= _CELLS:
+        yield _draw_all(n_plants, bootstrap.resamples, bootstrap.seed)
         return
-    rng = _make_generator(bootstrap)
-    for resamples in _split_resamples(bootstrap.resamples, sum(sizes)):
-        yield _draw(sizes, resamples, rng)
+    rng = np.random.default_rng(bootstrap.seed)
+    for resamples in _split_resamples(bootstrap.resamples, n_plants):
+        yield _draw(n_plants, resamples, rng)
 
 
 # Every run is judged on the same plants: a hundred runs share one draw.
 @lru_cache(maxsize=8)
-def _draw_all(sizes: tuple[int, ...], bootstrap: Bootstrap) -> NDArray[np.float64]:
-    return _draw(sizes, bootstrap.resamples, _make_generator(bootstrap))
+def _draw_all(n_plants: int, resamples: int, seed: int) -> NDArray[np.float64]:
+    return _draw(n_plants, resamples, np.random.default_rng(seed))
 
 
-def _make_generator(bootstrap: Bootstrap) -> np.random.Generator:
-    return np.random.default_rng(np.random.SeedSequence(bootstrap.seed, spawn_key=bootstrap.stream))
-
-
-def _draw(sizes: tuple[int, ...], resamples: int, rng: np.random.Generator) -> NDArray[np.float64]:
-    return np.concatenate([_count_draws(size, resamples, rng) for size in sizes], axis=1).astype(np.float64)
-
-
-def _count_draws(size: int, resamples: int, rng: np.random.Generator) -> NDArray[np.intp]:
-    """Count how often each of `size` plants is drawn in `size` draws; NumPy's multinomial takes seven times as long."""
-    indices = rng.integers(0, size, (resamples, size))
-    indices += np.arange(resamples)[:, None] * size
-    return np.bincount(indices.ravel(), minlength=resamples * size).reshape(resamples, size)
+def _draw(n_plants: int, resamples: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    """Count how often each plant is drawn in as many draws; NumPy's multinomial takes seven times as long."""
+    indices = rng.integers(0, n_plants, (resamples, n_plants))
+    indices += np.arange(resamples)[:, None] * n_plants
+    counts = np.bincount(indices.ravel(), minlength=resamples * n_plants).reshape(resamples, n_plants)
+    return np.ascontiguousarray(counts.T, np.float64)

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leafid.evaluation.judged_run import JudgedRun
-from leafid.evaluation.resampling import Bootstrap, bootstrap_scores
+from leafid.evaluation.resampling import Bootstrap, WeightedScore, bootstrap_scores
 from leafid.metrics.averaging import macro_average
-from leafid.metrics.plant_task import AVERAGES, PlantMetric
+from leafid.metrics.plant_task import AVERAGES, PlantMetric, weigh_in_groups
 from leafid.pictures.picture import AcquisitionType
 from leafid.runs.ground_truth import UNKNOWN, GroundTruth
 
@@ -38,8 +38,7 @@ class GroupScores:
     missing: int
     #: One for each metric; NaN where no picture counts, or where nothing could be correct.
     scores: tuple[float, ...]
-    #: The confidence interval of each score; NaN where there is none: not asked for, or no
-    #: author has two plants.
+    #: The confidence interval of each score; NaN where there is none: not asked for, or there is a single plant.
     intervals: tuple[tuple[float, float], ...]
 
 
@@ -59,33 +58,26 @@ class RunScorer:
     def score_by(self, field: str) -> list[GroupScores]:
         """Score the pictures of each entry of one of `GROUPS`, sorted by name, or of each acquisition type.
 
-        The types that have pictures, in `TYPE_ORDER`, are followed by `MEAN_OF_TYPES`, for whose interval each type is
-        resampled independently, and `ALL`. Where there is one type, only that is scored, or `ALL` if it is unknown.
+        The types that have pictures, in `TYPE_ORDER`, are followed by `MEAN_OF_TYPES`, for whose interval the plants
+        of all types are drawn together, and `ALL`. Where there is one type, only that is scored, or `ALL` if it is
+        unknown.
 
         Of pictures whose genus or family is unknown, the score of that level is NaN.
         """
         if field == "type":
             return self._score_types()
         groups = _split_by(self.truth, field)
-        found = [self._score(name, indices, self.bootstrap)[0] for name, indices in groups.items()]
+        found = [self._score(name, indices) for name, indices in groups.items()]
         return [self._blank_level(part, field) if part.name == UNKNOWN else part for part in found]
 
     def _score_types(self) -> list[GroupScores]:
-        types, all_samples = [], []
-        for name, indices in select_types(self.truth).items():
-            scores, samples = self._score(
-                name, indices, self.bootstrap and self.bootstrap.split(TYPE_ORDER.index(name))
-            )
-            types.append(scores)
-            all_samples.append(samples)
+        groups = select_types(self.truth)
+        types = [self._score(name, indices) for name, indices in groups.items()]
         if len(types) == 1:
             return [replace(types[0], name=ALL) if types[0].name == UNKNOWN else types[0]]
-        overall, _ = self._score(ALL, np.arange(len(self.truth)), self.bootstrap)
+        overall = self._score(ALL, np.arange(len(self.truth)))
         means = tuple(macro_average(column) for column in zip(*(part.scores for part in types), strict=True))
-        intervals = (_NO_INTERVAL,) * len(self.metrics)
-        known = [samples for samples in all_samples if samples is not None]
-        if self.bootstrap and len(known) == len(types):
-            intervals = tuple(map(self.bootstrap.compute_interval, np.mean(known, axis=0)))
+        intervals = self._compute_intervals([*groups.values()])
         return [*types, replace(overall, name=MEAN_OF_TYPES, scores=means, intervals=intervals), overall]
 
     def _blank_level(self, part: GroupScores, level: str) -> GroupScores:
@@ -94,23 +86,50 @@ class RunScorer:
         intervals = tuple(found if kept else _NO_INTERVAL for found, kept in zip(part.intervals, keep, strict=True))
         return replace(part, scores=scores, intervals=intervals)
 
-    def _score(
-        self, name: str, indices: NDArray[np.intp], bootstrap: Bootstrap | None
-    ) -> tuple[GroupScores, NDArray[np.float64] | None]:
-        """Score some pictures; give the resampled scores (metrics, resamples) as well where there are any."""
+    def _score(self, name: str, indices: NDArray[np.intp]) -> GroupScores:
         is_covered = self.run.covered[indices]
-        counted = indices[is_covered] if self.leave_out_missing else indices
-        authors, plants = (self.truth.encode(field)[1][counted] for field in ("author", "plant"))
-        values = [value[counted] for value in self._values]
-        averages = [metric.average for metric in self.metrics]
-        scores = [AVERAGES[average](value, authors, plants) for average, value in zip(averages, values, strict=True)]
-        samples, intervals = None, (_NO_INTERVAL,) * len(values)
-        if bootstrap:
-            samples = bootstrap_scores(values, averages, authors, plants, bootstrap)
-        if bootstrap and samples is not None:
-            intervals = tuple(map(bootstrap.compute_interval, samples))
+        counted = self._select_counted(indices)
+        authors, plants, units = self._select_columns(counted)
+        scores = [
+            AVERAGES[metric.average](value[counted], authors, units if metric.average == "plants" else plants)
+            for metric, value in zip(self.metrics, self._values, strict=True)
+        ]
         missing = int((~is_covered).sum())
-        return GroupScores(name, len(counted), len(np.unique(plants)), missing, tuple(scores), intervals), samples
+        intervals = self._compute_intervals([indices])
+        return GroupScores(name, len(counted), len(np.unique(units)), missing, tuple(scores), intervals)
+
+    def _compute_intervals(self, parts: Sequence[NDArray[np.intp]]) -> tuple[tuple[float, float], ...]:
+        """Compute the interval of each metric's mean over some parts of the pictures, whose plants are drawn together.
+
+        A part is left out of a mean where none of its plants is drawn.
+        """
+        if not self.bootstrap:
+            return (_NO_INTERVAL,) * len(self.metrics)
+        counted = [own for part in parts if len(own := self._select_counted(part))]
+        drawn = np.unique(self.truth.encode("unit")[1][np.concatenate(counted)]) if counted else np.empty(0)
+        scores = []
+        for metric, value in zip(self.metrics, self._values, strict=True):
+            for own in counted:
+                authors, plants, units = self._select_columns(own)
+                weights, groups = weigh_in_groups(
+                    metric.average, authors, units if metric.average == "plants" else plants
+                )
+                scores.append(WeightedScore(value[own], weights, groups, np.searchsorted(drawn, units)))
+        samples = bootstrap_scores(scores, len(drawn), self.bootstrap)
+        if samples is None:
+            return (_NO_INTERVAL,) * len(self.metrics)
+        by_metric = samples.reshape(len(self.metrics), len(counted), -1)
+        n_parts = (~np.isnan(by_metric)).sum(axis=1)
+        means = np.nansum(by_metric, axis=1) / np.where(n_parts, n_parts, np.nan)
+        return tuple(map(self.bootstrap.compute_interval, means))
+
+    def _select_counted(self, indices: NDArray[np.intp]) -> NDArray[np.intp]:
+        return indices[self.run.covered[indices]] if self.leave_out_missing else indices
+
+    def _select_columns(self, indices: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
+        """Select the authors, the plants of S, and the plants that are drawn."""
+        authors, plants, units = (self.truth.encode(field)[1][indices] for field in ("author", "plant", "unit"))
+        return authors, plants, units
 
     @cached_property
     def _values(self) -> list[NDArray[np.float64]]:

@@ -14,7 +14,8 @@ def expected_calibration_error(
     """Average the difference between confidence and accuracy over bins of equal mass; in [0, 1], NaN without pictures.
 
     `confidence` is the probability of the species that is named, float (n,). A bin holds consecutive pictures in the
-    order of their confidence. `weights`, float (n,), say how much each picture counts; equally by default.
+    order of their confidence; pictures of equal confidence share a bin. `weights`, float (n,), say how much each
+    picture counts; equally by default.
 
     References
     ----------
@@ -63,11 +64,11 @@ def chance_calibration_error(
 
 
 def _assign_bins(confidence: ArrayLike, n_bins: int, mass: NDArray[np.float64]) -> NDArray[np.intp]:
-    order = np.argsort(np.asarray(confidence, np.float64), kind="stable")
-    middle = (np.cumsum(mass[order]) - mass[order] / 2) / mass.sum()
-    bins = np.empty(len(order), np.intp)
-    bins[order] = np.minimum((middle * n_bins).astype(np.intp), n_bins - 1)
-    return bins
+    """Assign each picture to a bin; those of equal confidence share one, so that their order makes no difference."""
+    _, level = np.unique(np.asarray(confidence, np.float64), return_inverse=True)
+    level_mass = np.bincount(level, mass)
+    middle = (np.cumsum(level_mass) - level_mass / 2) / mass.sum()
+    return np.minimum((middle * n_bins).astype(np.intp), n_bins - 1)[level]
 
 
 METRICS = (

@@ -120,17 +120,28 @@ def compute_weights(average: str, authors: ArrayLike, plants: ArrayLike) -> NDAr
     >>> compute_weights("S", ["ann", "ann", "bob"], ["a", "a", "b"])
     array([0.25, 0.25, 0.5 ])
     """
-    if average == "pictures":
-        n_pictures = len(np.asarray(authors))
-        return np.full(n_pictures, 1 / max(n_pictures, 1))
-    if average == "plants":
-        plant_index = _encode(plants)
-        pictures_of_plant = np.bincount(plant_index)
-        return 1 / (len(pictures_of_plant) * pictures_of_plant[plant_index])
+    weights, groups = weigh_in_groups(average, authors, plants)
+    return weights / max(groups.max(initial=-1) + 1, 1)
+
+
+def weigh_in_groups(
+    average: str, authors: ArrayLike, plants: ArrayLike
+) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    """Compute how much each picture weighs in its group, and the group: its author for S, else one group of all.
+
+    One of `AVERAGES` is the mean over the groups of the weighted sums in each.
+    """
     if average == "S":
         owners, unit = index_plants(authors, plants)
         pictures_of_unit, plants_of_author = np.bincount(unit), np.bincount(owners)
-        return 1 / (len(plants_of_author) * plants_of_author[owners][unit] * pictures_of_unit[unit])
+        return 1 / (plants_of_author[owners][unit] * pictures_of_unit[unit]), owners[unit]
+    plant_index = _encode(plants)
+    group = np.zeros(len(plant_index), np.intp)
+    if average == "pictures":
+        return np.full(len(group), 1 / max(len(group), 1)), group
+    if average == "plants":
+        pictures_of_plant = np.bincount(plant_index)
+        return 1 / (len(pictures_of_plant) * pictures_of_plant[plant_index]), group
     raise ValueError(f"expected an average ({', '.join(AVERAGES)}), found {average!r}")
 
 

@@ -6,7 +6,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from leafid.evaluation.experiment import Cell
-from leafid.evaluation.resampling import Bootstrap, bootstrap_scores, correct_holm, randomisation_test
+from leafid.evaluation.resampling import (
+    Bootstrap,
+    WeightedScore,
+    bootstrap_scores,
+    correct_holm,
+    randomisation_test,
+)
 from leafid.grouping import group_by
 from leafid.metrics.plant_task import average_score, per_plant_score
 from leafid.report import plots
@@ -88,18 +94,20 @@ def _summarise_block(
     names = [name for name, is_kept in zip(names, is_scored, strict=True) if is_kept]
     ranks, known = ranks[..., is_scored], known[:, is_scored]
     plants, authors = (np.array([found[name][column] for name in names]) for column in (0, 1))
-    nobody = np.zeros(len(names), int)
+    unit_names, units = np.unique(plants, return_inverse=True)
+    one_group, equal_weights = np.zeros(len(names), np.intp), np.full(len(names), 1 / len(names))
     # A picture's share of the seeds in which it is known.
     top1 = dict(zip(block, ((ranks == 1) & known).sum(axis=1) / known.sum(axis=0), strict=True))
     top5 = dict(zip(block, ((ranks >= 1) & (ranks <= 5) & known).sum(axis=1) / known.sum(axis=0), strict=True))
     p_values = {
-        name: randomisation_test((own - top1[baseline]) / len(names), nobody, plants, seed=bootstrap.seed)
+        name: randomisation_test((own - top1[baseline]) / len(names), units, seed=bootstrap.seed)
         for name, own in top1.items()
         if baseline in top1 and name != baseline
     }
     corrected = dict(zip(p_values, correct_holm([*p_values.values()]).tolist(), strict=True)) if p_values else {}
     for name, cells in block.items():
-        samples = bootstrap_scores([top1[name]], ["pictures"], nobody, plants, bootstrap)
+        weighted = WeightedScore(top1[name], equal_weights, one_group, units)
+        samples = bootstrap_scores([weighted], len(unit_names), bootstrap)
         times = [cell.seconds_a_picture for cell in cells if cell.seconds_a_picture is not None]
         peaks = [cell.peak_megabytes for cell in cells if cell.peak_megabytes is not None]
         yield Result(

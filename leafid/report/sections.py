@@ -22,7 +22,7 @@ def make_count_table(truth: GroundTruth) -> Table:
     groups = select_types(truth)
     if len(groups) > 1:
         groups[ALL] = np.arange(len(truth))
-    columns = {"species": truth.species, "plants": truth.plant, "authors": truth.author}
+    columns = {"species": truth.species, "plants": truth.unit, "authors": truth.author}
     rows: list[list[Cell]] = [
         [name, len(indices), *(len({column[index] for index in indices}) for column in columns.values())]
         for name, indices in groups.items()

@@ -37,9 +37,11 @@ class GroundTruth:
     family: tuple[str, ...]
     #: ``scan``, ``scan-like``, ``photo``.
     type: tuple[str, ...]
-    #: `author`, `plant`, `content`: a picture without plant is a plant of its own.
     author: tuple[str, ...]
+    #: Of S: as in the official scorer, an author's pictures of unknown plants are of one plant, `UNKNOWN`.
     plant: tuple[str, ...]
+    #: What is counted, resampled and fused as a plant: a picture of an unknown plant is one of its own.
+    unit: tuple[str, ...]
     content: tuple[str, ...]
     #: The names that a run may use.
     known: KnownNames
@@ -55,7 +57,7 @@ class GroundTruth:
         kept = [index for index, name in enumerate(self.species) if name != UNKNOWN_SPECIES]
         if len(kept) == len(self):
             return self, 0
-        columns = ("pictures", "species", "genus", "family", "type", "author", "plant", "content")
+        columns = ("pictures", "species", "genus", "family", "type", "author", "plant", "unit", "content")
         selected: dict[str, Any] = {name: tuple(getattr(self, name)[index] for index in kept) for name in columns}
         return replace(self, **selected) if kept else None, len(self) - len(kept)
 
@@ -103,6 +105,9 @@ def make_ground_truth(
         raise ProblemsError(clashes)
     _warn_of_unknown(labelled, "type", "acquisition type", "they count as a type of their own in the mean of types")
     _warn_of_unknown(labelled, "author", "author", "S counts them as pictures of one more author")
+    _warn_of_unknown(
+        labelled, "plant", "plant", "S counts those of an author as one plant, as the official scorer does"
+    )
     taxa = [picture.taxon for picture in labelled if picture.taxon is not None]
     genus = tuple(taxon.genus or parse_label(taxon.species).genus or UNKNOWN for taxon in taxa)
     family = tuple(taxon.family or UNKNOWN for taxon in taxa)
@@ -123,7 +128,8 @@ def make_ground_truth(
         family=family,
         type=tuple(str(picture.type or UNKNOWN) for picture in labelled),
         author=tuple(picture.author or UNKNOWN for picture in labelled),
-        plant=tuple(picture.plant or f"of {picture.name}" for picture in labelled),
+        plant=tuple(picture.plant or UNKNOWN for picture in labelled),
+        unit=tuple(picture.group if picture.plant else f"picture {picture.name}" for picture in labelled),
         content=tuple(str(picture.content or UNKNOWN) for picture in labelled),
         known=KnownNames(
             frozenset(names) | unlabelled,

@@ -61,6 +61,19 @@ class Run:
             place, score = f"{self.name}:{self.line[is_wrong][0]}", self.score[is_wrong][0]
             raise LeafidError(f"{place}: expected a probability from 0 to 1 as score, found {score:g}")
 
+    def find_contradictions(self) -> NDArray[np.int32]:
+        """Find the lines whose score is above that of the rank before, int32 (m,): higher scores are more confident."""
+        is_same = self.picture_index[1:] == self.picture_index[:-1]
+        return np.sort(self.line[1:][is_same & (self.score[1:] > self.score[:-1])])
+
+    def check_order(self) -> None:
+        """Raise a `LeafidError` where scores contradict ranks."""
+        if len(lines := self.find_contradictions()):
+            raise LeafidError(
+                f"{self.name}:{lines[0]}: expected a score that falls with the rank, found a higher one than of the "
+                f"rank before (in {len(lines)} of {len(self)} lines); write scores that are higher for better ranks"
+            )
+
     def rename_species(self, new_names: Mapping[str, str]) -> Run:
         """Rename species; two that get the same name become one."""
         renamed = [new_names.get(name, name) for name in self.species]

@@ -279,7 +279,7 @@ def test_intervals(cli):
     assert float(row["top-1 low"]) < float(row["top-1"]) < float(row["top-1 high"])
     assert "S low" not in rows(cli("evaluate", TRUTH, GOOD, "--format", "csv", "--intervals", "none"))[-1]
     outcome = cli("evaluate", TRUTH, GOOD, "--confidence", "0.9", "--resamples", 50, "--seed", 3)
-    assert "90% interval, bootstrap over plants within authors, 50 resamples, seed 3" in outcome.out
+    assert "90% interval, bootstrap over plants, 50 resamples, seed 3" in outcome.out
     assert cli("evaluate", TRUTH, GOOD, "--confidence", "95").status == 2
 
 

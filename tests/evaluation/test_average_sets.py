@@ -1,6 +1,7 @@
 import csv
 import io
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -93,6 +94,17 @@ def test_a_run_of_too_few_species_is_refused(tmp_path):
     assert (found.size, found.accuracy) == (2, 1)
 
 
+@pytest.mark.parametrize(("n_lines", "cut"), [(4, 0), (3, 1)])
+def test_lists_that_end_at_the_threshold_are_counted(tmp_path, n_lines, cut):
+    rows = np.array([[0.27, 0.25, 0.245, 0.235], [0.97, 0.015, 0.01, 0.005]])
+    ranked = {
+        f"test{row}.jpg": [*zip(SPECIES, values.tolist(), strict=True)][:n_lines] for row, values in enumerate(rows)
+    }
+    write_run(tmp_path / "run.txt", ranked)
+    (found,) = score_average_k(make_truth([3, 0]), read_run(tmp_path / "run.txt"), [2.5])
+    assert found.cut == cut
+
+
 @pytest.fixture
 def full_runs(tmp_path):
     """A run with all species of the golden truth, most often right, and another on validation pictures, with ties."""
@@ -119,6 +131,14 @@ def test_the_command_fits_thresholds_on_the_validation_run(cli, full_runs):
     strict = cli("evaluate", TRUTH, run, *words, "--exclude-ties")
     assert strict.err == ""
     assert float(strict.out.splitlines()[-2].split(",")[3]) <= 1
+
+
+def test_the_command_warns_of_cut_lists(cli, full_runs):
+    lines = full_runs[0].read_text().splitlines(keepends=True)
+    full_runs[0].write_text("".join(line for line in lines if int(line.split()[-2]) <= 2))
+    outcome = cli("evaluate", TRUTH, full_runs[0], "--average", "1.5")
+    assert outcome.status == 0
+    assert re.search(r"for K = 1\.5, \d+ pictures with a list that ends at or above the threshold", outcome.err)
 
 
 def test_macro_averages_of_a_full_ranking(cli, full_runs):

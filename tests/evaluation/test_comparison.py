@@ -118,21 +118,40 @@ def test_intervals_hold_the_scores(truth, runs):
             assert low - 1e-12 <= score <= high + 1e-12
 
 
-def test_the_types_in_their_mean_are_resampled_independently(tmp_path):
+@pytest.mark.parametrize("is_shared", [True, False])
+def test_plants_are_drawn_together_for_the_mean_of_types(tmp_path, is_shared):
     pictures, lines = [], []
     for type_ in AcquisitionType:
         for number in range(10):
             name = f"{type_}{number}.jpg"
-            pictures.append(Picture(Path(name), type=type_, taxon=Taxon("Acer opalus"), author="Ann", plant=name))
+            plant = str(number) if is_shared else name
+            pictures.append(Picture(Path(name), type=type_, taxon=Taxon("Acer opalus"), author="Ann", plant=plant))
             lines.append(f"{name} {'Acer opalus' if number < 5 else 'Acer campestre'} 1 1\n")
     truth = make_ground_truth(pictures)
     (tmp_path / "run.txt").write_text("".join(lines))
     run = judge_run(read_run(tmp_path / "run.txt"), truth)
     parts = RunScorer(truth, run, list_plant_metrics(())[:1], bootstrap=Bootstrap(20_000)).score_by("type")
     intervals = {part.name: part.intervals[0] for part in parts}
-    # The mean of 30 independent draws of 0 or 1; of three equal types drawn alike it would be [0.2, 0.8].
-    assert intervals[MEAN_OF_TYPES] == pytest.approx((1 / 3, 2 / 3), abs=1e-3)
+    # The mean of 10 draws of 0 or 1 where the types show the same plants, else about that of 30.
+    expected = (0.2, 0.8) if is_shared else (1 / 3, 2 / 3)
+    assert intervals[MEAN_OF_TYPES] == pytest.approx(expected, abs=0.03)
     assert intervals["scan"] == pytest.approx((0.2, 0.8))
+
+
+def test_plants_are_swapped_whoever_photographed_them(tmp_path):
+    pictures = [
+        Picture(Path(f"{author}{plant}.jpg"), taxon=Taxon("Acer opalus"), author=author, plant=plant)
+        for author in ("Ann", "Bob", "Eve")
+        for plant in "1234"
+    ]
+    truth = make_ground_truth(pictures)
+    runs = []
+    for name, species in (("a.txt", "Acer opalus"), ("b.txt", "Acer campestre")):
+        write_run(tmp_path / name, {picture: [(species, 1.0)] for picture in truth.pictures})
+        runs.append(judge_run(read_run(tmp_path / name), truth))
+    (pair,) = compare_runs(truth, runs, list_plant_metrics()[0], resamples=20_000)
+    # 2 of the 16 ways to swap four plants are as extreme.
+    assert pair.p == pytest.approx(0.125, abs=0.01)
 
 
 def test_values_of_any_task_are_compared_by_their_units():

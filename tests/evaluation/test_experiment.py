@@ -127,7 +127,7 @@ def test_differences_are_tested_by_plant():
         assert rows[name].difference == pytest.approx(difference.mean())
         assert (rows[name].pictures, rows[name].left_out) == (is_known.sum(), 60 - is_known.sum())
         known_plants = [plant for plant, known in zip(plants, is_known, strict=True) if known]
-        p.append(randomisation_test(difference / len(difference), np.zeros(len(difference), int), known_plants))
+        p.append(randomisation_test(difference / len(difference), known_plants))
     # Holm's correction of two.
     low, high = sorted(p)
     expected = {low: min(2 * low, 1), high: max(min(2 * low, 1), high)}

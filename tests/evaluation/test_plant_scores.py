@@ -5,7 +5,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from leafid.evaluation.plant_scores import PlantPictures, collect_plants, pair_plants, score_plants
+from leafid.evaluation.plant_scores import (
+    PlantPictures,
+    collect_plants,
+    collect_run_plants,
+    pair_plants,
+    score_plants,
+)
+from leafid.pictures.picture import Picture, Taxon
+from leafid.runs import read_run
+from leafid.runs.ground_truth import make_ground_truth
 from leafid.runs.ground_truth_files import read_ground_truth
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "plant_task"
@@ -77,20 +86,36 @@ def test_the_command_scores_plants_beside_pictures(cli, scored_run):
     assert "expected a probability from 0 to 1 as score, found -3" in found.err
 
 
-def test_a_run_of_plants_is_called_so(cli, scored_run):
-    run, truth = scored_run
-    plants = dict(zip(truth.pictures, truth.plant, strict=True))
-    order = sorted(set(truth.plant))
-    lines = [line.split() for line in run.open()]
-    fused = {
-        plants[line[0]]: f"{' '.join(line[1:3])} 1 {0.5 + order.index(plants[line[0]]) / 100}"
-        for line in lines
-        if line[-2] == "1"
-    }
-    run.write_text("".join(f"{name} {fused[plant]}\n" for name, plant in plants.items()))
-    assert "run.txt, per plant, fused" in cli("evaluate", GOLDEN / "truth", run).out
-    # One picture that is different, and a run without scores of its own.
-    run.write_text(run.read_text().replace(fused[order[0]], fused[order[0]] + "1", 1))
-    assert "fused" not in cli("evaluate", GOLDEN / "truth", run).out
-    run.write_text("".join(f"{name} {fused[plant].rsplit(' ', 1)[0]} 1\n" for name, plant in plants.items()))
-    assert "fused" not in cli("evaluate", GOLDEN / "truth", run).out
+def make_small_run(folder, *lines):
+    pictures = [
+        Picture(Path("1.jpg"), taxon=Taxon("Acer opalus"), author="a", plant="1"),
+        Picture(Path("2.jpg"), taxon=Taxon("Tilia cordata"), author="a", plant="2"),
+    ]
+    (folder / "run.txt").write_text("".join(f"{line}\n" for line in lines))
+    truth = make_ground_truth(pictures)
+    return collect_run_plants(read_run(folder / "run.txt", truth.known), truth)["unknown"]
+
+
+def test_a_plant_that_the_run_lacks_is_wrong(tmp_path):
+    plants = make_small_run(tmp_path, "2.jpg Acer opalus 1 .9", "2.jpg Tilia cordata 2 .1")
+    for row in score_plants(plants, (1, None)):
+        assert (row.plants, row.single, row.top1, row.S) == (2, 0, 0, 0)
+
+
+def test_the_better_rank_wins_between_equal_scores(tmp_path):
+    lines = ["1.jpg Acer opalus 1 0.5", "1.jpg Abies alba 2 0.5", "2.jpg Tilia cordata 1 0", "2.jpg Abies alba 2 0"]
+    for row in score_plants(make_small_run(tmp_path, *lines), (1, None)):
+        assert (row.single, row.top1) == (1, 1)
+
+
+@pytest.mark.parametrize("option", [["--plants"], ["--average", "1"], ["--reliability"]])
+def test_scores_that_contradict_the_ranks_are_refused_where_they_count(cli, tmp_path, option):
+    names = {path.stem for path in (GOLDEN / "truth").glob("*.xml")}
+    lines = (f"{name}.jpg Acer campestre 1 .2\n{name}.jpg Quercus robur 2 .8\n" for name in sorted(names))
+    (tmp_path / "run.txt").write_text("".join(lines))
+    assert cli("evaluate", GOLDEN / "truth", tmp_path / "run.txt", "--official").status == 0
+    outcome = cli("evaluate", GOLDEN / "truth", tmp_path / "run.txt", "--official", *option)
+    assert (outcome.status, outcome.out) == (1, "")
+    assert "run.txt:2: expected a score that falls with the rank" in outcome.err
+    checked = cli("check", tmp_path / "run.txt")
+    assert (checked.status, checked.err.count("expected a score that falls with the rank")) == (0, 1)

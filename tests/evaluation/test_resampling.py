@@ -1,3 +1,4 @@
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -5,8 +6,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from leafid.evaluation.resampling import Bootstrap, bootstrap_scores, correct_holm, randomisation_test
-from leafid.metrics.plant_task import AVERAGES, average_score, compute_weights
+from leafid.evaluation.resampling import (
+    Bootstrap,
+    WeightedScore,
+    bootstrap_scores,
+    correct_holm,
+    randomisation_test,
+)
+from leafid.metrics.plant_task import AVERAGES, average_score, compute_weights, weigh_in_groups
 
 pictures = st.lists(
     st.tuples(st.integers(0, 3), st.integers(0, 4), st.sampled_from([0.0, 0.5, 1.0])), min_size=1, max_size=30
@@ -31,59 +38,68 @@ def test_there_is_no_other_average():
         compute_weights("median", ["a"], ["1"])
 
 
-def list_possible_scores(values, authors, plants, average):
-    """All equally likely resamples: each author's plants replaced by any of theirs, in every way."""
-    of_author = {}
-    for author, plant in sorted(set(zip(authors, plants, strict=True))):
-        of_author.setdefault(author, []).append(plant)
-    ways = [list(product(own, repeat=len(own))) for own in of_author.values()]
-    for choice in product(*ways):
-        new_values, new_authors, new_plants = [], [], []
-        for author, drawn in zip(of_author, choice, strict=True):
-            for number, plant in enumerate(drawn):
-                own = [v for v, a, p in zip(values, authors, plants, strict=True) if (a, p) == (author, plant)]
-                new_values += own
-                new_authors += [author] * len(own)
-                new_plants += [f"{plant} drawn {number}"] * len(own)
-        yield AVERAGES[average](new_values, new_authors, new_plants)
+def score_slowly(average, rows):
+    """The mean of means over the pictures of a resample, each (author, plant, number of the draw, value)."""
+    authors, plants, draws, values = zip(*rows, strict=True)
+    return AVERAGES[average](values, authors, [f"{p} {d}" for p, d in zip(plants, draws, strict=True)])
+
+
+def list_possible_scores(average, rows):
+    """All equally likely resamples: the plants replaced by any of them, whoever took them, in every way."""
+    plants = sorted({plant for _, plant, _ in rows})
+    for drawn in product(plants, repeat=len(plants)):
+        resample = [
+            (author, plant, number, value)
+            for number, chosen in enumerate(drawn)
+            for author, plant, value in rows
+            if plant == chosen
+        ]
+        yield score_slowly(average, resample)
+
+
+def resample(average, rows, bootstrap):
+    authors, plants, values = columns(rows)
+    weights, groups = weigh_in_groups(average, authors, plants)
+    names, units = np.unique(plants, return_inverse=True)
+    samples = bootstrap_scores([WeightedScore(values.astype(float), weights, groups, units)], len(names), bootstrap)
+    return samples if samples is None else samples[0]
+
+
+# Plant 2 was taken by two authors, and stays one plant.
+ROWS = list(zip(["ann"] * 5 + ["bob"] * 4, "112232455", [1, 0, 1, 1, 0, 0, 1, 0, 1], strict=True))
 
 
 @pytest.mark.parametrize("average", sorted(AVERAGES))
 def test_resampled_scores_have_the_exact_distribution(average):
-    authors = ["ann"] * 5 + ["bob"] * 3 + ["eve"]
-    plants = ["1", "1", "2", "2", "3", "4", "5", "5", "6"]
-    values = [1, 0, 1, 1, 0, 0, 1, 0, 1]
-    exact = np.array(list(list_possible_scores(values, authors, plants, average)))
-    found = bootstrap_scores([values], [average], authors, plants, Bootstrap(resamples=20_000))[0]
+    exact = np.array(list(list_possible_scores(average, ROWS)))
+    found = resample(average, ROWS, Bootstrap(resamples=20_000))
     assert set(np.round(found, 9)) == set(np.round(exact, 9))
     # 20,000 draws of a score with a spread below 0.25: the mean's standard error is below 0.0018; 4 of these.
     assert found.mean() == pytest.approx(exact.mean(), abs=0.007)
     assert found.std() == pytest.approx(exact.std(), abs=0.007)
 
 
-def test_small_memory_gives_samples_of_the_same_distribution(monkeypatch):
-    authors, plants, values = ["ann"] * 6, list("123456"), [1, 0, 0, 1, 1, 1]
-    whole = bootstrap_scores([values], ["S"], authors, plants, Bootstrap(resamples=4000))[0]
-    monkeypatch.setattr("leafid.evaluation.resampling._CELLS", 70)
-    parts = bootstrap_scores([values], ["S"], authors, plants, Bootstrap(resamples=4000))[0]
-    assert len(parts) == 4000
-    # Standard error of each mean 0.003.
-    assert parts.mean() == pytest.approx(whole.mean(), abs=0.02)
+def test_many_plants_are_drawn_in_blocks_of_the_same_distribution():
+    n_plants = 5000
+    score = WeightedScore(np.arange(n_plants) % 2.0, np.full(n_plants, 1 / n_plants), *[np.zeros(n_plants, int)] * 2)
+    score = replace(score, plants=np.arange(n_plants))
+    (samples,) = bootstrap_scores([score], n_plants, Bootstrap(resamples=2000))
+    assert len(samples) == 2000
+    assert samples.std() == pytest.approx(0.5 / n_plants**0.5, rel=0.1)
 
 
-def test_authors_with_a_single_plant_give_no_interval():
-    assert bootstrap_scores([[1, 0]], ["S"], ["ann", "bob"], ["1", "2"], Bootstrap()) is None
+def test_a_single_plant_gives_no_interval():
+    assert resample("S", [("ann", "1", 1), ("bob", "1", 0)], Bootstrap()) is None
 
 
 def test_equal_seeds_give_equal_intervals():
     rng = np.random.default_rng(5)
-    authors, plants, values = rng.integers(0, 3, 60), rng.integers(0, 20, 60), rng.integers(0, 2, 60)
+    rows = list(zip(rng.integers(0, 3, 60), rng.integers(0, 20, 60), rng.integers(0, 2, 60), strict=True))
     first, again, other = (
-        Bootstrap().compute_interval(bootstrap_scores([values], ["S"], authors, plants, Bootstrap(seed=seed))[0])
-        for seed in (0, 0, 1)
+        Bootstrap().compute_interval(resample("S", rows, Bootstrap(seed=seed))) for seed in (0, 0, 1)
     )
     assert first == again != other
-    assert first[0] < average_score(values, authors, plants) < first[1]
+    assert first[0] < average_score(columns(rows)[2], *columns(rows)[:2]) < first[1]
 
 
 def test_a_wider_confidence_is_a_wider_interval():
@@ -96,19 +112,19 @@ def test_p_is_that_of_all_swaps():
     difference = np.array([0.3, 0.1, -0.05, 0.2, 0.02, 0.15])
     signs = np.array(list(product([-1, 1], repeat=6)))
     exact = (np.abs(signs @ difference) >= abs(difference.sum()) - 1e-12).mean()
-    found = randomisation_test(difference, ["a"] * 6, list("123456"), resamples=20_000)
+    found = randomisation_test(difference, list("123456"), resamples=20_000)
     # The share of 20,000 has a standard error of at most 0.0035.
     assert found == pytest.approx(exact, abs=0.014)
 
 
 def test_plants_are_swapped_whole():
     # One plant only: a swap turns the whole difference round, never a part of it.
-    assert randomisation_test([0.5, -0.2, 0.3], ["a"] * 3, ["1"] * 3, resamples=100) == 1
+    assert randomisation_test([0.5, -0.2, 0.3], ["1"] * 3, resamples=100) == 1
 
 
 def test_equal_runs_do_not_differ_and_p_is_never_zero():
-    assert randomisation_test(np.zeros(5), ["a"] * 5, list("12345"), resamples=99) == 1
-    assert randomisation_test(np.ones(40), ["a"] * 40, np.arange(40), resamples=99) == 0.01
+    assert randomisation_test(np.zeros(5), list("12345"), resamples=99) == 1
+    assert randomisation_test(np.ones(40), np.arange(40), resamples=99) == 0.01
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=8))
@@ -126,6 +142,6 @@ def test_holm_is_the_literal_procedure(p_values):
 @given(st.integers(0, 1000))
 def test_p_values_of_equally_good_runs_are_uniform_enough(seed):
     rng = np.random.default_rng(seed)
-    values = [randomisation_test(rng.normal(size=15), ["a"] * 15, np.arange(15), resamples=199) for _ in range(60)]
+    values = [randomisation_test(rng.normal(size=15), np.arange(15), resamples=199) for _ in range(60)]
     # 60 draws at 0.2: 12 expected, standard deviation 3.1; 30 would be six of these away.
     assert sum(value <= 0.2 for value in values) < 30

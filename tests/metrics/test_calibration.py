@@ -13,12 +13,18 @@ answers = st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_si
 
 
 def compute_slowly(answers, n_bins):
-    """Go through the pictures by rising confidence; each goes where the middle of its share of the mass lies."""
-    ordered = sorted(answers, key=lambda answer: answer[0])
+    """Go through the confidences, rising; all pictures of one go where the middle of their share of the mass lies."""
     gaps = [0.0] * n_bins
-    for index, (confidence, is_correct) in enumerate(ordered):
-        gaps[int((index + 0.5) / len(ordered) * n_bins)] += confidence - is_correct
+    for confidence in sorted({own for own, _ in answers}):
+        below = sum(own < confidence for own, _ in answers)
+        tied = [is_correct for own, is_correct in answers if own == confidence]
+        gaps[int((below + len(tied) / 2) / len(answers) * n_bins)] += sum(confidence - own for own in tied)
     return sum(map(abs, gaps)) / len(answers)
+
+
+def test_the_order_of_equal_confidences_makes_no_difference():
+    for is_correct in ([1, 0] * 15, [1] * 15 + [0] * 15):
+        assert expected_calibration_error([0.7] * 30, is_correct) == pytest.approx(0.2)
 
 
 @given(answers, st.integers(1, 20))

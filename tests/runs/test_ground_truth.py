@@ -120,10 +120,11 @@ def test_known_from_a_text_file_needs_no_xml(tmp_path):
     assert (known.pictures, known.species) == ({"1.jpg"}, {"Platanus x hispanica", "Sorbus aria"})
 
 
-def test_pictures_without_plant_are_plants_of_their_own():
+def test_pictures_without_plant_are_one_plant_for_s_and_drawn_one_by_one():
     truth = make_ground_truth([picture("b.jpg"), picture("a.jpg", type=AcquisitionType.SCAN, plant="7")])
     assert truth.pictures == ("a.jpg", "b.jpg")
-    assert truth.plant == ("7", "of b.jpg")
+    assert truth.plant == ("7", UNKNOWN)
+    assert truth.unit == ("plant 7", "picture b.jpg")
     assert truth.type == ("scan", UNKNOWN)
     assert truth.author == (UNKNOWN, UNKNOWN)
 

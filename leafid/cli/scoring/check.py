@@ -44,6 +44,12 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
         environment.print(to_one_line(problem))
     if problems:
         return 1
+    if len(lines := checked.find_contradictions()):
+        environment.warn(
+            f"{arguments.run}:{lines[0]}: expected a score that falls with the rank, found a higher one than of the "
+            f"rank before (in {count_noun(len(lines), 'line')}); ranks count, and --plants, --average, --reliability "
+            "refuse such a run"
+        )
     if known is not None:
         missing = len(known.pictures - set(checked.pictures))
         if missing:

@@ -5,7 +5,7 @@ XML of its pictures. A picture that a run lacks counts 0, with a warning; a run 
 
 S is the official average classification score: the mean over authors of the mean over their plants of the mean over
 each plant's pictures. inverse-rank is the same with 1 / rank of the correct species for each picture. Intervals are
-bootstrapped over the plants within each author. --output writes all files of the official scorer, with the same
+bootstrapped over plants, whoever photographed them. --output writes all files of the official scorer, with the same
 numbers. --list shows every metric and the command that prints it.
 
 A set-valued run names, for each picture, any number of species that form its set: --sets scores such runs.
@@ -21,8 +21,8 @@ name 'Unknown species' first, to reject it.
 the expected calibration error (ECE), and what it is by chance where probabilities are calibrated.
 
 --plants also scores plants that are identified from several pictures: the scores of these, taken for probabilities,
-are multiplied. Where all pictures of a plant have one ranking already, the run is called "per plant, fused" in tables:
-its scores can't be compared with those of single pictures.
+are multiplied. A run of 'leafid predict --group-by plant' has the answers of plants already: none of its scores can be
+compared with those of runs of single pictures.
 
 examples:
   leafid evaluate imageclef2011/TestXmlWithGroundTruth run.txt

@@ -90,7 +90,7 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     notes = [f"{len(truth)} pictures, {len(taxonomy.species)} species; correct/answered at each rank"]
     tables = [Table("", columns, rows, notes)]
     if arguments.compare:
-        comparisons = compare_values([*values], [*values.values()], truth.plant, higher_is_better=False)
+        comparisons = compare_values([*values], [*values.values()], truth.unit, higher_is_better=False)
         tables.append(make_comparison_table(comparisons, "error"))
     print_tables(tables, arguments, environment)
     return 0

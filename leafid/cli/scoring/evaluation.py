@@ -3,7 +3,6 @@
 import argparse
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import zip_longest
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from leafid.evaluation.plant_scores import collect_run_plants
 from leafid.evaluation.reliability import collect_first_species
 from leafid.evaluation.resampling import Bootstrap
 from leafid.files import write_text
+from leafid.grouping import count_noun
 from leafid.metrics import calibration, hierarchy, open_world, plant_task, set_valued
 from leafid.metrics.plant_task import list_plant_metrics
 from leafid.metrics.registry import Metric
@@ -55,8 +55,6 @@ def score_runs(arguments: argparse.Namespace, environment: Environment) -> int:
     if n_unknown:
         environment.note(f"{arguments.truth}: {n_unknown} pictures of unknown species count in the last table only")
     runs = load_judged_runs(arguments.runs, truth, environment, official=arguments.official, jobs=arguments.jobs)
-    judged = runs
-    runs = [replace(own, name=f"{own.name}, per plant, fused") if own.is_fused else own for own in judged]
     options = scores.TableOptions(
         metrics=list_plant_metrics(arguments.top),
         leave_out_missing=arguments.official,
@@ -72,7 +70,7 @@ def score_runs(arguments: argparse.Namespace, environment: Environment) -> int:
     if arguments.average:
         tables.append(_make_average_table(arguments, truth, environment))
     tables += _make_probability_tables(arguments, truth, full_truth)
-    files = format_official_files(truth, judged, leave_out_missing=arguments.official) if arguments.output else {}
+    files = format_official_files(truth, runs, leave_out_missing=arguments.official) if arguments.output else {}
     for name in files:
         refuse_inputs(Path(arguments.output) / name, [arguments.truth, *arguments.runs, *arguments.validation])
     print_tables(tables, arguments, environment)
@@ -147,6 +145,11 @@ def _make_average_table(arguments: argparse.Namespace, truth: GroundTruth, envir
             exclude_ties=arguments.exclude_ties,
         )
         for row in rows:
+            if row.cut:
+                environment.warn(
+                    f"{validation or file}: for K = {row.k:g}, {count_noun(row.cut, 'picture')} with a list that ends "
+                    "at or above the threshold, so that it may be wrong; write more species to the run"
+                )
             if row.fitted_size > row.k * (1 + 1e-9):
                 environment.warn(
                     f"{validation or file}: sets of {row.k:g} species have {row.fitted_size:.4g} on average, as scores "
