@@ -78,7 +78,7 @@ def test_a_run_of_another_task_is_recognised(cli, tmp_path):
     run.write_text("1 a.jpg oak 0.5:10x10+1+1\n" * 3)
     outcome = cli("check", run)
     assert (outcome.status, outcome.out) == (1, "")
-    assert outcome.err.endswith("found a file of the 2016 annotation task; use 'leafid evaluate-annotation'\n")
+    assert outcome.err.endswith("found a file of the 2016 annotation task; use 'leafid check-annotation'\n")
 
 
 def test_no_such_run(cli, tmp_path):
