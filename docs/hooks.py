@@ -21,7 +21,7 @@ from mkdocs.structure.pages import Page
 
 import leafid
 from leafid.cli.main import GROUPS, configure_parser
-from leafid.console.parser import Parser
+from leafid.cli.parser import Parser
 
 REPOSITORY = Path(__file__).parents[1]
 #: Files outside docs/, with the page that each becomes.

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
+from leafid.cli.environment import Environment
 from leafid.cli.main import main
-from leafid.console.environment import Environment
 from leafid.features.cache import FeatureCache
 from leafid.features.loader import FeatureLoader
 from leafid.features.recipe_reader import load_recipe

@@ -24,7 +24,6 @@ ROOMS = (
     "synthetic",
     "api",
     "sklearn",
-    "console",
     "tasks",
     "cli",
 )
@@ -52,12 +51,8 @@ def trees():
 
 @pytest.fixture(scope="module")
 def library(trees):
-    """Those of the files that don't print: all but the commands, with what they share, and the commands of tasks."""
-    return {
-        path: tree
-        for path, tree in trees.items()
-        if not {"cli", "console"} & set(path.relative_to(PACKAGE).parts) and not path.name.endswith("command.py")
-    }
+    """Those of the files that don't print: all but the commands, with what they share."""
+    return {path: tree for path, tree in trees.items() if not {"cli"} & set(path.relative_to(PACKAGE).parts)}
 
 
 def room_of(path: Path) -> str:

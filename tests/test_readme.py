@@ -24,8 +24,8 @@ from pathlib import Path
 
 import pytest
 
+from leafid.cli.environment import Environment
 from leafid.cli.main import COMMANDS, GROUPS, main
-from leafid.console.environment import Environment
 from leafid.errors import LeafidError
 from leafid.model.bundled import find_bundled_model
 
@@ -158,7 +158,7 @@ MY_PICTURES = {
 
 def test_every_main_command_is_shown():
     shown = {command.split()[1] for block in BLOCKS for command, _ in block.calls()}
-    assert set(COMMANDS) - set(GROUPS["other tasks"]) - {"evaluate-hierarchy", "completion"} <= shown
+    assert set(COMMANDS) - set(GROUPS["other tasks"]) - {"evaluate-hierarchy"} <= shown
     # The help, which the page shows, lists the others.
     assert "--help" in shown
 

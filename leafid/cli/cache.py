@@ -13,7 +13,7 @@ from contextlib import closing
 from pathlib import Path
 
 from leafid.cli.computing import add_cache_folder, parse_gibibytes
-from leafid.console.environment import Environment
+from leafid.cli.environment import Environment
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

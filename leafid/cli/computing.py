@@ -10,9 +10,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
 from typing import TYPE_CHECKING
 
+from leafid.cli.arguments import number_type
+from leafid.cli.environment import Environment
 from leafid.cluster import on_cluster
-from leafid.console.arguments import number_type
-from leafid.console.environment import Environment
 from leafid.errors import LeafidError
 from leafid.files import is_abandoned, lock
 

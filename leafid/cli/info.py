@@ -33,9 +33,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from leafid.console.arguments import READING, add_options, get_reading_options, positive_int
-from leafid.console.environment import Environment
-from leafid.console.outputs import check_output_file, refuse_inputs, text_output_path
+from leafid.cli.arguments import READING, add_options, get_reading_options, positive_int
+from leafid.cli.environment import Environment
+from leafid.cli.outputs import check_output_file, refuse_inputs, text_output_path
 from leafid.errors import UsageError, escape_unprintable
 from leafid.files import check_writable, write_text
 from leafid.grouping import count_noun

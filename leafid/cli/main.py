@@ -8,57 +8,58 @@ from collections.abc import Sequence
 from types import ModuleType
 
 import leafid
-from leafid.console.environment import Environment
-from leafid.console.parser import Parser
+from leafid.cli.environment import Environment
+from leafid.cli.parser import Parser
 from leafid.errors import LeafidError, ProblemsError, UsageError, is_out_of_memory, suggest, to_one_line
 
-# A command module has configure(parser) and run(arguments, environment) -> exit status, and its docstring is the help.
-# It is imported only when its command is called, and imports heavy modules only in run().
+# A command's module has configure(parser) and run(arguments, environment) -> exit status; its docstring is the help. It
+# is imported only when the command is called.
 GROUPS = {
     "identify": {
-        "predict": "name the species of pictures",
-        "explain": "explain the answer to a picture: its traits, and what speaks for the species",
-        "serve": "name the species of pictures on a web page, with a JSON API",
-        "segment": "cut leaves out of pictures",
-        "describe": "measure leaves: write their descriptors as a table",
+        "predict": ("identify.predict", "name the species of pictures"),
+        "explain": ("identify.explain", "explain the answer to a picture: its traits, and what speaks for the species"),
+        "serve": ("identify.serve", "name the species of pictures on a web page, with a JSON API"),
+        "segment": ("identify.segment", "cut leaves out of pictures"),
+        "describe": ("identify.describe", "measure leaves: write their descriptors as a table"),
     },
     "train": {
-        "train": "train a model on a collection",
-        "crossval": "cross-validate recipes by folds of plants",
-        "experiment": "run recipes by collections, protocols and seeds, to one table",
+        "train": ("training.train", "train a model on a collection"),
+        "crossval": ("training.crossval", "cross-validate recipes by folds of plants"),
+        "experiment": ("training.experiment", "run recipes by collections, protocols and seeds, to one table"),
     },
     "score": {
-        "evaluate": "score run files",
-        "compare": "test whether runs differ",
-        "report": "write an HTML report on runs, with plots and pictures",
-        "check": "check a run file and list its problems",
-        "evaluate-hierarchy": "score plant runs that may answer with a genus, a family or an order",
+        "evaluate": ("scoring.evaluate", "score run files"),
+        "compare": ("scoring.compare", "test whether runs differ"),
+        "report": ("scoring.report", "write an HTML report on runs, with plots and pictures"),
+        "check": ("scoring.check", "check a run file and list its problems"),
+        "evaluate-hierarchy": (
+            "scoring.evaluate_hierarchy",
+            "score plant runs that may answer with a genus, a family or an order",
+        ),
     },
     "other tasks": {
-        "evaluate-irma": "score IRMA codes and labels (ImageCLEF 2005 to 2009)",
-        "evaluate-interpretation": "score localised and named objects by the interpretation metric",
-        "study-interpretation": "show how the interpretation metric responds to altered objects",
-        "evaluate-annotation": "score run files of the ImageCLEF 2016 annotation task",
-        "check-annotation": "check run files of the ImageCLEF 2016 annotation task",
+        "evaluate-irma": ("tasks.evaluate_irma", "score IRMA codes and labels (ImageCLEF 2005 to 2009)"),
+        "evaluate-interpretation": (
+            "tasks.evaluate_interpretation",
+            "score localised and named objects by the interpretation metric",
+        ),
+        "study-interpretation": (
+            "tasks.study_interpretation",
+            "show how the interpretation metric responds to altered objects",
+        ),
+        "evaluate-annotation": (
+            "tasks.evaluate_annotation",
+            "score run files of the ImageCLEF 2016 annotation task",
+        ),
+        "check-annotation": ("tasks.check_annotation", "check run files of the ImageCLEF 2016 annotation task"),
     },
     "tools": {
-        "info": "show what a collection holds",
-        "sample": "draw a collection of synthetic leaves",
-        "cache": "show or clear the feature cache",
-        "completion": "print a script with which a shell completes commands and options",
+        "info": ("info", "show what a collection holds"),
+        "sample": ("sample", "draw a collection of synthetic leaves"),
+        "cache": ("cache", "show or clear the feature cache"),
     },
 }
-COMMANDS = {name: summary for commands in GROUPS.values() for name, summary in commands.items()}
-# The folders of this package with the modules of a group's commands; those of other groups lie in the package itself.
-_FOLDERS = {"identify": "identify.", "train": "training.", "score": "scoring."}
-# Modules of the commands that live with their task.
-_TASK_MODULES = {
-    "evaluate-irma": "leafid.tasks.irma.command",
-    "evaluate-interpretation": "leafid.tasks.interpretation.command",
-    "study-interpretation": "leafid.tasks.interpretation.study_command",
-    "evaluate-annotation": "leafid.tasks.annotation2016.evaluate_command",
-    "check-annotation": "leafid.tasks.annotation2016.check_command",
-}
+COMMANDS = {name: module for commands in GROUPS.values() for name, (module, _) in commands.items()}
 
 #: Maximum number of problems printed for one error: a file that is no run may have one in every line.
 MAX_PROBLEMS = 100
@@ -145,9 +146,7 @@ def _dispatch(words: list[str], environment: Environment, debug: bool) -> int:
 
 def configure_parser(parser: Parser, command: str) -> ModuleType:
     """Add the description and the arguments of a command; return its module."""
-    folder = next(_FOLDERS.get(group, "") for group, commands in GROUPS.items() if command in commands)
-    default = f"leafid.cli.{folder}{command.replace('-', '_')}"
-    module = importlib.import_module(_TASK_MODULES.get(command, default))
+    module = importlib.import_module(f"leafid.cli.{COMMANDS[command]}")
     parser.description = module.__doc__
     module.configure(parser)
     parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
@@ -157,7 +156,7 @@ def configure_parser(parser: Parser, command: str) -> ModuleType:
 def _format_overview() -> str:
     width = max(map(len, COMMANDS)) + 2
     commands = "\n".join(
-        f"{group}:\n" + "".join(f"  {name:<{width}}{summary}\n" for name, summary in members.items())
+        f"{group}:\n" + "".join(f"  {name:<{width}}{summary}\n" for name, (_, summary) in members.items())
         for group, members in GROUPS.items()
     )
     return (

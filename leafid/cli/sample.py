@@ -12,8 +12,8 @@ examples:
 
 import argparse
 
-from leafid.console.arguments import add_only_type, add_options, positive_int
-from leafid.console.environment import Environment
+from leafid.cli.arguments import add_only_type, add_options, positive_int
+from leafid.cli.environment import Environment
 from leafid.pictures.picture import AcquisitionType
 
 

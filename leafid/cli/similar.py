@@ -2,7 +2,7 @@
 
 import argparse
 
-from leafid.console.environment import Environment
+from leafid.cli.environment import Environment
 from leafid.features.loader import FeatureLoader
 from leafid.features.similar import find_similar
 from leafid.files import write_text

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from leafid.cli import environment as environment_module
+from leafid.cli.environment import Environment
 from leafid.cli.identify import naming
 from leafid.cli.main import main
-from leafid.console import environment as environment_module
-from leafid.console.environment import Environment
 from leafid.model import bundled, prediction
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from leafid.cli import info
+from leafid.cli.environment import Environment
 from leafid.cli.main import main
-from leafid.console.environment import Environment
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "plant_task"
 TRUTH, GOOD, PARTIAL = GOLDEN / "truth", GOLDEN / "runs" / "good.txt", GOLDEN / "runs" / "partial.txt"

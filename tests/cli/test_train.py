@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from leafid.cli.environment import Environment
 from leafid.cli.main import main
-from leafid.console.environment import Environment
 from leafid.features import loader as loader_module
 from leafid.features.extractor import FeatureExtractor
 from leafid.features.recipe_reader import list_recipes, load_recipe

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
+from leafid.cli.environment import Environment
 from leafid.cli.main import main
-from leafid.console.environment import Environment
 from leafid.features.loader import FeatureLoader
 from leafid.learning.held_out import HeldOutAnswers
 from leafid.model.modelfile import read_model

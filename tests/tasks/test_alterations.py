@@ -5,7 +5,7 @@ import cv2
 import numpy as np
 import pytest
 
-from leafid.tasks.interpretation import study_command
+from leafid.cli.tasks import study_interpretation as study_command
 from leafid.tasks.interpretation.alterations import ALTERATIONS, study_alterations
 from leafid.tasks.interpretation.box import Box
 from leafid.tasks.interpretation.metric import Parameters

@@ -21,11 +21,11 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
+from leafid.cli.arguments import READING, add_options, get_reading_options
 from leafid.cli.computing import on_workers
+from leafid.cli.environment import Environment
+from leafid.cli.outputs import refuse_inputs
 from leafid.cli.picture_types import assume_type, recognise_type
-from leafid.console.arguments import READING, add_options, get_reading_options
-from leafid.console.environment import Environment
-from leafid.console.outputs import refuse_inputs
 from leafid.descriptors import FAMILIES, find_families, get_column_names, measure_families
 from leafid.errors import ImageError, LeafidError, UsageError, naming_large_picture, to_one_line
 from leafid.files import is_utf8
@@ -35,7 +35,7 @@ from leafid.pictures import Picture, read_and_warn
 from leafid.pictures.decoding import read_image
 
 if TYPE_CHECKING:
-    from leafid.console.measurement_table import Row
+    from leafid.cli.measurement_table import Row
     from leafid.learning.type_recogniser import TypeRecognition
 
 # Longest side of a picture in pixels; larger ones are shrunk, as descriptors work on leaves of a few hundred pixels.
@@ -64,7 +64,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
     """Write the table; 1 when any picture is left out."""
-    from leafid.console.measurement_table import check_table_output, write_table
+    from leafid.cli.measurement_table import check_table_output, write_table
 
     if arguments.list:
         _list_families(environment)
@@ -102,7 +102,7 @@ def _measure_file(picture: Picture, families: Sequence[str], recognition: TypeRe
     """Measure a picture; a problem is returned as its message."""
     import numpy as np
 
-    from leafid.console.measurement_table import Row
+    from leafid.cli.measurement_table import Row
     from leafid.segmentation import segment
 
     if not is_utf8(str(picture.file)):

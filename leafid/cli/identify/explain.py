@@ -19,10 +19,10 @@ from collections.abc import Iterator
 from textwrap import fill
 from typing import TYPE_CHECKING
 
+from leafid.cli.arguments import READING, add_options, get_reading_options
+from leafid.cli.environment import Environment
+from leafid.cli.outputs import check_output_file
 from leafid.cli.picture_types import assume_type
-from leafid.console.arguments import READING, add_options, get_reading_options
-from leafid.console.environment import Environment
-from leafid.console.outputs import check_output_file
 from leafid.errors import LeafidError
 
 if TYPE_CHECKING:

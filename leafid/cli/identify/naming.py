@@ -6,14 +6,14 @@ from functools import partial
 from itertools import chain
 from typing import IO
 
+from leafid.cli.arguments import get_reading_options
 from leafid.cli.computing import on_workers, open_loader
+from leafid.cli.environment import Environment, advance
 from leafid.cli.identify.answer_formats import AnswerFormat, check_localised_names, make_format, make_run_name
 from leafid.cli.identify.answers import check_rejection, check_thresholds, make_selector
 from leafid.cli.identify.predict import RUN_FORMATS
+from leafid.cli.outputs import refuse_inputs
 from leafid.cli.picture_types import assume_type
-from leafid.console.arguments import get_reading_options
-from leafid.console.environment import Environment, advance
-from leafid.console.outputs import refuse_inputs
 from leafid.errors import LeafidError, ProblemsError, UsageError
 from leafid.files import check_writable, open_output
 from leafid.learning.rejection import REJECTED_SHARE

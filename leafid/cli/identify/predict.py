@@ -43,10 +43,10 @@ examples:
 
 import argparse
 
+from leafid.cli.arguments import READING, add_options, number_type, positive_int
 from leafid.cli.computing import add_cache
-from leafid.console.arguments import READING, add_options, number_type, positive_int
-from leafid.console.environment import Environment
-from leafid.console.outputs import text_output_path
+from leafid.cli.environment import Environment
+from leafid.cli.outputs import text_output_path
 
 #: Formats of run files, whose pictures are known by their file names alone.
 RUN_FORMATS = ("run", "annotation2016")

@@ -24,10 +24,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from leafid.cli.arguments import READING, add_options, check_output_folder, get_reading_options
 from leafid.cli.computing import on_workers
+from leafid.cli.environment import Environment
 from leafid.cli.picture_types import assume_type, recognise_type
-from leafid.console.arguments import READING, add_options, check_output_folder, get_reading_options
-from leafid.console.environment import Environment
 from leafid.errors import ImageError, UsageError, naming_large_picture
 from leafid.files import MAX_OUTPUT_NAME_BYTES, open_output
 from leafid.model.bundled import load_type_recognition

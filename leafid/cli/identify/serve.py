@@ -15,8 +15,8 @@ import os
 import socket
 from importlib import import_module
 
-from leafid.console.arguments import add_options, integer_type
-from leafid.console.environment import Environment
+from leafid.cli.arguments import add_options, integer_type
+from leafid.cli.environment import Environment
 from leafid.errors import LeafidError
 
 _port = integer_type("a port from 0 to 65535", lambda value: 0 <= value <= 65535)

@@ -12,8 +12,8 @@ examples:
 
 import argparse
 
-from leafid.console.arguments import READING, add_options, get_reading_options
-from leafid.console.environment import Environment
+from leafid.cli.arguments import READING, add_options, get_reading_options
+from leafid.cli.environment import Environment
 from leafid.errors import LeafidError, UsageError, to_one_line
 from leafid.grouping import count_noun
 from leafid.tasks.file_kinds import find_other_command

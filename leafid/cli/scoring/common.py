@@ -8,8 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from leafid.console.arguments import READING, add_options, get_reading_options
-from leafid.console.environment import Environment
+from leafid.cli.arguments import READING, add_options, get_reading_options
+from leafid.cli.environment import Environment
 from leafid.errors import LeafidError, ProblemsError, UsageError
 from leafid.parallel import ordered_map
 from leafid.tasks.file_kinds import suggesting_command

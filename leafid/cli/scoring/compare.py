@@ -11,10 +11,10 @@ examples:
 
 import argparse
 
+from leafid.cli.arguments import add_only_type, add_options, positive_int
+from leafid.cli.environment import Environment
+from leafid.cli.outputs import print_tables
 from leafid.cli.scoring.common import add_truth_and_runs, check_names_differ, load_ground_truth, load_judged_runs
-from leafid.console.arguments import add_only_type, add_options, positive_int
-from leafid.console.environment import Environment
-from leafid.console.outputs import print_tables
 from leafid.errors import LeafidError, UsageError
 
 # Copied from leafid.metrics.plant_task, whose import would slow the help down.

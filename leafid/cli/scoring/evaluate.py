@@ -34,14 +34,14 @@ examples:
 
 import argparse
 
+from leafid.cli.arguments import add_options, number_type, positive_ints
+from leafid.cli.environment import Environment
 from leafid.cli.scoring.common import add_truth_and_runs
-from leafid.console.arguments import add_options, number_type, positive_ints
-from leafid.console.environment import Environment
+from leafid.evaluation.summary import GROUPS
 
 _parse_size = number_type("a mean size above 0", lambda size: size > 0)
 
 # Copied from leafid.evaluation.summary, whose import would slow the help down.
-_GROUPS = ("species", "genus", "family", "author", "plant", "content")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -61,7 +61,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--top", metavar="K,…", type=positive_ints, default=[1, 5], help="top-K accuracies (default: 1,5)"
     )
-    parser.add_argument("--by", choices=_GROUPS, action="append", default=[], help="score groups of pictures as well")
+    parser.add_argument("--by", choices=GROUPS, action="append", default=[], help="score groups of pictures as well")
     parser.add_argument("--reliability", action="store_true", help="score how reliable probabilities are as well")
     parser.add_argument("--plants", action="store_true", help="score plants identified from several pictures as well")
     parser.add_argument("--sets", action="store_true", help="score the runs as set-valued predictions as well")

@@ -19,9 +19,9 @@ from collections.abc import Sequence
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from leafid.console.arguments import READING, add_compare, add_options, check_runs_to_compare, get_reading_options
-from leafid.console.environment import Environment
-from leafid.console.outputs import print_tables
+from leafid.cli.arguments import READING, add_compare, add_options, check_runs_to_compare, get_reading_options
+from leafid.cli.environment import Environment
+from leafid.cli.outputs import print_tables
 from leafid.errors import LeafidError, ProblemsError
 from leafid.metrics.path_error import WILDCARD
 from leafid.pictures import Picture, read_and_warn

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from itertools import zip_longest
 from pathlib import Path
 
+from leafid.cli.environment import Environment
+from leafid.cli.outputs import check_output_file, print_tables, refuse_inputs
 from leafid.cli.scoring.common import check_names_differ, load_ground_truth, load_judged_runs
-from leafid.console.environment import Environment
-from leafid.console.outputs import check_output_file, print_tables, refuse_inputs
 from leafid.errors import LeafidError, UsageError
 from leafid.evaluation.average_sets import score_average_k
 from leafid.evaluation.official import ALL_RUNS, MEAN_OF_RUNS, SCORES, format_official_files

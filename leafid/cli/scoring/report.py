@@ -14,15 +14,15 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
+from leafid.cli.arguments import add_options, get_reading_options
+from leafid.cli.environment import Environment
+from leafid.cli.outputs import check_output_file, refuse_inputs
 from leafid.cli.scoring.common import (
     add_truth_and_runs,
     check_names_differ,
     load_ground_truth,
     load_runs,
 )
-from leafid.console.arguments import add_options, get_reading_options
-from leafid.console.environment import Environment
-from leafid.console.outputs import check_output_file, refuse_inputs
 from leafid.errors import LeafidError
 from leafid.files import write_text
 from leafid.pictures import Picture, read_and_warn, read_collection

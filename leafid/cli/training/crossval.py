@@ -46,16 +46,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from leafid.cli.arguments import READING, TYPES, add_options, positive_int, positive_ints
 from leafid.cli.computing import add_cache, on_workers, open_loader
+from leafid.cli.environment import Environment
+from leafid.cli.outputs import print_tables
 from leafid.cli.training.input import (
     add_training_options,
     complete_pictures,
     load_recipes,
     read_training_pictures,
 )
-from leafid.console.arguments import READING, TYPES, add_options, positive_int, positive_ints
-from leafid.console.environment import Environment
-from leafid.console.outputs import print_tables
 from leafid.errors import LeafidError, UsageError
 from leafid.files import write_text
 from leafid.pictures.picture import AcquisitionType

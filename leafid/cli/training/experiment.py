@@ -18,11 +18,11 @@ import argparse
 from dataclasses import replace
 from pathlib import Path
 
+from leafid.cli.arguments import READING, add_options, check_output_folder, positive_int
 from leafid.cli.computing import add_cache, on_workers, open_loader
+from leafid.cli.environment import Environment
+from leafid.cli.outputs import print_tables
 from leafid.cli.training.input import complete_pictures, read_training_pictures
-from leafid.console.arguments import READING, add_options, check_output_folder, positive_int
-from leafid.console.environment import Environment
-from leafid.console.outputs import print_tables
 from leafid.errors import LeafidError
 from leafid.files import write_text
 

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from leafid.console.arguments import add_only_type, add_options, get_reading_options
-from leafid.console.environment import Environment
+from leafid.cli.arguments import add_only_type, add_options, get_reading_options
+from leafid.cli.environment import Environment
 from leafid.pictures import Picture, read_and_warn
 from leafid.pictures.picture import AcquisitionType
 from leafid.pictures.splits import select_training_pictures

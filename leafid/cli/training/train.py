@@ -23,16 +23,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from leafid.cli.arguments import READING, add_options
 from leafid.cli.computing import add_cache, on_workers, open_loader
+from leafid.cli.environment import Environment
+from leafid.cli.outputs import binary_output_path, refuse_inputs
 from leafid.cli.training.input import (
     add_training_options,
     complete_pictures,
     load_recipes,
     read_training_pictures,
 )
-from leafid.console.arguments import READING, add_options
-from leafid.console.environment import Environment
-from leafid.console.outputs import binary_output_path, refuse_inputs
 from leafid.errors import LeafidError, UsageError
 from leafid.files import check_writable
 from leafid.pictures import Picture

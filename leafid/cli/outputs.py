@@ -5,8 +5,8 @@ import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from leafid.console.arguments import check_output_folder, nonempty_word
-from leafid.console.environment import Environment
+from leafid.cli.arguments import check_output_folder, nonempty_word
+from leafid.cli.environment import Environment
 from leafid.errors import UsageError
 from leafid.files import check_writable, is_stream_or_device, resolve_symlink
 from leafid.report.tables import Table, choose_tables, render

@@ -17,7 +17,7 @@ examples:
 import argparse
 from typing import cast
 
-from leafid.console.environment import Environment
+from leafid.cli.environment import Environment
 from leafid.errors import UsageError, to_one_line
 from leafid.tasks.annotation2016.files import examine_annotation_run, read_annotation_run
 from leafid.tasks.annotation2016.known import Known, read_list, read_sizes

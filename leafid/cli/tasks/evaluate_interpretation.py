@@ -24,9 +24,9 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from leafid.console.arguments import add_options, number_type
-from leafid.console.environment import Environment
-from leafid.console.outputs import print_tables
+from leafid.cli.arguments import add_options, number_type
+from leafid.cli.environment import Environment
+from leafid.cli.outputs import print_tables
 from leafid.errors import LeafidError, UsageError, suggest
 from leafid.pictures import read_and_warn
 from leafid.report.tables import Cell, Table

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any, NoReturn
 
-from leafid.console.arguments import nonempty_word
+from leafid.cli.arguments import nonempty_word
 from leafid.errors import UsageError
 
 #: Headings of the help below a command's own options, with the options that belong there.

@@ -21,11 +21,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from leafid.console.arguments import add_compare, add_options, check_runs_to_compare, number_type, positive_ints
-from leafid.console.environment import Environment
-from leafid.console.outputs import print_tables
+from leafid.cli.arguments import add_compare, add_options, check_runs_to_compare, number_type, positive_ints
+from leafid.cli.environment import Environment
+from leafid.cli.outputs import print_tables
+from leafid.cli.tasks.check_annotation import add_known, read_known, refuse_useless_options
 from leafid.report.tables import Cell, Table
-from leafid.tasks.annotation2016.check_command import add_known, read_known, refuse_useless_options
 from leafid.tasks.annotation2016.files import AnnotationTruth, read_annotation_run, read_annotation_truth
 from leafid.tasks.annotation2016.results import Subtask
 from leafid.tasks.file_kinds import suggesting_command

@@ -1,28 +1,4 @@
-"""Choices that commands copy, so that their help is quick, against where they come from."""
-
 import pytest
-
-from leafid.cli.scoring import compare, evaluate
-from leafid.console import arguments
-from leafid.evaluation.summary import GROUPS
-from leafid.metrics.plant_task import list_plant_metrics
-from leafid.pictures import READERS, AcquisitionType
-
-
-def test_types():
-    assert tuple(map(str, AcquisitionType)) == arguments.TYPES
-
-
-def test_layouts():
-    assert set(arguments.LAYOUTS) == set(READERS)
-
-
-def test_groups():
-    assert evaluate._GROUPS == GROUPS
-
-
-def test_metrics_that_runs_are_compared_by():
-    assert [metric.name for metric in list_plant_metrics(())] == list(compare._METRICS)
 
 
 @pytest.mark.parametrize("command", ["predict", "segment", "compare"])

@@ -20,9 +20,9 @@ from collections.abc import Iterable
 from dataclasses import astuple
 from pathlib import Path
 
-from leafid.console.arguments import add_compare, add_options, check_runs_to_compare, positive_ints
-from leafid.console.environment import Environment
-from leafid.console.outputs import print_tables
+from leafid.cli.arguments import add_compare, add_options, check_runs_to_compare, positive_ints
+from leafid.cli.environment import Environment
+from leafid.cli.outputs import print_tables
 from leafid.errors import UsageError
 from leafid.report.tables import Cell, Table
 from leafid.tasks.file_kinds import suggesting_command

@@ -19,13 +19,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from leafid.console.arguments import add_options, positive_int
-from leafid.console.environment import Environment
-from leafid.console.outputs import binary_output_path, print_tables, refuse_inputs
+from leafid.cli.arguments import add_options, positive_int
+from leafid.cli.environment import Environment
+from leafid.cli.outputs import binary_output_path, print_tables, refuse_inputs
+from leafid.cli.tasks.evaluate_interpretation import add_parameters, read_parameters
 from leafid.errors import LeafidError, UsageError
 from leafid.files import open_output
 from leafid.report.tables import Table
-from leafid.tasks.interpretation.command import add_parameters, read_parameters
 
 if TYPE_CHECKING:
     from leafid.tasks.interpretation.region import BoxedObject

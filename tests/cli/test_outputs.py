@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from leafid.console.outputs import refuse_inputs
+from leafid.cli.outputs import refuse_inputs
 from leafid.errors import UsageError
 
 
