@@ -90,7 +90,7 @@ class _Site:
         return JSONResponse(await self._answer(request, jobs.identify_pictures))
 
     async def list_species(self, _: Request) -> Response:
-        return JSONResponse(await self._get_fixed(jobs.list_species))
+        return JSONResponse((await self._get_fixed(jobs.describe_model))["species"])
 
     async def describe_api(self, _: Request) -> Response:
         return JSONResponse(read_api_description())
@@ -107,6 +107,12 @@ class _Site:
         self.n_bytes += n_bytes
         try:
             upload = await read_upload(request, self.limits)
+            types = (await self._get_fixed(jobs.describe_model))["types"]
+            if any(picture.type and picture.type not in types for picture in upload.pictures):
+                known = ", ".join(types)
+                raise HTTPException(
+                    400, f"the model knows no pictures of the type {upload.pictures[0].type}, only {known}"
+                )
             return await self._call(function, upload, *arguments)
         finally:
             self.n_requests -= 1

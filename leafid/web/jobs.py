@@ -32,10 +32,9 @@ def explain_pictures(model: Model, upload: Upload, prefix: str) -> list[str]:
     ]
 
 
-def list_species(model: Model) -> list[dict[str, Any]]:
-    """List the species of the model; returns the objects of ``info --format json``."""
-    species: list[dict[str, Any]] = field_guide.describe_model(model, "")["species"]
-    return species
+def describe_model(model: Model) -> dict[str, Any]:
+    """Describe the model; returns the object of ``info --format json``."""
+    return field_guide.describe_model(model, "")
 
 
 def make_field_guide(model: Model, file: Path) -> str:

@@ -1,23 +1,25 @@
 """Reads uploaded pictures into memory, within limits."""
 
 import asyncio
-import sys
-from collections.abc import AsyncGenerator, AsyncIterator
+import math
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from python_multipart.exceptions import FormParserError
-from starlette.datastructures import FormData, UploadFile
+from python_multipart.multipart import Field, File, FormParser, parse_options_header
 from starlette.exceptions import HTTPException
-from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import ClientDisconnect, Request
 
 from leafid.pictures.picture import AcquisitionType, Picture
 
 FIELD = "pictures"
-# Of a form, beside the pictures.
-_MAX_FIELDS = 10
+# Maximum number of parts of a form beside the pictures, and of characters of a name and of the header Content-Type.
+_MAX_OTHERS = 10
 _MAX_NAME = 200
+_MAX_CONTENT_TYPE = 500
+# Pictures never reach the disk.
+_FORM = {"MAX_MEMORY_FILE_SIZE": math.inf}
 
 
 @dataclass(frozen=True)
@@ -60,36 +62,53 @@ async def read_upload(request: Request, limits: Limits) -> Upload:
     HTTPException
         With status 400, 408, 413 or 415.
     """
-    is_form = request.headers.get("content-type", "").lower().startswith("multipart/form-data")
-    stream = _limit_stream(request, limits)
-    parser = _MemoryParser(request.headers, stream, max_files=limits.pictures + 1, max_fields=_MAX_FIELDS)
     try:
         async with asyncio.timeout(limits.upload_seconds):
-            try:
-                form = await parser.parse() if is_form else FormData()
-            finally:
-                await discard(stream)
+            body = await _read_body(request, limits)
     except TimeoutError:
         raise HTTPException(408, f"expected the pictures within {limits.upload_seconds:g} seconds") from None
-    except (MultiPartException, FormParserError) as error:
-        text = getattr(error, "message", str(error))
-        is_excess = text.startswith("Too many") or "exceeded" in text
-        raise HTTPException(413 if is_excess else 400, text) from None
     except ClientDisconnect:
         raise HTTPException(400, "the connection was closed before the end of the request") from None
-    if not is_form:
+    # In a thread, as it takes long for a form that is made to; other requests are answered meanwhile.
+    return await asyncio.to_thread(parse_upload, request.headers.get("content-type", ""), body, limits)
+
+
+def parse_upload(content_type: str, body: bytes, limits: Limits) -> Upload:
+    """Parse the body of a multipart request; raise `HTTPException` with status 400, 413 or 415.
+
+    Names and values are UTF-8, as browsers send them, whatever charset the request declares.
+    """
+    kind, parameters = parse_options_header(content_type[:_MAX_CONTENT_TYPE])
+    if kind != b"multipart/form-data":
         raise HTTPException(415, f"expected multipart/form-data with files in the field '{FIELD}'")
-    # A browser sends an empty part without a name for a field that was left empty.
-    files = [file for file in form.getlist(FIELD) if isinstance(file, UploadFile) and (file.filename or file.size)]
+    files: list[File] = []
+    others: list[Field | File] = []
+
+    def add(part: Field | File) -> None:
+        # A browser sends an empty part without a name for a field that was left empty.
+        if isinstance(part, File) and _decode(part.field_name) == FIELD and (part.file_name or part.size):
+            files.append(part)
+        else:
+            others.append(part)
+        if len(files) > limits.pictures:
+            raise HTTPException(413, f"expected at most {limits.pictures} pictures")
+        if len(others) > _MAX_OTHERS:
+            raise HTTPException(413, f"expected at most {_MAX_OTHERS} fields beside the pictures")
+
+    try:
+        parser = FormParser("multipart/form-data", add, add, boundary=parameters.get(b"boundary"), config=_FORM)
+        parser.write(body)
+        parser.finalize()
+    except FormParserError as error:
+        raise HTTPException(400, f"expected a complete multipart form: {error}") from None
     if not files:
         raise HTTPException(400, f"expected one or several files in the field '{FIELD}', found none")
-    if len(files) > limits.pictures:
-        raise HTTPException(413, f"expected at most {limits.pictures} pictures")
-    if any((file.size or 0) > limits.picture_bytes for file in files):
+    if any(file.size > limits.picture_bytes for file in files):
         raise HTTPException(413, f"expected pictures of at most {limits.picture_bytes >> 20} MiB")
-    type_ = _parse_type(form.get("assume_type"))
-    pictures = [Picture(_make_name(file), type_, data=file.file.read()) for file in files]
-    return Upload(pictures, form.get("together") in {"1", "true", "on"})
+    values = {_decode(own.field_name): _decode(own.value) for own in others if isinstance(own, Field)}
+    type_ = _parse_type(values.get("assume_type"))
+    pictures = [Picture(_make_name(file), type_, data=_read(file)) for file in files]
+    return Upload(pictures, values.get("together") in {"1", "true", "on"})
 
 
 async def discard(stream: AsyncIterator[bytes]) -> None:
@@ -98,38 +117,43 @@ async def discard(stream: AsyncIterator[bytes]) -> None:
         pass
 
 
-class _MemoryParser(MultiPartParser):
-    """Keeps uploads in memory, whatever their size."""
-
-    spool_max_size = sys.maxsize
-
-
-async def _limit_stream(request: Request, limits: Limits) -> AsyncGenerator[bytes, None]:
-    """Yield the body of a request; one that is too large is read to its end, but not kept."""
+async def _read_body(request: Request, limits: Limits) -> bytes:
+    """Read the body of a request; one that is too large is read to its end, but not kept."""
     declared = measure_request(request, limits)
     problem = f"expected at most {limits.request_bytes >> 20} MiB in one request; send fewer pictures"
     # A client that asks first whether to send it has sent nothing yet.
     if declared > limits.request_bytes and "expect" in request.headers:
         raise HTTPException(413, problem)
-    n_bytes = 0
+    body = bytearray()
+    is_excess = declared > limits.request_bytes
     async for chunk in request.stream():
-        n_bytes += len(chunk)
-        if max(n_bytes, declared) <= limits.request_bytes:
-            yield chunk
-    if max(n_bytes, declared) > limits.request_bytes:
+        is_excess = is_excess or len(body) + len(chunk) > limits.request_bytes
+        if not is_excess:
+            body += chunk
+    if is_excess:
         raise HTTPException(413, problem)
+    return bytes(body)
 
 
-def _parse_type(word: UploadFile | str | None) -> AcquisitionType | None:
+def _decode(text: bytes | None) -> str:
+    return (text or b"").decode("utf-8", "replace")
+
+
+def _read(file: File) -> bytes:
+    file.file_object.seek(0)
+    return file.file_object.read()
+
+
+def _parse_type(word: str | None) -> AcquisitionType | None:
     if not word:
         return None
     try:
-        return AcquisitionType(str(word))
+        return AcquisitionType(word)
     except ValueError:
         raise HTTPException(400, f"expected a type ({', '.join(AcquisitionType)}), found {word!r:.50}") from None
 
 
-def _make_name(file: UploadFile) -> Path:
+def _make_name(file: File) -> Path:
     """Return the last part of the name that the client gave; it is never opened."""
-    name = (file.filename or "").replace("\\", "/").rpartition("/")[2].replace("\0", "")
+    name = _decode(file.file_name).replace("\\", "/").rpartition("/")[2].replace("\0", "")
     return Path(name[-_MAX_NAME:] or "picture")

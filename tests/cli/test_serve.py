@@ -3,6 +3,7 @@ import socket
 import subprocess
 import sys
 import time
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -57,6 +58,22 @@ def test_serve_answers_until_ctrl_c(start, drawn):
     out, err = process.communicate(timeout=30)
     assert (process.returncode, out) == (130, "")
     assert err == "leafid: Ctrl-C ends the server\nleafid: interrupted\n"
+
+
+@pytest.mark.slow
+def test_half_sent_headers_keep_nobody_out(start):
+    _, address = start()
+    host, port = address.removeprefix("http://").strip("/").split(":")
+    with ExitStack() as stack:
+        for _ in range(805):
+            half = stack.enter_context(socket.create_connection((host, int(port))))
+            half.sendall(b"GET / HTTP/1.1\r\nHost: ")
+        end = time.monotonic() + 30
+        while httpx.get(address).status_code == 503:
+            assert time.monotonic() < end
+            time.sleep(0.2)
+        half.settimeout(30)
+        assert half.recv(1) == b""
 
 
 @pytest.mark.slow

@@ -1,11 +1,14 @@
 import tempfile
+from concurrent.futures import Future
+from dataclasses import replace
 
 import cv2
 import numpy as np
 import pytest
+from starlette.testclient import TestClient
 
 import leafid
-from leafid.web.app import read_api_description
+from leafid.web.app import make_app, read_api_description
 
 DESCRIPTION = read_api_description()
 PROBLEM = {"problem"}
@@ -125,13 +128,51 @@ def test_broken_forms_are_refused(client, content):
     assert (found.status_code, set(found.json())) == (400, PROBLEM)
 
 
+@pytest.mark.parametrize("charset", ["punycode", "undefined", "unicode_escape", "idna", "no such charset"])
+def test_names_are_utf_8_whatever_the_charset(client, leaf, charset):
+    content = leaf[0][1][1]
+    # \\ud800 decodes to a lone surrogate, and a long name with punycode in quadratic time.
+    for name in ("Bl\u00e4tter.jpg", "\\ud800.jpg", "a" * 4000):
+        head = f'--x\r\nContent-Disposition: form-data; name="pictures"; filename="{name}"\r\n\r\n'.encode()
+        headers = {"Content-Type": f"multipart/form-data; charset={charset}; boundary=x"}
+        found = client.post("/identify", content=head + content + b"\r\n--x--\r\n", headers=headers)
+        assert found.status_code == 200
+        assert found.json()[0]["picture"] == name[-200:].rpartition("\\")[2]
+    bad = client.post(
+        "/identify", content=b'--x\r\nContent-Disposition: form-data; name="' + b"a" * 10**6, headers=headers
+    )
+    assert bad.status_code == 400
+
+
+def test_a_type_that_the_model_does_not_know_is_refused_with_a_page(drawn_model, leaf):
+    whole = leafid.load_model(drawn_model)
+    scan = leafid.AcquisitionType.SCAN
+    model = replace(whole, identifiers={scan: whole.identifiers[scan]})
+
+    class Here:
+        """Calls functions in this process."""
+
+        def submit(self, function, *arguments):
+            future = Future()
+            future.set_result(function(model, *arguments))
+            return future
+
+    client = TestClient(make_app(Here()), base_url="http://127.0.0.1:8000")
+    data, headers = {"assume_type": "photo"}, {"Accept": "text/html"}
+    found = client.post("/explain", files=leaf, data=data, headers=headers)
+    assert found.status_code == 400
+    assert "the model knows no pictures of the type photo, only scan" in found.text
+    assert client.post("/explain", files=leaf, data={"assume_type": "scan"}).status_code == 200
+
+
 def test_other_content_is_refused(client):
     assert client.post("/identify", content=b"\xff\xd8\xff", headers={"Content-Type": "image/jpeg"}).status_code == 415
 
 
 def test_too_many_fields(client, leaf):
-    data = {f"field {number}": "x" for number in range(20)}
-    assert client.post("/identify", files=leaf, data=data).status_code == 413
+    assert client.post("/identify", files=leaf, data={f"field {n}": "x" for n in range(20)}).status_code == 413
+    assert client.post("/identify", files=leaf, data={"field": ["x"] * 20}).status_code == 413
+    assert client.post("/identify", files=[*leaf, *[("other", leaf[0][1])] * 20]).status_code == 413
 
 
 def test_pictures_never_reach_the_disk(client, monkeypatch):
