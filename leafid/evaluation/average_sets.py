@@ -14,8 +14,9 @@ import numpy as np
 
 from leafid.errors import LeafidError
 from leafid.evaluation.judged_run import judge_run
-from leafid.metrics.averaging import accuracy_score, average_by_group, macro_average
-from leafid.metrics.set_valued import compute_empty_share, count_inside, place_threshold
+from leafid.learning.averages import accuracy_score, average_by_group, macro_average
+from leafid.learning.thresholds import count_inside, place_threshold
+from leafid.metrics.set_valued import compute_empty_share
 from leafid.runs.ground_truth import GroundTruth
 from leafid.runs.run import Run
 

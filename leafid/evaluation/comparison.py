@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from leafid.evaluation.judged_run import JudgedRun
 from leafid.evaluation.resampling import correct_holm, randomisation_test
 from leafid.evaluation.summary import select_types
-from leafid.metrics.averaging import macro_average
+from leafid.learning.averages import macro_average
 from leafid.metrics.plant_task import AVERAGES, PlantMetric, average_score_by_group, compute_weights
 from leafid.runs.ground_truth import GroundTruth
 

@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from leafid.metrics.hierarchy import hierarchical_error
-from leafid.metrics.path_error import WILDCARD, WRONG_ERROR
-from leafid.metrics.taxonomy import Taxonomy
+from leafid.learning.backing_off import WRONG_ERROR, hierarchical_error
+from leafid.metrics.registry import Metric
+from leafid.pictures.taxonomy import WILDCARD, Taxonomy
 
 
 @dataclass(frozen=True)
@@ -48,3 +48,16 @@ def summarise_hierarchy(truth: Mapping[str, str], answers: Mapping[str, str], ta
         {rank: correct[rank] for rank in ranks},
         len(truth.keys() - answers.keys()),
     )
+
+
+METRICS = (
+    Metric(
+        "hierarchical-error",
+        "a wrong rank counts more when it is high or easy; 'Quercus *' costs half of a wrong species",
+        hierarchical_error,
+        citation="ImageCLEF 2009, Error evaluation for IRMA Medical Image Annotation, over taxa",
+        command="evaluate-hierarchy",
+        column="error, by plant",
+        higher_is_better=False,
+    ),
+)

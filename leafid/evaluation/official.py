@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from leafid.evaluation.judged_run import JudgedRun
 from leafid.evaluation.summary import TYPE_ORDER
-from leafid.metrics.plant_task import average_score, average_score_by_group, top_k_scores
+from leafid.learning.averages import average_score, top_k_scores
+from leafid.metrics.plant_task import average_score_by_group
 from leafid.pictures.picture import AcquisitionType
 from leafid.runs.ground_truth import UNKNOWN, GroundTruth
 

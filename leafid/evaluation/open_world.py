@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from leafid.evaluation.judged_run import find_indices
 from leafid.evaluation.summary import ALL, TYPE_ORDER
-from leafid.metrics.averaging import accuracy_score
+from leafid.learning.averages import accuracy_score
 from leafid.metrics.open_world import (
     area_under_roc,
     confident_share,

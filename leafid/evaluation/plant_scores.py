@@ -8,9 +8,8 @@ from numpy.typing import ArrayLike
 
 from leafid.evaluation.judged_run import find_indices
 from leafid.grouping import group_by
+from leafid.learning.averages import accuracy_score, average_score
 from leafid.learning.plant_fusion import DEFAULT_EXPONENT, fuse_pictures
-from leafid.metrics.averaging import accuracy_score
-from leafid.metrics.plant_task import average_score
 from leafid.runs.ground_truth import GroundTruth
 from leafid.runs.run import Run
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from leafid.evaluation.judged_run import find_indices
 from leafid.evaluation.resampling import Bootstrap
 from leafid.evaluation.summary import select_types
-from leafid.metrics.averaging import accuracy_score
+from leafid.learning.averages import accuracy_score
 from leafid.metrics.calibration import (
     bootstrap_calibration_error,
     chance_calibration_error,

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from leafid.evaluation.judged_run import JudgedRun
 from leafid.evaluation.resampling import Bootstrap, WeightedScore, bootstrap_scores
-from leafid.metrics.averaging import macro_average
+from leafid.learning.averages import macro_average
 from leafid.metrics.plant_task import AVERAGES, PlantMetric, weigh_in_groups
 from leafid.pictures.picture import AcquisitionType
 from leafid.runs.ground_truth import UNKNOWN, GroundTruth

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from leafid.metrics.averaging import accuracy_score
-from leafid.metrics.plant_task import average_score, per_plant_score, top_k_scores
+from leafid.learning.averages import accuracy_score, average_score, per_plant_score, top_k_scores
 from leafid.pictures.picture import Picture
 
 #: Names of the scores that `held_out_scores` computes, in the order of tables.

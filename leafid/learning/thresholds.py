@@ -1,4 +1,11 @@
-"""Probability thresholds for sets of species and for backing off, fitted on held-out answers."""
+"""Probability thresholds for sets of species and for backing off, fitted on held-out answers.
+
+References
+----------
+.. [1] C. Garcin et al., "Pl@ntNet-300K: a plant image dataset with high label ambiguity and a long-tailed
+   distribution", NeurIPS Datasets and Benchmarks 2021, section 2.
+.. [2] C. Denis, M. Hebiri, "Confidence sets with expected sizes for multiclass classification", JMLR 18, 2017.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +16,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from leafid.errors import LeafidError, UsageError
+from leafid.learning.backing_off import fit_back_off_threshold
 from leafid.learning.held_out import HeldOutAnswers
-from leafid.metrics.hierarchy import fit_back_off_threshold
-from leafid.metrics.set_valued import compute_coverage_rank, fit_average_k_thresholds
-from leafid.metrics.taxonomy import Taxonomy
 from leafid.pictures.picture import Taxon
+from leafid.pictures.taxonomy import Taxonomy
 
 # Maximum number of label probabilities that are kept; the error in coverage then is below a thousandth.
 MAX_KEPT = 4096
@@ -174,3 +181,65 @@ def _choose_sizes(n_species: int) -> np.ndarray:
     whole = np.arange(1, min(n_species, _WHOLE_SIZES) + 1)
     others = np.geomspace(0.05, n_species, _OTHER_SIZES)
     return np.unique(np.concatenate([whole, others[others < n_species], [n_species]]).astype(np.float64))
+
+
+def fit_average_k_thresholds(probabilities: ArrayLike, sizes: Sequence[float]) -> NDArray[np.float64]:
+    """Find the thresholds at which sets have k classes on average on held-out pictures, for several k above 0.
+
+    With s all n·C probabilities in falling order, λ_k = (s[⌊n·k⌋ − 1] + s[⌊n·k⌋]) / 2 ([1]_, equation 4); 0 where all
+    are in.
+    Probabilities that equal λ_k are in, as in the authors' implementation, so that ties can make the sets larger than
+    k, which the constraint of equation 3 rules out. Without pictures, or with values that are no probabilities or
+    sizes, a ValueError is raised.
+
+    Examples
+    --------
+    Two pictures, one class each on average: the two largest of the four are 0.9 and 0.6, the next is 0.4.
+
+    >>> fit_average_k_thresholds([[0.9, 0.1], [0.6, 0.4]], [1])
+    array([0.5])
+    """
+    p = _check_probabilities(probabilities)
+    if not len(p):
+        raise ValueError("expected held-out pictures to fit the threshold on, found none")
+    rising = np.sort(p, axis=None)
+    counts = [count_inside(len(p), k) for k in sizes]
+    return np.array([0.0 if n >= p.size else place_threshold(rising, n) for n in counts])
+
+
+def count_inside(n_pictures: int, k: float) -> int:
+    """Count the scores that are in the sets of all pictures when these have k classes on average, k above 0."""
+    if not k > 0:
+        raise ValueError(f"expected a mean set size above 0, found {k}")
+    # The factor keeps rounding from making 10 · 0.3 less than 3.
+    return math.floor(n_pictures * k * (1 + 1e-12))
+
+
+def place_threshold(rising: NDArray[np.float64], n_inside: int, *, exclude_ties: bool = False) -> float:
+    """Place a threshold half way between the last of the highest scores that is in and the first that is out.
+
+    `rising` are all scores, sorted; `n_inside` are fewer. Where both are equal they are in, unless `exclude_ties`.
+    """
+    highest_outside = float(rising[-n_inside - 1])
+    if n_inside == 0 or (exclude_ties and rising[-n_inside] == highest_outside):
+        return math.nextafter(highest_outside, math.inf)
+    return float((rising[-n_inside] + highest_outside) / 2)
+
+
+def compute_coverage_rank(n_pictures: int, coverage: float) -> int:
+    """Compute which of the correct classes' probabilities, in rising order from 1, is the threshold; 0 for none."""
+    if not 0 < coverage < 1:
+        raise ValueError(f"expected a coverage between 0 and 1, found {coverage}")
+    # The summand keeps rounding from making 10 · (1 - 0.9) less than 1.
+    return math.floor((n_pictures + 1) * (1 - coverage) + 1e-9)
+
+
+def _check_probabilities(probabilities: ArrayLike) -> NDArray[np.float64]:
+    p = np.asarray(probabilities, np.float64)
+    if p.ndim != 2 or not p.shape[1]:
+        raise ValueError(f"expected probabilities of shape (pictures, classes), found {p.shape}")
+    wrong = ~((p >= 0) & (p <= 1 + 1e-9))
+    if wrong.any():
+        row, column = np.argwhere(wrong)[0]
+        raise ValueError(f"expected probabilities from 0 to 1, found {p[row, column]} in row {row}, column {column}")
+    return p

@@ -6,7 +6,7 @@ Each picture has a score, higher where the system takes it for a known species; 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from leafid.metrics.averaging import accuracy_score, macro_average
+from leafid.learning.averages import accuracy_score, macro_average
 from leafid.metrics.registry import Metric
 
 

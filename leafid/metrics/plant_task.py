@@ -15,20 +15,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from leafid.errors import LeafidError
-from leafid.metrics.averaging import accuracy_score, average_by_group
+from leafid.learning.averages import (
+    accuracy_score,
+    average_by_group,
+    average_score,
+    encode,
+    index_plants,
+    per_plant_score,
+    top_k_scores,
+)
 from leafid.metrics.registry import Metric
-
-
-def top_k_scores(rank: ArrayLike, k: int = 1) -> NDArray[np.float64]:
-    """Score each picture 1 where the rank of the correct species, 0 where it isn't named, is from 1 to k, else 0.
-
-    Examples
-    --------
-    >>> top_k_scores([1, 2, 0], k=2)
-    array([1., 1., 0.])
-    """
-    ranks = np.asarray(rank)
-    return ((ranks >= 1) & (ranks <= k)).astype(np.float64)
 
 
 def inverse_rank_scores(rank: ArrayLike) -> NDArray[np.float64]:
@@ -43,25 +39,6 @@ def inverse_rank_scores(rank: ArrayLike) -> NDArray[np.float64]:
     return np.divide(1.0, ranks, out=np.zeros_like(ranks), where=ranks > 0)
 
 
-def average_score(values: ArrayLike, authors: ArrayLike, plants: ArrayLike) -> float:
-    r"""Compute the average classification score S of [1]_, in [0, 1]; NaN without pictures.
-
-    .. math:: S = \frac1U \sum_{u=1}^U \frac1{P_u} \sum_{p=1}^{P_u} \frac1{N_{u,p}} \sum_{n=1}^{N_{u,p}} s_{u,p,n}
-
-    Takes each picture's score s in [0, 1], who took it, and of which plant. A plant that two authors took counts once
-    for each.
-
-    Examples
-    --------
-    Ann's plants score (1 + 0) / 2 and 1, Bob's only plant scores 0; Ann has 0.75, the mean with Bob is 0.375.
-
-    >>> average_score([1, 0, 1, 0], ["ann", "ann", "ann", "bob"], ["a", "a", "b", "c"])
-    0.375
-    """
-    owners, unit = index_plants(authors, plants)
-    return accuracy_score(average_by_group(average_by_group(values, unit), owners))
-
-
 def average_score_by_group(
     values: ArrayLike, authors: ArrayLike, plants: ArrayLike, groups: ArrayLike
 ) -> NDArray[np.float64]:
@@ -73,35 +50,13 @@ def average_score_by_group(
     array([0.5, 1. ])
     """
     group_index = np.asarray(groups, np.intp)
-    author_index = _encode(authors)
+    author_index = encode(authors)
     n_authors = author_index.max(initial=0) + 1
     # An author's pictures in two groups are averaged separately, as if two authors had taken them.
     group_authors, author_of_picture = np.unique(group_index * n_authors + author_index, return_inverse=True)
     owners, unit = index_plants(author_of_picture, plants)
     author_scores = average_by_group(average_by_group(values, unit), owners)
     return average_by_group(author_scores, group_authors // n_authors, group_index.max(initial=-1) + 1)
-
-
-def per_plant_score(values: ArrayLike, authors: ArrayLike, plants: ArrayLike) -> float:
-    """Average over plants the mean of each plant's pictures, whoever took them; NaN without pictures.
-
-    Examples
-    --------
-    >>> per_plant_score([1, 0, 1, 0], ["ann", "bob", "ann", "bob"], ["a", "a", "b", "c"])
-    0.5
-    """
-    return accuracy_score(average_by_group(values, _encode(plants)))
-
-
-def index_plants(authors: ArrayLike, plants: ArrayLike) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Index each author's plants: the author of each plant, rising, intp (m,), and each picture's plant, intp (n,).
-
-    A plant of two authors is listed for each.
-    """
-    plant_index = _encode(plants)
-    width = plant_index.max(initial=0) + 1
-    pairs, unit = np.unique(_encode(authors) * width + plant_index, return_inverse=True)
-    return pairs // width, unit
 
 
 #: The ways to average pictures; all take values, authors and plants.
@@ -135,7 +90,7 @@ def weigh_in_groups(
         owners, unit = index_plants(authors, plants)
         pictures_of_unit, plants_of_author = np.bincount(unit), np.bincount(owners)
         return 1 / (plants_of_author[owners][unit] * pictures_of_unit[unit]), owners[unit]
-    plant_index = _encode(plants)
+    plant_index = encode(plants)
     group = np.zeros(len(plant_index), np.intp)
     if average == "pictures":
         return np.full(len(group), 1 / max(len(group), 1)), group
@@ -187,10 +142,6 @@ def find_plant_metric(name: str) -> PlantMetric:
 
 def _make_top_k(k: int) -> PlantMetric:
     return replace(_TOP_K, name=f"top-{k}", column="", score_pictures=partial(top_k_scores, k=k))
-
-
-def _encode(entries: ArrayLike) -> NDArray[np.intp]:
-    return np.unique(np.asarray(entries), return_inverse=True)[1].astype(np.intp)
 
 
 _EVERY_RUN = (

@@ -9,8 +9,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from leafid.metrics.path_error import WILDCARD
 from leafid.pictures.picture import AcquisitionType, Picture
+from leafid.pictures.taxonomy import WILDCARD
 
 # Probabilities in answers are multiples of one over this number.
 _DIGITS = 10**9

@@ -13,10 +13,8 @@ import numpy as np
 from leafid.features.extractor import Features
 from leafid.features.loader import FeatureLoader, Progress, pass_through
 from leafid.grouping import group_by
+from leafid.learning.backing_off import back_off, compute_answer_probability
 from leafid.learning.rejection import REJECTED_SHARE
-from leafid.metrics.hierarchy import back_off, compute_answer_probability
-from leafid.metrics.path_error import WILDCARD
-from leafid.metrics.taxonomy import Taxonomy
 from leafid.model.answer import Answer, Decision, rank_species
 from leafid.model.bundled import warn_of_mixed_types
 from leafid.model.identifier import Identifier
@@ -24,6 +22,7 @@ from leafid.model.model import Model
 from leafid.model.plants import GROUPINGS, fuse_answers
 from leafid.model.sessions import share_answers
 from leafid.pictures.picture import AcquisitionType, Picture, Taxon
+from leafid.pictures.taxonomy import WILDCARD, Taxonomy
 
 _log = logging.getLogger(__name__)
 

@@ -14,7 +14,7 @@ from leafid.evaluation.resampling import (
     randomisation_test,
 )
 from leafid.grouping import group_by
-from leafid.metrics.plant_task import average_score, per_plant_score
+from leafid.learning.averages import average_score, per_plant_score
 from leafid.report import plots
 from leafid.report.rendering import render_page
 from leafid.report.tables import Cell as TableCell

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from leafid.metrics.averaging import average_by_group
+from leafid.learning.averages import average_by_group
 from leafid.runs.ground_truth import GroundTruth
 from leafid.runs.run import Run
 

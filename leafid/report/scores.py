@@ -12,8 +12,8 @@ from leafid.evaluation.judged_run import JudgedRun
 from leafid.evaluation.resampling import Bootstrap
 from leafid.evaluation.summary import RunScorer
 from leafid.grouping import group_by
-from leafid.metrics.averaging import accuracy_score, average_by_group, macro_average
-from leafid.metrics.plant_task import LEVEL_METRICS, PlantMetric, top_k_scores
+from leafid.learning.averages import accuracy_score, average_by_group, macro_average, top_k_scores
+from leafid.metrics.plant_task import LEVEL_METRICS, PlantMetric
 from leafid.metrics.registry import Metric
 from leafid.metrics.set_valued import BINS, average_by_bin, compute_empty_share
 from leafid.report.tables import Cell, Table

@@ -7,8 +7,7 @@ import numpy as np
 
 from leafid.evaluation.judged_run import JudgedRun
 from leafid.evaluation.summary import ALL, select_types
-from leafid.metrics.averaging import average_by_group
-from leafid.metrics.plant_task import top_k_scores
+from leafid.learning.averages import average_by_group, top_k_scores
 from leafid.pictures.picture import Picture
 from leafid.pictures.statistics import gini_index, lorenz_curve
 from leafid.report.facts import Confusion, ReliabilityCurve

@@ -7,7 +7,8 @@ from leafid.evaluation.comparison import compare_runs, compare_values, score_spe
 from leafid.evaluation.judged_run import judge_run
 from leafid.evaluation.resampling import Bootstrap
 from leafid.evaluation.summary import ALL, GROUPS, MEAN_OF_TYPES, RunScorer
-from leafid.metrics.plant_task import average_score, list_plant_metrics
+from leafid.learning.averages import average_score
+from leafid.metrics.plant_task import list_plant_metrics
 from leafid.pictures.picture import AcquisitionType, Picture, Taxon
 from leafid.runs import read_run, write_run
 from leafid.runs.ground_truth import make_ground_truth

@@ -13,7 +13,8 @@ from leafid.evaluation.resampling import (
     correct_holm,
     randomisation_test,
 )
-from leafid.metrics.plant_task import AVERAGES, average_score, compute_weights, weigh_in_groups
+from leafid.learning.averages import average_score
+from leafid.metrics.plant_task import AVERAGES, compute_weights, weigh_in_groups
 
 pictures = st.lists(
     st.tuples(st.integers(0, 3), st.integers(0, 4), st.sampled_from([0.0, 0.5, 1.0])), min_size=1, max_size=30

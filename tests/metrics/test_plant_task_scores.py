@@ -11,16 +11,15 @@ from hypothesis import strategies as st
 
 from leafid.evaluation.judged_run import judge_run
 from leafid.evaluation.official import format_java_double, format_official_files
-from leafid.metrics.averaging import accuracy_score, macro_average
-from leafid.metrics.plant_task import (
+from leafid.learning.averages import (
+    accuracy_score,
     average_score,
-    average_score_by_group,
-    compute_weights,
     index_plants,
-    inverse_rank_scores,
+    macro_average,
     per_plant_score,
     top_k_scores,
 )
+from leafid.metrics.plant_task import average_score_by_group, compute_weights, inverse_rank_scores
 from leafid.runs import read_run
 from leafid.runs.ground_truth_files import read_ground_truth
 

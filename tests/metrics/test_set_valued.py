@@ -4,15 +4,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from leafid.learning.thresholds import Thresholds
-from leafid.metrics.averaging import accuracy_score, average_by_group, macro_average
-from leafid.metrics.set_valued import (
-    BINS,
-    average_by_bin,
-    compute_coverage_rank,
-    compute_empty_share,
-    fit_average_k_thresholds,
-)
+from leafid.learning.averages import accuracy_score, average_by_group, macro_average
+from leafid.learning.thresholds import Thresholds, compute_coverage_rank, fit_average_k_thresholds
+from leafid.metrics.set_valued import BINS, average_by_bin, compute_empty_share
 
 quick = settings(max_examples=40, deadline=None)
 shapes = st.tuples(st.integers(1, 12), st.integers(1, 5))

@@ -3,12 +3,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from leafid.learning.backing_off import back_off, hierarchical_error
 from leafid.learning.held_out import HeldOutAnswers
-from leafid.learning.thresholds import fit_thresholds
-from leafid.metrics.hierarchy import back_off, hierarchical_error
-from leafid.metrics.set_valued import compute_coverage_rank, fit_average_k_thresholds
-from leafid.metrics.taxonomy import Taxonomy
+from leafid.learning.thresholds import compute_coverage_rank, fit_average_k_thresholds, fit_thresholds
 from leafid.pictures.picture import AcquisitionType, Picture, Taxon
+from leafid.pictures.taxonomy import Taxonomy
 
 TAXA = {
     name: Taxon(name, name.split()[0], family)

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leafid.errors import LeafidError
-from leafid.metrics.path_error import path_error
+from leafid.learning.backing_off import path_error
 from leafid.tasks.irma.files import CodeTable
 from leafid.tasks.irma.metrics import METRICS, axis_error, code_error, label_error, year_errors
 

@@ -23,14 +23,14 @@ from leafid.cli.arguments import READING, add_compare, add_options, check_runs_t
 from leafid.cli.environment import Environment
 from leafid.cli.outputs import print_tables
 from leafid.errors import LeafidError, ProblemsError
-from leafid.metrics.path_error import WILDCARD
 from leafid.pictures import Picture, read_and_warn
 from leafid.pictures.names import parse_label
+from leafid.pictures.taxonomy import WILDCARD
 from leafid.report.tables import Cell, Table
 from leafid.tasks.file_kinds import suggesting_command
 
 if TYPE_CHECKING:
-    from leafid.metrics.taxonomy import Taxonomy
+    from leafid.pictures.taxonomy import Taxonomy
     from leafid.runs.ground_truth import GroundTruth
     from leafid.runs.run import Run
 
@@ -52,8 +52,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
     from leafid.evaluation.comparison import compare_values
     from leafid.evaluation.hierarchy_summary import summarise_hierarchy
-    from leafid.metrics.plant_task import average_score
-    from leafid.metrics.taxonomy import Taxonomy
+    from leafid.learning.averages import average_score
+    from leafid.pictures.taxonomy import Taxonomy
     from leafid.report.scores import make_comparison_table
     from leafid.runs.ground_truth import make_ground_truth
     from leafid.runs.ground_truth_files import select_scored
@@ -98,7 +98,7 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
 
 def _explain_missing_ranks(pictures: Sequence[Picture], taxonomy: Taxonomy) -> str:
     """Say why a higher taxon may be unknown: the fault of the pictures' metadata, not of the run."""
-    from leafid.metrics.taxonomy import RANKS
+    from leafid.pictures.taxonomy import RANKS
 
     missing = [rank for rank in RANKS if rank not in taxonomy.ranks]
     for picture in pictures:

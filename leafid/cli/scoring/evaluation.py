@@ -10,6 +10,7 @@ from leafid.cli.environment import Environment
 from leafid.cli.outputs import check_output_file, print_tables, refuse_inputs
 from leafid.cli.scoring.common import check_names_differ, load_ground_truth, load_judged_runs
 from leafid.errors import LeafidError, UsageError
+from leafid.evaluation import hierarchy_summary
 from leafid.evaluation.average_sets import score_average_k
 from leafid.evaluation.official import ALL_RUNS, MEAN_OF_RUNS, SCORES, format_official_files
 from leafid.evaluation.open_world import score_open_world
@@ -18,7 +19,7 @@ from leafid.evaluation.reliability import collect_first_species
 from leafid.evaluation.resampling import Bootstrap
 from leafid.files import write_text
 from leafid.grouping import count_noun
-from leafid.metrics import calibration, hierarchy, open_world, plant_task, set_valued
+from leafid.metrics import calibration, open_world, plant_task, set_valued
 from leafid.metrics.plant_task import list_plant_metrics
 from leafid.metrics.registry import Metric
 from leafid.pictures import read_and_warn
@@ -88,7 +89,7 @@ def list_metrics() -> list[Metric]:
         calibration,
         open_world,
         set_valued,
-        hierarchy,
+        hierarchy_summary,
         irma,
         metric,
         localisation,

@@ -212,7 +212,7 @@ def _read_distance(arguments: argparse.Namespace) -> Distance | None:
     if arguments.taxonomy and Path(arguments.taxonomy).suffix.lower() == ".csv":
         return read_taxonomy(arguments.taxonomy)
     if arguments.taxonomy:
-        from leafid.metrics.taxonomy import Taxonomy
+        from leafid.pictures.taxonomy import Taxonomy
 
         tree = Taxonomy.from_pictures(read_and_warn(arguments.taxonomy).pictures)
         return make_distance(tree.species, tree.compute_distances(), arguments.taxonomy)

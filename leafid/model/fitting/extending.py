@@ -25,7 +25,6 @@ from leafid.learning.cross_fitting import MAX_BYTES_IN_MEMORY
 from leafid.learning.disk_backed_array import DiskBackedArray
 from leafid.learning.linear import LinearScorer
 from leafid.learning.row_statistics import ExpertStatistics, RidgeUpdate
-from leafid.metrics.taxonomy import Taxonomy
 from leafid.model.fitting.identifiers import select_trainable
 from leafid.model.fitting.training_set import TrainingSet, build_training_set, weigh_alone
 from leafid.model.identifier import Identifier
@@ -33,6 +32,7 @@ from leafid.model.model import Model, SpeciesInfo, collect_species_info
 from leafid.model.recording import make_records
 from leafid.pictures import compute_fingerprint
 from leafid.pictures.picture import AcquisitionType, Picture
+from leafid.pictures.taxonomy import Taxonomy
 from leafid.worker_calls import get_blas_controller
 
 _log = logging.getLogger(__name__)

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from functools import partial
 
 from leafid.errors import LeafidError
-from leafid.metrics.path_error import DONT_KNOW_ERROR, WILDCARD, WRONG_ERROR, path_error
+from leafid.learning.backing_off import DONT_KNOW_ERROR, WRONG_ERROR, path_error
 from leafid.metrics.registry import Metric
+from leafid.pictures.taxonomy import WILDCARD
 from leafid.tasks.irma.files import AXES, CLUTTER, CLUTTER_YEARS, FLAT_YEARS, UNSPECIFIED, YEARS, Answers, CodeTable
 
 CITATION = "ImageCLEF 2009, Error evaluation for IRMA Medical Image Annotation"

@@ -10,10 +10,11 @@ from functools import cached_property
 import numpy as np
 
 from leafid.errors import LeafidError
-from leafid.metrics.path_error import WILDCARD
 from leafid.pictures.names import parse_label
 from leafid.pictures.picture import Picture, Taxon
 
+#: The answer "don't know", at one position of a path.
+WILDCARD = "*"
 RANKS = ("order", "family", "genus", "species")
 
 
