@@ -17,6 +17,7 @@ from leafid.features.recipe_reader import load_recipe
 from leafid.model.training import train
 from leafid.pictures import read_collection
 from leafid.pictures.picture import AcquisitionType
+from tests.drawing.collection import copy_sample
 
 # A deadline would fail tests for how busy the machine is; the same examples every time make a failure one to trust.
 settings.register_profile("leafid", deadline=None, derandomize=True)
@@ -163,11 +164,8 @@ def ridge_recipe(tmp_path_factory) -> Path:
 @pytest.fixture(scope="session")
 def drawn(tmp_path_factory) -> Path:
     """A drawn collection: 3 species of 4 plants, one of them for test, one picture of each plant and type."""
-    from leafid.synthetic.plan import Settings
-    from leafid.synthetic.writer import write_collection
-
     folder = tmp_path_factory.mktemp("drawn") / "collection"
-    write_collection(folder, Settings(3, 4, 1, 1, max_side=200))
+    copy_sample(folder)
     return folder
 
 

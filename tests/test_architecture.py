@@ -21,7 +21,6 @@ ROOMS = (
     "report",
     "explanation",
     "web",
-    "synthetic",
     "api",
     "sklearn",
     "tasks",

@@ -139,7 +139,7 @@ def test_the_demo_calls_existing_commands_and_lists_its_files(clone):
             assert words[words.index("--output") + 1] in named
 
 
-@pytest.mark.parametrize("script", ["benchmark", "demo", "docs", "test", "reproduce-imageclef2011", "make-sample"])
+@pytest.mark.parametrize("script", ["benchmark", "demo", "docs", "test", "reproduce-imageclef2011"])
 def test_scripts_are_executable(script):
     file = REPOSITORY / "scripts" / script
     assert os.access(file, os.X_OK)

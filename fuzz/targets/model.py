@@ -35,12 +35,11 @@ def make_members() -> dict[str, bytes]:
     from contextlib import redirect_stderr, redirect_stdout
 
     from leafid.cli.main import main
-    from leafid.synthetic.plan import Settings
-    from leafid.synthetic.writer import write_collection
+    from tests.drawing.collection import copy_sample
 
     with tempfile.TemporaryDirectory() as folder, redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()) as err:
         place = Path(folder)
-        write_collection(place / "drawn", Settings(3, 3, 1, 1, max_side=160))
+        copy_sample(place / "drawn", n_plants=3, max_side=160)
         (place / "recipe").mkdir()
         for type_, text in _RECIPES.items():
             (place / "recipe" / f"{type_}.toml").write_text(text)

@@ -55,7 +55,6 @@ GROUPS = {
     },
     "tools": {
         "info": ("info", "show what a collection holds"),
-        "sample": ("sample", "draw a collection of synthetic leaves"),
         "cache": ("cache", "show or clear the feature cache"),
     },
 }

@@ -5,15 +5,13 @@ import pytest
 
 from leafid.features.non_leaves import ALL_KINDS, HELD_BACK_KINDS
 from leafid.model import open_world
+from tests.drawing.collection import copy_sample
 
 
 @pytest.fixture(scope="module")
 def five_species(tmp_path_factory):
-    from leafid.synthetic.plan import Settings
-    from leafid.synthetic.writer import write_collection
-
     folder = tmp_path_factory.mktemp("five") / "collection"
-    write_collection(folder, Settings(5, 4, 1, 1, max_side=200))
+    copy_sample(folder, n_species=5)
     return folder
 
 

@@ -51,7 +51,6 @@ def test_help_of_a_command_in_both_ways(cli):
         ["train", "", "--output", "x"],
         ["train", "x", "--output", "x", "--recipe", ""],
         ["info", ""],
-        ["sample", ""],
         ["evaluate", "x", ""],
         ["evaluate-irma", "x", ""],
         ["cache", "--cache", ""],

@@ -119,10 +119,10 @@ def test_streams_that_were_never_open(redirection, status):
 @pytest.mark.parametrize("redirection", [">&-", "2>&-", "<&- >&- 2>&-"])
 def test_workers_start_without_standard_streams(tmp_path, redirection):
     """The folder's file gets no stream's number, so that nothing but results is written to it."""
-    command = f"'{sys.executable}' -m leafid sample {tmp_path}/leaves --species 1 --plants 1 --size 64 --jobs 2"
+    command = f"'{sys.executable}' -m leafid segment data/sample/Test --output {tmp_path}/cut --jobs 2"
     done = subprocess.run(["/bin/sh", "-c", f"{command} {redirection}"], cwd=Path(__file__).parents[2])
     assert done.returncode == 0
-    assert len(list((tmp_path / "leaves" / "Train").glob("*.jpg"))) == 6
+    assert len(list((tmp_path / "cut").glob("*_mask.png"))) == 72
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1"])

@@ -16,47 +16,38 @@ from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation import Segmentation, segment
 from leafid.segmentation.petiole import remove_petiole
 from leafid.segmentation.result import find_bounding_box
-from leafid.synthetic.leaf import grow_leaf
-from leafid.synthetic.painter import choose_appearance, make_matrix, paint_leaf
-from leafid.synthetic.species import SPECIES
+from tests.drawing.leaves import Form, draw_leaf
 
-BY_NAME = {species.name: species for species in SPECIES}
-SIDE = 700
-UNLOBED = [
-    "Betula pendula",
-    "Castanea sativa",
-    "Celtis australis",
-    "Fagus sylvatica",
-    "Laurus nobilis",
-    "Magnolia grandiflora",
-    "Populus tremula",
-    "Quercus ilex",
-    "Salix alba",
-]
+UNLOBED = {
+    "birch": Form(0.84, 0.38, 1.1, teeth=13, tooth_depth=0.034, veins=6, petiole=0.42),
+    "chestnut": Form(0.31, 0.6, 0.9, teeth=18, tooth_depth=0.03, veins=17, petiole=0.12),
+    "beech": Form(0.66, 0.6, 0.72, petiole=0.2),
+    "laurel": Form(0.36, 0.85, 0.9, veins=9, petiole=0.1),
+    "poplar": Form(1.02, 0.5, 0.52, teeth=9, tooth_depth=0.025, veins=5, petiole=0.9),
+    "willow": Form(0.2, 0.65, 1.05, teeth=24, tooth_depth=0.01, veins=14, petiole=0.1),
+}
+FORMS = UNLOBED | {
+    "lime": Form(0.98, 0.42, 0.72, cordate=0.16, teeth=20, tooth_depth=0.02, petiole=0.55),
+    "redbud": Form(1.12, 0.42, 0.5, cordate=0.17, veins=5, petiole=0.5),
+    "maple": Form(1.0, 1.0, 1.0, palmate_lobes=5, veins=0, petiole=0.9),
+    "three-lobed maple": Form(1.0, 1.0, 1.0, palmate_lobes=3, veins=0, petiole=0.7),
+    "oak": Form(0.74, 0.8, 0.75, pinnate_lobes=4, veins=4, petiole=0.2),
+    "ash": Form(0.34, 0.8, 1.0, leaflets=5, petiole=0.28),
+    "rowan": Form(0.31, 0.5, 0.62, leaflets=6, petiole=0.2),
+    "black locust": Form(0.48, 0.52, 0.48, leaflets=7, petiole=0.15),
+}
 
 
 @cache
 def draw(name, seed=0, angle=0.3):
-    """Draw a leaf on white; return picture and segmentation; and tip, petiole and outline as (col, row)."""
-    species, rng = BY_NAME[name], np.random.default_rng(seed)
-    leaf = grow_leaf(species, rng)
-    low, high = leaf.compute_extent(make_matrix(1.0, angle))
-    scale = 0.88 * SIDE / float((high - low).max())
-    matrix, position = make_matrix(scale, angle), 0.06 * SIDE - scale * low
-    shape = tuple(round(float(length)) for length in (scale * (high - low) + 0.12 * SIDE)[::-1])
-    layer = paint_leaf(leaf, matrix, position, choose_appearance(species, -1.6, 0.1, 0.0), shape, rng)
-    image = np.full((*shape, 3), 250, np.float32)
-    rows, cols = layer.alpha.shape
-    window = image[layer.row : layer.row + rows, layer.col : layer.col + cols]
-    window += layer.alpha[..., None] * (layer.colour - window)
-    picture = np.clip(image, 0, 255).astype(np.uint8)
-    found = segment(picture, AcquisitionType.SCAN)
+    """Draw a leaf and segment it."""
+    drawn = draw_leaf(FORMS[name], seed, angle)
+    return drawn, segment(drawn.picture, AcquisitionType.SCAN)
 
-    def place(points):
-        return np.asarray(points) @ matrix.T + position
 
-    petiole = place(leaf.stalks[-1].points)
-    return picture, found, place(leaf.blades[-1].right[-1:])[0], petiole, place(leaf.blades[0].contour)
+def measure_form(name, seed=0):
+    drawn, found = draw(name, seed)
+    return measure_traits(drawn.picture, found)[0]
 
 
 def measure_drawn(tip, base, outline):
@@ -88,8 +79,9 @@ def measure_drawn(tip, base, outline):
 @pytest.mark.parametrize("name", UNLOBED)
 @pytest.mark.parametrize("seed", [0, 1])
 def test_proportions_and_angles_are_those_of_the_drawn_outline(name, seed):
-    picture, found, tip, petiole, outline = draw(name, seed)
-    traits, landmarks = measure_traits(picture, found)
+    drawn, found = draw(name, seed)
+    traits, landmarks = measure_traits(drawn.picture, found)
+    tip, petiole, outline = drawn.tip, drawn.petiole, drawn.outline
     base, length = petiole[0], np.hypot(*(tip - petiole[0]))
     assert np.hypot(*(landmarks.tip[::-1] - tip)) < 0.08 * length
     assert np.hypot(*(landmarks.base[::-1] - base)) < 0.05 * length
@@ -104,23 +96,19 @@ def test_proportions_and_angles_are_those_of_the_drawn_outline(name, seed):
     assert all(own.confidence > 0.5 for own in traits.values())
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["Betula pendula", "Castanea sativa", "Celtis australis", "Ilex aquifolium", "Populus tremula", "Salix alba"],
-)
+@pytest.mark.parametrize("name", ["birch", "chestnut", "poplar", "willow", "lime"])
 def test_teeth_are_counted(name):
-    outline = BY_NAME[name].outline
     for seed in range(3):
-        traits, _ = measure_traits(*draw(name, seed)[:2])
+        traits = measure_form(name, seed)
         # Up to two are lost beside the tip and two beside the base, where they are drawn flat.
-        assert 2 * outline.teeth - 4 <= traits["teeth"].value <= 2 * outline.teeth + 2
+        assert 2 * FORMS[name].teeth - 4 <= traits["teeth"].value <= 2 * FORMS[name].teeth + 2
         assert traits["tooth_depth"].value > 0.5
 
 
-@pytest.mark.parametrize("name", ["Cercis siliquastrum", "Laurus nobilis", "Magnolia grandiflora", "Olea europaea"])
+@pytest.mark.parametrize("name", ["beech", "laurel", "redbud"])
 def test_an_entire_margin_has_no_teeth(name):
     for seed in range(3):
-        traits, _ = measure_traits(*draw(name, seed)[:2])
+        traits = measure_form(name, seed)
         assert "teeth" not in traits or traits["teeth"].value == 0
 
 
@@ -131,13 +119,12 @@ def test_teeth_of_one_pixel_are_not_told_from_its_grain():
     assert "teeth" not in measure_traits(grey(mask), make_leaf(mask > 0))[0]
 
 
-@pytest.mark.parametrize(
-    ("name", "number"), [("Fraxinus excelsior", 11), ("Robinia pseudoacacia", 15), ("Sorbus aucuparia", 13)]
-)
-def test_leaflets_are_counted(name, number):
+@pytest.mark.parametrize("name", ["ash", "rowan", "black locust"])
+def test_leaflets_are_counted(name):
+    number = 2 * FORMS[name].leaflets + 1
     counted = []
-    for seed in range(5):
-        traits, _ = measure_traits(*draw(name, seed)[:2])
+    for seed in range(3):
+        traits = measure_form(name, seed)
         assert traits.keys() <= {"leaflets", "petiole"}
         counted.append(traits["leaflets"].value)
     # Leaflets that overlap may count as one, and a large one beside small ones as two.
@@ -145,48 +132,43 @@ def test_leaflets_are_counted(name, number):
     assert np.mean(counted) == pytest.approx(number, abs=1.5)
 
 
-@pytest.mark.parametrize(
-    ("name", "number", "sign"),
-    [("Acer platanoides", 5, -1), ("Acer monspessulanum", 3, -1), ("Quercus rubra", 7, 1)],
-)
+@pytest.mark.parametrize(("name", "number", "sign"), [("maple", 5, -1), ("three-lobed maple", 3, -1), ("oak", 7, 1)])
 def test_lobes_are_counted(name, number, sign):
     for seed in range(3):
-        traits, _ = measure_traits(*draw(name, seed)[:2])
+        traits = measure_form(name, seed)
         assert (traits["leaflets"].value, traits["lobes"].value) == (1, number)
         assert np.sign(traits["lobe_depth"].value) == sign
         assert "widest" not in traits
 
 
-@pytest.mark.parametrize("name", [*UNLOBED, "Tilia cordata", "Cercis siliquastrum"])
+@pytest.mark.parametrize("name", [*UNLOBED, "lime", "redbud"])
 def test_a_cordate_base_reaches_below_its_middle(name):
-    traits, _ = measure_traits(*draw(name)[:2])
-    assert (traits["base_extension"].value > 0.05) == (BY_NAME[name].outline.cordate > 0)
+    assert (measure_form(name)["base_extension"].value > 0.05) == (FORMS[name].cordate > 0)
 
 
-@pytest.mark.parametrize("name", ["Castanea sativa", "Fagus sylvatica", "Ilex aquifolium", "Quercus ilex"])
+@pytest.mark.parametrize("name", ["chestnut", "beech", "birch"])
 def test_pairs_of_secondary_veins_are_counted(name):
-    pairs = BY_NAME[name].venation.pairs
-    found = [measure_traits(*draw(name, seed)[:2])[0].get("vein_pairs") for seed in range(4)]
+    found = [measure_form(name, seed).get("vein_pairs") for seed in range(4)]
     counted = [own.value for own in found if own]
     assert len(counted) >= 3
-    assert np.array(counted) == pytest.approx(pairs, rel=0.15)
+    assert np.array(counted) == pytest.approx(FORMS[name].veins, rel=0.15)
 
 
-@pytest.mark.parametrize("name", ["Laurus nobilis", "Cercis siliquastrum"])
+@pytest.mark.parametrize("name", ["laurel", "redbud"])
 def test_veins_that_are_not_there_are_not_counted(name):
-    picture, found, *_ = draw(name)
+    drawn, found = draw(name)
     rng = np.random.default_rng(0)
-    noise = np.clip(rng.normal(100, 12, picture.shape), 0, 255).astype(np.uint8)
-    even = np.where(found.mask[..., None], np.uint8(100), picture)
+    noise = np.clip(rng.normal(100, 12, drawn.picture.shape), 0, 255).astype(np.uint8)
+    even = np.where(found.mask[..., None], np.uint8(100), drawn.picture)
     for other in (noise, even):
         assert "vein_pairs" not in measure_traits(other, found)[0]
 
 
 @pytest.mark.parametrize("turn", [lambda a: np.rot90(a), lambda a: np.rot90(a, 2), lambda a: a[:, ::-1]])
 def test_turned_and_mirrored_leaves_have_the_same_traits(turn):
-    picture, found, *_ = draw("Castanea sativa")
-    before, _ = measure_traits(picture, found)
-    turned = np.ascontiguousarray(turn(picture))
+    drawn, found = draw("chestnut")
+    before, _ = measure_traits(drawn.picture, found)
+    turned = np.ascontiguousarray(turn(drawn.picture))
     after, _ = measure_traits(turned, make_leaf(np.ascontiguousarray(turn(found.mask))))
     assert before.keys() == after.keys()
     for name, (value, _) in before.items():
@@ -237,7 +219,7 @@ def test_any_mask_gives_finite_traits(mask):
 
 
 def test_the_upright_picture_has_the_tip_above_the_base():
-    _, found, *_ = draw("Castanea sativa", angle=2.0)
+    _, found = draw("chestnut", angle=2.0)
     upright = find_landmarks(found).turn_upright(found.blade.astype(np.uint8) * 255)
     rows = np.flatnonzero(upright[:, 256] > 127)
     assert rows.min() == pytest.approx(128, abs=6)

@@ -17,8 +17,6 @@ from leafid.pictures.hashing import hash_file
 from leafid.pictures.picture import AcquisitionType
 from leafid.pictures.readers.plantnet300k import read as read_plantnet300k
 from leafid.runs.ground_truth_files import read_ground_truth_file
-from leafid.synthetic.plan import Settings
-from leafid.synthetic.writer import MARK, write_collection
 from leafid.tasks.annotation2016.known import read_list, read_sizes
 from leafid.tasks.interpretation.class_distances import read_distances
 from leafid.tasks.interpretation.coco import read_coco
@@ -102,13 +100,6 @@ def test_a_number_without_end_in_metadata(tmp_path):
     (tmp_path / "x_species_id_2_name.json").write_text(f'{{"1": {DIGITS}}}')
     with pytest.raises(LeafidError, match=r"name\.json: expected JSON, found an error: Exceeds the limit"):
         read_plantnet300k(tmp_path)
-
-
-def test_lists_within_lists_in_the_mark_of_a_drawn_collection(tmp_path):
-    """The folder doesn't count as drawn."""
-    (tmp_path / MARK).write_text("[" * 100_000)
-    with pytest.raises(LeafidError, match="expected a new or empty folder, found files that were not drawn"):
-        write_collection(tmp_path, Settings(2, 2, 1, 1, (AcquisitionType.SCAN,), max_side=100))
 
 
 def test_a_store_whose_schema_is_no_text(tmp_path, caplog):
@@ -250,7 +241,7 @@ def test_a_picture_for_which_there_is_no_memory_costs_only_itself(
         return read(file, *more)
 
     monkeypatch.setattr(f"{module[command]}.{name}", run_out_of_memory)
-    words = ["--output", tmp_path / "out.csv", "--jobs", 1, "--assume-type", "scan"]
+    words = ["--output", tmp_path / "out.csv", "--jobs", 1, "--assume-type", "photo"]
     found = cli(command, loose, *words, *(["--model", drawn_model, "--no-cache"] if command == "predict" else []))
     assert found.status == 1
     assert f"{hostile}: out of memory; use fewer --jobs, or a smaller picture\n" in found.err
