@@ -15,6 +15,7 @@ OUTPUT = {
     "own_descriptor.py": "geometry and redness: 0.",
     "score_and_compare.py": "run A         run B ",
     "table_for_a_paper.sh": "\\toprule\n recipe              & ",
+    "study_metric.py": "0.25        0.250    0.200    0.050    0.000    0.200    0.000\n",
     "few_pictures.sh": "scan, 3 pictures  ",
 }
 

@@ -43,10 +43,6 @@ GROUPS = {
             "tasks.evaluate_interpretation",
             "score localised and named objects by the interpretation metric",
         ),
-        "study-interpretation": (
-            "tasks.study_interpretation",
-            "show how the interpretation metric responds to altered objects",
-        ),
         "evaluate-annotation": (
             "tasks.evaluate_annotation",
             "score run files of the ImageCLEF 2016 annotation task",

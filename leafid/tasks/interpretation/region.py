@@ -52,30 +52,6 @@ class Region:
             return 0
         return int(np.count_nonzero(np.logical_and(*align_masks(self, other))))
 
-    def shift(self, rows: int, columns: int) -> Region:
-        """Move the region down and to the right."""
-        return Region(self.mask, self.top + rows, self.left + columns)
-
-    def scale(self, factor: float) -> Region:
-        """Enlarge the region about its centre; a row and a column remain of the smallest."""
-        rows, columns = (max(1, round(side * factor)) for side in self.mask.shape)
-        row_indices = np.minimum(((np.arange(rows) + 0.5) / factor).astype(int), self.mask.shape[0] - 1)
-        column_indices = np.minimum(((np.arange(columns) + 0.5) / factor).astype(int), self.mask.shape[1] - 1)
-        top = self.top + round((self.mask.shape[0] - rows) / 2)
-        left = self.left + round((self.mask.shape[1] - columns) / 2)
-        return Region(self.mask[np.ix_(row_indices, column_indices)], top, left)
-
-    def split(self) -> list[Region]:
-        """Cut the region into halves across its longer side, without empty ones."""
-        rows, columns = self.mask.shape
-        if rows > columns:
-            halves = [Region(self.mask[: rows // 2], self.top, self.left)]
-            halves.append(Region(self.mask[rows // 2 :], self.top + rows // 2, self.left))
-        else:
-            halves = [Region(self.mask[:, : columns // 2], self.top, self.left)]
-            halves.append(Region(self.mask[:, columns // 2 :], self.top, self.left + columns // 2))
-        return [half for half in halves if half.area]
-
 
 class BoxedObject(NamedTuple):
     """An object: its class, its box, the confidence of the class (0 to 1), and its pixels if they are known."""
