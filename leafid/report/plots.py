@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import warnings
 from collections.abc import Mapping, Sequence
 from html import escape
 from itertools import groupby
@@ -13,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from leafid.report.facts import ConfusionMatrix, ReliabilityCurve
+from leafid.report.rendering import clean_text
 from leafid.report.tables import Cell
 
 if TYPE_CHECKING:
@@ -37,6 +39,8 @@ _STYLE = {
     "grid.color": _LINE,
     "axes.axisbelow": True,
     "svg.fonttype": "none",
+    # Names aren't formulas.
+    "text.parse_math": False,
 }
 # A text that is rotated or has an anchor keeps them; the typeface is the page's.
 _FONT = re.compile(r"font: ([\d.]+)px [^;\"]*|font-family: [^;\"]*;? ?")
@@ -63,7 +67,7 @@ def draw_score_bars(groups: Sequence[str], scores: Mapping[str, Sequence[Interva
         for x, value, top in zip(centres, height, np.where(known, np.maximum(high, height), height), strict=True):
             if not np.isnan(value):
                 axes.text(x, top + 0.02, f"{value:.2f}", ha="center", va="bottom", fontsize=9 if len(scores) < 4 else 7)
-    axes.set_xticks(range(len(groups)), groups)
+    axes.set_xticks(range(len(groups)), map(clean_text, groups))
     axes.set(ylim=(0, 1.12), ylabel=title, yticks=np.linspace(0, 1, 6))
     axes.grid(axis="y")
     _add_legend(figure, [*scores])
@@ -123,7 +127,7 @@ def draw_points(names: Sequence[str], scores: Sequence[Interval], x: str, about:
     rows = np.arange(len(names))
     whiskers = np.nan_to_num(np.maximum([score - low, high - score], 0))
     axes.errorbar(score, rows, xerr=whiskers, fmt="o", ms=4.5, color=COLOURS[0], lw=1)
-    axes.set_yticks(rows, names, parse_math=False)
+    axes.set_yticks(rows, map(clean_text, names))
     axes.set(ylim=(len(names) - 0.5, -0.5), xlabel=x)
     axes.grid(axis="x")
     return _to_svg(figure, f"{about}: {x} of {', '.join(names)}")
@@ -138,8 +142,7 @@ def draw_speed(
     score, low, high = np.array([scores[name] for name in times], np.float64).T
     axes.errorbar(x, score, np.nan_to_num(np.maximum([score - low, high - score], 0)), fmt="o", color=COLOURS[0], lw=1)
     for name, place, height in zip(times, x, score, strict=True):
-        note = axes.annotate(name, (place, height), (6, 5), textcoords="offset points", fontsize=9)
-        note.set_parse_math(False)
+        axes.annotate(name, (place, height), (6, 5), textcoords="offset points", fontsize=9)
     axes.set_xscale("log")
     axes.margins(x=0.2)
     axes.set(xlabel=f"{unit} a picture", ylabel=y)
@@ -185,7 +188,7 @@ def draw_confusion_matrix(matrix: ConfusionMatrix, run: str) -> str:
         colour, opacity = COLOURS[0 if row == column else 1], 0.12 + 0.45 * shares[row, column]
         axes.add_patch(Rectangle((column - 0.5, row - 0.5), 1, 1, color=colour, alpha=opacity, lw=0))
         axes.text(column, row, str(matrix.counts[row, column]), ha="center", va="center", fontsize=7.5)
-    names = matrix.species
+    names = [clean_text(name) for name in matrix.species]
     answers = [*names, *["other"] * (n_columns - n_rows)]
     axes.set_xticks(range(n_columns), answers, rotation=90, style="italic", fontsize=8.5)
     axes.set_yticks(range(n_rows), names, style="italic", fontsize=8.5)
@@ -229,20 +232,24 @@ def _add_legend(figure: Figure, names: Sequence[str], *, has_markers: bool = Fal
         Line2D([], [], color=_get_colour(index), lw=3, marker=_MARKERS[index % len(_MARKERS)] if has_markers else "")
         for index in range(len(names))
     ]
-    # The names are set afterwards: a label that begins with an underscore is left out, and dollars enclose formulas.
+    # The names are set afterwards: a label that begins with an underscore is left out.
     legend = figure.legend(handles, ["x"] * len(names), frameon=False, fontsize=9, loc="outside upper left")
     for label, text in zip(legend.get_texts(), names, strict=True):
-        label.set_parse_math(False)
         label.set_text(text)
 
 
 def _to_svg(figure: Figure, description: str) -> str:
     """Make an SVG element whose ids differ from those of other plots; equal figures give equal text."""
     from matplotlib import rc_context
+    from matplotlib.text import Text
 
     stream = io.StringIO()
     metadata = dict.fromkeys(("Date", "Creator", "Format", "Type"))
-    with rc_context({**_STYLE, "svg.hashsalt": description}):
+    with rc_context({**_STYLE, "svg.hashsalt": repr(description)}), warnings.catch_warnings():
+        # The reader's browser has the letters that are missing here.
+        warnings.simplefilter("ignore")
+        for text in figure.findobj(Text):
+            text.set(text=clean_text(text.get_text()), parse_math=False)
         figure.savefig(stream, format="svg", transparent=True, metadata=metadata)
     svg = stream.getvalue()
     svg = svg[svg.index("<svg") :].replace("xlink:href", "href")
@@ -255,8 +262,6 @@ def _to_svg(figure: Figure, description: str) -> str:
     view_box = re.search(r'viewBox="[^"]+"', svg)
     assert view_box is not None
     width, height = (round(96 * side) for side in figure.get_size_inches())
+    label = escape(clean_text(description))
     body = svg[svg.index(">") + 1 :]
-    return (
-        f'<svg class="plot" role="img" aria-label="{escape(description)}" width="{width}" height="{height}" '
-        f"{view_box[0]}>{body}"
-    )
+    return f'<svg class="plot" role="img" aria-label="{label}" width="{width}" height="{height}" {view_box[0]}>{body}'

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import re
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,8 @@ from leafid.report.tables import format_cell
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+
+_UNFIT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 def render_page(template: str, **values: Any) -> str:
@@ -31,6 +34,7 @@ def get_environment() -> Environment:
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(
+        finalize=lambda value: clean_text(value) if type(value) is str else value,
         loader=PackageLoader("leafid.report"),
         autoescape=True,
         undefined=StrictUndefined,
@@ -45,6 +49,11 @@ def get_environment() -> Environment:
     environment.filters["cell"] = format_cell
     environment.filters["jpeg"] = lambda data: f"data:image/jpeg;base64,{base64.b64encode(data).decode()}"
     return environment
+
+
+def clean_text(text: str) -> str:
+    """Replace what no page can hold, lone surrogates and control characters, as file names and metadata have them."""
+    return _UNFIT.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def format_share(share: float) -> str:

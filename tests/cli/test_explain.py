@@ -31,7 +31,7 @@ def test_page(cli, pictures, drawn_model, tmp_path):
     page = check_page(file)
     assert [name for name in page.headings[2] if name.endswith(".jpg")] == [picture.name for picture in pictures]
     assert page.text.count("Training pictures") == len(pictures)
-    assert page.text.count("of a known species") == len(pictures)
+    assert page.text.count(", of a known species") == len(pictures)
 
 
 def test_names_are_escaped(cli, pictures, drawn_model, tmp_path):
@@ -39,6 +39,15 @@ def test_names_are_escaped(cli, pictures, drawn_model, tmp_path):
     shutil.copy(pictures[0], odd)
     assert cli("explain", odd, "--model", drawn_model, "--output", tmp_path / "out").status == 0
     assert odd.name in check_page(tmp_path / "out" / "explanation.html").headings[2]
+
+
+def test_a_name_that_is_no_utf_8_costs_nothing(cli, pictures, drawn_model, tmp_path, name_in_latin_1):
+    odd = tmp_path / name_in_latin_1
+    shutil.copy(pictures[0], odd)
+    assert cli("explain", odd, pictures[1], "--model", drawn_model, "--output", tmp_path / "out").status == 0
+    headings = check_page(tmp_path / "out" / "explanation.html").headings[2]
+    assert {"\ufffdrable.jpg", pictures[1].name} <= set(headings)
+    assert "rable.jpg" in cli("explain", odd, "--model", drawn_model).out
 
 
 def test_a_picture_that_can_not_be_read_costs_only_itself(cli, pictures, drawn_model, tmp_path):

@@ -10,6 +10,7 @@ import pytest
 
 from leafid.pictures import read_collection
 from leafid.report import plots
+from leafid.report.facts import ConfusionMatrix
 from leafid.report.sections import make_lorenz_curves
 from leafid.runs.ground_truth_files import read_ground_truth
 
@@ -149,6 +150,38 @@ def test_a_legend_holds_every_name_as_plain_text(name):
     drawn = ElementTree.fromstring(plots.draw_rank_curves(curves))
     texts = [element.text for element in drawn.iter("text")]
     assert [text for text in texts if text in curves] == [*curves]
+
+
+NAME = r"\input{x} $\frac{$ & % # _ <b>木</b> $$ --> \udce9"
+
+
+def test_names_in_plots_are_text_and_silent(recwarn):
+    interval = [(0.5, 0.4, 0.6)]
+    matrix = ConfusionMatrix((NAME, "b"), (NAME, "$_$"), np.ones((2, 3), int), 0)
+    drawn = [
+        plots.draw_confusion_matrix(matrix, NAME),
+        plots.draw_score_bars([NAME], {NAME: interval, "b": interval}, NAME),
+        plots.draw_rank_curves({NAME: np.array([0.5, 1.0]), "b": np.array([0.5, 1.0])}),
+        plots.draw_speed({NAME: 2.0, "b": 3.0}, {NAME: interval[0], "b": interval[0]}, NAME, NAME),
+        plots.draw_points([NAME], interval, NAME, NAME),
+    ]
+    for svg in drawn:
+        texts = [element.text for element in ElementTree.fromstring(svg).iter("text")]
+        assert NAME.replace("\udce9", "\ufffd") in texts
+    assert not list(recwarn)
+
+
+def test_a_report_on_names_that_are_no_formulas(cli, tmp_path):
+    for number, picture in enumerate(sorted(SAMPLE.glob("Train/*.jpg"))[:4]):
+        folder = tmp_path / "collection" / f"{NAME.replace('/', '')[:-1]}{number // 2}"
+        folder.mkdir(parents=True, exist_ok=True)
+        shutil.copy(picture, folder)
+    pictures = read_collection(tmp_path / "collection").pictures
+    lines = [f"{own.name} {other.species} 1 0.9\n" for own, other in zip(pictures, reversed(pictures), strict=True)]
+    (tmp_path / "$run$.txt").write_text("".join(lines))
+    page = report(cli, tmp_path, tmp_path / "collection", tmp_path / "$run$.txt")
+    assert f"{pictures[0].species} taken for {pictures[-1].species}" in page.words
+    assert "<b>" not in page.html
 
 
 def test_plots_have_colours_of_the_style_and_ids_of_their_own(cli, tmp_path, run):

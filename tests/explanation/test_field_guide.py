@@ -1,7 +1,10 @@
+from dataclasses import replace
+
 import pytest
 
-from leafid.explanation.field_guide import describe_typical_traits
+from leafid.explanation.field_guide import describe_typical_traits, make_guide
 from leafid.model.records import SpeciesRecord, TraitRange
+from leafid.report.rendering import render_page
 
 
 def describe(**ranges):
@@ -27,3 +30,12 @@ def test_a_leaf_that_is_both_simple_and_compound_is_called_neither(leaflets, wor
 
 def test_without_traits_there_is_nothing_to_say():
     assert describe() == []
+
+
+def test_a_name_that_no_page_can_hold_costs_only_its_letter(model, tmp_path):
+    name = next(iter(model.species))
+    info = replace(model.species[name], vernacular_names=("Bl\udce4tterbaum\x00",))
+    odd = replace(model, species={**model.species, name: info})
+    page = render_page("field_guide.html", **make_guide(odd, tmp_path / "\udce9.leafid"))
+    assert "Bl\ufffdtterbaum\ufffd" in page
+    page.encode()
