@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from leafid.api import segment as segment
     from leafid.api import train as train
     from leafid.errors import LeafidError as LeafidError
-    from leafid.evaluation.api import evaluate as evaluate
     from leafid.model.answer import Answer as Answer
     from leafid.model.model import Model as Model
     from leafid.pictures.collection import Collection as Collection
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from leafid.pictures.picture import AcquisitionType as AcquisitionType
     from leafid.pictures.picture import Picture as Picture
     from leafid.pictures.reading import read_collection as read_collection
+    from leafid.scoring.api import evaluate as evaluate
     from leafid.segmentation.result import Segmentation as Segmentation
 
 __version__ = "0.1.0"
@@ -33,7 +33,7 @@ _HOMES = {
     "Model": "leafid.model.model",
     "Picture": "leafid.pictures.picture",
     "Segmentation": "leafid.segmentation.result",
-    "evaluate": "leafid.evaluation.api",
+    "evaluate": "leafid.scoring.api",
     "extend": "leafid.api",
     "load_model": "leafid.api",
     "measure": "leafid.api",

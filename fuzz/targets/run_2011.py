@@ -6,8 +6,8 @@ from pathlib import Path
 
 from fuzz.target import Target, write_input
 from leafid.errors import ProblemsError
-from leafid.runs.checks import KnownNames
-from leafid.runs.imageclef2011 import examine_run, read_run
+from leafid.scoring.run_reading import examine_run, read_run
+from leafid.scoring.runs import KnownNames
 
 _GOOD = b"""213.jpg Sorbus torminalis 1 0.7
 213.jpg Crataegus azarolus 2 0.3

@@ -7,7 +7,7 @@ from typing import Any
 
 from leafid.cluster import check_cluster_address
 from leafid.errors import LeafidError, UsageError
-from leafid.report.tables import FORMATS
+from leafid.scoring.tables import FORMATS
 from leafid.textfiles import parse_finite_number
 
 # Copies of the names in leafid.pictures, whose import would slow down the help of every command.

@@ -43,7 +43,7 @@ from leafid.parallel import ordered_map
 from leafid.pictures import read_collection
 from leafid.pictures.checking import FileCheck, check_file
 from leafid.pictures.summary import summarise
-from leafid.report.tables import render
+from leafid.scoring.tables import render
 
 MAX_LINES = 20
 FILE_NAME = "field-guide.html"

@@ -9,7 +9,7 @@ from leafid.cli.arguments import check_output_folder, nonempty_word
 from leafid.cli.environment import Environment
 from leafid.errors import UsageError
 from leafid.files import check_writable, is_stream_or_device, resolve_symlink
-from leafid.report.tables import Table, choose_tables, render
+from leafid.scoring.tables import Table, choose_tables, render
 
 # Endings of metadata and recipes, which no command overwrites inside an input folder. Other files may be old results.
 _INPUT_ENDINGS = frozenset({".xml", ".json", ".toml"})

@@ -10,7 +10,7 @@ from leafid.grouping import count_noun
 from leafid.model.bundled import load_type_recognition, recognise_frequent_types
 from leafid.pictures import Collection
 from leafid.pictures.readers.records import get_relative_path
-from leafid.report.tables import Cell, format_csv
+from leafid.scoring.tables import Cell, format_csv
 
 _MAX_NAMED, _MAX_LENGTH = 20, 400
 

@@ -10,8 +10,8 @@ from leafid.explanation.words import describe_traits
 from leafid.model.model import Model, SpeciesInfo
 from leafid.model.records import SpeciesRecord, TypeRecord
 from leafid.pictures.picture import AcquisitionType
-from leafid.report.crossvalidation import SCORE_TITLES
-from leafid.report.tables import Cell, Table
+from leafid.scoring.crossvalidation import SCORE_TITLES
+from leafid.scoring.tables import Cell, Table
 from leafid.textfiles import read_text
 
 # A trait is described if it is measured in this share of the pictures in which the most traits are.

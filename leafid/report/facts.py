@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from leafid.learning.averages import average_by_group
-from leafid.runs.ground_truth import GroundTruth
-from leafid.runs.run import Run
+from leafid.scoring.runs import Run
+from leafid.scoring.truth import GroundTruth
 
 
 @dataclass(frozen=True)
@@ -118,29 +118,6 @@ def count_answers(top: TopPredictions, truth: GroundTruth, most: int) -> Confusi
         if species in index and answer is not None:
             counts[index[species], index.get(answer, len(shown))] += count
     return ConfusionMatrix(tuple(shown), tuple(family[name] for name in shown), counts, len(family) - len(shown))
-
-
-def compute_open_set_curve(
-    score: ArrayLike, correct: ArrayLike, known: ArrayLike
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Compute the rates of `leafid.metrics.open_world.open_set_classification_rate` at every threshold of the score.
-
-    A picture without a score (NaN) is never accepted. The first array is the false positive rate, the second the
-    correct classification rate; both rise from 0.
-
-    Examples
-    --------
-    >>> compute_open_set_curve([0.9, 0.8, 0.1], [True, False, False], [True, False, True])
-    (array([0., 0., 1., 1.]), array([0. , 0.5, 0.5, 0.5]))
-    """
-    values, is_known = np.asarray(score, np.float64), np.asarray(known, bool)
-    order = np.argsort(-values, kind="stable")[: np.count_nonzero(~np.isnan(values))]
-    is_end = np.append(values[order][1:] != values[order][:-1], True)[: len(order)]
-    accepted = np.stack([~is_known, is_known & np.asarray(correct, bool)])[:, order]
-    counts = np.cumsum(accepted, axis=1)[:, is_end]
-    totals = [max(np.count_nonzero(~is_known), 1), max(np.count_nonzero(is_known), 1)]
-    false_positive, correct_rate = np.column_stack([np.zeros(2), counts / np.array(totals)[:, None]])
-    return false_positive, correct_rate
 
 
 def compute_rank_curve(rank: ArrayLike, deepest: int) -> NDArray[np.float64]:

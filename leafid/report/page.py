@@ -6,18 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from leafid.evaluation.comparison import compare_runs
-from leafid.evaluation.judged_run import JudgedRun, judge_run
-from leafid.evaluation.open_world import score_open_world
-from leafid.evaluation.resampling import Bootstrap
-from leafid.evaluation.summary import ALL, MEAN_OF_TYPES, select_types
-from leafid.metrics.calibration import expected_calibration_error
-from leafid.metrics.plant_task import list_plant_metrics
 from leafid.pictures.picture import Picture
 from leafid.report import plots, sections
 from leafid.report.facts import (
     Confusion,
-    compute_open_set_curve,
     compute_rank_curve,
     compute_reliability,
     count_answers,
@@ -26,17 +18,25 @@ from leafid.report.facts import (
     find_top_predictions,
 )
 from leafid.report.gallery import Gallery
-from leafid.report.probability_tables import make_open_world_table
 from leafid.report.rendering import render_page
-from leafid.report.scores import (
+from leafid.scoring.calibration import expected_calibration_error
+from leafid.scoring.comparison import compare_runs, make_comparison_table
+from leafid.scoring.open_world import compute_open_set_curve, make_open_world_table, score_open_world
+from leafid.scoring.plant_task import (
+    ALL,
+    MEAN_OF_TYPES,
+    JudgedRun,
     TableOptions,
-    make_comparison_table,
-    make_macro_tables,
+    judge_run,
+    list_plant_metrics,
     make_score_table,
+    select_types,
 )
-from leafid.report.tables import Table
-from leafid.runs.ground_truth import UNKNOWN_SPECIES, GroundTruth
-from leafid.runs.run import Run
+from leafid.scoring.resampling import Bootstrap
+from leafid.scoring.runs import Run
+from leafid.scoring.sets import make_macro_tables
+from leafid.scoring.tables import Table
+from leafid.scoring.truth import UNKNOWN_SPECIES, GroundTruth
 
 # Maximum number of confusions with pictures, of missing pictures that are named, of ranks, of species in a confusion
 # matrix, and of pictures in the list of all: the page stays at a few megabytes.

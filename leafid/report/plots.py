@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from leafid.report.facts import ConfusionMatrix, ReliabilityCurve
 from leafid.report.rendering import clean_text
-from leafid.report.tables import Cell
+from leafid.scoring.tables import Cell
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

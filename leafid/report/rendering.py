@@ -11,7 +11,7 @@ import numpy as np
 
 import leafid
 from leafid.model.answer import format_probability
-from leafid.report.tables import format_cell
+from leafid.scoring.tables import format_cell
 
 if TYPE_CHECKING:
     from jinja2 import Environment

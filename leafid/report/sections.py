@@ -5,15 +5,14 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from leafid.evaluation.judged_run import JudgedRun
-from leafid.evaluation.summary import ALL, select_types
 from leafid.learning.averages import average_by_group, top_k_scores
 from leafid.pictures.picture import Picture
 from leafid.pictures.statistics import gini_index, lorenz_curve
 from leafid.report.facts import Confusion, ReliabilityCurve
 from leafid.report.plots import Curve
-from leafid.report.tables import Cell, Table
-from leafid.runs.ground_truth import GroundTruth
+from leafid.scoring.plant_task import ALL, JudgedRun, select_types
+from leafid.scoring.tables import Cell, Table
+from leafid.scoring.truth import GroundTruth
 
 
 def make_count_table(truth: GroundTruth) -> Table:

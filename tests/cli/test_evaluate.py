@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from leafid.cli.main import COMMANDS
-from leafid.cli.scoring.evaluation import list_metrics
+from leafid.cli.scoring.evaluate import list_metrics
 
 SAMPLE = Path(__file__).parents[2] / "data" / "sample"
 GOLDEN = Path(__file__).parents[1] / "golden" / "plant_task"

@@ -12,7 +12,7 @@ from leafid.pictures import read_collection
 from leafid.report import plots
 from leafid.report.facts import ConfusionMatrix
 from leafid.report.sections import make_lorenz_curves
-from leafid.runs.ground_truth_files import read_ground_truth
+from leafid.scoring.truth import read_ground_truth
 
 REPOSITORY = Path(__file__).parents[2]
 SAMPLE = REPOSITORY / "data" / "sample"

@@ -3,11 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leafid.evaluation.judged_run import judge_run
-from leafid.metrics.open_world import open_set_classification_rate
 from leafid.pictures.picture import AcquisitionType, Picture, Taxon
 from leafid.report.facts import (
-    compute_open_set_curve,
     compute_rank_curve,
     compute_reliability,
     count_answers,
@@ -16,8 +13,10 @@ from leafid.report.facts import (
     find_top_predictions,
 )
 from leafid.report.sections import make_run_species_table
-from leafid.runs import read_run
-from leafid.runs.ground_truth import make_ground_truth
+from leafid.scoring.open_world import compute_open_set_curve, open_set_classification_rate
+from leafid.scoring.plant_task import judge_run
+from leafid.scoring.run_reading import read_run
+from leafid.scoring.truth import make_ground_truth
 
 SPECIES = {"1": "Acer opalus", "2": "Acer opalus", "3": "Quercus ilex", "4": "Ilex aquifolium", "5": "Ilex aquifolium"}
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from leafid.pictures.decoding import read_image
-from leafid.runs.imageclef2011 import read_run
+from leafid.scoring.run_reading import read_run
 from tests.robustness.broken import BROKEN, BROKEN_XML, ODD
 
 _TYPES = ("scan", "pseudoscan", "photograph")

@@ -16,7 +16,7 @@ from leafid.pictures import read_collection
 from leafid.pictures.hashing import hash_file
 from leafid.pictures.picture import AcquisitionType
 from leafid.pictures.readers.plantnet300k import read as read_plantnet300k
-from leafid.runs.ground_truth_files import read_ground_truth_file
+from leafid.scoring.truth import read_ground_truth_file
 from leafid.tasks.annotation2016.known import read_list, read_sizes
 from leafid.tasks.interpretation.class_distances import read_distances
 from leafid.tasks.interpretation.coco import read_coco

@@ -12,8 +12,8 @@ from leafid.model.locating import locate_leaf
 from leafid.model.model import Model
 from leafid.parallel import ordered_map
 from leafid.pictures import Picture
-from leafid.report.tables import format_csv
-from leafid.runs import format_run_line
+from leafid.scoring.runs import format_run_line
+from leafid.scoring.tables import format_csv
 from leafid.tasks.annotation2016.files import format_line
 from leafid.tasks.annotation2016.results import localise_ranking
 

@@ -88,7 +88,7 @@ def _format_explanation(explanation: Explanation) -> Iterator[str]:
 
     from leafid.model.answer import format_probability
     from leafid.report.rendering import format_share, format_trait
-    from leafid.report.tables import WIDTH
+    from leafid.scoring.tables import WIDTH
 
     yield from _indent(fill(f"{explanation.verdict}.", WIDTH - 2))
     if explanation.traits:

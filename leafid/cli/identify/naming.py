@@ -24,7 +24,7 @@ from leafid.model.modelfile import read_model
 from leafid.model.prediction import Options, predict_batches
 from leafid.model.sessions import find_session
 from leafid.pictures import Picture, find_name_clashes, read_and_warn
-from leafid.runs import find_name_problem
+from leafid.scoring.runs import find_name_problem
 
 
 def name_pictures(arguments: argparse.Namespace, environment: Environment) -> int:

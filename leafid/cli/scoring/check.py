@@ -30,8 +30,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
-    from leafid.runs import examine_run
-    from leafid.runs.ground_truth_files import read_known_names
+    from leafid.scoring.run_reading import examine_run
+    from leafid.scoring.truth import read_known_names
 
     reading = get_reading_options(arguments)
     if any(reading.values()) and not arguments.against:

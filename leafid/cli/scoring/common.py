@@ -15,9 +15,9 @@ from leafid.parallel import ordered_map
 from leafid.tasks.file_kinds import suggesting_command
 
 if TYPE_CHECKING:
-    from leafid.evaluation.judged_run import JudgedRun
-    from leafid.runs.ground_truth import GroundTruth
-    from leafid.runs.run import Run
+    from leafid.scoring.plant_task import JudgedRun
+    from leafid.scoring.runs import Run
+    from leafid.scoring.truth import GroundTruth
 
 _Read = TypeVar("_Read")
 
@@ -44,7 +44,7 @@ def add_truth_and_runs(parser: argparse.ArgumentParser, runs: str = "run file", 
 
 def load_ground_truth(arguments: argparse.Namespace) -> GroundTruth:
     """Read the ground truth that the arguments of `add_truth_and_runs` name."""
-    from leafid.runs.ground_truth_files import read_ground_truth
+    from leafid.scoring.truth import read_ground_truth
 
     with suggesting_command(arguments.truth, "evaluate"):
         return read_ground_truth(
@@ -73,14 +73,14 @@ def load_judged_runs(
 
 def load_runs(files: Sequence[str], truth: GroundTruth) -> list[Run]:
     """Read all runs; the problems of all bad ones are reported together."""
-    from leafid.runs import read_run
+    from leafid.scoring.run_reading import read_run
 
     return _raise_errors(_read_or_return_error(partial(read_run, known=truth.known), file) for file in files)
 
 
 def _read_judged_run(file: str, truth: GroundTruth, official: bool) -> JudgedRun:
-    from leafid.evaluation.judged_run import judge_run
-    from leafid.runs import read_run
+    from leafid.scoring.plant_task import judge_run
+    from leafid.scoring.run_reading import read_run
 
     return judge_run(read_run(file, truth.known, official=official), truth)
 

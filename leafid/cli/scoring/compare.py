@@ -17,7 +17,7 @@ from leafid.cli.outputs import print_tables
 from leafid.cli.scoring.common import add_truth_and_runs, check_names_differ, load_ground_truth, load_judged_runs
 from leafid.errors import LeafidError, UsageError
 
-# Copied from leafid.metrics.plant_task, whose import would slow the help down.
+# Copied from leafid.scoring.plant_task, whose import would slow the help down.
 _METRICS = ("S", "inverse-rank", "per-plant", "top-1")
 
 
@@ -33,9 +33,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
-    from leafid.evaluation.comparison import compare_runs
-    from leafid.metrics.plant_task import list_plant_metrics
-    from leafid.report.scores import make_comparison_table, make_species_table
+    from leafid.scoring.comparison import compare_runs, make_comparison_table, make_species_table
+    from leafid.scoring.plant_task import list_plant_metrics
 
     if len(arguments.runs) < 2:
         raise UsageError("expected at least two runs to compare; see 'leafid compare --help'")

@@ -26,13 +26,13 @@ from leafid.errors import LeafidError, ProblemsError
 from leafid.pictures import Picture, read_and_warn
 from leafid.pictures.names import parse_label
 from leafid.pictures.taxonomy import WILDCARD
-from leafid.report.tables import Cell, Table
+from leafid.scoring.tables import Cell, Table
 from leafid.tasks.file_kinds import suggesting_command
 
 if TYPE_CHECKING:
     from leafid.pictures.taxonomy import Taxonomy
-    from leafid.runs.ground_truth import GroundTruth
-    from leafid.runs.run import Run
+    from leafid.scoring.runs import Run
+    from leafid.scoring.truth import GroundTruth
 
 _OTHER_TAXONOMY = "name a collection that has it with --taxonomy"
 
@@ -50,14 +50,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
-    from leafid.evaluation.comparison import compare_values
-    from leafid.evaluation.hierarchy_summary import summarise_hierarchy
     from leafid.learning.averages import average_score
     from leafid.pictures.taxonomy import Taxonomy
-    from leafid.report.scores import make_comparison_table
-    from leafid.runs.ground_truth import make_ground_truth
-    from leafid.runs.ground_truth_files import select_scored
-    from leafid.runs.imageclef2011 import read_run
+    from leafid.scoring.comparison import compare_values, make_comparison_table
+    from leafid.scoring.hierarchy import summarise_hierarchy
+    from leafid.scoring.run_reading import read_run
+    from leafid.scoring.truth import make_ground_truth, select_scored
 
     if arguments.compare:
         check_runs_to_compare(arguments.runs)

@@ -42,9 +42,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
-    from leafid.evaluation.resampling import Bootstrap
     from leafid.report.page import make_report
-    from leafid.report.tables import render
+    from leafid.scoring.resampling import Bootstrap
+    from leafid.scoring.tables import render
 
     output, inputs = Path(arguments.output), [arguments.truth, *arguments.runs]
     check_output_file(arguments.output, FILE_NAME, inputs)

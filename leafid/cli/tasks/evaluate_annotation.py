@@ -25,7 +25,7 @@ from leafid.cli.arguments import add_compare, add_options, check_runs_to_compare
 from leafid.cli.environment import Environment
 from leafid.cli.outputs import print_tables
 from leafid.cli.tasks.check_annotation import add_known, read_known, refuse_useless_options
-from leafid.report.tables import Cell, Table
+from leafid.scoring.tables import Cell, Table
 from leafid.tasks.annotation2016.files import AnnotationTruth, read_annotation_run, read_annotation_truth
 from leafid.tasks.annotation2016.results import Subtask
 from leafid.tasks.file_kinds import suggesting_command
@@ -128,8 +128,7 @@ def _make_summary(scored: list[tuple[str, AnnotationSummary]], notes: list[str])
 
 def _compare(scored: list[tuple[str, AnnotationSummary]]) -> Table:
     """Compare runs by the mean of their main score, over concepts in subtask 1 and pictures or documents in others."""
-    from leafid.evaluation.comparison import compare_values
-    from leafid.report.scores import make_comparison_table
+    from leafid.scoring.comparison import compare_values, make_comparison_table
 
     names, summaries = zip(*scored, strict=True)
     first: AnnotationSummary = summaries[0]

@@ -29,7 +29,7 @@ from leafid.cli.environment import Environment
 from leafid.cli.outputs import print_tables
 from leafid.errors import LeafidError, UsageError, suggest
 from leafid.pictures import read_and_warn
-from leafid.report.tables import Cell, Table
+from leafid.scoring.tables import Cell, Table
 from leafid.tasks.file_kinds import find_other_command
 
 if TYPE_CHECKING:
@@ -123,8 +123,7 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
 
 def _compare(results: dict[str, list[PictureError]]) -> Table:
     """Compare two results by the mean error of the pictures that have an object in the truth or in either."""
-    from leafid.evaluation.comparison import compare_values
-    from leafid.report.scores import make_comparison_table
+    from leafid.scoring.comparison import compare_values, make_comparison_table
 
     errors = [[error.error for error in pictures] for pictures in results.values()]
     has_objects = [any(math.isfinite(error) for error in pair) for pair in zip(*errors, strict=True)]

@@ -24,7 +24,7 @@ from leafid.cli.arguments import add_compare, add_options, check_runs_to_compare
 from leafid.cli.environment import Environment
 from leafid.cli.outputs import print_tables
 from leafid.errors import UsageError
-from leafid.report.tables import Cell, Table
+from leafid.scoring.tables import Cell, Table
 from leafid.tasks.file_kinds import suggesting_command
 from leafid.tasks.irma.files import AXES, CLUTTER_YEARS, FLAT_YEARS, YEARS, read_code_table, read_labels
 from leafid.tasks.irma.metrics import ClutterCounts, YearErrors, count_clutter, year_errors
@@ -112,8 +112,7 @@ def _make_summary(scored: list[tuple[str, list[YearErrors]]]) -> Table:
 
 
 def _compare(scored: list[tuple[str, list[YearErrors]]], pictures: Iterable[str]) -> Table:
-    from leafid.evaluation.comparison import compare_values
-    from leafid.report.scores import make_comparison_table
+    from leafid.scoring.comparison import compare_values, make_comparison_table
 
     units = [*pictures]
     values = [

@@ -60,7 +60,7 @@ from leafid.errors import LeafidError, UsageError
 from leafid.files import write_text
 from leafid.pictures.picture import AcquisitionType
 from leafid.pictures.protocols import UNITS, Protocol, Split
-from leafid.report.tables import render
+from leafid.scoring.tables import render
 
 if TYPE_CHECKING:
     from leafid.features.loader import FeatureLoader
@@ -122,7 +122,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
     """Cross-validate; 1 when any picture could not be read."""
     from leafid.model.crossvalidation import cross_validate, cross_validated_scores, share_fold_answers
-    from leafid.report import crossvalidation as report
+    from leafid.scoring import crossvalidation as report
 
     _check_options(arguments)
     pictures, _ = read_training_pictures(arguments, all_parts=arguments.parts)
@@ -193,8 +193,8 @@ def _make_splits(arguments: argparse.Namespace, pictures: Sequence[Picture]) -> 
 
 
 def _write_runs(answers: Sequence[FoldAnswers], folder: Path, environment: Environment) -> None:
-    from leafid.evaluation.held_out_runs import collect_runs
-    from leafid.runs import write_run
+    from leafid.scoring.crossvalidation import collect_runs
+    from leafid.scoring.runs import write_run
 
     for name, predictions in collect_runs(answers).items():
         write_run(folder / f"{name}.txt", predictions)
@@ -209,8 +209,9 @@ def _score_open_world(
     environment: Environment,
 ) -> None:
     from leafid.model.open_world import cross_validate_open_world
-    from leafid.report.open_world import draw_open_world_curves, make_open_world_tables
+    from leafid.report.open_world import draw_open_world_curves
     from leafid.report.plots import make_standalone
+    from leafid.scoring.open_world import make_open_world_tables
 
     splits, shared = _make_splits(arguments, pictures), arguments.shared_codebooks
     folds = []

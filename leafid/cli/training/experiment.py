@@ -45,9 +45,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
     """Run the experiment; 1 when any picture could not be read."""
-    from leafid.evaluation.experiment import read_experiment, run_experiment
-    from leafid.evaluation.resampling import Bootstrap
-    from leafid.report.experiment import make_experiment_page, make_experiment_table, summarise_experiment
+    from leafid.report.experiment import make_experiment_page
+    from leafid.scoring.experiment import make_experiment_table, read_experiment, run_experiment, summarise_experiment
+    from leafid.scoring.resampling import Bootstrap
 
     experiment = read_experiment(arguments.experiment)
     folder = check_output_folder(arguments.output)

@@ -134,7 +134,7 @@ def _extend(
 
 
 def _format_scores(scores: dict[str, float]) -> str:
-    from leafid.report.crossvalidation import SCORE_TITLES
+    from leafid.scoring.crossvalidation import SCORE_TITLES
 
     if "S" not in scores:
         return "no picture of a species with another plant to learn from; probabilities are not calibrated"

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from leafid.errors import LeafidError
-from leafid.metrics.registry import Metric
+from leafid.scoring.metrics import Metric
 from leafid.tasks.annotation2016.results import Concept, Place, ScoredBox
 from leafid.tasks.interpretation.box import Box, box_overlap
 

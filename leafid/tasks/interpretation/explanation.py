@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from leafid.report.tables import Cell, Table
+from leafid.scoring.tables import Cell, Table
 from leafid.tasks.interpretation.metric import Interpretation, Scene
 
 

@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 
 from leafid.errors import LeafidError
-from leafid.metrics.registry import Metric
+from leafid.scoring.metrics import Metric
 from leafid.tasks.interpretation.box import Box
 
 _ROBIN = "D'Angelo, Herbin, Ratiéville, Robin challenge evaluation principles and metrics, 2006"

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from leafid.errors import LeafidError
-from leafid.metrics.registry import Metric
+from leafid.scoring.metrics import Metric
 from leafid.tasks.interpretation.box import box_intersection
 from leafid.tasks.interpretation.class_distances import Distance
 from leafid.tasks.interpretation.region import BoxedObject

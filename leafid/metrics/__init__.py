@@ -1,1 +1,0 @@
-"""Scores and errors as pure functions on plain data, and the registry that lists them."""

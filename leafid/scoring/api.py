@@ -1,0 +1,178 @@
+"""Scores runs from Python: of any system, from files or from objects."""
+
+import importlib
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from leafid.errors import LeafidError, ProblemsError, UsageError
+from leafid.pictures import Collection
+from leafid.pictures.picture import Picture
+from leafid.scoring.plant_task import GROUPS, RunScorer, find_plant_metric, judge_run
+from leafid.scoring.resampling import Bootstrap
+from leafid.scoring.run_reading import find_problems, read_run
+from leafid.scoring.runs import Run, make_run
+from leafid.scoring.truth import GroundTruth, find_identifiers, make_ground_truth, read_ground_truth, select_scored
+
+PathLike = str | os.PathLike[str]
+
+
+#: For each picture its species, the best first, with scores or without.
+Rankings = Mapping[str, Sequence[str] | Sequence[tuple[str, float]]]
+
+
+RunLike = PathLike | Run | Rankings
+
+
+def evaluate(
+    truth: PathLike | GroundTruth | Collection | Iterable[Picture],
+    runs: RunLike | Sequence[RunLike] | Mapping[str, RunLike],
+    metrics: Sequence[str] = ("S", "inverse-rank", "per-plant", "top-1", "top-5"),
+    *,
+    by: str = "type",
+    bootstrap: Bootstrap | bool = False,
+    leave_out_missing: bool = False,
+    as_frame: bool = False,
+) -> Any:
+    """Score runs of the plant task, as ``leafid evaluate`` does.
+
+    Parameters
+    ----------
+    truth : path-like, GroundTruth, Collection or iterable of Picture
+        A folder of XML, a collection, a ``…GroundTruth.txt``, or what was read of them.
+    runs : path-like, Run, mapping of str to ranking, or a sequence or a mapping by name of these
+        A ranking is a sequence of species, or of (species, score), the best first. A picture that a run lacks
+        counts 0.
+    metrics : sequence of str
+        Names from ``leafid evaluate --list``: "S", "inverse-rank", "per-plant", "genus", "family", and "top-K" for
+        any K.
+    by : {"type", "species", "genus", "family", "author", "plant", "content"}, default "type"
+        What the rows are. By type there are two more: "mean of types" and "all pictures".
+    bootstrap : Bootstrap or bool, default False
+        Adds an interval to every score, as "S low" and "S high"; True uses the command's defaults.
+    leave_out_missing : bool, default False
+        Leave the pictures that a run lacks out of its means, as the official scorer does.
+    as_frame : bool, default False
+        Return a pandas DataFrame.
+
+    Returns
+    -------
+    list of dict, or pandas.DataFrame
+        A record for each run and group, with "run", the group's name under `by`, "pictures", "missing", "plants", and
+        a score for each metric under its heading in tables (NaN where there is none).
+
+    Raises
+    ------
+    LeafidError
+        When there is no such metric or group, nothing to score against, or pandas is missing; all problems of all runs
+        are reported together.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from leafid.pictures.picture import Taxon
+    >>> maple, oak = Taxon("Acer opalus"), Taxon("Quercus ilex")
+    >>> pictures = [Picture(Path("1.jpg"), taxon=maple), Picture(Path("2.jpg"), taxon=oak)]
+    >>> run = {"1.jpg": ["Acer opalus", "Quercus ilex"], "2.jpg": ["Acer opalus", "Quercus ilex"]}
+    >>> evaluate(pictures, run, ["inverse-rank"])[-1]
+    {'run': 'run', 'type': 'all pictures', 'pictures': 2, 'missing': 0, 'plants': 2, 'inverse-rank': 0.75}
+    """
+    chosen = [find_plant_metric(name) for name in metrics]
+    if by not in ("type", *GROUPS):
+        raise UsageError(f"expected a group ({', '.join(('type', *GROUPS))}), found {by!r}")
+    ground_truth = _to_ground_truth(truth)
+    resampling = Bootstrap() if bootstrap is True else bootstrap or None
+    records = []
+    for run in _to_runs(runs, ground_truth):
+        scorer = RunScorer(
+            ground_truth,
+            judge_run(run, ground_truth),
+            chosen,
+            leave_out_missing=leave_out_missing,
+            bootstrap=resampling,
+        )
+        for part in scorer.score_by(by):
+            record: dict[str, Any] = {"run": run.name, by: part.name}
+            record |= {"pictures": part.pictures, "missing": part.missing, "plants": part.plants}
+            for metric, score, (low, high) in zip(chosen, part.scores, part.intervals, strict=True):
+                record[metric.column] = score
+                if resampling:
+                    record |= {f"{metric.column} low": low, f"{metric.column} high": high}
+            records.append(record)
+    return _to_frame(records) if as_frame else records
+
+
+def _to_ground_truth(truth: PathLike | GroundTruth | Collection | Iterable[Picture]) -> GroundTruth:
+    if isinstance(truth, GroundTruth):
+        return truth
+    if isinstance(truth, (str, os.PathLike)):
+        return read_ground_truth(truth)
+    pictures = truth.pictures if isinstance(truth, Collection) else tuple(truth)
+    species = {picture.species for picture in pictures if picture.species}
+    scored = select_scored(pictures, source="pictures")
+    return make_ground_truth(scored, species, identifiers=find_identifiers(pictures), source="pictures")
+
+
+def _to_runs(runs: RunLike | Sequence[RunLike] | Mapping[str, RunLike], truth: GroundTruth) -> list[Run]:
+    found: list[Run] = []
+    problems: list[str] = []
+    for name, run in _name_runs(runs):
+        try:
+            found.append(_to_run(name, run, truth))
+        except ProblemsError as error:
+            problems += error.problems
+    if problems:
+        raise ProblemsError(problems)
+    names = [run.name for run in found]
+    if len(set(names)) < len(names):
+        raise UsageError(
+            f"expected runs with names that differ, found {', '.join(names)}; give them as a mapping by name"
+        )
+    return found
+
+
+def _name_runs(runs: Any) -> Iterable[tuple[str | None, RunLike]]:
+    if isinstance(runs, (str, os.PathLike, Run)):
+        return [(None, runs)]
+    if not isinstance(runs, Mapping):
+        return [(None, run) for run in runs]
+    # A mapping is a run unless its values are.
+    if all(isinstance(run, (str, os.PathLike, Run, Mapping)) for run in runs.values()):
+        return list(runs.items())
+    return [(None, runs)]
+
+
+def _to_run(name: str | None, run: RunLike, truth: GroundTruth) -> Run:
+    if isinstance(run, (str, os.PathLike)):
+        found = read_run(run, truth.known)
+        return replace(found, name=name) if name else found
+    found = replace(run, name=name or run.name) if isinstance(run, Run) else _make_run(name or "run", run)
+    found = found.rename_species(truth.known.identifiers)
+    if problems := sorted(find_problems(found, truth.known)):
+        raise ProblemsError(f"{found.name}: {complaint}" for _, complaint in problems)
+    return found
+
+
+def _make_run(name: str, rankings: Mapping[str, Sequence[Any]]) -> Run:
+    pictures = {picture: code for code, picture in enumerate(rankings)}
+    species: dict[str, int] = {}
+    rows: list[tuple[int, int, int, float, int]] = []
+    for picture, ranking in rankings.items():
+        for rank, entry in enumerate(ranking, 1):
+            kind, score = (entry, 1 / rank) if isinstance(entry, str) else entry
+            if not np.isfinite(score):
+                raise ProblemsError([f"{name}: expected a finite score of {kind!r} for {picture!r}, found {score}"])
+            rows.append((pictures[picture], species.setdefault(kind, len(species)), rank, score, len(rows) + 1))
+    columns = [np.array([row[column] for row in rows], float if column == 3 else np.int32) for column in range(5)]
+    return make_run(name, pictures, species, (columns[0], columns[1], columns[2], columns[3], columns[4]))
+
+
+def _to_frame(records: list[dict[str, Any]]) -> Any:
+    try:
+        pandas = importlib.import_module("pandas")
+    except ImportError:
+        raise LeafidError("a data frame needs pandas, found none; install pandas, or leave out as_frame") from None
+    return pandas.DataFrame(records)

@@ -1,0 +1,191 @@
+"""Compares runs with each other on the same pictures."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from leafid.learning.averages import macro_average
+from leafid.scoring.plant_task import (
+    AVERAGES,
+    JudgedRun,
+    PlantMetric,
+    average_score_by_group,
+    compute_weights,
+    select_types,
+)
+from leafid.scoring.resampling import correct_holm, randomisation_test
+from leafid.scoring.tables import Cell, Table
+from leafid.scoring.truth import GroundTruth
+
+
+@dataclass(frozen=True, slots=True)
+class RunComparison:
+    """How a first run differs from a second."""
+
+    #: `first`, `second`: the runs' names.
+    first: str
+    second: str
+    first_score: float
+    second_score: float
+    #: `p`, `corrected_p`: two-sided, by paired randomisation; corrected by Holm's method for the number of pairs.
+    p: float
+    corrected_p: float
+    #: `wins`, `ties`, `losses`: number of species, or other units, on which the first is better, as good, worse.
+    wins: int
+    ties: int
+    losses: int
+
+
+def compare_runs(
+    truth: GroundTruth,
+    runs: Sequence[JudgedRun],
+    metric: PlantMetric,
+    *,
+    acquisition_type: str | None = None,
+    resamples: int = 10_000,
+    seed: int = 0,
+) -> list[RunComparison]:
+    """Compare every two runs, first with second, first with third, …, on one type or on the mean of the types.
+
+    A picture that a run lacks counts 0. Less than two runs, or a type without pictures, raise a ValueError.
+    """
+    if len(runs) < 2:
+        raise ValueError(f"expected two or more runs to compare, found {len(runs)}")
+    types = select_types(truth, acquisition_type).values()
+    weights = weigh_pictures(truth, metric.average, acquisition_type)
+    counted = np.flatnonzero(weights)
+    authors, units = truth.encode("author")[1], truth.encode("unit")[1]
+    plants = truth.encode("unit" if metric.average == "plants" else "plant")[1]
+    values = [run.score_pictures(metric) for run in runs]
+    average = AVERAGES[metric.average]
+    scores = [
+        macro_average([average(value[indices], authors[indices], plants[indices]) for indices in types])
+        for value in values
+    ]
+    by_species = [score_species(truth, value, acquisition_type) for value in values]
+
+    def test(a: int, b: int) -> float:
+        difference = (weights * (values[a] - values[b]))[counted]
+        return randomisation_test(difference, units[counted], resamples=resamples, seed=seed)
+
+    return _compare_pairs([run.name for run in runs], scores, by_species, test)
+
+
+def compare_values(
+    names: Sequence[str],
+    values: Sequence[ArrayLike],
+    units: ArrayLike,
+    *,
+    higher_is_better: bool = True,
+    resamples: int = 10_000,
+    seed: int = 0,
+) -> list[RunComparison]:
+    """Compare every two runs of any task, by a score that is the sum of their values.
+
+    `values` has, for each run, what each picture contributes to its score, (n,); `units` are what is swapped between
+    runs, and won or lost: each picture's plant, document …
+    """
+    if len(names) < 2:
+        raise ValueError(f"expected two or more runs to compare, found {len(names)}")
+    arrays = [np.asarray(value, np.float64) for value in values]
+    index = np.unique(np.asarray(units), return_inverse=True)[1]
+    sign = 1 if higher_is_better else -1
+    by_unit = [np.bincount(index, weights=sign * value).astype(np.float64) for value in arrays]
+
+    def test(a: int, b: int) -> float:
+        return randomisation_test(arrays[a] - arrays[b], index, resamples=resamples, seed=seed)
+
+    return _compare_pairs(names, [math.fsum(value) for value in arrays], by_unit, test)
+
+
+def _compare_pairs(
+    names: Sequence[str],
+    scores: Sequence[float],
+    by_unit: Sequence[NDArray[np.float64]],
+    test: Callable[[int, int], float],
+) -> list[RunComparison]:
+    """Compare every two runs: `by_unit` decides who wins (NaN where nothing counts), `test` gives the p value."""
+    n_units = int((~np.isnan(by_unit[0])).sum())
+    pairs = []
+    for a, b in combinations(range(len(names)), 2):
+        margin = np.nan_to_num(by_unit[a] - by_unit[b])
+        wins, losses = int((margin > 1e-12).sum()), int((margin < -1e-12).sum())
+        p = test(a, b)
+        pairs.append(
+            RunComparison(names[a], names[b], scores[a], scores[b], p, p, wins, n_units - wins - losses, losses)
+        )
+    corrected = correct_holm([pair.p for pair in pairs]).tolist()
+    return [replace(pair, corrected_p=p) for pair, p in zip(pairs, corrected, strict=True)]
+
+
+def weigh_pictures(truth: GroundTruth, average: str, acquisition_type: str | None = None) -> NDArray[np.float64]:
+    """Compute how much each picture weighs in a type's score, or in the mean of the types; the sum is 1."""
+    types = select_types(truth, acquisition_type).values()
+    authors, plants = truth.encode("author")[1], truth.encode("unit" if average == "plants" else "plant")[1]
+    weights = np.zeros(len(truth))
+    for indices in types:
+        weights[indices] = compute_weights(average, authors[indices], plants[indices]) / len(types)
+    return weights
+
+
+def score_species(
+    truth: GroundTruth, values: NDArray[np.float64], acquisition_type: str | None = None
+) -> NDArray[np.float64]:
+    """Compute S of each species from the pictures' scores, over all pictures or those of one type; NaN without any.
+
+    The result is in the order of ``truth.encode("species")``.
+    """
+    names, species = truth.encode("species")
+    authors, plants = truth.encode("author")[1], truth.encode("plant")[1]
+    counted = np.array([acquisition_type in (None, type_) for type_ in truth.type], bool)
+    scores = np.full(len(names), np.nan)
+    found = average_score_by_group(values[counted], authors[counted], plants[counted], species[counted])
+    scores[: len(found)] = found
+    return scores
+
+
+def make_comparison_table(
+    comparisons: Sequence[RunComparison],
+    name: str,
+    *,
+    scope: str = "",
+    units: str = "plants",
+    won: str = "",
+    resamples: int = 10_000,
+    seed: int = 0,
+) -> Table:
+    """Tabulate how every two runs differ in a score.
+
+    `scope` is the acquisition type, or what else was compared; `units` were swapped between the runs, and `won` (by
+    default the same) were won or lost.
+    """
+    columns = ["run A", "run B", f"{name} of A", f"{name} of B", "A - B", "p", "p (Holm)", "A wins", "ties", "B wins"]
+    rows: list[list[Cell]] = [
+        [
+            *(c.first, c.second, c.first_score, c.second_score, c.first_score - c.second_score, c.p, c.corrected_p),
+            *(c.wins, c.ties, c.losses),
+        ]
+        for c in comparisons
+    ]
+    notes = [
+        f"p: paired randomisation over {units}, {resamples} resamples, seed {seed}; "
+        f"Holm's correction for {len(comparisons)} comparison{'s' if len(comparisons) > 1 else ''}",
+        f"wins, ties: {won or units} on which a run is better, or both are as good",
+    ]
+    return Table(", ".join(filter(None, ["Comparison", name, scope])), columns, rows, notes)
+
+
+def make_species_table(
+    truth: GroundTruth, runs: Sequence[JudgedRun], metric: PlantMetric, acquisition_type: str | None
+) -> Table:
+    """Tabulate each run's score on every species, averaged as S is, over one acquisition type or all pictures."""
+    names, _ = truth.encode("species")
+    columns = [score_species(truth, run.score_pictures(metric), acquisition_type).tolist() for run in runs]
+    rows: list[list[Cell]] = [
+        [name, *row] for name, row in zip(names, zip(*columns, strict=True), strict=True) if not np.isnan(row).any()
+    ]
+    return Table("Scores by species", ["species", *(run.name for run in runs)], rows)

@@ -1,0 +1,160 @@
+"""The files of the official 2011 scorer: same names, same format, same numbers; here their lines are sorted.
+
+References
+----------
+.. [1] ImageCLEF 2011 plant task, package README, section 5. What the README leaves open was found out by running
+   the scorer: in ``…ByGenus`` and ``…ByFamily`` a picture counts where the first species is of the correct genus or
+   family; ``succes`` is the number of runs that are correct; the mean over runs is that of the runs' own scores.
+"""
+
+from collections.abc import Sequence
+from decimal import Decimal
+from pathlib import PurePath
+
+import numpy as np
+from numpy.typing import NDArray
+
+from leafid.learning.averages import average_score, top_k_scores
+from leafid.pictures.picture import AcquisitionType
+from leafid.scoring.plant_task import TYPE_ORDER, JudgedRun, average_score_by_group
+from leafid.scoring.truth import UNKNOWN, GroundTruth
+
+#: The file of all runs' scores.
+SCORES = "OfficialScores.csv"
+#: Beginnings of the names of files about several runs, which no run may have beside others.
+ALL_RUNS, MEAN_OF_RUNS = "AllRun", "MeanRun"
+
+# Word in the file name, the field that groups, and the attribute of a judged run that counts.
+_LEVELS = (
+    ("Species", "species", "rank"),
+    ("Genus", "genus", "genus_correct"),
+    ("Family", "family", "family_correct"),
+)
+
+
+def format_official_files(
+    truth: GroundTruth, runs: Sequence[JudgedRun], *, leave_out_missing: bool = False
+) -> dict[str, str]:
+    """Compose all the files that the official scorer writes for some runs, at least one: their content by name.
+
+    The files that compare runs come only with two or more, of which none may be called `ALL_RUNS` or `MEAN_OF_RUNS`.
+    With `leave_out_missing`, pictures that a run lacks are left out of its means, as the official scorer does, and
+    don't count 0.
+    """
+    counted = [run.covered if leave_out_missing else np.ones(len(truth), bool) for run in runs]
+    files = {SCORES: _format_scores(truth, runs, counted)}
+    for run, mask in zip(runs, counted, strict=True):
+        files[f"{PurePath(run.name).stem}ScoreByPicture.csv"] = _format_pictures(truth, [run], [mask])
+    if len(runs) > 1:
+        files[f"{ALL_RUNS}ScoreByPicture.csv"] = _format_pictures(truth, runs, counted)
+    for title, field, attribute in _LEVELS:
+        tables = [
+            _score_groups(truth, field, getattr(run, attribute), mask) for run, mask in zip(runs, counted, strict=True)
+        ]
+        for run, table in zip(runs, tables, strict=True):
+            files[f"{PurePath(run.name).stem}ScoresBy{title}.csv"] = _format_groups(table)
+        if len(runs) > 1:
+            files[f"{MEAN_OF_RUNS}ScoresBy{title}.csv"] = _format_groups(_average_tables(tables))
+    return files
+
+
+def format_java_double(number: float) -> str:
+    """Write a number as Java's ``Double.toString`` does.
+
+    Examples
+    --------
+    >>> format_java_double(0.5), format_java_double(1), format_java_double(0.00025), format_java_double(float("nan"))
+    ('0.5', '1.0', '2.5E-4', 'NaN')
+    """
+    value = float(number)
+    if not np.isfinite(value):
+        return "NaN" if np.isnan(value) else f"{'-' * (value < 0)}Infinity"
+    if value == 0 or 1e-3 <= abs(value) < 1e7:
+        return repr(value)
+    sign, digits, exponent = Decimal(repr(value)).normalize().as_tuple()
+    first, *rest = map(str, digits)
+    return f"{'-' * sign}{first}.{''.join(rest) or '0'}E{int(exponent) + len(rest)}"
+
+
+def _format_scores(truth: GroundTruth, runs: Sequence[JudgedRun], counted: Sequence[NDArray[np.bool_]]) -> str:
+    types = np.array(truth.type)
+    authors, plants = truth.encode("author")[1], truth.encode("plant")[1]
+    lines = [_format_line("RunFileName", *(type_.imageclef_word for type_ in AcquisitionType))]
+    for run, mask in zip(runs, counted, strict=True):
+        scores = []
+        for type_ in AcquisitionType:
+            chosen = mask & (types == type_)
+            scores.append(average_score(top_k_scores(run.rank[chosen]), authors[chosen], plants[chosen]))
+        lines.append(_format_line(run.name, *map(format_java_double, scores)))
+    return "".join(lines)
+
+
+def _format_pictures(truth: GroundTruth, runs: Sequence[JudgedRun], counted: Sequence[NDArray[np.bool_]]) -> str:
+    header = ("type", "image", "succes", "family", "genus", "species", "plantId", "author")
+    lines = [_format_line(*header, *(run.name for run in runs))]
+    for index in sorted(range(len(truth)), key=lambda index: (TYPE_ORDER.index(truth.type[index]), index)):
+        if not any(mask[index] for mask in counted):
+            continue
+        # A run that lacks the picture has no score to show where it is left out of its mean.
+        scores = [
+            str(int(run.rank[index] == 1)) if mask[index] else "" for run, mask in zip(runs, counted, strict=True)
+        ]
+        lines.append(
+            _format_line(
+                _format_type(truth.type[index]),
+                truth.pictures[index],
+                str(scores.count("1")),
+                truth.family[index],
+                truth.genus[index],
+                truth.species[index].removeprefix(truth.genus[index]).strip(),
+                truth.plant[index],
+                truth.author[index],
+                *scores,
+            )
+        )
+    return "".join(lines)
+
+
+def _score_groups(
+    truth: GroundTruth, field: str, rank: NDArray, counted: NDArray[np.bool_]
+) -> dict[str, dict[str, float]]:
+    """Score each type's species, genera or families: ``{type: {name: S}}``."""
+    names, groups = truth.encode(field)
+    type_names, types = truth.encode("type")
+    authors, plants = truth.encode("author")[1], truth.encode("plant")[1]
+    scores = average_score_by_group(
+        top_k_scores(rank)[counted], authors[counted], plants[counted], (types * len(names) + groups)[counted]
+    )
+    table: dict[str, dict[str, float]] = {}
+    for code in np.flatnonzero(~np.isnan(scores)).tolist():
+        type_, group = divmod(code, len(names))
+        table.setdefault(type_names[type_], {})[names[group]] = float(scores[code])
+    return table
+
+
+def _average_tables(tables: Sequence[dict[str, dict[str, float]]]) -> dict[str, dict[str, float]]:
+    """Average over the runs that have a score there."""
+    mean: dict[str, dict[str, float]] = {}
+    for type_ in {type_ for table in tables for type_ in table}:
+        names = {name for table in tables for name in table.get(type_, ())}
+        for name in sorted(names):
+            scores = [table[type_][name] for table in tables if name in table.get(type_, ())]
+            mean.setdefault(type_, {})[name] = sum(scores) / len(scores)
+    return mean
+
+
+def _format_groups(table: dict[str, dict[str, float]]) -> str:
+    """Write one type after the other, each followed by an empty line."""
+    sections = []
+    for type_ in sorted(table, key=TYPE_ORDER.index):
+        lines = [f"{_format_type(type_)};{name};{format_java_double(score)}\n" for name, score in table[type_].items()]
+        sections.append("".join(lines) + "\n")
+    return "".join(sections)
+
+
+def _format_type(type_: str) -> str:
+    return type_ if type_ == UNKNOWN else AcquisitionType(type_).imageclef_word
+
+
+def _format_line(*cells: str) -> str:
+    return "".join(f"{cell};" for cell in cells) + "\n"

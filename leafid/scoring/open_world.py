@@ -1,0 +1,376 @@
+"""How well a system tells known species from unknown ones, and names the known ones.
+
+Each picture has a score, higher where the system takes it for a known species; pictures below a threshold are rejected.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import astuple, dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from leafid.features.non_leaves import HELD_BACK_KINDS
+from leafid.learning.averages import accuracy_score, macro_average
+from leafid.model.open_world import Judgements, OpenWorldFold
+from leafid.scoring.metrics import Metric
+from leafid.scoring.plant_task import ALL, TYPE_ORDER, find_indices
+from leafid.scoring.runs import Run
+from leafid.scoring.tables import Cell, Table
+from leafid.scoring.truth import UNKNOWN_SPECIES, GroundTruth
+
+
+def area_under_roc(known: ArrayLike, unknown: ArrayLike) -> float:
+    """Compute the probability that a known picture, (n,), has a higher score than an unknown one, (m,); ties are half.
+
+    0.5 is chance; NaN without pictures of both kinds.
+
+    Examples
+    --------
+    >>> area_under_roc([0.9, 0.5], [0.5, 0.1])
+    0.875
+    """
+    return open_set_classification_rate(known, np.ones(len(np.asarray(known)), bool), unknown)
+
+
+def open_set_classification_rate(known: ArrayLike, is_correct: ArrayLike, unknown: ArrayLike) -> float:
+    """Compute the area under the curve of the correct classification rate over the false positive rate (OSCR).
+
+    At a threshold, the former is the share of known pictures, (n,), that are accepted and named correctly, bool (n,),
+    the latter the share of unknown ones, (m,), that are accepted. The area by the trapezoidal rule is the share of
+    pairs of a known and an unknown picture in which the known one is named correctly and has the higher score; ties
+    count half. It is at most the accuracy; NaN without pictures of both kinds.
+
+    References
+    ----------
+    .. [1] A. R. Dhamija, M. Günther, T. E. Boult, "Reducing network agnostophobia", NeurIPS 2018, section 4
+
+    Examples
+    --------
+    >>> open_set_classification_rate([0.9, 0.8], [True, False], [0.1])
+    0.5
+    """
+    scores, rejected = np.asarray(known, np.float64), np.sort(np.asarray(unknown, np.float64))
+    if not len(scores) or not len(rejected):
+        return float("nan")
+    below = np.searchsorted(rejected, scores, "left") + np.searchsorted(rejected, scores, "right")
+    return float((below * np.asarray(is_correct, bool)).mean() / (2 * len(rejected)))
+
+
+def false_positive_rate(known: ArrayLike, unknown: ArrayLike, true_positive_rate: float = 0.95) -> float:
+    """Compute the share of unknown pictures, (m,), that are accepted where a share of the known ones, (n,), is.
+
+    The threshold is the highest that accepts this share; NaN without pictures of both kinds.
+
+    Examples
+    --------
+    >>> false_positive_rate([0.9, 0.8, 0.7, 0.1], [0.75, 0.2], 0.75)
+    0.5
+    """
+    scores = np.sort(np.asarray(known, np.float64))[::-1]
+    rejected = np.asarray(unknown, np.float64)
+    if not len(scores) or not len(rejected):
+        return float("nan")
+    n_accepted = max(1, int(np.ceil(true_positive_rate * len(scores) - 1e-9)))
+    return accuracy_score(rejected >= scores[n_accepted - 1])
+
+
+def confident_share(probabilities: ArrayLike, is_named: ArrayLike, confidence: float = 0.9) -> float:
+    """Compute the share of unknown pictures, (n,), that get the name of a species with at least this probability.
+
+    `is_named`, bool (n,), says which are not rejected.
+
+    Examples
+    --------
+    >>> confident_share([0.95, 0.99, 0.3, 0.1], [True, False, True, True])
+    0.25
+    """
+    return accuracy_score((np.asarray(probabilities, np.float64) >= confidence) & np.asarray(is_named, bool))
+
+
+def average_precision_by_class(
+    labels: ArrayLike, pictures: ArrayLike, classes: ArrayLike, scores: ArrayLike, n_classes: int
+) -> NDArray[np.float64]:
+    """Compute the average precision of each class as a query for its pictures, float64 (n_classes,), NaN without any.
+
+    Labels, int (n,), are -1 for unknown pictures. Each prediction has a picture and a class, as indices, and a score,
+    (N,); a class is predicted once for a picture. The predictions of a class are sorted by falling score. Precision is
+    taken at each picture of the class; a picture for which the class is not predicted contributes 0. Predictions of
+    equal score enter together.
+    """
+    label = np.asarray(labels, np.intp)
+    kind = np.asarray(classes, np.intp)
+    value = np.asarray(scores, np.float64)
+    order = np.lexsort((-value, kind))
+    kind, value = kind[order], value[order]
+    is_hit = label[np.asarray(pictures, np.intp)[order]] == kind
+    total = np.bincount(label[label >= 0], minlength=n_classes)
+    if not len(order):
+        return np.where(total > 0, 0.0, np.nan)
+    position = np.arange(len(order))
+    is_start = np.append(True, kind[1:] != kind[:-1])
+    start = position[is_start][np.cumsum(is_start) - 1]
+    is_end = np.append((kind[1:] != kind[:-1]) | (value[1:] != value[:-1]), True)
+    end = position[is_end][np.searchsorted(position[is_end], position)]
+    n_hits = np.append(0, np.cumsum(is_hit))
+    precision = (n_hits[end + 1] - n_hits[start]) / (end + 1 - start)
+    sums = np.bincount(kind, precision * is_hit, n_classes)
+    return np.divide(sums, total, out=np.full(n_classes, np.nan), where=total > 0)
+
+
+def mean_average_precision(
+    labels: ArrayLike, pictures: ArrayLike, classes: ArrayLike, scores: ArrayLike, n_classes: int
+) -> float:
+    """Average `average_precision_by_class` over the classes that have pictures; unknown pictures are distractors.
+
+    References
+    ----------
+    .. [1] H. Goëau, P. Bonnet, A. Joly, "Plant identification in an open-world (LifeCLEF 2016)", CLEF 2016, section 4
+
+    Examples
+    --------
+    The unknown picture 2 is taken for class 0 with the highest score.
+
+    >>> mean_average_precision([0, 0, -1], [0, 1, 2], [0, 0, 0], [0.8, 0.7, 0.9], 1)  # (1/2 + 2/3) / 2
+    0.5833333333333333
+    """
+    return macro_average(average_precision_by_class(labels, pictures, classes, scores, n_classes))
+
+
+METRICS = (
+    Metric(
+        "mAP-open",
+        "mean over species of the average precision of their pictures, among which unknown ones are distractors",
+        mean_average_precision,
+        citation="Goëau et al., LifeCLEF 2016 plant task",
+        command="evaluate",
+    ),
+    Metric(
+        "AUROC",
+        "probability that a picture of a known species has a higher score than one of an unknown species",
+        area_under_roc,
+        citation="Fawcett, Pattern Recognition Letters 2006",
+        command="evaluate",
+    ),
+    Metric(
+        "OSCR",
+        "area under the rate of known pictures accepted and correct over the rate of unknown ones accepted",
+        open_set_classification_rate,
+        citation="Dhamija et al., NeurIPS 2018",
+        command="evaluate",
+    ),
+    Metric(
+        "FPR-95",
+        "share of unknown pictures accepted where 95 % of the known ones are",
+        false_positive_rate,
+        citation="Hendrycks and Gimpel, ICLR 2017",
+        command="evaluate",
+        higher_is_better=False,
+    ),
+    Metric(
+        "confident-unknown",
+        "share of unknown pictures that get the name of a species with a probability of 0.9 or more",
+        confident_share,
+        citation="leafid",
+        command="evaluate",
+        column="unknown ≥ 0.9",
+        higher_is_better=False,
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class OpenWorldScores:
+    """A run's scores on some pictures of a ground truth that marks unknown ones."""
+
+    #: The acquisition type; `leafid.scoring.plant_task.ALL`.
+    name: str
+    #: `known`, `unknown`: numbers of pictures.
+    known: int
+    unknown: int
+    #: Share of the known pictures whose species is named first.
+    accuracy: float
+    #: Mean average precision without the unknown pictures, and with them as distractors.
+    closed_precision: float
+    open_precision: float
+    auroc: float
+    oscr: float
+    false_positives: float
+    #: NaN where scores are no probabilities.
+    confident: float
+
+
+def score_open_world(run: Run, truth: GroundTruth) -> list[OpenWorldScores]:
+    """Score a run by acquisition type, and on all pictures; unknown pictures are of the species `UNKNOWN_SPECIES`.
+
+    The highest score of a picture says how surely it shows a known species. A picture that the run lacks, or for which
+    the run names the unknown species first, is rejected. Types without known pictures are left out.
+    """
+    types = np.array(truth.type)
+    is_known = np.array(truth.species) != UNKNOWN_SPECIES
+    groups = {name: types == name for name in TYPE_ORDER if is_known[types == name].any()}
+    return [_score(name, own, run, truth) for name, own in (groups | {ALL: np.ones(len(truth), bool)}).items()]
+
+
+def _score(name: str, is_own: NDArray[np.bool_], run: Run, truth: GroundTruth) -> OpenWorldScores:
+    names, labels = truth.encode("species")
+    labels = np.where(np.array(names)[labels] == UNKNOWN_SPECIES, -1, labels)
+    picture = find_indices(run.pictures, truth.pictures)[run.picture_index]
+    # Species without a picture here can only be wrong.
+    species = find_indices(run.species, names)[run.species_index]
+    is_species = np.array([name != UNKNOWN_SPECIES for name in run.species], bool)[run.species_index]
+    kept = (picture >= 0) & is_own[picture]
+    first = kept & (run.rank == 1) & is_species
+    best = np.full(len(labels), -np.inf)
+    best[picture[first]] = run.score[first]
+    is_correct = np.zeros(len(labels), bool)
+    is_correct[picture[first]] = species[first] == labels[picture[first]]
+    is_known, is_unknown = is_own & (labels >= 0), is_own & (labels < 0)
+    known, unknown = best[is_known], best[is_unknown]
+    counted = kept & is_species & (species >= 0)
+    is_probability = ((run.score >= 0) & (run.score <= 1)).all()
+
+    def average_precision(predictions: NDArray[np.bool_]) -> float:
+        pictures, kinds, scores = (column[predictions] for column in (picture, species, run.score))
+        return mean_average_precision(np.where(is_own, labels, -1), pictures, kinds, scores, len(names))
+
+    return OpenWorldScores(
+        name,
+        len(known),
+        len(unknown),
+        accuracy_score(is_correct[is_known]),
+        average_precision(counted & is_known[picture]),
+        average_precision(counted),
+        area_under_roc(known, unknown),
+        open_set_classification_rate(known, is_correct[is_known], unknown),
+        false_positive_rate(known, unknown),
+        confident_share(unknown, np.isfinite(unknown)) if is_probability else float("nan"),
+    )
+
+
+def make_open_world_table(scores: Mapping[str, Sequence[OpenWorldScores]]) -> Table:
+    """Tabulate how each run tells known species from unknown ones."""
+    headings = ["known", "unknown", "top-1", "mAP", *(metric.column for metric in METRICS)]
+    rows: list[list[Cell]] = [[name, *astuple(row)] for name, found in scores.items() for row in found]
+    notes = ["mAP: without the unknown pictures; a picture's highest score says how surely its species is known"]
+    return Table("Open world", ["run", "type", *headings], rows, notes)
+
+
+_SCORES = (
+    "AUROC",
+    "OSCR",
+    "FPR-95",
+    "unknown rejected",
+    "unknown ≥ 0.9",
+    "known rejected",
+    "known ≥ 0.9",
+    "unknown ≥ 0.9 in all",
+    "known ≥ 0.9 in all",
+    "top-1",
+)
+
+
+SHARES = np.linspace(0, 1, 201)
+
+
+def make_open_world_tables(folds: Sequence[OpenWorldFold]) -> list[Table]:
+    """Tabulate how leaves of unknown species, and pictures without a leaf, are judged, by acquisition type.
+
+    Scores are means over the folds, each with other species held out.
+    """
+    types = list(dict.fromkeys(str(fold.type) for fold in folds))
+    species_rows: list[list[Cell]] = []
+    kind_rows: list[list[Cell]] = []
+    for type_ in types:
+        own = [fold for fold in folds if str(fold.type) == type_ and fold.has_both]
+        scores = np.array([_score_fold(fold) for fold in own]).reshape(len(own), len(_SCORES))
+        known, unknown = (
+            round(float(np.mean([len(getattr(fold, name).known) for fold in own]))) if own else 0
+            for name in ("known", "unknown")
+        )
+        if own:
+            species_rows.append([type_, known, unknown, *scores.mean(axis=0).tolist()])
+        for kind in dict.fromkeys(kind for fold in folds for kind in fold.non_leaves):
+            judged = [fold.non_leaves[kind] for fold in folds if str(fold.type) == type_ and kind in fold.non_leaves]
+            if judged:
+                kind_rows.append([type_, kind, "no" if kind in HELD_BACK_KINDS else "yes", *_count(judged)])
+    return [
+        Table(
+            "Leaves of known and of unknown species",
+            ["type", "known", "unknown", *_SCORES],
+            species_rows,
+            [
+                "scores are means over the folds, each with other species held out of training",
+                "in all: the probability of the species times those of a leaf and of a known species",
+            ],
+        ),
+        Table(
+            "Pictures without a leaf in which the segmentation found something",
+            ["type", "kind", "learned", "pictures", "no leaf", "unknown", "named", "named ≥ 0.9"],
+            kind_rows,
+        ),
+    ]
+
+
+def trace_accepted(known: Judgements, others: Sequence[Judgements]) -> np.ndarray:
+    """Compute the share of the others that is accepted where each of `SHARES` of the known leaves is rejected."""
+    scores = np.sort(np.concatenate([own.score for own in others]))
+    thresholds = np.quantile(known.score, SHARES, method="lower")
+    return 1 - np.searchsorted(scores, thresholds) / max(len(scores), 1)
+
+
+def trace_oscr(fold: OpenWorldFold) -> np.ndarray:
+    """Compute the share of known leaves accepted and named correctly where each of `SHARES` of unknown ones is."""
+    accepted, correct = compute_open_set_curve(
+        np.concatenate([fold.known.score, fold.unknown.score]),
+        np.concatenate([fold.is_correct, np.zeros(len(fold.unknown.score), bool)]),
+        np.repeat([True, False], [len(fold.known.score), len(fold.unknown.score)]),
+    )
+    return np.interp(SHARES, accepted, correct)
+
+
+def _score_fold(fold: OpenWorldFold) -> list[float]:
+    known, unknown = fold.known, fold.unknown
+    return [
+        area_under_roc(known.known, unknown.known),
+        open_set_classification_rate(known.known, fold.is_correct, unknown.known),
+        false_positive_rate(known.known, unknown.known),
+        1 - unknown.is_named.mean(),
+        confident_share(unknown.highest, unknown.is_named),
+        1 - known.is_named.mean(),
+        confident_share(known.highest, known.is_named),
+        confident_share(unknown.highest * unknown.score, unknown.is_named),
+        confident_share(known.highest * known.score, known.is_named),
+        fold.is_correct.mean(),
+    ]
+
+
+def _count(judged: Sequence[Judgements]) -> list[Cell]:
+    confident = [(own.is_named & (own.highest >= 0.9)).sum() for own in judged]
+    return [
+        sum(len(own.leaf) for own in judged),
+        *(int(sum(getattr(own, name).sum() for own in judged)) for name in ("is_no_leaf", "is_unknown", "is_named")),
+        int(sum(confident)),
+    ]
+
+
+def compute_open_set_curve(
+    score: ArrayLike, correct: ArrayLike, known: ArrayLike
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Compute the rates of `open_set_classification_rate` at every threshold of the score.
+
+    A picture without a score (NaN) is never accepted. The first array is the false positive rate, the second the
+    correct classification rate; both rise from 0.
+
+    Examples
+    --------
+    >>> compute_open_set_curve([0.9, 0.8, 0.1], [True, False, False], [True, False, True])
+    (array([0., 0., 1., 1.]), array([0. , 0.5, 0.5, 0.5]))
+    """
+    values, is_known = np.asarray(score, np.float64), np.asarray(known, bool)
+    order = np.argsort(-values, kind="stable")[: np.count_nonzero(~np.isnan(values))]
+    is_end = np.append(values[order][1:] != values[order][:-1], True)[: len(order)]
+    accepted = np.stack([~is_known, is_known & np.asarray(correct, bool)])[:, order]
+    counts = np.cumsum(accepted, axis=1)[:, is_end]
+    totals = [max(np.count_nonzero(~is_known), 1), max(np.count_nonzero(is_known), 1)]
+    false_positive, correct_rate = np.column_stack([np.zeros(2), counts / np.array(totals)[:, None]])
+    return false_positive, correct_rate

@@ -1,0 +1,333 @@
+"""Reads the run file of the ImageCLEF 2011 plant task: ``2107.jpg Platanus x hispanica 1 1.0``, a prediction a line.
+
+The species name is everything between the first word and the last two. Lines come in any order. What is wrong is listed
+with its line: lines that can't be parsed, and what their predictions contradict.
+
+References
+----------
+.. [1] H. Goëau et al., "The ImageCLEF 2011 plant images classification task", CLEF 2011; package README, section 3.
+"""
+
+import difflib
+import math
+import os
+import unicodedata
+from array import array
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path, PurePath
+
+import numpy as np
+from numpy.typing import NDArray
+
+from leafid.errors import ProblemsError
+from leafid.scoring.runs import KnownNames, Prediction, Run, make_run
+from leafid.textfiles import LineProblems, parse_finite_number, parse_whole_number, read_lines
+
+#: Number of species of the 2011 task: the maximum number of lines for a picture where the species are not known.
+SPECIES_2011 = 71
+
+# Maximum number of names to search the nearest known name for: each takes a millisecond.
+_MAX_SUGGESTIONS = 200
+# Minimum similarity of a misspelt name: congeners such as Juglans nigra and Juglans regia are below it.
+_MIN_SIMILARITY = 0.88
+# Maximum number of unknown species that are reported one by one.
+_MAX_UNKNOWN = 3
+
+Problem = tuple[int, str]
+
+# What a line looks like, for messages.
+_LINE = "'<picture> <Genus species> <rank> <score>'"
+
+_RANKS = {str(rank): rank for rank in range(1, 10_000)}
+
+
+def read_run(path: str | os.PathLike[str], known: KnownNames | None = None, *, official: bool = False) -> Run:
+    r"""Read a run file, refusing it when anything is wrong with it.
+
+    `known` has the pictures and species that the run may name; without it only the file itself is checked. With
+    `official` it is read as the official scorer does: of several lines of one picture and rank the last one counts,
+    species may be unknown or repeated, ranks may have gaps. A `ProblemsError` has the first problems as ``run.txt:17:
+    expected …, found …``, and the number of the others.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "run.txt"
+    >>> _ = file.write_text("213.jpg Sorbus torminalis 1 0.7\n213.jpg Crataegus azarolus 2 0.3\n")
+    >>> list(read_run(file))[0]
+    Prediction(picture='213.jpg', species='Sorbus torminalis', rank=1, score=0.7)
+    """
+    run, problems = examine_run(path, known, official=official)
+    if problems:
+        raise ProblemsError(problems)
+    return run
+
+
+def examine_run(
+    path: str | os.PathLike[str], known: KnownNames | None = None, *, official: bool = False
+) -> tuple[Run, list[str]]:
+    """Read the lines of a run file that can be parsed, and list what is wrong with it, line by line.
+
+    Parameters are those of `read_run`. A file that can't be read at all raises a `LeafidError`.
+    """
+    file = Path(path)
+    # Wrong bytes become lone surrogates, which are then reported with their line.
+    problems = LineProblems(file)
+    run = _parse_run(read_lines(file, "utf-8-sig"), file.name, problems)
+    is_empty = not len(run) and not problems
+    if known is not None and known.identifiers:
+        run = run.rename_species(known.identifiers)
+    if official:
+        run = _keep_last_of_each_rank(run)
+    for line, complaint in find_problems(run, known, official=official):
+        problems.add(line, complaint)
+    if is_empty:
+        problems.add(1, f"expected lines {_LINE}, found an empty file")
+    return run, problems.list_messages()
+
+
+def _parse_run(lines: Iterable[str], name: str, problems: LineProblems) -> Run:
+    """Parse the lines of a run file of 2011: return those that can be parsed, and add the others to `problems`.
+
+    The lines have bytes that are no UTF-8 as lone surrogates.
+    """
+    pictures: dict[str, int] = {}
+    species: dict[str, int] = {}
+    # Five numbers a line; a list of objects would take several times as much memory.
+    values = array("d")
+    for number, line in enumerate(lines, 1):
+        try:
+            # All of a line of known names that is as `_LINE` says; any other takes a closer look.
+            head, rank_word, score_word = line.rsplit(None, 2)
+            picture, _, kind = head.partition(" ")
+            row = pictures[picture], species[kind], _RANKS[rank_word], float(score_word), number
+            is_plain = score_word.isascii() and "_" not in score_word and math.isfinite(row[3])
+        except (ValueError, KeyError):
+            is_plain = False
+        if not is_plain:
+            parsed = _parse_line(line)
+            if isinstance(parsed, str):
+                problems.add(number, parsed)
+                continue
+            picture_code = pictures.setdefault(parsed.picture, len(pictures))
+            row = picture_code, species.setdefault(parsed.species, len(species)), parsed.rank, parsed.score, number
+        values.extend(row)
+    table = np.array(values).reshape(-1, 5)
+    codes, rank, score, line_numbers = table[:, :2].astype(np.int32), table[:, 2], table[:, 3], table[:, 4]
+    return make_run(name, pictures, species, (codes[:, 0], codes[:, 1], rank, score, line_numbers))
+
+
+def _parse_line(line: str) -> Prediction | str:
+    """Parse one line, or say what is wrong with it."""
+    quoted = _quote(line)
+    words = line.split()
+    if not words:
+        return f"expected {_LINE}, found a blank line; remove it"
+    plain = line.strip().replace("\t", " ")
+    if not plain.isprintable():
+        unprintable = [letter for letter in plain if not letter.isprintable()]
+        # Surrogates stand for bytes that are no UTF-8, see `_parse_run`; U+0000 comes from UTF-16.
+        if any(letter == "\0" or "\udc80" <= letter <= "\udcff" for letter in unprintable):
+            return f"expected UTF-8 text, found {quoted}; save the file as UTF-8"
+        remedy = "write a plain blank" if unprintable[0].isspace() else "remove it"
+        return f"expected plain text, found the character {_name_letter(unprintable[0])} in {quoted}; {remedy}"
+    if words[0].startswith("<") or words[-1].endswith(">"):
+        return f"expected {_LINE} without angle brackets, found {quoted}"
+    if len(words) < 4:
+        return f"expected {_LINE}, found {quoted}"
+    rank, score = _parse_whole(words[-2]), parse_finite_number(words[-1])
+    if rank is None:
+        if _parse_whole(words[-1]) is not None or score is not None:
+            return f"expected a rank before the score, found {words[-2]!r} in {quoted}; is the rank or score missing?"
+        return f"expected a rank (1, 2, …), found {words[-2]!r} in {quoted}"
+    if score is None:
+        hint = "; write a decimal point" if "," in words[-1] else ""
+        return f"expected a score as a finite number, found {words[-1]!r}{hint}"
+    if not 1 <= rank <= np.iinfo(np.int32).max:
+        return f"expected a rank from 1 up, found {words[-2]!r}"
+    return Prediction(words[0], " ".join(words[1:-2]), rank, score)
+
+
+def _quote(line: str) -> str:
+    text = repr(line.rstrip("\r\n"))
+    return text if len(text) <= 100 else f"{text[:96]}…'"
+
+
+def _name_letter(letter: str) -> str:
+    name = unicodedata.name(letter, "")
+    return f"U+{ord(letter):04X} ({name})" if name else f"U+{ord(letter):04X}"
+
+
+def _parse_whole(word: str) -> int | None:
+    number = parse_whole_number(word.removeprefix("-"), max_digits=12)
+    return number if number is None or not word.startswith("-") else -number
+
+
+def _keep_last_of_each_rank(run: Run) -> Run:
+    # Sorted by picture, rank, line: the last of equal (picture, rank) stays.
+    same = (run.picture_index[1:] == run.picture_index[:-1]) & (run.rank[1:] == run.rank[:-1])
+    if not same.any():
+        return run
+    return replace(run.select(np.append(~same, True)), repeated=int(same.sum()))
+
+
+def find_problems(run: Run, known: KnownNames | None = None, *, official: bool = False) -> list[Problem]:
+    """Find everything that is wrong with a run: line and complaint, in no order.
+
+    With `official`, only what the official scorer can't read: unknown pictures, and pictures without a rank 1.
+    """
+    if not len(run):
+        return []
+    problems = [*_check_pictures(run, known), *_check_ranks(run, only_first=official)]
+    if not official:
+        problems += _check_species(run, known)
+        problems += _check_repeated_species(run)
+        problems += _check_lengths(run, known)
+    return problems
+
+
+def _check_pictures(run: Run, known: KnownNames | None) -> Iterator[Problem]:
+    lines = _NameLines(run, run.picture_index, len(run.pictures))
+    for index, name in enumerate(run.pictures):
+        if known is None:
+            if "." not in name:
+                yield lines.report(
+                    index, f"expected a picture's file name such as '1001.jpg', found {name!r} without extension"
+                )
+        elif name not in known.pictures:
+            similar = known.by_stem.get(name) or known.by_stem.get(PurePath(name).stem)
+            hint = f"; did you mean {similar!r}?" if similar else ""
+            yield lines.report(index, f"expected a picture of the ground truth, found {name!r}{hint}")
+
+
+def _check_species(run: Run, known: KnownNames | None) -> Iterator[Problem]:
+    if known is None:
+        return
+    names = sorted(known.species)
+    normalised = {_normalise(name): name for name in names}
+    suggestions = _MAX_SUGGESTIONS
+    lines = _NameLines(run, run.species_index, len(run.species))
+    unknown: list[int] = []
+    # Of plain classes, as Species1 and Species12, any other may exist, too, and may resemble a known one.
+    has_classes = not known.complete and not all(map(_is_binomial, names))
+    higher = [index for index, name in enumerate(run.species) if name.endswith("*")]
+    if higher:
+        first = min(higher, key=lambda index: int(lines.first[index]))
+        yield lines.report(
+            first,
+            f"expected a species, found {run.species[first]!r}; 'leafid evaluate-hierarchy' scores higher taxa",
+        )
+    for index, name in enumerate(run.species):
+        if name in known.species or name.endswith("*"):
+            continue
+        same_name = sorted(species for species in known.identifiers.values() if species.rpartition(" ")[0] == name)
+        if same_name:
+            choices = ", ".join(same_name)
+            yield lines.report(
+                index, f"expected one species, found {name!r}, the name of several; write one of {choices}"
+            )
+            continue
+        nearest = normalised.get(_normalise(name))
+        if nearest is None and suggestions and not has_classes:
+            suggestions -= 1
+            nearest = next(iter(difflib.get_close_matches(name, names, n=1, cutoff=_MIN_SIMILARITY)), None)
+        if nearest is not None:
+            yield lines.report(
+                index, f"expected a known species, found {name!r}; the nearest known name is {nearest!r}"
+            )
+        elif known.complete or not (has_classes or _is_binomial(name)):
+            unknown.append(index)
+    if len(unknown) <= _MAX_UNKNOWN:
+        for index in unknown:
+            yield lines.report(index, f"expected a known species, found {run.species[index]!r}")
+        return
+    # Most likely the run is of a model of other species: that is a single problem, whatever the number of names.
+    unknown.sort(key=lambda index: int(lines.first[index]))
+    examples = ", ".join(f"{run.species[index]!r} in line {lines.first[index]}" for index in unknown[:_MAX_UNKNOWN])
+    yield (
+        int(lines.first[unknown[0]]),
+        f"expected species of the {len(names)} known ones, found {len(unknown)} others ({examples}, …); "
+        "'leafid evaluate --official' counts them as wrong answers",
+    )
+
+
+def _normalise(name: str) -> str:
+    return " ".join(name.replace("_", " ").casefold().split())
+
+
+def _is_binomial(name: str) -> bool:
+    # The cross of a hybrid genus stands before its name.
+    words = name.removeprefix("x ").split()
+    return len(words) >= 2 and words[0][:1].isupper() and all(word[:1].islower() for word in words[1:])
+
+
+class _NameLines:
+    """The first line and the number of lines of each name in a run."""
+
+    def __init__(self, run: Run, index: NDArray[np.int32], n_names: int) -> None:
+        self.first = np.full(n_names, np.iinfo(np.int32).max, np.int32)
+        np.minimum.at(self.first, index, run.line)
+        self.counts = np.bincount(index, minlength=n_names)
+
+    def report(self, name: int, complaint: str) -> Problem:
+        """Report all lines of a name as one problem."""
+        others = int(self.counts[name]) - 1
+        more = f" (and in {others} more line{'s' if others > 1 else ''})" if others else ""
+        return int(self.first[name]), f"{complaint}{more}"
+
+
+def _check_ranks(run: Run, *, only_first: bool) -> Iterator[Problem]:
+    """Ranks of a picture are 1, 2, 3, …, each once."""
+    starts, counts = _group_by_picture(run)
+    expected = np.arange(len(run), dtype=np.int32) - np.repeat(starts, counts) + 1
+    wrong = run.rank != expected
+    if only_first:
+        wrong &= expected == 1
+    for group in np.flatnonzero(np.logical_or.reduceat(wrong, starts)).tolist():
+        rows = slice(int(starts[group]), int(starts[group] + counts[group]))
+        ranks, lines = run.rank[rows].tolist(), run.line[rows].tolist()
+        name = run.pictures[run.picture_index[rows.start]]
+        if ranks[0] != 1:
+            yield (
+                min(lines),
+                f"expected a line of rank 1 for picture {name!r}, found none; its first rank is {ranks[0]}",
+            )
+        if only_first:
+            continue
+        for rank, next_rank, line, next_line in zip(ranks, ranks[1:], lines, lines[1:], strict=False):
+            if next_rank == rank:
+                yield (
+                    next_line,
+                    f"expected rank {rank} of picture {name!r} once, found it in lines {line} and {next_line}",
+                )
+            elif next_rank != rank + 1:
+                yield next_line, f"expected rank {rank + 1} of picture {name!r}, found {next_rank}; ranks have no gaps"
+
+
+def _check_repeated_species(run: Run) -> Iterator[Problem]:
+    order = np.lexsort((run.line, run.species_index, run.picture_index))
+    picture, species, line = run.picture_index[order], run.species_index[order], run.line[order]
+    repeated = np.flatnonzero((picture[1:] == picture[:-1]) & (species[1:] == species[:-1]))
+    for row in repeated.tolist():
+        name, kind = run.pictures[picture[row]], run.species[species[row]]
+        both = f"lines {line[row]} and {line[row + 1]}"
+        yield int(line[row + 1]), f"expected each species of picture {name!r} once, found {kind!r} in {both}"
+
+
+def _check_lengths(run: Run, known: KnownNames | None) -> Iterator[Problem]:
+    # Unknown species are a problem of their own.
+    limit = max(SPECIES_2011, len(run.species))
+    if known is not None and known.complete:
+        limit = len(known.species.union(run.species))
+    starts, counts = _group_by_picture(run)
+    for group in np.flatnonzero(counts > limit).tolist():
+        lines = sorted(run.line[starts[group] : starts[group] + counts[group]].tolist())
+        name = run.pictures[run.picture_index[starts[group]]]
+        yield lines[limit], f"expected at most {limit} lines for picture {name!r}, found {len(lines)}"
+
+
+def _group_by_picture(run: Run) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Find the first row and the number of rows of each picture."""
+    starts = np.flatnonzero(np.diff(run.picture_index, prepend=-1))
+    return starts, np.diff(starts, append=len(run))

@@ -1,0 +1,201 @@
+"""A run in memory, its names, and writing it as a run file of the ImageCLEF 2011 plant task.
+
+References
+----------
+.. [1] H. Goëau et al., "The ImageCLEF 2011 plant images classification task", CLEF 2011; package README, section 3.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import PurePath
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from leafid.errors import LeafidError
+from leafid.files import is_utf8, open_output
+
+
+class Prediction(NamedTuple):
+    """One line of a run: `rank` from 1 up, a higher `score` is more confident."""
+
+    picture: str
+    species: str
+    rank: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """All predictions of a run file, in columns of one length, sorted by picture, rank and line.
+
+    Columns instead of objects: a run of a million lines takes some 20 MB.
+    """
+
+    #: The run's file name.
+    name: str
+    #: `pictures`, `species`: the distinct names, sorted.
+    pictures: tuple[str, ...]
+    species: tuple[str, ...]
+    #: `picture_index`, `species_index`: int32 (N,), each prediction's picture and species, as indices into `pictures`
+    #: and `species`.
+    picture_index: NDArray[np.int32]
+    species_index: NDArray[np.int32]
+    #: int32 (N,).
+    rank: NDArray[np.int32]
+    #: float64 (N,): finite; higher is more confident.
+    score: NDArray[np.float64]
+    #: int32 (N,): the 1-based line in the file.
+    line: NDArray[np.int32]
+    #: How many lines were left out because a later one has the same picture and rank; see `read_run`.
+    repeated: int = 0
+
+    def __len__(self) -> int:
+        """Count the predictions."""
+        return len(self.rank)
+
+    def select(self, mask: NDArray[np.bool_]) -> Run:
+        """Select some of the predictions; names without any stay."""
+        columns = ("picture_index", "species_index", "rank", "score", "line")
+        return replace(self, **{name: getattr(self, name)[mask] for name in columns})
+
+    def check_probabilities(self) -> None:
+        """Raise a `LeafidError` where a score is below 0 or above 1."""
+        if (is_wrong := (self.score < 0) | (self.score > 1)).any():
+            place, score = f"{self.name}:{self.line[is_wrong][0]}", self.score[is_wrong][0]
+            raise LeafidError(f"{place}: expected a probability from 0 to 1 as score, found {score:g}")
+
+    def find_contradictions(self) -> NDArray[np.int32]:
+        """Find the lines whose score is above that of the rank before, int32 (m,): higher scores are more confident."""
+        is_same = self.picture_index[1:] == self.picture_index[:-1]
+        return np.sort(self.line[1:][is_same & (self.score[1:] > self.score[:-1])])
+
+    def check_order(self) -> None:
+        """Raise a `LeafidError` where scores contradict ranks."""
+        if len(lines := self.find_contradictions()):
+            raise LeafidError(
+                f"{self.name}:{lines[0]}: expected a score that falls with the rank, found a higher one than of the "
+                f"rank before (in {len(lines)} of {len(self)} lines); write scores that are higher for better ranks"
+            )
+
+    def rename_species(self, new_names: Mapping[str, str]) -> Run:
+        """Rename species; two that get the same name become one."""
+        renamed = [new_names.get(name, name) for name in self.species]
+        species, index = np.unique(renamed, return_inverse=True)
+        return replace(self, species=tuple(species.tolist()), species_index=index.astype(np.int32)[self.species_index])
+
+    def __iter__(self) -> Iterator[Prediction]:
+        """Iterate over the predictions as records, picture by picture, rank by rank."""
+        columns = (self.picture_index, self.species_index, self.rank, self.score)
+        for picture, species, rank, score in zip(*(column.tolist() for column in columns), strict=True):
+            yield Prediction(self.pictures[picture], self.species[species], rank, score)
+
+
+def make_run(
+    name: str,
+    pictures: Mapping[str, int],
+    species: Mapping[str, int],
+    columns: tuple[NDArray, NDArray, NDArray, NDArray, NDArray],
+) -> Run:
+    """Sort columns, so that the order of the lines makes no difference.
+
+    `pictures` and `species` have the code of each name, 0, 1, …; the columns, (N,), are picture codes, species codes,
+    ranks, scores and lines.
+    """
+    picture_names, new_picture = _sort_names(pictures)
+    species_names, new_species = _sort_names(species)
+    picture, kind = new_picture[columns[0]], new_species[columns[1]]
+    order = np.lexsort((columns[4], columns[2], picture))
+    return Run(
+        name,
+        picture_names,
+        species_names,
+        picture[order],
+        kind[order],
+        columns[2][order].astype(np.int32),
+        columns[3][order].astype(np.float64),
+        columns[4][order].astype(np.int32),
+    )
+
+
+def _sort_names(codes: Mapping[str, int]) -> tuple[tuple[str, ...], NDArray[np.int32]]:
+    """Sort names; give the new index of each code as well."""
+    names = tuple(sorted(codes))
+    new_index = np.empty(len(names), np.int32)
+    new_index[[codes[name] for name in names]] = np.arange(len(names))
+    return names, new_index
+
+
+@dataclass(frozen=True)
+class KnownNames:
+    """The names that a run may use."""
+
+    pictures: frozenset[str]
+    species: frozenset[str]
+    #: Whether there can be no other species. Where only a test set is known, a well-formed name that it lacks may be
+    #: another species of the training set, and is accepted unless it looks misspelt.
+    complete: bool = True
+    #: The species of each identifier that a run may use in place of the name.
+    identifiers: Mapping[str, str] = field(default_factory=dict)
+
+    @cached_property
+    def by_stem(self) -> dict[str, str]:
+        """The pictures by their names without extension."""
+        return {PurePath(name).stem: name for name in sorted(self.pictures)}
+
+
+def write_run(
+    file: str | os.PathLike[str], predictions: Mapping[str, Sequence[tuple[str, float]]] | Iterable[Prediction]
+) -> None:
+    """Write a run file, which appears only when it is complete.
+
+    `predictions` are each picture's species with their scores, the best first, or `Prediction` records. A name that
+    this format can't hold, or a score that is not finite, raises a `LeafidError`.
+    """
+    with open_output(file) as stream:
+        for prediction in _rank(predictions) if isinstance(predictions, Mapping) else predictions:
+            stream.write(format_run_line(*prediction))
+
+
+def format_run_line(picture: str, species: str, rank: int, score: float) -> str:
+    r"""Format one prediction as a line of a run file, with its line end; reading gives the same score.
+
+    A name that the format can't hold, or a score that isn't finite, raises a `LeafidError`.
+
+    Examples
+    --------
+    >>> format_run_line("2107.jpg", "Platanus x hispanica", 1, 1)
+    '2107.jpg Platanus x hispanica 1 1.0\n'
+    """
+    if problem := find_name_problem(picture):
+        raise LeafidError(f"picture {picture!r}: {problem}; rename the file")
+    if not species.isprintable() or " ".join(species.split()) != species or not species:
+        raise LeafidError(f"picture {picture!r}: expected a species name with single blanks, found {species!r}")
+    if not math.isfinite(score):
+        raise LeafidError(f"picture {picture!r}, species {species!r}: expected a finite score, found {score}")
+    return f"{picture} {species} {int(rank)} {float(score)!r}\n"
+
+
+def find_name_problem(picture: str) -> str | None:
+    """Return the reason why a run file can't hold a picture's name, or None; `read_run` accepts all other names."""
+    if picture.split() != [picture]:
+        return "a run file can't hold a picture name with blanks"
+    if not is_utf8(picture):
+        return "expected a name in UTF-8, as run files are"
+    if not picture.isprintable():
+        return "a run file can't hold a picture name with invisible characters"
+    if picture.startswith("<"):
+        return "a run file can't hold a picture name that begins with '<'"
+    return None if "." in picture else "expected a picture name with an extension such as '.jpg'"
+
+
+def _rank(predictions: Mapping[str, Sequence[tuple[str, float]]]) -> Iterable[Prediction]:
+    for picture, ranking in predictions.items():
+        for rank, (species, score) in enumerate(ranking, 1):
+            yield Prediction(picture, species, rank, score)

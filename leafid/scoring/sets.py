@@ -1,0 +1,277 @@
+"""Set-valued prediction: scores of sets of species, of sets above a threshold of a run's scores, and of each species.
+
+References
+----------
+.. [1] C. Garcin et al., "Pl@ntNet-300K: a plant image dataset with high label ambiguity and a long-tailed
+   distribution", NeurIPS Datasets and Benchmarks 2021, sections 2 and 4, Table 1.
+.. [2] M. Sadinle, J. Lei, L. Wasserman, "Least ambiguous set-valued classifiers with bounded error levels",
+   JASA 114, 2019, doi:10.1080/01621459.2017.1395341.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from leafid.errors import LeafidError
+from leafid.learning.averages import accuracy_score, average_by_group, macro_average, top_k_scores
+from leafid.learning.thresholds import count_inside, place_threshold
+from leafid.scoring.metrics import Metric
+from leafid.scoring.plant_task import JudgedRun, judge_run
+from leafid.scoring.runs import Run
+from leafid.scoring.tables import Cell, Table
+from leafid.scoring.truth import GroundTruth
+
+#: The bins of [1]_, Table 1, by number of training pictures: the upper end belongs to the bin.
+BINS = ("0-10", "10-50", "50-500", "500-2000", "> 2000")
+
+
+_UPPER_ENDS = (10, 50, 500, 2000)
+
+
+def average_by_bin(
+    class_accuracy: ArrayLike, training_pictures: ArrayLike
+) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    """Average the accuracies of the classes within `BINS` of their number of training pictures, and count the classes.
+
+    A class without pictures (NaN) is left out; a bin without classes is NaN.
+
+    Examples
+    --------
+    >>> average_by_bin([0.0, 0.5, 1.0], [10, 11, 50])[0][:2]
+    array([0.  , 0.75])
+    """
+    accuracy = np.asarray(class_accuracy, np.float64)
+    bins = np.searchsorted(_UPPER_ENDS, np.asarray(training_pictures), side="left")
+    present = ~np.isnan(accuracy)
+    counts = np.bincount(bins[present], minlength=len(BINS))
+    return average_by_group(accuracy[present], bins[present], len(BINS)), counts
+
+
+def compute_empty_share(sizes: ArrayLike) -> float:
+    """Compute the share of pictures whose set is empty; NaN without pictures."""
+    return accuracy_score(np.asarray(sizes) == 0)
+
+
+@dataclass(frozen=True, slots=True)
+class AverageKScores:
+    """The scores of a run's sets at one mean size."""
+
+    #: The mean size asked for.
+    k: float
+    #: The lowest score in a set.
+    threshold: float
+    #: The mean size of the sets that the threshold was fitted on; above `k` where scores are tied.
+    fitted_size: float
+    #: `accuracy`, `macro_accuracy`: share of the pictures with the correct species in the set; the same for each
+    #: species, then their mean.
+    accuracy: float
+    macro_accuracy: float
+    #: Mean size of the sets.
+    size: float
+    #: Share of the pictures with an empty set.
+    empty_share: float
+    #: How many pictures' lists, of both runs, end at or above the threshold although they don't name all species: what
+    #: they leave out may belong to the set, and the threshold may be wrong.
+    cut: int
+
+
+def score_average_k(
+    truth: GroundTruth,
+    run: Run,
+    sizes: Sequence[float],
+    validation: Run | None = None,
+    *,
+    source: str = "",
+    exclude_ties: bool = False,
+) -> list[AverageKScores]:
+    """Score the sets of a run whose mean size is k, for several k above 0; a picture that it lacks has an empty set.
+
+    The threshold comes from the same system's run on `validation` pictures, by default from `run` itself, so that its
+    own sets have k species on average; `source` names that run in messages. `exclude_ties` leaves scores that equal the
+    threshold out where they would make the mean size larger than k; by default they are in, as in the authors'
+    implementation. A `LeafidError` is raised when that run names too few species for a mean size, or scores contradict
+    ranks.
+    """
+    if validation is None:
+        # Pictures outside the ground truth don't count; those that the run lacks have no species above any threshold.
+        in_truth = np.isin(run.pictures, truth.pictures)[run.picture_index]
+        fitted, n_pictures = run.select(in_truth), len(truth)
+    else:
+        fitted, n_pictures = validation, len(validation.pictures)
+    rising = np.sort(fitted.score)
+    labels = truth.encode("species")[1]
+    fitted.check_order()
+    run.check_order()
+    lists = [fitted] if validation is None else [fitted, run]
+    results = []
+    for k in sizes:
+        n_inside = count_inside(n_pictures, k)
+        if n_inside < len(rising):
+            threshold = place_threshold(rising, n_inside, exclude_ties=exclude_ties)
+        elif len(rising) == n_pictures * len(fitted.species):
+            threshold = -math.inf
+        elif len(rising) == n_inside:
+            # The highest score that is out isn't known.
+            threshold = float(rising[0])
+        else:
+            raise LeafidError(
+                f"{source or fitted.name}: expected scores of at least {k:g} species for each picture on average, "
+                f"found {len(rising) / n_pictures:.3g}; write more species to the run"
+            )
+        judged = judge_run(run.select(run.score >= threshold), truth)
+        hits = judged.rank > 0
+        results.append(
+            AverageKScores(
+                k,
+                threshold,
+                float((rising >= threshold).sum() / n_pictures),
+                accuracy_score(hits),
+                macro_average(average_by_group(hits, labels)),
+                accuracy_score(judged.size),
+                compute_empty_share(judged.size),
+                sum(_count_cut_lists(own, threshold, truth.known.species) for own in lists),
+            )
+        )
+    return results
+
+
+def _count_cut_lists(run: Run, threshold: float, species: frozenset[str]) -> int:
+    """Count the pictures all of whose scores reach the threshold, of those for which not all species are named."""
+    sizes = np.bincount(run.picture_index, minlength=len(run.pictures))
+    n_inside = np.bincount(run.picture_index[run.score >= threshold], minlength=len(run.pictures))
+    return int(((n_inside == sizes) & (sizes > 0) & (sizes < len(species.union(run.species)))).sum())
+
+
+def make_set_tables(
+    truth: GroundTruth, runs: Sequence[JudgedRun], training_pictures: Mapping[str, int] | None = None
+) -> list[Table]:
+    """Tabulate the scores of runs as set-valued predictions: a picture's set is all that the run names for it.
+
+    `training_pictures` of each species add the accuracy by bins of them.
+    """
+    names, species = truth.encode("species")
+    contents, content = truth.encode("content")
+    counts = np.bincount(content).tolist()
+    rows: list[list[Cell]] = []
+    content_rows: list[list[Cell]] = []
+    bin_rows: list[list[Cell]] = []
+    for run in runs:
+        hit, size = run.rank > 0, run.size
+        by_species = average_by_group(hit, species)
+        scores = accuracy_score(hit), macro_average(by_species), accuracy_score(size), compute_empty_share(size)
+        rows.append([run.name, *scores])
+        by_content = average_by_group(hit, content).tolist(), average_by_group(size, content).tolist()
+        content_rows += [[run.name, *row] for row in zip(contents, counts, *by_content, strict=True)]
+        if training_pictures is not None:
+            accuracy, classes = average_by_bin(by_species, [training_pictures.get(name, 0) for name in names])
+            bin_rows += [[run.name, *row] for row in zip(BINS, classes.tolist(), accuracy.tolist(), strict=True)]
+    tables = [
+        Table("Sets", ["run", "accuracy", "macro-average accuracy", "mean size", "empty sets"], rows),
+        Table("Sets by content", ["run", "content", "pictures", "accuracy", "mean size"], content_rows),
+    ]
+    if training_pictures is not None:
+        headings = ["run", "training pictures", "species", "mean bin accuracy"]
+        tables.append(Table("Sets by training pictures of the species", headings, bin_rows))
+    return tables
+
+
+def make_macro_tables(
+    truth: GroundTruth,
+    runs: Sequence[JudgedRun],
+    tops: Sequence[int],
+    training_pictures: Mapping[str, int] | None = None,
+) -> list[Table]:
+    """Tabulate the top-K accuracies averaged over the species, and over those of each bin of training pictures."""
+    names, species = truth.encode("species")
+    rows: list[list[Cell]] = []
+    bin_rows: list[list[Cell]] = []
+    for run in runs:
+        by_species = [average_by_group(top_k_scores(run.rank, k), species) for k in tops]
+        rows.append([run.name, *map(macro_average, by_species)])
+        if training_pictures is not None:
+            trained = [training_pictures.get(name, 0) for name in names]
+            binned = [average_by_bin(accuracy, trained) for accuracy in by_species]
+            columns = [BINS, binned[0][1].tolist(), *(accuracy.tolist() for accuracy, _ in binned)]
+            bin_rows += [[run.name, *row] for row in zip(*columns, strict=True)]
+    titles = [f"macro top-{k}" for k in tops]
+    tables = [Table("Averages over the species", ["run", *titles], rows)]
+    if training_pictures is not None:
+        headings = ["run", "training pictures", "species", *titles]
+        tables.append(Table("Averages over the species by their training pictures", headings, bin_rows))
+    return tables
+
+
+def make_average_table(scores: Mapping[str, Sequence[AverageKScores]], origin: str) -> Table:
+    """Tabulate the scores, by run, of sets with K species on average; `origin` is where the thresholds come from."""
+    columns = ["run", "K", "threshold", "size fitted", "accuracy", "error", "macro-average accuracy"]
+    rows: list[list[Cell]] = [
+        [
+            *(name, int(row.k) if row.k.is_integer() else row.k, row.threshold),
+            *(row.fitted_size, row.accuracy, 1 - row.accuracy),
+            *(row.macro_accuracy, row.size, row.empty_share),
+        ]
+        for name, found in scores.items()
+        for row in found
+    ]
+    notes = [f"threshold: fitted on {origin}, where the sets have the mean size 'size fitted'"]
+    return Table("Sets of K species on average", [*columns, "mean size", "empty sets"], rows, notes)
+
+
+_metric = partial(Metric, citation="Garcin et al., Pl@ntNet-300K, NeurIPS 2021", command="evaluate --sets")
+
+
+METRICS = (
+    _metric(
+        "average-K",
+        "accuracy of the sets that a run's scores form above a threshold, K species on average",
+        accuracy_score,
+        command="evaluate --average",
+        column="accuracy",
+    ),
+    _metric(
+        "macro-top-K",
+        "top-K accuracy of each species, averaged over the species",
+        macro_average,
+        command="evaluate --macro",
+        column="macro top-K",
+    ),
+    _metric(
+        "macro-average",
+        "share of each species' pictures with a correct set, averaged over the species",
+        macro_average,
+        column="macro-average accuracy",
+    ),
+    _metric(
+        "mean-bin-accuracy",
+        "macro-average over species with about as many training pictures",
+        average_by_bin,
+        command="evaluate --sets --training",
+        column="mean bin accuracy",
+    ),
+    _metric(
+        "coverage",
+        "share of pictures with the correct species in the set",
+        accuracy_score,
+        citation="Sadinle et al., JASA 2019",
+        column="accuracy",
+    ),
+    _metric(
+        "mean-set-size",
+        "mean number of species in a set",
+        accuracy_score,
+        column="mean size",
+        higher_is_better=False,
+        range=(0.0, math.inf),
+    ),
+    _metric(
+        "empty-set-share",
+        "share of pictures with an empty set",
+        compute_empty_share,
+        column="empty sets",
+        higher_is_better=False,
+    ),
+)

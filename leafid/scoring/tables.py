@@ -1,0 +1,177 @@
+"""Writes tables as text, CSV, JSON, Markdown or LaTeX."""
+
+import csv
+import html
+import io
+import json
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from tabulate import tabulate
+
+from leafid.errors import UsageError, escape_unprintable
+from leafid.textfiles import escape_formula
+
+Cell = str | int | float | None
+
+#: The formats that `render` writes.
+FORMATS = ("text", "csv", "json", "markdown", "latex")
+#: Maximum length of a line of a text table; a single column may be longer.
+WIDTH = 120
+
+_TABULATE = {"text": "simple", "markdown": "github", "latex": "latex_booktabs"}
+
+
+@dataclass(frozen=True)
+class Table:
+    """A titled table."""
+
+    title: str
+    #: Headings, each once.
+    columns: Sequence[str]
+    #: Cells, as many as columns: text, numbers, or None for an empty one.
+    rows: Sequence[Sequence[Cell]]
+    #: What a reader has to know as well: seeds, what was left out.
+    notes: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        if len(set(self.columns)) != len(self.columns):
+            raise ValueError(f"expected headings that differ, found {list(self.columns)}")
+        for row in self.rows:
+            if len(row) != len(self.columns):
+                raise ValueError(f"expected {len(self.columns)} cells a row, found {len(row)}: {row!r}")
+
+
+def render(tables: Sequence[Table], form: str = "text", digits: int = 4) -> str:
+    """Write tables in one of the `FORMATS`, with `digits` decimals in text, Markdown and LaTeX.
+
+    Text has lines of at most `WIDTH` characters: a wider table is set closer, or continued below. CSV has an empty line
+    between tables and no titles or notes; JSON is a list of objects with `title`, `rows` (an object each) and `notes`.
+    Both have 15 digits of a number, all that are sure after some arithmetic, and no value for NaN.
+
+    Examples
+    --------
+    >>> print(render([Table("", ["run", "S"], [["a.txt", 0.5]])]), end="")
+    run         S
+    -----  ------
+    a.txt  0.5000
+    """
+    if form == "csv":
+        return "\n".join(format_csv([table.columns, *table.rows]) for table in tables)
+    if form == "json":
+        return json.dumps([_to_object(table) for table in tables], ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+    if form not in _TABULATE:
+        raise ValueError(f"expected a table format ({', '.join(FORMATS)}), found {form!r}")
+    return "\n".join(_format_table(table, form, digits) for table in tables)
+
+
+def choose_tables(tables: Sequence[Table], form: str, number: int | None) -> Sequence[Table]:
+    """Choose the table with a number from 1 up, or all; raise `UsageError` where CSV would hold several."""
+    if number is None and (form != "csv" or len(tables) == 1):
+        return tables
+    if number is None or number > len(tables):
+        titles = ", ".join(f"{position} {table.title or 'summary'}" for position, table in enumerate(tables, 1))
+        found = f"--table {number}" if number else "several tables for a CSV"
+        raise UsageError(f"expected one table, found {found}; choose one with --table N: {titles}")
+    return [tables[number - 1]]
+
+
+def format_csv(rows: Iterable[Sequence[Cell]]) -> str:
+    """Write rows as CSV; cells that a spreadsheet would take for a formula are escaped, NaN is empty."""
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerows([escape_formula(_clean_number(cell)) for cell in row] for row in rows)
+    return stream.getvalue()
+
+
+def _to_object(table: Table) -> dict[str, object]:
+    rows = [dict(zip(table.columns, map(_clean_number, row), strict=True)) for row in table.rows]
+    return {"title": table.title, "rows": rows, "notes": list(table.notes)}
+
+
+def _clean_number(cell: Cell) -> Cell:
+    """Drop NaN, and the digits of a float that are rounding errors."""
+    if not isinstance(cell, float):
+        return cell
+    return float(f"{cell:.15g}") if math.isfinite(cell) else None
+
+
+def _format_table(table: Table, form: str, digits: int) -> str:
+    if form == "markdown":
+        table = _escape_markdown(table)
+    title, notes = table.title, list(table.notes)
+    text = _format_cells(table, form, digits)
+    if form == "text" and _measure_width(text) > WIDTH:
+        text = _format_narrow(table, digits)
+    if form == "latex":
+        return "".join([f"% {line}\n" for line in [title, *notes] if line]) + text + "\n"
+    if form == "markdown":
+        title = f"**{title}**\n" if title else ""
+        text = f"{text}\n" if notes else text
+    return "\n".join([part for part in (title, text) if part] + notes) + "\n"
+
+
+def _escape_markdown(table: Table) -> Table:
+    """Escape what Markdown would take for HTML or for the end of a cell."""
+
+    def escape(text: str) -> str:
+        return html.escape(text, quote=False).replace("|", r"\|")
+
+    rows = [[escape(cell) if isinstance(cell, str) else cell for cell in row] for row in table.rows]
+    return Table(escape(table.title), [*map(escape, table.columns)], rows, [*map(escape, table.notes)])
+
+
+def _format_cells(table: Table, form: str, digits: int, *, close: bool = False) -> str:
+    """Format headings and rows; `close` leaves no blanks after a heading that is longer than its cells."""
+    is_text = [any(isinstance(row[column], str) for row in table.rows) for column in range(len(table.columns))]
+    rows = [[format_cell(cell, digits) for cell in row] for row in table.rows]
+    headings = list(table.columns)
+    if close:
+        # tabulate pads headings, but not cells.
+        widths = [max(map(_measure_width, column)) for column in zip(headings, *rows, strict=True)]
+        rows = [headings, ["-" * width for width in widths], *rows]
+    return tabulate(
+        rows,
+        headers=() if close else headings,
+        tablefmt="plain" if close else _TABULATE[form],
+        # Cells are formatted before: tabulate would also take a run named 1e5 for a number.
+        disable_numparse=True,
+        colalign=["left" if text else "right" for text in is_text] if rows else None,
+    )
+
+
+def _format_narrow(table: Table, digits: int) -> str:
+    """Format a table that is too wide as text: with closer columns, continued below where that isn't enough."""
+    n_columns, n_keys = len(table.columns), 1
+    while n_keys < n_columns - 1 and all(isinstance(row[n_keys], str) for row in table.rows):
+        n_keys += 1
+
+    def format_part(start: int, end: int) -> str:
+        kept = [*range(n_keys), *range(start, end)]
+        rows = [[row[column] for column in kept] for row in table.rows]
+        return _format_cells(Table("", [table.columns[column] for column in kept], rows), "text", digits, close=True)
+
+    # A score and its interval stay together.
+    starts = [c for c in range(n_keys, n_columns) if not table.columns[c].endswith((" low", " high"))] + [n_columns]
+    blocks = []
+    while len(starts) > 1:
+        fitting = [n for n, end in enumerate(starts) if n and _measure_width(format_part(starts[0], end)) <= WIDTH]
+        n_taken = max(fitting, default=1)
+        blocks.append(format_part(starts[0], starts[n_taken]))
+        starts = starts[n_taken:]
+    return "\n\n".join(blocks)
+
+
+def _measure_width(text: str) -> int:
+    return max(map(len, text.split("\n")))
+
+
+def format_cell(cell: Cell, digits: int = 3) -> str:
+    """Format a cell with `digits` decimals; a dash where it is empty."""
+    if cell is None or (isinstance(cell, float) and math.isnan(cell)):
+        return "–"
+    if isinstance(cell, float):
+        return f"{cell:.{digits}f}"
+    # A cell may have several lines.
+    return escape_unprintable(str(cell), keep="\n")

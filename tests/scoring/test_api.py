@@ -1,0 +1,108 @@
+import csv
+import io
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from leafid import evaluate
+from leafid.errors import LeafidError, ProblemsError
+from leafid.pictures import read_collection
+from leafid.scoring.resampling import Bootstrap
+from leafid.scoring.run_reading import read_run
+from leafid.scoring.truth import read_ground_truth
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "plant_task"
+TRUTH, GOOD, PARTIAL = GOLDEN / "truth", GOLDEN / "runs" / "good.txt", GOLDEN / "runs" / "partial.txt"
+
+
+@pytest.mark.parametrize("group", ["type", "family"])
+def test_the_records_are_the_rows_of_the_command(cli, group):
+    words = ["--by", group, "--table", 2] if group != "type" else []
+    table = cli("evaluate", TRUTH, GOOD, PARTIAL, *words, "--intervals", "all", "--format", "csv").out
+    metrics = ["S", "inverse-rank", "per-plant", "top-1", "top-5"]
+    records = evaluate(
+        TRUTH, [GOOD, PARTIAL], ["S of family"] * (group == "family") + metrics, by=group, bootstrap=True
+    )
+    rows = list(csv.DictReader(io.StringIO(table)))
+    # A CSV has 15 digits.
+    cells = [
+        {name: str(float(f"{value:.15g}") if isinstance(value, float) else value) for name, value in record.items()}
+        for record in records
+    ]
+    assert cells == rows
+
+
+def rankings(file):
+    found = {}
+    for prediction in read_run(file):
+        found.setdefault(prediction.picture, []).append((prediction.species, prediction.score))
+    return found
+
+
+@pytest.mark.parametrize("truth", [read_ground_truth(TRUTH), read_collection(TRUTH), read_collection(TRUTH).pictures])
+@pytest.mark.parametrize(
+    "run", [GOOD, str(GOOD), {"good.txt": GOOD}, [read_run(GOOD)], {"good.txt": rankings(GOOD)}], ids=type
+)
+def test_paths_and_objects_give_the_same(truth, run):
+    assert evaluate(truth, run, ["S"]) == evaluate(TRUTH, GOOD, ["S"])
+
+
+def test_rankings_need_no_scores_and_no_name():
+    run = {picture: [species for species, _ in ranking] for picture, ranking in rankings(GOOD).items()}
+    found, expected = evaluate(TRUTH, run, ["top-2"]), evaluate(TRUTH, GOOD, ["top-2"])
+    assert [record["top-2"] for record in found] == [record["top-2"] for record in expected]
+    assert {record["run"] for record in found} == {"run"}
+
+
+def test_intervals_are_those_of_the_given_bootstrap():
+    wide, narrow = (
+        evaluate(TRUTH, GOOD, ["S"], bootstrap=Bootstrap(confidence=confidence))[-1] for confidence in (0.95, 0.5)
+    )
+    assert wide["S low"] < narrow["S low"] < wide["S"] < narrow["S high"] < wide["S high"]
+
+
+def test_missing_pictures_count_0_or_are_left_out():
+    counted, left_out = (evaluate(TRUTH, PARTIAL, ["S"], leave_out_missing=leave)[-1] for leave in (False, True))
+    assert (counted["missing"], left_out["missing"], left_out["pictures"]) == (11, 11, 29)
+    assert counted["S"] < left_out["S"]
+
+
+def test_problems_of_all_runs_are_reported_together():
+    runs = {"a": {"1.jpg": ["Quercus ilexx"]}, "b": {"9999.jpg": ["Quercus ilex"]}, "c": {"1.jpg": [("x", np.nan)]}}
+    with pytest.raises(ProblemsError) as error:
+        evaluate(TRUTH, runs)
+    assert [problem.split(", found")[0] for problem in error.value.problems] == [
+        "a: expected a known species",
+        "b: expected a picture of the ground truth",
+        "c: expected a finite score of 'x' for '1.jpg'",
+    ]
+
+
+def test_misuse():
+    for words, message in [
+        ({"metrics": ["map-0.5"]}, "expected a metric of the plant task .*found 'map-0.5'"),
+        ({"metrics": ["top-0"]}, "found 'top-0'"),
+        ({"by": "colour"}, "expected a group"),
+    ]:
+        with pytest.raises(LeafidError, match=message):
+            evaluate(TRUTH, GOOD, **words)
+    with pytest.raises(LeafidError, match="names that differ"):
+        evaluate(TRUTH, [GOOD, GOOD])
+
+
+def test_a_frame_has_the_records_as_rows():
+    words = {"metrics": ["S", "top-5"], "by": "plant", "leave_out_missing": True}
+    records, frame = evaluate(TRUTH, PARTIAL, **words), evaluate(TRUTH, PARTIAL, **words, as_frame=True)
+    assert list(frame.columns) == list(records[0]) == ["run", "plant", "pictures", "missing", "plants", "S", "top-5"]
+    assert frame["plant"].tolist() == [record["plant"] for record in records]
+    # A plant of which the run names no picture has no score.
+    assert frame["S"].isna().tolist() == [not record["pictures"] for record in records]
+    assert frame["S"].dropna().tolist() == [record["S"] for record in records if record["pictures"]]
+    assert 0 < frame["S"].isna().sum() < len(frame)
+
+
+def test_scores_of_a_level_beside_groups_of_that_level():
+    records = evaluate(TRUTH, GOOD, ["genus"], by="genus")
+    assert [record["genus"] for record in records][:2] == ["Acer", "Fagus"]
+    assert all(0 <= record["S of genus"] <= 1 for record in records)

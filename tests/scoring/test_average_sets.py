@@ -1,0 +1,169 @@
+import csv
+import io
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from leafid.errors import LeafidError
+from leafid.pictures.picture import Picture, Taxon
+from leafid.scoring.run_reading import read_run
+from leafid.scoring.runs import write_run
+from leafid.scoring.sets import score_average_k
+from leafid.scoring.truth import make_ground_truth
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "plant_task"
+TRUTH = GOLDEN / "truth"
+SPECIES = [f"Acer species{letter}" for letter in "abcd"]
+
+
+def make_run(folder, name, probabilities):
+    ranked = {
+        f"{name}{row}.jpg": sorted(zip(SPECIES, values.tolist(), strict=True), key=lambda entry: -entry[1])
+        for row, values in enumerate(probabilities)
+    }
+    write_run(folder / f"{name}.txt", ranked)
+    return read_run(folder / f"{name}.txt")
+
+
+def make_truth(labels):
+    return make_ground_truth(
+        Picture(Path(f"test{row}.jpg"), taxon=Taxon(SPECIES[label])) for row, label in enumerate(labels)
+    )
+
+
+def literal_average_k(validation, p, labels, k):
+    """As the authors' implementation: flatten, sort, cut half way; ties are in."""
+    s = sorted(validation.ravel().tolist(), reverse=True)
+    threshold = (s[len(validation) * k - 1] + s[len(validation) * k]) / 2
+    hits = np.array([row[label] >= threshold for row, label in zip(p, labels, strict=True)])
+    classes = [np.mean(hits[labels == label]) for label in sorted(set(labels.tolist()))]
+    return threshold, hits.mean(), np.mean(classes), (p >= threshold).sum() / len(p)
+
+
+probabilities = hnp.arrays(
+    np.float64, st.tuples(st.integers(1, 8), st.just(4)), elements=st.sampled_from([0.0, 0.1, 0.25, 0.5, 0.9])
+)
+
+
+@settings(deadline=None, max_examples=40)
+@given(probabilities, probabilities, st.integers(1, 3), st.data())
+def test_scores_are_those_of_the_literal_implementation(tmp_path_factory, validation, p, k, data):
+    folder = tmp_path_factory.mktemp("runs")
+    labels = np.array(data.draw(st.lists(st.integers(0, 3), min_size=len(p), max_size=len(p))))
+    run, fitted = make_run(folder, "test", p), make_run(folder, "val", validation)
+    (found,) = score_average_k(make_truth(labels), run, [k], fitted)
+    expected = literal_average_k(validation, p, labels, k)
+    assert (found.threshold, found.accuracy, found.macro_accuracy, found.size) == pytest.approx(expected)
+    (strict,) = score_average_k(make_truth(labels), run, [k], fitted, exclude_ties=True)
+    assert strict.fitted_size <= k <= found.fitted_size + 1 / len(validation)
+
+
+def test_a_threshold_fitted_on_the_run_itself_gives_its_sets_the_mean_size(tmp_path):
+    rng = np.random.default_rng(0)
+    run = make_run(tmp_path, "test", rng.dirichlet(np.ones(4), 10))
+    for row in score_average_k(make_truth(np.zeros(10, int)), run, [0.5, 1.7, 4]):
+        assert row.size == row.fitted_size == pytest.approx(row.k)
+
+
+def test_a_picture_that_the_run_lacks_has_an_empty_set_and_counts_in_the_mean_size(tmp_path):
+    run = make_run(tmp_path, "test", np.array([[0.7, 0.2, 0.1, 0.0], [0.4, 0.35, 0.15, 0.1]]))
+    (found,) = score_average_k(make_truth([0, 0, 0, 0]), run, [1])
+    # Four of the eight scores are in, for four pictures.
+    assert (found.size, found.empty_share, found.accuracy) == (1, 0.5, 0.5)
+    # Pictures outside the ground truth don't count.
+    (other,) = score_average_k(make_truth([0]), run, [2])
+    assert (other.fitted_size, other.size, other.threshold) == (2, 2, pytest.approx(0.15))
+
+
+def test_a_run_of_too_few_species_is_refused(tmp_path):
+    lines = [
+        f"test{n}.jpg Acer species{kind} {rank} 0.5\n"
+        for n, kinds in enumerate(("ab", "bc"))
+        for rank, kind in enumerate(kinds, 1)
+    ]
+    (tmp_path / "run.txt").write_text("".join(lines))
+    message = "run.txt: expected scores of at least 3 species for each picture on average, found 2; write more species"
+    with pytest.raises(LeafidError, match=message):
+        score_average_k(make_truth([0, 1]), read_run(tmp_path / "run.txt"), [3])
+    (found,) = score_average_k(make_truth([0, 1]), read_run(tmp_path / "run.txt"), [2])
+    assert (found.size, found.accuracy) == (2, 1)
+
+
+@pytest.mark.parametrize(("n_lines", "cut"), [(4, 0), (3, 1)])
+def test_lists_that_end_at_the_threshold_are_counted(tmp_path, n_lines, cut):
+    rows = np.array([[0.27, 0.25, 0.245, 0.235], [0.97, 0.015, 0.01, 0.005]])
+    ranked = {
+        f"test{row}.jpg": [*zip(SPECIES, values.tolist(), strict=True)][:n_lines] for row, values in enumerate(rows)
+    }
+    write_run(tmp_path / "run.txt", ranked)
+    (found,) = score_average_k(make_truth([3, 0]), read_run(tmp_path / "run.txt"), [2.5])
+    assert found.cut == cut
+
+
+@pytest.fixture
+def full_runs(tmp_path):
+    """A run with all species of the golden truth, most often right, and another on validation pictures, with ties."""
+    rng = np.random.default_rng(1)
+    names = sorted({line.split()[1] + " " + line.split()[2] for line in (GOLDEN / "runs" / "good.txt").open()})
+    for name, pictures in (("run", sorted(path.stem for path in TRUTH.glob("*.xml"))), ("val", range(100, 130))):
+        ranked = {}
+        for picture in pictures:
+            values = np.round(rng.dirichlet(np.ones(len(names))), 1 if name == "val" else 6)
+            ranked[f"{picture}.jpg"] = sorted(zip(names, values.tolist(), strict=True), key=lambda entry: -entry[1])
+        write_run(tmp_path / f"{name}.txt", ranked)
+    return tmp_path / "run.txt", tmp_path / "val.txt"
+
+
+def test_the_command_fits_thresholds_on_the_validation_run(cli, full_runs):
+    run, validation = full_runs
+    words = ["--average", "1,2", "--validation", validation, "--table", 2, "--format", "csv"]
+    outcome = cli("evaluate", TRUTH, run, *words)
+    assert outcome.status == 0, outcome.err
+    table = list(csv.DictReader(io.StringIO(outcome.out)))
+    assert [row["K"] for row in table] == ["1", "2"]
+    assert float(table[0]["accuracy"]) + float(table[0]["error"]) == pytest.approx(1)
+    assert f"{validation}: sets of 1 species have" in outcome.err
+    strict = cli("evaluate", TRUTH, run, *words, "--exclude-ties")
+    assert strict.err == ""
+    assert float(strict.out.splitlines()[-2].split(",")[3]) <= 1
+
+
+def test_the_command_warns_of_cut_lists(cli, full_runs):
+    lines = full_runs[0].read_text().splitlines(keepends=True)
+    full_runs[0].write_text("".join(line for line in lines if int(line.split()[-2]) <= 2))
+    outcome = cli("evaluate", TRUTH, full_runs[0], "--average", "1.5")
+    assert outcome.status == 0
+    assert re.search(r"for K = 1\.5, \d+ pictures with a list that ends at or above the threshold", outcome.err)
+
+
+def test_macro_averages_of_a_full_ranking(cli, full_runs):
+    outcome = cli("evaluate", TRUTH, full_runs[0], "--macro", "--top", "1,5", "--training", TRUTH, "--format", "json")
+    _, macro, bins = json.loads(outcome.out)
+    by_species = json.loads(cli("evaluate", TRUTH, full_runs[0], "--by", "species", "--format", "json").out)[1]["rows"]
+    expected = np.mean([row["top-1"] for row in by_species])
+    assert macro["rows"][0]["macro top-1"] == pytest.approx(expected)
+    assert macro["rows"][0]["macro top-1"] < macro["rows"][0]["macro top-5"] < 1
+    assert sum(row["species"] for row in bins["rows"]) == len(by_species)
+    assert list(bins["rows"][0]) == ["run", "training pictures", "species", "macro top-1", "macro top-5"]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--validation", "val.txt"], "expected --average with --validation"),
+        (["--exclude-ties"], "expected --average with --exclude-ties"),
+        (["--training", str(TRUTH)], "expected --sets or --macro with --training"),
+        (["--average", "0"], "expected a mean size above 0, found '0'"),
+        (["--average", "1", "--validation", "a", "--validation", "b"], "once for each of 1 runs, found it 2 times"),
+    ],
+)
+def test_options_without_effect_are_refused(cli, words, message):
+    outcome = cli("evaluate", TRUTH, GOLDEN / "runs" / "good.txt", *words)
+    assert (outcome.status, outcome.out) == (2, "")
+    assert message in outcome.err

@@ -1,0 +1,83 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from leafid.scoring.calibration import (
+    bootstrap_calibration_error,
+    chance_calibration_error,
+    expected_calibration_error,
+)
+
+answers = st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=60)
+
+
+def compute_slowly(answers, n_bins):
+    """Go through the confidences, rising; all pictures of one go where the middle of their share of the mass lies."""
+    gaps = [0.0] * n_bins
+    for confidence in sorted({own for own, _ in answers}):
+        below = sum(own < confidence for own, _ in answers)
+        tied = [is_correct for own, is_correct in answers if own == confidence]
+        gaps[int((below + len(tied) / 2) / len(answers) * n_bins)] += sum(confidence - own for own in tied)
+    return sum(map(abs, gaps)) / len(answers)
+
+
+def test_the_order_of_equal_confidences_makes_no_difference():
+    for is_correct in ([1, 0] * 15, [1] * 15 + [0] * 15):
+        assert expected_calibration_error([0.7] * 30, is_correct) == pytest.approx(0.2)
+
+
+@given(answers, st.integers(1, 20))
+def test_expected_calibration_error(answers, n_bins):
+    confidence, is_correct = zip(*answers, strict=True)
+    assert expected_calibration_error(confidence, is_correct, n_bins) == pytest.approx(compute_slowly(answers, n_bins))
+
+
+@given(answers, st.lists(st.integers(0, 3), min_size=60, max_size=60))
+def test_weights_are_repetitions(answers, times):
+    weights = times[: len(answers)]
+    # Two bins, of which neither holds half of a picture's repetitions.
+    repeated = [own for own, time in zip(answers, weights, strict=True) for _ in range(time)]
+    found = expected_calibration_error(*zip(*answers, strict=True), 1, weights)
+    assert found == pytest.approx(compute_slowly(repeated, 1)) if repeated else np.isnan(found)
+
+
+def test_calibrated_and_overconfident_answers():
+    random = np.random.default_rng(1)
+    confidence = random.random(20_000)
+    is_correct = random.random(20_000) < confidence
+    plants = np.arange(20_000) // 10
+    error = expected_calibration_error(confidence, is_correct)
+    chance = chance_calibration_error(confidence, is_correct, plants, resamples=200)
+    assert error == pytest.approx(chance, abs=0.004)
+    assert error < 0.015
+    assert expected_calibration_error(confidence, is_correct & (random.random(20_000) < 0.5)) > 0.2
+
+
+def test_few_plants_of_like_pictures_have_a_larger_error_by_chance():
+    random = np.random.default_rng(2)
+    plants = np.repeat(np.arange(30), 20)
+    confidence = np.full(600, 0.7) + random.random(600) / 1000
+    is_correct = (random.random(30) < 0.7)[plants]
+    assert chance_calibration_error(confidence, is_correct, plants) > 0.03
+    assert chance_calibration_error(confidence, random.random(600) < 0.7, np.arange(600)) < 0.08
+
+
+def test_resamples():
+    random = np.random.default_rng(3)
+    confidence, plants = random.random(200), np.arange(200) // 5
+    is_correct = random.random(200) < confidence
+    samples = bootstrap_calibration_error(confidence, is_correct, plants, resamples=50, seed=1)
+    assert samples.shape == (50,)
+    assert (
+        samples.tolist() == bootstrap_calibration_error(confidence, is_correct, plants, resamples=50, seed=1).tolist()
+    )
+    assert samples.std() > 0
+    # With one plant every resample is the same.
+    assert np.ptp(bootstrap_calibration_error(confidence, is_correct, ["a"] * 200, resamples=5)) == 0
+
+
+def test_no_pictures():
+    assert np.isnan(expected_calibration_error([], []))
+    assert bootstrap_calibration_error([], [], []).shape == (0,)
+    assert np.isnan(chance_calibration_error([], [], []))

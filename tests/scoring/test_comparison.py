@@ -1,0 +1,169 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from leafid.learning.averages import average_score
+from leafid.pictures.picture import AcquisitionType, Picture, Taxon
+from leafid.scoring.comparison import compare_runs, compare_values, score_species, weigh_pictures
+from leafid.scoring.plant_task import ALL, GROUPS, MEAN_OF_TYPES, RunScorer, judge_run, list_plant_metrics
+from leafid.scoring.resampling import Bootstrap
+from leafid.scoring.run_reading import read_run
+from leafid.scoring.runs import write_run
+from leafid.scoring.truth import make_ground_truth, read_ground_truth
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "plant_task"
+
+
+@pytest.fixture(scope="module")
+def truth():
+    return read_ground_truth(GOLDEN / "truth")
+
+
+@pytest.fixture(scope="module")
+def runs(truth):
+    return [judge_run(read_run(GOLDEN / "runs" / name, truth.known), truth) for name in ("good.txt", "partial.txt")]
+
+
+@pytest.fixture
+def perfect(truth, tmp_path):
+    write_run(tmp_path / "best.txt", {p: [(s, 1.0)] for p, s in zip(truth.pictures, truth.species, strict=True)})
+    return judge_run(read_run(tmp_path / "best.txt", truth.known), truth)
+
+
+@pytest.mark.parametrize("metric", list_plant_metrics(), ids=lambda metric: metric.name)
+def test_weights_give_the_mean_of_the_types(truth, runs, metric):
+    parts = {part.name: part.scores[0] for part in RunScorer(truth, runs[0], [metric]).score_by("type")}
+    values = runs[0].score_pictures(metric)
+    assert weigh_pictures(truth, metric.average) @ values == pytest.approx(parts[MEAN_OF_TYPES])
+    assert weigh_pictures(truth, metric.average, "photo") @ values == pytest.approx(parts["photo"])
+
+
+def test_a_better_run_wins(truth, runs, perfect):
+    (pair,) = compare_runs(truth, [perfect, runs[1]], list_plant_metrics()[0], resamples=999)
+    assert (pair.first_score, pair.first, pair.second) == (1, "best.txt", "partial.txt")
+    assert (pair.wins + pair.ties + pair.losses, pair.losses) == (len(set(truth.species)), 0)
+    assert pair.p == pair.corrected_p < 0.01
+
+
+def test_the_order_of_runs_only_swaps_sides(truth, runs):
+    (pair,), (turned,) = (
+        compare_runs(truth, order, list_plant_metrics()[0], resamples=999) for order in (runs, runs[::-1])
+    )
+    assert (pair.first_score, pair.wins, pair.losses, pair.p) == (
+        turned.second_score,
+        turned.losses,
+        turned.wins,
+        turned.p,
+    )
+
+
+def test_a_run_ties_with_itself(truth, runs):
+    (pair,) = compare_runs(truth, [runs[0], runs[0]], list_plant_metrics()[0], resamples=99)
+    assert (pair.p, pair.wins, pair.losses) == (1, 0, 0)
+
+
+def test_three_runs_are_three_corrected_pairs(truth, runs, perfect):
+    pairs = compare_runs(truth, [*runs, perfect], list_plant_metrics()[0], resamples=199)
+    assert [(pair.first, pair.second) for pair in pairs] == [
+        ("good.txt", "partial.txt"),
+        ("good.txt", "best.txt"),
+        ("partial.txt", "best.txt"),
+    ]
+    assert all(pair.corrected_p >= pair.p for pair in pairs)
+    assert max(pair.corrected_p / pair.p for pair in pairs) == pytest.approx(3)
+
+
+def test_misuse(truth, runs):
+    with pytest.raises(ValueError, match="two or more"):
+        compare_runs(truth, runs[:1], list_plant_metrics()[0])
+    with pytest.raises(ValueError, match="expected a type"):
+        compare_runs(truth, runs, list_plant_metrics()[0], acquisition_type="herbarium")
+
+
+def test_species_scores_are_s_of_their_pictures(truth, runs):
+    values = runs[0].score_pictures(list_plant_metrics()[0])
+    scores = score_species(truth, values, "scan")
+    names, index = truth.encode("species")
+    authors, plants = np.array(truth.author), np.array(truth.plant)
+    for position, name in enumerate(names):
+        chosen = (index == position) & (np.array(truth.type) == "scan")
+        expected = average_score(values[chosen], authors[chosen], plants[chosen])
+        assert scores[position] == pytest.approx(expected, nan_ok=True), name
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_groups_add_up_to_all_pictures(truth, runs, group):
+    parts = RunScorer(truth, runs[1], list_plant_metrics()).score_by(group)
+    assert sum(part.pictures for part in parts) == len(truth)
+    assert sum(part.missing for part in parts) == runs[1].n_missing
+    accuracy_score = sum(part.pictures * part.scores[3] for part in parts) / len(truth)
+    (everything,) = [
+        part for part in RunScorer(truth, runs[1], list_plant_metrics()).score_by("type") if part.name == ALL
+    ]
+    assert accuracy_score == pytest.approx(everything.scores[3])
+
+
+def test_perfect_is_one_everywhere_and_intervals_have_no_width(truth, perfect):
+    for part in RunScorer(truth, perfect, list_plant_metrics(), bootstrap=Bootstrap(100)).score_by("type"):
+        assert part.scores == (1,) * len(part.scores)
+        assert np.allclose(part.intervals, 1)
+
+
+def test_intervals_hold_the_scores(truth, runs):
+    for part in RunScorer(truth, runs[0], list_plant_metrics(), bootstrap=Bootstrap(500)).score_by("type"):
+        for score, (low, high) in zip(part.scores, part.intervals, strict=True):
+            # Sums in another order may differ in their last digit.
+            assert low - 1e-12 <= score <= high + 1e-12
+
+
+@pytest.mark.parametrize("is_shared", [True, False])
+def test_plants_are_drawn_together_for_the_mean_of_types(tmp_path, is_shared):
+    pictures, lines = [], []
+    for type_ in AcquisitionType:
+        for number in range(10):
+            name = f"{type_}{number}.jpg"
+            plant = str(number) if is_shared else name
+            pictures.append(Picture(Path(name), type=type_, taxon=Taxon("Acer opalus"), author="Ann", plant=plant))
+            lines.append(f"{name} {'Acer opalus' if number < 5 else 'Acer campestre'} 1 1\n")
+    truth = make_ground_truth(pictures)
+    (tmp_path / "run.txt").write_text("".join(lines))
+    run = judge_run(read_run(tmp_path / "run.txt"), truth)
+    parts = RunScorer(truth, run, list_plant_metrics(())[:1], bootstrap=Bootstrap(20_000)).score_by("type")
+    intervals = {part.name: part.intervals[0] for part in parts}
+    # The mean of 10 draws of 0 or 1 where the types show the same plants, else about that of 30.
+    expected = (0.2, 0.8) if is_shared else (1 / 3, 2 / 3)
+    assert intervals[MEAN_OF_TYPES] == pytest.approx(expected, abs=0.03)
+    assert intervals["scan"] == pytest.approx((0.2, 0.8))
+
+
+def test_plants_are_swapped_whoever_photographed_them(tmp_path):
+    pictures = [
+        Picture(Path(f"{author}{plant}.jpg"), taxon=Taxon("Acer opalus"), author=author, plant=plant)
+        for author in ("Ann", "Bob", "Eve")
+        for plant in "1234"
+    ]
+    truth = make_ground_truth(pictures)
+    runs = []
+    for name, species in (("a.txt", "Acer opalus"), ("b.txt", "Acer campestre")):
+        write_run(tmp_path / name, {picture: [(species, 1.0)] for picture in truth.pictures})
+        runs.append(judge_run(read_run(tmp_path / name), truth))
+    (pair,) = compare_runs(truth, runs, list_plant_metrics()[0], resamples=20_000)
+    # 2 of the 16 ways to swap four plants are as extreme.
+    assert pair.p == pytest.approx(0.125, abs=0.01)
+
+
+def test_values_of_any_task_are_compared_by_their_units():
+    # Unit a: 1 against 0 + 1, unit b: 2 against 0; swapped whole, the sums differ by 2 or by 2 again.
+    values, units = [[0.5, 0.5, 2.0], [0.0, 1.0, 0.0]], ["a", "a", "b"]
+    (pair,) = compare_values(["x", "y"], values, units, resamples=100)
+    assert (pair.first_score, pair.second_score, pair.p) == (3, 1, 1)
+    assert (pair.wins, pair.ties, pair.losses) == (1, 1, 0)
+    (error,) = compare_values(["x", "y"], values, units, higher_is_better=False, resamples=100)
+    assert (error.wins, error.ties, error.losses) == (0, 1, 1)
+    many = np.arange(30)
+    first, second, third = compare_values(["x", "y", "z"], [many + 1.0, many, many], many, resamples=999)
+    assert (first.p, second.p, third.p) == (0.001, 0.001, 1)
+    assert first.corrected_p == pytest.approx(0.003)
+    with pytest.raises(ValueError, match="two or more"):
+        compare_values(["x"], [many], many)

@@ -1,0 +1,187 @@
+"""Experiments: the grid, its cells on disk, and the table."""
+
+import json
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from leafid.descriptors.registry import FAMILIES
+from leafid.errors import LeafidError
+from leafid.pictures import AcquisitionType
+from leafid.report.experiment import make_experiment_page
+from leafid.scoring.experiment import (
+    Cell,
+    list_experiments,
+    make_experiment_table,
+    read_experiment,
+    summarise_experiment,
+)
+from leafid.scoring.resampling import Bootstrap, randomisation_test
+
+EXPERIMENT = """
+baseline = "all"
+seeds = [0, 1]
+folds = 3
+types = ["scan-like"]
+recipes = [
+    { name = "all", base = "RECIPE" },
+    { name = "shape", base = "RECIPE", only = ["shape"] },
+]
+protocols = [{ name = "3 folds", shots = [1, 2], shots_of = "plants" }]
+"""
+
+
+@pytest.fixture
+def experiment(cli, tmp_path, drawn, small_recipe, drawn_cache):
+    def run(*words, text=EXPERIMENT):
+        (tmp_path / "mine.toml").write_text(text.replace("RECIPE", str(small_recipe)))
+        options = ("--output", tmp_path / "cells", "--cache", drawn_cache, "--jobs", 1)
+        return cli("experiment", tmp_path / "mine.toml", drawn, *options, *words)
+
+    return run
+
+
+def test_an_experiment_gives_one_table(experiment, tmp_path):
+    found = experiment("--format", "json")
+    assert found.status == 0, found.err
+    (table,) = json.loads(found.out)
+    assert [(row["protocol"], row["recipe"]) for row in table["rows"]] == [
+        (f"3 folds, {setting}", recipe) for setting in ("1 plant", "2 plants") for recipe in ("all", "shape")
+    ]
+    for row in table["rows"]:
+        assert row["pictures"] == 9
+        assert 0 <= row["top-1 low"] <= row["top-1"] <= row["top-1 high"] <= 1
+        assert (row["difference"] is None) == (row["p (Holm)"] is None) == (row["recipe"] == "all")
+        assert row["ms a picture"] > 0
+    page = (tmp_path / "cells" / "report.html").read_text(encoding="utf-8")
+    assert page.count('<svg class="plot"') == 1
+    assert "collection, scan-like, 3 folds: top-1 over training plants of each species, of all, shape" in page
+    assert "\\toprule" in experiment("--format", "latex").out
+    more = experiment("--repeats", 3)
+    assert "scores: means over 3 seeds; low" in more.out
+
+
+def test_types_with_the_same_recipe_have_cells_of_their_own(experiment, tmp_path):
+    recipe = EXPERIMENT[EXPERIMENT.index("recipes") : EXPERIMENT.index("protocols")]
+    families = '{ vary = "families", classifiers = ["ridge"] }'
+    text = EXPERIMENT.replace(recipe, f"recipes = [{families}]\n").replace('baseline = "all"', 'baseline = "hu, ridge"')
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("leafid.scoring.experiment.FAMILIES", ["hu"])
+        found = experiment("--format", "json", text=text.replace('["scan-like"]', '["scan", "scan-like"]'))
+    assert found.status == 0, found.err
+    assert found.err.count("hu, ridge") == 4
+
+
+@pytest.mark.parametrize("name", list_experiments())
+def test_shipped_experiments_make_their_recipes(name):
+    experiment = read_experiment(name)
+    for type_ in experiment.types or AcquisitionType:
+        assert experiment.make_recipes(type_)
+
+
+def test_keys_of_all_experts_are_changed_by_a_pattern(tmp_path):
+    file = tmp_path / "mine.toml"
+    file.write_text('recipes = [{ name = "x", expert_keys = { "*" = { classifier = "lda" } } }]')
+    experts = read_experiment(str(file)).make_recipes(AcquisitionType.SCAN)["x"].experts
+    assert {expert.classifier.kind for expert in experts.values()} == {"lda"}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        (
+            'baseline = "all"',
+            'baseline = "none"',
+            "expected a recipe or protocol of the experiment, found 'none'",
+        ),
+        ("folds = 3", "fold = 3", "expected keys baseline, collections, folds"),
+        ('only = ["shape"]', 'only = ["colour"]', "expected experts points, shape of type scan-like, found colour"),
+        ('name = "3 folds"', 'name = "3 folds", kind = "bootstrap"', "expected kind folds, leave-one-out, parts"),
+        ("seeds = [0, 1]", 'seeds = ["x"]', "expected the values of docs/formats.md"),
+        ("seeds = [0, 1]", "seeds = [", "not valid TOML"),
+    ],
+)
+def test_broken_experiments(experiment, old, new, message):
+    found = experiment(text=EXPERIMENT.replace(old, new))
+    assert (found.status, message in found.err) == (1, True), found.err
+
+
+def test_differences_are_tested_by_plant():
+    rng = np.random.default_rng(0)
+    plants = [f"p{n // 3}" for n in range(60)]
+    ranks = {name: rng.integers(0, 3, 60) for name in ("base", "b", "c")}
+    cells = [
+        Cell(
+            "x",
+            "scan",
+            name,
+            "folds",
+            0,
+            {"": [(f"{n:02}", p, "", int(r)) for n, (p, r) in enumerate(zip(plants, own, strict=True))]},
+        )
+        for name, own in ranks.items()
+    ]
+    rows = {row.recipe: row for row in summarise_experiment(cells, "base", Bootstrap(200))}
+    # A species that only some recipes know is an error of the others.
+    is_known = sum(ranks.values()) > 0
+    p = []
+    for name in ("b", "c"):
+        difference = (ranks[name] == 1) * 1.0 - (ranks["base"] == 1)
+        difference = difference[is_known]
+        assert rows[name].difference == pytest.approx(difference.mean())
+        assert (rows[name].pictures, rows[name].left_out) == (is_known.sum(), 60 - is_known.sum())
+        known_plants = [plant for plant, known in zip(plants, is_known, strict=True) if known]
+        p.append(randomisation_test(difference / len(difference), known_plants))
+    # Holm's correction of two.
+    low, high = sorted(p)
+    expected = {low: min(2 * low, 1), high: max(min(2 * low, 1), high)}
+    assert [rows[name].p for name in ("b", "c")] == pytest.approx([expected[value] for value in p])
+
+
+def test_protocols_are_compared_on_pictures_that_all_know(tmp_path):
+    ranks = {"plants": [1, 1, 2, 0], "authors": [2, 1, 0, 1]}
+    cells = [
+        Cell("x", "scan", "default", name, 0, {"": [(str(n), f"p{n}", "", rank) for n, rank in enumerate(own)]})
+        for name, own in ranks.items()
+    ]
+    plants, authors = summarise_experiment(cells, "plants", Bootstrap(200))
+    # Plots of two types are of the same shape.
+    likes = [replace(plants, type="scan-like"), replace(authors, type="scan-like")]
+    assert (plants.top1, authors.top1, authors.difference) == (1.0, 0.5, -0.5)
+    assert (plants.pictures, plants.left_out, plants.p, authors.p) == (2, 2, None, 1.0)
+    table = make_experiment_table([plants, authors], "plants", Bootstrap(200), is_complete=False)
+    assert (table.title, table.columns[:2]) == ("Experiment: x, scan, default", ["protocol", "pictures"])
+    file = tmp_path / "page.html"
+    file.write_text(
+        make_experiment_page("held-apart", "What is learned", [plants, authors, *likes], table), encoding="utf-8"
+    )
+    page = file.read_text(encoding="utf-8")
+    assert '<svg class="plot" role="img" aria-label="x, scan: top-1 of plants, authors"' in page
+    assert "<td>authors</td>" in page
+    ids = re.findall(' id="([^"]+)"', page)
+    assert len(ids) == len(set(ids))
+
+
+def test_unknown_experiment():
+    with pytest.raises(LeafidError, match="no such experiment; expected a file, or one of ablation"):
+        read_experiment("nothing")
+
+
+def test_parts_are_chosen_by_patterns(tmp_path):
+    file = tmp_path / "parts.toml"
+    file.write_text('recipes = ["default", { vary = "parts", matching = ["only shape", "without *"] }]')
+    names = list(read_experiment(str(file)).make_recipes(AcquisitionType.SCAN))
+    assert names[:2] == ["default", "only shape"]
+    assert {"without edges", "without teeth"} <= set(names)
+    assert all(name.startswith("without ") for name in names[2:])
+
+
+def test_families_are_tried_with_each_classifier(tmp_path):
+    file = tmp_path / "families.toml"
+    file.write_text('baseline = "hu, lda"\nrecipes = [{ vary = "families", classifiers = ["ridge", "lda"] }]')
+    recipes = read_experiment(str(file)).make_recipes(AcquisitionType.PHOTO)
+    assert len(recipes) == 2 * len(FAMILIES)
+    (expert,) = recipes["hu, lda"].experts.values()
+    assert (expert.families, expert.classifier.kind) == (("hu",), "lda")

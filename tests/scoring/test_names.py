@@ -1,0 +1,123 @@
+"""Every name that a command accepts is one that the next command can read."""
+
+import shutil
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from leafid.errors import LeafidError
+from leafid.pictures.names import parse_species_name
+from leafid.scoring.run_reading import examine_run
+from leafid.scoring.runs import find_name_problem, write_run
+from leafid.tasks.annotation2016.files import format_line, read_annotation_run
+from leafid.tasks.annotation2016.results import localise_ranking
+
+HOSTILE = [
+    " a.jpg",
+    "\xa0a.jpg",
+    "a\xa0.jpg",
+    "<a.jpg",
+    "a\u202e.jpg",
+    "\ufeffa.jpg",
+    "a\x1b[31m.jpg",
+    "a\udce9.jpg",
+    "a",
+]
+letters = st.characters(exclude_characters="/\0")
+
+
+def with_examples(test):
+    for name in HOSTILE:
+        test = example(name)(test)
+    return given(st.text(letters, min_size=1) | st.text(letters).map("{}.jpg".format))(test)
+
+
+@with_examples
+def test_a_picture_name_is_refused_or_read_back(tmp_path_factory, name):
+    file = tmp_path_factory.mktemp("run") / "run.txt"
+    if find_name_problem(name):
+        with pytest.raises(LeafidError, match="rename the file"):
+            write_run(file, {name: [("Acer campestre", 1.0)]})
+        return
+    write_run(file, {name: [("Acer campestre", 1.0)]})
+    run, problems = examine_run(file)
+    assert (run.pictures, problems) == ((name,), [])
+
+
+@with_examples
+def test_a_species_name_is_refused_or_read_back(tmp_path_factory, name):
+    file = tmp_path_factory.mktemp("run") / "run.txt"
+    try:
+        species = parse_species_name(f"Acer {name}")
+    except LeafidError:
+        return
+    write_run(file, {"1.jpg": [(species, 1.0)]})
+    run, problems = examine_run(file)
+    assert (run.species, problems) == ((species,), [])
+
+
+@with_examples
+def test_an_id_of_an_annotation_run_is_refused_or_read_back(tmp_path_factory, name):
+    file, concepts = (
+        tmp_path_factory.mktemp("run") / "run.txt",
+        localise_ranking([("Acer campestre", 1.0)], (0, 9, 0, 9)),
+    )
+    try:
+        file.write_text(format_line(name, concepts))
+    except LeafidError:
+        return
+    run = read_annotation_run(file)
+    assert list(run.results) == [name]
+
+
+@pytest.fixture
+def odd_pictures(tmp_path, drawn):
+    """Three pictures of names that no run file can hold, and a good one."""
+    folder = tmp_path / "Acer campestre"
+    folder.mkdir()
+    good, *others = sorted((drawn / "Test").glob("*.jpg"))
+    shutil.copy(good, folder / "good.jpg")
+    for file, name in zip(others, ["\xa0a.jpg", "<b>.jpg", "a\u202eb.jpg"], strict=False):
+        shutil.copy(file, folder / name)
+    return folder
+
+
+@pytest.mark.parametrize("run_format", ["run", "annotation2016"])
+def test_pictures_of_odd_names_are_left_out_before_the_work(
+    cli, odd_pictures, drawn_model, drawn_cache, tmp_path, run_format
+):
+    run = tmp_path / "run.txt"
+    words = ["predict", odd_pictures, "--model", drawn_model, "--cache", drawn_cache, "--jobs", 1, "--output", run]
+    found = cli(*words, "--format", run_format)
+    assert found.status == 1
+    assert found.err.count("rename the file; it is left out") == 3
+    assert found.err.endswith(" for 1 pictures\n")
+    check = "check" if run_format == "run" else "check-annotation"
+    assert cli(check, run).status == 0
+
+
+def test_pictures_beside_species_folders_may_stand_in_a_run(cli, drawn, drawn_model, drawn_cache, tmp_path):
+    collection, run = tmp_path / "collection", tmp_path / "run.txt"
+    for folder, file in zip(["Acer campestre", "."], sorted((drawn / "Test").glob("*.jpg")), strict=False):
+        (collection / folder).mkdir(parents=True, exist_ok=True)
+        shutil.copy(file, collection / folder)
+    words = ["--model", drawn_model, "--cache", drawn_cache, "--jobs", 1, "--output", run]
+    assert cli("predict", collection, *words).status == 0
+    assert cli("check", run, "--against", collection).status == 0
+    found = cli("evaluate", collection, run, "--official")
+    assert found.status == 0
+    assert "expected the species of every picture, found none for 1 of 2" in found.err
+
+
+@pytest.mark.parametrize("length", [240, 245, 255])
+def test_names_as_long_as_the_file_system_allows(cli, drawn, tmp_path, length):
+    pictures = tmp_path / "pictures"
+    pictures.mkdir()
+    for letter, file in zip("ab", sorted((drawn / "Test").glob("*.jpg")), strict=False):
+        shutil.copy(file, pictures / ("é".encode().decode() * 110 + letter * (length - 224) + ".jpg"))
+    found = cli("segment", pictures, "--assume-type", "scan", "--output", tmp_path / "cut", "--jobs", 1)
+    assert (found.status, found.err) == (0, "")
+    assert len(list((tmp_path / "cut").iterdir())) == 4
+    problem = "expected a file name of at most 240 bytes"
+    assert problem in cli("predict", pictures, "--output", tmp_path / ("r" * 241)).err

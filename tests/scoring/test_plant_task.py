@@ -1,0 +1,297 @@
+"""The official scores and files, against formulas written down literally and against the official scorer's output."""
+
+import json
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from leafid.learning.averages import (
+    accuracy_score,
+    average_score,
+    index_plants,
+    macro_average,
+    per_plant_score,
+    top_k_scores,
+)
+from leafid.scoring.official import format_java_double, format_official_files
+from leafid.scoring.plant_task import average_score_by_group, compute_weights, inverse_rank_scores, judge_run
+from leafid.scoring.run_reading import read_run
+from leafid.scoring.truth import read_ground_truth
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "plant_task"
+
+
+def test_a_plant_that_two_authors_took_is_a_unit_of_each():
+    owners, unit = index_plants(["ann", "ann", "bob", "ann"], ["a", "b", "a", "a"])
+    assert owners.tolist() == [0, 0, 1]
+    assert unit.tolist() == [0, 1, 2, 0]
+    assert [len(numbers) for numbers in index_plants([], [])] == [0, 0]
+
+
+def literal_mean(values):
+    return sum(values) / len(values)
+
+
+def literal_s(pictures, score):
+    """`pictures`: dicts with author and plant; `score`: of a picture. Follows the formula's three sums."""
+    users = sorted({picture["author"] for picture in pictures})
+    of_users = []
+    for user in users:
+        plants = sorted({picture["plant"] for picture in pictures if picture["author"] == user})
+        of_plants = []
+        for plant in plants:
+            own = [score(p) for p in pictures if p["author"] == user and p["plant"] == plant]
+            of_plants.append(literal_mean(own))
+        of_users.append(literal_mean(of_plants))
+    return literal_mean(of_users)
+
+
+def literal_files(truth, runs, official):
+    """`truth`: list of dicts; `runs`: {file name: {picture: species of rank 1}}. Lines as sets, for each file."""
+    types = {"scan": "Scan", "scan-like": "pseudoscan", "photo": "photograph"}
+    family = {picture["genus"]: picture["family"] for picture in truth}
+    files = {}
+
+    def counted(run, type_):
+        return [p for p in truth if p["type"] == type_ and (not official or p["picture"] in runs[run])]
+
+    def is_correct(run, picture, level):
+        predicted = runs[run].get(picture["picture"])
+        if predicted is None:
+            return 0
+        if level == "genus":
+            return int(predicted.split()[0] == picture["genus"])
+        if level == "family":
+            return int(family.get(predicted.split()[0]) == picture["family"])
+        return int(predicted == picture["species"])
+
+    lines = {"RunFileName;Scan;pseudoscan;photograph;"}
+    for run in runs:
+        scores = [literal_s(counted(run, t), lambda p, run=run: is_correct(run, p, "species")) for t in types]
+        lines.add(";".join([run, *map(repr, scores)]) + ";")
+    files["OfficialScores.csv"] = lines
+
+    groups = {"all": list(runs), **{run.removesuffix(".txt"): [run] for run in runs}}
+    for title, members in groups.items():
+        lines = {"type;image;succes;family;genus;species;plantId;author;" + ";".join(members) + ";"}
+        for p in truth:
+            shown = [
+                "" if official and p["picture"] not in runs[run] else str(is_correct(run, p, "species"))
+                for run in members
+            ]
+            if all(cell == "" for cell in shown):
+                continue
+            cells = [types[p["type"]], p["picture"], str(shown.count("1")), p["family"], p["genus"]]
+            cells += [" ".join(p["species"].split()[1:]), p["plant"], p["author"], *shown]
+            lines.add(";".join(cells) + ";")
+        files["AllRunScoreByPicture.csv" if title == "all" else f"{title}ScoreByPicture.csv"] = lines
+
+    for level, name in (("species", "Species"), ("genus", "Genus"), ("family", "Family")):
+        of_runs = []
+        for run in runs:
+            scores = {}
+            for t in types:
+                for entry in {p[level] for p in counted(run, t)}:
+                    own = [p for p in counted(run, t) if p[level] == entry]
+                    scores[types[t], entry] = literal_s(own, lambda p, run=run, level=level: is_correct(run, p, level))
+            of_runs.append(scores)
+            files[f"{run.removesuffix('.txt')}ScoresBy{name}.csv"] = {f"{t};{e};{s!r}" for (t, e), s in scores.items()}
+        every = {key for scores in of_runs for key in scores}
+        means = {key: literal_mean([scores[key] for scores in of_runs if key in scores]) for key in every}
+        files[f"MeanRunScoresBy{name}.csv"] = {f"{t};{e};{s!r}" for (t, e), s in means.items()}
+    return files
+
+
+def as_records(truth):
+    fields = ("species", "genus", "family", "type", "author", "plant")
+    columns = zip(truth.pictures, *(getattr(truth, field) for field in fields), strict=True)
+    return [dict(zip(("picture", *fields), row, strict=True)) for row in columns]
+
+
+def assert_same_files(found, expected):
+    """Text must be equal, but for the last digits of sums, which depend on the order of adding up."""
+    assert set(found) == set(expected)
+    for name in expected:
+        ours = sorted(line.split(";") for line in found[name].split("\n") if line)
+        theirs = sorted(line.split(";") for line in expected[name].split("\n") if line)
+        assert len(ours) == len(theirs), name
+        for our_cells, their_cells in zip(ours, theirs, strict=True):
+            assert len(our_cells) == len(their_cells)
+            for our, their in zip(our_cells, their_cells, strict=True):
+                # 1e-12: a few hundred additions of numbers below 1 differ by some 1e-14.
+                assert our == their or abs(float(our) - float(their)) < 1e-12, (name, our_cells, their_cells)
+
+
+def read_files(folder):
+    return {path.name: path.read_text(encoding="utf-8") for path in folder.iterdir()}
+
+
+pictures = st.lists(
+    st.tuples(st.integers(0, 3), st.integers(0, 4), st.sampled_from(["a", "b", "c"]), st.sampled_from([0.0, 0.5, 1.0])),
+    min_size=1,
+    max_size=40,
+)
+
+
+@settings(deadline=None, max_examples=50)
+@given(pictures)
+def test_s_is_the_literal_formula(rows):
+    records = [{"author": a, "plant": p, "value": v} for a, p, _, v in rows]
+    expected = literal_s(records, lambda record: record["value"])
+    values, authors, plants = [r[3] for r in rows], [r[0] for r in rows], [r[1] for r in rows]
+    assert average_score(values, authors, plants) == pytest.approx(expected, abs=1e-12)
+    assert 0 <= average_score(values, authors, plants) <= 1
+
+
+@settings(deadline=None, max_examples=50)
+@given(pictures)
+def test_groups_are_the_literal_formula_on_each_group(rows):
+    names = sorted({r[2] for r in rows})
+    found = average_score_by_group(
+        [r[3] for r in rows], [r[0] for r in rows], [r[1] for r in rows], [names.index(r[2]) for r in rows]
+    )
+    for name, score in zip(names, found, strict=True):
+        own = [{"author": a, "plant": p, "value": v} for a, p, group, v in rows if group == name]
+        assert score == pytest.approx(literal_s(own, lambda record: record["value"]), abs=1e-12)
+
+
+@settings(deadline=None, max_examples=50)
+@given(pictures, st.randoms(use_true_random=False))
+def test_s_does_not_depend_on_the_order_of_pictures(rows, rng):
+    shuffled = rng.sample(rows, len(rows))
+    scores = [average_score([r[3] for r in x], [r[0] for r in x], [r[1] for r in x]) for x in (rows, shuffled)]
+    assert scores[0] == pytest.approx(scores[1], abs=1e-12)
+
+
+@settings(deadline=None, max_examples=50)
+@given(pictures, st.data())
+def test_s_rises_with_each_corrected_picture(rows, data):
+    index = data.draw(st.integers(0, len(rows) - 1))
+    values = np.array([r[3] for r in rows])
+    better = values.copy()
+    better[index] = 1
+    authors, plants = [r[0] for r in rows], [r[1] for r in rows]
+    before, after = (average_score(v, authors, plants) for v in (values, better))
+    assert after > before if values[index] < 1 else after == before
+
+
+def test_all_correct_is_1_and_all_wrong_is_0():
+    authors, plants = ["a", "a", "b"], ["1", "2", "3"]
+    for score in (average_score, per_plant_score):
+        assert score(np.ones(3), authors, plants) == 1
+        assert score(np.zeros(3), authors, plants) == 0
+
+
+def test_a_plant_of_two_authors_counts_for_each():
+    # Ann: (1 + 0) / 2 over her plants; Bob: 1 on the same plant 1.
+    assert average_score([1, 0, 1], ["ann", "ann", "bob"], ["1", "2", "1"]) == 0.75
+
+
+def test_per_plant_is_the_mean_over_plants_whoever_took_them():
+    # Plant 1: 2/3; plant 2: 0.
+    values, authors, plants = [1, 0, 1, 0], ["ann", "ann", "bob", "bob"], ["1", "1", "1", "2"]
+    assert per_plant_score(values, authors, plants) == pytest.approx(1 / 3)
+    assert compute_weights("plants", authors, plants) @ values == pytest.approx(1 / 3)
+
+
+def test_without_pictures_there_is_no_score():
+    assert np.isnan(
+        [average_score([], [], []), per_plant_score([], [], []), accuracy_score([]), macro_average([])]
+    ).all()
+
+
+def test_ranks_become_scores():
+    assert top_k_scores([0, 1, 2, 5, 6], 5).tolist() == [0, 1, 1, 1, 0]
+    assert inverse_rank_scores([0, 1, 2, 5]).tolist() == [0, 1, 0.5, 0.2]
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [
+        (0.5129675919614511, "0.5129675919614511"),
+        (1, "1.0"),
+        (0, "0.0"),
+        (0.001, "0.001"),
+        (0.00012, "1.2E-4"),
+        (1e7, "1.0E7"),
+        (123456789.125, "1.23456789125E8"),
+        (-2.5e-5, "-2.5E-5"),
+        (float("nan"), "NaN"),
+        (float("inf"), "Infinity"),
+    ],
+)
+def test_numbers_are_written_as_java_does(number, text):
+    assert format_java_double(number) == text
+
+
+@pytest.mark.parametrize(("folder", "official"), [("leafid", False), ("official", True)])
+def test_small_golden_files(folder, official):
+    truth = read_ground_truth(GOLDEN / "truth")
+    runs = [judge_run(read_run(GOLDEN / "runs" / name, truth.known), truth) for name in ("good.txt", "partial.txt")]
+    found = format_official_files(truth, runs, leave_out_missing=official)
+    assert_same_files(found, read_files(GOLDEN / "expected" / folder))
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 2**32))
+def test_files_are_the_literal_ones_for_any_runs(tmp_path_factory, seed):
+    rng = random.Random(seed)
+    truth = read_ground_truth(GOLDEN / "truth")
+    species = sorted(truth.known.species)
+    folder = tmp_path_factory.mktemp("runs")
+    predicted, runs = {}, []
+    for name in ("one.txt", "two.txt"):
+        predicted[name] = {picture: rng.choice(species) for picture in rng.sample(truth.pictures, rng.randint(25, 40))}
+        lines = [f"{picture} {kind} 1 0.5\n" for picture, kind in predicted[name].items()]
+        (folder / name).write_text("".join(lines))
+        runs.append(judge_run(read_run(folder / name, truth.known), truth))
+    expected = {name: "\n".join(lines) for name, lines in literal_files(as_records(truth), predicted, False).items()}
+    assert_same_files(format_official_files(truth, runs), expected)
+
+
+def test_a_single_run_has_no_comparing_files():
+    truth = read_ground_truth(GOLDEN / "truth")
+    run = judge_run(read_run(GOLDEN / "runs" / "good.txt", truth.known), truth)
+    assert sorted(format_official_files(truth, [run])) == [
+        "OfficialScores.csv",
+        "goodScoreByPicture.csv",
+        "goodScoresByFamily.csv",
+        "goodScoresByGenus.csv",
+        "goodScoresBySpecies.csv",
+    ]
+
+
+@pytest.fixture(scope="module")
+def real_truth(real_data):
+    return read_ground_truth(real_data / "imageclef2011" / "Train")
+
+
+@pytest.mark.parametrize(
+    ("folder", "names"),
+    [("alpha+beta", ["alpha.txt", "beta.txt"]), ("partial", ["partial.txt"]), ("repeated_rank", ["repeated_rank.txt"])],
+)
+def test_the_official_scorers_own_files(real_data, real_truth, folder, names):
+    golden = real_data / "golden" / "imageclef2011"
+    runs = [judge_run(read_run(golden / "runs" / name, real_truth.known, official=True), real_truth) for name in names]
+    found = format_official_files(real_truth, runs, leave_out_missing=True)
+    assert_same_files(found, read_files(golden / "expected" / folder))
+
+
+def test_pictures_without_plant_are_one_plant_of_their_author(cli, tmp_path):
+    # Three plants, of which two are named correctly, and one of four pictures without plant: (1 + 1 + 0 + 1/4) / 4.
+    for number, plant in enumerate(["1", "2", "3", "", "", "", ""], 1):
+        field = f"<IndividualPlantId>{plant}</IndividualPlantId>" if plant else ""
+        (tmp_path / f"{number}.xml").write_text(
+            f"<Image><FileName>{number}.jpg</FileName><Type>Scan</Type><Author>Ann</Author>{field}"
+            "<Taxon><Genus>Acer</Genus><Species>opalus</Species></Taxon></Image>"
+        )
+    names = ["opalus", "opalus", "campestre", "opalus", "campestre", "campestre", "campestre"]
+    lines = [f"{number}.jpg Acer {name} 1 1\n" for number, name in enumerate(names, 1)]
+    (tmp_path / "run.txt").write_text("".join(lines))
+    outcome = cli("evaluate", tmp_path, tmp_path / "run.txt", "--official", "--format", "json")
+    assert json.loads(outcome.out)[0]["rows"][0]["S"] == 0.5625
+    assert "expected the plant of every picture, found none for 4 of 7" in outcome.err

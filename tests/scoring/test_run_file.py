@@ -1,0 +1,254 @@
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from leafid.errors import LeafidError, ProblemsError
+from leafid.scoring.run_reading import examine_run, read_run
+from leafid.scoring.runs import KnownNames, Prediction, format_run_line, write_run
+
+SPECIES = ("Acer campestre", "Acer platanoides", "Juglans nigra", "Platanus x hispanica", "Quercus ilex")
+KNOWN = KnownNames(frozenset({"1.jpg", "2.jpg", "2107.jpg"}), frozenset(SPECIES))
+UNKNOWN = ":1: expected a known species, found "
+GOOD = "1.jpg Quercus ilex 1 0.5\n1.jpg Acer campestre 2 0.25\n2107.jpg Platanus x hispanica 1 1.0\n"
+
+
+@pytest.fixture
+def file(tmp_path):
+    def write(text):
+        path = tmp_path / "run.txt"
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return path
+
+    return write
+
+
+def problems(path, known=KNOWN, **options):
+    return [problem.removeprefix(str(path)) for problem in examine_run(path, known, **options)[1]]
+
+
+def test_reads_what_the_readme_shows(file):
+    run = read_run(file(GOOD), KNOWN)
+    assert list(run) == [
+        Prediction("1.jpg", "Quercus ilex", 1, 0.5),
+        Prediction("1.jpg", "Acer campestre", 2, 0.25),
+        Prediction("2107.jpg", "Platanus x hispanica", 1, 1.0),
+    ]
+    assert (run.name, len(run), run.pictures) == ("run.txt", 3, ("1.jpg", "2107.jpg"))
+
+
+@pytest.mark.parametrize(
+    "text", [GOOD.replace("\n", "\r\n"), GOOD.rstrip("\n"), "\ufeff" + GOOD, GOOD.replace(" ", "\t ")]
+)
+def test_line_ends_marks_and_blanks_of_other_editors(file, text):
+    assert list(read_run(file(text), KNOWN)) == list(read_run(file(GOOD), KNOWN))
+
+
+names = st.text(st.characters(min_codepoint=33, max_codepoint=0x2FF, categories=("L", "N")), min_size=1, max_size=8)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.dictionaries(names.map(lambda n: f"{n}.jpg"), st.lists(st.floats(0, 1), min_size=1, max_size=5), min_size=1))
+def test_reading_gives_back_what_was_written_in_any_order(tmp_path_factory, scores):
+    path = tmp_path_factory.mktemp("run") / "run.txt"
+    rankings = {picture: list(zip(SPECIES, values, strict=False)) for picture, values in scores.items()}
+    write_run(path, rankings)
+    predictions = list(read_run(path))
+    assert {(p.picture, p.species, p.rank, p.score) for p in predictions} == {
+        (picture, species, rank, score)
+        for picture, ranking in rankings.items()
+        for rank, (species, score) in enumerate(ranking, 1)
+    }
+    shuffled = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    random.Random(0).shuffle(shuffled)
+    path.write_text("".join(shuffled), encoding="utf-8")
+    assert list(read_run(path)) == predictions
+    write_run(path, predictions)
+    assert list(read_run(path)) == predictions
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("\n" + GOOD, [":1: expected '<picture> <Genus species> <rank> <score>', found a blank line; remove it"]),
+        ("1.jpg Quercus ilex 1 1,0\n", [":1: expected a score as a finite number, found '1,0'; write a decimal point"]),
+        ("1.jpg Quercus ilex 1 1_0\n", [":1: expected a score as a finite number, found '1_0'"]),
+        ("1.jpg Quercus ilex 1 nan\n", [":1: expected a score as a finite number, found 'nan'"]),
+        ("1.jpg Quercus ilex 1 -inf\n", [":1: expected a score as a finite number, found '-inf'"]),
+        ("1.jpg Quercus ilex 1 ٣\n", [":1: expected a score as a finite number, found '٣'"]),
+        ("1.jpg Quercus ilex 0 1\n", [":1: expected a rank from 1 up, found '0'"]),
+        ("1.jpg Quercus ilex -1 1\n", [":1: expected a rank from 1 up, found '-1'"]),
+        ("1.jpg Quercus ilex 99999999999 1\n", [":1: expected a rank from 1 up, found '99999999999'"]),
+        ("1.jpg Quercus ilex 1.0 1\n", [":1: expected a rank before the score, found '1.0'"]),
+        ("1.jpg Quercus ilex 1\n", [":1: expected a rank before the score, found 'ilex'"]),
+        ("1.jpg Quercus ilex first best\n", [":1: expected a rank (1, 2, …), found 'first'"]),
+        ("1.jpg 1 0.5\n", [":1: expected '<picture> <Genus species> <rank> <score>', found '1.jpg 1 0.5'"]),
+        ("<1.jpg Quercus ilex 1 0.5>\n", [":1: expected '<picture> <Genus species> <rank> <score>' without angle"]),
+        ("1 Quercus ilex 1 0.5\n", [":1: expected a picture of the ground truth, found '1'; did you mean '1.jpg'?"]),
+        (
+            "2.JPG Quercus ilex 1 0.5\n",
+            [":1: expected a picture of the ground truth, found '2.JPG'; did you mean '2.jpg'?"],
+        ),
+        ("9.jpg Quercus ilex 1 0.5\n", [":1: expected a picture of the ground truth, found '9.jpg'"]),
+        ("1.jpg quercus ilex 1 0.5\n", [UNKNOWN + "'quercus ilex'; the nearest known name is 'Quercus ilex'"]),
+        ("1.jpg Quercus_ilex 1 0.5\n", [UNKNOWN + "'Quercus_ilex'; the nearest known name is 'Quercus ilex'"]),
+        ("1.jpg Quercus illex 1 0.5\n", [UNKNOWN + "'Quercus illex'; the nearest known name is 'Quercus ilex'"]),
+        ("1.jpg Juglans regia 1 0.5\n", [UNKNOWN + "'Juglans regia'"]),
+        (
+            "1.jpg Quercus ilex 2 0.5\n",
+            [":1: expected a line of rank 1 for picture '1.jpg', found none; its first rank is 2"],
+        ),
+        (
+            GOOD + "1.jpg Juglans nigra 1 0.1\n",
+            [":4: expected rank 1 of picture '1.jpg' once, found it in lines 1 and 4"],
+        ),
+        (GOOD + "1.jpg Juglans nigra 4 0.1\n", [":4: expected rank 3 of picture '1.jpg', found 4; ranks have no gaps"]),
+        (
+            GOOD + "1.jpg Quercus ilex 3 0.1\n",
+            [":4: expected each species of picture '1.jpg' once, found 'Quercus ilex' in lines 1 and 4"],
+        ),
+        ("", [":1: expected lines '<picture> <Genus species> <rank> <score>', found an empty file"]),
+        (b"1.jpg Quercus ilex 1 0.5\n\xff\xfe.jpg Quercus ilex 1 0.5\n", [":2: expected UTF-8 text"]),
+        (b"\x00\x01\x02\x03", [":1: expected UTF-8 text"]),
+    ],
+)
+def test_each_problem_is_named_with_its_line(file, text, expected):
+    found = problems(file(text))
+    assert len(found) == len(expected)
+    assert [f[: len(e)] for f, e in zip(found, expected, strict=True)] == expected
+
+
+@pytest.mark.parametrize(
+    ("letter", "named", "remedy"),
+    [
+        ("\xa0", "U+00A0 (NO-BREAK SPACE)", "write a plain blank"),
+        ("\u200b", "U+200B (ZERO WIDTH SPACE)", "remove it"),
+        ("\x07", "U+0007", "remove it"),
+    ],
+)
+def test_an_invisible_character_is_named(file, letter, named, remedy):
+    line = f"1.jpg Quercus{letter} ilex 1 0.5"
+    assert problems(file(f"{line}\n")) == [
+        f":1: expected plain text, found the character {named} in {line!r}; {remedy}"
+    ]
+
+
+def test_all_problems_are_found_at_once_and_in_order(file):
+    text = GOOD + "\n2.jpg Quercus ilex 1 0,5\n9.jpg acer campestre 1 0.5\n9.jpg Quercus ilex 3 0.5\n"
+    path = file(text)
+    found = problems(path)
+    assert [problem[: problem.index(" ")] for problem in found] == [":4:", ":5:", ":6:", ":6:", ":7:"]
+    assert "(and in 1 more line)" in "".join(found)
+    with pytest.raises(ProblemsError) as error:
+        read_run(path, KNOWN)
+    assert len(error.value.problems) == 5
+
+
+def test_many_species_that_are_not_known_are_one_problem(file):
+    others = ("Nerium oleander", "Ficus carica", "Juglans regia", "Olea europaea")
+    lines = [f"1.jpg {name} {rank} 0.1\n" for rank, name in enumerate((*SPECIES, "Quercus ilexx", *others), 1)]
+    assert problems(file("".join(lines))) == [
+        ":6: expected a known species, found 'Quercus ilexx'; the nearest known name is 'Quercus ilex'",
+        ":7: expected species of the 5 known ones, found 4 others ('Nerium oleander' in line 7, 'Ficus carica' in "
+        "line 8, 'Juglans regia' in line 9, …); 'leafid evaluate --official' counts them as wrong answers",
+    ]
+    assert problems(file("".join(lines[:9])))[1:] == [
+        f":{line}: expected a known species, found {name!r}" for line, name in zip((7, 8, 9), others, strict=False)
+    ]
+
+
+def test_more_lines_than_species(file):
+    text = "".join(f"1.jpg {SPECIES[i % 5]} {i + 1} 0.1\n" for i in range(6))
+    found = problems(file(text))
+    assert ":6: expected at most 5 lines for picture '1.jpg', found 6" in found
+    many = "".join(f"1.jpg Genus species{i % 71} {i + 1} 0.1\n" for i in range(72))
+    assert ":72: expected at most 71 lines for picture '1.jpg', found 72" in problems(file(many), None)
+
+
+def test_without_a_collection_only_the_format_of_names_is_checked(file):
+    assert problems(file("1.jpg Whatever grows 1 0.5\n"), None) == []
+    assert problems(file("1001 Whatever grows 1 0.5\n"), None) == [
+        ":1: expected a picture's file name such as '1001.jpg', found '1001' without extension"
+    ]
+
+
+def test_an_open_list_takes_other_species_but_no_misspelt_ones(file):
+    known = KnownNames(KNOWN.pictures, KNOWN.species, complete=False)
+    assert problems(file("1.jpg Sorbus aria 1 0.5\n1.jpg Juglans regia 2 0.1\n"), known) == []
+    for wrong in ("quercus ilex", "Quercus ilexx", "Quercus", "sorbus aria"):
+        assert len(problems(file(f"1.jpg {wrong} 1 0.5\n"), known)) == 1
+
+
+def test_official_mode_takes_what_the_official_scorer_takes(file):
+    text = GOOD + "1.jpg quercus ilex 1 0.1\n2.jpg Quercus ilex 1 0.5\n2.jpg Quercus ilex 7 0.5\n"
+    run = read_run(file(text), KNOWN, official=True)
+    assert [p.species for p in run if p.picture == "1.jpg" and p.rank == 1] == ["quercus ilex"]
+    assert run.repeated == 1
+
+
+@pytest.mark.parametrize(
+    "text", ["\n", "1.jpg Quercus ilex 1 1,0\n", "1.jpg Quercus ilex 2 1\n", "9.jpg Quercus ilex 1 1\n"]
+)
+def test_official_mode_refuses_what_crashes_the_official_scorer(file, text):
+    assert len(problems(file(text), official=True)) == 1
+
+
+def test_a_broken_line_does_not_change_its_neighbours(file):
+    good = "".join(f"{n}.jpg Quercus ilex 1 0.{n}\n" for n in range(1, 8))
+    run, found = examine_run(file(good.replace("4.jpg", "<4.jpg")))
+    assert [p.picture for p in run] == [f"{n}.jpg" for n in (1, 2, 3, 5, 6, 7)]
+    assert [problem.split(":")[1] for problem in found] == ["4"]
+    assert run.line.tolist() == [1, 2, 3, 5, 6, 7]
+
+
+@settings(deadline=None)
+@given(st.text(max_size=60))
+def test_any_text_is_read_or_refused_with_a_line(tmp_path_factory, text):
+    path = tmp_path_factory.mktemp("run") / "run.txt"
+    path.write_text(text, encoding="utf-8")
+    run, found = examine_run(path, KNOWN)
+    assert found or len(run)
+    assert all(problem.removeprefix(f"{path}:").split(":")[0].isdigit() for problem in found)
+
+
+def test_a_file_that_is_not_there(tmp_path):
+    with pytest.raises(LeafidError, match="no such file"):
+        read_run(tmp_path / "run.txt")
+    with pytest.raises(LeafidError, match="found a folder"):
+        read_run(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("picture", "species", "score"),
+    [
+        ("my leaf.jpg", "Quercus ilex", 0.5),
+        ("", "Quercus ilex", 0.5),
+        ("1.jpg", "Quercus  ilex", 0.5),
+        ("1.jpg", "", 0.5),
+        ("1.jpg", "Quercus\nilex", 0.5),
+        ("1.jpg", "Quercus ilex", float("nan")),
+    ],
+)
+def test_what_could_not_be_read_back_is_not_written(tmp_path, picture, species, score):
+    with pytest.raises(LeafidError):
+        format_run_line(picture, species, 1, score)
+    with pytest.raises(LeafidError):
+        write_run(tmp_path / "run.txt", {"1.jpg": [("Quercus ilex", 1.0)], picture: [(species, score)]})
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_answers_above_the_species_are_one_problem_with_their_command(file):
+    assert problems(file("1.jpg Quercus * 1 0.5\n2.jpg Quercus * 1 0.5\n2107.jpg * 1 1\n")) == [
+        ":1: expected a species, found 'Quercus *'; 'leafid evaluate-hierarchy' scores higher taxa (and in 1 more line)"
+    ]
+
+
+def test_a_test_set_of_plain_classes_may_lack_some(tmp_path):
+    run = tmp_path / "run.txt"
+    run.write_text("1.jpg Species12 1 0.6\n1.jpg two words 2 0.3\n1.jpg Species1 3 0.1\n")
+    pictures = frozenset({"1.jpg"})
+    known = KnownNames(pictures, frozenset({"Species1", "two words"}), complete=False)
+    assert len(read_run(run, known)) == 3
+    with pytest.raises(ProblemsError, match="nearest known name is 'Species1'"):
+        read_run(run, KnownNames(pictures, known.species))

@@ -1,0 +1,110 @@
+import csv
+import io
+import json
+
+import pytest
+
+from leafid.errors import UsageError
+from leafid.scoring.tables import FORMATS, Table, choose_tables, render
+
+TABLE = Table(
+    "Scores",
+    ["run", "S", "n"],
+    [["a_1.txt", 0.123456789, 3], ["1e5", float("nan"), None]],
+    notes=["seed 0, 5 % left out"],
+)
+
+
+def test_text():
+    assert render([TABLE]).splitlines() == [
+        "Scores",
+        "run           S    n",
+        "-------  ------  ---",
+        "a_1.txt  0.1235    3",
+        "1e5           –    –",
+        "seed 0, 5 % left out",
+    ]
+
+
+def test_a_wide_table_is_continued_below_and_keeps_a_score_with_its_interval():
+    headings = ["run", "type", *(f"metric {n}{end}" for n in range(4) for end in ("", " low", " high"))]
+    lines = render([Table("", headings, [["a.txt", "scan", *[0.5] * 12]])]).splitlines()
+    assert max(map(len, lines)) <= 120
+    first, second = (line.split("  ") for line in lines if line.startswith("run"))
+    assert ("metric 0" in first, "metric 1 high" in first, "metric 2" in second) == (True, True, True)
+    assert sum(line.split().count("0.5000") for line in lines if line.startswith("a.txt  scan")) == 12
+
+
+def test_csv_has_all_digits():
+    found = list(csv.reader(io.StringIO(render([TABLE], "csv"))))
+    assert found == [["run", "S", "n"], ["a_1.txt", "0.123456789", "3"], ["1e5", "", ""]]
+
+
+def test_csv_has_no_rounding_errors():
+    assert render([Table("", ["S", "p"], [[1.0000000000000007, 0.1 + 0.2]])], "csv") == "S,p\n1.0,0.3\n"
+
+
+def test_a_csv_holds_one_table():
+    tables = [TABLE, Table("Species", ["a"], [[1]])]
+    assert choose_tables(tables, "text", None) == tables
+    assert choose_tables(tables[:1], "csv", None) == tables[:1]
+    assert choose_tables(tables, "csv", 2) == choose_tables(tables, "text", 2) == tables[1:]
+    with pytest.raises(UsageError, match=r"found several tables for a CSV; .* --table N: 1 Scores, 2 Species$"):
+        choose_tables(tables, "csv", None)
+    with pytest.raises(UsageError, match=r"found --table 3; .*: 1 Scores, 2 Species$"):
+        choose_tables(tables, "json", 3)
+
+
+def test_json_is_whole_and_valid():
+    assert (
+        json.loads(render([TABLE, TABLE], "json"))
+        == [
+            {
+                "title": "Scores",
+                "rows": [{"run": "a_1.txt", "S": 0.123456789, "n": 3}, {"run": "1e5", "S": None, "n": None}],
+                "notes": ["seed 0, 5 % left out"],
+            }
+        ]
+        * 2
+    )
+
+
+def test_latex_escapes_text():
+    text = render([TABLE], "latex")
+    assert r"a\_1.txt" in text
+    assert text.startswith("% Scores\n% seed 0, 5 % left out\n")
+
+
+@pytest.mark.parametrize("name", ["=1+1", "+1", "@SUM(A1)", "\tx"])
+def test_csv_holds_no_formulas(name):
+    table = Table("", ["run", name], [[name, -1.5]])
+    assert [*csv.reader(render([table], "csv").splitlines())] == [["run", f"'{name}"], [f"'{name}", "-1.5"]]
+
+
+def test_markdown_escapes_pipes():
+    assert r"| a\|b" in render([Table("", ["run", "S"], [["a|b", 1.0]])], "markdown")
+
+
+def test_control_characters_are_escaped():
+    assert r"a\x1b[31m.txt" in render([Table("", ["run", "S"], [["a\x1b[31m.txt", 1.0]])])
+
+
+def test_markdown():
+    lines = render([TABLE], "markdown").splitlines()
+    assert lines[0] == "**Scores**"
+    assert lines[2].startswith("| run")
+    assert lines[-2:] == ["", "seed 0, 5 % left out"]
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_a_table_without_rows(form):
+    assert "run" in render([Table("", ["run"], [])], form) or form == "json"
+
+
+def test_misshapen_tables_are_refused():
+    with pytest.raises(ValueError, match="2 cells"):
+        Table("", ["a", "b"], [[1]])
+    with pytest.raises(ValueError, match="differ"):
+        Table("", ["a", "a"], [])
+    with pytest.raises(ValueError, match="table format"):
+        render([TABLE], "html")
