@@ -12,7 +12,6 @@ import numpy as np
 from benchmarks.measure import Call
 from benchmarks.pictures import Prepared
 from leafid.descriptors import registry
-from leafid.descriptors.local.registry import get_local_descriptor
 from leafid.features.codebooks import learn_encoders
 from leafid.features.extractor import FeatureExtractor, PictureViews, extract_local_features
 from leafid.features.loader import FeatureLoader
@@ -33,7 +32,6 @@ _PATCHES = (
     LocalPatches("dense-sift"),
     LocalPatches("dense-sift", view="upright", max_patches=4000),
     LocalPatches("dense-chroma-sift", view="picture", size=240, max_patches=2000),
-    LocalPatches("dense-colour"),
     LocalPatches("detected-sift", view="picture"),
 )
 
@@ -163,7 +161,7 @@ def make_untrained_identifier(recipe: Recipe, pictures: Mapping[AcquisitionType,
 def describe_patches(patches: LocalPatches) -> str:
     """Name a local descriptor with its settings: ``dense-sift, upright, 4000 patches``."""
     view = "" if patches.view == "leaf" else f", {patches.view}"
-    return f"{patches.descriptor} ({get_local_descriptor(patches.descriptor).length}){view}" + (
+    return f"{patches.descriptor} ({registry.LOCAL_DESCRIPTORS[patches.descriptor].length}){view}" + (
         f", {patches.max_patches} patches" if patches.max_patches else ""
     )
 

@@ -78,7 +78,7 @@ codebook_pictures = 6
 [experts.points]
 descriptor = "detected-sift"
 size = 64
-encoder = "vlad"
+encoder = "words"
 modes = 2
 components = 4
 classifier = "linear-svm"
@@ -90,7 +90,7 @@ classifier = "ridge"
     "photo": """
 codebook_pictures = 6
 [experts.words]
-descriptor = "dense-colour"
+descriptor = "dense-chroma-sift"
 view = "picture"
 size = 64
 scales = 2
@@ -138,7 +138,7 @@ regularisation = 0.01
     "photo": """
 codebook_pictures = 6
 [experts.words]
-descriptor = "dense-colour"
+descriptor = "dense-chroma-sift"
 view = "picture"
 size = 64
 scales = 2

@@ -1,7 +1,4 @@
-"""What a leaf measures: pure functions from a picture and its leaf to numbers, and a registry of them by name.
-
-Importing this package imports no family; each is imported when it is first computed or named.
-"""
+"""What a leaf measures: pure functions from a picture and its leaf to numbers, and a registry of them by name."""
 
 from leafid.descriptors.registry import FAMILIES, find_families, get_column_names, measure_families
 

@@ -1,43 +1,68 @@
-"""The global descriptor families by name, imported only when used."""
+"""All descriptors by name: families of measures of a leaf, and local descriptors of the patches of a picture."""
 
-from __future__ import annotations
-
-import importlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import Any, Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
+from leafid.descriptors.local.edges import extract_edge_sift
+from leafid.descriptors.local.features import LocalFeatures
+from leafid.descriptors.local.grid import Grid
+from leafid.descriptors.local.outline import extract_outline_sift
+from leafid.descriptors.local.sift import (
+    CHROMA_LENGTH,
+    SIFT_LENGTH,
+    extract_chroma_sift,
+    extract_dense_sift,
+    extract_detected_sift,
+)
+from leafid.descriptors.shape import curvature, fourier, geometry, leaflets, margin, moments, triangle
+from leafid.descriptors.shape.contour import normalise_shape
+from leafid.descriptors.surface import colour, texture, veins
 from leafid.errors import LeafidError, UsageError, suggest
+from leafid.segmentation.result import Segmentation
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from leafid.segmentation import Segmentation
+#: What families are measured on: the arguments of their functions, made from a picture and its segmentation.
+SOURCES: Mapping[str, Callable[[NDArray[np.uint8], Segmentation], tuple[Any, ...]]] = {
+    "blade": lambda image, leaf: (normalise_shape(leaf.blade),),
+    "whole": lambda image, leaf: (normalise_shape(leaf.mask),),
+    "texture": lambda image, leaf: (texture.LeafTexture(image, leaf.blade),),
+    "pixels": lambda image, leaf: (image, leaf.blade),
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Family:
     """One vector of numbers that every leaf has."""
 
+    #: Key in `SOURCES` of what it is measured on; families of one source share its computation.
+    source: str
     #: As in recipes and on the command line.
     name: str
     summary: str
-    #: Key in `SOURCES` of what the family is measured on; families of one source share its computation.
-    source: str
-    #: Measures the source: module and function in `leafid.descriptors`. The tuple ``X_NAMES`` beside ``measure_X``
-    #: names its values.
-    function: str
+    #: Takes what the source makes; returns float32 (n_values,).
+    measure: Callable[..., NDArray[np.float32]]
+    #: Names of the values, in order, without the family's name.
+    value_names: tuple[str, ...]
     #: The paper, and its DOI where it has one; empty where the measurement is common knowledge or leafid's own.
     citation: str = ""
 
-    @property
-    def value_names(self) -> tuple[str, ...]:
-        """Names of the values, in order, without the family's name."""
-        module, _, function = self.function.rpartition(".")
-        names: tuple[str, ...] = _load(f"{module}.{function.removeprefix('measure_').upper()}_NAMES")
-        return names
+
+@dataclass(frozen=True, slots=True)
+class LocalDescriptor:
+    """A kind of local features, of `length` values each.
+
+    `reads` is a view of the picture, in grey or in Lab. ``compute(view, region, grid)`` extracts the features. The
+    region is the leaf's part of the view, or None for all of it; "detected-sift" ignores the grid, and "edge-sift" the
+    region: a view of the leaf is on white.
+    """
+
+    length: int
+    reads: Literal["grey", "lab"]
+    compute: Callable[[np.ndarray, np.ndarray | None, Grid], LocalFeatures]
 
 
 def measure_families(
@@ -50,20 +75,8 @@ def measure_families(
     selected = find_families(families)
     if not segmentation.blade.any():
         raise LeafidError("no leaf was found; leave the picture out, or try another acquisition type")
-    # Without a petiole, the whole leaf is the blade: one measurement holds for both.
-    mask, blade = segmentation.mask, segmentation.blade
-    keys = {family.source for family in selected}
-    is_bare = {"whole", "blade"} <= keys and (mask is blade or bool((mask == blade).all()))
-    sources = {key: SOURCES[key](image, segmentation) for key in keys if not (is_bare and key == "whole")}
-    values: dict[str, NDArray[np.float32]] = {}
-    measured: dict[tuple[str, str], NDArray[np.float32]] = {}
-    for family in selected:
-        source = "blade" if is_bare and family.source == "whole" else family.source
-        key = source, family.function
-        if key not in measured:
-            measured[key] = _load(family.function)(*sources[source])
-        values[family.name] = measured[key]
-    return values
+    sources = {name: SOURCES[name](image, segmentation) for name in {family.source for family in selected}}
+    return {family.name: family.measure(*sources[family.source]) for family in selected}
 
 
 def get_column_names(families: Iterable[str] | None = None) -> list[str]:
@@ -90,23 +103,6 @@ def find_families(names: Iterable[str] | None = None) -> list[Family]:
     return [FAMILIES[name] for name in names]
 
 
-def _load(name: str) -> Any:
-    """Import a function or constant of this package, given as ``module.attribute``."""
-    module, _, attribute = name.rpartition(".")
-    return getattr(importlib.import_module(f"leafid.descriptors.{module}"), attribute)
-
-
-Source = Callable[["NDArray[np.uint8]", "Segmentation"], tuple[Any, ...]]
-#: What families are measured on: the arguments of their functions, made from a picture and its segmentation.
-SOURCES: Mapping[str, Source] = MappingProxyType(
-    {
-        "blade": lambda image, leaf: (_load("shape.contour.normalise_shape")(leaf.blade),),
-        "whole": lambda image, leaf: (_load("shape.contour.normalise_shape")(leaf.mask),),
-        "texture": lambda image, leaf: (_load("surface.texture.LeafTexture")(image, leaf.blade),),
-        "pixels": lambda image, leaf: (image, leaf.blade),
-    }
-)
-
 _SULC = "Šulc, Matas, Texture-based leaf identification, ECCV 2014 workshops, doi:10.1007/978-3-319-16220-1_14"
 _KUHL = "Kuhl, Giardina, Elliptic Fourier features of a closed contour, CGIP 18, 1982, doi:10.1016/0146-664X(82)90034-X"
 _KUMAR = "Kumar et al., Leafsnap, ECCV 2012, doi:10.1007/978-3-642-33709-3_36"
@@ -118,31 +114,60 @@ _MARAGOS = "Maragos, Pattern spectrum and multiscale shape representation, PAMI 
 _MOUINE = "Mouine et al., A shape-based approach for leaf classification, ICMR 2013, doi:10.1145/2461466.2461489"
 _FRANGI = "Frangi et al., Multiscale vessel enhancement filtering, MICCAI 1998, doi:10.1007/BFb0056195"
 
+_blade, _whole, _texture, _pixels = (partial(Family, source) for source in SOURCES)
 _FAMILIES = (
-    Family("geometry", "proportions, convexity and profiles of the blade", "blade", "shape.geometry.measure_geometry"),
-    Family("geometry_whole", "the same with the petiole", "whole", "shape.geometry.measure_geometry"),
-    Family("hu", "Hu's moment invariants", "blade", "shape.moments.measure_hu_moments", _HU),
-    Family("polar_fourier", "angular Fourier in rings", "blade", "shape.moments.measure_polar_fourier", _ZHANG),
-    Family("elliptic", "elliptic Fourier outline", "blade", "shape.fourier.measure_elliptic_fourier", _KUHL),
-    Family(
+    _blade(
+        "geometry",
+        "proportions, convexity and profiles of the blade",
+        geometry.measure_geometry,
+        geometry.GEOMETRY_NAMES,
+    ),
+    _whole("geometry_whole", "the same with the petiole", geometry.measure_geometry, geometry.GEOMETRY_NAMES),
+    _blade("hu", "Hu's moment invariants", moments.measure_hu_moments, moments.HU_MOMENTS_NAMES, _HU),
+    _blade(
+        "polar_fourier", "angular Fourier in rings", moments.measure_polar_fourier, moments.POLAR_FOURIER_NAMES, _ZHANG
+    ),
+    _blade(
+        "elliptic", "elliptic Fourier outline", fourier.measure_elliptic_fourier, fourier.ELLIPTIC_FOURIER_NAMES, _KUHL
+    ),
+    _blade(
         "centroid_distance",
         "outline's distance from its centroid",
-        "blade",
-        "shape.fourier.measure_centroid_distance",
+        fourier.measure_centroid_distance,
+        fourier.CENTROID_DISTANCE_NAMES,
         _ZHANG_ACCV,
     ),
-    Family("arch", "arch heights and chords over span", "blade", "shape.triangle.measure_arches", _MOUINE),
-    Family("triangle", "triangles along the outline, over span", "blade", "shape.triangle.measure_triangles", _MOUINE),
-    Family("curvature", "curvature over scale", "blade", "shape.curvature.measure_curvature", _KUMAR),
-    Family("curvature_whole", "the same with the petiole", "whole", "shape.curvature.measure_curvature", _KUMAR),
-    Family("teeth", "teeth of the margin over scale", "blade", "shape.margin.measure_teeth"),
-    Family("lobes", "lobes of the margin", "blade", "shape.margin.measure_lobes"),
-    Family("leaflets", "leaflets and pattern spectrum", "blade", "shape.leaflets.measure_leaflets", _MARAGOS),
-    Family("interior", "texture of the inside (LBP-HF)", "texture", "surface.texture.measure_interior", _SULC),
-    Family("border", "texture along the edge (LBP-HF)", "texture", "surface.texture.measure_border", _SULC),
-    Family("outline", "texture of the edge's silhouette (LBP-HF)", "texture", "surface.texture.measure_outline", _SULC),
-    Family("veins", "density and direction of veins", "pixels", "surface.veins.measure_veins", _FRANGI),
-    Family("colour", "colour inside the blade", "pixels", "surface.colour.measure_colour", _SANDE),
+    _blade("arch", "arch heights and chords over span", triangle.measure_arches, triangle.ARCHES_NAMES, _MOUINE),
+    _blade(
+        "triangle",
+        "triangles along the outline, over span",
+        triangle.measure_triangles,
+        triangle.TRIANGLES_NAMES,
+        _MOUINE,
+    ),
+    _blade("curvature", "curvature over scale", curvature.measure_curvature, curvature.CURVATURE_NAMES, _KUMAR),
+    _whole(
+        "curvature_whole", "the same with the petiole", curvature.measure_curvature, curvature.CURVATURE_NAMES, _KUMAR
+    ),
+    _blade("teeth", "teeth of the margin over scale", margin.measure_teeth, margin.TEETH_NAMES),
+    _blade("lobes", "lobes of the margin", margin.measure_lobes, margin.LOBES_NAMES),
+    _blade("leaflets", "leaflets and pattern spectrum", leaflets.measure_leaflets, leaflets.LEAFLETS_NAMES, _MARAGOS),
+    _texture("interior", "texture of the inside (LBP-HF)", texture.measure_interior, texture.INTERIOR_NAMES, _SULC),
+    _texture("border", "texture along the edge (LBP-HF)", texture.measure_border, texture.BORDER_NAMES, _SULC),
+    _texture(
+        "outline", "texture of the edge's silhouette (LBP-HF)", texture.measure_outline, texture.OUTLINE_NAMES, _SULC
+    ),
+    _pixels("veins", "density and direction of veins", veins.measure_veins, veins.VEINS_NAMES, _FRANGI),
+    _pixels("colour", "colour inside the blade", colour.measure_colour, colour.COLOUR_NAMES, _SANDE),
 )
 #: Every family, by name.
-FAMILIES: Mapping[str, Family] = MappingProxyType({family.name: family for family in _FAMILIES})
+FAMILIES: Mapping[str, Family] = {family.name: family for family in _FAMILIES}
+
+#: Every local descriptor, by name.
+LOCAL_DESCRIPTORS: Mapping[str, LocalDescriptor] = {
+    "dense-sift": LocalDescriptor(SIFT_LENGTH, "grey", extract_dense_sift),
+    "dense-chroma-sift": LocalDescriptor(CHROMA_LENGTH, "lab", extract_chroma_sift),
+    "detected-sift": LocalDescriptor(SIFT_LENGTH, "grey", lambda grey, region, _: extract_detected_sift(grey, region)),
+    "edge-sift": LocalDescriptor(SIFT_LENGTH, "grey", lambda grey, _, grid: extract_edge_sift(grey, grid)),
+    "outline-sift": LocalDescriptor(SIFT_LENGTH, "grey", extract_outline_sift),
+}

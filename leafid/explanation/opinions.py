@@ -16,8 +16,6 @@ _PATCHES = {
     "detected-sift": "edges around distinct points",
     "edge-sift": "patches along margins and veins",
     "outline-sift": "edges along the outline",
-    "dense-colour": "colours of small patches",
-    "inner-distance": "the outline, seen from its points",
 }
 _VIEWS = {"leaf": "the cut-out leaf", "upright": "the upright leaf", "picture": "the whole picture"}
 
@@ -45,6 +43,5 @@ def collect_opinions(identifier: Identifier, image: Image) -> tuple[Opinion, ...
 def describe_expert(expert: Expert) -> str:
     """Describe what an expert looks at, in words."""
     if isinstance(expert.features, LocalPatches):
-        words = _PATCHES.get(expert.features.descriptor, expert.features.descriptor)
-        return words if expert.features.descriptor == "inner-distance" else f"{words} of {_VIEWS[expert.features.view]}"
+        return f"{_PATCHES[expert.features.descriptor]} of {_VIEWS[expert.features.view]}"
     return f"measures of the leaf: {', '.join(name.replace('_', ' ') for name in expert.families)}"

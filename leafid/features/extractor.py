@@ -10,7 +10,8 @@ import numpy as np
 
 from leafid.descriptors import measure_families
 from leafid.descriptors.encoding import Encoder
-from leafid.descriptors.local import LocalFeatures, get_local_descriptor
+from leafid.descriptors.local import LocalFeatures
+from leafid.descriptors.registry import LOCAL_DESCRIPTORS
 from leafid.features.augmentation import Augmentation, augment
 from leafid.features.recipe import LONGEST_SIDE, Expert, LocalPatches
 from leafid.pictures.picture import AcquisitionType
@@ -116,9 +117,7 @@ class PictureViews:
 
 def extract_local_features(views: PictureViews, patches: LocalPatches) -> LocalFeatures:
     """Extract the local features of a picture; none where no patch fits the settings."""
-    descriptor = get_local_descriptor(patches.descriptor)
-    if descriptor.reads == "mask":
-        return descriptor.compute(views.segmentation.blade, None, patches.grid)
+    descriptor = LOCAL_DESCRIPTORS[patches.descriptor]
     image, region = views.crop(patches.view, patches.size, grey=descriptor.reads == "grey")
     if descriptor.reads == "lab":
         image = cv2.cvtColor(image, cv2.COLOR_BGR2LAB)

@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
-from leafid.descriptors.encoding import Encoder, make_encoder
-from leafid.descriptors.local import LOCAL_DESCRIPTORS, SYMMETRIES, Grid
+from leafid.descriptors.encoding import ENCODERS, Encoder
+from leafid.descriptors.local import SYMMETRIES, Grid
+from leafid.descriptors.registry import LOCAL_DESCRIPTORS
 from leafid.errors import LeafidError
 from leafid.features.recipe_keys import acquisition_types, choice, families, flag, list_keys, number, text
 from leafid.pictures.picture import AcquisitionType, Picture
@@ -39,9 +40,7 @@ class LocalPatches:
         "`measures`, or a local descriptor: `dense-sift` (of grey), `dense-chroma-sift` (of the channels a and b of "
         "Lab), `edge-sift` (patches on edges, turned to them; ignores `symmetry` and both coverages), "
         "`outline-sift` (patches along the leaf's outline, turned to it; ignores `focus`, `symmetry` and both "
-        "coverages, and needs a view of the leaf), `detected-sift` (ignores the keys from `cell` to `symmetry`), "
-        "`dense-colour` (means and deviations) or "
-        "`inner-distance` (shape contexts of points of the outline; ignores the keys before `encoder`)",
+        "coverages, and needs a view of the leaf) or `detected-sift` (ignores the keys from `cell` to `symmetry`)",
     )
     # What is read.
     view: str = choice(
@@ -78,12 +77,11 @@ class LocalPatches:
     )
     # The encoder.
     encoder: str = choice(
-        ("fisher", "vlad", "words"),
-        "`fisher` (Fisher vector), `vlad` (sums of differences from the nearest visual word) or `words` (histogram of "
-        "visual words)",
+        tuple(ENCODERS),
+        "`fisher` (Fisher vector) or `words` (histogram of visual words)",
         "fisher",
     )
-    modes: int = number(64, 1, 65536, "Gaussians of the Fisher vector, or visual words of the other encoders")
+    modes: int = number(64, 1, 65536, "Gaussians of the Fisher vector, or visual words")
     components: int = number(62, 1, 128, "principal components kept of a local descriptor")
     codebook_types: tuple[AcquisitionType, ...] = acquisition_types(
         "acquisition types that the encoder is learned from, where there are such pictures; recipes with equal "
@@ -96,7 +94,7 @@ class LocalPatches:
     @property
     def needs_leaf(self) -> bool:
         """Whether the leaf must be found in the picture."""
-        return self.view != "picture" or LOCAL_DESCRIPTORS[self.descriptor].reads == "mask"
+        return self.view != "picture"
 
     @property
     def grid(self) -> Grid:
@@ -107,7 +105,7 @@ class LocalPatches:
 
     def make_encoder(self, seed: int) -> Encoder:
         """Make an encoder that has learned nothing yet."""
-        return make_encoder(self.encoder, self.modes, self.components, self.position, seed)
+        return ENCODERS[self.encoder](self.modes, self.components, self.position, seed)
 
     def make_feature_key(self) -> str:
         """Encode all settings that decide a picture's vector, except what an encoder learned; JSON."""

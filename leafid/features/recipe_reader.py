@@ -8,7 +8,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from leafid.descriptors.local import LOCAL_DESCRIPTORS
+from leafid.descriptors.registry import LOCAL_DESCRIPTORS
 from leafid.errors import LeafidError, suggest
 from leafid.features.recipe import EXPERT_PARTS, MEASURES, Expert, Measures, Recipe
 from leafid.features.recipe_keys import list_keys

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from leafid.descriptors.registry import FAMILIES
-from leafid.features.recipe import ClassifierSettings, Expert, LocalPatches, Recipe
+from leafid.features.recipe import LocalPatches, Recipe
 
 # Sources of the families that measure the outline; the others measure the inside.
 _OUTLINE_SOURCES = ("blade", "whole")
@@ -105,10 +105,6 @@ def _vary_local_features(recipe: Recipe) -> Iterator[tuple[str, Recipe]]:
     name, expert, patches = local[0]
     words = expert.with_keys(encoder="words", modes=1000, position=0.0, map="chi2")
     yield f"only {name}, as a bag of 1000 words", replace(recipe, experts={name: words})
-    # Twice the modes: a Fisher vector has two values for each value of a mode.
-    n_words = 2 * patches.modes
-    vlad = expert.with_keys(encoder="vlad", modes=n_words)
-    yield f"only {name}, as VLAD of {n_words} words", replace(recipe, experts={name: vlad})
     changes: dict[str, dict[str, Any]] = {
         "without position": {"position": 0.0},
         "on a grid": {"descriptor": "dense-sift", "symmetry": "turns" if patches.view == "picture" else "mirror"},
@@ -124,12 +120,3 @@ def _vary_local_features(recipe: Recipe) -> Iterator[tuple[str, Recipe]]:
         varied = expert.with_keys(**change)
         if varied != expert:
             yield f"only {name}, {what}", replace(recipe, experts={name: varied})
-    bends = Expert(
-        LocalPatches("inner-distance", encoder="words", modes=500, components=60),
-        ClassifierSettings(feature_map="chi2", centre_types=expert.classifier.centre_types),
-    )
-    yield "only inner-distance shape context, 500 words", replace(recipe, experts={"bends": bends})
-    yield "with inner-distance shape context", replace(recipe, experts={**recipe.experts, "bends": bends})
-    # The colours of patches; `dense-chroma-sift` describes their gradients.
-    colour = expert.with_keys(descriptor="dense-colour", modes=64, components=30)
-    yield "with local colour", replace(recipe, experts={**recipe.experts, "colour": colour})

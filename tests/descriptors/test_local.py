@@ -4,11 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leafid.descriptors.local.colour import COLOUR_LENGTH, extract_dense_colour
 from leafid.descriptors.local.features import concatenate_features
 from leafid.descriptors.local.grid import SYMMETRIES, Grid
-from leafid.descriptors.local.inner_distance import compute_shape_contexts, extract_inner_distance
-from leafid.descriptors.local.registry import LOCAL_DESCRIPTORS, get_local_descriptor
 from leafid.descriptors.local.sift import (
     CHROMA_LENGTH,
     SIFT_LENGTH,
@@ -16,7 +13,7 @@ from leafid.descriptors.local.sift import (
     extract_dense_sift,
     extract_detected_sift,
 )
-from leafid.descriptors.shape.contour import normalise_shape
+from leafid.descriptors.registry import LOCAL_DESCRIPTORS
 
 CELL = 4
 SIDE = 4 * CELL
@@ -158,18 +155,6 @@ def test_every_eighth_window_is_read_as_in_the_turned_and_mirrored_picture(symme
         np.testing.assert_allclose(values, there.descriptors[matches[0]], atol=1e-6)
 
 
-def test_the_order_of_turned_colour_cells():
-    lab = np.random.default_rng(2).integers(0, 256, (16, 16, 3), dtype=np.uint8)
-    plain = extract_dense_colour(lab, grid=Grid(n_scales=1)).descriptors.reshape(4, 4, 6)
-    wide = np.hstack([lab, lab])
-    mirrored = extract_dense_colour(wide, grid=Grid(n_scales=1, symmetry="mirror", max_patches=5))
-    # The patches of 16 × 32 pixels stand at columns 0 to 4; the fifth, as the first, holds the picture as it is.
-    assert len(mirrored) == 5
-    np.testing.assert_allclose(mirrored.descriptors[4].reshape(4, 4, 6), plain, atol=1e-6)
-    shifted = extract_dense_colour(wide[:, 4:20], grid=Grid(n_scales=1)).descriptors.reshape(4, 4, 6)
-    np.testing.assert_allclose(mirrored.descriptors[1].reshape(4, 4, 6), shifted[:, ::-1], atol=1e-6)
-
-
 def test_chroma_sift_is_sift_of_both_channels_normalised_together():
     lab = draw_lab_picture(24, 31)
     found = extract_chroma_sift(lab, grid=Grid(CELL, n_scales=1))
@@ -210,37 +195,8 @@ def test_chroma_sift_drops_patches_of_one_hue():
 
 @pytest.mark.parametrize("shape", [(15, 100), (100, 15), (1, 1)])
 def test_a_picture_smaller_than_a_patch_has_no_features(shape):
-    for found in (extract_dense_sift(np.zeros(shape, np.uint8)), extract_dense_colour(np.zeros((*shape, 3), np.uint8))):
-        assert len(found) == 0
-        assert found.positions.shape == (0, 2)
     assert extract_dense_sift(np.zeros(shape, np.uint8)).descriptors.shape == (0, SIFT_LENGTH)
-    assert extract_dense_colour(np.zeros((*shape, 3), np.uint8)).descriptors.shape == (0, COLOUR_LENGTH)
     assert extract_chroma_sift(np.zeros((*shape, 3), np.uint8)).descriptors.shape == (0, 256)
-
-
-def test_dense_colour_equals_means_and_deviations_of_cells():
-    lab = np.random.default_rng(1).integers(0, 256, (20, 24, 3), dtype=np.uint8)
-    found = extract_dense_colour(lab, grid=Grid(n_scales=1))
-    assert found.descriptors.shape == (2 * 3, COLOUR_LENGTH)
-    expected = []
-    for row in range(2):
-        for col in range(3):
-            for cell_row in range(row, row + 4):
-                for cell_col in range(col, col + 4):
-                    cell = lab[4 * cell_row : 4 * cell_row + 4, 4 * cell_col : 4 * cell_col + 4] / 255
-                    expected += [*cell.mean(axis=(0, 1)), *cell.std(axis=(0, 1))]
-    # Variance as a difference of float32 squares.
-    np.testing.assert_allclose(found.descriptors, np.reshape(expected, (6, 96)), atol=1e-5)
-
-
-def test_dense_colour_lies_on_the_grid_of_dense_sift():
-    grey = draw_picture(50, 40)
-    lab = np.dstack([grey] * 3)
-    region = np.zeros((50, 40), bool)
-    region[10:35, 5:30] = True
-    sift, colour = extract_dense_sift(grey, region), extract_dense_colour(lab, region)
-    np.testing.assert_array_equal(sift.positions, colour.positions)
-    np.testing.assert_array_equal(sift.scales, colour.scales)
 
 
 def test_detected_points():
@@ -256,27 +212,12 @@ def test_detected_points():
     assert len(extract_detected_sift(np.full((60, 60), 7, np.uint8))) == 0
 
 
-def test_shape_contexts_are_local_features_without_a_position():
-    mask = np.zeros((90, 60), np.uint8)
-    cv2.ellipse(mask, (30, 45), (20, 38), 10, 0, 360, 1, -1)
-    found = extract_inner_distance(mask > 0)
-    np.testing.assert_array_equal(found.descriptors, compute_shape_contexts(normalise_shape(mask > 0)))
-    assert found.descriptors.shape == (80, 60)
-    assert (found.positions == 0.5).all()
-    assert (found.scales == 0).all()
-
-
 @pytest.mark.parametrize("name", LOCAL_DESCRIPTORS)
 def test_a_registered_descriptor_is_as_long_as_it_says(name):
-    descriptor = get_local_descriptor(name)
+    descriptor = LOCAL_DESCRIPTORS[name]
     mask = np.zeros((90, 60), np.uint8)
     cv2.ellipse(mask, (30, 45), (20, 38), 10, 0, 360, 1, -1)
-    source = {"grey": draw_picture(90, 60), "lab": draw_lab_picture(90, 60), "mask": mask > 0}[descriptor.reads]
+    source = {"grey": draw_picture(90, 60), "lab": draw_lab_picture(90, 60)}[descriptor.reads]
     found = descriptor.compute(source, mask > 0, Grid())
     assert len(found) > 0
     assert found.descriptors.shape[1] == descriptor.length
-
-
-def test_an_unknown_descriptor_is_named():
-    with pytest.raises(ValueError, match=r"expected a local descriptor \(dense-sift, .*\), found 'dense-sfit'"):
-        get_local_descriptor("dense-sfit")

@@ -4,7 +4,7 @@ import cv2
 import numpy as np
 import pytest
 
-from leafid.descriptors.encoding import BagOfWordsEncoder, FisherEncoder, VladEncoder
+from leafid.descriptors.encoding import BagOfWordsEncoder, FisherEncoder
 from leafid.descriptors.local import LocalFeatures
 from leafid.descriptors.registry import get_column_names, measure_families
 from leafid.features import extractor as extractor_module
@@ -41,22 +41,16 @@ def test_a_vector_for_every_expert(leaf):
     experts = {
         "fisher": SIFT,
         "words": SIFT.with_keys(encoder="words", view="picture"),
-        "colour": SIFT.with_keys(descriptor="dense-colour", view="upright"),
         "chroma": SIFT.with_keys(descriptor="dense-chroma-sift", view="picture"),
         "points": SIFT.with_keys(descriptor="detected-sift"),
-        "vlad": SIFT.with_keys(encoder="vlad"),
-        "bends": SIFT.with_keys(descriptor="inner-distance", encoder="words"),
         "shape": Expert(Measures(("geometry", "hu"))),
         "again": Expert(Measures(("hu",))),
     }
     encoders = {
         "fisher": learned(FisherEncoder),
         "words": learned(BagOfWordsEncoder),
-        "colour": learned(FisherEncoder, 96),
         "chroma": learned(FisherEncoder, 256),
         "points": learned(FisherEncoder),
-        "vlad": learned(VladEncoder),
-        "bends": learned(BagOfWordsEncoder, 60),
     }
     found = FeatureExtractor(experts, encoders).extract(leaf, SCAN)
     assert list(found.vectors) == list(experts)
@@ -65,11 +59,8 @@ def test_a_vector_for_every_expert(leaf):
     assert lengths == {
         "fisher": 16,
         "words": 2,
-        "colour": 16,
         "chroma": 16,
         "points": 16,
-        "vlad": 8,
-        "bends": 2,
         "shape": len(get_column_names(["geometry", "hu"])),
         "again": len(get_column_names(["hu"])),
     }
@@ -94,8 +85,7 @@ def test_without_a_leaf_the_whole_picture_counts(type_, value, shape):
     """What is left of a picture of 20,000 × 16 pixels after shrinking is a row of one pixel."""
     small = SIFT.with_keys(size=32, cell=2)
     experts = {view: small.with_keys(view=view) for view in VIEWS}
-    encoders = {**dict.fromkeys(VIEWS, learned(FisherEncoder)), "bends": learned(BagOfWordsEncoder, 60)}
-    experts["bends"] = SIFT.with_keys(descriptor="inner-distance", encoder="words")
+    encoders = dict.fromkeys(VIEWS, learned(FisherEncoder))
     extractor = FeatureExtractor({**experts, "shape": Expert(Measures(("geometry",)))}, encoders)
     found = extractor.extract(np.full((*shape, 3), value, np.uint8), type_)
     assert all(np.isfinite(vector).all() for vector in found.vectors.values())

@@ -293,7 +293,7 @@ def test_the_feature_key_covers_only_settings_that_change_vectors():
     training.update(species_balance=0.0, plant_balance=0.0, softmax_components=9, softmax_regularisation=2.0)
     training.update(codebook_types=(SCAN,), centre_types=True)
     patches = {"view": "picture", "size": 300, "cell": 6, "scales": 2, "coverage": 0.5, "symmetry": "turns"}
-    patches.update(descriptor="dense-colour", max_patches=7, focus=0.3, max_coverage=0.8)
+    patches.update(descriptor="dense-chroma-sift", max_patches=7, focus=0.3, max_coverage=0.8)
     encoder = {"encoder": "words", "modes": 3, "components": 4, "position": 1.0}
     assert {*training, *patches, *encoder, "families"} == set(EXPERT_KEYS)
     for name, value in training.items():

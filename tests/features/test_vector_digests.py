@@ -13,8 +13,9 @@ import numpy as np
 import pytest
 
 from leafid.descriptors import measure_families
-from leafid.descriptors.encoding import make_encoder
-from leafid.descriptors.local import LOCAL_DESCRIPTORS, Grid
+from leafid.descriptors.encoding import ENCODERS
+from leafid.descriptors.local import Grid
+from leafid.descriptors.registry import LOCAL_DESCRIPTORS
 from leafid.features.augmentation import Augmentation, augment
 from leafid.features.extractor import FEATURE_VERSION, FeatureExtractor
 from leafid.features.recipe import LocalPatches
@@ -71,8 +72,8 @@ def test_local_descriptors(leaves, check_digests):
 
 def test_encoders(leaves, check_digests):
     vectors = {}
-    for kind in ("fisher", "vlad", "words"):
-        encoder = make_encoder(kind, n_modes=4, n_components=8, position_weight=0.7, seed=0)
+    for kind, encoder_class in ENCODERS.items():
+        encoder = encoder_class(n_modes=4, n_components=8, position_weight=0.7, seed=0)
         encoder.set_state({name: make_table(name, shape) for name, shape in encoder.get_state_shapes(128).items()})
         for name, leaf in leaves.items():
             vectors[f"{kind}/{name}"] = encoder.transform(compute_local_features("dense-sift", *leaf, PLAIN))
@@ -124,8 +125,6 @@ def test_augmentations(fixed_pictures, check_digests):
 
 def compute_local_features(descriptor, image, leaf, grid):
     descriptor = LOCAL_DESCRIPTORS[descriptor]
-    if descriptor.reads == "mask":
-        return descriptor.compute(leaf.blade, None, grid)
     crop, region = crop_leaf(image, leaf, 160)
     code = {"grey": cv2.COLOR_BGR2GRAY, "lab": cv2.COLOR_BGR2LAB}[descriptor.reads]
     return descriptor.compute(cv2.cvtColor(crop, code), region, grid)

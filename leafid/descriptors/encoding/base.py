@@ -83,9 +83,3 @@ class ProjectedEncoder(ABC):
     @abstractmethod
     def _get_table_shapes(self, n_row_values: int) -> dict[str, tuple[int, ...]]:
         """Return the shapes of the tables."""
-
-
-def normalise_signed_root(vector: np.ndarray) -> np.ndarray:
-    """Take the square roots of a vector's values with their signs, and divide by the L2 norm; float32."""
-    vector = np.sign(vector) * np.sqrt(np.abs(vector))
-    return (vector / max(float(np.linalg.norm(vector)), 1e-12)).astype(np.float32)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from leafid.descriptors.encoding.base import ProjectedEncoder, normalise_signed_root
+from leafid.descriptors.encoding.base import ProjectedEncoder
 
 # Features encoded at once: few enough to stay in the processor's cache from one step to the next.
 _BATCH_SIZE = 1024
@@ -55,7 +55,9 @@ class FisherEncoder(ProjectedEncoder):
         scale = 1 / (len(rows) * np.sqrt(self.weights_)[:, None])
         d_mu = scale * (s_1 - self.means_ * s_0) / np.sqrt(self.variances_)
         d_sigma = scale / np.sqrt(2) * ((s_2 - 2 * self.means_ * s_1 + self.means_**2 * s_0) / self.variances_ - s_0)
-        return normalise_signed_root(np.concatenate([d_mu.ravel(), d_sigma.ravel()]))
+        vector = np.concatenate([d_mu.ravel(), d_sigma.ravel()])
+        vector = np.sign(vector) * np.sqrt(np.abs(vector))
+        return (vector / max(float(np.linalg.norm(vector)), 1e-12)).astype(np.float32)
 
     def _sum_moments(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Sum the posteriors γ of each mode, (n_modes, 1), and γ x and γ x², (n_modes, d), over all features x."""

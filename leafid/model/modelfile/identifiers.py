@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 
 from leafid.descriptors.encoding import Encoder
-from leafid.descriptors.local import get_local_descriptor
-from leafid.descriptors.registry import get_column_names
+from leafid.descriptors.registry import LOCAL_DESCRIPTORS, get_column_names
 from leafid.features.extractor import FeatureExtractor
 from leafid.features.recipe import LocalPatches, Recipe
 from leafid.learning.linear import LinearScorer, apply_feature_map
@@ -48,7 +47,7 @@ def read_identifier(entry: dict[str, Any], recipe: Recipe, archive: ModelArchive
         prefix = f"{recipe.type}/experts/{name}"
         if isinstance(expert.features, LocalPatches):
             encoder = expert.features.make_encoder(seed)
-            shapes = encoder.get_state_shapes(get_local_descriptor(expert.features.descriptor).length)
+            shapes = encoder.get_state_shapes(LOCAL_DESCRIPTORS[expert.features.descriptor].length)
             state = {key: archive.read_array(f"{prefix}/encoder/{key}", *shape) for key, shape in shapes.items()}
             if any((state[key] <= 0).any() for key in _POSITIVE_STATE & state.keys()):
                 raise ValueError(f"{prefix}: expected variances and weights above 0")
