@@ -23,10 +23,10 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 from leafid.api import parse_families, train
 from leafid.descriptors.registry import get_column_names, measure_families
 from leafid.errors import InputError, LeafidError
-from leafid.parallel import ordered_map
 from leafid.pictures.conversion import is_one_picture, to_image, to_picture
 from leafid.pictures.picture import AcquisitionType, Picture, Taxon
 from leafid.segmentation import segment
+from leafid.workers import ordered_map
 
 PictureLike = Any
 

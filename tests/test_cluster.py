@@ -19,7 +19,7 @@ from threadpoolctl import threadpool_info
 from leafid import cluster
 from leafid.cluster import on_cluster
 from leafid.errors import LeafidError
-from leafid.parallel import ordered_map
+from leafid.workers import ordered_map
 
 pytestmark = pytest.mark.slow
 

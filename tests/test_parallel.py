@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_info
 
 from leafid import parallel, worker_calls
 from leafid.errors import LeafidError
-from leafid.parallel import ordered_map, use_workers
+from leafid.workers import ordered_map, use_workers
 
 
 def _make_tasks():
@@ -199,7 +199,7 @@ def test_workers_exit_when_the_parent_is_killed(tmp_path):
     script = tmp_path / "main.py"
     script.write_text(
         "import os, sys, time\n"
-        "from leafid.parallel import ordered_map\n"
+        "from leafid.workers import ordered_map\n"
         "for pid in ordered_map(lambda i: time.sleep(0.1) or os.getpid(), range(10_000), 2):\n"
         "    print(pid, flush=True)\n"
     )

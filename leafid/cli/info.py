@@ -39,11 +39,11 @@ from leafid.cli.outputs import check_output_file, refuse_inputs, text_output_pat
 from leafid.errors import UsageError, escape_unprintable
 from leafid.files import check_writable, write_text
 from leafid.grouping import count_noun
-from leafid.parallel import ordered_map
 from leafid.pictures import read_collection
 from leafid.pictures.checking import FileCheck, check_file
 from leafid.pictures.summary import summarise
 from leafid.scoring.tables import render
+from leafid.workers import ordered_map
 
 MAX_LINES = 20
 FILE_NAME = "field-guide.html"

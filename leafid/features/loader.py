@@ -17,9 +17,9 @@ from leafid.features.extractor import FEATURE_VERSION, FeatureExtractor, Feature
 from leafid.features.lookup import Lookup, NamedArrays, Source, compute_missing, make_keys
 from leafid.features.outcomes import call_guarded, make_failure
 from leafid.features.type_features import TYPE_SIDE, measure_type_features
-from leafid.parallel import ordered_map
 from leafid.pictures import hash_picture_file
 from leafid.pictures.picture import AcquisitionType, Picture
+from leafid.workers import ordered_map
 
 T = TypeVar("T")
 #: ``progress(items, total, caption)`` passes the items on.

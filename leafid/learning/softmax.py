@@ -7,7 +7,7 @@ from contextlib import nullcontext
 import numpy as np
 
 from leafid.learning.training_matrix import Vectors
-from leafid.worker_calls import get_blas_controller
+from leafid.workers import get_blas_controller
 
 # More iterations change the coefficients, but not the held-out scores.
 _MAX_ITERATIONS = 60

@@ -17,7 +17,7 @@ from leafid.model.model import Model, collect_species_info
 from leafid.model.recording import make_records
 from leafid.pictures import compute_fingerprint, split_by_plant
 from leafid.pictures.picture import AcquisitionType, Picture
-from leafid.worker_calls import get_blas_controller
+from leafid.workers import get_blas_controller
 
 #: Maximum number of pictures that the type recogniser is learned from.
 RECOGNISER_PICTURES = 20_000

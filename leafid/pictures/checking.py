@@ -9,7 +9,7 @@ from pathlib import Path
 from leafid.errors import LeafidError
 from leafid.pictures.decoding import read_image, read_image_size
 from leafid.pictures.hashing import hash_picture_file
-from leafid.worker_calls import Log, LogRecorder
+from leafid.workers import Log, LogRecorder
 
 
 @dataclass(frozen=True)

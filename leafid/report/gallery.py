@@ -4,12 +4,12 @@ from collections.abc import Iterable, Sequence
 
 from leafid.errors import ImageError
 from leafid.features.recipe import LONGEST_SIDE
-from leafid.parallel import ordered_map
 from leafid.pictures.decoding import encode_jpeg, read_image
 from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.segmentation.overlay import draw_overlay
 from leafid.segmentation.result import shrink
 from leafid.segmentation.segment import segment
+from leafid.workers import ordered_map
 
 #: Longest side, in pixels.
 SIDE = 136

@@ -23,16 +23,17 @@ import leafid
 from leafid.errors import LeafidError
 from leafid.web import jobs
 from leafid.web.guard import Guard
+from leafid.web.model_workers import ModelWorkers
 from leafid.web.pages import STATIC_FILES, read_static_file, render
 from leafid.web.uploads import Limits, discard, measure_request, read_upload
-from leafid.web.workers import WorkerError, WorkerPool
+from leafid.workers import WorkerError
 
 # Seconds after which a client that is refused for now may try again.
 _RETRY_AFTER = 2
 _log = logging.getLogger(__name__)
 
 
-def make_app(pool: WorkerPool, host: str = "127.0.0.1", limits: Limits | None = None) -> Starlette:
+def make_app(pool: ModelWorkers, host: str = "127.0.0.1", limits: Limits | None = None) -> Starlette:
     """Make the application."""
     site = _Site(pool, limits or Limits())
     return Starlette(
@@ -54,7 +55,7 @@ def make_app(pool: WorkerPool, host: str = "127.0.0.1", limits: Limits | None = 
 class _Site:
     """The handlers of the routes, with what they share."""
 
-    def __init__(self, pool: WorkerPool, limits: Limits) -> None:
+    def __init__(self, pool: ModelWorkers, limits: Limits) -> None:
         self.pool = pool
         self.limits = limits
         self.n_requests = 0
@@ -126,9 +127,8 @@ class _Site:
 
     async def _call(self, function: Callable[..., Any], *arguments: Any) -> Any:
         try:
-            future = self.pool.submit(function, *arguments)
             async with asyncio.timeout(self.limits.answer_seconds):
-                return await asyncio.wrap_future(future)
+                return await self.pool.call(function, *arguments)
         except TimeoutError:
             raise _refuse_for_now("the answer took too long") from None
         except asyncio.CancelledError:

@@ -10,7 +10,7 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from leafid.web.app import make_app
-from leafid.web.workers import WorkerPool
+from leafid.web.model_workers import ModelWorkers
 
 # Fewer than the files that a process may open.
 _MAX_CONNECTIONS = 800
@@ -18,7 +18,7 @@ _MAX_CONNECTIONS = 800
 _HEADER_SECONDS = 5.0
 
 
-def run_server(listener: socket.socket, pool: WorkerPool, host: str) -> None:
+def run_server(listener: socket.socket, pool: ModelWorkers, host: str) -> None:
     """Serve at a socket; `host` is the address or name that the server was given."""
     # Messages of uvicorn beside ours are of bugs, which the application reports.
     logging.getLogger("uvicorn").setLevel(logging.CRITICAL)
@@ -65,7 +65,7 @@ class _Protocol(H11Protocol):
 class _Server(uvicorn.Server):
     """Ends at once: what is in progress is not finished, but refused."""
 
-    def __init__(self, config: uvicorn.Config, pool: WorkerPool) -> None:
+    def __init__(self, config: uvicorn.Config, pool: ModelWorkers) -> None:
         super().__init__(config)
         self._pool = pool
 

@@ -4,8 +4,8 @@ import pytest
 
 from leafid.errors import LeafidError
 from leafid.model.locating import locate_leaf
-from leafid.parallel import ordered_map
 from leafid.pictures.picture import AcquisitionType, Picture
+from leafid.workers import ordered_map
 
 
 def drawn(file, rows, cols, leaf=None):

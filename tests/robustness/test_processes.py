@@ -109,9 +109,9 @@ def test_an_interrupted_description_leaves_no_process(group, drawn, tmp_path):
 
 def test_what_an_interrupted_process_leaves_is_removed_without_a_warning():
     code = (
-        "import os, leafid.parallel\n"
+        "import os, leafid.workers\n"
         "from joblib.externals.loky.backend.resource_tracker import register\n"
-        "leafid.parallel._start_resource_trackers()\n"
+        "leafid.workers._start_resource_trackers()\n"
         "register('/leafid-left', 'semlock')\n"
         "os._exit(0)\n"
     )

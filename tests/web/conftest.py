@@ -9,9 +9,9 @@ if find_spec("starlette") is None or find_spec("httpx") is None:
 
 @pytest.fixture(scope="session")
 def pool(drawn_model):
-    from leafid.web.workers import WorkerPool
+    from leafid.web.model_workers import ModelWorkers
 
-    opened = WorkerPool(str(drawn_model), seconds=60)
+    opened = ModelWorkers(str(drawn_model), seconds=60)
     opened.start()
     yield opened
     opened.close()

@@ -11,8 +11,8 @@ import pytest
 
 import leafid
 from leafid.web.app import make_app
+from leafid.web.model_workers import ModelWorkers
 from leafid.web.uploads import Limits
-from leafid.web.workers import WorkerPool
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="stops processes by signals")
 
@@ -77,7 +77,7 @@ def test_a_worker_killed_between_requests(client, pool, leaf):
 def test_a_worker_that_hangs_is_replaced(drawn_model, size):
     # A large picture doesn't fit into the buffer of the connection.
     files = [("pictures", ("zeros.jpg", bytes(size)))]
-    pool = WorkerPool(str(drawn_model), seconds=1)
+    pool = ModelWorkers(str(drawn_model), seconds=1)
     try:
         pool.start()
         process = get_process(pool)
@@ -114,11 +114,11 @@ def test_a_slow_upload_is_ended(pool):
 def test_a_file_that_is_no_model_is_reported_at_the_start(tmp_path):
     (tmp_path / "no.leafid").write_bytes(b"x")
     with pytest.raises(leafid.LeafidError, match=r"no\.leafid"):
-        WorkerPool(str(tmp_path / "no.leafid")).start()
+        ModelWorkers(str(tmp_path / "no.leafid")).start()
 
 
 def test_requests_are_refused_when_the_pool_is_closed(drawn_model, leaf):
-    pool = WorkerPool(str(drawn_model))
+    pool = ModelWorkers(str(drawn_model))
     pool.start()
     app = make_app(pool)
     os.kill(get_process(pool).pid, signal.SIGSTOP)

@@ -10,12 +10,12 @@ from leafid.cli.identify.answers import Selector
 from leafid.model.answer import Answer, format_probability
 from leafid.model.locating import locate_leaf
 from leafid.model.model import Model
-from leafid.parallel import ordered_map
 from leafid.pictures import Picture
 from leafid.scoring.runs import format_run_line
 from leafid.scoring.tables import format_csv
 from leafid.tasks.annotation2016.files import format_line
 from leafid.tasks.annotation2016.results import localise_ranking
+from leafid.workers import ordered_map
 
 _CSV_COLUMNS = (
     "picture",

@@ -30,9 +30,9 @@ from leafid.descriptors import FAMILIES, find_families, get_column_names, measur
 from leafid.errors import ImageError, LeafidError, UsageError, naming_large_picture, to_one_line
 from leafid.files import is_utf8
 from leafid.model.bundled import load_type_recognition
-from leafid.parallel import ordered_map
 from leafid.pictures import Picture, read_and_warn
 from leafid.pictures.decoding import read_image
+from leafid.workers import ordered_map
 
 if TYPE_CHECKING:
     from leafid.cli.measurement_table import Row

@@ -31,9 +31,9 @@ from leafid.cli.picture_types import assume_type, recognise_type
 from leafid.errors import ImageError, UsageError, naming_large_picture
 from leafid.files import MAX_OUTPUT_NAME_BYTES, open_output
 from leafid.model.bundled import load_type_recognition
-from leafid.parallel import ordered_map
 from leafid.pictures import Picture, read_and_warn
 from leafid.pictures.decoding import read_image
+from leafid.workers import ordered_map
 
 if TYPE_CHECKING:
     import numpy as np

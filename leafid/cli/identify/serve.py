@@ -42,11 +42,11 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
 
     import joblib
 
+    from leafid.web.model_workers import ModelWorkers
     from leafid.web.server import run_server
-    from leafid.web.workers import WorkerPool
 
     with _listen(arguments.host, arguments.port) as listener:
-        pool = WorkerPool(str(arguments.model or find_bundled_model()), joblib.effective_n_jobs(arguments.jobs))
+        pool = ModelWorkers(str(arguments.model or find_bundled_model()), joblib.effective_n_jobs(arguments.jobs))
         try:
             pool.start()
             host, port = listener.getsockname()[:2]

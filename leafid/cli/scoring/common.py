@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, TypeVar
 from leafid.cli.arguments import READING, add_options, get_reading_options
 from leafid.cli.environment import Environment
 from leafid.errors import LeafidError, ProblemsError, UsageError
-from leafid.parallel import ordered_map
 from leafid.tasks.file_kinds import suggesting_command
+from leafid.workers import ordered_map
 
 if TYPE_CHECKING:
     from leafid.scoring.plant_task import JudgedRun

@@ -33,7 +33,7 @@ from leafid.model.recording import make_records
 from leafid.pictures import compute_fingerprint
 from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.pictures.taxonomy import Taxonomy
-from leafid.worker_calls import get_blas_controller
+from leafid.workers import get_blas_controller
 
 _log = logging.getLogger(__name__)
 

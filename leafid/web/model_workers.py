@@ -1,0 +1,94 @@
+"""Worker processes that hold the model: one that is killed or takes too long costs one request, and is replaced."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+import cv2
+import numpy as np
+
+from leafid.errors import LeafidError
+from leafid.model.model import Model
+from leafid.model.modelfile import read_model
+from leafid.workers import WorkerError, WorkerPool, call_single_threaded, reporting_lost_workers
+
+# Time for a worker to start and to read its model, in seconds.
+_START_SECONDS = 120.0
+_ENDING = "the server ends"
+
+
+class ModelWorkers:
+    """Calls functions of the form ``function(model, *arguments)`` in worker processes, which answer one call at a time.
+
+    Each worker reads the model from its file. `seconds` is the limit for one call.
+    """
+
+    def __init__(self, model_file: str, n_workers: int = 1, seconds: float = 60.0) -> None:
+        self.model_file = model_file
+        self._seconds = seconds
+        self._pool = WorkerPool(n_workers)
+        self._is_closed = False
+
+    def start(self) -> None:
+        """Wait until the workers have read the model; raises `LeafidError` where they can't."""
+        calls = [
+            self._pool.submit(_warm_up, self.model_file, seconds=_START_SECONDS) for _ in range(self._pool.n_workers)
+        ]
+        try:
+            for call in calls:
+                with reporting_lost_workers(_START_SECONDS):
+                    call.result()
+        except BaseException:
+            self.close()
+            raise
+
+    async def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Call a function in a worker; `function` and its arguments are pickled.
+
+        Raises `WorkerError` if the worker was killed or took too long, and the function's own `LeafidError`. A call
+        that is cancelled ends its worker.
+        """
+        if self._is_closed:
+            raise WorkerError(_ENDING)
+        future = self._pool.submit(_call_with_model, self.model_file, function, arguments, seconds=self._seconds)
+        try:
+            with reporting_lost_workers(self._seconds):
+                return await asyncio.wrap_future(future)
+        except (WorkerError, asyncio.CancelledError) as error:
+            if self._is_closed:
+                raise WorkerError(_ENDING) from error
+            raise
+
+    def close(self) -> None:
+        """End the workers; calls that wait or are in progress fail."""
+        self._is_closed = True
+        self._pool.close()
+
+
+@lru_cache(maxsize=1)
+def _read_model(file: str) -> Model:
+    return read_model(file)
+
+
+def _call_with_model(file: str, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    def call(arguments: tuple[Any, ...]) -> Any:
+        return function(_read_model(file), *arguments)
+
+    try:
+        return call_single_threaded(call, arguments)
+    except LeafidError:
+        raise
+    except Exception as error:
+        logging.getLogger(__name__).debug("", exc_info=error)
+        raise LeafidError(f"unexpected {type(error).__name__}: {error}; this is a bug, please report it") from None
+
+
+def _warm_up(file: str) -> None:
+    """Identify a drawn leaf as each type, so that libraries are loaded before the first request."""
+    model = _read_model(file)
+    image = np.full((400, 300, 3), 250, np.uint8)
+    cv2.ellipse(image, (150, 200), (60, 150), 0, 0, 360, (40, 160, 50), -1)
+    for type_ in (None, *model.identifiers):
+        next(model.identify(image, assume_type=type_))

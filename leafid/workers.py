@@ -1,0 +1,263 @@
+"""Maps a function over many items, in order: in this process, in worker processes, or on the workers of a cluster."""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import multiprocessing
+import os
+import pickle
+import signal
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import cache, lru_cache
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any, TypeVar
+
+import cv2
+import joblib
+import scipy.linalg  # noqa: F401  (threadpoolctl finds only libraries that are loaded)
+from pebble import ProcessExpired, ProcessPool
+from threadpoolctl import ThreadpoolController
+
+from leafid.errors import LeafidError
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+#: Logged messages: the logger's name, the level and the message of each.
+Log = list[tuple[str, int, str]]
+#: Starts a call for an item, as `WorkerPool.submit` does.
+Submit = Callable[..., Future[Any]]
+
+#: Maximum time for an item that `ordered_map` can leave out, in seconds. A picture takes a few, on slow machines too.
+ITEM_SECONDS = 300
+#: Time that worker processes take to start, in seconds.
+_START_SECONDS = 1.2
+#: Number of items in progress for each worker: the first to finish waits for those before it.
+_AHEAD = 16
+
+_cluster: ContextVar[tuple[Submit, int] | None] = ContextVar("cluster", default=None)
+
+
+class WorkerError(LeafidError):
+    """A worker process was killed, or took too long."""
+
+
+def ordered_map(
+    function: Callable[[Item], Result],
+    items: Iterable[Item],
+    jobs: int = 1,
+    make_failure: Callable[[Item, str], Result] | None = None,
+    *,
+    item_seconds: float = 0.45,
+) -> Iterator[Result]:
+    """Return an iterator over ``function(item)`` for every item, in the items' order.
+
+    Where the work is done is decided when this function is called: on the cluster of `use_cluster` inside such a block,
+    otherwise in `jobs` worker processes (-1: one for every core), which are kept for later calls. They need a picklable
+    function, and a script that is started with ``if __name__ == "__main__":``. No process is started where this one is
+    done sooner, with items that take about `item_seconds` each, and none with one job; then each item is computed when
+    its result is requested.
+
+    The result of an item whose worker is killed, or takes longer than `ITEM_SECONDS`, is ``make_failure(item,
+    reason)``; without `make_failure` there is no such limit, and a killed worker raises a `WorkerError`.
+    """
+    cluster = _cluster.get()
+    if cluster is not None:
+        return _map_ahead(*cluster, function, items, make_failure)
+    n_workers = joblib.effective_n_jobs(jobs)
+    if n_workers > 1:
+        pool = _get_pool(n_workers)
+        remaining = iter(items)
+        # So many items take as long here as in workers that start first.
+        n_few = int(_START_SECONDS / item_seconds / (1 - 1 / n_workers))
+        first = list(islice(remaining, n_few + 1))
+        items = chain(first, remaining)
+        if len(first) > n_few or (first and pool.is_running):
+            return _map_ahead(pool.submit, n_workers, function, items, make_failure)
+    return (call_single_threaded(function, item) for item in items)
+
+
+def _map_ahead(
+    submit: Submit,
+    n_workers: int,
+    function: Callable[[Item], Result],
+    items: Iterable[Item],
+    make_failure: Callable[[Item, str], Result] | None,
+) -> Iterator[Result]:
+    """Keep some items a worker in progress."""
+    seconds = None if make_failure is None else ITEM_SECONDS
+    # Pickled once; workers keep what they unpickle.
+    call, folder = pickle.dumps(function), Path.cwd()
+    remaining = iter(items)
+    pending: deque[tuple[Item, Future[tuple[Result, Log]]]] = deque()
+    try:
+        while True:
+            for item in islice(remaining, _AHEAD * n_workers - len(pending)):
+                pending.append((item, submit(_call_pickled, folder, call, pickle.dumps(item), seconds=seconds)))
+            if not pending:
+                return
+            item, future = pending[0]
+            try:
+                with reporting_lost_workers(seconds):
+                    result, log = future.result()
+            except WorkerError as error:
+                if make_failure is None:
+                    raise
+                result, log = make_failure(item, str(error)), []
+            pending.popleft()
+            for name, level, message in log:
+                logging.getLogger(name).log(level, "%s", message)
+            yield result
+    finally:
+        for _, future in pending:
+            future.cancel()
+
+
+@contextmanager
+def use_cluster(submit: Submit, n_workers: int) -> Iterator[None]:
+    """Let other workers do the work of every call of `ordered_map` inside the ``with`` block, whatever its ``jobs``.
+
+    `submit` starts ``submit(function, *arguments, seconds=None)`` on one of them and returns its future.
+    """
+    token = _cluster.set((submit, n_workers))
+    try:
+        yield
+    finally:
+        _cluster.reset(token)
+
+
+@contextmanager
+def reporting_lost_workers(seconds: float | None) -> Iterator[None]:
+    """Convert the errors of pebble and of Dask into a `WorkerError`; errors of the work pass unchanged."""
+    try:
+        yield
+    except TimeoutError as error:
+        raise WorkerError(f"a worker process took more than {seconds:g} s and was ended") from error
+    except ProcessExpired as error:
+        reason = signal.Signals(-error.exitcode).name if error.exitcode < 0 else f"status {error.exitcode}"
+        raise WorkerError(f"a worker process was killed ({reason}), maybe out of memory; use fewer --jobs") from error
+    except BrokenProcessPool as error:
+        raise WorkerError(
+            "the worker processes ended: use fewer --jobs; a script needs the line if __name__ == '__main__':"
+        ) from error
+    except Exception as error:
+        # Of Dask, which may not be installed.
+        if type(error).__name__ != "KilledWorker":
+            raise
+        raise WorkerError("several workers of the cluster ended while computing it, maybe out of memory") from error
+
+
+class WorkerPool:
+    """Worker processes that start with the first call; one that is killed or takes too long costs that call."""
+
+    def __init__(self, n_workers: int) -> None:
+        self.n_workers = n_workers
+        self._pool: ProcessPool | None = None
+
+    @property
+    def is_running(self) -> bool:
+        """Whether workers were started."""
+        return self._pool is not None
+
+    def submit(self, function: Callable[..., Any], *arguments: Any, seconds: float | None = None) -> Future[Any]:
+        """Queue a call in a worker, with a limit of time; see `reporting_lost_workers` for the errors of its future."""
+        if self._pool is not None:
+            try:
+                return self._pool.schedule(function, arguments, timeout=seconds)
+            except RuntimeError:  # a worker was killed while none had work, which ends a pool of pebble
+                self.close()
+        # A forked process would inherit locks that threads of this one hold.
+        self._pool = ProcessPool(
+            self.n_workers, initializer=_start_worker, context=multiprocessing.get_context("spawn")
+        )
+        with _ignoring_interrupts():
+            return self._pool.schedule(function, arguments, timeout=seconds)
+
+    def close(self) -> None:
+        """End the workers; calls that wait or are in progress are cancelled."""
+        if self._pool is not None:
+            self._pool.stop()
+            self._pool.join()
+            self._pool = None
+
+
+@contextmanager
+def _ignoring_interrupts() -> Iterator[None]:
+    """Ctrl-C goes to every process of the terminal: a worker that has just started would print a traceback."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, handler)
+
+
+@cache
+def _get_pool(n_workers: int) -> WorkerPool:
+    """Get the pool of earlier calls."""
+    pool = WorkerPool(n_workers)
+    atexit.register(pool.close)
+    return pool
+
+
+def _start_worker() -> None:
+    # Names of uploaded files, and what is logged anyway, don't get to the terminal.
+    logging.getLogger("leafid").addHandler(logging.NullHandler())
+
+
+class LogRecorder(logging.Handler):
+    """Collects what is logged, in `log`."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.log: Log = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Add a record to the log."""
+        self.log.append((record.name, record.levelno, record.getMessage()))
+
+
+def _call_pickled(folder: Path, call: bytes, item: bytes) -> tuple[Any, Log]:
+    """Call a function in a worker, in the folder of the caller; return its result with what it logged."""
+    # Workers outlive the call, so a relative path has to mean what it means to the caller now.
+    if Path.cwd() != folder and folder.is_dir():
+        os.chdir(folder)
+    recorder = LogRecorder()
+    logger = logging.getLogger("leafid")
+    logger.addHandler(recorder)
+    try:
+        return call_single_threaded(_unpickle(call), pickle.loads(item)), recorder.log
+    finally:
+        logger.removeHandler(recorder)
+
+
+@lru_cache(maxsize=4)
+def _unpickle(call: bytes) -> Callable[[Any], Any]:
+    function: Callable[[Any], Any] = pickle.loads(call)
+    return function
+
+
+def call_single_threaded(function: Callable[[Item], Result], item: Item) -> Result:
+    """Call the function with one thread for OpenCV and for linear algebra.
+
+    Items are computed in parallel, so that threads of libraries would only compete for the same cores.
+    """
+    if cv2.getNumThreads() != 1:
+        cv2.setNumThreads(1)
+    with get_blas_controller().limit(limits=1):
+        return function(item)
+
+
+@cache
+def get_blas_controller() -> ThreadpoolController:
+    """Return the controller of the linear algebra libraries: ``with get_blas_controller().limit(limits=1)``."""
+    return ThreadpoolController()
