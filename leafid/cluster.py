@@ -63,7 +63,8 @@ def on_cluster(address: str, paths: Iterable[str | os.PathLike[str]] = (), jobs:
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     requirements = (tuple(str(Path(path).absolute()) for path in paths), collect_versions())
     with _connect(distributed, address, jobs) as client:
-        send = lru_cache(maxsize=8)(lambda call: client.scatter(call, broadcast=True))
+        # As the result of a task it is computed again where the worker that holds it is lost; scattered data are not.
+        send = lru_cache(maxsize=8)(lambda call: client.submit(bytes, call))
 
         def submit(function: Callable[..., Any], *arguments: Any, seconds: float | None = None) -> Future[Any]:
             folder, call, item = arguments
@@ -83,11 +84,13 @@ def on_cluster(address: str, paths: Iterable[str | os.PathLike[str]] = (), jobs:
 def _connect(distributed: Any, address: str, jobs: int) -> Iterator[Any]:
     if address.startswith("local"):
         n_workers = int(address.partition(":")[2] or joblib.effective_n_jobs(jobs))
-        # A picture whose worker ends is left out at once.
-        options = {"scheduler_kwargs": {"allowed_failures": 0}, "silence_logs": logging.CRITICAL}
         with (
             distributed.LocalCluster(
-                n_workers=n_workers, threads_per_worker=1, memory_limit=0, dashboard_address=None, **options
+                n_workers=n_workers,
+                threads_per_worker=1,
+                memory_limit=0,
+                dashboard_address=None,
+                silence_logs=logging.CRITICAL,
             ) as cluster,
             distributed.Client(cluster, set_as_default=False) as client,
         ):

@@ -139,7 +139,7 @@ def reporting_lost_workers(seconds: float | None) -> Iterator[None]:
     try:
         yield
     except TimeoutError as error:
-        raise WorkerError(f"a worker process took more than {seconds:g} s and was ended") from error
+        raise WorkerError(f"a worker process took more than {seconds} s and was ended") from error
     except ProcessExpired as error:
         reason = signal.Signals(-error.exitcode).name if error.exitcode < 0 else f"status {error.exitcode}"
         raise WorkerError(f"a worker process was killed ({reason}), maybe out of memory; use fewer --jobs") from error
@@ -151,7 +151,7 @@ def reporting_lost_workers(seconds: float | None) -> Iterator[None]:
         # Of Dask, which may not be installed.
         if type(error).__name__ != "KilledWorker":
             raise
-        raise WorkerError("several workers of the cluster ended while computing it, maybe out of memory") from error
+        raise WorkerError("a worker of the cluster ended while computing it, maybe out of memory") from error
 
 
 class WorkerPool:

@@ -30,12 +30,9 @@ SERVICES = (
     "errors",
     "files",
     "grouping",
-    "limited_process",
-    "parallel",
+    "workers",
     "schema",
     "textfiles",
-    "worker_calls",
-    "worker_requirements",
     "xmlfiles",
 )
 

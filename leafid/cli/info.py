@@ -103,7 +103,11 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     files = [picture.file for picture in collection.pictures if picture.file not in missing]
     check = partial(check_file, decode=not arguments.quick)
     results = ordered_map(
-        check, files, arguments.jobs, lambda file, problem: FileCheck(file, error=f"{file}: {problem}")
+        check,
+        files,
+        arguments.jobs,
+        lambda file, problem: FileCheck(file, error=f"{file}: {problem}"),
+        item_seconds=0.002 if arguments.quick else 0.03,
     )
     checks = list(environment.progress(results, len(files), "reading"))
     summary = summarise(collection, checks, decoded=not arguments.quick)

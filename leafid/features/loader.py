@@ -139,14 +139,16 @@ class FeatureLoader:
         pictures: Sequence[Picture],
         items: Sequence[Any] | None = None,
         jobs: int | None = None,
+        item_seconds: float = 0.45,
     ) -> Generator[T | None, None, None]:
         """Apply a function to pictures, or to an item for each, on the workers.
 
-        Where it raises an error, the result is None, and the error is noted in `unreadable`.
+        It takes about `item_seconds` for each. Where it raises an error, the result is None, and the error is noted in
+        `unreadable`.
         """
         guarded = list(zip(pictures, items or pictures, strict=True))
         call = partial(call_guarded, function)
-        outcomes = ordered_map(call, guarded, jobs or self.jobs, make_failure) if guarded else iter(())
+        outcomes = ordered_map(call, guarded, jobs or self.jobs, make_failure, item_seconds=item_seconds)
         for picture, outcome in zip(pictures, outcomes, strict=True):
             if outcome.problem is not None:
                 _log.debug("%s", outcome.traceback)
@@ -198,7 +200,8 @@ class FeatureLoader:
     ) -> Generator[tuple[str, NamedArrays] | None, None, None]:
         """Compute what is missing; yields the hash of what was read and the values, None where it can't be read."""
         pictures = [lookup.picture for lookup in lookups]
-        return self.map_pictures(partial(compute_missing, source), pictures, lookups, jobs)
+        seconds = 0.03 if source.longest_side <= TYPE_SIDE else 0.45
+        return self.map_pictures(partial(compute_missing, source), pictures, lookups, jobs, seconds)
 
     def _merge(
         self,

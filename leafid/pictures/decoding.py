@@ -13,7 +13,6 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from leafid.errors import ImageError, is_out_of_memory
-from leafid.limited_process import LimitError, call_with_limits
 from leafid.pictures.header import Header, read_header, read_picture_bytes
 from leafid.pictures.structure import refuse_truncated
 
@@ -63,21 +62,15 @@ def read_hashed_image(
     refuse_truncated(file, header.kind, data)
     content_hash = hashlib.sha256(data).hexdigest()
     try:
-        if header.is_demanding:
-            return call_with_limits(_make_image, file, data, max_side), content_hash
         return _make_image(file, data, max_side, header), content_hash
-    except (LimitError, MemoryError) as error:
-        reason = str(error) if isinstance(error, LimitError) else "more memory than there is"
-        raise ImageError(f"{file}: can't be decoded: it needs {reason}; shrink it, or save it anew") from error
+    except MemoryError as error:
+        raise ImageError(f"{file}: can't be decoded: it needs more memory than there is; shrink it") from error
 
 
-def _make_image(
-    file: str | os.PathLike[str], data: bytes, max_side: int | None, header: Header | None = None
-) -> np.ndarray:
-    """Decode, shrink and turn a picture; in a new process, its header is read again, which sets up the decoder."""
+def _make_image(file: str | os.PathLike[str], data: bytes, max_side: int | None, header: Header) -> np.ndarray:
+    """Decode, shrink and turn a picture."""
     import cv2
 
-    header = header or read_header(file, data)
     longest = max(header.rows, header.cols)
     image = _decode(file, header, data, _choose_opencv_flag(header.kind, longest, max_side))
     if max_side is not None and longest > max_side:

@@ -28,8 +28,8 @@ _EXIF_ORIENTATION = 0x0112
 _MAX_SCANS = 100
 #: Maximum number of strips or tiles of a TIFF, which take time and memory one by one.
 _MAX_STRIPS = 1 << 17
-#: Numbers of pixels, and of pixels times scans, above which decoding takes gigabytes or many seconds.
-_DEMANDING_PIXELS, _DEMANDING_SCANNED_PIXELS = 1 << 26, 1 << 28
+#: Maximum number of pixels times scans, which take half a minute.
+_MAX_SCANNED_PIXELS = 1 << 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,14 +46,6 @@ class Header:
     orientation: int
     is_transparent: bool
     is_tiled: bool
-    #: Of a JPEG, otherwise 1.
-    n_scans: int
-
-    @property
-    def is_demanding(self) -> bool:
-        """Whether decoding can take gigabytes or many seconds."""
-        n_pixels = self.rows * self.cols
-        return n_pixels > _DEMANDING_PIXELS or n_pixels * self.n_scans > _DEMANDING_SCANNED_PIXELS
 
     @property
     def oriented_size(self) -> tuple[int, int]:
@@ -116,9 +108,7 @@ def read_header(file: str | os.PathLike[str], data: bytes) -> Header:
             with Image.open(io.BytesIO(data), formats=[kind]) as picture:
                 rows, cols, orientation = _read_size_and_orientation(picture)
                 is_tiled = tiff.TILE_WIDTH in tags
-                header = Header(
-                    kind, picture.mode, rows, cols, orientation, _is_transparent(picture), is_tiled, n_scans
-                )
+                header = Header(kind, picture.mode, rows, cols, orientation, _is_transparent(picture), is_tiled)
     except ImageError:
         raise
     except Image.DecompressionBombError as error:
@@ -133,6 +123,8 @@ def read_header(file: str | os.PathLike[str], data: bytes) -> Header:
         raise ImageError(f"{file}: expected {READABLE_FORMATS}, found a damaged {kind} header ({error})") from error
     if rows * cols > MAX_PIXELS:
         raise ImageError(f"{file}: {_describe_excess(f'{cols} × {rows}')}")
+    if rows * cols * n_scans > _MAX_SCANNED_PIXELS:
+        raise ImageError(f"{file}: expected a JPEG that decodes in seconds, found {n_scans} scans; save it anew")
     if min(rows, cols) < MIN_SIDE:
         raise ImageError(
             f"{file}: expected a picture of at least {MIN_SIDE} × {MIN_SIDE} pixels, found {cols} × {rows}"

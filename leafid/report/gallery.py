@@ -33,7 +33,7 @@ class Gallery:
         """Read pictures on several processes."""
         missing = [name for name in dict.fromkeys(names) if name in self.pictures and name not in self._images]
         pictures = [self.pictures[name] for name in missing]
-        images = ordered_map(make_thumbnail, pictures, self._jobs, lambda _picture, _problem: None)
+        images = ordered_map(make_thumbnail, pictures, self._jobs, lambda _picture, _problem: None, item_seconds=0.03)
         self._images.update(zip(missing, images, strict=True))
 
     def get(self, name: str) -> bytes | None:

@@ -5,16 +5,13 @@ import subprocess
 import sys
 import time
 import zlib
-from dataclasses import replace
 
 import cv2
 import numpy as np
 import pytest
 from PIL import Image
 
-from leafid import limited_process
 from leafid.errors import LeafidError
-from leafid.pictures import header as image_header
 from leafid.pictures.decoding import ImageError, read_image, read_image_size
 from leafid.pictures.header import MAX_PIXELS
 from tests.pictures.picture_making import KINDS, png_chunk, save
@@ -187,53 +184,14 @@ def test_invalid_orientation_and_damaged_exif_are_ignored(tmp_path, rgb):
     assert read_image(file).shape == rgb.shape
 
 
-@pytest.fixture
-def demanding(monkeypatch):
-    """Every picture counts as one of which decoding may take gigabytes."""
-    monkeypatch.setattr(image_header, "_DEMANDING_PIXELS", 0)
-
-
-@pytest.mark.parametrize("kind", ["jpg", "heic"])
-def test_a_demanding_picture_is_decoded_in_a_process_of_its_own(tmp_path, rgb, kind, request, caplog):
-    file = save(tmp_path / f"leaf.{kind}", rgb)
-    if kind == "jpg":
-        data = bytearray(file.read_bytes())
-        data[-340:-300] = bytes(40)
-        file.write_bytes(data)
-    expected = read_image(file, 40)
-    messages = caplog.messages[:]
-    caplog.clear()
-    request.getfixturevalue("demanding")
-    assert (read_image(file, 40) == expected).all()
-    assert caplog.messages == messages
-    assert len(messages) == (kind == "jpg")
-
-
-@pytest.mark.skipif(os.name != "posix", reason="there are limits of processes only there")
-@pytest.mark.parametrize(
-    ("limit", "value", "reason"),
-    [
-        ("MAX_MEMORY", 700 << 20, "more than 700 MiB of memory, or than there is"),
-        ("MAX_CPU_SECONDS", 0, "more than 0 s"),
-    ],
-)
-def test_a_picture_beyond_the_limits_costs_only_itself(cli, tmp_path, rgb, monkeypatch, limit, value, reason):
-    monkeypatch.setattr(limited_process, limit, value)
-    pictures = tmp_path / "pictures"
-    pictures.mkdir()
-    save(pictures / "good.png", rgb)
-    cv2.imwrite(str(pictures / "large.png"), np.zeros((10_000, 10_000), np.uint8))
-    found = cli("segment", pictures, "--output", tmp_path / "out", "--assume-type", "scan", "--jobs", 1)
-    assert found.status == 1
-    assert found.err.splitlines()[-2:] == [
-        f"leafid: error: {pictures}/large.png: can't be decoded: it needs {reason}; shrink it, or save it anew",
-        "leafid: 1 of 2 pictures could not be read",
-    ]
-    assert "good.png" in found.out
-
-
-@pytest.mark.parametrize("scans", [1, 10])
-def test_pictures_of_cameras_are_not_demanding(tmp_path, scans):
-    header = image_header.Header("JPEG", "RGB", 4000 if scans == 10 else 8160, 6120, 1, False, False, scans)
-    assert not header.is_demanding
-    assert replace(header, n_scans=100).is_demanding
+def test_a_large_jpeg_of_many_scans_is_refused(tmp_path, rgb):
+    file = save(tmp_path / "leaf.jpg", rgb, progressive=True)
+    data = bytearray(file.read_bytes())
+    start = data.index(b"\xff\xc2") + 5
+    data[start : start + 4] = struct.pack(">HH", 10_000, 10_000)
+    scan = data[data.rindex(b"\xff\xda") : -2]
+    file.write_bytes(data)
+    assert read_image_size(file) == (10_000, 10_000)
+    file.write_bytes(data[:-2] + 5 * scan + data[-2:])
+    with pytest.raises(ImageError, match="expected a JPEG that decodes in seconds, found 1[0-9] scans"):
+        read_image_size(file)

@@ -94,7 +94,7 @@ def test_an_interrupted_description_leaves_no_process(group, drawn, tmp_path):
     for number in range(10_000):
         os.link(picture, many / f"{number}.jpg")
     process = start(["describe", many, "--assume-type", "scan", "--output", output, "--jobs", 2], mark, tmp_path)
-    # The main process, two workers, and what joblib keeps beside them.
+    # The main process, two workers, and what multiprocessing keeps beside them.
     wait_for(lambda: len(find_processes(mark)) >= 4)
     if group:
         os.killpg(process.pid, signal.SIGINT)
@@ -105,19 +105,6 @@ def test_an_interrupted_description_leaves_no_process(group, drawn, tmp_path):
     assert (tmp_path / "err").read_text() == "leafid: interrupted\n"
     assert not output.exists()
     assert list_leftovers(tmp_path) == []
-
-
-def test_what_an_interrupted_process_leaves_is_removed_without_a_warning():
-    code = (
-        "import os, leafid.workers\n"
-        "from joblib.externals.loky.backend.resource_tracker import register\n"
-        "leafid.workers._start_resource_trackers()\n"
-        "register('/leafid-left', 'semlock')\n"
-        "os._exit(0)\n"
-    )
-    # The tracker keeps the pipe open until it has cleaned up.
-    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
-    assert ended.stderr == ""
 
 
 def test_an_interruption_while_modules_are_imported_is_one_line(drawn, tmp_path):
@@ -143,7 +130,6 @@ def test_a_command_killed_while_its_workers_start_leaves_no_process(n_processes,
     wait_for(lambda: len(find_processes(mark)) >= n_processes)
     process.kill()
     process.wait()
-    # Workers of joblib that have had no work yet would wait for it for five minutes.
     assert wait_until_ended(mark, 60)
 
 

@@ -59,7 +59,7 @@ def load_judged_runs(
     if sum(Path(file).stat().st_size for file in files if Path(file).is_file()) < _PARALLEL_BYTES:
         jobs = 1
     read = partial(_read_or_return_error, partial(_read_judged_run, truth=truth, official=official))
-    runs = _raise_errors(environment.progress(ordered_map(read, files, jobs), len(files), "runs"))
+    runs = _raise_errors(environment.progress(ordered_map(read, files, jobs, item_seconds=0.1), len(files), "runs"))
     for run in runs:
         if run.repeated:
             environment.warn(f"{run.name}: {run.repeated} lines repeat a picture's rank; the last one counts")
