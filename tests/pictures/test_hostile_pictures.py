@@ -193,5 +193,5 @@ def test_a_large_jpeg_of_many_scans_is_refused(tmp_path, rgb):
     file.write_bytes(data)
     assert read_image_size(file) == (10_000, 10_000)
     file.write_bytes(data[:-2] + 5 * scan + data[-2:])
-    with pytest.raises(ImageError, match="expected a JPEG that decodes in seconds, found 1[0-9] scans"):
+    with pytest.raises(ImageError, match="that decodes in seconds, found 1"):
         read_image_size(file)
