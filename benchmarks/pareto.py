@@ -23,7 +23,7 @@ def main() -> None:
     models = {recipe: load_model(file) for recipe, _, file in (word.partition("=") for word in sys.argv[1:])}
     costs = json.loads(BASELINE.read_text())["costs"]
     for type_ in AcquisitionType:
-        scores = {name: model.scores[type_]["top1"] for name, model in models.items() if type_ in model.scores}
+        scores = {name: model[type_].scores["top1"] for name, model in models.items() if type_ in model.types}
         (IMAGES / f"speed-{type_}.svg").write_text(draw_accuracy(str(type_), scores, costs))
 
 

@@ -19,12 +19,11 @@ from leafid.features.cache import FeatureCache, choose_cache_folder
 from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import choose_types_to_train
 from leafid.features.recipe_reader import load_recipe
-from leafid.learning.type_recogniser import TypeRecognition
 from leafid.model import training
-from leafid.model.bundled import find_bundled_model, load_type_recognition, recognise_frequent_types
+from leafid.model.bundled import find_bundled_model, load_recogniser
 from leafid.model.fitting import extending
 from leafid.model.model import Model
-from leafid.model.modelfile import read_model
+from leafid.model.recogniser import TypeRecogniser, recognise_frequent_types
 from leafid.pictures.collection import Collection
 from leafid.pictures.conversion import to_image
 from leafid.pictures.picture import AcquisitionType, Picture
@@ -38,7 +37,7 @@ Path_ = str | os.PathLike[str]
 
 def load_model(path: Path_ | None = None) -> Model:
     """Read a model file, by default the bundled model; raise a `LeafidError` when it is no model of this version."""
-    return read_model(Path(path) if path is not None else find_bundled_model())
+    return Model.read(Path(path) if path is not None else find_bundled_model())
 
 
 def train(
@@ -104,7 +103,7 @@ def extend(
     classifiers other than ridge regression.
     """
     with _open_loader(jobs, cache) as loader:
-        pictures = _read_training_pictures(collection, assume_type, loader, model.type_recogniser)
+        pictures = _read_training_pictures(collection, assume_type, loader, model.recogniser)
         return extending.extend(model, pictures, loader, thumbnails=thumbnails)
 
 
@@ -134,7 +133,7 @@ def _read_training_pictures(
     collection: Collection | Path_ | Sequence[Picture],
     assume_type: AcquisitionType | str | None,
     loader: FeatureLoader,
-    recognition: TypeRecognition | None = None,
+    recognition: TypeRecogniser | None = None,
 ) -> list[Picture]:
     """Select labelled pictures, and give each a type, which the bundled model recognises by default."""
     if isinstance(collection, (str, os.PathLike)):
@@ -142,7 +141,7 @@ def _read_training_pictures(
     pictures = collection.pictures if isinstance(collection, Collection) else _check_pictures(collection)
     assumed = None if assume_type is None else AcquisitionType.parse(assume_type)
     pictures = select_training_pictures(pictures, assumed)
-    recognition = recognition or load_type_recognition(pictures)
+    recognition = recognition or load_recogniser(pictures)
     return recognise_frequent_types(recognition, pictures, loader)[0] if recognition else pictures
 
 

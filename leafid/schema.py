@@ -32,6 +32,8 @@ _NOUNS: dict[type, str] = {
     inspect.NoneType: "null",
     inspect.StrType: "text",
     inspect.StructType: "a table",
+    inspect.DataclassType: "a table",
+    inspect.BytesType: "bytes in base64",
     inspect.DictType: "a table",
 }
 _LISTS = (inspect.ListType, inspect.VarTupleType, inspect.SetType, inspect.FrozenSetType)
@@ -154,7 +156,7 @@ def _follow(data: Any, kind: type, path: Iterable[str | int]) -> tuple[Any, Any]
     info: Any = inspect.type_info(kind)
     for step in path:
         info = _choose_alternative(info, data)
-        if isinstance(info, inspect.StructType):
+        if isinstance(info, inspect.StructType | inspect.DataclassType):
             info = next(field.type for field in info.fields if field.encode_name == step)
         elif isinstance(info, inspect.DictType):
             info = info.value_type
@@ -170,7 +172,8 @@ def _choose_alternative(info: Any, value: Any) -> Any:
     """Of a union, choose the type for a table or a list."""
     if not isinstance(info, inspect.UnionType):
         return info
-    kinds = (inspect.StructType, inspect.DictType) if isinstance(value, dict) else (*_LISTS, inspect.TupleType)
+    tables, lists = (inspect.StructType, inspect.DataclassType, inspect.DictType), (*_LISTS, inspect.TupleType)
+    kinds = tables if isinstance(value, dict) else lists
     return next((own for own in info.types if isinstance(own, kinds)), info)
 
 
@@ -194,6 +197,8 @@ def _name_type(info: Any) -> str:
         noun += f" like {info.pattern}"
     if getattr(info, "min_length", None):
         noun += " that isn't empty"
+    if isinstance(info, inspect.StrType) and info.max_length:
+        noun += f" of at most {info.max_length} characters"
     return " ".join([noun, *_name_bounds(info)])
 
 

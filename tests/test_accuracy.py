@@ -14,8 +14,7 @@ from threadpoolctl import threadpool_limits
 from leafid.features.loader import FeatureLoader
 from leafid.features.recipe_reader import load_recipe
 from leafid.model.bundled import find_bundled_model
-from leafid.model.modelfile import read_model
-from leafid.model.prediction import predict
+from leafid.model.model import Model
 from leafid.model.training import train
 from leafid.pictures import AcquisitionType, read_collection
 
@@ -53,7 +52,7 @@ def compute_top1(model, pictures):
     correct, total = Counter(), Counter()
     hidden = [replace(picture, taxon=None, plant=None) for picture in pictures]
     with threadpool_limits(1):
-        answers = list(predict(model, hidden, FeatureLoader()))
+        answers = list(model.predict(hidden, FeatureLoader()))
     for picture, answer in zip(pictures, answers, strict=True):
         total[str(picture.type)] += 1
         correct[str(picture.type)] += answer.ranking[0][0] == picture.species
@@ -78,10 +77,10 @@ def test_top1_of_a_recipe_on_the_sample(recipe, sample, training_pictures):
 
 
 def test_the_bundled_model_recognises_the_types_of_the_sample(sample):
-    model = read_model(find_bundled_model())
+    model = Model.read(find_bundled_model())
     rows = FeatureLoader().load_type_features(sample)
     is_correct = [
-        model.type_recogniser.recognise(row)[0] is picture.type for row, picture in zip(rows, sample, strict=True)
+        model.recogniser.recognise(row[None])[0][0] is picture.type for row, picture in zip(rows, sample, strict=True)
     ]
     assert np.mean(is_correct) >= 0.93
 
@@ -98,6 +97,6 @@ def test_top1_of_the_bundled_model_on_its_own_pictures(real_data):
         own = sorted(of_type[name], key=lambda picture: int(picture.file.stem))
         indices = np.linspace(0, len(own) - 1, PICTURES_PER_TYPE).round().astype(int)
         selection += [own[index] for index in indices]
-    top1 = compute_top1(read_model(find_bundled_model()), selection)
+    top1 = compute_top1(Model.read(find_bundled_model()), selection)
     print(top1)
     assert_not_below(top1, BUNDLED_FLOORS)

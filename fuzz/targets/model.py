@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from fuzz.target import Target, write_input
-from leafid.model.modelfile import read_model
+from leafid.model.model import Model
 
 _RECIPES = {
     "scan": """
@@ -81,14 +81,14 @@ def target() -> Target:
             name = list(members)[number]
             content = pack_members({**members, name: content})
         file = write_input(folder, "model.leafid", content)
-        read_model(file)
+        Model.read(file)
 
     def seeds() -> list[bytes]:
         members = make_members()
         each = [bytes([number]) + content for number, content in enumerate(members.values())]
         return [*each, b"\xff" + pack_members(members), b"\xff" + _bomb()]
 
-    keys = (b'"species"', b'"recipe"', b'"thresholds"', b'"identifiers"', b"'descr'", b"'fortran_order'", b"'shape'")
+    keys = (b'"species"', b'"recipe"', b'"thresholds"', b'"types"', b"'descr'", b"'fortran_order'", b"'shape'")
     values = (b"'<f2'", b"'|O'", b"(99999999,)", b"1e999", b"NaN", b"Infinity", b"null", b"-1", b"99999999999")
     words = (*keys, *values, b"\x93NUMPY", b"PK\x03\x04")
     return Target("model", "model files (ZIP of JSON and arrays)", seeds, call, words)

@@ -125,12 +125,12 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
 
 def _describe_model(file: Path, arguments: argparse.Namespace, environment: Environment) -> int:
     from leafid.explanation import field_guide
-    from leafid.model.modelfile import read_model
+    from leafid.model.model import Model
     from leafid.report.rendering import render_page
 
     if arguments.output:
         check_output_file(arguments.output, FILE_NAME, [file])
-    model = read_model(file)
+    model = Model.read(file)
     guide = field_guide.make_guide(model, file)
     if arguments.output:
         write_text(f"{arguments.output}/{FILE_NAME}", render_page("field_guide.html", **guide))

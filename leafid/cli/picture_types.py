@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from leafid.pictures import AcquisitionType, Picture
 
 if TYPE_CHECKING:
-    from leafid.learning.type_recogniser import TypeRecognition
+    from leafid.model.recogniser import TypeRecogniser
 
 
 def assume_type(arguments: argparse.Namespace, pictures: Sequence[Picture]) -> list[Picture]:
@@ -20,10 +20,10 @@ def assume_type(arguments: argparse.Namespace, pictures: Sequence[Picture]) -> l
     return [replace(picture, type=AcquisitionType(arguments.assume_type)) for picture in pictures]
 
 
-def recognise_type(recognition: TypeRecognition | None, picture: Picture) -> AcquisitionType:
+def recognise_type(recognition: TypeRecogniser | None, picture: Picture) -> AcquisitionType:
     """Recognise the type of a picture whose metadata don't say it."""
     from leafid.features.type_features import TYPE_SIDE, measure_type_features
     from leafid.pictures.decoding import read_image
 
-    assert recognition is not None, "load_type_recognition found no picture of unknown type"
-    return recognition.recognise(measure_type_features(read_image(picture.file, TYPE_SIDE)))[0]
+    assert recognition is not None, "load_recogniser found no picture of unknown type"
+    return recognition.recognise(measure_type_features(read_image(picture.file, TYPE_SIDE))[None])[0][0]

@@ -7,7 +7,8 @@ from leafid.features.loader import FeatureLoader
 from leafid.features.similar import find_similar
 from leafid.files import write_text
 from leafid.grouping import count_noun
-from leafid.model.bundled import load_type_recognition, recognise_frequent_types
+from leafid.model.bundled import load_recogniser
+from leafid.model.recogniser import recognise_frequent_types
 from leafid.pictures import Collection
 from leafid.pictures.readers.records import get_relative_path
 from leafid.scoring.tables import Cell, format_csv
@@ -19,7 +20,7 @@ def write_similar(arguments: argparse.Namespace, collection: Collection, environ
     """Write the table of plants, in which the pictures of each group of similar ones are one plant."""
     loader = FeatureLoader(jobs=arguments.jobs, progress=environment.progress)
     pictures = [picture for picture in collection.select_labelled().pictures if picture.file.is_file()]
-    recognition = load_type_recognition(pictures)
+    recognition = load_recogniser(pictures)
     typed = recognise_frequent_types(recognition, pictures, loader)[0] if recognition else pictures
     groups = list(find_similar(typed, loader))
     plants = {picture.file: group[0].plant or group[0].name for group in groups for picture in group}

@@ -6,7 +6,7 @@ import numpy as np
 
 from leafid.explanation.explanation import Difference
 from leafid.explanation.words import TRAITS, to_unit
-from leafid.model.records import SpeciesRecord, Thumbnail, TraitRange
+from leafid.model.species import Species, Thumbnail, TraitRange
 from leafid.pictures.picture import AcquisitionType
 
 #: Number of differences that are listed, and of pictures that a range must stand for.
@@ -18,7 +18,7 @@ _APART, _CLEAR = 0.5, 0.5
 
 
 def compare_species(
-    records: Mapping[str, SpeciesRecord], names: Sequence[str], values: Mapping[str, float]
+    records: Mapping[str, Species], names: Sequence[str], values: Mapping[str, float]
 ) -> list[Difference]:
     """Compare a leaf's traits with the ranges of two species; list those in which the species differ, clearest first.
 

@@ -12,7 +12,7 @@ from leafid.explanation.words import describe_traits
 from leafid.features.recipe import LONGEST_SIDE
 from leafid.model.answer import Answer
 from leafid.model.model import Model
-from leafid.model.recording import MIN_CONFIDENCE
+from leafid.model.species import MIN_CONFIDENCE
 from leafid.pictures.decoding import encode_jpeg
 from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation.result import Image, Mask, Segmentation, shrink
@@ -53,9 +53,9 @@ def explain(model: Model, image: Image, answer: Answer) -> Explanation:
         evidence=answer.evidence,
         condition=answer.condition,
         traits=describe_traits(values),
-        opinions=collect_opinions(model.identifier(answer.type), shown) if is_leaf else (),
+        opinions=collect_opinions(model[answer.type].identifier, shown) if is_leaf else (),
         species=tuple(_show_species(model, answer, values, rank, name) for rank, name in enumerate(names)),
-        differences=tuple(compare_species(model.records, names[:2], values)),
+        differences=tuple(compare_species(model.species, names[:2], values)),
         notes=tuple(_list_notes(model, answer, leaf, landmarks)),
     )
 
@@ -82,7 +82,7 @@ def _show_species(model: Model, answer: Answer, values: dict[str, float], rank: 
     assert answer.type is not None
     pictures = []
     if rank < PICTURED_SPECIES and answer.verdict != "no-leaf":
-        pictures = sort_by_similarity(model.records[name].thumbnails, values, answer.type)[:PICTURES_SHOWN]
+        pictures = sort_by_similarity(model.species[name].thumbnails, values, answer.type)[:PICTURES_SHOWN]
     return ShownSpecies(name, ", ".join(info.vernacular_names[:1]), answer.ranking[rank][1], tuple(pictures))
 
 
@@ -101,6 +101,6 @@ def _list_notes(model: Model, answer: Answer, leaf: Segmentation, landmarks: Lan
 
 def note_missing_thumbnails(model: Model) -> str:
     """Say that a model keeps no pictures for explanations and the field guide; empty where it does."""
-    if not any(record.thumbnails for record in model.records.values()):
+    if not any(record.thumbnails for record in model.species.values()):
         return "The model keeps no pictures of its species: it was trained with --no-thumbnails."
     return ""

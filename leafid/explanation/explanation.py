@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from leafid.model.records import Thumbnail, TraitRange
+from leafid.model.species import Thumbnail, TraitRange
 
 #: Column and row in `Explanation.image`, in pixels.
 Point = tuple[float, float]

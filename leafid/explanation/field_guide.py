@@ -7,8 +7,8 @@ from typing import Any
 
 from leafid.explanation.explain import note_missing_thumbnails
 from leafid.explanation.words import describe_traits
-from leafid.model.model import Model, SpeciesInfo
-from leafid.model.records import SpeciesRecord, TypeRecord
+from leafid.model.model import Model
+from leafid.model.species import Species, TypeRecord
 from leafid.pictures.picture import AcquisitionType
 from leafid.scoring.crossvalidation import SCORE_TITLES
 from leafid.scoring.tables import Cell, Table
@@ -25,8 +25,7 @@ class Plate:
     """A species of the field guide."""
 
     name: str
-    info: SpeciesInfo
-    record: SpeciesRecord
+    species: Species
     #: Described by their medians.
     traits: Mapping[str, str]
 
@@ -34,7 +33,7 @@ class Plate:
     def taken_for(self) -> list[str]:
         """The species that held-out pictures were taken for instead, most frequent first."""
         counts: dict[str, int] = {}
-        for own in self.record.types.values():
+        for own in self.species.types.values():
             for name, number in own.held_out.taken_for.items() if own.held_out else ():
                 counts[name] = counts.get(name, 0) + number
         return sorted(counts, key=lambda name: (-counts[name], name))
@@ -44,8 +43,8 @@ def make_plates(model: Model) -> list[Plate]:
     """Make a plate of each species, in alphabetical order."""
     plates = []
     for name in sorted(model.species):
-        record = model.records[name]
-        plates.append(Plate(name, model.species[name], record, describe_typical_traits(record)))
+        species = model.species[name]
+        plates.append(Plate(name, species, describe_typical_traits(species)))
     return plates
 
 
@@ -61,14 +60,14 @@ def make_guide(model: Model, file: Path) -> dict[str, Any]:
     }
 
 
-def describe_typical_traits(record: SpeciesRecord) -> dict[str, str]:
+def describe_typical_traits(species: Species) -> dict[str, str]:
     """Describe a species by the medians of its traits.
 
     Leaflets that overlap can make a compound leaf look simple: where pictures disagree, it is called neither.
     """
-    most = max((own.n_pictures for own in record.traits.values()), default=0)
-    medians = {name: own.median for name, own in record.traits.items() if own.n_pictures >= _MEASURED_SHARE * most}
-    leaflets = record.traits.get("leaflets")
+    most = max((own.n_pictures for own in species.traits.values()), default=0)
+    medians = {name: own.median for name, own in species.traits.items() if own.n_pictures >= _MEASURED_SHARE * most}
+    leaflets = species.traits.get("leaflets")
     if leaflets and leaflets.low <= 1 < leaflets.high:
         medians.pop("leaflets", None)
     return describe_traits(medians)
@@ -81,13 +80,13 @@ def describe_model(model: Model, source: str) -> dict[str, Any]:
         "training_fingerprint": model.fingerprint,
         "types": {
             str(type_): {
-                "pictures": identifier.n_pictures,
-                "plants": identifier.n_plants,
-                "recipe": identifier.recipe.summary,
-                "scores": model.scores[str(type_)],
-                "added": list(identifier.added),
+                "pictures": own.identifier.n_pictures,
+                "plants": own.identifier.n_plants,
+                "recipe": own.identifier.recipe.summary,
+                "scores": own.scores,
+                "added": list(own.identifier.added),
             }
-            for type_, identifier in model.identifiers.items()
+            for type_, own in model.types.items()
         },
         "species": [_describe_plate(plate) for plate in make_plates(model)],
     }
@@ -95,7 +94,7 @@ def describe_model(model: Model, source: str) -> dict[str, Any]:
 
 def _note_added_species(model: Model) -> str:
     """Say which species were added to a trained model, in a sentence; empty where there are none."""
-    added = sorted({name for identifier in model.identifiers.values() for name in identifier.added})
+    added = sorted({name for own in model.types.values() for name in own.identifier.added})
     if not added:
         return ""
     more = f" and {len(added) - _LISTED} more" if len(added) > _LISTED else ""
@@ -103,22 +102,22 @@ def _note_added_species(model: Model) -> str:
 
 
 def _describe_plate(plate: Plate) -> dict[str, Any]:
-    taxon = plate.info.taxon
+    taxon = plate.species.taxon
     return {
         "species": plate.name,
-        "common_names": list(plate.info.vernacular_names),
+        "common_names": list(plate.species.vernacular_names),
         "genus": taxon.genus,
         "family": taxon.family,
         "order": taxon.order,
-        "pictures": plate.info.n_pictures,
-        "plants": plate.record.n_plants,
-        "types": {str(type_): _describe_type(own) for type_, own in plate.record.types.items()},
+        "pictures": plate.species.n_pictures,
+        "plants": plate.species.n_plants,
+        "types": {str(type_): _describe_type(own) for type_, own in plate.species.types.items()},
         "traits": {
             name: {"low": own.low, "median": own.median, "high": own.high, "pictures": own.n_pictures}
-            for name, own in plate.record.traits.items()
+            for name, own in plate.species.traits.items()
         },
         "description": "; ".join(plate.traits.values()),
-        "thumbnails": len(plate.record.thumbnails),
+        "thumbnails": len(plate.species.thumbnails),
     }
 
 
@@ -137,8 +136,8 @@ def _describe_type(record: TypeRecord) -> dict[str, Any]:
 def _tabulate_types(model: Model) -> Table:
     """List the acquisition types with the scores of the training."""
     rows = []
-    for type_, identifier in model.identifiers.items():
-        scores = model.scores[str(type_)]
+    for type_, own in model.types.items():
+        identifier, scores = own.identifier, own.scores
         figures: list[Cell] = [scores.get(key) for key in SCORE_TITLES]
         rows.append([str(type_), identifier.n_pictures, identifier.n_plants, *figures, int(scores["pictures"])])
     return Table(
@@ -150,17 +149,17 @@ def _tabulate_types(model: Model) -> Table:
 
 def _tabulate_species(model: Model) -> Table:
     """List the species with the share of held-out pictures of each type that are identified correctly."""
-    types = list(model.identifiers)
+    types = list(model.types)
     rows = []
     for plate in make_plates(model):
-        rates = [_rate(plate.record, type_) for type_ in types]
+        rates = [_rate(plate.species, type_) for type_ in types]
         rows.append(
             [
                 plate.name,
-                ", ".join(plate.info.vernacular_names[:1]),
-                plate.info.taxon.family or "",
-                plate.info.n_pictures,
-                plate.record.n_plants,
+                ", ".join(plate.species.vernacular_names[:1]),
+                plate.species.taxon.family or "",
+                plate.species.n_pictures,
+                plate.species.n_plants,
                 *rates,
                 ", ".join(plate.taken_for[:1]),
             ]
@@ -169,8 +168,8 @@ def _tabulate_species(model: Model) -> Table:
     return Table("Species, with the share of held-out pictures that are identified correctly", columns, rows)
 
 
-def _rate(record: SpeciesRecord, type_: AcquisitionType) -> str | None:
-    own = record.types.get(type_)
+def _rate(species: Species, type_: AcquisitionType) -> str | None:
+    own = species.types.get(type_)
     return f"{own.held_out.n_first} of {own.held_out.n_pictures}" if own and own.held_out else None
 
 
@@ -180,10 +179,10 @@ def tabulate_species_by_type(model: Model) -> Table:
     columns += ["top-1", "top-5", "taken for", "description"]
     rows = []
     for plate in make_plates(model):
-        taxon = plate.info.taxon
-        names = [plate.name, "; ".join(plate.info.vernacular_names), taxon.family, taxon.order]
+        taxon = plate.species.taxon
+        names = [plate.name, "; ".join(plate.species.vernacular_names), taxon.family, taxon.order]
         description = "; ".join(plate.traits.values())
-        for type_, own in plate.record.types.items():
+        for type_, own in plate.species.types.items():
             held_out = own.held_out
             answers: list[Any] = [None] * 4
             if held_out:

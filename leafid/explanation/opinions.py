@@ -5,8 +5,8 @@ import numpy as np
 from leafid.explanation.explanation import Opinion
 from leafid.features.recipe import Expert, LocalPatches
 from leafid.learning.fusion import fuse
+from leafid.model.answer import rank_species
 from leafid.model.identifier import Identifier, expert_trust
-from leafid.model.prediction import rank_species
 from leafid.segmentation.result import Image, shrink
 
 NAMED = 3

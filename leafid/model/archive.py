@@ -18,12 +18,13 @@ from numpy.lib import format as npy
 
 from leafid.errors import LeafidError
 from leafid.files import open_input, open_output
+from leafid.schema import convert
 
 Arrays = dict[str, np.ndarray]
 MANIFEST = "manifest.json"
 # Maximum bytes of a model, of its manifest and of an array's header: far above what any classical model needs.
 _MAX_SIZE = 2 * 2**30
-_MAX_MANIFEST_SIZE = 64 * 2**20
+_MAX_MANIFEST_SIZE = 256 * 2**20
 _MAX_HEADER_SIZE = 2**16
 # Bytes from which equal arrays are written once.
 _MIN_SHARED_SIZE = 4096
@@ -50,18 +51,18 @@ class ModelArchive:
     def __init__(self, archive: zipfile.ZipFile, path: str | os.PathLike[str]) -> None:
         self._archive = archive
         self._path = path
-        self._same_as: dict[str, str] = {}
+        #: Names of arrays that are stored under another name.
+        self.same_as: dict[str, str] = {}
 
     def read_manifest(self) -> Any:
         """Read the manifest: plain data that is still to be checked."""
         try:
             manifest = json.loads(self._read_member(MANIFEST))
-            self._same_as = dict(manifest.get("same_as", {})) if isinstance(manifest, dict) else {}
-            return manifest
         except KeyError:
             raise LeafidError(f"{self._path}: expected a leafid model, found another kind of ZIP archive") from None
-        except _DAMAGE_ERRORS as error:
-            raise self._damage(f"its manifest can't be read: {error!s:.300}") from error
+        if isinstance(manifest, dict):
+            self.same_as = convert(manifest.get("same_as", {}), dict[str, str], f"{self._path}: manifest.json: same_as")
+        return manifest
 
     def read_array(self, name: str, *shape: int, kind: str = "f") -> np.ndarray:
         """Read an array of finite floating-point numbers, or integers ("i"), by its name without the ending ``.npy``.
@@ -70,7 +71,7 @@ class ModelArchive:
         """
         try:
             # The size is checked first: a few compressed bytes may claim to be gigabytes.
-            member = f"{self._same_as.get(name, name)}.npy"
+            member = f"{self.same_as.get(name, name)}.npy"
             claimed = self._archive.getinfo(member).file_size
             if claimed > 8 * math.prod(shape) + _MAX_HEADER_SIZE:
                 raise self._damage(f"array {name}: expected shape {shape}, found {claimed} bytes")
@@ -144,6 +145,8 @@ def open_archive(path: str | os.PathLike[str]) -> Iterator[ModelArchive]:
             f"{path}: expected a leafid model, found something else or a damaged file; "
             "train the model again or get a new copy"
         ) from None
+    except ValueError as error:  # An own check, with a complete message.
+        raise LeafidError(f"{path}: the model is damaged: {error!s:.300}") from error
     except _DAMAGE_ERRORS as error:
         raise LeafidError(f"{path}: the model is damaged: {type(error).__name__}: {error!s:.300}") from error
 
@@ -152,13 +155,8 @@ def write_archive(
     path: str | os.PathLike[str],
     manifest: dict[str, Any],
     arrays: Mapping[str, np.ndarray],
-    blobs: Mapping[str, bytes],
 ) -> None:
-    """Write a model file; equal content gives equal bytes.
-
-    Equal arrays, such as codebooks that types share, are written once. `blobs` are members that don't shrink when they
-    are compressed.
-    """
+    """Write a model file; equal content gives equal bytes. Equal arrays, as codebooks of several types, come once."""
     first: dict[tuple[object, ...], str] = {}
     same_as: dict[str, str] = {}
     for name, array in arrays.items():
@@ -173,8 +171,6 @@ def write_archive(
                 continue
             with archive.open(_make_member(f"{name}.npy"), "w") as target:
                 npy.write_array(target, np.asarray(array, order="C"), allow_pickle=False)
-        for name, content in blobs.items():
-            archive.writestr(_make_member(name), content, zipfile.ZIP_STORED)
 
 
 def _make_member(name: str) -> zipfile.ZipInfo:

@@ -1,8 +1,8 @@
 """Cross-validation, and other protocols of training and testing."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
@@ -13,13 +13,12 @@ from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import Recipe, group_by_training
 from leafid.grouping import group_by
 from leafid.learning.held_out import FIGURES, HeldOutAnswers, held_out_scores
-from leafid.learning.plant_fusion import DEFAULT_EXPONENT, fit_plant_exponent
-from leafid.learning.sessions import share_evidence
 from leafid.model.bundled import find_encoders
 from leafid.model.fitting.identifiers import fit_identifiers, select_trainable
 from leafid.model.fitting.shared import SharedTrainingSet
 from leafid.model.identifier import Identifier
-from leafid.model.sessions import find_session
+from leafid.model.plant_fusion import DEFAULT_EXPONENT, fit_plant_exponent
+from leafid.model.sessions import share_held_out
 from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.pictures.protocols import Split
 
@@ -36,10 +35,12 @@ class FoldAnswers:
     seed: int
     fold: int
     held_out: HeldOutAnswers
-    #: Learned from the fold's training part (`leafid.learning.plant_fusion`).
+    #: Learned from the fold's training part (`leafid.model.plant_fusion`).
     plant_exponent: float = DEFAULT_EXPONENT
     #: That of the split: how many training pictures, for example.
     setting: str = ""
+    #: What gave the answers, if it is kept.
+    identifier: Identifier | None = field(default=None, repr=False)
 
 
 def cross_validate(
@@ -50,7 +51,7 @@ def cross_validate(
     *,
     shared_codebooks: bool = False,
     test_type: AcquisitionType | None = None,
-    observe: Callable[[Identifier], None] | None = None,
+    keep_identifiers: bool = False,
 ) -> Iterator[FoldAnswers]:
     """Identify the test pictures of splits, labelled and of any known type, with models of their training pictures.
 
@@ -59,7 +60,8 @@ def cross_validate(
 
     `shared_codebooks` learns the codebooks once, from all pictures without their labels: features are then extracted,
     and kernel matrices computed, once instead of once a split. With `test_type`, the recipes answer pictures of this
-    type instead of those of their own. `observe` gets every identifier that is fitted.
+    type instead of those of their own. With `keep_identifiers`, the answers come with the identifier
+    that gave them, which takes much memory.
     """
     with ExitStack() as stack:
         shared = share_training_sets(pictures, recipes, loader, stack) if shared_codebooks else {}
@@ -84,16 +86,14 @@ def cross_validate(
                     shared=shared.get(types[0]),
                 )
                 for type_, own in zip(types, fitted, strict=True):
-                    if observe is not None:
-                        observe(own.identifier)
-                    exponent = fit_plant_exponent(own.held_out, seed)
                     yield FoldAnswers(
                         test_type or type_,
                         seed,
                         split.fold,
                         _identify(queries[type_], own.identifier, loader),
-                        DEFAULT_EXPONENT if exponent is None else exponent,
+                        fit_plant_exponent(own.held_out, seed),
                         split.setting,
+                        own.identifier if keep_identifiers else None,
                     )
 
 
@@ -131,25 +131,14 @@ def _identify(queries: list[Picture], identifier: Identifier, loader: FeatureLoa
 
 
 def share_fold_answers(answers: Sequence[FoldAnswers]) -> list[FoldAnswers]:
-    """Let the answers to the pictures of one session support one another (`leafid.learning.sessions`).
+    """Let the answers to the pictures of one session support one another (`leafid.model.sessions`).
 
     Sessions are made of the pictures of all folds and types with the same seed and setting.
     """
     shared = list(answers)
     for folds in group_by(range(len(answers)), lambda index: (answers[index].seed, answers[index].setting)).values():
-        own = [answers[index].held_out for index in folds]
-        species = sorted(set().union(*(found.species for found in own)))
-        tables = [np.zeros((len(found.pictures), len(species))) for found in own]
-        for table, found in zip(tables, own, strict=True):
-            table[:, np.searchsorted(species, found.species)] = found.probabilities
-        joint = np.concatenate(tables)
-        sessions = [find_session(picture) for found in own for picture in found.pictures]
-        for indices in group_by(range(len(joint)), sessions.__getitem__).values():
-            joint[indices] = share_evidence(joint[indices], np.ones(len(indices)))
-        ends = np.cumsum([len(table) for table in tables])
-        for index, found, table in zip(folds, own, np.split(joint, ends[:-1]), strict=True):
-            probabilities = table[:, np.searchsorted(species, found.species)]
-            shared[index] = replace(answers[index], held_out=replace(found, probabilities=probabilities))
+        for index, held_out in zip(folds, share_held_out([answers[index].held_out for index in folds]), strict=True):
+            shared[index] = replace(answers[index], held_out=held_out)
     return shared
 
 

@@ -1,60 +1,88 @@
-"""A model: an identifier for each acquisition type, and the recogniser of types."""
+"""A model: what it has learned of each acquisition type and species, and how it identifies pictures with that."""
 
-from __future__ import annotations
-
+import logging
 import os
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from itertools import chain, islice
+from typing import Any, cast
+
+import numpy as np
 
 from leafid.errors import LeafidError
-from leafid.learning.plant_fusion import DEFAULT_EXPONENT
+from leafid.features.loader import FeatureLoader, Progress, pass_through
+from leafid.grouping import group_by
+from leafid.learning.backing_off import back_off, compute_answer_probability
 from leafid.learning.rejection import REJECTED_SHARE
-from leafid.learning.thresholds import Thresholds
-from leafid.learning.type_recogniser import TypeRecogniser, TypeRecognition
-from leafid.model.identifier import Identifier
-from leafid.model.records import SpeciesRecord
-from leafid.pictures.collection import group_by_species
+from leafid.model.answer import Answer, Decision
+from leafid.model.modelfile import read_parts, write_parts
+from leafid.model.plant_fusion import GROUPINGS, fuse_answers
+from leafid.model.recogniser import TypeRecogniser, recognise_missing_types, warn_of_mixed_types
+from leafid.model.sessions import share_answers
+from leafid.model.species import Species
+from leafid.model.type_model import TypeModel
+from leafid.pictures.conversion import list_pictures
 from leafid.pictures.picture import AcquisitionType, Picture, Taxon
+from leafid.pictures.taxonomy import WILDCARD, Taxonomy
 
-if TYPE_CHECKING:
-    from leafid.model.answer import Answer
+_log = logging.getLogger(__name__)
+
+#: Number of pictures that are identified together.
+BATCH_SIZE = 256
 
 
 @dataclass(frozen=True)
-class SpeciesInfo:
-    """Taxonomy and vernacular names of a species, and its number of training pictures (of all types)."""
+class Options:
+    """How pictures are answered."""
 
-    taxon: Taxon
-    vernacular_names: tuple[str, ...] = ()
-    n_pictures: int = 0
+    #: The share, from 0 to 1, of the leaves of known species that may be rejected as unknown or as no leaf.
+    reject_at: float = REJECTED_SHARE
+    #: Name a genus, family or order where no species is probable enough.
+    back_off: bool = False
+    #: A grouping of `model.plant_fusion.GROUPINGS`: give one answer from all pictures of a group; with "session",
+    #: one to each picture, which the others of its session support.
+    group_by: str | None = None
+
+
+DEFAULTS = Options()
 
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """All that is needed to identify pictures.
+    """All that is needed to identify pictures; `leafid.train` makes one, and `leafid.load_model` reads one."""
 
-    `leafid.model.training.train` makes one from pictures, `leafid.model.modelfile.read_model` reads
-    one from a file.
-    """
-
-    identifiers: dict[AcquisitionType, Identifier]
-    #: None in a model of a single type.
-    recogniser: TypeRecogniser | None = None
-    species: dict[str, SpeciesInfo] = field(default_factory=dict)
+    types: Mapping[AcquisitionType, TypeModel]
+    #: By name, in alphabetical order.
+    species: Mapping[str, Species]
+    #: Recognises the acquisition type of a picture.
+    recogniser: TypeRecogniser
     #: Of the training pictures.
-    fingerprint: str = ""
-    #: `leafid.learning.held_out.held_out_scores` of the training, by type.
-    scores: dict[str, dict[str, float]] = field(default_factory=dict)
-    #: Without a type that no species had two plants to learn from.
-    thresholds: dict[AcquisitionType, Thresholds] = field(default_factory=dict)
-    #: How pictures of a plant depend on each other (`leafid.learning.plant_fusion`), as far as that was learned.
-    plant_exponents: dict[AcquisitionType, float] = field(default_factory=dict)
-    #: Share of held-out pictures whose type the recogniser told correctly; None where this could not be measured.
-    type_recognition: float | None = None
-    #: By species.
-    records: dict[str, SpeciesRecord] = field(default_factory=dict)
+    fingerprint: str
+
+    def __getitem__(self, acquisition_type: AcquisitionType | str) -> TypeModel:
+        """Give what was learned of a type, or raise a `LeafidError` when the model was not trained for it."""
+        try:
+            return self.types[AcquisitionType.parse(acquisition_type)]
+        except KeyError:
+            known = ", ".join(map(str, self.types))
+            raise LeafidError(
+                f"the model was not trained for pictures of type {acquisition_type}, only for {known}; "
+                "say --assume-type with one of these, or use another model"
+            ) from None
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str]) -> "Model":
+        """Read a model file; a `LeafidError` says if it is damaged, something else, or of another format version."""
+        return cls(*read_parts(path))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to a file, which `leafid.load_model` reads; the same model gives the same bytes.
+
+        The file holds coefficients in half precision, which changes probabilities in the fifth digit.
+        """
+        write_parts(path, self.types, self.species, self.recogniser, self.fingerprint)
 
     def identify(
         self,
@@ -98,12 +126,14 @@ class Model:
             When something is no picture (`InputError`), a single path leads nowhere, there is no such type, or the
             model was not trained for it, or can't back off.
         """
-        from leafid.model.identify import identify
-        from leafid.model.prediction import Options
-
-        group_by = "session" if sessions else None
-        options = Options(reject_at=reject_at, back_off=back_off, group_by=group_by)
-        return identify(self, pictures, assume_type, jobs, options)
+        type_ = AcquisitionType.parse(assume_type) if assume_type else None
+        if type_ is not None:
+            self[type_]
+        listed = list_pictures(pictures)
+        if type_ is not None:
+            listed = [replace(picture, type=type_) for picture in listed]
+        options = Options(reject_at, back_off, "session" if sessions else None)
+        yield from self.predict(listed, FeatureLoader(jobs=jobs), options)
 
     def identify_plant(
         self,
@@ -123,76 +153,129 @@ class Model:
         LeafidError
             When there is no picture, or as `identify`.
         """
-        from leafid.model.identify import identify_plant
-        from leafid.model.prediction import Options
+        answers = list(self.identify(pictures, assume_type=assume_type, jobs=jobs, reject_at=reject_at))
+        if not answers:
+            raise LeafidError("expected at least one picture of the plant, found none")
+        answer = fuse_answers(self.types, answers, reject_at)
+        return self._back_off(answer) if back_off else answer
 
-        options = Options(reject_at=reject_at, back_off=back_off)
-        return identify_plant(self, pictures, assume_type, jobs, options)
+    def predict(
+        self, pictures: Sequence[Picture], loader: FeatureLoader, options: Options = DEFAULTS
+    ) -> Iterator[Answer]:
+        """Identify pictures; yield the answers in the order of the pictures, or of the groups with `Options.group_by`.
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model to a file, which `leafid.load_model` reads.
-
-        The file holds coefficients in half precision, which changes probabilities in the fifth digit.
+        The model recognises the type of pictures whose type is unknown. Pictures that can't be read are noted in the
+        loader's `unreadable`. A `LeafidError` is raised when the model was not trained for a picture's type, or can't
+        back off.
         """
-        from leafid.model.modelfile import write_model
+        yield from chain.from_iterable(self.predict_batches(pictures, loader, options))
 
-        write_model(self, os.fspath(path))
+    def predict_batches(
+        self,
+        pictures: Sequence[Picture],
+        loader: FeatureLoader,
+        options: Options = DEFAULTS,
+        *,
+        progress: Progress | None = None,
+    ) -> Iterator[list[Answer]]:
+        """Identify pictures in batches as `predict` does; memory doesn't grow with their number.
 
-    @property
-    def type_recogniser(self) -> TypeRecognition:
-        """Recognises the acquisition type of a picture, one that the model was trained for."""
-        return TypeRecognition(tuple(self.identifiers), self.recogniser)
+        `progress` is used for the pictures whose features are loaded, in place of the loader's own.
+        """
+        for type_ in dict.fromkeys(picture.type for picture in pictures if picture.type is not None):
+            self[type_]  # raises before any work is done
+        recognised: Counter[AcquisitionType] = Counter()
+        for groups in _split_into_batches(pictures, options.group_by):
+            batch = list(chain(*groups))
+            typed = recognise_missing_types(self.recogniser, batch, loader, progress and pass_through)
+            recognised.update(own.type for own, probability in typed.values() if own.type and probability is not None)
+            found: dict[int, Answer] = {}
+            for type_ in dict.fromkeys(picture.type for picture, _ in typed.values() if picture.type is not None):
+                own = {index: item for index, item in typed.items() if item[0].type == type_}
+                found.update(self._answer(type_, own, loader, progress, options.reject_at))
+            answers = [
+                found.get(index) or Answer(picture, [], 0.0, problem=loader.unreadable[picture.file])
+                for index, picture in enumerate(batch)
+            ]
+            if options.group_by == "session":
+                answers = share_answers(answers)
+            elif options.group_by:
+                rest = iter(answers)
+                answers = [fuse_answers(self.types, list(islice(rest, len(own))), options.reject_at) for own in groups]
+            yield [self._back_off(answer) for answer in answers] if options.back_off else answers
+        warn_of_mixed_types(recognised)
 
     @cached_property
     def common_names(self) -> dict[str, tuple[str, ...]]:
         """The vernacular names of each species."""
-        return {name: info.vernacular_names for name, info in self.species.items()}
-
-    def get_plant_exponent(self, acquisition_type: AcquisitionType) -> float:
-        """Give the exponent of `leafid.learning.plant_fusion` for pictures of a type."""
-        return self.plant_exponents.get(acquisition_type, DEFAULT_EXPONENT)
+        return {name: own.vernacular_names for name, own in self.species.items()}
 
     def get_back_off_threshold(self, acquisition_type: AcquisitionType) -> float:
         """Give the probability from which a taxon is named in pictures of a type.
 
-        Raises
-        ------
-        LeafidError
-            When training could not learn it.
+        A `LeafidError` is raised when labels are no species, or training could not learn it.
         """
-        thresholds = self.thresholds.get(acquisition_type)
-        classes = [name for name in self.identifier(acquisition_type).species if not self.species[name].taxon.genus]
+        own = self[acquisition_type]
+        classes = [name for name in own.identifier.species if not self.species[name].taxon.genus]
         if classes:
             raise LeafidError(
                 f"the model has no taxonomy to back off in: {len(classes)} of its labels are no species names, "
                 f"{classes[0]!r} first; leave out --back-off"
             )
-        if thresholds is None or thresholds.back_off is None:
-            raise LeafidError(
-                f"the model has no back-off threshold for pictures of type {acquisition_type}: its training set had no "
-                "species with two plants, or its taxa form no tree; train it again on more plants"
-            )
-        return thresholds.back_off
+        return own.back_off_threshold
 
-    def identifier(self, acquisition_type: AcquisitionType) -> Identifier:
-        """Give the identifier of a type, or raise a `LeafidError` when the model was not trained for it."""
-        try:
-            return self.identifiers[acquisition_type]
-        except KeyError:
-            known = ", ".join(map(str, self.identifiers))
-            raise LeafidError(
-                f"the model was not trained for pictures of type {acquisition_type}, only for {known}; "
-                "say --assume-type with one of these, or use another model"
-            ) from None
+    def _answer(
+        self,
+        type_: AcquisitionType,
+        pictures: Mapping[int, tuple[Picture, float | None]],
+        loader: FeatureLoader,
+        progress: Progress | None,
+        reject_at: float,
+    ) -> Iterator[tuple[int, Answer]]:
+        """Answer pictures of one type, given by their indices."""
+        own = self[type_]
+        table = loader.load([picture for picture, _ in pictures.values()], own.identifier.extractor, progress)
+        features = {index: found for index, found in zip(pictures, table, strict=True) if found is not None}
+        for index, found in features.items():
+            if found.confidence == 0:
+                file = pictures[index][0].file
+                _log.warning("%s: no leaf found in it; every species is ranked as equally likely", file)
+        readable = [pictures[index] for index in features]
+        answers = own.answer(readable, list(features.values()), self.common_names, reject_at)
+        yield from zip(features, answers, strict=True)
 
-
-def collect_species_info(pictures: Sequence[Picture]) -> dict[str, SpeciesInfo]:
-    """Collect the taxon, the vernacular names and the number of pictures of each species."""
-    info = {}
-    for species, own in group_by_species(pictures).items():
-        names = dict.fromkeys(name for picture in own for name in picture.vernacular_names)
-        most_complete = max(
-            (p.taxon for p in own if p.taxon), key=lambda t: sum(v is not None for v in (t.family, t.order))
+    def _back_off(self, answer: Answer) -> Answer:
+        """Name the species, or the lowest taxon above it that is probable enough."""
+        if answer.problem:
+            return answer
+        types = {part.picture.type for part in answer.parts or [answer]} - {None}
+        threshold = max(self.get_back_off_threshold(type_) for type_ in types if type_)
+        by_species = dict(answer.ranking)
+        taxonomy = _make_taxonomy(tuple(self.species[name].taxon for name in sorted(by_species)))
+        probabilities = np.array([by_species[name] for name in taxonomy.species])
+        # Without a leaf all species are equally probable: a threshold of 0 would select the alphabet's first.
+        name = back_off(probabilities[None], taxonomy, threshold)[0] if answer.has_leaf else WILDCARD
+        n_named = sum(part != WILDCARD for part in taxonomy.find_path(name))
+        rank = cast(Decision, taxonomy.ranks[n_named - 1] if n_named else "unknown")
+        return replace(
+            answer,
+            decision=rank if answer.decision == "species" else answer.decision,
+            backed_off=(name, compute_answer_probability(name, probabilities, taxonomy)),
         )
-        info[species] = SpeciesInfo(most_complete, tuple(names), len(own))
-    return info
+
+
+@lru_cache(maxsize=8)
+def _make_taxonomy(taxa: tuple[Taxon, ...]) -> Taxonomy:
+    return Taxonomy(taxa)
+
+
+def _split_into_batches(pictures: Sequence[Picture], grouping: str | None) -> Iterator[list[list[Picture]]]:
+    """Split the pictures into batches of groups, which have `BATCH_SIZE` pictures at most if there are several."""
+    batch: list[list[Picture]] = []
+    for group in group_by(pictures, GROUPINGS[grouping]).values() if grouping else ([own] for own in pictures):
+        if batch and sum(map(len, batch)) + len(group) > BATCH_SIZE:
+            yield batch
+            batch = []
+        batch.append(group)
+    if batch:
+        yield batch

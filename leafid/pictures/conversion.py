@@ -1,7 +1,9 @@
 """Turns what Python users hold, such as paths, bytes, arrays and Pillow images, into pictures."""
 
 import io
+import logging
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +11,11 @@ import cv2
 import numpy as np
 from PIL import Image, ImageOps
 
-from leafid.errors import ImageError, InputError
+from leafid.errors import ImageError, InputError, LeafidError
+from leafid.pictures.collection import Collection
 from leafid.pictures.decoding import read_hashed_image, read_image
 from leafid.pictures.picture import Picture
+from leafid.pictures.reading import read_and_warn
 
 #: What `to_picture` and `to_image` take, in words.
 EXPECTED = (
@@ -22,6 +26,34 @@ _BYTES = (bytes, bytearray, memoryview)
 # Pillow's names of the pixel formats that a PNG file can hold, and what some others become; the rest becomes RGB.
 _PNG_MODES = {"1", "L", "LA", "P", "RGB", "RGBA", "I;16"}
 _CONVERTED_MODES = {"La": "LA", "PA": "RGBA", "RGBa": "RGBA", "I": "I;16"}
+_log = logging.getLogger(__name__)
+
+
+def list_pictures(sources: Any) -> list[Picture]:
+    """List the pictures of a path, picture in memory, `Picture`, `Collection`, or an iterable of these, in order.
+
+    Among several, a path that can't be read remains in the list, for an answer that says why.
+    """
+    if isinstance(sources, (str, os.PathLike)):
+        return list(read_and_warn(sources, unlabelled=True).pictures)
+    if isinstance(sources, Collection):
+        return list(sources.pictures)
+    if is_one_picture(sources):
+        return [to_picture(sources, "picture")]
+    if not isinstance(sources, Iterable):
+        raise InputError(f"pictures: {EXPECTED}, or several of these, found {type(sources).__name__}")
+    return [picture for index, source in enumerate(sources) for picture in _list_item(source, f"pictures[{index}]")]
+
+
+def _list_item(source: Any, name: str) -> Iterable[Picture]:
+    if isinstance(source, Collection):
+        return source.pictures
+    if isinstance(source, (str, os.PathLike)) and Path(source).exists():
+        try:
+            return read_and_warn(source, unlabelled=True).pictures
+        except LeafidError as error:
+            _log.warning("%s", error)
+    return [to_picture(source, name)]
 
 
 def is_one_picture(source: object) -> bool:

@@ -10,8 +10,8 @@ from tabulate import tabulate
 
 from leafid.errors import ProblemsError
 from leafid.learning.held_out import rank_labels
+from leafid.model.answer import rank_species
 from leafid.model.crossvalidation import FoldAnswers
-from leafid.model.prediction import rank_species
 from leafid.pictures.picture import Picture
 from leafid.scoring import calibration, plants
 from leafid.scoring.calibration import FirstSpecies

@@ -226,7 +226,7 @@ def _compute_cell(
     test_type = AcquisitionType.parse(protocol.test_type) if protocol.test_type else None
     if test_type:
         recipe = replace(recipe, training_types=(recipe.type,))
-    fitted: list[Identifier] = []
+    identifier: Identifier | None = None
     _reset_peak()
     started = time.monotonic()
     splits = list(protocol.make_splits(pictures, (cell.seed,)))
@@ -237,16 +237,16 @@ def _compute_cell(
         splits,
         shared_codebooks=shared_codebooks,
         test_type=test_type,
-        observe=fitted.append,
+        keep_identifiers=True,
     )
     for answers in held_out:
         cell.ranks.setdefault(answers.setting, []).extend(_list_ranks(answers.held_out))
-        fitted[1:] = []
+        identifier = identifier or answers.identifier
     cell.seconds = round(time.monotonic() - started, 3)
     cell.peak_megabytes = _read_peak()
     queries = [p for p in pictures if p.type == (test_type or recipe.type)][:_TIMED]
-    if fitted and queries:
-        cell.seconds_a_picture = _time_pictures(queries, fitted[0])
+    if identifier and queries:
+        cell.seconds_a_picture = _time_pictures(queries, identifier)
 
 
 def _time_pictures(pictures: Sequence[Picture], identifier: Identifier) -> float | None:

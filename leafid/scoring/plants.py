@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from leafid.grouping import group_by
 from leafid.learning.averages import accuracy_score, average_score
-from leafid.learning.plant_fusion import DEFAULT_EXPONENT, fuse_pictures
+from leafid.model.plant_fusion import DEFAULT_EXPONENT, fuse_pictures
 from leafid.scoring.plant_task import find_indices
 from leafid.scoring.runs import Run
 from leafid.scoring.tables import Cell, Table
@@ -35,7 +35,7 @@ class PlantPictures:
     #: The column of the species; -1 for one that has none.
     label: int
     author: str
-    #: See `leafid.learning.plant_fusion`; it matters where there are several types.
+    #: See `leafid.model.plant_fusion`; it matters where there are several types.
     exponents: Mapping[str, float]
 
 

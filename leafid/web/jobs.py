@@ -11,7 +11,7 @@ from leafid.features.recipe import LONGEST_SIDE
 from leafid.learning.rejection import REJECTED_SHARE
 from leafid.model.answer import Answer
 from leafid.model.model import Model
-from leafid.model.plants import fuse_answers
+from leafid.model.plant_fusion import fuse_answers
 from leafid.pictures.decoding import read_hashed_image
 from leafid.web.pages import render
 from leafid.web.uploads import Upload
@@ -45,7 +45,7 @@ def make_field_guide(model: Model, file: Path) -> str:
 def _identify(model: Model, upload: Upload) -> list[Answer]:
     # One by one: two pictures may have the same name.
     answers = [next(model.identify(picture)) for picture in upload.pictures]
-    return fuse_answers(model, answers, REJECTED_SHARE).expand() if upload.is_one_tree else answers
+    return fuse_answers(model.types, answers, REJECTED_SHARE).expand() if upload.is_one_tree else answers
 
 
 def _explain(model: Model, answer: Answer) -> Explanation | None:

@@ -11,7 +11,6 @@ import numpy as np
 
 from leafid.errors import LeafidError
 from leafid.model.model import Model
-from leafid.model.modelfile import read_model
 from leafid.workers import WorkerError, WorkerPool, call_single_threaded, reporting_lost_workers
 
 # Time for a worker to start and to read its model, in seconds.
@@ -69,7 +68,7 @@ class ModelWorkers:
 
 @lru_cache(maxsize=1)
 def _read_model(file: str) -> Model:
-    return read_model(file)
+    return Model.read(file)
 
 
 def _call_with_model(file: str, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
@@ -90,5 +89,5 @@ def _warm_up(file: str) -> None:
     model = _read_model(file)
     image = np.full((400, 300, 3), 250, np.uint8)
     cv2.ellipse(image, (150, 200), (60, 150), 0, 0, 360, (40, 160, 50), -1)
-    for type_ in (None, *model.identifiers):
+    for type_ in (None, *model.types):
         next(model.identify(image, assume_type=type_))

@@ -162,7 +162,7 @@ def test_train_save_and_load(drawn, small_recipe, drawn_model, tmp_path):
     trained.save(tmp_path / "own.leafid")
     assert (tmp_path / "own.leafid").read_bytes() == Path(drawn_model).read_bytes()
     # Whole as it is: it can back off and answer with sets without another step.
-    assert set(trained.thresholds) == set(trained.identifiers)
+    assert all(own.thresholds for own in trained.types.values())
     again = leafid.load_model(tmp_path / "own.leafid")
     picture = collection.part("test").pictures[0].file
     (fresh,), (read,) = trained.identify(picture), again.identify(picture)
@@ -176,7 +176,7 @@ def test_train_takes_paths_and_pictures(drawn, small_recipe, drawn_cache, drawn_
     one_type = {"recipe": str(small_recipe), "only_type": "scan", "cache": drawn_cache}
     by_path = leafid.train(drawn, **one_type)
     by_pictures = leafid.train(pictures, **one_type)
-    assert list(by_path.identifiers) == list(by_pictures.identifiers) == [leafid.AcquisitionType.SCAN]
+    assert list(by_path.types) == list(by_pictures.types) == [leafid.AcquisitionType.SCAN]
     assert by_path.fingerprint == by_pictures.fingerprint
 
 

@@ -5,15 +5,16 @@ import shutil
 from dataclasses import replace
 
 import pytest
+from msgspec import structs
 
-from leafid.model.modelfile import read_model, write_model
+from leafid.model.model import Model
 from tests.report.pages import check_page
 
 
 def test_text(cli, drawn_model):
     found = cli("info", drawn_model)
     assert (found.status, found.err) == (0, "")
-    model = read_model(drawn_model)
+    model = Model.read(drawn_model)
     lines = found.out.splitlines()
     assert lines[0] == f"{drawn_model}: 3 species"
     for name, info in model.species.items():
@@ -40,9 +41,9 @@ def test_field_guide(cli, drawn_model, tmp_path):
     file = tmp_path / "guide" / "field-guide.html"
     assert (found.status, found.out) == (0, f"{file}\n")
     page = check_page(file)
-    model = read_model(drawn_model)
+    model = Model.read(drawn_model)
     assert page.headings[3] == sorted(model.species)
-    assert page.n_images == sum(len(record.thumbnails) for record in model.records.values())
+    assert page.n_images == sum(len(record.thumbnails) for record in model.species.values())
 
 
 def test_the_card_beside_the_model_is_shown(cli, drawn_model, tmp_path):
@@ -61,9 +62,9 @@ def test_the_card_beside_the_model_is_shown(cli, drawn_model, tmp_path):
 
 
 def test_a_model_without_thumbnails_says_so(cli, drawn_model, tmp_path):
-    model = read_model(drawn_model)
-    bare = {name: replace(own, thumbnails=(), traits={}) for name, own in model.records.items()}
-    write_model(replace(model, records=bare), tmp_path / "bare.leafid")
+    model = Model.read(drawn_model)
+    bare = {name: structs.replace(own, thumbnails=(), traits={}) for name, own in model.species.items()}
+    replace(model, species=bare).save(tmp_path / "bare.leafid")
     found = cli("info", tmp_path / "bare.leafid")
     assert found.status == 0
     assert found.out.count("it was trained with --no-thumbnails") == 1

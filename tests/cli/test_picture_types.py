@@ -12,7 +12,8 @@ from leafid.errors import LeafidError
 from leafid.features.type_features import TYPE_SIDE, measure_type_features
 from leafid.model import bundled
 from leafid.model.bundled import find_bundled_model
-from leafid.model.modelfile import read_model, read_type_recognition
+from leafid.model.model import Model
+from leafid.model.modelfile import read_recogniser
 from leafid.pictures.decoding import read_image
 
 
@@ -84,10 +85,10 @@ def test_leaves_photographed_on_white_sheets(cli, model, real_data, tmp_path):
 
 
 def test_the_recogniser_alone_answers_like_the_whole_model(model, sheets):
-    recognition, whole = read_type_recognition(model), read_model(model)
+    recognition, whole = read_recogniser(model), Model.read(model)
     for file in sheets.iterdir():
         features = measure_type_features(read_image(file, TYPE_SIDE))
-        assert recognition.recognise(features) == whole.type_recogniser.recognise(features)
+        assert recognition.recognise(features[None]) == whole.recogniser.recognise(features[None])
 
 
 def test_a_model_recognises_only_types_that_it_was_trained_for(cli, drawn, drawn_cache, small_recipe, sheets, tmp_path):

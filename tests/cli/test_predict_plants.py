@@ -118,7 +118,7 @@ def test_interrupted_in_the_middle(predict, drawn, tmp_path, monkeypatch):
     """Batches hold whole plants."""
     words = (drawn / "Train", "--group-by", "plant", "--format", "jsonl", "--output")
     assert predict(*words, tmp_path / "whole").status == 0
-    monkeypatch.setattr("leafid.model.prediction.BATCH_SIZE", 4)
+    monkeypatch.setattr("leafid.model.model.BATCH_SIZE", 4)
     assert predict(*words, tmp_path / "batches").status == 0
     assert (tmp_path / "batches").read_bytes() == (tmp_path / "whole").read_bytes()
 

@@ -9,7 +9,7 @@ import cv2
 import numpy as np
 import pytest
 
-from leafid.model.modelfile import read_model, write_model
+from leafid.model.model import Model
 from leafid.pictures import read_collection
 from leafid.pictures.decoding import read_image_size
 from leafid.tasks.annotation2016.files import read_annotation_run
@@ -30,19 +30,29 @@ def truth(drawn):
     return drawn / "TestXmlWithGroundTruth"
 
 
+def change_thresholds(model, *types, **values):
+    """Change thresholds of some types, by default all."""
+    changed_types = {
+        type_: replace(own, thresholds=replace(own.thresholds, **values)) if type_ in (types or model.types) else own
+        for type_, own in model.types.items()
+    }
+    return replace(model, types=changed_types)
+
+
 @pytest.fixture
 def doubtful(drawn_model, tmp_path):
     """The model with a threshold that hardly any answer reaches."""
-    model = read_model(drawn_model)
-    thresholds = {type_: replace(own, back_off=0.999999) for type_, own in model.thresholds.items()}
-    write_model(replace(model, thresholds=thresholds), tmp_path / "doubtful.leafid")
+    model = Model.read(drawn_model)
+    change_thresholds(model, back_off=0.999999).save(tmp_path / "doubtful.leafid")
     return tmp_path / "doubtful.leafid"
 
 
 @pytest.fixture
 def without_thresholds(drawn_model, tmp_path):
     """A model as of species with a single plant."""
-    write_model(replace(read_model(drawn_model), thresholds={}), tmp_path / "bare.leafid")
+    model = Model.read(drawn_model)
+    types = {type_: replace(own, thresholds=None) for type_, own in model.types.items()}
+    replace(model, types=types).save(tmp_path / "bare.leafid")
     return tmp_path / "bare.leafid"
 
 
@@ -60,10 +70,10 @@ def test_sets_are_the_likeliest_species(cli, predict, drawn, drawn_model, truth,
     found = predict("--set", rule, "--output", tmp_path / "sets.txt")
     assert found.status == 0, found.err
     everything, sets = lines(tmp_path / "all.txt"), lines(tmp_path / "sets.txt")
-    thresholds = read_model(drawn_model).thresholds
+    model = Model.read(drawn_model)
     kind, value = rule.split("-")
     for picture in read_collection(drawn).part("test").pictures:
-        own = thresholds[picture.type]
+        own = model[picture.type].thresholds
         if kind == "top":
             expected = everything[picture.name][: int(value)]
         else:
@@ -83,11 +93,8 @@ def test_sets_are_the_likeliest_species(cli, predict, drawn, drawn_model, truth,
 
 def test_empty_sets(predict, drawn_model, tmp_path):
     file = tmp_path / "never.leafid"
-    model = read_model(drawn_model)
-    thresholds = {
-        type_: replace(own, size_thresholds=np.full(len(own.sizes), 2.0)) for type_, own in model.thresholds.items()
-    }
-    write_model(replace(model, thresholds=thresholds), file)
+    model = Model.read(drawn_model)
+    change_thresholds(model, size_thresholds=np.full(len(model["scan"].thresholds.sizes), 2.0)).save(file)
     found = predict("--set", "average-1", "--output", tmp_path / "run", model=file)
     assert found.status == 0
     assert found.err == f"{tmp_path / 'run'}: 0 predictions for 9 pictures; 9 sets are empty and have no line\n"
@@ -105,10 +112,7 @@ def test_printed_sets(predict):
 
 def test_back_off_of_a_confident_model_names_species(predict, drawn_model, tmp_path):
     file = tmp_path / "confident.leafid"
-    model = read_model(drawn_model)
-    write_model(
-        replace(model, thresholds={type_: replace(own, back_off=0.0) for type_, own in model.thresholds.items()}), file
-    )
+    change_thresholds(Model.read(drawn_model), back_off=0.0).save(file)
     assert predict("--top", 1, "--output", tmp_path / "species.txt", model=file).status == 0
     assert predict("--back-off", "--output", tmp_path / "backed.txt", model=file).status == 0
     assert lines(tmp_path / "backed.txt") == lines(tmp_path / "species.txt")
@@ -156,7 +160,7 @@ def test_verdicts_with_back_off(predict, drawn, drawn_model, doubtful, tmp_path)
     found = predict("--back-off", "--format", "json", "--reject-at", 0, model=doubtful)
     assert found.status == 0, found.err
     records = json.loads(found.out)
-    model = read_model(drawn_model)
+    model = Model.read(drawn_model)
     for record in records:
         ((_, written, _),) = run[Path(record["picture"]).name]
         if record["verdict"] in {"unknown", "no-leaf"}:
@@ -169,7 +173,7 @@ def test_verdicts_with_back_off(predict, drawn, drawn_model, doubtful, tmp_path)
             assert record["name"] in {getattr(taxon, record["verdict"]) for taxon in named}
         assert len(record["ranking"]) == len(model.species)
     assert {record["verdict"] for record in records} & {"genus", "family", "order", "unknown"}
-    answers = list(read_model(doubtful).identify(drawn, back_off=True, reject_at=0))
+    answers = list(Model.read(doubtful).identify(drawn, back_off=True, reject_at=0))
     assert [answer.to_dict() for answer in answers if answer.picture.part == "test"] == records
 
 
@@ -255,7 +259,7 @@ DAMAGE = {
 @pytest.mark.parametrize("name", DAMAGE)
 def test_damaged_thresholds(predict, drawn_model, tmp_path, name):
     def damage(manifest):
-        manifest["identifiers"]["scan"]["thresholds"].update(DAMAGE[name])
+        manifest["types"]["scan"]["thresholds"].update(DAMAGE[name])
 
     found = predict(model=changed(drawn_model, tmp_path / "damaged.leafid", damage))
     assert found.status == 1
@@ -265,11 +269,9 @@ def test_damaged_thresholds(predict, drawn_model, tmp_path, name):
 
 def test_unsorted_thresholds(drawn_model, predict, tmp_path):
     for field in ("sizes", "size_thresholds", "correct_probabilities"):
-        model = read_model(drawn_model)
-        type_, own = next(iter(model.thresholds.items()))
-        falling = getattr(own, field)[::-1]
-        model.thresholds[type_] = replace(own, **{field: falling})
-        write_model(model, tmp_path / "m")
+        model = Model.read(drawn_model)
+        falling = getattr(model["scan"].thresholds, field)[::-1]
+        change_thresholds(model, "scan", **{field: falling}).save(tmp_path / "m")
         found = predict(model=tmp_path / "m")
         assert found.status == 1
         assert "expected sorted thresholds" in found.err

@@ -12,7 +12,7 @@ from leafid.cli.main import main
 from leafid.features import loader as loader_module
 from leafid.features.extractor import FeatureExtractor
 from leafid.features.recipe_reader import list_recipes, load_recipe
-from leafid.model.modelfile import read_model
+from leafid.model.model import Model
 from leafid.pictures.picture import AcquisitionType
 
 
@@ -74,7 +74,7 @@ def test_only_used_pictures_are_counted(train, drawn, tmp_path):
     found = train(drawn)
     # Scans are trained on scans and scan-likes; photos are in the collection, but not used.
     assert "trained on 18 pictures" in found.out
-    assert list(read_model(tmp_path / "model.leafid").identifiers) == ["scan"]
+    assert list(Model.read(tmp_path / "model.leafid").types) == ["scan"]
 
 
 def test_interrupted_and_started_again_gives_the_same_bytes(train, drawn, tmp_path, monkeypatch):
@@ -124,7 +124,7 @@ def test_pictures_that_can_not_be_read(train, drawn, tmp_path):
         assert found.err.count(f"{file}: ") == 1
     assert "leafid: 3 pictures could not be read and were left out" in found.err
     assert "trained on 15 pictures" in found.out
-    assert read_model(tmp_path / "model.leafid").identifiers["scan"].n_pictures == 15
+    assert Model.read(tmp_path / "model.leafid")["scan"].identifier.n_pictures == 15
 
 
 def test_no_picture_can_be_read(train, drawn, tmp_path):
@@ -143,7 +143,7 @@ def test_a_species_with_a_single_picture(train, drawn, tmp_path):
     found = train(copied(drawn, tmp_path / "Train", others.__contains__))
     assert found.status == 0, found.err
     assert "(6 pictures, 1 left out)" in found.out
-    assert "Quercus robur" in read_model(tmp_path / "model.leafid").identifiers["scan"].species
+    assert "Quercus robur" in Model.read(tmp_path / "model.leafid")["scan"].identifier.species
 
 
 def test_every_species_with_a_single_picture(train, drawn, tmp_path):
@@ -191,7 +191,7 @@ def test_folders_named_after_species_are_of_the_assumed_type(train, drawn, tmp_p
     assert without.err.count("the plants of 6 of 6 pictures are unknown") == 1
     found = train(tmp_path / "garden", "--assume-type", "scan", type_=None)
     assert found.status == 0, found.err
-    assert read_model(tmp_path / "model.leafid").recogniser is None
+    assert Model.read(tmp_path / "model.leafid").recogniser.scorer is None
 
 
 @pytest.mark.parametrize("content", [[], ["notes.txt"]])
@@ -283,7 +283,7 @@ def test_recipes_by_name(cli, drawn, drawn_cache, tmp_path, name):
     ]
     found = cli("train", drawn, *words)
     assert found.status == 0, found.err
-    assert read_model(tmp_path / "model").identifiers["scan"].recipe == load_recipe(name, AcquisitionType.SCAN)
+    assert Model.read(tmp_path / "model")["scan"].identifier.recipe == load_recipe(name, AcquisitionType.SCAN)
 
 
 def test_a_test_part_alone_is_refused(train, drawn, tmp_path):

@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 
-from leafid.model.modelfile import read_model
+from leafid.model.model import Model
 from leafid.pictures import read_collection
 from leafid.pictures.picture import AcquisitionType
 
@@ -79,7 +79,7 @@ def test_bytes_do_not_depend_on_the_number_of_processes(train, old, parts, tmp_p
     assert train(parts / "new", *words, "--jobs", 2, output=tmp_path / "c").status == 0
     assert digest(tmp_path / "a") == digest(tmp_path / "c") != digest(tmp_path / "b")
     (name,) = (folder.name for folder in (parts / "new").iterdir())
-    assert not read_model(tmp_path / "b").records[name].thumbnails
+    assert not Model.read(tmp_path / "b").species[name].thumbnails
 
 
 def test_an_extended_model_is_extended(train, old, parts, tmp_path):
@@ -91,7 +91,7 @@ def test_an_extended_model_is_extended(train, old, parts, tmp_path):
     found = train(again, *words, tmp_path / "first", output=tmp_path / "second")
     assert found.status == 0, found.err
     assert "1 species added to 3" in found.out
-    assert len(read_model(tmp_path / "second").identifier(SCAN).added) == 2
+    assert len(Model.read(tmp_path / "second")[SCAN].identifier.added) == 2
 
 
 @pytest.mark.parametrize(
@@ -134,6 +134,6 @@ def test_the_front_door_extends(old, parts, drawn_cache, tmp_path):
 
     model = leafid.extend(leafid.load_model(old), parts / "new", assume_type="scan", cache=drawn_cache)
     (name,) = (folder.name for folder in (parts / "new").iterdir())
-    assert model.identifier(SCAN).added == (name,)
+    assert model[SCAN].identifier.added == (name,)
     [answer] = model.identify(sorted((parts / "new" / name).iterdir())[0], assume_type="scan")
     assert answer.ranking[0][0] == name

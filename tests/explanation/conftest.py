@@ -1,9 +1,9 @@
 import pytest
 
-from leafid.model.modelfile import read_model
+from leafid.model.model import Model
 
 
 @pytest.fixture(scope="session")
 def model(drawn_model):
     """A model with records of its species."""
-    return read_model(drawn_model)
+    return Model.read(drawn_model)

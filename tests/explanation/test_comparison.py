@@ -1,12 +1,12 @@
 from leafid.explanation.comparison import compare_species, sort_by_similarity
-from leafid.model.records import SpeciesRecord, Thumbnail, TraitRange
-from leafid.pictures.picture import AcquisitionType
+from leafid.model.species import Species, Thumbnail, TraitRange
+from leafid.pictures.picture import AcquisitionType, Taxon
 
 SCAN, PHOTO = AcquisitionType.SCAN, AcquisitionType.PHOTO
 
 
 def record(**ranges):
-    return SpeciesRecord(traits={name: TraitRange(*own) for name, own in ranges.items()})
+    return Species(Taxon("A a"), traits={name: TraitRange(*own) for name, own in ranges.items()})
 
 
 RECORDS = {

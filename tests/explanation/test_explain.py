@@ -2,6 +2,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 from leafid.explanation.explain import explain, note_missing_thumbnails
 from leafid.pictures.decoding import read_image
@@ -33,7 +34,7 @@ def test_the_outline_and_the_landmarks_lie_in_the_picture(explanations):
 
 def test_experts_share_the_answer_and_each_has_its_own(explanations, model):
     for answer, found in explanations:
-        identifier = model.identifier(answer.type)
+        identifier = model[answer.type].identifier
         assert {own.name for own in found.opinions} == set(identifier.recipe.experts)
         shares = [own.share for own in found.opinions]
         # No expert is trusted where no leaf was found.
@@ -96,8 +97,8 @@ def test_a_picture_that_can_not_be_read_is_not_explained(model, tmp_path):
 
 
 def test_a_model_without_thumbnails_says_so(model, drawn):
-    records = {name: replace(own, thumbnails=(), traits={}) for name, own in model.records.items()}
-    bare = replace(model, records=records)
+    species = {name: structs.replace(own, thumbnails=(), traits={}) for name, own in model.species.items()}
+    bare = replace(model, species=species)
     [answer, *_] = bare.identify(drawn)
     found = explain(bare, read_image(answer.picture.file), answer)
     assert found.differences == ()

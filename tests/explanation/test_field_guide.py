@@ -1,14 +1,16 @@
 from dataclasses import replace
 
 import pytest
+from msgspec import structs
 
 from leafid.explanation.field_guide import describe_typical_traits, make_guide
-from leafid.model.records import SpeciesRecord, TraitRange
+from leafid.model.species import Species, TraitRange
+from leafid.pictures.picture import Taxon
 from leafid.report.rendering import render_page
 
 
 def describe(**ranges):
-    record = SpeciesRecord(traits={name: TraitRange(*own) for name, own in ranges.items()})
+    record = Species(Taxon("A a"), traits={name: TraitRange(*own) for name, own in ranges.items()})
     return [*describe_typical_traits(record).values()]
 
 
@@ -34,7 +36,7 @@ def test_without_traits_there_is_nothing_to_say():
 
 def test_a_name_that_no_page_can_hold_costs_only_its_letter(model, tmp_path):
     name = next(iter(model.species))
-    info = replace(model.species[name], vernacular_names=("Bl\udce4tterbaum\x00",))
+    info = structs.replace(model.species[name], vernacular_names=("Bl\udce4tterbaum\x00",))
     odd = replace(model, species={**model.species, name: info})
     page = render_page("field_guide.html", **make_guide(odd, tmp_path / "\udce9.leafid"))
     assert "Bl\ufffdtterbaum\ufffd" in page

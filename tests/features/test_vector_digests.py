@@ -21,7 +21,7 @@ from leafid.features.extractor import FEATURE_VERSION, FeatureExtractor
 from leafid.features.recipe import LocalPatches
 from leafid.features.recipe_reader import list_recipes, load_recipe
 from leafid.model.bundled import find_bundled_model
-from leafid.model.modelfile import read_model
+from leafid.model.model import Model
 from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation import crop_leaf, estimate_upright_angle, segment
 from leafid.segmentation.result import shrink
@@ -101,7 +101,8 @@ def test_shipped_recipes(fixed_pictures, check_digests):
 
 def test_bundled_model(fixed_pictures, check_digests):
     vectors = {}
-    for type_, identifier in read_model(find_bundled_model()).identifiers.items():
+    for type_, own in Model.read(find_bundled_model()).types.items():
+        identifier = own.identifier
         features = identifier.extractor.extract(fixed_pictures[str(type_)][0], type_)
         for name, vector in features.vectors.items():
             # Another model has other names here: with its codebooks vectors change without a change of the code.

@@ -8,17 +8,16 @@ import numpy as np
 import pytest
 
 from leafid.errors import LeafidError
-from leafid.model.modelfile import read_model
-from leafid.model.prediction import predict
+from leafid.model.model import Model
 
 
 def answers(model, pictures, loader):
-    return [(answer.picture.name, answer.ranking) for answer in predict(model, pictures, loader)]
+    return [(answer.picture.name, answer.ranking) for answer in model.predict(pictures, loader)]
 
 
 def complaint(file):
     with pytest.raises(LeafidError) as caught:
-        read_model(file)
+        Model.read(file)
     message = str(caught.value)
     assert message.startswith(f"{file}: ")
     assert "\n" not in message

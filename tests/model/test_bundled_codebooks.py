@@ -9,7 +9,7 @@ from leafid.errors import LeafidError
 from leafid.features.loader import FeatureLoader
 from leafid.features.recipe_reader import load_recipe
 from leafid.model.bundled import find_bundled_model, find_encoders, load_encoders
-from leafid.model.modelfile import read_model
+from leafid.model.model import Model
 from leafid.pictures import AcquisitionType
 
 
@@ -18,7 +18,7 @@ def test_the_small_recipe_has_the_codebooks_of_the_bundled_model(acquisition_typ
     recipe = load_recipe("small", acquisition_type)
     # Nothing is learned: there are no pictures.
     encoders = find_encoders(recipe, [], FeatureLoader(), 0)
-    bundled = read_model(find_bundled_model()).identifier(acquisition_type).extractor.encoders
+    bundled = Model.read(find_bundled_model())[acquisition_type].identifier.extractor.encoders
     assert encoders.keys() == bundled.keys()
     for name, encoder in encoders.items():
         for key, values in encoder.get_state().items():

@@ -14,9 +14,8 @@ from leafid.features.loader import FeatureLoader
 from leafid.features.recipe_reader import load_recipe
 from leafid.learning.rejection import Rejection, count_evidence
 from leafid.model.fitting.extending import extend
-from leafid.model.modelfile import read_model, write_model
-from leafid.model.modelfile.statistics import _quantise
-from leafid.model.prediction import predict
+from leafid.model.model import Model
+from leafid.model.modelfile import _quantise
 from leafid.model.training import train
 from leafid.pictures import read_collection
 from leafid.pictures.picture import AcquisitionType, Picture, Taxon
@@ -61,17 +60,17 @@ def extended_model(old_model, new_pictures, ridge_loader):
 
 
 def count_correct(model, pictures, loader):
-    answers = predict(model, [replace(picture, taxon=None) for picture in pictures], loader)
+    answers = model.predict([replace(picture, taxon=None) for picture in pictures], loader)
     return sum(answer.ranking[0][0] == p.species for answer, p in zip(answers, pictures, strict=True))
 
 
 def probabilities(model, pictures, loader):
     queries = [replace(picture, taxon=None) for picture in pictures]
-    return np.array([[value for _, value in sorted(answer.ranking)] for answer in predict(model, queries, loader)])
+    return np.array([[value for _, value in sorted(answer.ranking)] for answer in model.predict(queries, loader)])
 
 
 def test_a_model_keeps_what_its_training_pictures_vary_in(old_model):
-    rows = old_model.identifier(SCAN).statistics["shape"].rows
+    rows = old_model[SCAN].identifier.statistics["shape"].rows
     # 24 rows, their jittered copies among them, centred in four domains.
     assert 12 < rows.components.shape[1] <= 20
     assert rows.rest.sum() < 0.01 * (rows.components**2).sum()
@@ -100,13 +99,13 @@ def test_the_extended_model_answers_like_one_trained_on_all(
     # Few rows: the components hold nearly all of their variance, and what differs is the calibration.
     whole = train(training, ridge_recipes, ridge_loader)
     # New pictures weigh as much as in training with the others.
-    kept, wanted = (model.identifier(SCAN).statistics["local"].rows.weight for model in (extended_model, whole))
+    kept, wanted = (model[SCAN].identifier.statistics["local"].rows.weight for model in (extended_model, whole))
     assert kept == pytest.approx(wanted, rel=0.02)
     scans = [picture for picture in training if picture.type is SCAN]
     scores = []
     for model in (whole, extended_model):
-        identifier = model.identifier(SCAN)
-        features = ridge_loader.load(scans, old_model.identifier(SCAN).extractor)
+        identifier = model[SCAN].identifier
+        features = ridge_loader.load(scans, old_model[SCAN].identifier.extractor)
         (shape,) = identifier.score(features)[1:]
         scores.append(shape)
     assert np.corrcoef(scores[0].ravel(), scores[1].ravel())[0, 1] > 0.95
@@ -116,26 +115,27 @@ def test_what_a_model_knows_is_added(extended_model, old_model, new_pictures, by
     third = list(by_species)[2]
     assert list(extended_model.species) == list(by_species)
     assert extended_model.species[third].n_pictures == len(new_pictures) == 9
-    assert extended_model.records[third].types[SCAN].n_pictures == 3
-    assert extended_model.records[third].thumbnails
+    assert extended_model.species[third].types[SCAN].n_pictures == 3
+    assert extended_model.species[third].thumbnails
     assert extended_model.fingerprint not in ("", old_model.fingerprint)
-    for type_, identifier in extended_model.identifiers.items():
+    for type_, own in extended_model.types.items():
+        identifier = own.identifier
         assert identifier.species == tuple(by_species)
         assert identifier.added == (third,)
-        assert identifier.n_plants == old_model.identifier(type_).n_plants + 3
-        assert extended_model.scores[str(type_)] == old_model.scores[str(type_)]
+        assert identifier.n_plants == old_model[type_].identifier.n_plants + 3
+        assert extended_model[type_].scores == old_model[type_].scores
     assert list(old_model.species) == list(by_species)[:2]
 
 
 def test_added_species_are_rejected_no_more_than_allowed(old_model, new_pictures, ridge_loader):
     # Two species are too few to learn rejection from: one is made that takes every picture for no leaf.
-    (features,) = ridge_loader.load(new_pictures[:1], old_model.identifier(SCAN).extractor)
+    (features,) = ridge_loader.load(new_pictures[:1], old_model[SCAN].identifier.extractor)
     never = np.append(np.zeros(sum(map(len, features.vectors.values()))), -5.0)
     rejection = Rejection(never, np.append(np.zeros(count_evidence(2)), 5.0), np.linspace(0.9, 1, 20))
-    strict = replace(old_model.identifier(SCAN), rejection=rejection)
-    model = replace(old_model, identifiers=old_model.identifiers | {SCAN: strict})
+    strict = replace(old_model[SCAN].identifier, rejection=rejection)
+    model = replace(old_model, types={**old_model.types, SCAN: replace(old_model[SCAN], identifier=strict)})
     scans = [picture for picture in new_pictures if picture.type is SCAN]
-    found = extend(model, new_pictures, ridge_loader).identifier(SCAN)
+    found = extend(model, new_pictures, ridge_loader)[SCAN].identifier
     features = ridge_loader.load(scans, found.extractor)
     is_no_leaf, _ = strict.rejection.reject(*strict.assess(features))
     assert is_no_leaf.all()
@@ -148,7 +148,7 @@ def test_columns_follow_the_alphabet(old_model, new_pictures, ridge_loader, by_s
     # A species that sorts before the old ones moves their columns.
     early = [replace(picture, taxon=Taxon("Aaa aaa", "Aaa")) for picture in new_pictures]
     model = extend(old_model, early, ridge_loader)
-    assert model.identifier(SCAN).species == ("Aaa aaa", *list(by_species)[:2])
+    assert model[SCAN].identifier.species == ("Aaa aaa", *list(by_species)[:2])
     late = extend(old_model, new_pictures, ridge_loader)
     moved = probabilities(model, new_pictures, ridge_loader)
     np.testing.assert_allclose(moved[:, [1, 2, 0]], probabilities(late, new_pictures, ridge_loader), atol=1e-6)
@@ -157,20 +157,20 @@ def test_columns_follow_the_alphabet(old_model, new_pictures, ridge_loader, by_s
 def test_the_file_keeps_statistics_once_and_extends_like_the_model(
     old_model, extended_model, new_pictures, ridge_loader, tmp_path
 ):
-    write_model(old_model, tmp_path / "old.leafid")
-    read = read_model(tmp_path / "old.leafid")
-    assert read.identifier(SCAN).statistics is read.identifier(SCAN_LIKE).statistics
-    assert read.identifier(PHOTO).statistics.keys() == {"words"}
+    old_model.save(tmp_path / "old.leafid")
+    read = Model.read(tmp_path / "old.leafid")
+    assert read[SCAN].identifier.statistics is read[SCAN_LIKE].identifier.statistics
+    assert read[PHOTO].identifier.statistics.keys() == {"words"}
     members = zipfile.ZipFile(tmp_path / "old.leafid").namelist()
     assert "scan/statistics/shape/components.npy" in members
     assert "scan-like/statistics/shape/components.npy" not in members
     again = extend(read, new_pictures, ridge_loader)
     wanted = probabilities(extended_model, new_pictures, ridge_loader)
     np.testing.assert_allclose(probabilities(again, new_pictures, ridge_loader), wanted, atol=0.05)
-    write_model(again, tmp_path / "new.leafid")
-    found = read_model(tmp_path / "new.leafid")
-    assert found.identifier(SCAN).added == extended_model.identifier(SCAN).added
-    write_model(found, tmp_path / "copy.leafid")
+    again.save(tmp_path / "new.leafid")
+    found = Model.read(tmp_path / "new.leafid")
+    assert found[SCAN].identifier.added == extended_model[SCAN].identifier.added
+    found.save(tmp_path / "copy.leafid")
     np.testing.assert_allclose(
         probabilities(found, new_pictures, ridge_loader), probabilities(again, new_pictures, ridge_loader), atol=2e-3
     )
@@ -180,17 +180,17 @@ def test_an_extended_model_is_extended(by_species, old_model, ridge_recipes, rid
     first, second, third = by_species.values()
     step = extend(train(first, ridge_recipes, ridge_loader), second, ridge_loader)
     twice = extend(step, third, ridge_loader)
-    assert twice.identifier(SCAN).added == tuple(list(by_species)[1:])
+    assert twice[SCAN].identifier.added == tuple(list(by_species)[1:])
     sheets = [picture for picture in training if picture.type is not PHOTO]
     assert count_correct(twice, sheets, ridge_loader) >= 16  # of 18
     # The statistics go on counting.
-    kept = [model.identifier(SCAN).statistics["shape"].rows.weight for model in (step, twice)]
+    kept = [model[SCAN].identifier.statistics["shape"].rows.weight for model in (step, twice)]
     assert kept[0] < kept[1]
 
 
 def test_labels_need_not_be_taxa(old_model, new_pictures, ridge_loader):
     model = extend(old_model, [replace(p, taxon=Taxon("class 7")) for p in new_pictures], ridge_loader)
-    assert "class 7" in model.identifier(SCAN).species
+    assert "class 7" in model[SCAN].identifier.species
     with pytest.raises(LeafidError, match="no taxonomy"):
         model.get_back_off_threshold(SCAN)
 
@@ -205,14 +205,14 @@ def test_taxa_that_form_no_tree_end_backing_off(old_model, new_pictures, ridge_l
     known = old_model.species[next(iter(by_species))].taxon
     taxon = Taxon("X nova", known.genus, "Otheraceae", known.order)
     model = extend(old_model, [replace(p, taxon=taxon) for p in new_pictures], ridge_loader)
-    assert all(own.back_off is None for own in model.thresholds.values())
+    assert all(own.thresholds.back_off is None for own in model.types.values())
     assert "can't back off" in caplog.text
 
 
 def test_identifiers_of_other_types_stay(old_model, new_pictures, ridge_loader):
     model = extend(old_model, [p for p in new_pictures if p.type is PHOTO], ridge_loader)
-    assert len(model.identifier(PHOTO).species) == 3
-    assert model.identifier(SCAN) is old_model.identifier(SCAN)
+    assert len(model[PHOTO].identifier.species) == 3
+    assert model[SCAN].identifier is old_model[SCAN].identifier
 
 
 def test_known_species_are_refused(old_model, training, ridge_loader, by_species):
@@ -226,7 +226,7 @@ def test_classifiers_other_than_ridge_are_refused(trained, new_pictures, loader)
 
 
 def test_a_type_that_nothing_learns_from_is_refused(old_model, new_pictures, ridge_loader):
-    sheets = replace(old_model, identifiers={SCAN: old_model.identifier(SCAN)})
+    sheets = replace(old_model, types={SCAN: old_model[SCAN]})
     with pytest.raises(LeafidError, match=r"learns from pictures of type scan, scan-like only, .* of type photo"):
         extend(sheets, new_pictures, ridge_loader)
 
@@ -254,18 +254,18 @@ def test_unreadable_pictures_alone_are_refused(old_model, tmp_path):
     ],
 )
 def test_damaged_statistics_are_refused(old_model, tmp_path, change):
-    write_model(old_model, tmp_path / "old.leafid")
+    old_model.save(tmp_path / "old.leafid")
     damaged = changed(
         tmp_path / "old.leafid",
         tmp_path / "damaged.leafid",
-        lambda manifest: change(manifest["identifiers"]["scan"]["statistics"]) and None,
+        lambda manifest: change(manifest["types"]["scan"]["statistics"]) and None,
     )
     assert "damaged" in complaint(damaged)
 
 
 def test_statistics_of_floating_point_numbers_are_refused(old_model, tmp_path):
-    write_model(old_model, tmp_path / "old.leafid")
-    kept = old_model.identifier(SCAN).statistics["shape"].rows.components
+    old_model.save(tmp_path / "old.leafid")
+    kept = old_model[SCAN].identifier.statistics["shape"].rows.components
     members = {"scan/statistics/shape/components.npy": npy(kept)}
     damaged = changed(tmp_path / "old.leafid", tmp_path / "damaged.leafid", add=members)
     assert "scan/statistics/shape/components" in complaint(damaged)

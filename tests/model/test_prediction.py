@@ -9,20 +9,20 @@ from hypothesis import strategies as st
 
 from leafid.errors import LeafidError
 from leafid.features.loader import FeatureLoader
-from leafid.model import prediction
+from leafid.model import answer as answer_module
+from leafid.model import model as model_module
+from leafid.model.answer import rank_species
 from leafid.model.model import Model
-from leafid.model.modelfile import read_model
-from leafid.model.prediction import predict, rank_species
 from leafid.pictures.picture import AcquisitionType, Picture
 
 
 @pytest.fixture(scope="module")
 def model(drawn_model):
-    return read_model(drawn_model)
+    return Model.read(drawn_model)
 
 
 def test_the_examples():
-    assert doctest.testmod(prediction, extraglobs={"np": np}).failed == 0
+    assert doctest.testmod(answer_module, extraglobs={"np": np}).failed == 0
 
 
 @given(st.lists(st.integers(0, 4), min_size=1, max_size=8))
@@ -33,11 +33,11 @@ def test_ranks_by_probability_then_by_name(numbers):
 
 
 def test_answers_come_in_the_order_of_the_pictures_whatever_the_batches(model, queries, loader, monkeypatch):
-    whole = list(predict(model, queries, loader))
+    whole = list(model.predict(queries, loader))
     assert [answer.picture.file for answer in whole] == [picture.file for picture in queries]
     assert all(answer.has_leaf for answer in whole)
-    monkeypatch.setattr(prediction, "BATCH_SIZE", 2)
-    parts = list(predict(model, queries, loader))
+    monkeypatch.setattr(model_module, "BATCH_SIZE", 2)
+    parts = list(model.predict(queries, loader))
     assert [answer.picture for answer in parts] == [answer.picture for answer in whole]
     for part, answer in zip(parts, whole, strict=True):
         assert [name for name, _ in part.ranking] == [name for name, _ in answer.ranking]
@@ -46,7 +46,7 @@ def test_answers_come_in_the_order_of_the_pictures_whatever_the_batches(model, q
 
 
 def test_an_unknown_type_is_recognised_and_told(model, queries, loader):
-    answers = list(predict(model, [replace(picture, type=None) for picture in queries], loader))
+    answers = list(model.predict([replace(picture, type=None) for picture in queries], loader))
     right = np.mean([answer.picture.type == picture.type for answer, picture in zip(answers, queries, strict=True)])
     assert right > 0.7
 
@@ -55,7 +55,7 @@ def test_a_picture_that_can_not_be_read_has_no_ranking(model, queries, loader, t
     (tmp_path / "bad.jpg").write_bytes(b"")
     for type_ in (None, AcquisitionType.SCAN):
         bad = replace(queries[0], file=tmp_path / "bad.jpg", type=type_)
-        unreadable, *answers = predict(model, [bad, *queries[:2]], loader)
+        unreadable, *answers = model.predict([bad, *queries[:2]], loader)
         assert [answer.picture for answer in answers] == queries[:2]
         assert (unreadable.picture, unreadable.verdict, unreadable.ranking) == (bad, "unreadable", [])
         assert str(bad.file) in unreadable.problem
@@ -63,22 +63,22 @@ def test_a_picture_that_can_not_be_read_has_no_ranking(model, queries, loader, t
 
 
 def test_a_type_that_the_model_lacks_is_said_before_any_work(model, queries, loader, monkeypatch):
-    scans = Model({AcquisitionType.SCAN: model.identifiers[AcquisitionType.SCAN]})
-    monkeypatch.setattr(prediction, "BATCH_SIZE", 1)
+    scans = replace(model, types={AcquisitionType.SCAN: model[AcquisitionType.SCAN]})
+    monkeypatch.setattr(model_module, "BATCH_SIZE", 1)
     monkeypatch.setattr(loader, "load", lambda *_: pytest.fail("worked before"))
     ordered = sorted(queries, key=lambda picture: picture.type != AcquisitionType.SCAN)
     with pytest.raises(LeafidError, match="was not trained for pictures of type"):
-        next(predict(scans, ordered, loader))
+        next(scans.predict(ordered, loader))
 
 
 def test_nothing_to_name(model, loader):
-    assert list(predict(model, [], loader)) == []
+    assert list(model.predict([], loader)) == []
 
 
 def test_a_picture_without_a_leaf_is_said_so_and_nothing_is_likelier(model, tmp_path, caplog):
     file = tmp_path / "white.png"
     cv2.imwrite(str(file), np.full((120, 90, 3), 255, np.uint8))
-    [answer] = predict(model, [Picture(file, type=AcquisitionType.SCAN)], FeatureLoader())
+    [answer] = model.predict([Picture(file, type=AcquisitionType.SCAN)], FeatureLoader())
     assert "no leaf found" in caplog.text
     assert not answer.has_leaf
     assert answer.confidence == 0

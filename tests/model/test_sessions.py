@@ -5,10 +5,9 @@ import numpy as np
 import pytest
 
 from leafid.learning.held_out import HeldOutAnswers
-from leafid.learning.sessions import share_evidence
 from leafid.model.answer import Answer
 from leafid.model.crossvalidation import FoldAnswers, share_fold_answers
-from leafid.model.sessions import find_session, share_answers
+from leafid.model.sessions import find_session, share_answers, share_evidence
 from leafid.pictures.picture import AcquisitionType, Picture, Place
 
 SCAN, PHOTO = AcquisitionType.SCAN, AcquisitionType.PHOTO

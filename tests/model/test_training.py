@@ -6,8 +6,9 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from leafid.errors import LeafidError
 from leafid.model import training as module
-from leafid.model.modelfile import read_model, write_model
-from leafid.model.training import train, train_recogniser
+from leafid.model.model import Model
+from leafid.model.recogniser import train_recogniser
+from leafid.model.training import train
 from leafid.pictures import compute_fingerprint
 from leafid.pictures.picture import AcquisitionType
 
@@ -15,35 +16,34 @@ SCAN, SHEET = AcquisitionType.SCAN, AcquisitionType.SCAN_LIKE
 
 
 def test_an_identifier_for_every_recipe(trained, training, recipes):
-    assert list(trained.identifiers) == list(recipes)
+    assert list(trained.types) == list(recipes)
     assert trained.fingerprint == compute_fingerprint(training)
     assert {info.n_pictures for info in trained.species.values()} == {9}
     assert set(trained.recogniser.types) == set(AcquisitionType)
-    assert 0.5 < trained.type_recognition <= 1
+    assert 0.5 < trained.recogniser.accuracy <= 1
 
 
 def test_only_pictures_that_a_recipe_uses_are_told_of(training, recipes, loader):
     model = train(training, {SHEET: recipes[SHEET]}, loader)
     own = [picture for picture in training if picture.type == SHEET]
     assert model.fingerprint == compute_fingerprint(own)
-    assert model.recogniser is None
-    assert model.type_recognition is None
+    assert model.recogniser.types == (SHEET,)
+    assert model.recogniser.accuracy is None
 
 
 def test_training_returns_all_that_the_command_writes(trained, drawn_model):
-    written = read_model(drawn_model)
-    assert trained.scores == written.scores
-    assert list(trained.scores) == ["scan", "scan-like", "photo"]
-    assert trained.type_recognition == written.type_recognition
-    assert set(trained.thresholds) == set(written.thresholds) == set(AcquisitionType)
-    for type_, thresholds in written.thresholds.items():
-        assert trained.thresholds[type_].back_off == thresholds.back_off
+    written = Model.read(drawn_model)
+    assert list(trained.types) == list(written.types) == list(AcquisitionType)
+    assert trained.recogniser.accuracy == written.recogniser.accuracy
+    for type_, own in trained.types.items():
+        assert own.scores == written[type_].scores
+        assert own.thresholds.back_off == written[type_].thresholds.back_off
         for size in (1, 1.5, 2):
-            assert trained.thresholds[type_].threshold_for_size(size) == thresholds.threshold_for_size(size)
+            assert own.thresholds.threshold_for_size(size) == written[type_].thresholds.threshold_for_size(size)
 
 
 def test_a_model_trained_and_saved_from_python_is_the_one_that_the_command_writes(trained, drawn_model, tmp_path):
-    write_model(trained, tmp_path / "model.leafid")
+    trained.save(tmp_path / "model.leafid")
     assert (tmp_path / "model.leafid").read_bytes() == drawn_model.read_bytes()
 
 
@@ -74,17 +74,15 @@ def test_nothing_to_train_on(recipes, loader):
 
 
 def test_types_are_recognised_on_plants_not_seen(training, loader):
-    recogniser, share = train_recogniser(training, loader, 0)
+    recogniser = train_recogniser(training, loader, 0)
     features = np.stack(loader.load_type_features(training))
-    right = np.mean([a == p.type for a, p in zip(recogniser.recognise(features), training, strict=True)])
-    assert 0.5 < share <= right == 1
+    right = np.mean([own == p.type for (own, _), p in zip(recogniser.recognise(features), training, strict=True)])
+    assert 0.5 < recogniser.accuracy <= right == 1
 
 
 def test_where_types_can_not_be_told(training, loader):
     scans = [picture for picture in training if picture.type == SCAN]
-    assert train_recogniser(scans, loader, 0) == (None, None)
-    assert train_recogniser([], loader, 0) == (None, None)
+    found = train_recogniser(scans, loader, 0)
+    assert (found.types, found.scorer, found.accuracy) == ((SCAN,), None, None)
     lone = [replace(picture, plant="1") for picture in training[:3]]
-    recogniser, share = train_recogniser(lone, loader, 0)
-    assert (recogniser is None) == (len({picture.type for picture in lone}) == 1)
-    assert share is None
+    assert train_recogniser(lone, loader, 0).accuracy is None

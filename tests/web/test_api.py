@@ -147,7 +147,7 @@ def test_names_are_utf_8_whatever_the_charset(client, leaf, charset):
 def test_a_type_that_the_model_does_not_know_is_refused_with_a_page(drawn_model, leaf):
     whole = leafid.load_model(drawn_model)
     scan = leafid.AcquisitionType.SCAN
-    model = replace(whole, identifiers={scan: whole.identifiers[scan]})
+    model = replace(whole, types={scan: whole[scan]})
 
     class Here:
         """Calls functions in this process."""

@@ -29,7 +29,7 @@ def _make_set_selector(model: Model, rule: SetRule) -> Selector:
 
     def select(answer: Answer) -> Ranking:
         assert answer.type is not None  # A picture that can't be read gets no answer here.
-        return select_set(answer.ranking, rule, model.thresholds.get(answer.type))
+        return select_set(answer.ranking, rule, model[answer.type].thresholds)
 
     return select
 
@@ -38,9 +38,9 @@ def check_thresholds(model: Model, pictures: Iterable[Picture], arguments: argpa
     """Raise before the work starts if the model lacks the thresholds for ``--set`` or ``--back-off``."""
     types = {picture.type for picture in pictures}
     # A picture of unknown type may be recognised as any type of the model.
-    for type_ in [type_ for type_ in model.identifiers if type_ in types or None in types]:
+    for type_ in [type_ for type_ in model.types if type_ in types or None in types]:
         if arguments.set:
-            select_set([], arguments.set, model.thresholds.get(type_))
+            select_set([], arguments.set, model[type_].thresholds)
         elif arguments.back_off:
             model.get_back_off_threshold(type_)
 
@@ -48,7 +48,7 @@ def check_thresholds(model: Model, pictures: Iterable[Picture], arguments: argpa
 def check_rejection(model: Model, arguments: argparse.Namespace) -> None:
     """Raise if ``--reject-at`` or ``--open-world`` is given but the model can't reject pictures."""
     is_needed = arguments.reject_at is not None or arguments.open_world
-    if is_needed and all(found.rejection is None for found in model.identifiers.values()):
+    if is_needed and all(own.identifier.rejection is None for own in model.types.values()):
         raise LeafidError(
             "the model has not learned to reject pictures: its training set had too few species; leave out "
             "--reject-at and --open-world"

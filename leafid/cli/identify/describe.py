@@ -29,14 +29,14 @@ from leafid.cli.picture_types import assume_type, recognise_type
 from leafid.descriptors import FAMILIES, find_families, get_column_names, measure_families
 from leafid.errors import ImageError, LeafidError, UsageError, naming_large_picture, to_one_line
 from leafid.files import is_utf8
-from leafid.model.bundled import load_type_recognition
+from leafid.model.bundled import load_recogniser
 from leafid.pictures import Picture, read_and_warn
 from leafid.pictures.decoding import read_image
 from leafid.workers import ordered_map
 
 if TYPE_CHECKING:
     from leafid.cli.measurement_table import Row
-    from leafid.learning.type_recogniser import TypeRecognition
+    from leafid.model.recogniser import TypeRecogniser
 
 # Longest side of a picture in pixels; larger ones are shrunk, as descriptors work on leaves of a few hundred pixels.
 _MAX_SIDE = 1200
@@ -79,7 +79,7 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
         refuse_inputs(arguments.output, arguments.pictures)
     collection = read_and_warn(arguments.pictures, **get_reading_options(arguments), unlabelled=True)
     pictures = assume_type(arguments, collection.pictures)
-    task = partial(_measure_file, families=families, recognition=load_type_recognition(pictures, arguments.model))
+    task = partial(_measure_file, families=families, recognition=load_recogniser(pictures, arguments.model))
     problems: list[str] = []
 
     def generate_rows() -> Iterator[Row]:
@@ -98,7 +98,7 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     return 1 if problems or collection.is_incomplete else 0
 
 
-def _measure_file(picture: Picture, families: Sequence[str], recognition: TypeRecognition | None) -> Row | str:
+def _measure_file(picture: Picture, families: Sequence[str], recognition: TypeRecogniser | None) -> Row | str:
     """Measure a picture; a problem is returned as its message."""
     import numpy as np
 

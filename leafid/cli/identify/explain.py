@@ -49,22 +49,21 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     from leafid.features.recipe import LONGEST_SIDE
     from leafid.files import write_text
     from leafid.model.bundled import find_bundled_model
-    from leafid.model.modelfile import read_model
-    from leafid.model.prediction import predict
+    from leafid.model.model import Model
     from leafid.pictures import read_and_warn
     from leafid.pictures.decoding import read_image
     from leafid.report.rendering import render_page
 
     if arguments.output:
         check_output_file(arguments.output, FILE_NAME, arguments.pictures)
-    model = read_model(arguments.model or find_bundled_model())
+    model = Model.read(arguments.model or find_bundled_model())
     collection = read_and_warn(arguments.pictures, **get_reading_options(arguments), unlabelled=True)
     pictures = assume_type(arguments, collection.pictures)
     if arguments.output and len(pictures) > MAX_ON_PAGE:
         raise LeafidError(f"expected at most {MAX_ON_PAGE} pictures for a page, found {len(pictures)}; name fewer")
     explanations: list[Explanation] = []
     is_incomplete = collection.is_incomplete
-    for number, answer in enumerate(predict(model, pictures, FeatureLoader(progress=environment.progress))):
+    for number, answer in enumerate(model.predict(pictures, FeatureLoader(progress=environment.progress))):
         if answer.problem is not None:
             is_incomplete = True
             continue

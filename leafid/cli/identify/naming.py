@@ -20,8 +20,7 @@ from leafid.learning.rejection import REJECTED_SHARE
 from leafid.learning.thresholds import SetRule
 from leafid.model.answer import Answer
 from leafid.model.bundled import find_bundled_model
-from leafid.model.modelfile import read_model
-from leafid.model.prediction import Options, predict_batches
+from leafid.model.model import Model, Options
 from leafid.model.sessions import find_session
 from leafid.pictures import Picture, find_name_clashes, read_and_warn
 from leafid.scoring.runs import find_name_problem
@@ -35,7 +34,7 @@ def name_pictures(arguments: argparse.Namespace, environment: Environment) -> in
         # Checked before the work starts.
         refuse_inputs(arguments.output, [model_file, *arguments.pictures])
         check_writable(arguments.output)
-    model = read_model(model_file)
+    model = Model.read(model_file)
     pictures, is_incomplete = _read_pictures(arguments, environment)
     check_thresholds(model, pictures, arguments)
     check_rejection(model, arguments)
@@ -46,14 +45,14 @@ def name_pictures(arguments: argparse.Namespace, environment: Environment) -> in
     own_format = make_format(arguments, make_selector(arguments, model))
     with on_workers(arguments, arguments.pictures), open_loader(arguments, environment) as loader:
         if not arguments.output:
-            batches = predict_batches(model, pictures, loader, options)
+            batches = model.predict_batches(pictures, loader, options)
             n_answered, *_ = _write_answers(environment.stdout, batches, own_format, len(pictures))
         else:
             with (
                 open_output(arguments.output) as stream,
                 environment.bar(len(pictures), "describe") as bar,
             ):
-                batches = predict_batches(model, pictures, loader, options, progress=partial(advance, bar))
+                batches = model.predict_batches(pictures, loader, options, progress=partial(advance, bar))
                 n_answered, n_entries, n_empty = _write_answers(stream, batches, own_format, len(pictures))
             remark = f"; {n_empty} sets are empty and have no line" if n_empty else ""
             environment.note(f"{arguments.output}: {n_entries} {own_format.kind} for {n_answered} pictures{remark}")

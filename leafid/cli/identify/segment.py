@@ -30,7 +30,7 @@ from leafid.cli.environment import Environment
 from leafid.cli.picture_types import assume_type, recognise_type
 from leafid.errors import ImageError, UsageError, naming_large_picture
 from leafid.files import MAX_OUTPUT_NAME_BYTES, open_output
-from leafid.model.bundled import load_type_recognition
+from leafid.model.bundled import load_recogniser
 from leafid.pictures import Picture, read_and_warn
 from leafid.pictures.decoding import read_image
 from leafid.workers import ordered_map
@@ -38,7 +38,7 @@ from leafid.workers import ordered_map
 if TYPE_CHECKING:
     import numpy as np
 
-    from leafid.learning.type_recogniser import TypeRecognition
+    from leafid.model.recogniser import TypeRecogniser
 
 CROP_SIZE = 512
 _MAX_STEM_BYTES = MAX_OUTPUT_NAME_BYTES - len("_overlay.jpg")
@@ -68,7 +68,7 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     pictures = assume_type(arguments, collection.pictures)
     _refuse_read_folder(output, pictures, arguments.pictures)
     names = make_output_names([picture.file for picture in pictures], collection.root)
-    recognition = load_type_recognition(pictures, arguments.model)
+    recognition = load_recogniser(pictures, arguments.model)
     task = partial(_segment_file, recognition=recognition, output=output, crop=arguments.crop)
     width = max(len("picture"), *(len(picture.name) for picture in pictures))
     environment.print(f"{'picture':<{width}}  {'type':<9}  {'leaf':>6}  confidence")
@@ -130,7 +130,7 @@ def make_output_names(files: Sequence[Path], root: Path) -> list[str]:
 
 
 def _segment_file(
-    named: tuple[Picture, str], recognition: TypeRecognition | None, output: Path, crop: bool
+    named: tuple[Picture, str], recognition: TypeRecogniser | None, output: Path, crop: bool
 ) -> tuple[str, float, float] | str:
     """Cut out a picture; give its type, the share of leaf and the confidence, or a problem as its message."""
     import numpy as np

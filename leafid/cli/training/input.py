@@ -56,7 +56,8 @@ def complete_pictures(
 
     A model that is extended recognises the types, by default the bundled one.
     """
-    from leafid.model.bundled import load_type_recognition, recognise_frequent_types
+    from leafid.model.bundled import load_recogniser
+    from leafid.model.recogniser import recognise_frequent_types
 
     n_unknown = sum(picture.plant is None for picture in pictures)
     if n_unknown and model is None:
@@ -65,7 +66,7 @@ def complete_pictures(
             "held-out scores are too high (top-1 0.993 instead of 0.85 for scans of ImageCLEF 2011); "
             "say --plants-from, or look for pictures of one leaf with 'leafid info --similar'"
         )
-    recognition = load_type_recognition(pictures, model)
+    recognition = load_recogniser(pictures, model)
     if recognition is None:
         return list(pictures)
     typed, counts = recognise_frequent_types(recognition, pictures, loader)

@@ -18,7 +18,7 @@ examples:
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -76,8 +76,6 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     if arguments.extend and (arguments.recipe or arguments.only_type):
         raise UsageError("--extend uses the recipes of the model; leave out --recipe and --only-type")
 
-    from leafid.model.modelfile import write_model
-
     pictures, is_incomplete = read_training_pictures(arguments)
     _check_parts(arguments.collection, pictures)
     if arguments.licence:
@@ -85,7 +83,7 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     with on_workers(arguments, [arguments.collection]), open_loader(arguments, environment) as loader:
         work = _extend if arguments.extend else _train
         model, lines = work(arguments, pictures, loader, environment)
-    write_model(model, arguments.output)
+    model.save(arguments.output)
     for line in lines:
         environment.print(line)
     if loader.unreadable:
@@ -105,9 +103,9 @@ def _train(
     # Fewer than were read if the recipes use pictures of some types only.
     n_used = sum(info.n_pictures for info in model.species.values())
     lines = [f"{arguments.output}: trained on {n_used} pictures", "on held-out plants:"]
-    lines += [f"  {type_:<10} {_format_scores(model.scores[str(type_)])}" for type_ in model.identifiers]
-    if model.type_recognition is not None:
-        lines.append(f"  acquisition type recognised: {model.type_recognition:.3f} of the pictures")
+    lines += [f"  {type_:<10} {_format_scores(model[type_].scores)}" for type_ in model.types]
+    if model.recogniser.accuracy is not None:
+        lines.append(f"  acquisition type recognised: {model.recogniser.accuracy:.3f} of the pictures")
     return model, lines
 
 
@@ -117,23 +115,24 @@ def _extend(
     """Add species to a model; also give the lines that report it."""
     from leafid.model.bundled import find_bundled_model
     from leafid.model.fitting.extending import check_extension, extend
-    from leafid.model.modelfile import read_model
+    from leafid.model.model import Model
 
     file = find_bundled_model() if arguments.extend == "bundled" else Path(arguments.extend)
-    old = read_model(file)
+    old = Model.read(file)
     check_extension(old, pictures, str(file))
     pictures = complete_pictures(pictures, loader, environment, file)
     model = extend(old, pictures, loader, thumbnails=not arguments.no_thumbnails)
     n_added = len(model.species) - len(old.species)
     lines = [f"{arguments.output}: {n_added} species added to {len(old.species)}"]
-    for type_, identifier in model.identifiers.items():
-        n_new = len(identifier.species) - len(old.identifiers[type_].species)
-        n_pictures = identifier.n_pictures - old.identifiers[type_].n_pictures
+    for type_, own in model.types.items():
+        identifier = own.identifier
+        n_new = len(identifier.species) - len(old[type_].identifier.species)
+        n_pictures = identifier.n_pictures - old[type_].identifier.n_pictures
         lines.append(f"  {type_:<10} {n_new} new species of {n_pictures} pictures, {len(identifier.species)} in all")
     return model, lines
 
 
-def _format_scores(scores: dict[str, float]) -> str:
+def _format_scores(scores: Mapping[str, float]) -> str:
     from leafid.scoring.crossvalidation import SCORE_TITLES
 
     if "S" not in scores:

@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 
+import msgspec
 import numpy as np
 
 from leafid.errors import LeafidError
@@ -28,8 +29,8 @@ from leafid.learning.row_statistics import ExpertStatistics, RidgeUpdate
 from leafid.model.fitting.identifiers import select_trainable
 from leafid.model.fitting.training_set import TrainingSet, build_training_set, weigh_alone
 from leafid.model.identifier import Identifier
-from leafid.model.model import Model, SpeciesInfo, collect_species_info
-from leafid.model.recording import make_records
+from leafid.model.model import Model
+from leafid.model.species import Species, describe_species
 from leafid.pictures import compute_fingerprint
 from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.pictures.taxonomy import Taxonomy
@@ -40,7 +41,7 @@ _log = logging.getLogger(__name__)
 
 def check_extension(model: Model, pictures: Sequence[Picture], name: str = "the model") -> None:
     """Refuse, by a `LeafidError`, a model without statistics, species that it knows, and types that it doesn't."""
-    if not all(own.statistics for own in model.identifiers.values()):
+    if not all(own.identifier.statistics for own in model.types.values()):
         raise LeafidError(
             f"{name} keeps no statistics that further species could be learned with: not all of its classifiers are "
             '"ridge"; train it again'
@@ -50,7 +51,7 @@ def check_extension(model: Model, pictures: Sequence[Picture], name: str = "the 
             f"expected new species, found {len(known)} that {name} knows, {known[0]!r} first; leave them out, or train "
             "on all pictures together"
         )
-    learned = {type_ for own in model.identifiers.values() for type_ in own.recipe.training_types}
+    learned = {type_ for own in model.types.values() for type_ in own.identifier.recipe.training_types}
     if unknown := sorted({picture.type for picture in pictures if picture.type} - learned):
         raise LeafidError(
             f"{name} learns from pictures of type {', '.join(sorted(learned))} only, and some of the new ones are of "
@@ -73,30 +74,26 @@ def extend(model: Model, pictures: Sequence[Picture], loader: FeatureLoader, *, 
 def _extend(model: Model, pictures: Sequence[Picture], loader: FeatureLoader, thumbnails: bool) -> Model:
     extended: dict[AcquisitionType, Identifier] = {}
     # Identifiers that were trained together share their statistics, and learn together.
-    groups = group_by(model.identifiers, lambda type_: id(model.identifiers[type_].statistics))
+    identifiers = {type_: own.identifier for type_, own in model.types.items()}
+    groups = group_by(identifiers, lambda type_: id(identifiers[type_].statistics))
     for number, types in enumerate(groups.values(), 1):
         loader.step = f"{number}/{len(groups) + 1} {', '.join(types)}"
-        extended.update(_extend_group({type_: model.identifiers[type_] for type_ in types}, pictures, loader))
+        extended.update(_extend_group({type_: identifiers[type_] for type_ in types}, pictures, loader))
     readable = [p for p in pictures if p.file not in loader.unreadable]
     if not readable:
         raise LeafidError("no picture could be read; nothing to learn from")
     loader.step = f"{len(groups) + 1}/{len(groups) + 1} traits"
-    records = make_records(readable, {}, loader, thumbnails=thumbnails)
-    species = model.species | _complete_taxa(collect_species_info(readable), model.species)
-    thresholds = model.thresholds
+    new = _complete_taxa(describe_species(readable, {}, loader, thumbnails=thumbnails), model.species)
+    species = dict(sorted({**model.species, **new}.items()))
+    models = {type_: replace(own, identifier=extended[type_]) for type_, own in model.types.items()}
     try:
-        Taxonomy(info.taxon for info in species.values())
+        Taxonomy(own.taxon for own in species.values())
     except LeafidError as error:
         _log.warning("the model can't back off any more: %s", error)
-        thresholds = {type_: replace(own, back_off=None) for type_, own in thresholds.items()}
-    return replace(
-        model,
-        identifiers={type_: extended[type_] for type_ in model.identifiers},
-        species=dict(sorted(species.items())),
-        fingerprint=hashlib.sha256(f"{model.fingerprint} {compute_fingerprint(readable)}".encode()).hexdigest(),
-        thresholds=thresholds,
-        records=dict(sorted((model.records | records).items())),
-    )
+        for type_, own in models.items():
+            models[type_] = replace(own, thresholds=own.thresholds and replace(own.thresholds, back_off=None))
+    fingerprint = hashlib.sha256(f"{model.fingerprint} {compute_fingerprint(readable)}".encode()).hexdigest()
+    return replace(model, types=models, species=species, fingerprint=fingerprint)
 
 
 def _extend_group(
@@ -205,13 +202,13 @@ def _extend_scorer(
     )
 
 
-def _complete_taxa(new: Mapping[str, SpeciesInfo], old: Mapping[str, SpeciesInfo]) -> dict[str, SpeciesInfo]:
+def _complete_taxa(new: Mapping[str, Species], old: Mapping[str, Species]) -> dict[str, Species]:
     """Give new species without a family or order those of a known species of the genus."""
-    known = {info.taxon.genus: info.taxon for info in old.values()}
+    known = {own.taxon.genus: own.taxon for own in old.values()}
     completed = dict(new)
-    for name, info in new.items():
-        taxon = info.taxon
+    for name, own in new.items():
+        taxon = own.taxon
         if taxon.genus and (relative := known.get(taxon.genus)):
             taxon = replace(taxon, family=taxon.family or relative.family, order=taxon.order or relative.order)
-            completed[name] = replace(info, taxon=taxon)
+            completed[name] = msgspec.structs.replace(own, taxon=taxon)
     return completed

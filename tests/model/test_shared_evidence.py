@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from leafid.learning.sessions import share_evidence
+from leafid.model.sessions import share_evidence
 
 posteriors = arrays(float, st.tuples(st.integers(1, 6), st.just(4)), elements=st.floats(1e-6, 1)).map(
     lambda table: table / table.sum(axis=1, keepdims=True)

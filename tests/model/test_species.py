@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -5,20 +7,21 @@ from leafid.cli.environment import Environment
 from leafid.cli.main import main
 from leafid.features.loader import FeatureLoader
 from leafid.learning.held_out import HeldOutAnswers
-from leafid.model.modelfile import read_model
-from leafid.model.recording import THUMBNAILS, make_records
-from leafid.model.records import MAX_THUMBNAIL_BYTES, THUMBNAIL_SIDE, dump_records, parse_records
-from leafid.pictures.decoding import encode_jpeg
+from leafid.model.model import Model
+from leafid.model.species import (
+    THUMBNAIL_SIDE,
+    THUMBNAILS,
+    describe_species,
+)
 from leafid.pictures.header import read_header
 from leafid.pictures.picture import AcquisitionType, Picture, Taxon
-from tests.model.model_files import changed, complaint
 
 SCAN = AcquisitionType.SCAN
 
 
 @pytest.fixture(scope="module")
 def records(drawn_model):
-    return read_model(drawn_model).records
+    return Model.read(drawn_model).species
 
 
 def test_counts_are_those_of_the_training_pictures(records, training):
@@ -32,12 +35,12 @@ def test_counts_are_those_of_the_training_pictures(records, training):
 
 
 def test_held_out_answers_add_up_to_the_scores(drawn_model):
-    model = read_model(drawn_model)
-    for type_ in model.identifiers:
-        held_out = [record.types[type_].held_out for record in model.records.values()]
+    model = Model.read(drawn_model)
+    for type_ in model.types:
+        held_out = [record.types[type_].held_out for record in model.species.values()]
         n_pictures = sum(own.n_pictures for own in held_out)
-        assert n_pictures == model.scores[str(type_)]["pictures"]
-        scores = model.scores[str(type_)]
+        assert n_pictures == model[type_].scores["pictures"]
+        scores = model[type_].scores
         assert sum(own.n_first for own in held_out) / n_pictures == pytest.approx(scores["top1"])
         assert sum(own.n_five for own in held_out) / n_pictures == pytest.approx(scores["top5"])
         for own in held_out:
@@ -68,7 +71,7 @@ def test_the_most_certain_picture_of_a_plant_is_kept(training):
     probabilities[np.arange(len(own)), labels] = certainty
     # The same plants a second time, less certain.
     answers = HeldOutAnswers(own, probabilities, species, np.ones(len(own), bool))
-    found = make_records(own, {SCAN: answers}, FeatureLoader())
+    found = describe_species(own, {SCAN: answers}, FeatureLoader())
     for name, record in found.items():
         expected = sorted((c, p.name) for p, c in zip(own, certainty, strict=True) if p.species == name)[::-1]
         assert [thumbnail.name for thumbnail in record.thumbnails] == [name for _, name in expected[:THUMBNAILS]]
@@ -81,9 +84,9 @@ def test_each_plant_counts_once_in_a_range(tmp_path, training, monkeypatch):
     one = Picture(tmp_path / "9.jpg", SCAN, taxon=taxon, plant="2")
     monkeypatch.setattr("leafid.features.lookup.read_hashed_image", lambda file, *_: (int(file.stem), ""))
     monkeypatch.setattr(
-        "leafid.model.recording.measure_confident_traits", lambda n, _: {"petiole": 1.0 if n == 9 else 0.0}
+        "leafid.model.species.measure_confident_traits", lambda n, _: {"petiole": 1.0 if n == 9 else 0.0}
     )
-    found = make_records([*many, one], {}, FeatureLoader(), thumbnails=False)["A a"]
+    found = describe_species([*many, one], {}, FeatureLoader(), thumbnails=False)["A a"]
     assert (found.traits["petiole"].low, found.traits["petiole"].high) == (0.0, 1.0)
     assert found.traits["petiole"].n_pictures == 10
 
@@ -93,53 +96,21 @@ def test_no_thumbnails(drawn, small_recipe, drawn_cache, tmp_path):
     for name, options in (("bare", ["--no-thumbnails"]), ("full", ["--licence", "CC BY"])):
         status = main([*map(str, words), "--output", str(tmp_path / name), *options], Environment())
         assert status == 0
-    bare, full = read_model(tmp_path / "bare").records, read_model(tmp_path / "full").records
+    bare, full = Model.read(tmp_path / "bare").species, Model.read(tmp_path / "full").species
     assert not any(record.thumbnails for record in bare.values())
     assert {name: record.traits for name, record in bare.items()} == {n: record.traits for n, record in full.items()}
     assert {own.licence for record in full.values() for own in record.thumbnails} == {"CC BY"}
 
 
-def test_records_survive_the_file(records):
-    assert parse_records(*dump_records(records)) == records
-
-
-def _change(manifest):
-    return next(iter(manifest["records"].values()))["thumbnails"][0]
-
-
-@pytest.mark.parametrize(
-    ("damage", "problem"),
-    [
-        (lambda m: _change(m).update(bytes=MAX_THUMBNAIL_BYTES + 1), "bytes"),
-        (lambda m: _change(m).update(bytes=-5), "bytes"),
-        (lambda m: _change(m).update(bytes=7), "thumbnails"),
-        (lambda m: _change(m).update(author=["a"]), "few words"),
-        (lambda m: _change(m).update(author="a" * 1000), "few words"),
-        (lambda m: _change(m).update(type="sketch"), "sketch"),
-        (lambda m: _change(m)["traits"].update(teeth="many"), "many"),
-        (lambda m: next(iter(m["records"].values()))["types"]["scan"]["held_out"].update(n_first=99), "99"),
-        (lambda m: m.update(records=[1]), "damaged"),
-    ],
-)
-def test_damaged_records_are_one_clear_error(drawn_model, tmp_path, damage, problem):
-    file = tmp_path / "damaged.leafid"
-    changed(drawn_model, file, damage)
-    assert problem in complaint(file)
-
-
-@pytest.mark.parametrize("image", [b"GIF89a" * 40, encode_jpeg(np.zeros((THUMBNAIL_SIDE + 1, 40, 3), np.uint8))])
-def test_a_thumbnail_is_a_small_jpeg(drawn_model, tmp_path, image):
-    file = tmp_path / "damaged.leafid"
-    _, *others = [own.image for record in read_model(drawn_model).records.values() for own in record.thumbnails]
-
-    def replace_first(manifest):
-        _change(manifest)["bytes"] = len(image)
-
-    changed(drawn_model, file, replace_first, add={"thumbnails": image + b"".join(others)})
-    assert "thumbnail of" in complaint(file)
-
-
-def test_a_missing_member_is_reported(drawn_model, tmp_path):
-    file = tmp_path / "damaged.leafid"
-    changed(drawn_model, file, leave_out=["thumbnails"])
-    assert "thumbnails is missing" in complaint(file)
+def test_the_most_complete_taxon_and_every_common_name_are_kept(training):
+    own = [picture for picture in training if picture.species == training[0].species][:3]
+    bare = replace(own[0].taxon, family=None, order=None)
+    pictures = [
+        replace(own[0], taxon=bare, vernacular_names=("Field Maple",)),
+        replace(own[1], vernacular_names=("Hedge Maple", "Field Maple")),
+        replace(own[2], taxon=bare, vernacular_names=()),
+    ]
+    (found,) = describe_species(pictures, {}, FeatureLoader(), thumbnails=False).values()
+    assert (found.taxon, found.n_pictures) == (own[1].taxon, 3)
+    assert found.vernacular_names == ("Field Maple", "Hedge Maple")
+    assert describe_species([], {}, FeatureLoader()) == {}

@@ -1,36 +1,33 @@
-"""Makes a model's records of its species: counts and held-out answers, traits, and the most typical pictures."""
+"""What a model knows of each species: names, counts, held-out answers, traits, and the most typical pictures."""
 
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
+from msgspec import Meta, Struct
 
 from leafid.descriptors.traits import TRAIT_NAMES, measure_traits
+from leafid.errors import LeafidError
 from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import LONGEST_SIDE
 from leafid.learning.held_out import HeldOutAnswers, rank_labels
-from leafid.model.records import (
-    MAX_THUMBNAIL_BYTES,
-    THUMBNAIL_SIDE,
-    HeldOutRecord,
-    SpeciesRecord,
-    Thumbnail,
-    TraitRange,
-    TypeRecord,
-)
 from leafid.pictures.collection import group_by_species
 from leafid.pictures.decoding import encode_jpeg, read_hashed_image
-from leafid.pictures.header import MIN_SIDE
-from leafid.pictures.picture import AcquisitionType, Picture
+from leafid.pictures.header import MIN_SIDE, read_header
+from leafid.pictures.picture import AcquisitionType, Picture, Taxon
 from leafid.segmentation.result import shrink
 from leafid.segmentation.segment import segment
 
 #: Maximum number of pictures of a species and type that its traits are measured in, and that are kept as thumbnails.
 TRAIT_PICTURES = 16
 THUMBNAILS = 3
+#: Longest side of a thumbnail in pixels, and its maximum size in bytes.
+THUMBNAIL_SIDE = 160
+MAX_THUMBNAIL_BYTES = 2**15
 #: Smallest confidence of a trait that is used.
 MIN_CONFIDENCE = 0.5
 _TAKEN_FOR = 3
@@ -39,15 +36,88 @@ _TRAITS_VERSION = 1
 _PHOTO = AcquisitionType.PHOTO
 _JPEG_QUALITY = 75
 
+_Count = Annotated[int, Meta(ge=0)]
+_Words = Annotated[str, Meta(max_length=300)]
 
-def make_records(
+
+class HeldOutRecord(Struct, frozen=True):
+    """How pictures of a species were answered by classifiers that were not trained on their plants."""
+
+    n_pictures: Annotated[int, Meta(ge=1)]
+    #: Pictures with the species first, and among the first five.
+    n_first: _Count
+    n_five: _Count
+    #: The species that were answered instead, most frequent first, with the number of pictures.
+    taken_for: dict[str, _Count]
+
+    def __post_init__(self) -> None:
+        if not self.n_first <= self.n_five <= self.n_pictures:
+            numbers = f"{self.n_first}, {self.n_five}, {self.n_pictures}"
+            raise ValueError(f"expected n_first, n_five and n_pictures in ascending order, found {numbers}")
+
+
+class TypeRecord(Struct, frozen=True):
+    """The training pictures of a species and type; `held_out` is None where no other plant of the species is known."""
+
+    n_pictures: _Count
+    n_plants: _Count
+    held_out: HeldOutRecord | None = None
+
+
+class TraitRange(Struct, frozen=True):
+    """A trait in the training pictures of a species: 10 %, 50 % and 90 % quantile; each plant counts once."""
+
+    low: float
+    median: float
+    high: float
+    n_pictures: _Count
+
+
+class Thumbnail(Struct, frozen=True):
+    """A small training picture, with its attribution and its traits."""
+
+    #: JPEG, at most `THUMBNAIL_SIDE` pixels a side.
+    image: bytes
+    type: AcquisitionType
+    name: _Words
+    author: _Words = ""
+    licence: _Words = ""
+    traits: dict[str, float] = {}
+
+    def check(self) -> None:
+        """Raise a `ValueError` where the image is no JPEG of the size of a thumbnail."""
+        try:
+            header = read_header("thumbnail", self.image)
+        except LeafidError as error:
+            raise ValueError(str(error)) from error
+        if header.kind != "JPEG" or max(header.rows, header.cols) > THUMBNAIL_SIDE:
+            raise ValueError(
+                f"thumbnail: expected a JPEG of at most {THUMBNAIL_SIDE} pixels a side, "
+                f"found {header.kind}, {header.cols} × {header.rows}"
+            )
+
+
+class Species(Struct, frozen=True):
+    """What a model knows of a species beside its classifiers."""
+
+    taxon: Taxon
+    vernacular_names: tuple[str, ...] = ()
+    #: Numbers of training pictures and plants, of all types.
+    n_pictures: _Count = 0
+    n_plants: _Count = 0
+    types: dict[AcquisitionType, TypeRecord] = {}
+    traits: dict[str, TraitRange] = {}
+    thumbnails: tuple[Thumbnail, ...] = ()
+
+
+def describe_species(
     pictures: Sequence[Picture],
     held_out: Mapping[AcquisitionType, HeldOutAnswers],
     loader: FeatureLoader,
     *,
     thumbnails: bool = True,
-) -> dict[str, SpeciesRecord]:
-    """Make the record of each species, by its name in alphabetical order, from the readable training pictures.
+) -> dict[str, Species]:
+    """Describe each species, by its name in alphabetical order, from the readable training pictures.
 
     The loader gives the number of workers and the progress. With `thumbnails`, the most typical pictures are kept: of
     each species and type, those of different plants that are identified best.
@@ -68,7 +138,7 @@ def make_records(
     traits = {picture.file: _read_traits(table) for picture, table in zip(measured, tables, strict=True)}
     images = loader.show_progress(loader.map_pictures(_encode_thumbnail, shown), len(shown), "thumbnails")
     thumbnails_by_file = {picture.file: image for picture, image in zip(shown, images, strict=True)}
-    records = {}
+    described = {}
     for name, of_species in group_by_species(pictures).items():
         types, kept = {}, []
         for type_ in AcquisitionType:
@@ -78,10 +148,22 @@ def make_records(
                 _make_thumbnail(picture, thumbnails_by_file[picture.file], traits[picture.file])
                 for picture in typical[name, type_]
             ]
-        own_thumbnails = tuple(thumbnail for thumbnail in kept if thumbnail)
-        ranges = _summarise_traits(of_species, traits)
-        records[name] = SpeciesRecord(_count_plants(of_species), types, ranges, own_thumbnails)
-    return records
+        described[name] = Species(
+            _choose_taxon(of_species),
+            tuple(dict.fromkeys(own for picture in of_species for own in picture.vernacular_names)),
+            len(of_species),
+            _count_plants(of_species),
+            types,
+            _summarise_traits(of_species, traits),
+            tuple(thumbnail for thumbnail in kept if thumbnail),
+        )
+    return described
+
+
+def _choose_taxon(pictures: Sequence[Picture]) -> Taxon:
+    """Choose the taxon of a species that names the most of its family and order."""
+    taxa = [picture.taxon for picture in pictures if picture.taxon]
+    return max(taxa, key=lambda taxon: sum(value is not None for value in (taxon.family, taxon.order)))
 
 
 def _count_plants(pictures: Sequence[Picture]) -> int:
@@ -163,7 +245,9 @@ def _summarise_traits(pictures: Sequence[Picture], traits: Mapping[Path, Mapping
 def _make_thumbnail(picture: Picture, image: bytes | None, traits: Mapping[str, float]) -> Thumbnail | None:
     if image is None or len(image) > MAX_THUMBNAIL_BYTES or picture.type is None:
         return None
-    name, author, licence = ((word or "")[:200] for word in (picture.name, picture.author, picture.licence))
+    # Names of files may hold bytes that are no text.
+    words = ((word or "").encode(errors="replace").decode() for word in (picture.name, picture.author, picture.licence))
+    name, author, licence = (word[:200] for word in words)
     rounded = {trait: _round(value) for trait, value in traits.items()}
     return Thumbnail(image, picture.type, name, author, licence, rounded)
 

@@ -1,0 +1,160 @@
+"""Identifies plants from several pictures of each, of any types.
+
+Logarithms of probabilities are summed. As pictures of one plant resemble each other, n of them are worth less than n
+independent ones: each counts n ** -exponent. An exponent of 0 stands for independent pictures, 1 for pictures of which
+further ones tell nothing new. It is learned for each acquisition type; types are taken for independent of each other.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from leafid.learning.held_out import HeldOutAnswers
+from leafid.model.answer import Answer, Decision, rank_species
+from leafid.model.sessions import find_session
+from leafid.model.type_model import TypeModel
+from leafid.pictures.picture import AcquisitionType, Picture
+
+TypeModels = Mapping[AcquisitionType, TypeModel]
+
+#: What the pictures of a plant or session have in common, by the name of the grouping.
+GROUPINGS: dict[str, Callable[[Picture], object]] = {
+    "plant": lambda picture: picture.group,
+    "folder": lambda picture: picture.file.parent,
+    "all": lambda picture: None,
+    "session": find_session,
+}
+#: The exponent of a model that has learned none.
+DEFAULT_EXPONENT = 0.7
+#: Numbers of pictures of a plant that the exponent is learned from, besides all of them.
+SIZES = (2, 3, 5)
+_EXPONENTS = np.linspace(0, 1, 21)
+# The lowest probability of a species: a single picture can't rule it out; and the lowest one, and complement of one, of
+# which odds are computed.
+_FLOOR, _ODDS_FLOOR = 1e-9, 1e-6
+
+
+def fuse_answers(types: TypeModels, answers: Sequence[Answer], reject_at: float) -> Answer:
+    """Make one answer from those to the pictures of a plant, which become its `Answer.parts`.
+
+    A picture counts in proportion to its probability to show a leaf, or not at all if its verdict is that it shows
+    none. The plant's probability of a leaf is the highest of its pictures. The odds that its species is known are the
+    geometric mean of those of the pictures: a mean doesn't get surer with the number of pictures, as the pictures of an
+    unknown species resemble each other.
+    """
+    readable = [answer for answer in answers if not answer.problem]
+    if not readable:
+        return replace(answers[0], parts=tuple(answers))
+    species = sorted({name for answer in readable for name, _ in answer.ranking})
+    # A species that a type's classifier doesn't know is as likely there as any.
+    rows = [dict.fromkeys(species, 1 / len(answer.ranking)) | dict(answer.ranking) for answer in readable]
+    table = np.array([[row[name] for name in species] for row in rows])
+    share = np.array([_weigh(answer) for answer in readable])
+    exponents = [types[answer.picture.type].plant_exponent for answer in readable if answer.picture.type]
+    fused = fuse_pictures(table, [str(answer.type) for answer in readable], exponents, share)
+    leaf, known, decision = _judge(types, readable, share, reject_at)
+    return replace(
+        readable[int(share.argmax())],
+        # Probabilities that are rounded down twice may lose a digit.
+        ranking=readable[0].ranking if len(readable) == 1 else rank_species(fused, species),
+        confidence=max(answer.confidence for answer in readable),
+        leaf=leaf,
+        known=known,
+        decision=decision,
+        parts=tuple(answers),
+    )
+
+
+def _weigh(answer: Answer) -> float:
+    if answer.verdict == "no-leaf":
+        return 0.0
+    return 1.0 if answer.leaf is None else answer.leaf
+
+
+def _judge(
+    types: TypeModels, answers: Sequence[Answer], share: np.ndarray, reject_at: float
+) -> tuple[float | None, float | None, Decision]:
+    """Give `Answer.leaf`, `Answer.known` and `Answer.decision` of a plant."""
+    judged = [
+        (answer.leaf, answer.known, rejection.find_threshold(reject_at))
+        for answer in answers
+        if answer.picture.type and (rejection := types[answer.picture.type].identifier.rejection)
+    ]
+    if len(judged) < len(answers):
+        return None, None, "species" if share.any() else "no-leaf"
+    leaf, known, threshold = np.array(judged, np.float64).T
+    weights = share if share.any() else np.ones(len(answers))
+    odds = np.clip(known, _ODDS_FLOOR, 1 - _ODDS_FLOOR)
+    fused = float(1 / (1 + np.exp(-np.average(np.log(odds / (1 - odds)), weights=weights))))
+    best = float(leaf.max())
+    decision: Decision = "species" if best * fused >= np.average(threshold, weights=weights) else "unknown"
+    return round(best, 9), round(fused, 9), decision if share.any() else "no-leaf"
+
+
+def fuse_pictures(
+    probabilities: np.ndarray, types: Sequence[str], exponents: ArrayLike, leaf: ArrayLike | None = None
+) -> np.ndarray:
+    """Fuse the probabilities of pictures of one plant, float (n, n_species); float64 (n_species,), which sum to 1.
+
+    Each picture has an acquisition type, in `types`, and the exponent of that, float (n,). It counts in proportion to
+    its probability to show a leaf, `leaf`, float (n,), by default like the others. The probabilities of a single
+    picture stay the same.
+
+    Examples
+    --------
+    >>> fuse_pictures(np.array([[0.8, 0.2], [0.8, 0.2]]), ["scan", "scan"], [1, 1])
+    array([0.8, 0.2])
+    >>> fuse_pictures(np.array([[0.8, 0.2], [0.8, 0.2]]), ["scan", "photo"], [1, 1]).round(3)
+    array([0.941, 0.059])
+    """
+    share = np.ones(len(probabilities)) if leaf is None else np.asarray(leaf, np.float64)
+    share = share / share.max() if share.max() > 0 else np.ones(len(share))
+    _, kind = np.unique(types, return_inverse=True)
+    # Pictures without a leaf are not counted as evidence that could repeat that of others.
+    counts = np.maximum(np.bincount(kind, share)[kind], 1)
+    return _normalise((share * counts ** -np.asarray(exponents, np.float64)) @ _take_logarithm(probabilities))
+
+
+def fit_plant_exponent(answers: HeldOutAnswers, seed: int = 0) -> float:
+    """Fit the exponent of a type that gives the correct species of held-out plants the highest likelihood.
+
+    Each plant counts the same, with samples of `SIZES` of its pictures and all of them. `DEFAULT_EXPONENT` where no
+    plant of a known species has two pictures.
+    """
+    known = answers.select_known()
+    logarithms, labels = _take_logarithm(known.probabilities), known.labels
+    random = np.random.default_rng(seed)
+    sums, sizes, species, weights = [], [], [], []
+    for indices in group_by_plant(known):
+        order = random.permutation(indices)
+        own_sizes = [size for size in SIZES if size < len(order)] + [len(order)] * (len(order) > 1)
+        sums += [logarithms[order[:size]].sum(axis=0) for size in own_sizes]
+        sizes += own_sizes
+        species += [labels[order[0]]] * len(own_sizes)
+        weights += [1 / max(len(own_sizes), 1)] * len(own_sizes)
+    if not sums:
+        return DEFAULT_EXPONENT
+    table, rows = np.array(sums), np.arange(len(sums))
+    losses = []
+    for exponent in _EXPONENTS:
+        posterior = _normalise(table * (np.array(sizes, np.float64) ** -exponent)[:, None])
+        losses.append(-(np.array(weights) * np.log(np.maximum(posterior[rows, species], 1e-300))).sum())
+    return float(_EXPONENTS[int(np.argmin(losses))])
+
+
+def group_by_plant(answers: HeldOutAnswers) -> Iterator[np.ndarray]:
+    """Yield the indices of the pictures of each plant."""
+    _, plants = np.unique([picture.group for picture in answers.pictures], return_inverse=True)
+    for plant in range(plants.max(initial=-1) + 1):
+        yield np.flatnonzero(plants == plant)
+
+
+def _take_logarithm(probabilities: np.ndarray) -> np.ndarray:
+    return np.log(np.maximum(probabilities, _FLOOR))
+
+
+def _normalise(logarithms: np.ndarray) -> np.ndarray:
+    posterior = np.exp(logarithms - logarithms.max(axis=-1, keepdims=True))
+    return posterior / posterior.sum(axis=-1, keepdims=True)

@@ -1,0 +1,128 @@
+"""Recognises the acquisition type of a picture from the picture itself."""
+
+import logging
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from leafid.features.loader import FeatureLoader, Progress
+from leafid.features.type_features import N_TYPE_FEATURES
+from leafid.learning.linear import LinearScorer, compute_sample_weights, fit_linear
+from leafid.learning.training_matrix import TrainingMatrix
+from leafid.pictures import split_by_plant
+from leafid.pictures.picture import AcquisitionType, Picture
+
+#: Number of features after `_add_squares`.
+N_EXPANDED_FEATURES = 2 * N_TYPE_FEATURES
+#: Share of the pictures without a type below which a recognised type is taken for an error of the recogniser.
+MIN_TYPE_SHARE = 0.1
+# A few pictures are taken for a mixture, not for a collection of one kind.
+_MIN_COLLECTION = 10
+_REGULARISATION = 1e-3
+_N_FOLDS = 5
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, eq=False)
+class TypeRecogniser:
+    """Logistic regression on `measure_type_features` and their squares."""
+
+    #: At least one; the columns of the scorer.
+    types: tuple[AcquisitionType, ...]
+    #: None where training saw a single type, which every picture then is taken for.
+    scorer: LinearScorer | None = None
+    #: Share of held-out pictures that were recognised correctly; None where this could not be measured.
+    accuracy: float | None = None
+
+    def recognise(self, features: np.ndarray) -> list[tuple[AcquisitionType, float]]:
+        """Recognise the types of pictures, with their probabilities, from float32 (n, N_TYPE_FEATURES)."""
+        if self.scorer is None:
+            return [(self.types[0], 1.0)] * len(features)
+        scores = self.scorer.scores(_add_squares(features)).astype(np.float64)
+        odds = np.exp(scores - scores.max(axis=1, keepdims=True))
+        probabilities = odds / odds.sum(axis=1, keepdims=True)
+        return [(self.types[int(row.argmax())], round(float(row.max()), 9)) for row in probabilities]
+
+
+def recognise_missing_types(
+    recogniser: TypeRecogniser, pictures: Sequence[Picture], loader: FeatureLoader, progress: Progress | None = None
+) -> dict[int, tuple[Picture, float | None]]:
+    """Give every readable picture a type, with its probability where it is recognised; by the pictures' indices."""
+    untyped = [index for index, picture in enumerate(pictures) if picture.type is None]
+    typed: dict[int, tuple[Picture, float | None]] = {
+        index: (picture, None) for index, picture in enumerate(pictures) if picture.type is not None
+    }
+    if untyped:
+        table = loader.load_type_features([pictures[index] for index in untyped], progress)
+        for index, features in zip(untyped, table, strict=True):
+            if features is not None:
+                # One at a time: a product of several rows rounds differently.
+                ((type_, probability),) = recogniser.recognise(features[None])
+                typed[index] = replace(pictures[index], type=type_), probability
+    return dict(sorted(typed.items()))
+
+
+def recognise_frequent_types(
+    recogniser: TypeRecogniser, pictures: Sequence[Picture], loader: FeatureLoader
+) -> tuple[list[Picture], dict[AcquisitionType, int]]:
+    """Give readable pictures without a type one of those that are frequent among them, and count what was given."""
+    typed = recognise_missing_types(recogniser, pictures, loader)
+    found = {index: own.type for index, (own, _) in typed.items() if pictures[index].type is None and own.type}
+    counts = Counter(found.values()).most_common()
+    rare = {type_ for type_, count in counts if count < MIN_TYPE_SHARE * len(found)}
+    given = {index: counts[0][0] if type_ in rare else type_ for index, type_ in found.items()}
+    numbers = Counter(given.values())
+    warn_of_mixed_types(numbers)
+    in_order = {type_: numbers[type_] for type_ in AcquisitionType if numbers[type_]}
+    return [replace(own, type=given.get(index, own.type)) for index, (own, _) in typed.items()], in_order
+
+
+def warn_of_mixed_types(recognised: Mapping[AcquisitionType, int]) -> None:
+    """Warn that pictures were recognised as several types: in a collection of one kind, some of them are errors."""
+    if len(recognised) > 1 and sum(recognised.values()) >= _MIN_COLLECTION:
+        counts = ", ".join(f"{recognised[type_]} {type_}" for type_ in AcquisitionType if type_ in recognised)
+        _log.warning(
+            "the acquisition types of %d pictures were recognised as different ones: %s; if all of them were taken in "
+            "the same way, say which by --assume-type (in Python: assume_type)",
+            sum(recognised.values()),
+            counts,
+        )
+
+
+def train_recogniser(pictures: Sequence[Picture], loader: FeatureLoader, seed: int) -> TypeRecogniser:
+    """Train a recogniser on pictures of known types, and measure its accuracy on held-out plants."""
+    rows, readable = [], []
+    for picture, features in zip(pictures, loader.load_type_features(pictures), strict=True):
+        if features is not None:
+            rows.append(features)
+            readable.append(picture)
+    types = [picture.type for picture in readable if picture.type]
+    if len(set(types)) < 2:
+        return TypeRecogniser(tuple(dict.fromkeys(types)))
+    table = np.stack(rows)
+    n_plants = len({picture.group for picture in readable})
+    correct: list[bool] = []
+    for test in split_by_plant(readable, min(_N_FOLDS, n_plants), seed) if n_plants > 1 else []:
+        training = np.setdiff1d(np.arange(len(table)), test)
+        training_types = [types[index] for index in training]
+        if len(set(training_types)) > 1:
+            recognised = fit_type_recogniser(table[training], training_types).recognise(table[test])
+            correct += [type_ == types[index] for (type_, _), index in zip(recognised, test, strict=True)]
+    return replace(fit_type_recogniser(table, types), accuracy=float(np.mean(correct)) if correct else None)
+
+
+def fit_type_recogniser(features: np.ndarray, types: Sequence[AcquisitionType]) -> TypeRecogniser:
+    """Fit a recogniser to features, (n, N_TYPE_FEATURES), of known types, each type with the same total weight."""
+    names, labels = np.unique([str(type_) for type_ in types], return_inverse=True)
+    matrix = TrainingMatrix(_add_squares(features), "none", standardise=True)
+    weights = compute_sample_weights(labels, [""] * len(labels), 1.0, 0.0)
+    coefficients, intercepts = fit_linear("logistic", matrix.rows_in_memory, labels, _REGULARISATION, weights)
+    scorer = matrix.make_scorer(matrix.rotate_back(coefficients), intercepts)
+    return TypeRecogniser(tuple(AcquisitionType(str(name)) for name in names), scorer)
+
+
+def _add_squares(features: np.ndarray) -> np.ndarray:
+    # Squares let a linear classifier single out a middle range: a sheet is neither pure white nor dark.
+    return np.hstack([features, features**2])
