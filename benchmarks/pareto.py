@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from leafid.api import load_model
+from leafid.pages.plots import draw_speed, make_standalone
 from leafid.pictures.picture import AcquisitionType
-from leafid.report.plots import draw_speed, make_standalone
 
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
 BASELINE = Path(__file__).parent / "baseline.json"

@@ -124,9 +124,9 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
 
 
 def _describe_model(file: Path, arguments: argparse.Namespace, environment: Environment) -> int:
-    from leafid.explanation import field_guide
     from leafid.model.model import Model
-    from leafid.report.rendering import render_page
+    from leafid.pages import field_guide
+    from leafid.pages.rendering import render_page
 
     if arguments.output:
         check_output_file(arguments.output, FILE_NAME, [file])

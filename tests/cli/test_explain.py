@@ -2,7 +2,7 @@ import shutil
 
 import pytest
 
-from tests.report.pages import check_page
+from tests.pages.written_pages import check_page
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import pytest
 from msgspec import structs
 
 from leafid.model.model import Model
-from tests.report.pages import check_page
+from tests.pages.written_pages import check_page
 
 
 def test_text(cli, drawn_model):

@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from leafid.pages import plots
+from leafid.pages.report_tables import make_lorenz_curves
+from leafid.pages.run_facts import ConfusionMatrix
 from leafid.pictures import read_collection
-from leafid.report import plots
-from leafid.report.facts import ConfusionMatrix
-from leafid.report.sections import make_lorenz_curves
 from leafid.scoring.truth import read_ground_truth
 
 REPOSITORY = Path(__file__).parents[2]

@@ -9,8 +9,8 @@ import pytest
 
 from leafid.descriptors.registry import FAMILIES
 from leafid.errors import LeafidError
+from leafid.pages.experiment_page import make_experiment_page
 from leafid.pictures import AcquisitionType
-from leafid.report.experiment import make_experiment_page
 from leafid.scoring.experiment import (
     Cell,
     list_experiments,

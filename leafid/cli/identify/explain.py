@@ -26,7 +26,7 @@ from leafid.cli.picture_types import assume_type
 from leafid.errors import LeafidError
 
 if TYPE_CHECKING:
-    from leafid.explanation.explanation import Explanation
+    from leafid.pages.explaining import Explanation
 
 FILE_NAME = "explanation.html"
 #: Maximum number of pictures on a page: each takes about 100 kB.
@@ -44,15 +44,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
     """Explain the pictures; 1 when any could not be read."""
     from leafid.cli.identify.answer_formats import describe_picture
-    from leafid.explanation.explain import explain
     from leafid.features.loader import FeatureLoader
     from leafid.features.recipe import LONGEST_SIDE
     from leafid.files import write_text
     from leafid.model.bundled import find_bundled_model
     from leafid.model.model import Model
+    from leafid.pages.explaining import explain
+    from leafid.pages.rendering import render_page
     from leafid.pictures import read_and_warn
     from leafid.pictures.decoding import read_image
-    from leafid.report.rendering import render_page
 
     if arguments.output:
         check_output_file(arguments.output, FILE_NAME, arguments.pictures)
@@ -86,7 +86,7 @@ def _format_explanation(explanation: Explanation) -> Iterator[str]:
     from tabulate import tabulate
 
     from leafid.model.answer import format_probability
-    from leafid.report.rendering import format_share, format_trait
+    from leafid.pages.rendering import format_share, format_trait
     from leafid.scoring.tables import WIDTH
 
     yield from _indent(fill(f"{explanation.verdict}.", WIDTH - 2))

@@ -42,8 +42,8 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
 
     import joblib
 
-    from leafid.web.model_workers import ModelWorkers
-    from leafid.web.server import run_server
+    from leafid.pages.model_workers import ModelWorkers
+    from leafid.pages.site import run_server
 
     with _listen(arguments.host, arguments.port) as listener:
         pool = ModelWorkers(str(arguments.model or find_bundled_model()), joblib.effective_n_jobs(arguments.jobs))

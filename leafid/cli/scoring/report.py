@@ -42,7 +42,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
-    from leafid.report.page import make_report
+    from leafid.pages.report_page import make_report
     from leafid.scoring.resampling import Bootstrap
     from leafid.scoring.tables import render
 

@@ -209,8 +209,8 @@ def _score_open_world(
     environment: Environment,
 ) -> None:
     from leafid.model.open_world import cross_validate_open_world
-    from leafid.report.open_world import draw_open_world_curves
-    from leafid.report.plots import make_standalone
+    from leafid.pages.open_world_plots import draw_open_world_curves
+    from leafid.pages.plots import make_standalone
     from leafid.scoring.open_world import make_open_world_tables
 
     splits, shared = _make_splits(arguments, pictures), arguments.shared_codebooks

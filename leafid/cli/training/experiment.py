@@ -45,7 +45,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
     """Run the experiment; 1 when any picture could not be read."""
-    from leafid.report.experiment import make_experiment_page
+    from leafid.pages.experiment_page import make_experiment_page
     from leafid.scoring.experiment import make_experiment_table, read_experiment, run_experiment, summarise_experiment
     from leafid.scoring.resampling import Bootstrap
 

@@ -2,14 +2,22 @@ from importlib.util import find_spec
 
 import pytest
 
+from leafid.model.model import Model
+
 # Without the extras 'web' and 'test' there is nothing to test.
 if find_spec("starlette") is None or find_spec("httpx") is None:
-    collect_ignore_glob = ["test_*.py"]
+    collect_ignore = ["test_api.py", "test_browser.py", "test_load.py", "test_site.py"]
+
+
+@pytest.fixture(scope="session")
+def model(drawn_model):
+    """A model with records of its species."""
+    return Model.read(drawn_model)
 
 
 @pytest.fixture(scope="session")
 def pool(drawn_model):
-    from leafid.web.model_workers import ModelWorkers
+    from leafid.pages.model_workers import ModelWorkers
 
     opened = ModelWorkers(str(drawn_model), seconds=60)
     opened.start()
@@ -22,8 +30,8 @@ def make_client(pool):
     """Make a client of an application with some limits."""
     from starlette.testclient import TestClient
 
-    from leafid.web.app import make_app
-    from leafid.web.uploads import Limits
+    from leafid.pages.site import make_app
+    from leafid.pages.uploads import Limits
 
     def make(host="127.0.0.1", **limits):
         return TestClient(make_app(pool, host, Limits(**limits)), base_url="http://127.0.0.1:8000")

@@ -1,5 +1,4 @@
 import tempfile
-from concurrent.futures import Future
 from dataclasses import replace
 
 import cv2
@@ -8,7 +7,7 @@ import pytest
 from starlette.testclient import TestClient
 
 import leafid
-from leafid.web.app import make_app, read_api_description
+from leafid.pages.site import make_app, read_api_description
 
 DESCRIPTION = read_api_description()
 PROBLEM = {"problem"}
@@ -152,10 +151,8 @@ def test_a_type_that_the_model_does_not_know_is_refused_with_a_page(drawn_model,
     class Here:
         """Calls functions in this process."""
 
-        def submit(self, function, *arguments):
-            future = Future()
-            future.set_result(function(model, *arguments))
-            return future
+        async def call(self, function, *arguments):
+            return function(model, *arguments)
 
     client = TestClient(make_app(Here()), base_url="http://127.0.0.1:8000")
     data, headers = {"assume_type": "photo"}, {"Accept": "text/html"}

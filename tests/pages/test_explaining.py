@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from msgspec import structs
 
-from leafid.explanation.explain import explain, note_missing_thumbnails
+from leafid.pages.explaining import explain, note_missing_thumbnails
 from leafid.pictures.decoding import read_image
 from leafid.pictures.picture import AcquisitionType
 

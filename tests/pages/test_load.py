@@ -9,10 +9,10 @@ import httpx
 import pytest
 
 import leafid
-from leafid.web import jobs
-from leafid.web.app import make_app
-from leafid.web.model_workers import ModelWorkers
-from leafid.web.uploads import Limits
+from leafid.pages import jobs
+from leafid.pages.model_workers import ModelWorkers
+from leafid.pages.site import make_app
+from leafid.pages.uploads import Limits
 from leafid.workers import WorkerError
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="stops processes by signals")
@@ -61,7 +61,7 @@ def get_process(_model):
 
 def test_a_killed_worker_costs_one_request(client, pool, leaf, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr(jobs, "list_species", kill)
+        patch.setattr(jobs, "describe_model", kill)
         found = client.get("/species")
     assert found.status_code == 503
     assert "killed" in found.json()["problem"]
@@ -87,7 +87,7 @@ def test_a_worker_that_hangs_is_replaced(drawn_model, leaf, monkeypatch):
 
 def test_waiting_for_a_worker_is_limited(make_client, leaf, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr(jobs, "list_species", hang)
+        patch.setattr(jobs, "describe_model", hang)
         found = make_client(answer_seconds=0.5).get("/species")
     assert (found.status_code, found.headers["Retry-After"]) == (503, "2")
 

@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leafid.pictures.picture import AcquisitionType, Picture, Taxon
-from leafid.report.facts import (
+from leafid.pages.report_tables import make_run_species_table
+from leafid.pages.run_facts import (
     compute_rank_curve,
     compute_reliability,
     count_answers,
@@ -12,7 +12,7 @@ from leafid.report.facts import (
     find_rankings,
     find_top_predictions,
 )
-from leafid.report.sections import make_run_species_table
+from leafid.pictures.picture import AcquisitionType, Picture, Taxon
 from leafid.scoring.open_world import compute_open_set_curve, open_set_classification_rate
 from leafid.scoring.plant_task import judge_run
 from leafid.scoring.run_reading import read_run

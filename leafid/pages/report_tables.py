@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from leafid.learning.averages import average_by_group, top_k_scores
+from leafid.pages.plots import Curve
+from leafid.pages.run_facts import Confusion, ReliabilityCurve
 from leafid.pictures.picture import Picture
 from leafid.pictures.statistics import gini_index, lorenz_curve
-from leafid.report.facts import Confusion, ReliabilityCurve
-from leafid.report.plots import Curve
 from leafid.scoring.plant_task import ALL, JudgedRun, select_types
 from leafid.scoring.tables import Cell, Table
 from leafid.scoring.truth import GroundTruth

@@ -6,7 +6,7 @@ import re
 import pytest
 
 import leafid
-from leafid.web.pages import STATIC_FILES
+from leafid.pages.rendering import STATIC_FILES
 
 HTML = {"Accept": "text/html,*/*"}
 INLINE = re.compile(r"<script(?![^>]* src=)|<style|\sstyle=|\son\w+=|javascript:", re.IGNORECASE)

@@ -46,7 +46,7 @@ def site(pool):
     """The address of a server in this process."""
     import uvicorn
 
-    from leafid.web.app import make_app
+    from leafid.pages.site import make_app
 
     with socket.create_server(("127.0.0.1", 0)) as listener:
         config = uvicorn.Config(make_app(pool), log_config=None, lifespan="off")

@@ -1,8 +1,9 @@
 """What each expert of an identifier says about a picture, and how much it weighs."""
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from leafid.explanation.explanation import Opinion
 from leafid.features.recipe import Expert, LocalPatches
 from leafid.learning.fusion import fuse
 from leafid.model.answer import rank_species
@@ -18,6 +19,20 @@ _PATCHES = {
     "outline-sift": "edges along the outline",
 }
 _VIEWS = {"leaf": "the cut-out leaf", "upright": "the upright leaf", "picture": "the whole picture"}
+
+
+@dataclass(frozen=True)
+class Opinion:
+    """What one expert says about the picture."""
+
+    #: As in the recipe.
+    name: str
+    #: What it looks at.
+    description: str
+    #: Its share of the answer, 0 to 1: weight times trust times the spread of its scores. All shares sum to 1.
+    share: float
+    #: Its first three species with the probabilities that it gives by itself.
+    ranking: tuple[tuple[str, float], ...]
 
 
 def collect_opinions(identifier: Identifier, image: Image) -> tuple[Opinion, ...]:

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from leafid.pictures.picture import Picture
-from leafid.report import plots, sections
-from leafid.report.facts import (
+from leafid.pages import plots, report_tables
+from leafid.pages.gallery import Gallery
+from leafid.pages.rendering import render_page
+from leafid.pages.run_facts import (
     Confusion,
     compute_rank_curve,
     compute_reliability,
@@ -17,8 +18,7 @@ from leafid.report.facts import (
     find_rankings,
     find_top_predictions,
 )
-from leafid.report.gallery import Gallery
-from leafid.report.rendering import render_page
+from leafid.pictures.picture import Picture
 from leafid.scoring.calibration import expected_calibration_error
 from leafid.scoring.comparison import compare_runs, make_comparison_table
 from leafid.scoring.open_world import compute_open_set_curve, make_open_world_table, score_open_world
@@ -70,10 +70,16 @@ def make_report(
     assert truth is not None
     judged = [judge_run(run, truth) for run in runs]
     gallery = Gallery(pictures, jobs)
-    tables = {"pictures-by-type": sections.make_count_table(truth), "scores": make_score_table(truth, judged, options)}
+    tables = {
+        "pictures-by-type": report_tables.make_count_table(truth),
+        "scores": make_score_table(truth, judged, options),
+    }
     drawn = {
         "pictures-by-type": plots.draw_curves(
-            sections.make_lorenz_curves(truth, pictures), "share of species", "share of pictures", has_diagonal=True
+            report_tables.make_lorenz_curves(truth, pictures),
+            "share of species",
+            "share of pictures",
+            has_diagonal=True,
         ),
         "scores": _plot_scores(tables["scores"], runs),
     }
@@ -83,7 +89,7 @@ def make_report(
             comparisons, "S", scope="mean of types", won="species", seed=options.bootstrap.seed
         )
     curves = _compute_rank_curves(truth, judged)
-    tables["ranks"] = sections.make_rank_table(curves)
+    tables["ranks"] = report_tables.make_rank_table(curves)
     drawn["ranks"] = plots.draw_rank_curves({name: np.array(values) for name, values in curves.items()})
     tops = {run.name: find_top_predictions(run, truth) for run in runs}
     answers = {
@@ -93,9 +99,9 @@ def make_report(
     }
     reliability = {name: compute_reliability(*own) for name, own in answers.items()}
     if reliability:
-        tables["reliability"] = sections.make_reliability_table(reliability)
+        tables["reliability"] = report_tables.make_reliability_table(reliability)
         drawn["reliability"] = plots.draw_reliability(reliability)
-    if trained := sections.count_training_pictures(pictures):
+    if trained := report_tables.count_training_pictures(pictures):
         tables["training-pictures"] = make_macro_tables(truth, judged, (1, 5), trained)[1]
         drawn["training-pictures"] = _plot_training_bins(tables["training-pictures"], runs)
     if n_unknown:
@@ -105,13 +111,13 @@ def make_report(
             open_curves, "unknown pictures accepted", "known pictures accepted and correct"
         )
     rankings = {run.name: find_rankings(run, truth, _TOP) for run in runs}
-    tables["pictures"] = sections.make_picture_table(truth, rankings)
+    tables["pictures"] = report_tables.make_picture_table(truth, rankings)
     details = []
     for run, own in zip(runs, judged, strict=True):
         suffix = f"-{PurePath(run.name).stem}" if len(runs) > 1 else ""
         top, confusions = tops[run.name], find_confusions(tops[run.name], truth)
-        tables[f"species{suffix}"] = sections.make_run_species_table(own, confusions, truth)
-        tables[f"confusions{suffix}"] = sections.make_confusion_table(run.name, confusions)
+        tables[f"species{suffix}"] = report_tables.make_run_species_table(own, confusions, truth)
+        tables[f"confusions{suffix}"] = report_tables.make_confusion_table(run.name, confusions)
         matrix = count_answers(top, truth, MATRIX_SIZE)
         details.append(
             {

@@ -1,12 +1,12 @@
 """Compares a leaf's traits with those of species: what speaks for the one against the other, and similar pictures."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from leafid.explanation.explanation import Difference
-from leafid.explanation.words import TRAITS, to_unit
 from leafid.model.species import Species, Thumbnail, TraitRange
+from leafid.pages.trait_words import TRAITS, to_unit
 from leafid.pictures.picture import AcquisitionType
 
 #: Number of differences that are listed, and of pictures that a range must stand for.
@@ -15,6 +15,21 @@ MIN_PICTURES = 3
 # Distance between the medians of two species, in half widths of their ranges, above which they differ; and difference
 # of a value's distances to both, in the same unit, above which it speaks for the nearer one.
 _APART, _CLEAR = 0.5, 0.5
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A trait in which the first two species of an answer differ."""
+
+    #: `title`, `unit`: as in `leafid.pages.trait_words.TRAITS`.
+    title: str
+    unit: str
+    #: Of the picture.
+    value: float
+    first: TraitRange
+    second: TraitRange
+    #: The species that the value speaks for; "" for neither.
+    favours: str
 
 
 def compare_species(

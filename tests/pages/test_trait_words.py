@@ -1,7 +1,7 @@
 import pytest
 
 from leafid.descriptors.traits import TRAIT_NAMES
-from leafid.explanation.words import TRAITS, describe_traits
+from leafid.pages.trait_words import TRAITS, describe_traits
 
 CHESTNUT = {
     "leaflets": 1,

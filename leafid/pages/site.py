@@ -1,8 +1,9 @@
-"""The routes of ``leafid serve``, as a Starlette application."""
+"""The routes of ``leafid serve``, as a Starlette application, and the server that runs it until a signal ends it."""
 
 import asyncio
 import json
 import logging
+import socket
 import traceback
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -11,6 +12,8 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+import h11
+import uvicorn
 from markupsafe import Markup
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -18,18 +21,23 @@ from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 import leafid
 from leafid.errors import LeafidError
-from leafid.web import jobs
-from leafid.web.guard import Guard
-from leafid.web.model_workers import ModelWorkers
-from leafid.web.pages import STATIC_FILES, read_static_file, render
-from leafid.web.uploads import Limits, discard, measure_request, read_upload
+from leafid.pages import jobs
+from leafid.pages.guard import Guard
+from leafid.pages.model_workers import ModelWorkers
+from leafid.pages.rendering import STATIC_FILES, read_static_file, render_site_page
+from leafid.pages.uploads import Limits, discard, measure_request, read_upload
 from leafid.workers import WorkerError
 
 # Seconds after which a client that is refused for now may try again.
 _RETRY_AFTER = 2
+# Fewer than the files that a process may open.
+_MAX_CONNECTIONS = 800
+# Time for sending the header of a request.
+_HEADER_SECONDS = 5.0
 _log = logging.getLogger(__name__)
 
 
@@ -75,7 +83,7 @@ class _Site:
         return HTMLResponse(await self._get_fixed(jobs.make_field_guide, Path(self.pool.model_file)))
 
     async def show_api(self, request: Request) -> Response:
-        page = render("api.html", "/api", api=read_api_description(), address=str(request.base_url))
+        page = render_site_page("api.html", "/api", api=read_api_description(), address=str(request.base_url))
         return HTMLResponse(page)
 
     async def send_static_file(self, request: Request) -> Response:
@@ -85,7 +93,9 @@ class _Site:
         return Response(read_static_file(name), media_type=STATIC_FILES[name])
 
     def _show_answers(self, answers: list[str]) -> Response:
-        return HTMLResponse(render("identify.html", "/", limits=self.limits, answers=list(map(Markup, answers))))
+        return HTMLResponse(
+            render_site_page("identify.html", "/", limits=self.limits, answers=list(map(Markup, answers)))
+        )
 
     async def identify(self, request: Request) -> Response:
         return JSONResponse(await self._answer(request, jobs.identify_pictures))
@@ -141,7 +151,7 @@ class _Site:
 
 def read_api_description() -> dict[str, Any]:
     """Read the OpenAPI description of the JSON API."""
-    text = (resources.files("leafid.web") / "openapi.json").read_text(encoding="utf-8")
+    text = (resources.files("leafid.pages") / "openapi.json").read_text(encoding="utf-8")
     description: dict[str, Any] = json.loads(text)
     description["info"]["version"] = leafid.__version__
     return description
@@ -166,5 +176,61 @@ async def _report_bug(request: Request, error: Exception) -> Response:
 def _tell_problem(request: Request, problem: str, status: int, headers: Mapping[str, str] | None = None) -> Response:
     """Answer a browser with a page, and a program with JSON."""
     if "text/html" in request.headers.get("accept", ""):
-        return HTMLResponse(render("problem.html", problem=problem), status, headers)
+        return HTMLResponse(render_site_page("problem.html", problem=problem), status, headers)
     return JSONResponse({"problem": problem}, status, headers)
+
+
+def run_server(listener: socket.socket, pool: ModelWorkers, host: str) -> None:
+    """Serve at a socket; `host` is the address or name that the server was given."""
+    # Messages of uvicorn beside ours are of bugs, which the application reports.
+    logging.getLogger("uvicorn").setLevel(logging.CRITICAL)
+    config = uvicorn.Config(
+        make_app(pool, host),
+        http=_Protocol,
+        lifespan="off",
+        limit_concurrency=_MAX_CONNECTIONS,
+        log_config=None,
+        server_header=False,
+        timeout_graceful_shutdown=1,
+    )
+    _Server(config, pool).run([listener])
+
+
+class _Protocol(H11Protocol):
+    """Closes connections that are open without a complete header for some seconds, so that others can come."""
+
+    _timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(transport)
+        self._limit_header()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        self._limit_header()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        super().connection_lost(exc)
+        if self._timer:
+            self._timer.cancel()
+
+    def _limit_header(self) -> None:
+        # The clock runs from the first byte, or the connection, to the end of the header.
+        if self.conn.their_state is not h11.IDLE:
+            if self._timer:
+                self._timer.cancel()
+            self._timer = None
+        elif self._timer is None:
+            self._timer = self.loop.call_later(_HEADER_SECONDS, self.transport.close)
+
+
+class _Server(uvicorn.Server):
+    """Ends at once: what is in progress is not finished, but refused."""
+
+    def __init__(self, config: uvicorn.Config, pool: ModelWorkers) -> None:
+        super().__init__(config)
+        self._pool = pool
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._pool.close()
+        await super().shutdown(sockets)

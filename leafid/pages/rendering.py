@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import re
 from functools import cache
+from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,16 +17,31 @@ from leafid.scoring.tables import format_cell
 if TYPE_CHECKING:
     from jinja2 import Environment
 
+#: Media types by the names of files below /static/.
+STATIC_FILES = {"site.css": "text/css", "site.js": "text/javascript"}
 _UNFIT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 def render_page(template: str, **values: Any) -> str:
-    """Render a template of `leafid/report/templates` with these values, as HTML."""
-    return get_environment().get_template(template).render(**values)
+    """Render a template of `leafid/pages/templates` with these values, as HTML."""
+    return _get_environment().get_template(template).render(**values)
+
+
+def render_site_page(template: str, path: str = "", **values: Any) -> str:
+    """Render a page of ``leafid serve``; `path` is its own."""
+    return render_page(template, stylesheet="/static/site.css", navigation="navigation.html", path=path, **values)
 
 
 @cache
-def get_environment() -> Environment:
+def read_static_file(name: str) -> str:
+    """Read one of `STATIC_FILES`; the style is that of all pages, and what the site has beside it."""
+    files = resources.files("leafid.pages")
+    text = (files / "static" / name).read_text(encoding="utf-8")
+    return (files / "templates" / "style.css").read_text(encoding="utf-8") + text if name == "site.css" else text
+
+
+@cache
+def _get_environment() -> Environment:
     """Return the environment of the templates: escaping, strict about missing values, with the filters of all pages.
 
     ``percent``, ``score``, ``trait`` and ``cell`` format shares, scores, a number with its unit, and a cell of a table;
@@ -35,7 +51,7 @@ def get_environment() -> Environment:
 
     environment = Environment(
         finalize=lambda value: clean_text(value) if type(value) is str else value,
-        loader=PackageLoader("leafid.report"),
+        loader=PackageLoader("leafid.pages"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

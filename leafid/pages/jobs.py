@@ -4,17 +4,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from leafid.explanation import field_guide
-from leafid.explanation.explain import explain
-from leafid.explanation.explanation import Explanation
 from leafid.features.recipe import LONGEST_SIDE
 from leafid.learning.rejection import REJECTED_SHARE
 from leafid.model.answer import Answer
 from leafid.model.model import Model
 from leafid.model.plant_fusion import fuse_answers
+from leafid.pages import field_guide
+from leafid.pages.explaining import Explanation, explain
+from leafid.pages.rendering import render_site_page
+from leafid.pages.uploads import Upload
 from leafid.pictures.decoding import read_hashed_image
-from leafid.web.pages import render
-from leafid.web.uploads import Upload
 
 
 def identify_pictures(model: Model, upload: Upload) -> list[dict[str, Any]]:
@@ -27,7 +26,9 @@ def explain_pictures(model: Model, upload: Upload, prefix: str) -> list[str]:
     explained = [(answer, _explain(model, answer)) for answer in _identify(model, upload)]
     groups = [explained] if upload.is_one_tree else [[own] for own in explained]
     return [
-        render("answer.html", prefix=f"{prefix}-{number}", group=group, summary=_summarise([own for own, _ in group]))
+        render_site_page(
+            "answer.html", prefix=f"{prefix}-{number}", group=group, summary=_summarise([own for own, _ in group])
+        )
         for number, group in enumerate(groups, 1)
     ]
 
@@ -39,7 +40,7 @@ def describe_model(model: Model) -> dict[str, Any]:
 
 def make_field_guide(model: Model, file: Path) -> str:
     """Make the field guide of the model that was read from a file, as a page."""
-    return render("field_guide.html", "/guide", **field_guide.make_guide(model, file))
+    return render_site_page("field_guide.html", "/guide", **field_guide.make_guide(model, file))
 
 
 def _identify(model: Model, upload: Upload) -> list[Answer]:

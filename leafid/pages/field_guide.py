@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from leafid.explanation.explain import note_missing_thumbnails
-from leafid.explanation.words import describe_traits
 from leafid.model.model import Model
 from leafid.model.species import Species, TypeRecord
+from leafid.pages.explaining import note_missing_thumbnails
+from leafid.pages.trait_words import describe_traits
 from leafid.pictures.picture import AcquisitionType
 from leafid.scoring.crossvalidation import SCORE_TITLES
 from leafid.scoring.tables import Cell, Table

@@ -1,5 +1,5 @@
-from leafid.explanation.comparison import compare_species, sort_by_similarity
 from leafid.model.species import Species, Thumbnail, TraitRange
+from leafid.pages.species_comparison import compare_species, sort_by_similarity
 from leafid.pictures.picture import AcquisitionType, Taxon
 
 SCAN, PHOTO = AcquisitionType.SCAN, AcquisitionType.PHOTO

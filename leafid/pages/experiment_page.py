@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 
 from leafid.grouping import group_by
-from leafid.report import plots
-from leafid.report.rendering import render_page
+from leafid.pages import plots
+from leafid.pages.rendering import render_page
 from leafid.scoring.experiment import Result
 from leafid.scoring.tables import Table
 

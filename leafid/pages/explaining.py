@@ -1,18 +1,20 @@
-"""Explains the answer to a picture."""
+"""Explains the answer to a picture: the leaf that was found, its traits in words, and what speaks for the species."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import cv2
 import numpy as np
 
 from leafid.descriptors.landmarks import Landmarks
 from leafid.descriptors.traits import Measure, measure_traits
-from leafid.explanation.comparison import compare_species, sort_by_similarity
-from leafid.explanation.explanation import Explanation, Point, Polygon, ShownSpecies
-from leafid.explanation.opinions import collect_opinions
-from leafid.explanation.words import describe_traits
 from leafid.features.recipe import LONGEST_SIDE
 from leafid.model.answer import Answer
 from leafid.model.model import Model
-from leafid.model.species import MIN_CONFIDENCE
+from leafid.model.species import MIN_CONFIDENCE, Thumbnail
+from leafid.pages.opinions import Opinion, collect_opinions
+from leafid.pages.species_comparison import Difference, compare_species, sort_by_similarity
+from leafid.pages.trait_words import describe_traits
 from leafid.pictures.decoding import encode_jpeg
 from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation.result import Image, Mask, Segmentation, shrink
@@ -22,6 +24,59 @@ from leafid.segmentation.segment import segment
 SPECIES_SHOWN, PICTURED_SPECIES, PICTURES_SHOWN = 5, 3, 3
 # Parts of the outline smaller than this share of the largest one aren't drawn, nor are bends of less than half a pixel.
 _PART_SHARE, _TOLERANCE = 0.02, 0.5
+
+#: Column and row in `Explanation.image`, in pixels.
+Point = tuple[float, float]
+Polygon = tuple[Point, ...]
+
+
+@dataclass(frozen=True)
+class ShownSpecies:
+    """A species of the ranking, with its training pictures in the model, the most similar first."""
+
+    name: str
+    vernacular: str
+    probability: float
+    thumbnails: tuple[Thumbnail, ...]
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """An answer to look at."""
+
+    #: The file's name.
+    picture: str
+    #: The acquisition type.
+    type: str
+    #: The picture as JPEG, `width` × `height` pixels.
+    image: bytes = field(repr=False)
+    width: int
+    height: int
+    #: Around the parts of the blade, and around the petiole.
+    outlines: tuple[Polygon, ...]
+    petioles: tuple[Polygon, ...]
+    #: None where they can't be told.
+    tip: Point | None
+    base: Point | None
+    #: `Answer.verdict_text`, `Answer.evidence`, `Answer.condition`.
+    verdict: str
+    evidence: str
+    condition: str
+    #: Botanical words with the number, such as "apex acute, acuminate, 62°", of those that are measured well enough.
+    traits: Mapping[str, str]
+    #: The most influential expert first.
+    opinions: tuple[Opinion, ...]
+    #: The first of the ranking.
+    species: tuple[ShownSpecies, ...]
+    #: Between the first two species, the clearest first.
+    differences: tuple[Difference, ...]
+    #: What is missing, and why.
+    notes: tuple[str, ...]
+
+    @property
+    def trait_words(self) -> str:
+        """The traits as one sentence."""
+        return "; ".join(self.traits.values())
 
 
 def explain(model: Model, image: Image, answer: Answer) -> Explanation:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from leafid.report.facts import ConfusionMatrix, ReliabilityCurve
-from leafid.report.rendering import clean_text
+from leafid.pages.rendering import clean_text
+from leafid.pages.run_facts import ConfusionMatrix, ReliabilityCurve
 from leafid.scoring.tables import Cell
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def draw_score_bars(groups: Sequence[str], scores: Mapping[str, Sequence[Interva
 
 
 def draw_rank_curves(curves: Mapping[str, NDArray[np.float64]]) -> str:
-    """Draw curves of `leafid.report.facts.compute_rank_curve`."""
+    """Draw curves of `leafid.pages.run_facts.compute_rank_curve`."""
     figure, axes = _make_figure(5.2, 3.3)
     for index, curve in enumerate(curves.values()):
         axes.plot(np.arange(1, len(curve) + 1), curve, "o-", ms=3.5, lw=1.6, color=_get_colour(index))

@@ -3,10 +3,10 @@ from dataclasses import replace
 import pytest
 from msgspec import structs
 
-from leafid.explanation.field_guide import describe_typical_traits, make_guide
 from leafid.model.species import Species, TraitRange
+from leafid.pages.field_guide import describe_typical_traits, make_guide
+from leafid.pages.rendering import render_page
 from leafid.pictures.picture import Taxon
-from leafid.report.rendering import render_page
 
 
 def describe(**ranges):
