@@ -4,9 +4,8 @@ These are plausibility experiments of Hemery et al., section 3, on a scene of fo
 `leafid.tasks.interpretation.coco.read_coco(file).objects` has those of each picture. An error is 0 (perfect) to 1.
 """
 
-from leafid.tasks.interpretation.box import Box
 from leafid.tasks.interpretation.metric import Scene, score_scene
-from leafid.tasks.interpretation.region import BoxedObject
+from leafid.tasks.interpretation.regions import Box, BoxedObject
 
 LEAVES = [BoxedObject(name, Box(200 * i, 100, 40, 30)) for i, name in enumerate(["oak", "ash", "oak", "elm"])]
 

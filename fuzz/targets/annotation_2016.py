@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from fuzz.target import Target, write_input
-from leafid.tasks.annotation2016.files import read_annotation_run, read_annotation_truth
-from leafid.tasks.annotation2016.known import Known, read_list, read_sizes
+from leafid.tasks.annotation2016.files import Known, read_annotation_run, read_annotation_truth, read_list
 
 _SEEDS = [
     b"1 a.jpg leaf 0.5:10x20+3+4,0.2:5x5+0+0 Acer_campestre 1x1+0+0\n1 b.jpg leaf 0.1:3x3+1+1\n",
@@ -14,19 +13,16 @@ _SEEDS = [
     b"3 a.jpg 1,2,30\n3 b.jpg 0\n",
     b"4 doc1 a.jpg,b.jpg\n",
     b"5 doc1 44.5 -3.25\n5 doc2 -90 180\n",
-    b"Sa.jpg 640 480\nb.jpg 1 1\n",
     b"La.jpg\nb.jpg\n",
 ]
-_KNOWN = Known(frozenset({"a.jpg", "b.jpg"}), frozenset({"leaf"}), {"a.jpg": (20, 30)}, {"a.jpg": frozenset({1})})
+_KNOWN = Known(frozenset({"a.jpg", "b.jpg"}), frozenset({"leaf"}), frozenset({"a.jpg"}))
 
 
 def target() -> Target:
-    """Read sizes where the input begins with S, a list with L, a run and a truth otherwise."""
+    """Read a list where the input begins with L, a run and a truth otherwise."""
 
     def call(data: bytes, folder: Path) -> None:
-        if data[:1] == b"S":
-            read_sizes(write_input(folder, "sizes.txt", data[1:]))
-        elif data[:1] == b"L":
+        if data[:1] == b"L":
             read_list(write_input(folder, "list.txt", data[1:]))
         else:
             file = write_input(folder, "run.txt", data)

@@ -5,18 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 
 from fuzz.target import Target, write_input
-from leafid.tasks.interpretation.box import Box
+from leafid.pictures.readers.coco import Image
 from leafid.tasks.interpretation.coco import CocoFile, read_coco
-from leafid.tasks.interpretation.region import BoxedObject
 
 _TRUTH = b"""{"images": [{"id": 1, "file_name": "a.jpg", "width": 40, "height": 30}],
  "categories": [{"id": 1, "name": "leaf"}],
  "annotations": [{"id": 1, "image_id": 1, "category_id": 1, "bbox": [1, 2, 3.5, 4], "score": 0.5},
- {"id": 2, "image_id": 1, "category_id": 1, "segmentation": [[1, 1, 9, 1, 9, 9]], "iscrowd": 1},
+ {"id": 2, "image_id": 1, "category_id": 1, "segmentation": [[1, 1, 9, 1, 9, 9]]},
  {"id": 3, "image_id": 1, "category_id": 1, "segmentation": {"size": [30, 40], "counts": [200, 10, 990]}}]}
 """
 _RESULT = b'[{"image_id": 1, "category_id": 1, "bbox": [1, 2, 3, 4], "score": 0.5}]'
-_KNOWN = CocoFile({"a.jpg": [BoxedObject("leaf", Box(1, 2, 3, 4))]}, {"a.jpg": (40.0, 30.0)}, {1: "leaf"}, {1: "a.jpg"})
+_KNOWN = CocoFile({}, {1: Image(1, "a.jpg", 40, 30)}, {1: "leaf"})
 
 
 def target() -> Target:

@@ -184,9 +184,8 @@ def test_boxes(cli, predict, drawn, tmp_path):
     assert found.err == f"{run}: 9 lines for 9 pictures\n"
     pictures = read_collection(drawn).part("test").pictures
     sizes = {picture.name: read_image_size(picture.file) for picture in pictures}
-    (tmp_path / "sizes").write_text("".join(f"{name} {cols} {rows}\n" for name, (rows, cols) in sizes.items()))
     (tmp_path / "ids").write_text("\n".join(sizes))
-    checked = cli("check-annotation", run, "--sizes", tmp_path / "sizes", "--pictures", tmp_path / "ids")
+    checked = cli("check-annotation", run, "--pictures", tmp_path / "ids")
     assert (checked.status, checked.out) == (0, f"{run}: good: subtask 1, 9 lines\n")
     assert predict("--top", 2, "--output", tmp_path / "plain").status == 0
     plain = lines(tmp_path / "plain")

@@ -1,20 +1,21 @@
 import itertools
+from pathlib import Path
 
 import cv2
 import numpy as np
 import pytest
 
-from leafid.tasks.interpretation.box import Box
+from leafid.tasks.interpretation.label_masks import make_objects
 from leafid.tasks.interpretation.metric import (
     Parameters,
     Scene,
     score_scene,
 )
-from leafid.tasks.interpretation.region import BoxedObject, make_objects
+from leafid.tasks.interpretation.regions import Box, BoxedObject
 
 
 def make_mask_scene(truth, result):
-    return Scene.from_objects(make_objects(truth), make_objects(result))
+    return Scene.from_objects(*(make_objects(mask, Path("mask.png")) for mask in (truth, result)))
 
 
 # A leaf with a stalk and a notch: neither convex nor symmetric.

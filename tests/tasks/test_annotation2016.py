@@ -21,8 +21,8 @@ from leafid.tasks.annotation2016.metrics import (
     selection_scores,
 )
 from leafid.tasks.annotation2016.results import Concept, Place, ScoredBox, Subtask
-from leafid.tasks.annotation2016.summary import summarise_annotation
-from leafid.tasks.interpretation.box import Box
+from leafid.tasks.annotation2016.scoring import score_annotation
+from leafid.tasks.interpretation.regions import Box
 
 
 def make_concept(name, *boxes):
@@ -236,50 +236,46 @@ def make_run(subtask, results):
 def test_summary_of_concepts():
     truth = AnnotationTruth(Subtask.CONCEPTS, {p: (found,) for p, found in make_collections(1)[0].items()})
     run = make_run(Subtask.CONCEPTS, make_collections(1)[1])
-    summary = summarise_annotation(truth, run)
+    summary = score_annotation(truth, run)
     expected = concept_precisions(*make_collections(1))
     assert summary.by_concept == expected
     assert summary.scores["map-0.5"] == pytest.approx(statistics.mean(values[5] for values in expected.values()))
     assert summary.scores["map-0"] == summary.scores["map at 0.0"]
     assert summary.scores["map-increasing"] == pytest.approx(statistics.mean(map(statistics.mean, expected.values())))
     assert summary.by_picture == {}
-    assert summarise_annotation(truth, run, by_picture=True).by_picture.keys() == truth.results.keys()
+    assert score_annotation(truth, run, by_picture=True).by_picture.keys() == truth.results.keys()
     with pytest.raises(LeafidError, match="at least one concept"):
-        summarise_annotation(AnnotationTruth(Subtask.CONCEPTS, {"a": ((),)}), run)
+        score_annotation(AnnotationTruth(Subtask.CONCEPTS, {"a": ((),)}), run)
 
 
 def test_summary_of_selections():
     truth = AnnotationTruth(Subtask.SELECTION, {"a": ((0, 1), (0,)), "b": ((2,),)})
-    summary = summarise_annotation(truth, make_run(Subtask.SELECTION, {"a": (0, 2)}))
-    assert summary.missing == 1
+    summary = score_annotation(truth, make_run(Subtask.SELECTION, {"a": (0, 2)}))
     assert list(summary.scores.values()) == pytest.approx([0.3, 0.25, 0.375])
 
 
 def test_summary_of_illustrations():
     truth = AnnotationTruth(Subtask.ILLUSTRATION, {"a": (("x",),), "b": (("y",),)})
-    summary = summarise_annotation(truth, make_run(Subtask.ILLUSTRATION, {"a": ("z", "x")}), ranks=(1, 2))
+    summary = score_annotation(truth, make_run(Subtask.ILLUSTRATION, {"a": ("z", "x")}), ranks=(1, 2))
     assert summary.scores == {"recall-at-1": 0, "recall-at-2": 0.5, "success-at-1": 0, "success-at-2": 0.5}
 
 
 def test_recall_and_success_differ_with_several_correct_pictures():
     truth = AnnotationTruth(Subtask.ILLUSTRATION, {"a": (("w", "x"),), "b": (("y",),)})
-    summary = summarise_annotation(truth, make_run(Subtask.ILLUSTRATION, {"a": ("z", "x")}), ranks=(2,))
+    summary = score_annotation(truth, make_run(Subtask.ILLUSTRATION, {"a": ("z", "x")}), ranks=(2,))
     assert summary.scores == {"recall-at-2": 0.25, "success-at-2": 0.5}
 
 
 def test_summary_of_locations():
     truth = AnnotationTruth(Subtask.LOCATION, {"a": (Place(0, 0),), "b": (Place(5, 5),), "c": (Place(0, 0),)})
-    summary = summarise_annotation(truth, make_run(Subtask.LOCATION, {"a": Place(0, 90), "c": Place(0, 0)}))
+    summary = score_annotation(truth, make_run(Subtask.LOCATION, {"a": Place(0, 90), "c": Place(0, 0)}))
     half = math.pi * 6137
-    assert summary.missing == 1
     assert list(summary.scores.values()) == pytest.approx([half / 2, half / 2, 0, half])
-    with pytest.raises(LeafidError, match="expected a radius above 0"):
-        summarise_annotation(truth, make_run(Subtask.LOCATION, {}), radius=0)
 
 
 def test_subtasks_must_agree():
     with pytest.raises(LeafidError, match=r"mine.txt: expected subtask 3, found subtask 5"):
-        summarise_annotation(AnnotationTruth(Subtask.SELECTION, {"a": ((1,),)}), make_run(Subtask.LOCATION, {}))
+        score_annotation(AnnotationTruth(Subtask.SELECTION, {"a": ((1,),)}), make_run(Subtask.LOCATION, {}))
 
 
 def test_meteor_names_what_is_missing(monkeypatch):
@@ -292,11 +288,10 @@ def test_summary_of_captions(monkeypatch):
     def count_common_words(captions, references):
         return {p: len(set(text.split()) & set(references[p][0].split())) / 4 for p, text in captions.items()}
 
-    monkeypatch.setattr("leafid.tasks.annotation2016.summary.meteor_scores", count_common_words)
+    monkeypatch.setattr("leafid.tasks.annotation2016.scoring.meteor_scores", count_common_words)
     truth = AnnotationTruth(Subtask.CAPTION, dict.fromkeys("abcd", ("a red old car", "a car")))
     run = make_run(Subtask.CAPTION, {"c": "a red old car", "a": "a car", "b": "red", "unknown": "a"})
-    summary = summarise_annotation(truth, run)
-    assert summary.missing == 1
+    summary = score_annotation(truth, run)
     expected = {"meteor mean": 1.75 / 4, "meteor median": 0.375, "meteor min": 0, "meteor max": 1}
     assert summary.scores == pytest.approx(expected)
 

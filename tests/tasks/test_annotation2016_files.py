@@ -4,22 +4,24 @@ from hypothesis import strategies as st
 
 from leafid.errors import LeafidError, ProblemsError
 from leafid.tasks.annotation2016.files import (
-    examine_annotation_run,
+    Known,
     format_line,
     read_annotation_run,
     read_annotation_truth,
+    read_list,
 )
-from leafid.tasks.annotation2016.known import Known, read_list, read_sizes
 from leafid.tasks.annotation2016.results import (
+    MAX_CONCEPTS,
     BadResultError,
     Concept,
     Place,
     ScoredBox,
     Subtask,
     format_concepts,
+    localise_ranking,
     parse_result,
 )
-from leafid.tasks.interpretation.box import Box
+from leafid.tasks.interpretation.regions import Box
 
 # A good run of each subtask; 2, 3 and 5 are the examples of the task's page, 1 is built from its description.
 GOOD = {
@@ -39,8 +41,9 @@ def write(tmp_path, text):
 
 def find_problems(tmp_path, text, known=None, subtask=None):
     path = write(tmp_path, text)
-    _, problems = examine_annotation_run(path, subtask, known)
-    return [problem.removeprefix(f"{path}:") for problem in problems]
+    with pytest.raises(ProblemsError) as caught:
+        read_annotation_run(path, subtask, known)
+    return [problem.removeprefix(f"{path}:") for problem in caught.value.problems]
 
 
 @pytest.mark.parametrize("subtask", Subtask)
@@ -89,8 +92,7 @@ def make_bad_examples():
 @pytest.mark.parametrize(("subtask", "text", "known", "problem"), make_bad_examples(), ids=lambda value: str(value)[:1])
 def test_the_five_bad_examples_are_rejected_with_their_line(tmp_path, subtask, text, known, problem):
     assert find_problems(tmp_path, text, known) == [problem]
-    with pytest.raises(ProblemsError):
-        read_annotation_run(write(tmp_path, text), Subtask(subtask), known)
+    assert find_problems(tmp_path, text, known, Subtask(subtask)) == [problem]
 
 
 @pytest.mark.parametrize(
@@ -145,12 +147,7 @@ def test_a_file_has_one_subtask_and_each_id_once(tmp_path):
     [
         ("1 a dog 5x5+0+0\n", Known(ids=frozenset("b")), "1: expected an id of the collection, found 'a'"),
         ("1 a dog 5x5+0+0\n", Known(concepts=frozenset({"cat"})), "1: expected a concept of the list, found 'dog'"),
-        (
-            "1 a dog 5x5+8+0\n",
-            Known(sizes={"a": (12, 9)}),
-            "1: expected a box inside the picture of 12x9, found 5x5+8+0",
-        ),
-        ("3 a 0,3\n", Known(boxes={"a": frozenset({0, 1})}), "1: expected a box that is given for a, found 3"),
+        ("4 x a,b\n", Known(illustrations=frozenset("a")), "1: expected a picture of the collection, found 'b'"),
     ],
 )
 def test_unknown_names_are_problems(tmp_path, text, known, problem):
@@ -234,24 +231,37 @@ def test_any_text_is_parsed_or_refused(subtask, text):
     assert not refusal or refusal.startswith("expected ")
 
 
-def test_lists_and_sizes(tmp_path):
+def test_lists(tmp_path):
     path = tmp_path / "list.txt"
     path.write_text("a\n\nb\n")
     assert read_list(path) == {"a", "b"}
     path.write_text("\n")
     with pytest.raises(LeafidError, match="expected one name per line, found none"):
         read_list(path)
-    path.write_text("a 10 20\nb 0 5\nc 5\n")
-    with pytest.raises(ProblemsError) as caught:
-        read_sizes(path)
-    assert len(caught.value.problems) == 2
-    path.write_text("a 10 20\n")
-    assert read_sizes(path) == {"a": (10, 20)}
 
 
-@pytest.mark.parametrize("reader", [read_annotation_run, examine_annotation_run, read_annotation_truth])
+@pytest.mark.parametrize("reader", [read_annotation_run, read_annotation_truth])
 def test_unreadable_files_are_named(tmp_path, reader):
     with pytest.raises(LeafidError, match=r"nowhere: no such file$"):
         reader(tmp_path / "nowhere")
     with pytest.raises(LeafidError, match=r": expected a file, found a folder$"):
         reader(tmp_path)
+
+
+def test_every_species_has_the_box_of_the_leaf(tmp_path):
+    concepts = localise_ranking([("Platanus x hispanica", 0.7), ("Acer campestre", 1e-9)], (5, 25, 10, 40))
+    assert [concept.name for concept in concepts] == ["Platanus_x_hispanica", "Acer_campestre"]
+    assert {box for concept in concepts for box, _ in concept.boxes} == {Box(left=10, top=5, width=30, height=20)}
+    lines = [format_line(*answer) for answer in (("1.jpg", concepts), ("2.jpg", ()))]
+    (tmp_path / "run").write_text("".join(lines))
+    assert (tmp_path / "run").read_text() == (
+        "1 1.jpg Platanus_x_hispanica 0.7:30x20+10+5 Acer_campestre 1e-09:30x20+10+5\n1 2.jpg\n"
+    )
+    assert read_annotation_run(tmp_path / "run").results == {"1.jpg": concepts, "2.jpg": ()}
+
+
+def test_species_beyond_the_limit_are_dropped():
+    ranking = [(f"Genus species{i}", 1 / (i + 1)) for i in range(MAX_CONCEPTS + 20)]
+    concepts = localise_ranking(ranking, (0, 1, 0, 1))
+    assert len(concepts) == MAX_CONCEPTS
+    assert concepts[-1].name == f"Genus_species{MAX_CONCEPTS - 1}"

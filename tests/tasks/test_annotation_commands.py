@@ -20,7 +20,6 @@ def folder(tmp_path, monkeypatch):
         "bad.txt": "1 a dog 0x10+0+0\n1 b dog nan:1x1+0+0\n1 b cat 1x1+0+0\n",
         "places.txt": "5 a 51.5 -6.2\n5 b 91 0\n",
         "chosen.txt": "3 a 0,9\n",
-        "boxes.txt": "3 a 0,1,2\n",
         "selections.txt": "3 a 0\n3 a 0,1\n",
     }
     for name, text in files.items():
@@ -64,8 +63,6 @@ def test_pictures_outside_the_ground_truth_need_a_list(cli, folder):
 def test_selections(cli, folder):
     outcome = cli("evaluate-annotation", "selections.txt", "chosen.txt", "--format", "json")
     assert rows(outcome)[0]["selection-recall"] == pytest.approx(0.75)
-    outcome = cli("evaluate-annotation", "selections.txt", "chosen.txt", "--boxes", "boxes.txt")
-    assert "chosen.txt:1: expected a box that is given for a, found 9" in outcome.err
 
 
 def test_recall(cli, folder):
@@ -91,19 +88,9 @@ def test_scores_by_picture(cli, folder):
     assert [row["selection-recall"] for row in rows(outcome, 1)] == [0.75]
 
 
-def test_best_run_of_each_group(cli, folder):
-    for group, name, text in (("x", "1", "5 a 0 0\n"), ("x", "2", "5 a 0 3\n"), ("y", "1", "5 a 0 9\n")):
-        (folder / group).mkdir(exist_ok=True)
-        (folder / group / name).write_text(text)
-    (folder / "truth5.txt").write_text("5 a 0 2\n")
-    outcome = cli("evaluate-annotation", "truth5.txt", "x/1", "x/2", "y/1", "--best-of-groups", "--format", "json")
-    assert [row["run"] for row in rows(outcome)] == ["x/2", "y/1"]
-    assert "best run of each group by great-circle-km mean" in json.loads(outcome.out)[0]["notes"]
-
-
 def test_too_few_captions_are_warned_about(cli, folder, monkeypatch):
     monkeypatch.setattr(
-        "leafid.tasks.annotation2016.summary.meteor_scores", lambda captions, _: dict.fromkeys(captions, 1)
+        "leafid.tasks.annotation2016.scoring.meteor_scores", lambda captions, _: dict.fromkeys(captions, 1)
     )
     (folder / "captions.txt").write_text("2 a A dog.\n" * 5 + "2 b A cat.\n" * 4)
     outcome = cli("evaluate-annotation", "captions.txt", "captions.txt")
@@ -125,32 +112,6 @@ def test_a_run_of_another_subtask(cli, folder):
     assert "selections.txt:1: expected subtask 1, found subtask 3" in outcome.err
 
 
-@pytest.mark.parametrize(
-    ("sizes", "status", "message"),
-    [
-        ("a 20 20\n\nb 20 20\n", 0, ""),
-        ("", 1, "sizes.txt: expected lines 'id width height', found none"),
-        ("\n \n", 1, "sizes.txt: expected lines 'id width height', found none"),
-        ("b 20 20\n", 1, "run.txt:1: expected a picture whose size is given, found 'a'"),
-        ("a 5 5\nb 20 20\na 20 20\n", 1, "sizes.txt:3: expected every id once, found 'a', as in line 1"),
-    ],
-)
-def test_boxes_are_checked_against_sizes(cli, folder, sizes, status, message):
-    (folder / "run.txt").write_text(TRUTH)
-    (folder / "sizes.txt").write_text(sizes)
-    outcome = cli("check-annotation", "--sizes", "sizes.txt", "run.txt")
-    assert outcome.status == status
-    assert message in outcome.out + outcome.err
-    assert ("good" in outcome.out) == (status == 0)
-
-
-@pytest.mark.parametrize("option", ["--pictures", "--concepts", "--sizes", "--boxes", "--illustrations"])
-def test_an_empty_path_is_refused(cli, folder, option):
-    outcome = cli("check-annotation", "run.txt", option, "")
-    assert (outcome.status, outcome.out) == (2, "")
-    assert f"argument {option}: expected a path or a word, found an empty word" in outcome.err
-
-
 def test_problems_are_lines_of_bounded_length(cli, folder):
     (folder / "run.txt").write_text(f"3 {'x' * 100_000} 0\n" * 2)
     outcome = cli("check-annotation", "run.txt")
@@ -158,7 +119,7 @@ def test_problems_are_lines_of_bounded_length(cli, folder):
     assert [len(line) for line in outcome.out.splitlines()] == [MAX_LINE_LENGTH]
 
 
-@pytest.mark.parametrize("radius", ["-3", "0", "nan", "inf", "far"])
+@pytest.mark.parametrize("radius", ["0", "nan"])
 def test_bad_radii_are_refused(cli, folder, radius):
     outcome = cli("evaluate-annotation", "truth.txt", "run.txt", "--radius", radius)
     assert (outcome.status, outcome.out) == (2, "")
@@ -192,9 +153,3 @@ def test_runs_are_compared_by_concepts_or_pictures(cli, folder):
     (row,) = rows(cli("evaluate-annotation", "true.txt", "near.txt", "far.txt", "--compare", "--format", "json"), 1)
     assert row["great-circle-km of A"] < row["great-circle-km of B"]
     assert (row["A wins"], row["ties"], row["B wins"]) == (1, 1, 0)
-
-
-def test_tables_fit_120_columns(cli, folder):
-    outcome = cli("evaluate-annotation", "truth.txt", "run.txt", "--by-picture", "--by-concept")
-    assert max(map(len, outcome.out.splitlines())) <= 120
-    assert "map at 0.9" in outcome.out

@@ -1,107 +1,95 @@
 import json
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 
-from leafid.errors import LeafidError, ProblemsError
-from leafid.tasks.interpretation.box import Box
-from leafid.tasks.interpretation.coco import read_coco
-from leafid.tasks.interpretation.region import BoxedObject
+from leafid.errors import LeafidError
+from leafid.pictures.readers.coco import Image, Runs
+from leafid.tasks.interpretation.coco import read_coco, read_segmentation
+from leafid.tasks.interpretation.regions import Box, BoxedObject
 
 TRUTH = {
     "images": [{"id": 1, "file_name": "a.jpg", "width": 100, "height": 80}, {"id": 2, "file_name": "b.jpg"}],
     "categories": [{"id": 5, "name": "Quercus robur"}, {"id": 6, "name": "Acer campestre"}],
     "annotations": [
-        {"id": 1, "image_id": 1, "category_id": 5, "bbox": [10, 10, 30, 40]},
-        {"id": 2, "image_id": 1, "category_id": 6, "bbox": [50.5, 10, 49.5, 70]},
+        {"id": 1, "image_id": 1, "category_id": 5, "bbox": [10, 10, 30, 40], "iscrowd": 0, "area": 1200},
+        {"id": 2, "image_id": 1, "category_id": 6, "bbox": [50.5, 10, 49.5, 70], "segmentation": []},
     ],
 }
+SQUARE = [10, 10, 30, 10, 30, 30, 10, 30]
+GOOD = {"id": 1, "image_id": 1, "category_id": 5, "bbox": [0, 0, 5, 5], "score": 0.5}
 
 
 @pytest.fixture
-def truth_file(tmp_path):
-    path = tmp_path / "truth.json"
-    path.write_text(json.dumps(TRUTH))
-    return path
+def read(tmp_path):
+    """Read a truth with other values of some keys, and, where annotations are given, results."""
+
+    def run(*annotations, **changes):
+        truth, result = tmp_path / "truth.json", tmp_path / "result.json"
+        truth.write_text(json.dumps({**TRUTH, **changes}))
+        result.write_text(json.dumps(annotations))
+        return read_coco(result, read_coco(truth)) if annotations else read_coco(truth)
+
+    return run
 
 
-def read_result(tmp_path, truth_file, *annotations):
-    path = tmp_path / "result.json"
-    path.write_text("[\n" + ",\n".join(map(json.dumps, annotations)) + "\n]\n")
-    return read_coco(path, read_coco(truth_file))
-
-
-def test_a_ground_truth(truth_file):
-    truth = read_coco(truth_file)
-    assert truth.objects == {
+def test_a_ground_truth(read):
+    assert read().objects == {
         "a.jpg": [
             BoxedObject("Quercus robur", Box(10, 10, 30, 40)),
             BoxedObject("Acer campestre", Box(50.5, 10, 49.5, 70)),
         ],
         "b.jpg": [],
     }
-    assert truth.sizes == {"a.jpg": (100, 80)}
 
 
-def test_a_list_of_results(tmp_path, truth_file):
-    found = read_result(tmp_path, truth_file, {"image_id": 2, "category_id": 6, "bbox": [0, 0, 5, 5], "score": 0.25})
+def test_a_list_of_results(read):
+    found = read({"image_id": 2, "category_id": 6, "bbox": [0, 0, 5, 5], "score": 0.25})
     assert found.objects == {"a.jpg": [], "b.jpg": [BoxedObject("Acer campestre", Box(0, 0, 5, 5), 0.25)]}
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"image_id": 9}, "expected a known image_id, found 9"),
-        ({"category_id": None}, "expected a known category_id, found None"),
-        ({"bbox": [0, 0, 0, 5]}, "expected a box of some area, found 0x5+0+0"),
-        ({"bbox": [0, 0, -3, 5]}, "expected a box of some area, found -3x5+0+0"),
-        ({"bbox": [-1, 0, 5, 5]}, "expected a box inside the picture, found 5x5+-1+0"),
-        ({"bbox": [60, 0, 50, 5]}, "expected a box inside the picture of 100x80, found 50x5+60+0"),
-        ({"bbox": [0, 0, 5, float("nan")]}, "expected a box of finite numbers, found 5xnan+0+0"),
-        ({"bbox": [0, 0, 5]}, "expected bbox as [left, top, width, height], found [0, 0, 5]"),
-        ({"bbox": "all"}, "expected bbox as [left, top, width, height], found 'all'"),
-        ({"score": float("nan")}, "expected a score from 0 to 1, found nan"),
-        ({"score": 1.5}, "expected a score from 0 to 1, found 1.5"),
-        ({"score": True}, "expected a score from 0 to 1, found True"),
-        ({"id": "x"}, "expected a whole number as id, found 'x'"),
-        ({"id": True}, "expected a whole number as id, found True"),
-        ({"image_id": True}, "expected a known image_id, found True"),
+        ({"image_id": 9}, ": expected a known image_id, found 9"),
+        ({"image_id": True}, r".image_id: expected a whole number or text, found True"),
+        ({"category_id": None}, r".category_id: expected a whole number or text, found None"),
+        ({"bbox": [0, 0, 0, 5]}, r": expected a box of some area, found 0x5\+0\+0"),
+        ({"bbox": [-1, 0, 5, 5]}, r": expected a box inside the picture of 100x80, found 5x5\+-1\+0"),
+        ({"bbox": [60, 0, 50, 5]}, r": expected a box inside the picture of 100x80, found 50x5\+60\+0"),
+        ({"bbox": [0, 0, 5, float("nan")]}, r".bbox\[3\]: expected a finite number, found nan"),
+        ({"bbox": [0, 0, 5]}, ".bbox: "),
+        ({"bbox": "all"}, r".bbox: expected .* found 'all'"),
+        ({"bbox": None}, ": expected a bbox or a segmentation, found neither"),
+        ({"score": 1.5}, r".score: expected a number from 0 to 1, found 1.5"),
+        ({"score": "0.5"}, r".score: expected a number from 0 to 1, found '0.5'"),
+        ({"iscrowd": 1}, r": expected a single object, found a crowd \(iscrowd 1\); remove it"),
+        ({"id": 1}, r".id: expected every id of annotations once, found 1, as in annotations\[0\]"),
     ],
 )
-def test_bad_entries_are_named_with_their_line(tmp_path, truth_file, change, message):
-    good = {"id": 1, "image_id": 1, "category_id": 5, "bbox": [0, 0, 5, 5], "score": 0.5}
-    with pytest.raises(ProblemsError) as caught:
-        read_result(tmp_path, truth_file, good, {**good, "id": 2, "bbox": [1, 0, 5, 5], **change})
-    assert [problem.removeprefix(f"{tmp_path}/") for problem in caught.value.problems] == [f"result.json:3: {message}"]
-
-
-def test_repeated_ids_are_named(tmp_path, truth_file):
-    entry = {"id": 1, "image_id": 1, "category_id": 5, "bbox": [0, 0, 5, 5]}
-    with pytest.raises(ProblemsError, match=r"json:4: expected every id of annotations once, found 1, as in line 2"):
-        read_result(tmp_path, truth_file, entry, {**entry, "id": 2}, entry)
+def test_bad_entries_are_named_with_their_index(read, change, message):
+    entry = {**GOOD, "id": 2, "bbox": [1, 0, 5, 5], **change}
+    with pytest.raises(LeafidError, match=rf"result.json: annotations\[1\]{message}"):
+        read(GOOD, {key: value for key, value in entry.items() if value is not None or key != "bbox"})
 
 
 @pytest.mark.parametrize("score", [0.5, 0.7])
-def test_an_object_twice_is_refused(tmp_path, truth_file, score):
+def test_an_object_twice_is_refused(read, score):
     """With multiple matching, copies of a good object would lower the error."""
     entry = {"image_id": 1, "category_id": 5, "bbox": [0, 0, 5, 5], "score": 0.5}
     others = [{**entry, "category_id": 6}, {**entry, "bbox": [0, 0, 5, 6]}, {**entry, "image_id": 2}]
-    assert read_result(tmp_path, truth_file, entry, *others)
-    with pytest.raises(ProblemsError, match=r"expected every object once, found Quercus robur of a\.jpg"):
-        read_result(tmp_path, truth_file, entry, *others, {**entry, "score": score})
+    assert read(entry, *others)
+    with pytest.raises(LeafidError, match=r"annotations\[4\]: expected every object once, found that of annot.*\[0\]"):
+        read(entry, *others, {**entry, "score": score})
 
 
-def test_a_key_twice_is_refused(tmp_path, truth_file):
-    path = tmp_path / "result.json"
-    path.write_text('[{"image_id": 1, "category_id": 5, "bbox": [0, 0, 5, 5], "score": 0.1, "score": 0.9}]')
-    with pytest.raises(LeafidError, match=r"result\.json: expected JSON, .* the key 'score' is twice in an object"):
-        read_coco(path, read_coco(truth_file))
-
-
-@pytest.mark.parametrize("name", ["a\0.jpg", "a\ud800.jpg", "a\n.jpg"])
-def test_file_names_that_are_no_text_are_refused(tmp_path, name):
+def test_a_key_twice_is_refused(tmp_path):
     path = tmp_path / "truth.json"
-    path.write_text(json.dumps({**TRUTH, "images": [{"id": 1, "file_name": name}], "annotations": []}))
-    with pytest.raises(ProblemsError, match="expected a file_name without invisible characters, found 'a"):
+    path.write_text('{"images": [{"id": 1, "id": 2, "file_name": "a.jpg"}], "categories": [], "annotations": []}')
+    with pytest.raises(LeafidError, match=r"truth\.json: expected JSON, .* the key 'id' is twice in an object"):
         read_coco(path)
 
 
@@ -109,69 +97,126 @@ def test_file_names_that_are_no_text_are_refused(tmp_path, name):
     ("part", "entries", "message"),
     [
         ("images", [], "expected at least one image"),
-        ("images", None, "expected a list of images, found NoneType"),
-        ("images", [3], "expected objects in images, found 3"),
-        ("images", [{"id": 1, "file_name": ""}], "expected a whole number as id and a text as file_name"),
-        ("images", [TRUTH["images"][0]] * 2, "expected every id of images once, found 1, as in line"),
-        (
-            "images",
-            [TRUTH["images"][0], {"id": 2, "file_name": "a.jpg"}],
-            "expected every file_name once",
-        ),
+        ("images", None, "images: expected a list of a table, found None"),
+        ("images", [3], r"images\[0\]: expected a table, found 3"),
+        ("images", [{"id": 1, "file_name": ""}], r"images\[0\].file_name: expected text that isn't empty"),
         *(
-            ("images", [{"id": 1, "file_name": "a.jpg", **size}], "expected a width and a height above 0, found")
-            for size in (
-                {"width": 0, "height": 5},
-                {"width": 40, "height": float("nan")},
-                {"width": float("inf"), "height": 40},
-            )
+            ("images", [{"id": 1, "file_name": name}], r"images\[0\].*: expected .*found 'a\\")
+            for name in ("a\0.jpg", "a\ud800.jpg", "a\n.jpg")
         ),
-        ("images", [{"id": True, "file_name": "a.jpg"}], "expected a whole number as id and a text as file_name"),
-        (
-            "categories",
-            [{"id": 5, "name": "x"}, {"id": 5, "name": "y"}],
-            "expected every id of categories once",
-        ),
+        ("images", [TRUTH["images"][0]] * 2, "expected every id of images once, found 1, as in"),
+        ("images", [TRUTH["images"][0], {"id": 2, "file_name": "a.jpg"}], "expected every file_name of images once"),
+        ("images", [{"id": 1, "file_name": "a.jpg", "width": 0, "height": 5}], "width: expected a number .*above 0"),
+        ("images", [{"id": 1, "file_name": "a", "width": float("inf")}], "width: expected a finite number, found inf"),
+        ("categories", [{"id": 5, "name": "x"}, {"id": 5, "name": "y"}], "expected every id of categories once"),
     ],
 )
-def test_bad_ground_truths_are_refused(tmp_path, part, entries, message):
-    path = tmp_path / "truth.json"
-    path.write_text(json.dumps({**TRUTH, "annotations": [], part: entries}, indent=1))
-    with pytest.raises(ProblemsError, match=message):
-        read_coco(path)
+def test_bad_ground_truths_are_refused(read, part, entries, message):
+    with pytest.raises(LeafidError, match=message):
+        read(**{"annotations": [], part: entries})
 
 
-def test_an_image_named_twice_on_one_line(tmp_path):
-    path = tmp_path / "truth.json"
-    images = [TRUTH["images"][0], {"id": 2, "file_name": "b.jpg"}, {"id": 3, "file_name": "a.jpg"}]
-    path.write_text(json.dumps({**TRUTH, "images": images, "annotations": []}))
-    with pytest.raises(ProblemsError) as caught:
-        read_coco(path)
-    assert caught.value.problems == (f"{path}:1: expected every file_name once, found 'a.jpg', as in line 1",)
-
-
-def test_a_result_may_only_name_pictures_and_classes_of_the_truth(tmp_path, truth_file):
+def test_a_result_may_only_name_pictures_and_classes_of_the_truth(tmp_path, read):
+    truth = read()
     path = tmp_path / "result.json"
     path.write_text(json.dumps({**TRUTH, "images": [{"id": 1, "file_name": "c.jpg"}], "annotations": []}))
-    with pytest.raises(ProblemsError, match=r"expected an image of the ground truth, found 'c.jpg' as number 1"):
-        read_coco(path, read_coco(truth_file))
+    with pytest.raises(LeafidError, match=r"expected images of the ground truth, found 'c.jpg' with id 1"):
+        read_coco(path, truth)
     path.write_text(json.dumps({**TRUTH, "categories": [{"id": 5, "name": "Acer campestre"}], "annotations": []}))
-    with pytest.raises(ProblemsError, match="expected class 'Quercus robur' as number 5"):
-        read_coco(path, read_coco(truth_file))
+    with pytest.raises(LeafidError, match="expected categories of the ground truth, found 'Acer campestre' with id 5"):
+        read_coco(path, truth)
 
 
 @pytest.mark.parametrize(
     ("content", "message"),
     [
         (b'{"images": [\n}', r"boxes.json:2: expected JSON, found an error at column 1"),
-        (b"[]", "boxes.json:1: expected an object with images, categories and annotations, found a list"),
-        (b"3", "boxes.json:1: expected a COCO object or list, found int"),
+        (b"[]", "boxes.json: expected at least one image"),
+        (b"3", "boxes.json: expected a table, found 3"),
         (b"\xff", "boxes.json:1: expected UTF-8 text"),
         (b"[" * 100_000, "boxes.json"),
     ],
 )
-def test_files_that_are_no_json_are_refused(tmp_path, content, message):
+def test_files_that_are_no_coco_are_refused(tmp_path, content, message):
     path = tmp_path / "boxes.json"
     path.write_bytes(content)
     with pytest.raises(LeafidError, match=message):
         read_coco(path)
+
+
+def count_runs(mask):
+    """Count runs column by column, the first one outside."""
+    counts, inside = [0], False
+    for pixel in mask.T.ravel():
+        if pixel != inside:
+            counts.append(0)
+            inside = not inside
+        counts[-1] += 1
+    return counts
+
+
+def compress(counts):
+    """Follow rleToString of the COCO API."""
+    text = ""
+    for index, count in enumerate(counts):
+        value = count - counts[index - 2] if index > 2 else count
+        more = True
+        while more:
+            code = value & 0x1F
+            value >>= 5
+            more = value != -1 if code & 0x10 else value != 0
+            text += chr((code | 0x20 if more else code) + 48)
+    return text
+
+
+def paste(region, shape):
+    mask = np.zeros(shape, bool)
+    rows, columns = region.mask.shape
+    mask[region.top : region.top + rows, region.left : region.left + columns] = region.mask
+    return mask
+
+
+@given(arrays(bool, st.tuples(st.integers(1, 40), st.integers(1, 40))).filter(np.any))
+def test_runs_are_decoded(mask):
+    height, width = mask.shape
+    counts = count_runs(mask)
+    for encoded in (counts, compress(counts)):
+        region = read_segmentation(Runs((height, width), encoded), Image(1, "a", float(width), float(height)))
+        assert np.array_equal(paste(region, mask.shape), mask)
+
+
+def test_pixels_whose_centres_are_in_a_polygon():
+    image = Image(1, "a", 50.0, 40.0)
+    region = read_segmentation([SQUARE], image)
+    assert (region.area, region.top, region.left) == (400, 10, 10)
+    assert read_segmentation([SQUARE, [0, 0, 2, 0, 2, 2, 0, 2]], image).area == 404
+    assert read_segmentation([[0, 0, 40, 0, 0, 40]], image).area == pytest.approx(800, abs=25)
+
+
+@pytest.mark.parametrize(
+    ("segmentation", "message"),
+    [
+        ("all", "segmentation: expected"),
+        ([[1, 2, 3, 4, 5, "x"]], r"segmentation\[0\]\[5\]: expected a number, found 'x'"),
+        ([[1, 2, 3, 4]], "of at least three points"),
+        ([[1, 2, 60, 4, 5, 6]], "expected a polygon inside the picture of 50x40, found 60, 4"),
+        ([[1, 1, 1, 1, 1, 1]], "expected a segmentation of some area"),
+        ({"size": [50, 40], "counts": [2000]}, r"expected runs of size \[40, 50\]"),
+        ({"size": [40, 50], "counts": [2000]}, "expected a segmentation of some area"),
+        ({"size": [40, 50], "counts": [1, 2]}, "add up to 2000 pixels"),
+        ({"size": [40, 50], "counts": []}, "add up to 2000 pixels"),
+        ({"size": [40, 50], "counts": [2001, -1]}, "expected"),
+        ({"size": [40, 50], "counts": None}, "counts: expected"),
+        ({"size": [40, 50], "counts": "~~~"}, "expected compressed runs"),
+        ({"size": [40, 50], "counts": "o" * 1000}, "expected compressed runs"),
+    ],
+)
+def test_bad_segmentations_are_refused(read, segmentation, message):
+    images = [{"id": 1, "file_name": "a.jpg", "width": 50, "height": 40}]
+    with pytest.raises(LeafidError, match=message):
+        read(images=images, annotations=[{"image_id": 1, "category_id": 5, "segmentation": segmentation}])
+
+
+def test_a_segmentation_needs_the_size_of_its_image(read):
+    with pytest.raises(LeafidError, match="expected a whole width and height of the image of a segmentation"):
+        read(annotations=[{"image_id": 2, "category_id": 5, "segmentation": [SQUARE]}])

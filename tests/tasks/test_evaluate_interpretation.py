@@ -4,8 +4,7 @@ import cv2
 import numpy as np
 import pytest
 
-from leafid.tasks.interpretation.box import Box
-from leafid.tasks.interpretation.region import BoxedObject
+from leafid.tasks.interpretation.regions import Box, BoxedObject
 from tests.tasks.coco_writing import write_coco
 
 
@@ -42,18 +41,6 @@ def test_boxes(cli, boxes):
     assert found["pas"] == pytest.approx((80 / 120 + 1) / 2)
 
 
-def test_two_results_are_compared_by_pictures(cli, boxes, tmp_path):
-    truth, result = boxes
-    other = tmp_path / "other.json"
-    other.write_text(json.dumps([{"image_id": 2, "category_id": 2, "bbox": [0, 0, 10, 10], "score": 1.0}]))
-    outcome = cli("evaluate-interpretation", truth, result, "--compare", other, "--format", "json")
-    summary, comparison = json.loads(outcome.out)
-    (row,) = comparison["rows"]
-    # The other result misses both objects of a.jpg and finds that of b.jpg.
-    assert [row["error of A"], row["error of B"]] == pytest.approx([summary["rows"][0]["mean"], 0.5])
-    assert (row["A wins"], row["ties"], row["B wins"]) == (1, 0, 1)
-
-
 def test_distances_and_parameters(cli, boxes, tmp_path):
     (tmp_path / "d.csv").write_text(
         ",Quercus robur,Quercus ilex,Acer campestre\n"
@@ -64,57 +51,13 @@ def test_distances_and_parameters(cli, boxes, tmp_path):
     assert found["interpretation-error"] == pytest.approx(((0.5 * 0.2 + 0.5 * 0.25) / 2 + 1) / 2)
 
 
-def test_similarities_and_trees(cli, boxes, tmp_path):
-    names = ("Quercus robur", "Quercus ilex", "Acer campestre")
-    (tmp_path / "s.csv").write_text("," + ",".join(names) + "\n" + "".join(f"{name},0.5,0.5,0.5\n" for name in names))
-    found = read_means(cli("evaluate-interpretation", *boxes, "--similarities", tmp_path / "s.csv", "--format", "json"))
-    assert found["interpretation-error"] == pytest.approx(((0.16 + 0.2 * 0.5) / 2 + 1) / 2)
+def test_distances_from_a_tree(cli, boxes, tmp_path):
     (tmp_path / "tree.csv").write_text(
         "class,parent\nQuercus robur,oak\nQuercus ilex,oak\noak,tree\nAcer campestre,maple\nmaple,tree\ntree,plant\n"
     )
     found = read_means(cli("evaluate-interpretation", *boxes, "--taxonomy", tmp_path / "tree.csv", "--format", "json"))
     # Maple and oak meet below the root, plant: 4 of at most 6 edges.
     assert found["interpretation-error"] == pytest.approx(((0.16 + 0.2 * 4 / 6) / 2 + 1) / 2)
-
-
-def test_explanation_of_a_picture(cli, boxes):
-    outcome = cli("evaluate-interpretation", *boxes, "--explain", "a.jpg", "--format", "json")
-    tables = {table["title"]: table for table in json.loads(outcome.out)[1:]}
-    assert len(tables) == 7
-    overlap = tables["a.jpg: overlap (intersection over union)"]["rows"]
-    assert overlap[0] == {
-        "true object": "1 Quercus robur",
-        "1 Quercus robur": pytest.approx(80 / 120),
-        "2 Quercus ilex": 0,
-    }
-    local = tables["a.jpg: local errors of matches"]["rows"]
-    assert local[0]["1 Quercus robur"] == pytest.approx(0.16)
-    assert local[0]["2 Quercus ilex"] is None
-    objects = tables["a.jpg: objects"]["rows"]
-    assert [(row["side"], row["matched with"], row["error"]) for row in objects] == [
-        ("true", "1 Quercus robur", pytest.approx(0.16)),
-        ("true", "2 Quercus ilex", pytest.approx(0.2)),
-        ("found", "1 Quercus robur", pytest.approx(0.16)),
-        ("found", "2 Acer campestre", pytest.approx(0.2)),
-    ]
-    outcome = cli("evaluate-interpretation", *boxes, "--explain", "b.jpg")
-    assert "none: missed" in outcome.out
-    assert "error of the picture: 1.0000, the mean of 1 errors with compensation" in outcome.out
-    outcome = cli("evaluate-interpretation", *boxes, "--explain", "c.jpg")
-    assert (outcome.status, outcome.out) == (2, "")
-    assert "--explain c.jpg: expected a picture of the truth; did you mean " in outcome.err
-
-
-def test_weight_of_the_figure_of_merit(cli, boxes, tmp_path):
-    for name, column in (("truth.png", 10), ("result.png", 11)):
-        mask = np.zeros((40, 40), np.uint8)
-        mask[10:20, column : column + 10] = 1
-        cv2.imwrite(str(tmp_path / name), mask)
-    words = ["evaluate-interpretation", tmp_path / "truth.png", tmp_path / "result.png", "--format", "json"]
-    default, same = read_means(cli(*words))["fom"], read_means(cli(*words, "--fom-alpha", 1 / 9))["fom"]
-    assert default == same
-    assert read_means(cli(*words, "--fom-alpha", 1))["fom"] < default
-    assert "--fom-alpha has no effect on boxes" in cli("evaluate-interpretation", *boxes, "--fom-alpha", 1).err
 
 
 def test_by_picture(cli, boxes):
@@ -134,15 +77,6 @@ def test_distances_from_a_collection(cli, tmp_path, boxes):
     assert read_means(cli("evaluate-interpretation", *boxes, *options))["interpretation-error"] == pytest.approx(0.59)
 
 
-def test_problems_of_the_taxonomy_are_warned_about(cli, tmp_path, boxes):
-    for name in ("Quercus robur", "Quercus ilex", "Acer campestre", "oaks*"):
-        (tmp_path / "all" / name).mkdir(parents=True)
-        cv2.imwrite(str(tmp_path / "all" / name / "1.jpg"), np.zeros((20, 20, 3), np.uint8))
-    outcome = cli("evaluate-interpretation", *boxes, "--taxonomy", tmp_path / "all")
-    assert outcome.status == 0
-    assert "found 'oaks*'; its 1 pictures are left out" in outcome.err
-
-
 def test_pictures_without_objects(cli, tmp_path):
     objects = {"a.jpg": [BoxedObject("oak", Box(0, 0, 10, 10))], "b.jpg": []}
     write_coco(tmp_path / "truth.json", objects)
@@ -150,7 +84,6 @@ def test_pictures_without_objects(cli, tmp_path):
     words = ["evaluate-interpretation", tmp_path / "truth.json", tmp_path / "result.json"]
     assert "1 of the pictures have neither true nor found objects and are left out" in cli(*words).out
     assert read_means(cli(*words, "--format", "json"))["interpretation-error"] == 1
-    assert read_means(cli(*words, "--count-empty", "--format", "json"))["interpretation-error"] == 0.5
 
 
 def test_masks(cli, tmp_path):
@@ -166,11 +99,29 @@ def test_masks(cli, tmp_path):
     assert f"{tmp_path}/result: lacks 1 masks (b.png …)" in outcome.err
 
 
+def test_segmentations_count_and_not_their_boxes(cli, tmp_path):
+    # Two triangles that share the diagonal of one box.
+    box, triangles = [10, 10, 20, 20], ([10, 10, 30, 30, 10, 30], [10, 10, 30, 10, 30, 30])
+    objects = [{"image_id": 1, "category_id": 1, "bbox": box, "segmentation": [points]} for points in triangles]
+    images, categories = [{"id": 1, "file_name": "a.jpg", "width": 50, "height": 40}], [{"id": 1, "name": "oak"}]
+    truth = {"images": images, "categories": categories, "annotations": objects}
+    (tmp_path / "truth.json").write_text(json.dumps(truth))
+    (tmp_path / "result.json").write_text(json.dumps(objects))
+    words = ["evaluate-interpretation", tmp_path / "truth.json", tmp_path / "result.json", "--format", "json"]
+    found = read_means(cli(*words))
+    assert found["interpretation-error"] == 0
+    assert found["fom"] == found["pas"] == 1
+    (tmp_path / "result.json").write_text(json.dumps([{"image_id": 1, "category_id": 1, "bbox": box}]))
+    outcome = cli(*words)
+    assert "fom" not in read_means(outcome)
+    assert "truth.json has segmentations; they are compared with the boxes of" in outcome.err
+
+
 @pytest.mark.parametrize(
     ("words", "status", "message"),
     [
         (["truth.json", "masks"], 2, "expected boxes (.json) or label masks for both"),
-        (["truth.json", "bad.json"], 1, "bad.json:1: expected a known image_id, found 77"),
+        (["truth.json", "bad.json"], 1, "bad.json: annotations[0]: expected a known image_id, found 77"),
         (
             ["truth.json", "result.json", "--threshold", "1"],
             2,
@@ -183,9 +134,7 @@ def test_masks(cli, tmp_path):
             "argument --alpha: expected a number from 0 to 1, found '2'",
         ),
         (["truth.json", "result.json", "--distances", ""], 2, "argument --distances: expected a path"),
-        (["truth.json", "result.json", "--taxonomy", ""], 2, "argument --taxonomy: expected a path"),
         (["truth.json", "nowhere.json"], 1, "nowhere.json"),
-        (["truth.json", "result.json", "--matching", "some"], 2, "invalid choice"),
     ],
 )
 def test_bad_input(cli, boxes, tmp_path, monkeypatch, words, status, message):

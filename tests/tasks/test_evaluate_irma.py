@@ -78,37 +78,16 @@ def test_errors_by_axis(cli, folder):
     assert years[2008]["code"] == years[2008]["A"]
 
 
-def test_clutter(cli, folder, tmp_path):
-    clutter = "CCCC-CCC-CCC-CCC"
-    (tmp_path / "truth.txt").write_text(f"1 C C {clutter} {CODE}\n2 C 3 {clutter} {CODE}\n3 4 C {CODE} {CODE}\n")
-    (tmp_path / "run.txt").write_text(
-        f"1 C * {clutter} {CODE}\n2 7 C ****-***-***-*** {CODE}\n3 C 9 {clutter} {CODE}\n"
-    )
-    outcome = cli("evaluate-irma", "--codes", "codes.txt", "--clutter", "--format", "json", "truth.txt", "run.txt")
-    rows = [list(row.values())[1:] for row in json.loads(outcome.out)[1]["rows"]]
-    assert rows == [[2005, 2, 1, 0, 1, 1], [2006, 2, 0, 1, 1, 1], [2007, 2, 1, 1, 0, 1]]
-
-
-def test_lenient_reading_counts_bad_answers_as_wrong(cli, folder, tmp_path):
-    (tmp_path / "truth08.txt").write_text("".join(f"{n} {CODE}\n" for n in range(4)))
-    answers = ["1121-120-469-700", "1121-120-46-700", "463", CODE]
+def test_lenient_reading_counts_unknown_codes_as_wrong(cli, folder, tmp_path):
+    (tmp_path / "truth08.txt").write_text("".join(f"{n} {CODE}\n" for n in range(3)))
+    answers = ["1121-120-469-700", "1121-120-zz3-700", CODE]
     (tmp_path / "run08.txt").write_text("".join(f"{n} {answer}\n" for n, answer in enumerate(answers)))
     words = ["evaluate-irma", "--codes", "codes.txt", "--years", 2008, "--by-picture", "--format", "json"]
     assert cli(*words, "truth08.txt", "run08.txt").status == 1
     outcome = cli(*words, "--lenient", "truth08.txt", "run08.txt")
     errors = [row["2008"] for row in json.loads(outcome.out)[1]["rows"]]
-    # Wrong at the last position of one axis, wrong in one axis, wrong in all axes, correct.
-    assert errors == pytest.approx([0.051061, 0.25, 1, 0], abs=5e-7)
-    assert "run08.txt:1: 2008: axis A: expected a code of the table, found '469'" in outcome.err
-    assert outcome.err.count("it counts as wrong") == 3
-
-
-def test_many_tolerated_answers_are_counted(cli, folder, tmp_path):
-    (tmp_path / "truth08.txt").write_text("".join(f"{n} {CODE}\n" for n in range(30)))
-    (tmp_path / "run08.txt").write_text("".join(f"{n} 463\n" for n in range(30)))
-    outcome = cli("evaluate-irma", "--codes", "codes.txt", "--years", 2008, "--lenient", "truth08.txt", "run08.txt")
-    assert outcome.err.count("\n") == 21
-    assert "run08.txt: and 10 problems more" in outcome.err
+    # Wrong at the last position of one axis, wrong in one axis, correct.
+    assert errors == pytest.approx([0.051061, 0.25, 0], abs=5e-7)
 
 
 def test_runs_are_compared_by_pictures(cli, folder):

@@ -108,16 +108,8 @@ def test_all_problems_are_counted(cli, folder):
         (["evaluate-annotation", "places.txt", "places.txt", "--by-concept"], "--by-concept is for subtask 1"),
         (["evaluate-annotation", "concepts.txt", "concepts.txt", "--k", "3"], "--k is for subtask 4"),
         (["evaluate-annotation", "concepts.txt", "concepts.txt", "--radius", "6371"], "--radius is for subtask 5"),
-        (
-            ["check-annotation", "--subtask", "3", "--concepts", "concepts.txt", "places.txt"],
-            "--concepts is for subtask 1",
-        ),
         (["evaluate-irma", "--years", "2005", "--codes", "codes.txt", "irma.txt", "irma.txt"], "--codes has no effect"),
         (["evaluate-irma", "--years", "2006", "--by-axis", "irma.txt", "irma.txt"], "--by-axis has no effect"),
-        (
-            ["evaluate-irma", "--years", "2008", "--codes", "codes.txt", "--clutter", "irma.txt", "irma.txt"],
-            "--clutter has",
-        ),
         (
             ["evaluate-interpretation", "--matching", "one-to-one", "--threshold", "0.3", "boxes.json", "boxes.json"],
             "--threshold has no effect",

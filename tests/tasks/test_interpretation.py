@@ -6,14 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leafid.errors import LeafidError
-from leafid.tasks.interpretation.box import Box
 from leafid.tasks.interpretation.metric import (
     Parameters,
     Scene,
     recognition_errors,
     score_scene,
 )
-from leafid.tasks.interpretation.region import BoxedObject
+from leafid.tasks.interpretation.regions import Box, BoxedObject
 
 
 def literal_error(scene: Scene, threshold: float, alpha: float, distance=None) -> float:
@@ -118,22 +117,6 @@ def test_the_worked_example():
     assert found.error - 2 / 7 == pytest.approx(0.043, abs=1e-3)
 
 
-def test_compensation_in_the_worked_example():
-    errors = score_scene(make_worked_example()).compensated
-    # Two true objects are missed: two columns are added, and 5 + 2 errors are averaged.
-    assert errors.shape == (7, 6)
-    assert np.argwhere(errors == 1).tolist() == [[1, 4], [6, 5]]
-    assert np.count_nonzero(~np.isnan(errors)) == 7
-
-
-@given(scenes, st.sampled_from(["multiple", "one-to-one"]))
-def test_the_error_is_the_mean_of_the_compensated_errors(scene, matching):
-    found = score_scene(scene, Parameters(matching=matching))
-    errors = found.compensated[~np.isnan(found.compensated)]
-    expected = errors.mean() if len(errors) else float("nan")
-    assert found.error == pytest.approx(expected, abs=1e-12, nan_ok=True)
-
-
 def test_matching_one_to_one_in_the_worked_example():
     found = score_scene(make_worked_example(), Parameters(matching="one-to-one"))
     assert np.argwhere(found.matches).tolist() == [[0, 3], [3, 2], [4, 0], [5, 1]]
@@ -169,12 +152,6 @@ def test_order_of_objects_does_not_matter(scene, matching, random):
     )
 
 
-@given(scenes, st.sampled_from(["multiple", "one-to-one"]))
-def test_error_is_within_bounds(scene, matching):
-    error = score_scene(scene, Parameters(matching=matching)).error
-    assert 0 <= error <= 1 or (np.isnan(error) and scene.common.shape == (0, 0))
-
-
 @given(scenes)
 def test_symmetric_in_truth_and_result(scene):
     sure = Scene(scene.common, scene.true_areas, scene.areas, scene.true_names, scene.names, np.ones(len(scene.names)))
@@ -191,13 +168,6 @@ def test_a_perfect_result_has_error_0(seed, count):
     objects = [BoxedObject("oak", Box(20 * i, 0, *generator.integers(1, 20, 2))) for i in range(count)]
     for matching in ("multiple", "one-to-one"):
         assert score_scene(Scene.from_objects(objects, objects), Parameters(matching=matching)).error == 0
-
-
-@pytest.mark.parametrize("wrong", range(1, 5))
-def test_wrong_classes_cost_a_fifth_each(wrong):
-    truth = [BoxedObject("oak", Box(20 * i, 0, 10, 10)) for i in range(4)]
-    result = [item._replace(name="other") if i < wrong else item for i, item in enumerate(truth)]
-    assert score_scene(Scene.from_objects(truth, result)).error == pytest.approx(0.2 * wrong / 4)
 
 
 def test_missed_objects_cost_more_than_invented_ones():

@@ -5,9 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leafid.errors import LeafidError
-from leafid.learning.backing_off import path_error
 from leafid.tasks.irma.files import CodeTable
-from leafid.tasks.irma.metrics import METRICS, axis_error, code_error, label_error, year_errors
+from leafid.tasks.irma.metrics import axis_error, code_error, label_error, year_errors
 
 # The example of the document; its figures follow from 11, 7 and 8 possible characters.
 TEN_LINES = """
@@ -117,13 +116,6 @@ def test_axis_error_equals_the_literal_version(correct, classified, branching):
     )
 
 
-@given(corrects, classifieds, branchings)
-def test_axis_error_is_within_bounds_and_0_if_correct(correct, classified, branching):
-    error = axis_error(correct, classified, branching)
-    assert 0.0 <= error <= 0.25 + 1e-12
-    assert axis_error(correct, correct, branching) == 0.0
-
-
 @given(corrects, classifieds, branchings, st.integers(0, 2))
 def test_undecided_costs_at_most_as_much_as_wrong(correct, classified, branching, position):
     def with_label(label: str) -> float:
@@ -178,7 +170,6 @@ def test_errors_of_four_years():
     assert errors[2007].error == 1
     assert errors[2008].error == pytest.approx(1 + 0.025531, abs=5e-7)
     assert [len(errors[year].errors) for year in (2005, 2006, 2007, 2008)] == [2, 3, 2, 3]
-    assert errors[2006].mean == pytest.approx(2.5 / 3)
 
 
 def test_numbers_do_not_depend_on_the_order_of_pictures():
@@ -206,12 +197,3 @@ def test_codes_without_a_table_are_refused():
 
 def test_a_single_year():
     assert year_errors({"1": ("18",)}, {"1": ("*",)}, years=(2006,))[0].error == 0.5
-
-
-def test_paths_of_different_lengths_are_refused():
-    with pytest.raises(ValueError, match="zip"):
-        path_error("ab", "abc", (1, 2))
-
-
-def test_all_metrics_are_errors():
-    assert [metric.higher_is_better for metric in METRICS] == [False] * 4

@@ -5,12 +5,13 @@ from PIL import Image
 
 from leafid.errors import LeafidError, ProblemsError
 from leafid.tasks.interpretation.label_masks import (
-    ObjectName,
     list_masks,
+    make_objects,
     read_label_mask,
     read_mask_pairs,
     read_objects,
 )
+from leafid.tasks.interpretation.regions import Box
 
 
 def labels(shape=(24, 30), top=2):
@@ -43,56 +44,48 @@ def test_one_bit_masks(tmp_path):
     assert np.array_equal(read_label_mask(tmp_path / "m.png"), labels() > 0)
 
 
-def test_colour_pictures_are_refused(tmp_path):
-    cv2.imwrite(str(tmp_path / "m.png"), np.zeros((20, 20, 3), np.uint8))
-    with pytest.raises(
-        LeafidError, match=r"m.png: expected a label mask \(PNG of one channel\), found one of mode RGB"
-    ):
-        read_label_mask(tmp_path / "m.png")
-
-
-def test_other_formats_and_damage_are_refused(tmp_path):
-    cv2.imwrite(str(tmp_path / "m.jpg"), np.zeros((20, 20), np.uint8))
-    with pytest.raises(LeafidError, match=r"m.jpg: expected a label mask"):
-        read_label_mask(tmp_path / "m.jpg")
-    save(tmp_path / "m.png", np.random.default_rng(0).integers(0, 255, (100, 100)))
-    (tmp_path / "m.png").write_bytes((tmp_path / "m.png").read_bytes()[:3000])
-    with pytest.raises(LeafidError, match=r"m.png: expected a label mask"):
-        read_label_mask(tmp_path / "m.png")
-
-
-def test_a_chunk_that_ends_early_is_refused(tmp_path):
-    """Pillow raises an IndexError for it."""
+def test_other_files_and_damage_are_refused(tmp_path):
+    cv2.imwrite(str(tmp_path / "colour.png"), np.zeros((20, 20, 3), np.uint8))
+    cv2.imwrite(str(tmp_path / "grey.jpg"), np.zeros((20, 20), np.uint8))
+    save(tmp_path / "cut.png", np.random.default_rng(0).integers(0, 255, (100, 100)))
+    (tmp_path / "cut.png").write_bytes((tmp_path / "cut.png").read_bytes()[:3000])
+    # A chunk that ends early: Pillow raises an IndexError for it.
     chunks = (
         "89504e470d0a1a0a0000000d4948445200000014000000141000000000f8729e920000001e49444154"
         "789c636018468091819138854cc09a38800a59463d334815020030d30025d7a3844600000000694343506082"
     )
-    (tmp_path / "mask.png").write_bytes(bytes.fromhex(chunks))
-    with pytest.raises(LeafidError, match=r"mask.png: expected a label mask \(PNG of one channel\), found: index out"):
-        read_label_mask(tmp_path / "mask.png")
+    (tmp_path / "early.png").write_bytes(bytes.fromhex(chunks))
+    for name in ("colour.png", "grey.jpg", "cut.png", "early.png"):
+        with pytest.raises(LeafidError, match=rf"{name}: expected a label mask \(PNG of one channel\), found"):
+            read_label_mask(tmp_path / name)
 
 
-def test_another_size_is_refused(tmp_path):
-    save(tmp_path / "truth" / "m.png", labels())
-    save(tmp_path / "result" / "m.png", labels((30, 24)))
-    with pytest.raises(LeafidError, match=r"result/m.png: expected a mask of 30x24 pixels, found 24x30"):
-        list(read_mask_pairs(tmp_path / "truth", tmp_path / "result"))
+def test_objects_of_a_label_mask(tmp_path):
+    mask = np.zeros((20, 20), int)
+    mask[3:6, 4:9], mask[10, 10] = 7, 2
+    first, second = make_objects(mask, tmp_path / "m.png", {("m.png", 2): ("oak", 0.5), ("m.png", 7): ("ash", 1.0)})
+    assert (first.name, first.confidence, first.box) == ("oak", 0.5, Box(10, 10, 1, 1))
+    assert (second.name, second.box, second.region.area) == ("ash", Box(4, 3, 5, 3), 15)
 
 
-def test_a_mask_that_the_result_lacks_is_empty(tmp_path):
+def test_masks_are_paired_by_name(tmp_path):
     for name in ("a.png", "b.png"):
         save(tmp_path / "truth" / name, labels())
     save(tmp_path / "result" / "b.png", labels())
     pairs = list(read_mask_pairs(tmp_path / "truth", tmp_path / "result"))
-    assert [(pair.picture, pair.result.any()) for pair in pairs] == [("a.png", False), ("b.png", True)]
+    assert [(pair.picture, len(pair.truth), len(pair.result)) for pair in pairs] == [("a.png", 2, 0), ("b.png", 2, 2)]
     with pytest.raises(LeafidError, match=r"truth/a.png: expected a mask of the ground truth, found no a.png in"):
         list(read_mask_pairs(tmp_path / "result", tmp_path / "truth"))
-
-
-def test_two_files_may_have_different_names(tmp_path):
-    save(tmp_path / "truth.png", labels())
-    save(tmp_path / "found.png", labels())
-    assert [pair.picture for pair in read_mask_pairs(tmp_path / "truth.png", tmp_path / "found.png")] == ["truth.png"]
+    # Two files may have different names.
+    (pair,) = read_mask_pairs(tmp_path / "truth" / "a.png", tmp_path / "result" / "b.png")
+    assert (pair.picture, len(pair.result)) == ("a.png", 2)
+    save(tmp_path / "result" / "b.png", labels((30, 24)))
+    with pytest.raises(LeafidError, match=r"result/b.png: expected a mask of 30x24 pixels, found 24x30"):
+        list(read_mask_pairs(tmp_path / "truth", tmp_path / "result"))
+    (tmp_path / "empty").mkdir()
+    for name in ("empty", "nowhere"):
+        with pytest.raises(LeafidError, match=r"expected a label mask or a folder of them .* found none"):
+            list_masks(tmp_path / name)
 
 
 def test_classes_beside_the_masks(tmp_path):
@@ -102,8 +95,8 @@ def test_classes_beside_the_masks(tmp_path):
             f"mask,label,class,confidence\nm.png,1,oak,\nm.png,2,{kind},0.5\n"
         )
     (pair,) = read_mask_pairs(tmp_path / "truth", tmp_path / "result")
-    assert pair.true_objects == {1: ObjectName("oak"), 2: ObjectName("oak", 0.5)}
-    assert pair.objects == {1: ObjectName("oak"), 2: ObjectName("ash", 0.5)}
+    assert [(item.name, item.confidence) for item in pair.truth] == [("oak", 1), ("oak", 0.5)]
+    assert [(item.name, item.confidence) for item in pair.result] == [("oak", 1), ("ash", 0.5)]
     (tmp_path / "result" / "objects.csv").write_text("mask,label,class\nm.png,1,oak\n")
     with pytest.raises(LeafidError, match=r"result/objects.csv: expected a class of label 2 of m.png, found none"):
         list(read_mask_pairs(tmp_path / "truth", tmp_path / "result"))
@@ -112,34 +105,22 @@ def test_classes_beside_the_masks(tmp_path):
         list(read_mask_pairs(tmp_path / "truth", tmp_path / "result"))
 
 
-def test_all_problems_of_objects_are_reported_together(tmp_path):
+def test_bad_objects_are_named(tmp_path):
     path = tmp_path / "objects.csv"
     path.write_text(
-        "mask,label,class,confidence\nm,1,oak,1\nm,0,oak,1\nm,x,oak,1\nm,2,,1\nm,3,oak,nan\nm,4,oak,2\nm,1,ash,1\n"
+        "mask,label,class,confidence\nm,1,oak,1\nm,0,oak,1\nm,x,oak,1\nm,2,,1\nm,3,oak,nan\nm,4,oak,2\nm,1,ash,1\nm\n"
     )
     with pytest.raises(ProblemsError) as caught:
         read_objects(path)
     assert [problem.removeprefix(f"{path}:") for problem in caught.value.problems] == [
         "3: expected a label from 1 up, found '0'",
         "4: expected a label from 1 up, found 'x'",
-        "5: expected a class, found nothing",
+        "5: expected the file name of a mask and a class, found an empty cell",
         "6: expected a confidence from 0 to 1, found 'nan'",
         "7: expected a confidence from 0 to 1, found '2'",
         "8: expected every object once, found label 1 of m, as in line 2",
-    ]
-    path.write_text("label,class,mask\n1,oak,m\n1,oak\n\n2\n3,oak,\n")
-    with pytest.raises(ProblemsError) as caught:
-        read_objects(path)
-    assert [problem.removeprefix(f"{path}:") for problem in caught.value.problems] == [
-        f"{line}: expected the file name of a mask, found nothing" for line in (3, 5, 6)
+        "9: expected the file name of a mask and a class, found an empty cell",
     ]
     path.write_text("file,label\n")
     with pytest.raises(LeafidError, match="expected the columns mask, label and class, found no class, mask"):
         read_objects(path)
-
-
-def test_missing_masks_are_refused(tmp_path):
-    with pytest.raises(LeafidError, match="found none"):
-        list_masks(tmp_path)
-    with pytest.raises(LeafidError, match="found nothing"):
-        list_masks(tmp_path / "nowhere")

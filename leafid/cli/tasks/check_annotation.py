@@ -10,22 +10,17 @@ A line is '[subtask] [id] [results]', in ASCII:
 
 examples:
   leafid check-annotation run.txt
+  leafid check-annotation --pictures ids.txt --concepts concepts.txt subtask1.txt
   leafid check-annotation --illustrations images.txt teaser1.txt
-  leafid check-annotation --pictures ids.txt --concepts concepts.txt --sizes sizes.txt subtask1.txt
 """
 
 import argparse
-from typing import cast
 
 from leafid.cli.environment import Environment
-from leafid.errors import UsageError, to_one_line
-from leafid.tasks.annotation2016.files import examine_annotation_run, read_annotation_run
-from leafid.tasks.annotation2016.known import Known, read_list, read_sizes
+from leafid.errors import LeafidError
+from leafid.tasks.annotation2016.files import Known, read_annotation_run, read_list
 from leafid.tasks.annotation2016.results import Subtask
-from leafid.tasks.file_kinds import find_other_command
-
-#: Options that only one subtask uses.
-_SUBTASK_OPTIONS = {"by_concept": 1, "concepts": 1, "sizes": 1, "boxes": 3, "k": 4, "illustrations": 4, "radius": 5}
+from leafid.tasks.file_kinds import suggesting_command
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -41,52 +36,26 @@ def add_known(parser: argparse.ArgumentParser) -> None:
     for option, description in (
         ("--pictures", "ids of all pictures or documents, one per line"),
         ("--concepts", "subtask 1: all concepts, one per line"),
-        ("--sizes", "subtask 1: 'id width height' of every picture, in pixels"),
-        ("--boxes", "subtask 3: the boxes given, as a run file"),
-        ("--illustrations", "subtask 4: ids of the pictures to choose from"),
+        ("--illustrations", "subtask 4: ids of the pictures to choose from, one per line"),
     ):
         parser.add_argument(option, metavar="FILE", help=description)
 
 
-def read_known(arguments: argparse.Namespace) -> Known:
-    """Read the files that the options of `add_known` name."""
-    boxes = None
-    if arguments.boxes:
-        given = read_annotation_run(arguments.boxes, Subtask.SELECTION).results
-        boxes = {identity: frozenset(cast(tuple[int, ...], numbers)) for identity, numbers in given.items()}
-    return Known(
-        ids=read_list(arguments.pictures) if arguments.pictures else None,
-        concepts=read_list(arguments.concepts) if arguments.concepts else None,
-        sizes=read_sizes(arguments.sizes) if arguments.sizes else None,
-        boxes=boxes,
-        illustrations=read_list(arguments.illustrations) if arguments.illustrations else None,
-    )
-
-
-def refuse_useless_options(arguments: argparse.Namespace, subtask: int) -> None:
-    """Refuse options that only another subtask uses."""
-    for option, used in _SUBTASK_OPTIONS.items():
-        if getattr(arguments, option, None) and subtask != used:
-            name = option.replace("_", "-")
-            raise UsageError(
-                f"--{name} is for subtask {used} and has no effect on this ground truth of subtask {subtask}"
-            )
+def read_known(*files: str | None) -> Known:
+    """Read the files that the options of `add_known` name, in their order."""
+    return Known(*(read_list(file) if file else None for file in files))
 
 
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
-    if arguments.subtask:
-        refuse_useless_options(arguments, arguments.subtask)
-    known = read_known(arguments)
+    known = read_known(arguments.pictures, arguments.concepts, arguments.illustrations)
     subtask = Subtask(arguments.subtask) if arguments.subtask else None
     status = 0
     for path in arguments.runs:
-        found, problems = examine_annotation_run(path, subtask, known)
-        if problems and (other := find_other_command(path, "check-annotation", "evaluate-annotation")):
-            problems = [other]
-        for problem in problems:
-            environment.print(to_one_line(problem))
-        if problems:
-            status = 1
-        else:
+        try:
+            with suggesting_command(path, "check-annotation", "evaluate-annotation"):
+                found = read_annotation_run(path, subtask, known)
             environment.print(f"{path}: good: subtask {found.subtask.value}, {len(found.results)} lines")
+        except LeafidError as error:
+            environment.print(str(error))
+            status = 1
     return status

@@ -9,43 +9,37 @@ METEOR needs Java and 'pip install pycocoevalcap'.
 examples:
   leafid evaluate-annotation truth1.txt mine.txt yours.txt
   leafid evaluate-annotation --by-concept --table 2 --format csv truth1.txt mine.txt
-  leafid evaluate-annotation --best-of-groups truth1.txt runs/*/*.txt
   leafid evaluate-annotation --pictures all-ids.txt truth4.txt mine.txt
 """
-
-from __future__ import annotations
 
 import argparse
 import math
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from leafid.cli.arguments import add_compare, add_options, check_runs_to_compare, number_type, positive_ints
 from leafid.cli.environment import Environment
 from leafid.cli.outputs import print_tables
-from leafid.cli.tasks.check_annotation import add_known, read_known, refuse_useless_options
+from leafid.cli.tasks.check_annotation import add_known, read_known
+from leafid.errors import UsageError
+from leafid.scoring.comparison import compare_values, make_comparison_table
 from leafid.scoring.tables import Cell, Table
-from leafid.tasks.annotation2016.files import AnnotationTruth, read_annotation_run, read_annotation_truth
+from leafid.tasks.annotation2016.files import read_annotation_run, read_annotation_truth
+from leafid.tasks.annotation2016.metrics import EARTH_RADIUS, OVERLAPS
 from leafid.tasks.annotation2016.results import Subtask
+from leafid.tasks.annotation2016.scoring import RANKS, AnnotationScores, score_annotation
 from leafid.tasks.file_kinds import suggesting_command
 
-if TYPE_CHECKING:
-    from leafid.tasks.annotation2016.summary import AnnotationSummary
-
-#: By subtask, the score that the runs of a group are compared by; of subtask 4 it is the first one.
-_MAIN_METRICS = {1: "map-increasing", 2: "meteor mean", 3: "selection-f1", 5: "great-circle-km mean"}
+#: Options that only one subtask uses.
+_SUBTASK_OPTIONS = {"by_concept": 1, "concepts": 1, "k": 4, "illustrations": 4, "radius": 5}
+#: Minimum number of human captions per picture in the task's ground truth.
+_MIN_CAPTIONS = 5
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("truth", metavar="GROUND-TRUTH", help="a file in the format of runs")
     parser.add_argument("runs", nargs="+", metavar="RUN", help="run files")
     parser.add_argument("--by-picture", action="store_true", help="show the scores of every picture or document")
-    parser.add_argument(
-        "--best-of-groups",
-        action="store_true",
-        help="show only the best run of every group; the folder of a run is its group",
-    )
     parser.add_argument("--by-concept", action="store_true", help="subtask 1: show the precision of every concept")
     parser.add_argument(
         "--k", type=positive_ints, metavar="K,…", help="subtask 4: values of k (default: 1,5,10,25,50,75,100)"
@@ -62,104 +56,72 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
-    from leafid.tasks.annotation2016.metrics import EARTH_RADIUS
-    from leafid.tasks.annotation2016.summary import RANKS, find_best_runs, summarise_annotation
-
     if arguments.compare:
         check_runs_to_compare(arguments.runs)
-    known = read_known(arguments)
+    known = read_known(arguments.pictures, arguments.concepts, arguments.illustrations)
     with suggesting_command(arguments.truth, "evaluate-annotation"):
         truth = read_annotation_truth(arguments.truth, known)
-    refuse_useless_options(arguments, truth.subtask)
+    for option, subtask in _SUBTASK_OPTIONS.items():
+        if getattr(arguments, option) and truth.subtask != subtask:
+            name = option.replace("_", "-")
+            raise UsageError(f"--{name} is for subtask {subtask}, found a ground truth of subtask {truth.subtask}")
     if known.ids is None:
         known = replace(known, ids=frozenset(truth.results))
-    if truth.subtask is Subtask.CAPTION:
-        _check_captions(arguments.truth, truth, environment)
-    scored: list[tuple[str, AnnotationSummary]] = []
+    few = [name for name, captions in truth.results.items() if len(captions) < _MIN_CAPTIONS]
+    if truth.subtask is Subtask.CAPTION and few:
+        environment.warn(
+            f"{arguments.truth}: expected at least {_MIN_CAPTIONS} captions per picture, as the task has, "
+            f"found fewer for {len(few)} of {len(truth.results)} pictures ({few[0]} …)"
+        )
+    scored: list[tuple[str, AnnotationScores]] = []
     for path in arguments.runs:
         with suggesting_command(path, "evaluate-annotation"):
             answers = read_annotation_run(path, truth.subtask, known)
-        summary = summarise_annotation(
-            truth,
-            answers,
-            arguments.k or RANKS,
-            arguments.radius or EARTH_RADIUS,
-            by_picture=arguments.by_picture,
-        )
-        if summary.missing:
-            missing = f"{summary.missing} of {len(truth.results)} pictures or documents"
-            environment.warn(f"{path}: lacks {missing}; each counts as the worst answer")
-        scored.append((path, summary))
-    notes = [f"{len(truth.results)} pictures or documents"]
-    if arguments.best_of_groups:
-        metric = _MAIN_METRICS.get(truth.subtask.value) or next(iter(scored[0][1].scores))
-        notes.append(f"best run of each group by {metric}")
-        scored = find_best_runs(scored, metric)
-    # With the group in front, runs of different groups may have the same name.
-    named = [
-        ("/".join(Path(path).parts[-2 if arguments.best_of_groups else -1 :]), summary) for path, summary in scored
-    ]
-    tables = [_make_summary(named, notes)]
-    if arguments.compare and len(named) > 1:
-        tables.append(_compare(named))
+        if missing := len(truth.results.keys() - answers.results.keys()):
+            share = f"{missing} of {len(truth.results)} pictures or documents"
+            environment.warn(f"{path}: lacks {share}; each counts as the worst answer")
+        ranks, radius = arguments.k or RANKS, arguments.radius or EARTH_RADIUS
+        scores = score_annotation(truth, answers, ranks, radius, by_picture=arguments.by_picture)
+        scored.append((Path(path).name, scores))
+    rows: list[list[Cell]] = [[name, *scores.scores.values()] for name, scores in scored]
+    tables = [Table("", ["run", *scored[0][1].scores], rows, [f"{len(truth.results)} pictures or documents"])]
+    if arguments.compare:
+        tables.append(_compare(scored))
     if arguments.by_picture:
-        tables += [_list_pictures(name, summary) for name, summary in named]
+        tables += [_list_pictures(name, scores) for name, scores in scored]
     if arguments.by_concept:
-        tables += [_list_concepts(name, summary) for name, summary in named if summary.by_concept]
+        tables += [_list_concepts(name, scores) for name, scores in scored]
     print_tables(tables, arguments, environment)
     return 0
 
 
-def _check_captions(path: str, truth: AnnotationTruth, environment: Environment) -> None:
-    from leafid.tasks.annotation2016.summary import MIN_CAPTIONS
-
-    if few := sorted(identity for identity, captions in truth.results.items() if len(captions) < MIN_CAPTIONS):
-        environment.warn(
-            f"{path}: expected at least {MIN_CAPTIONS} captions per picture, as in the task's ground truth, "
-            f"found fewer for {len(few)} of {len(truth.results)} pictures ({few[0]} …)"
-        )
-
-
-def _make_summary(scored: list[tuple[str, AnnotationSummary]], notes: list[str]) -> Table:
-    columns = list(scored[0][1].scores)
-    rows: list[list[Cell]] = [[name, *summary.scores.values()] for name, summary in scored]
-    return Table("", ["run", *columns], rows, notes)
-
-
-def _compare(scored: list[tuple[str, AnnotationSummary]]) -> Table:
+def _compare(scored: list[tuple[str, AnnotationScores]]) -> Table:
     """Compare runs by the mean of their main score, over concepts in subtask 1 and pictures or documents in others."""
-    from leafid.scoring.comparison import compare_values, make_comparison_table
-
-    names, summaries = zip(*scored, strict=True)
-    first: AnnotationSummary = summaries[0]
+    first = scored[0][1]
     if first.by_concept:
         title, unit_names, units = "map-increasing", "concepts", [*first.by_concept]
-        values = [
-            [math.fsum(s.by_concept[concept]) / len(s.by_concept[concept]) for concept in units] for s in summaries
-        ]
+        values = [[math.fsum(run.by_concept[unit]) / len(OVERLAPS) for unit in units] for _, run in scored]
     else:
         unit_names, units = "pictures or documents", [*first.by_picture]
         title = next(iter(first.by_picture[units[0]]))
-        values = [[summary.by_picture[identity][title] for identity in units] for summary in summaries]
+        values = [[run.by_picture[unit][title] for unit in units] for _, run in scored]
     comparisons = compare_values(
-        names,
+        [name for name, _ in scored],
         [[value / len(units) for value in column] for column in values],
         units,
-        higher_is_better=not title.startswith("great-circle"),
+        higher_is_better=title != "great-circle-km",
     )
     return make_comparison_table(comparisons, title, units=unit_names)
 
 
-def _list_pictures(name: str, summary: AnnotationSummary) -> Table:
-    columns = next(filter(None, summary.by_picture.values()))
+def _list_pictures(name: str, scores: AnnotationScores) -> Table:
+    columns = next(filter(None, scores.by_picture.values()))
     rows: list[list[Cell]] = [
-        [identity, *(scores.get(column) for column in columns)] for identity, scores in summary.by_picture.items()
+        [identity, *(values.get(column) for column in columns)] for identity, values in scores.by_picture.items()
     ]
     return Table(f"{name}: scores by picture or document", ["id", *columns], rows)
 
 
-def _list_concepts(name: str, summary: AnnotationSummary) -> Table:
-    from leafid.tasks.annotation2016.metrics import OVERLAPS
-
-    rows: list[list[Cell]] = [[concept, *precisions] for concept, precisions in summary.by_concept.items()]
+def _list_concepts(name: str, scores: AnnotationScores) -> Table:
+    rows: list[list[Cell]] = [[concept, *precisions] for concept, precisions in scores.by_concept.items()]
     return Table(f"{name}: average precision by concept and overlap", ["concept", *map(str, OVERLAPS)], rows)

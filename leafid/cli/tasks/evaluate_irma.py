@@ -6,7 +6,7 @@ and 2006 have a label, 2007 and 2008 a code TTTT-DDD-AAA-BBB. '*' means "don't k
 D, A or B), the code, and optionally its meaning; the branching factors come from it.
 
 Errors are summed over the pictures; the task's score is their sum over the years. A picture that a run lacks counts as
-entirely wrong; with --lenient so does an answer that the code table lacks, from its first unknown position on.
+entirely wrong; with --lenient a code that the table lacks is wrong from its first wrong position on.
 
 examples:
   leafid evaluate-irma --codes codes.txt truth.txt mine.txt yours.txt
@@ -16,19 +16,17 @@ examples:
 
 import argparse
 import math
-from collections.abc import Iterable
-from dataclasses import astuple
 from pathlib import Path
 
 from leafid.cli.arguments import add_compare, add_options, check_runs_to_compare, positive_ints
 from leafid.cli.environment import Environment
 from leafid.cli.outputs import print_tables
 from leafid.errors import UsageError
+from leafid.scoring.comparison import compare_values, make_comparison_table
 from leafid.scoring.tables import Cell, Table
 from leafid.tasks.file_kinds import suggesting_command
-from leafid.tasks.irma.files import AXES, CLUTTER_YEARS, FLAT_YEARS, YEARS, read_code_table, read_labels
-from leafid.tasks.irma.metrics import ClutterCounts, YearErrors, count_clutter, year_errors
-from leafid.textfiles import LineProblems
+from leafid.tasks.irma.files import AXES, FLAT_YEARS, YEARS, AnswerRules, read_code_table, read_labels
+from leafid.tasks.irma.metrics import YearErrors, year_errors
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -38,68 +36,55 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--years",
         type=positive_ints,
-        default=[2005, 2006, 2007, 2008],
+        default=[*YEARS],
         metavar="YEAR,…",
         help="years of the columns (default: 2005,2006,2007,2008)",
     )
     parser.add_argument("--by-picture", action="store_true", help="show the errors of every picture")
     parser.add_argument("--by-axis", action="store_true", help="show the mean errors of the four axes of codes")
-    parser.add_argument("--clutter", action="store_true", help="show how clutter pictures were answered")
     parser.add_argument(
-        "--lenient", action="store_true", help="count answers outside the code table as wrong (default: refuse them)"
+        "--lenient", action="store_true", help="count codes outside the table as wrong (default: refuse them)"
     )
     add_compare(parser, "pictures")
     add_options(parser, "format", "table")
 
 
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
-    if arguments.compare:
-        check_runs_to_compare(arguments.runs)
-    years = arguments.years
-    if len(set(years)) != len(years) or not set(years) <= set(YEARS):
-        raise UsageError(f"expected --years of 2005 to 2008, each once, found {','.join(map(str, years))}")
-    if not arguments.codes and set(years) - FLAT_YEARS:
-        raise UsageError("expected a code table for 2007 and 2008, found none; give --codes, or --years 2005,2006")
-    _refuse_useless(arguments, has_codes=bool(set(years) - FLAT_YEARS), has_clutter=bool(set(years) & CLUTTER_YEARS))
+    years: list[int] = arguments.years
+    _check_options(arguments, has_codes=bool(set(years) - FLAT_YEARS))
     table = read_code_table(arguments.codes) if arguments.codes else None
     with suggesting_command(arguments.truth, "evaluate-irma"):
-        truth = read_labels(arguments.truth, table, years=years, allow_wildcards=False)
+        truth = read_labels(arguments.truth, AnswerRules(table, allow_wildcards=False), years=years)
+    rules = AnswerRules(table, allow_unknown=arguments.lenient)
     scored: list[tuple[str, list[YearErrors]]] = []
-    clutter: list[tuple[str, list[ClutterCounts]]] = []
     for path in arguments.runs:
-        tolerated = LineProblems(path) if arguments.lenient else None
         with suggesting_command(path, "evaluate-irma"):
-            answers = read_labels(path, table, years=years, pictures=truth, tolerated=tolerated)
-        if tolerated:
-            _warn_about(tolerated, environment)
+            answers = read_labels(path, rules, years=years, pictures=truth)
         if missing := len(truth.keys() - answers.keys()):
             environment.warn(f"{path}: lacks {missing} of {len(truth)} pictures; each counts as entirely wrong")
         scored.append((Path(path).name, year_errors(truth, answers, table, years)))
-        clutter.append((Path(path).name, count_clutter(truth, answers, years)))
     tables = [_make_summary(scored)]
     if arguments.compare:
-        tables.append(_compare(scored, truth))
+        tables.append(_compare(scored, [*truth]))
     if arguments.by_axis:
         tables.append(_list_axes(scored))
-    if arguments.clutter:
-        tables.append(_list_clutter(clutter))
     if arguments.by_picture:
-        tables += [_list_pictures(name, truth, errors) for name, errors in scored]
+        tables += [_list_pictures(name, [*truth], errors) for name, errors in scored]
     print_tables(tables, arguments, environment, digits=6)
     return 0
 
 
-def _refuse_useless(arguments: argparse.Namespace, *, has_codes: bool, has_clutter: bool) -> None:
+def _check_options(arguments: argparse.Namespace, *, has_codes: bool) -> None:
+    years = arguments.years
+    if len(set(years)) != len(years) or not set(years) <= set(YEARS):
+        raise UsageError(f"expected --years of 2005 to 2008, each once, found {','.join(map(str, years))}")
+    if has_codes and not arguments.codes:
+        raise UsageError("expected a code table for 2007 and 2008, found none; give --codes, or --years 2005,2006")
     for option in ("codes", "by_axis", "lenient"):
         if getattr(arguments, option) and not has_codes:
             raise UsageError(f"--{option.replace('_', '-')} has no effect on --years 2005,2006, which have no codes")
-    if arguments.clutter and not has_clutter:
-        raise UsageError("--clutter has no effect on --years 2008, which has no clutter class")
-
-
-def _warn_about(tolerated: LineProblems, environment: Environment) -> None:
-    for message in tolerated.list_messages():
-        environment.warn(f"{message}; it counts as wrong")
+    if arguments.compare:
+        check_runs_to_compare(arguments.runs)
 
 
 def _make_summary(scored: list[tuple[str, list[YearErrors]]]) -> Table:
@@ -111,15 +96,12 @@ def _make_summary(scored: list[tuple[str, list[YearErrors]]]) -> Table:
     return Table("", ["run", *(str(year.year) for year in years), "sum"], rows, [f"pictures that count: {counts}"])
 
 
-def _compare(scored: list[tuple[str, list[YearErrors]]], pictures: Iterable[str]) -> Table:
-    from leafid.scoring.comparison import compare_values, make_comparison_table
-
-    units = [*pictures]
+def _compare(scored: list[tuple[str, list[YearErrors]]], pictures: list[str]) -> Table:
     values = [
-        [math.fsum(error for year in errors for error in year.errors.get(picture, ())) for picture in units]
+        [math.fsum(error for year in errors for error in year.errors.get(picture, ())) for picture in pictures]
         for _, errors in scored
     ]
-    comparisons = compare_values([name for name, _ in scored], values, units, higher_is_better=False)
+    comparisons = compare_values([name for name, _ in scored], values, pictures, higher_is_better=False)
     return make_comparison_table(comparisons, "sum", units="pictures")
 
 
@@ -129,18 +111,13 @@ def _list_axes(scored: list[tuple[str, list[YearErrors]]]) -> Table:
         for year in errors:
             if year.year not in FLAT_YEARS and year.errors:
                 columns = zip(*year.errors.values(), strict=True)
-                rows.append([name, year.year, *(math.fsum(column) / len(column) for column in columns), year.mean])
+                means = [math.fsum(column) / len(year.errors) for column in columns]
+                rows.append([name, year.year, *means, year.error / len(year.errors)])
     notes = ["means over the pictures that count; an axis has an error of at most 0.25"]
     return Table("mean errors by axis", ["run", "year", *AXES, "code"], rows, notes)
 
 
-def _list_clutter(clutter: list[tuple[str, list[ClutterCounts]]]) -> Table:
-    columns = ["run", "year", "clutter", "recognised", "don't know", "named", "others taken for clutter"]
-    rows: list[list[Cell]] = [[name, *astuple(year)] for name, counts in clutter for year in counts]
-    return Table("clutter pictures, which never count as errors", columns, rows)
-
-
-def _list_pictures(name: str, pictures: Iterable[str], errors: list[YearErrors]) -> Table:
+def _list_pictures(name: str, pictures: list[str], errors: list[YearErrors]) -> Table:
     rows: list[list[Cell]] = [
         [picture, *(math.fsum(year.errors[picture]) if picture in year.errors else None for year in errors)]
         for picture in pictures

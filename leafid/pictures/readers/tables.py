@@ -5,11 +5,11 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from leafid.errors import LeafidError
 from leafid.pictures.readers import folders
-from leafid.textfiles import LineProblems, read_json, read_table, read_text
+from leafid.pictures.readers.coco import Id, read_coco_content
+from leafid.textfiles import LineProblems, read_table, read_text
 
 #: Columns of a table, and groups of a pattern; each with other words for it.
 FIELDS: dict[str, tuple[str, ...]] = {
@@ -119,26 +119,16 @@ def _read_csv(file: Path, plants_from: str | None) -> Records:
 
 
 def _read_coco(file: Path) -> Iterator[Row]:
-    """Read the ``images``, ``annotations`` and ``categories`` of COCO; a picture has the categories of its annotations.
-
-    References
-    ----------
-    .. [1] T.-Y. Lin et al., "Microsoft COCO: common objects in context", ECCV 2014; https://cocodataset.org/#format-data
-    """
-    content = read_json(file)
-    try:
-        assert isinstance(content, dict)
-        images = {image["id"]: image for image in content["images"]}
-        category_names = {category["id"]: str(category["name"]) for category in content["categories"]}
-        categories: defaultdict[Any, set[str]] = defaultdict(set)
-        for annotation in content["annotations"]:
-            categories[annotation["image_id"]].add(category_names[annotation["category_id"]])
-        rows = [(str(image["file_name"]), categories[identifier]) for identifier, image in images.items()]
-    except (AssertionError, KeyError, TypeError) as error:
-        raise LeafidError(
-            f"{file}: expected images with id and file_name, annotations with image_id and category_id, and categories "
-            f"with id and name, as COCO has them; found none or something else at {error!s:.80}"
-        ) from None
+    """Read the pictures of a COCO file; a picture has the categories of its annotations."""
+    content = read_coco_content(file)
+    category_names = {category.id: category.name for category in content.categories}
+    categories: defaultdict[Id, set[str]] = defaultdict(set)
+    for index, annotation in enumerate(content.annotations):
+        if annotation.category_id not in category_names:
+            found = f"found {annotation.category_id!r}"
+            raise LeafidError(f"{file}: annotations[{index}].category_id: expected the id of a category, {found}")
+        categories[annotation.image_id].add(category_names[annotation.category_id])
+    rows = [(image.file_name, categories[image.id]) for image in content.images]
     several = [name for name, labels in rows if len(labels) > 1]
     if several:
         raise LeafidError(

@@ -5,20 +5,29 @@ line per human description in subtasks 2 and 3.
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from leafid.errors import LeafidError, ProblemsError
-from leafid.tasks.annotation2016.known import Known
+from leafid.errors import LeafidError
 from leafid.tasks.annotation2016.results import BadResultError, Concept, Result, Subtask, format_concepts, parse_result
-from leafid.textfiles import LineProblems, read_lines
+from leafid.textfiles import LineProblems, read_lines, read_text
 
 #: 100 concepts with 100 boxes each have fewer characters.
 _MAX_LINE_LENGTH = 1 << 20
 _SUBTASKS = {str(subtask.value): subtask for subtask in Subtask}
 #: Subtasks whose ground truth has several lines per picture.
 _REPEATED = frozenset({Subtask.CAPTION, Subtask.SELECTION})
+
+
+@dataclass(frozen=True)
+class Known:
+    """What lines may name: ids, the concepts of subtask 1, the pictures of subtask 4; None allows everything."""
+
+    ids: frozenset[str] | None = None
+    concepts: frozenset[str] | None = None
+    illustrations: frozenset[str] | None = None
 
 
 @dataclass(frozen=True)
@@ -41,33 +50,23 @@ class AnnotationTruth:
 def read_annotation_run(
     path: str | os.PathLike[str], subtask: Subtask | None = None, known: Known | None = None
 ) -> AnnotationRun:
-    """Read a run file; a `ProblemsError` names every bad line, see `examine_annotation_run`."""
-    run, problems = examine_annotation_run(path, subtask, known)
-    if problems:
-        raise ProblemsError(problems)
-    return run
-
-
-def examine_annotation_run(
-    path: str | os.PathLike[str], subtask: Subtask | None = None, known: Known | None = None
-) -> tuple[AnnotationRun, list[str]]:
-    """Read the good lines of a run file, and list what is wrong with the others, one message per bad line.
-
-    By default the expected subtask is that of the first line. A file that can't be read at all raises a `LeafidError`.
-    """
-    found, results, problems = _read_lines(path, subtask, known or Known(), repeated=frozenset())
-    run = AnnotationRun(
-        Path(path).name, found or Subtask.CONCEPTS, {identity: listed[-1] for identity, listed in results.items()}
-    )
-    return run, problems.list_messages()
+    """Read a run file; a `ProblemsError` names the bad lines. By default the subtask is that of the first line."""
+    subtask, results = _read_lines(path, subtask, known or Known(), repeated=frozenset())
+    return AnnotationRun(Path(path).name, subtask, {identity: listed[0] for identity, listed in results.items()})
 
 
 def read_annotation_truth(path: str | os.PathLike[str], known: Known | None = None) -> AnnotationTruth:
     """Read a ground truth; errors as for `read_annotation_run`."""
-    subtask, results, problems = _read_lines(path, None, known or Known(), repeated=_REPEATED)
-    if problems or subtask is None:
-        raise ProblemsError(problems.list_messages())
+    subtask, results = _read_lines(path, None, known or Known(), repeated=_REPEATED)
     return AnnotationTruth(subtask, {identity: tuple(listed) for identity, listed in results.items()})
+
+
+def read_list(path: str | os.PathLike[str]) -> frozenset[str]:
+    """Read ids or concepts, one per line."""
+    words = frozenset(line.strip() for line in read_text(path).splitlines()) - {""}
+    if not words:
+        raise LeafidError(f"{path}: expected one name per line, found none")
+    return words
 
 
 def format_line(identity: str, concepts: Sequence[Concept]) -> str:
@@ -83,28 +82,29 @@ def format_line(identity: str, concepts: Sequence[Concept]) -> str:
 
 def _read_lines(
     path: str | os.PathLike[str], subtask: Subtask | None, known: Known, *, repeated: frozenset[Subtask]
-) -> tuple[Subtask | None, dict[str, list[Result]], LineProblems]:
-    problems = LineProblems(path)
+) -> tuple[Subtask, dict[str, list[Result]]]:
     results: dict[str, list[Result]] = {}
-    # Bytes that aren't ASCII become lone surrogates, which `_split_line` reports.
-    for number, line in enumerate(read_lines(path, "ascii", _MAX_LINE_LENGTH), start=1):
-        try:
-            found, identity, text = _split_line(line)
-            subtask = subtask or found
-            if found is not subtask:
-                raise BadResultError(f"expected subtask {subtask.value}, found subtask {found.value}")
-            result = _parse_known(subtask, identity, text, known)
-        except BadResultError as error:
-            problems.add(number, str(error))
-            continue
-        if subtask not in repeated:
-            problems.check_unique(number, "every id", identity)
-        elif result == ():
-            problems.add(number, "expected a description that mentions at least one box, found none")
-        results.setdefault(identity, []).append(result)
-    if not results and not problems:
-        problems.add(None, "expected lines '[subtask] [id] [results]', found none")
-    return subtask, results, problems
+    with LineProblems(path) as problems:
+        # Bytes that aren't ASCII become lone surrogates, which `_split_line` reports.
+        for number, line in enumerate(read_lines(path, "ascii", _MAX_LINE_LENGTH), start=1):
+            try:
+                found, identity, text = _split_line(line)
+                subtask = subtask or found
+                if found is not subtask:
+                    raise BadResultError(f"expected subtask {subtask.value}, found subtask {found.value}")
+                result = parse_result(subtask, text)
+                _check_names(identity, result, subtask, known)
+            except BadResultError as error:
+                problems.add(number, str(error))
+                continue
+            if subtask not in repeated:
+                problems.check_unique(number, "every id", identity)
+            elif result == ():
+                problems.add(number, "expected a description that mentions at least one box, found none")
+            results.setdefault(identity, []).append(result)
+        if not results and not problems:
+            problems.add(None, "expected lines '[subtask] [id] [results]', found none")
+    return subtask or Subtask.CONCEPTS, results
 
 
 def _split_line(line: str) -> tuple[Subtask, str, str]:
@@ -117,10 +117,14 @@ def _split_line(line: str) -> tuple[Subtask, str, str]:
     return _SUBTASKS[words[0]], words[1], words[2] if len(words) == 3 else ""
 
 
-def _parse_known(subtask: Subtask, identity: str, text: str, known: Known) -> Result:
-    if known.ids is not None and identity not in known.ids:
-        raise BadResultError(f"expected an id of the collection, found {identity!r}")
-    result = parse_result(subtask, text)
-    for problem in known.find_problems(subtask, identity, result):
-        raise BadResultError(problem)
-    return result
+def _check_names(identity: str, result: Any, subtask: Subtask, known: Known) -> None:
+    checks: list[tuple[str, frozenset[str] | None, Iterable[str]]] = [
+        ("an id of the collection", known.ids, [identity])
+    ]
+    if subtask is Subtask.CONCEPTS:
+        checks.append(("a concept of the list", known.concepts, (name for name, _ in result)))
+    if subtask is Subtask.ILLUSTRATION:
+        checks.append(("a picture of the collection", known.illustrations, result))
+    for expected, names, found in checks:
+        if names is not None and (unknown := next((name for name in found if name not in names), None)):
+            raise BadResultError(f"expected {expected}, found {unknown!r}")

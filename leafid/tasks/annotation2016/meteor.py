@@ -29,6 +29,7 @@ def meteor_scores(captions: Mapping[str, str], references: Mapping[str, Sequence
         raise LeafidError(missing)
     if not captions:
         return {}
+    # An optional package.
     from pycocoevalcap.meteor.meteor import Meteor
 
     given = {picture: [_clean(caption)] for picture, caption in captions.items()}
@@ -36,9 +37,7 @@ def meteor_scores(captions: Mapping[str, str], references: Mapping[str, Sequence
     try:
         _, scores = Meteor().compute_score(human, given)
     except (OSError, ValueError) as error:
-        raise LeafidError(
-            f"METEOR failed ({error}); does 'java -version' work, and are there 2 GB of memory?"
-        ) from error
+        raise LeafidError(f"METEOR failed ({error}); does Java work, and are there 2 GB of memory?") from error
     return dict(zip(captions, map(float, scores), strict=True))
 
 

@@ -1,8 +1,10 @@
 """The metrics of the ImageCLEF 2016 annotation task except METEOR."""
 
 import math
+from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
+from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
@@ -10,7 +12,7 @@ import numpy as np
 from leafid.errors import LeafidError
 from leafid.scoring.metrics import Metric
 from leafid.tasks.annotation2016.results import Concept, Place, ScoredBox
-from leafid.tasks.interpretation.box import Box, box_overlap
+from leafid.tasks.interpretation.regions import box_overlap
 
 CITATION = "Gilbert et al., Overview of the ImageCLEF 2016 Scalable Concept Image Annotation Task"
 
@@ -53,15 +55,13 @@ def average_precision(detections: Detections, overlap: float) -> float:
     >>> round(average_precision(detections, 0.5), 4)
     0.5556
     """
-    if len(detections.confidence) == 0 or detections.positives == 0:
-        return 0.0
     order = np.argsort(-detections.confidence, kind="stable")
     claims = np.where(detections.overlaps >= overlap, detections.claims, -1)[order]
     claimed, first = np.unique(claims, return_index=True)
-    is_correct = np.zeros(len(order))
-    is_correct[first[claimed >= 0]] = 1
+    is_correct = np.zeros(len(order), bool)
+    is_correct[first[claimed >= 0]] = True
     confidence = detections.confidence[order]
-    ends = np.flatnonzero(np.append(confidence[1:] != confidence[:-1], True))
+    ends = np.flatnonzero(np.append(confidence[1:] != confidence[:-1], len(order) > 0))
     hits = np.cumsum(is_correct)[ends]
     return float((hits / (ends + 1) * np.diff(hits, prepend=0)).sum() / detections.positives)
 
@@ -74,11 +74,14 @@ def concept_precisions(
     The means over the concepts are the task's MAP. At overlap 0 the most confident box of a concept in a picture
     counts, wherever it is. Pictures that only the run has don't count.
     """
-    boxes, pictures = _match_detections(truth, run), _match_detections(truth, run, whole_pictures=True)
-    return {
-        name: [average_precision((boxes if overlap else pictures)[name], overlap) for overlap in OVERLAPS]
-        for name in sorted(boxes)
-    }
+    true_boxes = _group_by_concept(truth)
+    boxes = _group_by_concept({picture: run[picture] for picture in sorted(truth.keys() & run.keys())})
+    precisions: dict[str, list[float]] = {}
+    for name in sorted(true_boxes):
+        found = boxes.get(name, {})
+        matched, in_pictures = _match_boxes(true_boxes[name], found), _match_pictures([*true_boxes[name]], found)
+        precisions[name] = [average_precision(matched if overlap else in_pictures, overlap) for overlap in OVERLAPS]
+    return precisions
 
 
 def selection_scores(truth: Collection[Collection[int]], selected: Collection[int]) -> tuple[float, float, float]:
@@ -120,11 +123,6 @@ def success_at(truth: Collection[str], ranking: Sequence[str], k: int) -> float:
     """1 if any of a document's pictures is among the first k of a ranking, else 0.
 
     This is the task's wording of recall at k; with one correct picture per document it equals `recall_at`.
-
-    Examples
-    --------
-    >>> success_at({"a", "c"}, ["a", "b"], 1), recall_at({"a", "c"}, ["a", "b"], 1)
-    (1.0, 0.5)
     """
     return float(recall_at(truth, ranking, k) > 0)
 
@@ -147,47 +145,41 @@ def great_circle_distance(truth: Place, predicted: Place, radius: float = EARTH_
     return radius * math.acos(min(1.0, max(-1.0, cosine)))
 
 
-def _match_detections(
-    truth: Mapping[str, Sequence[Concept]], run: Mapping[str, Sequence[Concept]], whole_pictures: bool = False
-) -> dict[str, Detections]:
-    """Collect the detections of each concept of the ground truth; with `whole_pictures`, one per picture."""
-    # The true boxes of a concept are numbered in sorted order, so that ties of overlap don't depend on the order of
-    # lines.
-    numbered: dict[str, dict[str, list[tuple[int, ScoredBox]]]] = {}
-    positives: dict[str, int] = {}
-    for picture in sorted(truth):
-        for name, boxes in truth[picture]:
-            start = positives.get(name, 0)
-            listed = [min(boxes)] if whole_pictures else sorted(boxes)
-            numbered.setdefault(name, {})[picture] = list(enumerate(listed, start))
-            positives[name] = start + len(listed)
-    rows: dict[str, list[tuple[float, int, float]]] = {name: [] for name in positives}
-    for picture in sorted(truth.keys() & run.keys()):
-        for name, boxes in run[picture]:
-            if name not in rows:
-                continue
-            true_boxes = numbered[name].get(picture, [])
-            if whole_pictures:
-                claim, overlap = (true_boxes[0][0], 1.0) if true_boxes else (-1, 0.0)
-                rows[name].append((max(confidence for _, confidence in boxes), claim, overlap))
-                continue
-            rows[name] += [(confidence, *_find_best(box, true_boxes)) for box, confidence in boxes]
-    detections = {}
-    for name, matched in rows.items():
-        confidence, claims, overlaps = zip(*matched, strict=True) if matched else ((), (), ())
-        detections[name] = Detections(
-            np.array(confidence, float), np.array(claims, int), np.array(overlaps, float), positives[name]
-        )
-    return detections
+def _group_by_concept(pictures: Mapping[str, Sequence[Concept]]) -> dict[str, dict[str, list[ScoredBox]]]:
+    """Group boxes by concept and picture, sorted, so that ties of overlap don't depend on the order of lines."""
+    groups: defaultdict[str, dict[str, list[ScoredBox]]] = defaultdict(dict)
+    for picture, concepts in pictures.items():
+        for name, boxes in concepts:
+            groups[name][picture] = sorted(boxes)
+    return groups
 
 
-def _find_best(box: Box, true_boxes: list[tuple[int, ScoredBox]]) -> tuple[int, float]:
-    """Find the number and the overlap of the true box that overlaps a box most."""
-    best, best_overlap = -1, 0.0
-    for number, (true_box, _) in true_boxes:
-        if (overlap := box_overlap(true_box, box)) > best_overlap:
-            best, best_overlap = number, overlap
-    return best, best_overlap
+def _match_boxes(true_boxes: Mapping[str, Sequence[ScoredBox]], boxes: Mapping[str, Sequence[ScoredBox]]) -> Detections:
+    """Let each box of a concept claim the true box of its picture that it overlaps most."""
+    # The true boxes of all pictures are numbered one after the other.
+    starts = dict(zip(true_boxes, accumulate(map(len, true_boxes.values()), initial=0), strict=False))
+    rows: list[tuple[float, int, float]] = []
+    for picture, listed in boxes.items():
+        for box, confidence in listed:
+            overlaps = [box_overlap(true_box, box) for true_box, _ in true_boxes.get(picture, ())]
+            best = max(overlaps, default=0.0)
+            rows.append((confidence, starts[picture] + overlaps.index(best) if best else -1, best))
+    return _make_detections(rows, sum(map(len, true_boxes.values())))
+
+
+def _match_pictures(pictures: list[str], boxes: Mapping[str, Sequence[ScoredBox]]) -> Detections:
+    """Take the most confident box in a picture for a detection, correct wherever the concept is in the picture."""
+    numbers = {picture: number for number, picture in enumerate(pictures)}
+    rows = [
+        (max(confidence for _, confidence in listed), numbers.get(picture, -1), float(picture in numbers))
+        for picture, listed in boxes.items()
+    ]
+    return _make_detections(rows, len(pictures))
+
+
+def _make_detections(rows: Sequence[tuple[float, int, float]], positives: int) -> Detections:
+    confidence, claims, overlaps = zip(*rows, strict=True) if rows else ((), (), ())
+    return Detections(np.array(confidence, float), np.array(claims, int), np.array(overlaps, float), positives)
 
 
 _metric = partial(Metric, citation=CITATION, command="evaluate-annotation")

@@ -1,11 +1,11 @@
 """The results of the five subtasks: their values, and their text after the subtask and the id of a line."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from enum import IntEnum
 from typing import NamedTuple, TypeVar
 
-from leafid.tasks.interpretation.box import Box
+from leafid.tasks.interpretation.regions import Box
 from leafid.textfiles import parse_finite_number, parse_whole_number
 
 T = TypeVar("T")
@@ -58,7 +58,21 @@ class BadResultError(ValueError):
 
 def parse_result(subtask: Subtask, text: str) -> Result:
     """Parse the text after the subtask and the id; a `BadResultError` says what was expected and what was found."""
-    return _PARSERS[subtask](text)
+    match subtask:
+        case Subtask.CONCEPTS:
+            return _parse_concepts(text)
+        case Subtask.CAPTION:
+            if not text.strip():
+                raise BadResultError("expected a sentence, found none")
+            return " ".join(text.split())
+        case Subtask.SELECTION:
+            boxes = _split_commas(text, "boxes") if text.strip() else []
+            return _check_unique([_parse_box_id(word) for word in boxes], "box")
+        case Subtask.ILLUSTRATION:
+            pictures = _check_unique(_split_commas(text, "pictures, the best first"), "picture")
+            return _check_number(pictures, MAX_ILLUSTRATIONS, "pictures")
+        case Subtask.LOCATION:
+            return _parse_place(text)
 
 
 def format_concepts(concepts: Sequence[Concept]) -> str:
@@ -94,9 +108,7 @@ def _parse_concepts(text: str) -> tuple[Concept, ...]:
     words = text.split()
     if len(words) % 2:
         raise BadResultError(f"expected pairs of a concept and its boxes, found nothing behind {_quote(words[-1])}")
-    if len(words) > 2 * MAX_CONCEPTS:
-        raise BadResultError(f"expected at most {MAX_CONCEPTS} concepts, found {len(words) // 2}")
-    names = _check_unique(words[::2], "concept")
+    names = _check_unique(_check_number(words[::2], MAX_CONCEPTS, "concepts"), "concept")
     return tuple(Concept(name, _parse_boxes(name, boxes)) for name, boxes in zip(names, words[1::2], strict=True))
 
 
@@ -111,62 +123,49 @@ def _parse_box(text: str) -> ScoredBox:
     match = _BOX.fullmatch(text)
     if match is None:
         raise BadResultError(f"expected a box [confidence:]WIDTHxHEIGHT+LEFT+TOP in whole pixels, found {_quote(text)}")
-    word, width, height, left, top = match.groups()
-    confidence = 1.0 if word is None else _parse_number(word, "a confidence")
-    box = Box(int(left), int(top), int(width), int(height))
+    word, *numbers = match.groups()
+    width, height, left, top = map(int, numbers)
+    box = Box(left, top, width, height)
     if problem := box.find_problem():
         raise BadResultError(problem)
-    return ScoredBox(box, confidence)
+    return ScoredBox(box, 1.0 if word is None else _parse_number(word, "a confidence"))
 
 
-def _parse_sentence(text: str) -> str:
-    sentence = " ".join(text.split())
-    if not sentence:
-        raise BadResultError("expected a sentence, found none")
-    return sentence
-
-
-def _parse_selection(text: str) -> tuple[int, ...]:
-    words = _split_commas(text, "ids of boxes") if text.strip() else []
-    boxes: list[int] = []
-    for word in words:
-        if (box := parse_whole_number(word)) is None:
-            raise BadResultError(f"expected ids of boxes as whole numbers from 0 up, found {_quote(word)}")
-        boxes.append(box)
-    return tuple(_check_unique(boxes, "box"))
-
-
-def _parse_illustrations(text: str) -> tuple[str, ...]:
-    words = _split_commas(text, "ids of pictures, the best first")
-    if len(words) > MAX_ILLUSTRATIONS:
-        raise BadResultError(f"expected at most {MAX_ILLUSTRATIONS} pictures, found {len(words)}")
-    return tuple(_check_unique(words, "picture"))
+def _parse_box_id(word: str) -> int:
+    if (number := parse_whole_number(word)) is None:
+        raise BadResultError(f"expected ids of boxes as whole numbers from 0 up, found {_quote(word)}")
+    return number
 
 
 def _parse_place(text: str) -> Place:
     words = text.split()
     if len(words) != 2:
         raise BadResultError(f"expected a latitude and a longitude, found {_quote(text)}")
-    latitude, longitude = _parse_number(words[0], "a latitude"), _parse_number(words[1], "a longitude")
-    if not -90 <= latitude <= 90:
-        raise BadResultError(f"expected a latitude from -90 to 90, found {words[0]}")
-    if not -180 <= longitude <= 180:
-        raise BadResultError(f"expected a longitude from -180 to 180, found {words[1]}")
-    return Place(latitude, longitude)
+    place = Place(_parse_number(words[0], "a latitude"), _parse_number(words[1], "a longitude"))
+    for name, value, limit, word in zip(("latitude", "longitude"), place, (90, 180), words, strict=True):
+        if abs(value) > limit:
+            raise BadResultError(f"expected a {name} from -{limit} to {limit}, found {word}")
+    return place
 
 
-def _split_commas(text: str, expected: str) -> list[str]:
+def _split_commas(text: str, items: str) -> list[str]:
     words = [word.strip() for word in text.split(",")]
-    if not all(words) or any(len(word.split()) > 1 for word in words):
-        raise BadResultError(f"expected {expected}, separated by commas, found {_quote(text)}")
+    if any(len(word.split()) != 1 for word in words):
+        raise BadResultError(f"expected ids of {items}, separated by commas, found {_quote(text)}")
     return words
 
 
-def _check_unique(items: list[T], kind: str) -> list[T]:
-    if len(set(items)) != len(items):
-        repeated = next(item for item in items if items.count(item) > 1)
-        raise BadResultError(f"expected every {kind} once in a line, found {_quote(str(repeated))} again")
-    return items
+def _check_number(items: Sequence[T], maximum: int, kinds: str) -> tuple[T, ...]:
+    if len(items) > maximum:
+        raise BadResultError(f"expected at most {maximum} {kinds}, found {len(items)}")
+    return tuple(items)
+
+
+def _check_unique(items: Sequence[T], kind: str) -> tuple[T, ...]:
+    for position, item in enumerate(items):
+        if item in items[:position]:
+            raise BadResultError(f"expected every {kind} once in a line, found {_quote(str(item))} again")
+    return tuple(items)
 
 
 def _parse_number(word: str, expected: str) -> float:
@@ -182,12 +181,3 @@ def _quote(text: str) -> str:
 
 def _format_box(box: Box, confidence: float) -> str:
     return f"{float(confidence)!r}:{box.width:.0f}x{box.height:.0f}+{box.left:.0f}+{box.top:.0f}"
-
-
-_PARSERS: dict[Subtask, Callable[[str], Result]] = {
-    Subtask.CONCEPTS: _parse_concepts,
-    Subtask.CAPTION: _parse_sentence,
-    Subtask.SELECTION: _parse_selection,
-    Subtask.ILLUSTRATION: _parse_illustrations,
-    Subtask.LOCATION: _parse_place,
-}

@@ -1,26 +1,29 @@
 """Distances between classes of objects."""
 
 import os
-from collections.abc import Callable, Mapping, Sequence
-from graphlib import CycleError, TopologicalSorter
+from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import shortest_path
 
 from leafid.errors import LeafidError
+from leafid.pictures import read_and_warn
+from leafid.pictures.taxonomy import Taxonomy
 from leafid.textfiles import LineProblems, parse_finite_number, read_table
 
 #: Distance of a class from a true class, 0 to 1; called as ``distance(true class, class)``.
 Distance = Callable[[str, str], float]
 
 
-def read_distances(path: str | os.PathLike[str], *, similarities: bool = False) -> Distance:
-    """Read a matrix of distances between classes, or of similarities, 1 minus the distance.
+def read_distances(path: str | os.PathLike[str]) -> Distance:
+    """Read a matrix of distances between classes.
 
     The file is CSV in UTF-8. The first line has an empty cell (or a word) and the classes; every other line has a true
-    class and its distances, 0 to 1, to these classes. A `ProblemsError` names every bad line. The function returned
+    class and its distances, 0 to 1, to these classes. A `ProblemsError` names the bad lines. The function returned
     raises a `LeafidError` for a class that the file lacks.
     """
-    kind, kinds = ("similarity", "similarities") if similarities else ("distance", "distances")
     lines = read_table(path)
     _, header = next(lines, (1, []))
     names = header[1:]
@@ -31,88 +34,62 @@ def read_distances(path: str | os.PathLike[str], *, similarities: bool = False) 
         for line, cells in lines:
             if not cells:
                 continue
-            values = [parse_finite_number(cell) for cell in cells[1:]]
-            bad = [cell for cell, value in zip(cells[1:], values, strict=True) if value is None or not 0 <= value <= 1]
-            if len(cells) != len(names) + 1:
-                problems.add(line, f"expected a class and {len(names)} {kinds}, found {len(cells)} cells")
-            elif cells[0] not in names or cells[0] in rows:
+            values = [value for value in map(parse_finite_number, cells[1:]) if value is not None and 0 <= value <= 1]
+            if cells[0] not in names or cells[0] in rows:
                 problems.add(line, f"expected each class of the first line once, found {cells[0]!r}")
-            elif bad:
-                problems.add(line, f"expected a {kind} from 0 to 1, found {bad[0]!r}")
+            elif not len(cells) - 1 == len(values) == len(names):
+                problems.add(line, f"expected a class and {len(names)} distances from 0 to 1, found {cells}")
             else:
-                rows[cells[0]] = [value for value in values if value is not None]
+                rows[cells[0]] = values
         for name in [] if problems else [name for name in names if name not in rows]:
             problems.add(None, f"expected a line for class {name!r}, found none")
-    matrix = np.array([rows[name] for name in names])
-    return make_distance(names, 1 - matrix if similarities else matrix, str(path))
+    return make_distance(names, np.array([rows[name] for name in names]), path)
 
 
 def read_taxonomy(path: str | os.PathLike[str]) -> Distance:
-    """Read a tree of classes of any depth; the distance of two classes is that of their nodes.
+    """Read a tree of classes: the species of a collection, or a CSV of a tree of any depth.
 
-    The file is CSV in UTF-8 with the columns ``class`` and ``parent``. A node whose parent is empty is at the top, and
-    so is a parent without a line of its own; several nodes at the top have a common root. Inner nodes are classes as
-    well.
+    The distance of two species of a collection is the share of ranks (order, family, genus, species) that differ.
 
-    The distance is the number of edges between two nodes, divided by twice the depth of the tree: 1 for two of the
-    deepest nodes that share nothing but the root. A class that the file lacks raises a `LeafidError`; a `ProblemsError`
-    names every bad line, every repeated class, and a class that is below itself.
+    A CSV has the columns ``class`` and ``parent``. A node whose parent is empty is at the top, and so is a parent
+    without a line of its own; several nodes at the top have a common root. The distance of two nodes is the number of
+    edges between them, divided by twice the depth of the tree: 1 for two of the deepest nodes that share nothing but
+    the root. A `ProblemsError` names the bad lines and repeated classes; a class below itself raises a `LeafidError`.
     """
+    if Path(path).suffix.lower() != ".csv":
+        tree = Taxonomy.from_pictures(read_and_warn(path).pictures)
+        return make_distance(tree.species, tree.compute_distances(), path)
     parents: dict[str, str] = {}
-    lines_of: dict[str, int] = {}
     rows = read_table(path)
     _, columns = next(rows, (1, []))
     if columns != ["class", "parent"]:
         raise LeafidError(f"{path}:1: expected the columns class and parent, found {columns}")
     with LineProblems(path) as problems:
         for line, cells in rows:
-            if not cells:
-                continue
-            if len(cells) != 2 or not cells[0]:
+            if cells and (len(cells) != 2 or not cells[0]):
                 problems.add(line, f"expected a class and its parent, found {cells}")
-            elif problems.check_unique(line, "every class", cells[0]):
-                parents[cells[0]], lines_of[cells[0]] = cells[1], line
-        depths, cycle = _measure_depths(parents)
-        if cycle:
-            first = min(cycle, key=lambda name: lines_of[name])
-            problems.add(lines_of[first], f"expected a class that is not below itself, found {first!r}")
+            elif cells and problems.check_unique(line, "every class", cells[0]):
+                parents[cells[0]] = cells[1]
         if not parents and not problems:
             problems.add(None, "expected lines 'class,parent', found none")
-    # A single node at the top is the root itself.
-    n_tops = list(depths.values()).count(1)
-    n_edges = 2 * (max(depths.values()) - (n_tops == 1))
-
-    def distance(true_name: str, name: str) -> float:
-        for unknown in {true_name, name} - depths.keys():
-            raise LeafidError(f"{path}: expected a line for every class, found none for {unknown!r}")
-        true_node, node, edges = true_name, name, 0
-        while true_node != node:
-            # The deeper node moves up; two tops meet in the root above them, which has no name.
-            if depths.get(true_node, 0) >= depths.get(node, 0):
-                true_node = parents.get(true_node, "")
-            else:
-                node = parents.get(node, "")
-            edges += 1
-        return edges / n_edges if n_edges else 0.0
-
-    return distance
+    # The empty parent is the root of all nodes at the top; a single one is the root itself.
+    edges = [*parents.items(), *((name, "") for name in {*parents.values()} - {*parents, ""})]
+    tops = [name for name, parent in edges if not parent]
+    nodes = {name: index for index, name in enumerate(dict.fromkeys(name for edge in edges for name in edge))}
+    ends = np.array([[nodes[name], nodes[parent]] for name, parent in edges])
+    graph = coo_array((np.ones(len(ends)), ends.T), (len(nodes), len(nodes)))
+    n_edges = shortest_path(graph.tocsr(), directed=False, unweighted=True)
+    root = nodes.get(tops[0] if len(tops) == 1 else "", 0)
+    lost = [name for name, index in nodes.items() if np.isinf(n_edges[root, index])]
+    if lost or not tops:
+        raise LeafidError(f"{path}: expected classes that are not below themselves, found {(lost or [*parents])[0]!r}")
+    depth = max(n_edges[root, index] for name, index in nodes.items() if name)
+    return make_distance([*nodes], n_edges / max(2 * depth, 1), path)
 
 
-def _measure_depths(parents: Mapping[str, str]) -> tuple[dict[str, int], list[str]]:
-    """Measure the depth of every node, 1 at the top, or list the nodes of a cycle."""
-    graph = {name: [parent] if parent else [] for name, parent in parents.items()}
-    depths: dict[str, int] = {}
-    try:
-        for node in TopologicalSorter(graph).static_order():
-            depths[node] = depths.get(parents.get(node, ""), 0) + 1
-    except CycleError as error:
-        return {}, error.args[1][1:]
-    return depths, []
-
-
-def make_distance(names: Sequence[str], matrix: np.ndarray, source: str) -> Distance:
+def make_distance(names: Sequence[str], matrix: np.ndarray, source: str | os.PathLike[str]) -> Distance:
     """Make a function of a matrix of distances, shape (C, C), between C classes; `source` names it in messages."""
-    indices = {name: index for index, name in enumerate(names)}
+    indices = {name: index for index, name in enumerate(names) if name}
 
     def distance(true_name: str, name: str) -> float:
         for unknown in {true_name, name} - indices.keys():

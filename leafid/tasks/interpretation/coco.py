@@ -1,18 +1,22 @@
 """Reads objects from files in the COCO format."""
 
-import json
-import math
 import os
-from bisect import bisect_left
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, TypeGuard
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from skimage.draw import polygon
 
 from leafid.errors import LeafidError
-from leafid.tasks.interpretation.box import Box
-from leafid.tasks.interpretation.coco_segmentation import SegmentationError, is_integer, is_number, read_segmentation
-from leafid.tasks.interpretation.region import BoxedObject, Region
-from leafid.textfiles import LineProblems, build_object, read_json
+from leafid.pictures.readers.coco import Annotation, Id, Image, Runs, read_coco_content
+from leafid.segmentation.result import find_bounding_box
+from leafid.tasks.interpretation.regions import Box, BoxedObject, Region
+from leafid.textfiles import LineProblems
+
+#: Maximum number of pixels of a picture whose segmentations are read.
+MAX_PIXELS = 100_000_000
+# Each character of a compressed count has five bits; no count of pixels needs more than these.
+_MAX_CHARACTERS = 7
 
 
 @dataclass(frozen=True)
@@ -21,14 +25,9 @@ class CocoFile:
 
     #: By file name of the picture; empty for a picture without objects.
     objects: dict[str, list[BoxedObject]]
-    #: (width, height) in pixels, of the pictures whose size the file gives.
-    sizes: dict[str, tuple[float, float]] = field(default_factory=dict)
+    images: dict[Id, Image]
     #: Names by category id.
-    classes: dict[int, str] = field(default_factory=dict)
-    #: File names by image id.
-    pictures: dict[int, str] = field(default_factory=dict)
-    #: By picture, the annotations with ``iscrowd`` 1, which are no objects of their own.
-    crowds: dict[str, list[BoxedObject]] = field(default_factory=dict)
+    classes: dict[Id, str]
 
     @property
     def has_regions(self) -> bool:
@@ -39,183 +38,130 @@ class CocoFile:
 def read_coco(path: str | os.PathLike[str], truth: CocoFile | None = None) -> CocoFile:
     """Read a COCO ground truth, or, with its `truth`, COCO results, which may be a plain list of annotations.
 
-    An annotation may lack ``bbox`` if it has a ``segmentation``, and the reverse. A `ProblemsError` names every entry
-    with a missing or bad field, an unknown or repeated id, a box without area or outside the picture, a bad
-    segmentation, or a score outside 0 to 1.
+    An annotation has a ``bbox``, a ``segmentation``, or both. A `LeafidError` names the entries that aren't as
+    expected: an unknown picture or class, an object that is there twice, a box outside the picture, a bad segmentation,
+    or a crowd, which the metrics have no place for.
     """
-    content = read_json(path, lambda text: _LineDecoder(text).decode(text))
+    content = read_coco_content(path)
+    images = {image.id: image for image in content.images}
+    classes = {category.id: category.name for category in content.categories}
     with LineProblems(path) as problems:
-        reader = _Reader(problems)
-        if isinstance(content, dict):
-            pictures, sizes = reader.read_images(content.get("images"), truth)
-            classes = reader.read_categories(content.get("categories"), truth)
-            annotations = content.get("annotations")
-        elif isinstance(content, list) and truth is not None:
-            pictures, sizes, classes, annotations = truth.pictures, truth.sizes, truth.classes, content
-        elif isinstance(content, list):
-            raise LeafidError(f"{path}:1: expected an object with images, categories and annotations, found a list")
-        else:
-            raise LeafidError(f"{path}:1: expected a COCO object or list, found {type(content).__name__}")
-        if not pictures and not problems:
-            problems.add(1, "expected at least one image, found none")
-        objects: dict[str, list[BoxedObject]] = {name: [] for name in pictures.values()}
-        crowds: dict[str, list[BoxedObject]] = {}
-        for entry in reader.check_entries(annotations, "annotations"):
-            reader.check_annotation_id(entry)
-            picture = reader.look_up(entry, "image_id", pictures)
-            name = reader.look_up(entry, "category_id", classes)
-            size = sizes.get(picture or "")
-            region = reader.read_region(entry, size)
-            if "bbox" in entry or not entry.get("segmentation"):
-                box = reader.read_box(entry, size)
-            else:
-                box = region.box if region else None
-            score, is_crowd = reader.read_score(entry), reader.read_crowd(entry)
-            if picture is None or name is None or box is None or score is None:
-                continue
-            shape = json.dumps([entry.get("bbox"), entry.get("segmentation")], default=str)
-            shown = f"{name} of {picture} with the same place"
-            problems.check_unique(entry[_LINE], "every object", (picture, name, shape), shown)
-            if is_crowd and truth is None:
-                crowds.setdefault(picture, []).append(BoxedObject(name, box, score, region))
-            else:
-                objects[picture].append(BoxedObject(name, box, score, region))
-    return CocoFile(objects, sizes, classes, pictures, crowds)
-
-
-_LINE = "\0line"
-Entry = dict[str, Any]
-
-
-class _LineDecoder(json.JSONDecoder):
-    """Stores in every object the line on which it begins."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__(object_pairs_hook=build_object)
-        line_ends = [index for index, character in enumerate(text) if character == "\n"]
-
-        def parse_object(text_and_end: tuple[str, int], *rest: object) -> tuple[object, int]:
-            # Public in the source of json, but missing from its type stubs, as is py_make_scanner below.
-            found, end = json.decoder.JSONObject(text_and_end, *rest)  # type: ignore[attr-defined]
-            found[_LINE] = bisect_left(line_ends, text_and_end[1]) + 1
-            return found, end
-
-        self.parse_object = parse_object
-        # The scanner written in C doesn't call parse_object.
-        self.scan_once = json.scanner.py_make_scanner(self)  # type: ignore[attr-defined]
-
-
-class _Reader:
-    """Reads the entries of a file and collects their problems."""
-
-    def __init__(self, problems: LineProblems) -> None:
-        self.problems = problems
-
-    def add_problem(self, entry: Entry, problem: str) -> None:
-        self.problems.add(entry.get(_LINE, 1), problem)
-
-    def check_entries(self, found: object, kind: str) -> list[Entry]:
-        if not isinstance(found, list):
-            self.problems.add(1, f"expected a list of {kind}, found {type(found).__name__}")
-            return []
-        if strange := [entry for entry in found if not isinstance(entry, dict)]:
-            self.problems.add(1, f"expected objects in {kind}, found {strange[0]!r}")
-        return [entry for entry in found if isinstance(entry, dict)]
-
-    def read_images(
-        self, found: object, truth: CocoFile | None
-    ) -> tuple[dict[int, str], dict[str, tuple[float, float]]]:
-        sizes: dict[str, tuple[float, float]] = {}
-        images = self._read_names(found, "images", "file_name")
-        for number, (name, entry) in images.items():
-            self.problems.check_unique(entry[_LINE], "every file_name", name)
-            if not name.isprintable():
-                self.add_problem(entry, f"expected a file_name without invisible characters, found {name!r}")
-            if truth is not None and truth.pictures.get(number) != name:
-                self.add_problem(entry, f"expected an image of the ground truth, found {name!r} as number {number}")
-            width, height = entry.get("width"), entry.get("height")
-            if width is None and height is None:
-                continue
-            if _is_side(width) and _is_side(height):
-                sizes[name] = (float(width), float(height))
-            else:
-                self.add_problem(entry, f"expected a width and a height above 0, found {width!r} and {height!r}")
         if truth is not None:
-            return truth.pictures, {**sizes, **truth.sizes}
-        return {number: name for number, (name, _) in images.items()}, sizes
-
-    def read_categories(self, found: object, truth: CocoFile | None) -> dict[int, str]:
-        classes = self._read_names(found, "categories", "name")
-        for number, (name, entry) in classes.items():
-            if truth is not None and (known := truth.classes.get(number, name)) != name:
-                self.add_problem(
-                    entry, f"expected class {known!r} as number {number}, as in the ground truth, found {name!r}"
-                )
-        return {number: name for number, (name, _) in classes.items()}
-
-    def _read_names(self, found: object, kind: str, key: str) -> dict[int, tuple[str, Entry]]:
-        names: dict[int, tuple[str, Entry]] = {}
-        for entry in self.check_entries(found, kind):
-            number, name = entry.get("id"), entry.get(key)
-            if not is_integer(number) or not isinstance(name, str) or not name:
-                self.add_problem(
-                    entry, f"expected a whole number as id and a text as {key}, found {number!r} and {name!r}"
-                )
-            elif self.problems.check_unique(entry[_LINE], f"every id of {kind}", number):
-                names[number] = (name, entry)
-        return names
-
-    def check_annotation_id(self, entry: Entry) -> None:
-        number = entry.get("id")
-        if is_integer(number):
-            self.problems.check_unique(entry[_LINE], "every id of annotations", number)
-        elif number is not None:
-            self.add_problem(entry, f"expected a whole number as id, found {number!r}")
-
-    def look_up(self, entry: Entry, key: str, names: Mapping[int, str]) -> str | None:
-        number = entry.get(key)
-        if is_integer(number) and number in names:
-            return names[number]
-        self.add_problem(entry, f"expected a known {key}, found {number!r}")
-        return None
-
-    def read_box(self, entry: Entry, size: tuple[float, float] | None) -> Box | None:
-        found = entry.get("bbox")
-        if not isinstance(found, list) or len(found) != 4 or not all(map(is_number, found)):
-            self.add_problem(entry, f"expected bbox as [left, top, width, height], found {found!r}")
-            return None
-        box = Box(*found)
-        if problem := box.find_problem(size):
-            self.add_problem(entry, problem)
-        return box
-
-    def read_region(self, entry: Entry, size: tuple[float, float] | None) -> Region | None:
-        # An empty list stands for no segmentation in many files.
-        if not (segmentation := entry.get("segmentation")):
-            return None
-        if size is None or not all(side.is_integer() for side in size):
-            self.add_problem(entry, "expected a whole width and height of the image of a segmentation, found none")
-            return None
-        try:
-            return read_segmentation(segmentation, int(size[0]), int(size[1]))
-        except SegmentationError as error:
-            self.add_problem(entry, str(error))
-            return None
-
-    def read_crowd(self, entry: Entry) -> bool:
-        found = entry.get("iscrowd", 0)
-        if found not in (0, 1):
-            self.add_problem(entry, f"expected iscrowd of 0 or 1, found {found!r}")
-        return found == 1
-
-    def read_score(self, entry: Entry) -> float | None:
-        found = entry.get("score", 1.0)
-        if is_number(found) and 0 <= found <= 1:  # False for NaN.
-            return float(found)
-        self.add_problem(entry, f"expected a score from 0 to 1, found {found!r}")
-        return None
+            _check_same(
+                problems,
+                {number: image.file_name for number, image in images.items()},
+                {number: image.file_name for number, image in truth.images.items()},
+                "images",
+            )
+            _check_same(problems, classes, truth.classes, "categories")
+            images, classes = truth.images, truth.classes
+        if not images:
+            problems.add(None, "expected at least one image, found none")
+        objects: dict[str, list[BoxedObject]] = {image.file_name: [] for image in images.values()}
+        if len(objects) < len(images):
+            problems.add(None, "expected every file_name of images once, found one twice")
+        seen: dict[tuple[object, ...], int] = {}
+        for index, entry in enumerate(content.annotations):
+            key = (entry.image_id, entry.category_id, entry.bbox, repr(entry.segmentation))
+            try:
+                if seen.setdefault(key, index) != index:
+                    raise LeafidError(f"expected every object once, found that of annotations[{seen[key]}]")
+                item = _make_object(entry, images, classes)
+                objects[images[entry.image_id].file_name].append(item)
+            except LeafidError as error:
+                problems.add(None, f"annotations[{index}]: {error}")
+    return CocoFile(objects, images, classes)
 
 
-def _is_side(value: object) -> TypeGuard[float]:
-    # Python parses NaN and Infinity in JSON.
-    return is_number(value) and 0 < value < math.inf
+def _check_same(problems: LineProblems, names: dict[Id, str], true_names: dict[Id, str], kind: str) -> None:
+    for number, name in names.items():
+        if true_names.get(number) != name:
+            expected = f"expected {kind} of the ground truth"
+            problems.add(None, f"{expected}, found {name!r} with id {number!r}")
+
+
+def _make_object(entry: Annotation, images: dict[Id, Image], classes: dict[Id, str]) -> BoxedObject:
+    if entry.image_id not in images:
+        raise LeafidError(f"expected a known image_id, found {entry.image_id!r}")
+    if entry.category_id not in classes:
+        raise LeafidError(f"expected a known category_id, found {entry.category_id!r}")
+    if entry.iscrowd:
+        raise LeafidError("expected a single object, found a crowd (iscrowd 1); remove it")
+    image = images[entry.image_id]
+    # An empty list stands for no segmentation in many files.
+    region = read_segmentation(entry.segmentation, image) if entry.segmentation else None
+    if entry.bbox is None and region is None:
+        raise LeafidError("expected a bbox or a segmentation, found neither")
+    box = Box(*entry.bbox) if entry.bbox else region.box if region else None
+    assert box is not None
+    if problem := box.find_problem(image.width, image.height):
+        raise LeafidError(problem)
+    return BoxedObject(classes[entry.category_id], box, entry.score, region)
+
+
+def read_segmentation(segmentation: list[list[float]] | Runs, image: Image) -> Region:
+    """Read the segmentation of an object in a picture, whose width and height have to be known.
+
+    It is the union of polygons, or runs of pixels. A region outside the picture or without a pixel, or one that can't
+    be read, raises a `LeafidError`.
+    """
+    if image.width is None or image.height is None or not (image.width.is_integer() and image.height.is_integer()):
+        raise LeafidError("expected a whole width and height of the image of a segmentation, found none")
+    width, height = int(image.width), int(image.height)
+    if width * height > MAX_PIXELS:
+        raise LeafidError(f"expected a picture of at most {MAX_PIXELS} pixels, found {width}x{height}")
+    if isinstance(segmentation, Runs):
+        mask, top, left = _decode_runs(segmentation, width, height), 0, 0
+    else:
+        mask, top, left = _fill_polygons(segmentation, width, height)
+    row0, row1, col0, col1 = find_bounding_box(mask)
+    if row0 == row1:
+        raise LeafidError("expected a segmentation of some area, found an empty one")
+    return Region(mask[row0:row1, col0:col1].copy(), top + row0, left + col0)
+
+
+def _fill_polygons(polygons: Sequence[Sequence[float]], width: int, height: int) -> tuple[np.ndarray, int, int]:
+    """Fill polygons in a mask that is cut out at the row and the column returned."""
+    corners = []
+    for points in polygons:
+        if len(points) < 6 or len(points) % 2:
+            raise LeafidError("expected polygons [x1, y1, x2, y2, …] of at least three points")
+        corners.append(np.array(points, float).reshape(-1, 2))
+    everywhere = np.concatenate(corners)
+    outside = ((everywhere < 0) | (everywhere > (width, height))).any(axis=1)
+    if outside.any():
+        x, y = everywhere[outside][0]
+        raise LeafidError(f"expected a polygon inside the picture of {width}x{height}, found {x:g}, {y:g}")
+    left, top = np.floor(everywhere.min(axis=0)).astype(int)
+    right, bottom = np.ceil(everywhere.max(axis=0)).astype(int)
+    mask = np.zeros((max(bottom - top, 1), max(right - left, 1)), bool)
+    for columns, rows in (points.T for points in corners):
+        # A pixel belongs to the polygon if its centre does.
+        mask[polygon(rows - top - 0.5, columns - left - 0.5, mask.shape)] = True
+    return mask, int(top), int(left)
+
+
+def _decode_runs(runs: Runs, width: int, height: int) -> np.ndarray:
+    counts = _decompress(runs.counts) if isinstance(runs.counts, str) else runs.counts
+    if runs.size != (height, width) or sum(counts) != width * height or min(counts) < 0:
+        raise LeafidError(f"expected runs of size [{height}, {width}] that add up to {width * height} pixels")
+    return np.repeat(np.arange(len(counts)) % 2 == 1, counts).reshape(width, height).T
+
+
+def _decompress(text: str) -> list[int]:
+    """Decode the text of the COCO API: five bits per character, and differences from the run before the last."""
+    counts: list[int] = []
+    value = n_characters = 0
+    for character in text:
+        code = ord(character) - 48
+        if not 0 <= code < 64 or n_characters == _MAX_CHARACTERS:
+            raise LeafidError("expected compressed runs of the COCO API as counts")
+        value |= (code & 0x1F) << (5 * n_characters)
+        n_characters += 1
+        if not code & 0x20:
+            value -= (code & 0x10) << (5 * n_characters - 4)
+            counts.append(value + (counts[-2] if len(counts) > 2 else 0))
+            value = n_characters = 0
+    if n_characters:
+        raise LeafidError("expected compressed runs of the COCO API as counts")
+    return counts

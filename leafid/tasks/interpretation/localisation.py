@@ -7,10 +7,11 @@ import math
 from functools import partial
 
 import numpy as np
+from scipy.ndimage import binary_erosion, distance_transform_edt
 
 from leafid.errors import LeafidError
 from leafid.scoring.metrics import Metric
-from leafid.tasks.interpretation.box import Box
+from leafid.tasks.interpretation.regions import Box
 
 _ROBIN = "D'Angelo, Herbin, Ratiéville, Robin challenge evaluation principles and metrics, 2006"
 _PRATT = "Pratt, Faugeras, Gagalowicz, IEEE SMC 8(11), 1978"
@@ -69,8 +70,6 @@ def figure_of_merit_score(truth: np.ndarray, result: np.ndarray, alpha: float = 
     .. [1] W. Pratt, O. D. Faugeras, A. Gagalowicz, "Visual discrimination of stochastic texture fields", IEEE
            Transactions on Systems, Man, and Cybernetics 8(11), 1978.
     """
-    from scipy.ndimage import distance_transform_edt
-
     if alpha <= 0:
         raise LeafidError(f"expected an α above 0, found {alpha}")
     _check_masks(truth, result)
@@ -104,40 +103,9 @@ def martin_error(truth: np.ndarray, result: np.ndarray) -> float:
     return 1 - np.count_nonzero(truth & result) / min(areas)
 
 
-def martin_gce_error(truth: np.ndarray, result: np.ndarray) -> float:
-    """Global consistency error of two label masks, int (H, W), 0 to 1; 0 if one refines the other everywhere.
-
-    The background is a region like any other.
-
-    References
-    ----------
-    .. [1] D. Martin, C. Fowlkes, D. Tal, J. Malik, "A database of human segmented natural images", ICCV 2001,
-           doi:10.1109/ICCV.2001.937655, section 4.
-    """
-    common, missed, excess = _refinement_errors(truth, result)
-    return float(min((common * missed).sum(), (common * excess).sum()) / truth.size)
-
-
-def martin_lce_error(truth: np.ndarray, result: np.ndarray) -> float:
-    """Local consistency error: like `martin_gce_error`, but the smaller error is chosen for each pixel."""
-    common, missed, excess = _refinement_errors(truth, result)
-    return float((common * np.minimum(missed, excess)).sum() / truth.size)
-
-
 def find_contour(mask: np.ndarray) -> np.ndarray:
     """Find the pixels of a mask, bool (H, W), with a 4-neighbour outside the mask or the picture."""
-    from scipy.ndimage import binary_erosion
-
     return mask & ~binary_erosion(mask)
-
-
-def _refinement_errors(truth: np.ndarray, result: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Count the common pixels of each pair of labels, (U, V), and the shares of the regions missed and in excess."""
-    from sklearn.metrics.cluster import contingency_matrix
-
-    _check_masks(truth, result)
-    common = contingency_matrix(truth.ravel(), result.ravel())
-    return common, 1 - common / common.sum(axis=1, keepdims=True), 1 - common / common.sum(axis=0, keepdims=True)
 
 
 def _check_masks(truth: np.ndarray, result: np.ndarray) -> None:
@@ -155,6 +123,4 @@ METRICS = (
     _score("fom", "contour: figure of merit", figure_of_merit_score, citation=_PRATT),
     _score("pas", "region: intersection over union", pascal_score, citation="Everingham et al., PASCAL VOC 2005"),
     _error("martin", "region: the lesser share that is missing or too much", martin_error, citation=_MARTIN),
-    _error("martin-gce", "partition: global consistency error", martin_gce_error, citation=_MARTIN),
-    _error("martin-lce", "partition: local consistency error", martin_lce_error, citation=_MARTIN),
 )

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.optimize import linear_sum_assignment
 
 from leafid.errors import LeafidError
 from leafid.scoring.metrics import Metric
-from leafid.tasks.interpretation.box import box_intersection
 from leafid.tasks.interpretation.class_distances import Distance
-from leafid.tasks.interpretation.region import BoxedObject
+from leafid.tasks.interpretation.regions import BoxedObject, box_intersection
 
 CITATION = "Hemery, Laurent, Emile, Rosenberger, Évaluation d'un résultat d'interprétation d'images"
 
@@ -100,23 +100,6 @@ class Interpretation:
     #: Indices of found objects without a match.
     invented: tuple[int, ...]
 
-    @property
-    def compensated(self) -> np.ndarray:
-        """Errors that the picture's error is the mean of: float array, NaN elsewhere.
-
-        Those of the matches are followed by an error of 1 for each missed object, in the column of an invented one or
-        in a new column, and for each invented object that is left, in a new row.
-        """
-        n_rows, n_columns = self.matches.shape
-        n_new_rows = max(0, len(self.invented) - len(self.missed))
-        n_new_columns = max(0, len(self.missed) - len(self.invented))
-        errors = np.full((n_rows + n_new_rows, n_columns + n_new_columns), np.nan)
-        errors[:n_rows, :n_columns][self.matches] = self.local[self.matches]
-        rows = [*self.missed, *range(n_rows, n_rows + n_new_rows)]
-        columns = [*self.invented, *range(n_columns, n_columns + n_new_columns)]
-        errors[rows, columns] = 1.0
-        return errors
-
 
 DEFAULTS = Parameters()
 
@@ -172,8 +155,6 @@ def recognition_errors(
 
 
 def _match_one_to_one(overlap: np.ndarray, local: np.ndarray) -> np.ndarray:
-    from scipy.optimize import linear_sum_assignment
-
     matches = np.zeros(overlap.shape, bool)
     # The tiny weight of the local error decides only between assignments of equal overlap.
     matches[linear_sum_assignment(overlap - 1e-9 * local, maximize=True)] = True

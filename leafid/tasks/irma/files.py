@@ -6,6 +6,7 @@ and one answer per year: ``1234 18 * 1121-120-463-700 1121-***-46*-700``. Lines 
 
 import os
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,10 +21,8 @@ YEARS = (2005, 2006, 2007, 2008)
 FLAT_YEARS = frozenset({2005, 2006})
 CLUTTER_YEARS = frozenset({2005, 2006, 2007})
 WILDCARD, UNSPECIFIED, CLUTTER = "*", "0", "C"
-# Stands in malformed answers where no correct code can agree with it.
-_NO_CHARACTER = "?"
 _LABEL = re.compile(r"0|[1-9][0-9]*")
-_CHARACTERS = frozenset("0123456789abcdefghijklmnopqrstuvwxyz")
+_CODE = re.compile(r"[0-9a-z]+")
 
 #: One answer per year.
 Answers = tuple[str, ...]
@@ -36,14 +35,14 @@ class CodeTable:
     codes: Mapping[str, frozenset[str]]
 
     @cached_property
-    def _children(self) -> dict[str, dict[str, set[str]]]:
+    def _children(self) -> dict[tuple[str, str], set[str]]:
         """By axis and prefix, the characters that can follow the prefix."""
-        children: dict[str, dict[str, set[str]]] = {axis: {} for axis in AXES}
+        children: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
         for axis, codes in self.codes.items():
             for code in codes:
                 for depth, character in enumerate(code):
-                    children[axis].setdefault(code[:depth], set()).add(character)
-        return children
+                    children[axis, code[:depth]].add(character)
+        return dict(children)
 
     def count_children(self, axis: str, code: str) -> tuple[int, ...]:
         """Count, for each position of a code, the characters (and "0") that can follow the positions before it.
@@ -51,31 +50,53 @@ class CodeTable:
         A code that the table lacks raises a `LeafidError`.
         """
         if code not in self.codes.get(axis, ()):
-            raise LeafidError(self._describe_unknown(axis, code))
-        return tuple(len(self._children[axis][code[:depth]]) for depth in range(len(code)))
+            raise LeafidError(f"axis {axis}: expected a code of the table, found {code!r}")
+        return tuple(len(self._children[axis, code[:depth]]) for depth in range(len(code)))
 
-    def find_problem(self, axis: str, code: str, *, allow_wildcards: bool, allow_clutter: bool) -> str | None:
-        """Return what is wrong with the code of one axis ("expected …, found …"), or None."""
-        if len(code) != AXES[axis]:
-            return f"axis {axis}: expected {AXES[axis]} positions, found {code!r}"
-        allowed = _CHARACTERS | ({WILDCARD} if allow_wildcards else set()) | ({CLUTTER} if allow_clutter else set())
-        if unexpected := sorted(set(code) - allowed):
-            kinds = "0-9, a-z" + (", *" if allow_wildcards else "") + (", C" if allow_clutter else "")
-            return f"axis {axis}: expected positions of {kinds}, found {unexpected[0]!r} in {code!r}"
+    def has_prefix(self, axis: str, prefix: str) -> bool:
+        """Tell whether a code of the axis begins with the prefix."""
+        return not prefix or prefix[-1] in self._children.get((axis, prefix[:-1]), ())
+
+
+@dataclass(frozen=True)
+class AnswerRules:
+    """What an answer may be."""
+
+    #: Required for codes.
+    table: CodeTable | None
+    #: Whether "*" may stand for "don't know": in a run, not in a ground truth.
+    allow_wildcards: bool = True
+    #: Whether codes that the table lacks are accepted, to be counted as wrong.
+    allow_unknown: bool = False
+
+    def find_problems(self, answer: str, year: int) -> list[str]:
+        """List what is wrong with an answer ("expected …, found …")."""
+        if year in FLAT_YEARS:
+            if _LABEL.fullmatch(answer) or answer == CLUTTER or (answer == WILDCARD and self.allow_wildcards):
+                return []
+            return [f"expected a label (a whole number or C{', or *' * self.allow_wildcards}), found {answer!r}"]
+        if self.table is None:
+            return ["expected a code table for codes, found none"]
+        codes = answer.split("-")
+        if [len(code) for code in codes] != [*AXES.values()]:
+            return [f"expected a code TTTT-DDD-AAA-BBB, found {answer!r}"]
+        found = (self._find_problem(axis, code, year, self.table) for axis, code in zip(AXES, codes, strict=True))
+        return [problem for problem in found if problem]
+
+    def _find_problem(self, axis: str, code: str, year: int, table: CodeTable) -> str | None:
+        others = WILDCARD * self.allow_wildcards + CLUTTER * (year in CLUTTER_YEARS)
+        for character in code:
+            if not _CODE.fullmatch(character) and character not in others:
+                kinds = ", ".join(["0-9, a-z", *others])
+                return f"axis {axis}: expected positions of {kinds}, found {character!r} in {code!r}"
         known = code.partition(WILDCARD)[0]
-        children = self._children[axis]
-        if set(known) == {CLUTTER} or all(
-            character in children.get(known[:depth], ()) for depth, character in enumerate(known)
-        ):
+        if self.allow_unknown or set(known) == {CLUTTER} or table.has_prefix(axis, known):
             return None
-        return self._describe_unknown(axis, code)
-
-    def _describe_unknown(self, axis: str, code: str) -> str:
         return f"axis {axis}: expected a code of the table, found {code!r}"
 
 
 def read_code_table(path: str | os.PathLike[str]) -> CodeTable:
-    """Read a code table; a `ProblemsError` names every bad line."""
+    """Read a code table; a `ProblemsError` names the bad lines."""
     codes: dict[str, set[str]] = {axis: set() for axis in AXES}
     with LineProblems(path) as problems:
         for line, words in _split_lines(path):
@@ -83,7 +104,7 @@ def read_code_table(path: str | os.PathLike[str]) -> CodeTable:
                 problems.add(line, f"expected an axis (T, D, A or B) and a code, found {' '.join(words)!r}")
                 continue
             axis, code = words[:2]
-            if len(code) != AXES[axis] or not set(code) <= _CHARACTERS:
+            if len(code) != AXES[axis] or not _CODE.fullmatch(code):
                 problems.add(line, f"axis {axis}: expected {AXES[axis]} positions of 0-9, a-z, found {code!r}")
             elif problems.check_unique(line, f"every code of axis {axis}", code):
                 codes[axis].add(code)
@@ -95,75 +116,37 @@ def read_code_table(path: str | os.PathLike[str]) -> CodeTable:
 
 def read_labels(
     path: str | os.PathLike[str],
-    table: CodeTable | None,
+    rules: AnswerRules,
     *,
     years: Sequence[int] = YEARS,
-    allow_wildcards: bool = True,
     pictures: Iterable[str] | None = None,
-    tolerated: LineProblems | None = None,
 ) -> dict[str, Answers]:
-    """Read a run, or a ground truth, which has no wildcards: by picture, the answers in the order of `years`.
+    """Read a ground truth or a run: by picture, the answers in the order of `years`.
 
-    `table` is required if `years` has one from 2007 on. `tolerated` collects the problems of codes, which are then
-    accepted: a code counts as wrong from its first unknown position on, or entirely if it has not the shape of a code.
-    A `ProblemsError` names every line with a wrong number of columns, a repeated picture or one that is not in
-    `pictures`, and otherwise every code not in the table.
+    A `ProblemsError` names the lines with a wrong number of columns, a repeated picture, one that is not in `pictures`,
+    or an answer that breaks the rules.
     """
     known = None if pictures is None else set(pictures)
     labels: dict[str, Answers] = {}
     # Many pictures share a code, so each code is checked once per year.
-    checked: dict[tuple[int, str], tuple[str, list[str]]] = {}
+    checked: dict[tuple[int, str], list[str]] = {}
     with LineProblems(path) as problems:
-        for line, words in _split_lines(path):
-            if len(words) != 1 + len(years):
-                columns = ", ".join(map(str, years))
-                problems.add(
-                    line, f"expected a picture and {len(years)} answers ({columns}), found {' '.join(words)!r}"
-                )
+        for line, (picture, *answers) in _split_lines(path):
+            if len(answers) != len(years):
+                expected = f"a picture and {len(years)} answers ({', '.join(map(str, years))})"
+                problems.add(line, f"expected {expected}, found {' '.join([picture, *answers])!r}")
                 continue
-            picture, *answers = words
             if problems.check_unique(line, "every picture", picture) and known is not None and picture not in known:
                 problems.add(line, f"expected a picture of the ground truth, found {picture!r}")
-            for column, (year, answer) in enumerate(zip(years, answers, strict=True)):
+            for year, answer in zip(years, answers, strict=True):
                 if (year, answer) not in checked:
-                    found = _find_problems(answer, year, table, allow_wildcards)
-                    checked[year, answer] = _fit_shape(answer) if found else answer, found
-                answers[column], found = checked[year, answer]
-                for problem in found:
-                    (problems if tolerated is None else tolerated).add(line, f"{year}: {problem}")
+                    checked[year, answer] = rules.find_problems(answer, year)
+                for problem in checked[year, answer]:
+                    problems.add(line, f"{year}: {problem}")
             labels[picture] = tuple(answers)
         if not labels and not problems:
             problems.add(None, "expected one line per picture, found none")
     return labels
-
-
-def _find_problems(answer: str, year: int, table: CodeTable | None, allow_wildcards: bool) -> list[str]:
-    if year in FLAT_YEARS:
-        if _LABEL.fullmatch(answer) or answer == CLUTTER or (answer == WILDCARD and allow_wildcards):
-            return []
-        return [f"expected a label (a whole number or C{', or *' if allow_wildcards else ''}), found {answer!r}"]
-    if table is None:
-        return ["expected a code table for codes, found none"]
-    parts = answer.split("-")
-    if len(parts) != len(AXES):
-        return [f"expected a code TTTT-DDD-AAA-BBB, found {answer!r}"]
-    allow_clutter = year in CLUTTER_YEARS
-    found = (
-        table.find_problem(axis, part, allow_wildcards=allow_wildcards, allow_clutter=allow_clutter)
-        for axis, part in zip(AXES, parts, strict=True)
-    )
-    return [problem for problem in found if problem]
-
-
-def _fit_shape(answer: str) -> str:
-    """Replace the axes of a bad code that have no code's length by ones that are wrong everywhere."""
-    parts = answer.split("-")
-    if len(parts) != len(AXES):
-        parts = [""] * len(AXES)
-    return "-".join(
-        part if len(part) == length else _NO_CHARACTER * length
-        for part, length in zip(parts, AXES.values(), strict=True)
-    )
 
 
 def _split_lines(path: str | os.PathLike[str]) -> Iterator[tuple[int, list[str]]]:

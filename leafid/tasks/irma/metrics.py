@@ -57,18 +57,23 @@ def axis_error(correct: str, answer: str, branching: Sequence[int]) -> float:
     return WORST_AXIS_ERROR * path_error(correct[:depth], answer[:depth], branching[:depth], UNSPECIFIED)
 
 
-def axis_errors(correct: str, answer: str, table: CodeTable) -> tuple[float, ...]:
-    """Errors of the four axes of a code ``TTTT-DDD-AAA-BBB``, in the order of `AXES`.
+def axis_errors(correct: str, answer: str | None, table: CodeTable) -> tuple[float, ...]:
+    """Errors of the four axes of a code ``TTTT-DDD-AAA-BBB``, in the order of `AXES`; no answer is entirely wrong.
 
     An axis of `correct` that the table lacks, and that is not clutter, raises a `LeafidError`.
     """
-    correct_axes, answered_axes = correct.split("-"), answer.split("-")
-    if not len(correct_axes) == len(answered_axes) == len(AXES):
+    codes, answers = correct.split("-"), (correct if answer is None else answer).split("-")
+    if not len(codes) == len(answers) == len(AXES):
         raise LeafidError(f"expected codes TTTT-DDD-AAA-BBB, found {correct!r} and {answer!r}")
-    return tuple(
-        0.0 if set(code) == {CLUTTER} else axis_error(code, answered, table.count_children(axis, code))
-        for axis, code, answered in zip(AXES, correct_axes, answered_axes, strict=True)
-    )
+    errors = []
+    for axis, code, answered in zip(AXES, codes, answers, strict=True):
+        if set(code) == {CLUTTER}:
+            errors.append(0.0)
+        elif answer is None:
+            errors.append(WORST_AXIS_ERROR)
+        else:
+            errors.append(axis_error(code, answered, table.count_children(axis, code)))
+    return tuple(errors)
 
 
 def code_error(correct: str, answer: str, table: CodeTable) -> float:
@@ -89,11 +94,6 @@ class YearErrors:
         """Sum over the pictures."""
         return math.fsum(error for errors in self.errors.values() for error in errors)
 
-    @property
-    def mean(self) -> float:
-        """Mean over the pictures, 0 to 1; 0 if there are none."""
-        return self.error / len(self.errors) if self.errors else 0.0
-
 
 def year_errors(
     truth: Mapping[str, Answers],
@@ -101,74 +101,37 @@ def year_errors(
     table: CodeTable | None = None,
     years: Sequence[int] = YEARS,
 ) -> list[YearErrors]:
-    """Score a run in each of `years`, the columns of `truth` and `run`; `table` is required for 2007 and 2008."""
-    return [_score_year(column, year, truth, run, table) for column, year in enumerate(years)]
+    """Score a run in each of `years`, the columns of `truth` and `run`; `table` is required for 2007 and 2008.
 
-
-def is_clutter(answer: str, year: int) -> bool:
-    """Check whether a label or a whole code is the clutter class."""
-    return year in CLUTTER_YEARS and set(answer) <= {CLUTTER, "-"}
-
-
-@dataclass(frozen=True)
-class ClutterCounts:
-    """How a run answered the clutter pictures of one year, and where else it answered clutter."""
-
-    year: int
-    #: Number of clutter pictures that the run has.
-    pictures: int
-    #: `recognised`, `undecided`, `named`: numbers of these answered as clutter, with "don't know" alone, or with
-    #: anything else.
-    recognised: int
-    undecided: int
-    named: int
-    #: Number of other pictures answered as clutter.
-    false_alarms: int
-
-
-def count_clutter(
-    truth: Mapping[str, Answers], run: Mapping[str, Answers], years: Sequence[int] = YEARS
-) -> list[ClutterCounts]:
-    """Analyse the clutter class, whose pictures never count as errors, in each of `years` that has it."""
-    counts = []
+    A picture that the run lacks counts as entirely wrong.
+    """
+    scored = []
     for column, year in enumerate(years):
-        if year not in CLUTTER_YEARS:
-            continue
-        pairs = [(correct[column], run[picture][column]) for picture, correct in truth.items() if picture in run]
-        answers = [answer for correct, answer in pairs if is_clutter(correct, year)]
-        recognised = sum(is_clutter(answer, year) for answer in answers)
-        undecided = sum(set(answer) <= {WILDCARD, "-"} for answer in answers)
-        false_alarms = sum(is_clutter(answer, year) and not is_clutter(correct, year) for correct, answer in pairs)
-        named = len(answers) - recognised - undecided
-        counts.append(ClutterCounts(year, len(answers), recognised, undecided, named, false_alarms))
-    return counts
-
-
-def _score_year(
-    column: int, year: int, truth: Mapping[str, Answers], run: Mapping[str, Answers], table: CodeTable | None
-) -> YearErrors:
-    if table is None and year not in FLAT_YEARS:
-        raise LeafidError(f"expected a code table for the codes of {year}, found none")
-    errors: dict[str, tuple[float, ...]] = {}
-    # Many pictures share a code, and many answers to it are equal.
-    known: dict[tuple[str, str | None], tuple[float, ...]] = {}
-    for picture, answers in truth.items():
-        correct = answers[column]
-        if is_clutter(correct, year):
-            continue
-        pair = correct, run[picture][column] if picture in run else None
-        if pair not in known:
-            known[pair] = _score_answer(*pair, table if year not in FLAT_YEARS else None)
-        errors[picture] = known[pair]
-    return YearErrors(year, errors)
+        if table is None and year not in FLAT_YEARS:
+            raise LeafidError(f"expected a code table for the codes of {year}, found none")
+        errors: dict[str, tuple[float, ...]] = {}
+        # Many pictures share a code, and many answers to it are equal.
+        known: dict[tuple[str, str | None], tuple[float, ...]] = {}
+        for picture, answers in truth.items():
+            correct, answer = answers[column], run[picture][column] if picture in run else None
+            if is_clutter(correct, year):
+                continue
+            if (correct, answer) not in known:
+                known[correct, answer] = _score_answer(correct, answer, None if year in FLAT_YEARS else table)
+            errors[picture] = known[correct, answer]
+        scored.append(YearErrors(year, errors))
+    return scored
 
 
 def _score_answer(correct: str, answer: str | None, table: CodeTable | None) -> tuple[float, ...]:
     if table is None:
         return (WRONG_ERROR if answer is None else label_error(correct, answer),)
-    if answer is None:
-        return tuple(0.0 if set(code) == {CLUTTER} else WORST_AXIS_ERROR for code in correct.split("-"))
     return axis_errors(correct, answer, table)
+
+
+def is_clutter(answer: str, year: int) -> bool:
+    """Check whether a label or a whole code is the clutter class."""
+    return year in CLUTTER_YEARS and set(answer) <= {CLUTTER, "-"}
 
 
 _error = partial(Metric, citation=CITATION, higher_is_better=False)

@@ -1,0 +1,133 @@
+"""Objects in pictures: their class, the box around them, and their pixels where these are known."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from leafid.segmentation.result import find_bounding_box
+
+
+class Box(NamedTuple):
+    """An upright rectangle in pixels; ``left, top`` is its corner nearest to the origin of the picture."""
+
+    left: float
+    top: float
+    width: float
+    height: float
+
+    @property
+    def area(self) -> float:
+        """Width times height."""
+        return self.width * self.height
+
+    @property
+    def centre(self) -> tuple[float, float]:
+        """Column and row of the centre."""
+        return self.left + self.width / 2, self.top + self.height / 2
+
+    def find_problem(self, width: float | None = None, height: float | None = None) -> str | None:
+        """Return what is wrong with the box ("expected …, found …") in a picture of this size, or None."""
+        shown = f"{self.width:g}x{self.height:g}+{self.left:g}+{self.top:g}"
+        if self.width <= 0 or self.height <= 0:
+            return f"expected a box of some area, found {shown}"
+        right, bottom = width or math.inf, height or math.inf
+        if self.left < 0 or self.top < 0 or self.left + self.width > right or self.top + self.height > bottom:
+            size = f" of {width:g}x{height:g}" if width and height else ""
+            return f"expected a box inside the picture{size}, found {shown}"
+        return None
+
+
+def box_intersection(first: Box, second: Box) -> float:
+    """Area that two boxes share, in square pixels."""
+    width = min(first.left + first.width, second.left + second.width) - max(first.left, second.left)
+    height = min(first.top + first.height, second.top + second.height) - max(first.top, second.top)
+    return max(width, 0.0) * max(height, 0.0)
+
+
+def box_overlap(first: Box, second: Box) -> float:
+    """Intersection over union of two boxes, 0 to 1.
+
+    Examples
+    --------
+    >>> box_overlap(Box(0, 0, 10, 10), Box(5, 0, 10, 10))
+    0.3333333333333333
+    """
+    common = box_intersection(first, second)
+    return common / (first.area + second.area - common)
+
+
+@dataclass(frozen=True, eq=False)
+class Region:
+    """A mask, bool (H, W), of at least one pixel, that is cut out of a picture at `top` and `left`."""
+
+    mask: np.ndarray
+    top: int = 0
+    left: int = 0
+
+    @classmethod
+    def from_box(cls, box: Box) -> Region:
+        """Fill a box, whose sides are rounded to whole pixels."""
+        top, left = round(box.top), round(box.left)
+        rows, columns = round(box.top + box.height) - top, round(box.left + box.width) - left
+        return cls(np.ones((max(rows, 1), max(columns, 1)), bool), top, left)
+
+    @cached_property
+    def area(self) -> int:
+        """Number of pixels."""
+        return int(np.count_nonzero(self.mask))
+
+    @cached_property
+    def box(self) -> Box:
+        """The smallest box around the pixels."""
+        row0, row1, col0, col1 = find_bounding_box(self.mask)
+        return Box(float(self.left + col0), float(self.top + row0), float(col1 - col0), float(row1 - row0))
+
+    def count_common(self, other: Region) -> int:
+        """Count the pixels that two regions share."""
+        # Masks far apart would be pasted into a large one.
+        if not box_intersection(self.box, other.box):
+            return 0
+        return int(np.count_nonzero(np.logical_and(*align_masks(self, other))))
+
+
+class BoxedObject(NamedTuple):
+    """An object: its class, its box, the confidence of the class (0 to 1), and its pixels if they are known."""
+
+    name: str
+    box: Box
+    confidence: float = 1.0
+    region: Region | None = None
+
+    def to_region(self) -> Region:
+        """Return the object's pixels, or those of its box."""
+        return self.region or Region.from_box(self.box)
+
+
+class ObjectPair(NamedTuple):
+    """The true and the found objects of a picture."""
+
+    picture: str
+    truth: Sequence[BoxedObject]
+    result: Sequence[BoxedObject]
+
+
+def align_masks(*regions: Region) -> list[np.ndarray]:
+    """Paste regions into masks of one size, which covers all of them."""
+    top, left = min(region.top for region in regions), min(region.left for region in regions)
+    bottom = max(region.top + region.mask.shape[0] for region in regions)
+    right = max(region.left + region.mask.shape[1] for region in regions)
+    masks = []
+    for region in regions:
+        mask = np.zeros((bottom - top, right - left), bool)
+        rows, columns = region.mask.shape
+        mask[region.top - top : region.top - top + rows, region.left - left : region.left - left + columns] = (
+            region.mask
+        )
+        masks.append(mask)
+    return masks
