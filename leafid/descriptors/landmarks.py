@@ -12,16 +12,12 @@ from leafid.segmentation.crop import find_petiole_foot
 from leafid.segmentation.result import Segmentation, find_bounding_box
 
 CONTOUR_POINTS = 2048
-LENGTH = 256
-"""Rows between base and tip of the upright blade."""
-_TIP_BEARING = np.radians(40)
-"""Largest angle between the tip and the blade's centroid, as seen from the base."""
+LENGTH = 256  # rows between base and tip of the upright blade
+_TIP_BEARING = np.radians(40)  # largest angle between the tip and the blade's centroid, as seen from the base
 _NOTCH_BEARING = np.radians(4)
 _MAX_LOPSIDEDNESS = 0.3
-_BASE_WIDTH = 1.8
-"""Width of the leaf at its base, in widths of its petiole."""
-_MIN_LENGTH = 8
-"""Smallest distance from base to tip, in pixels."""
+_BASE_WIDTH = 1.8  # width of the leaf at its base, in widths of its petiole
+_MIN_LENGTH = 8  # smallest distance from base to tip, in pixels
 _PAD = 3
 
 

@@ -18,9 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leafid.descriptors.landmarks import Landmarks, find_landmarks, trace_blade
-from leafid.descriptors.shape.contour import Points
+from leafid.descriptors.shape.contour import Points, find_closed_peaks
 from leafid.descriptors.shape.margin import compute_margin_signals, smooth_closed
-from leafid.descriptors.shape.peaks import find_closed_peaks
 from leafid.descriptors.surface.secondary_veins import count_vein_pairs
 from leafid.segmentation.result import Image, Segmentation, find_convex_hull
 
@@ -50,26 +49,19 @@ TRAIT_NAMES = (
     "petiole",
     "vein_pairs",
 )
-_LEAFLET_DISC = 0.4
-"""Radius of the disc that separates leaflets, in radii of the largest disc that fits into the leaf."""
-_MERGED = 0.25
-"""A piece of this much less than two median ones is two leaflets: those of a leaf differ in size."""
+_LEAFLET_DISC = 0.4  # radius of the disc that separates leaflets, in radii of the largest disc that fits into the leaf
+_MERGED = 0.25  # A piece of this much less than two median ones is two leaflets: those of a leaf differ in size
 _SIMPLE_DISC, _SIMPLE_SOLIDITY = 0.22, 0.65
 """A leaf of one piece is simple if a disc larger than this (in √area) fits into it, or it is as solid as this."""
-_FEATHERY = 10.0
-"""Length of the outline, in √area, above which the pieces of a leaf may be many leaflets."""
+_FEATHERY = 10.0  # length of the outline, in √area, above which the pieces of a leaf may be many leaflets
 LOBE_DEPTH = 0.25
 """Smallest depth of a sinus between lobes, as a share of the distance from the lobe's end to the midvein [1]_."""
-_SHALLOW = 0.5
-"""Depth of the other sinuses of a lobed blade, in `LOBE_DEPTH`."""
-_LOBE_SMOOTHING = 0.006
-"""Standard deviation of the outline that lobes are counted in, in lengths of the outline."""
-_MIN_LOBE = 0.2
-"""Smallest distance of a lobe's end, relative to the farthest one."""
+_SHALLOW = 0.5  # depth of the other sinuses of a lobed blade, in `LOBE_DEPTH`
+_LOBE_SMOOTHING = 0.006  # standard deviation of the outline that lobes are counted in, in lengths of the outline
+_MIN_LOBE = 0.2  # smallest distance of a lobe's end, relative to the farthest one
 _TOOTH_SMOOTHINGS = (0.002, 0.004, 0.008, 0.014)
 """Standard deviations of the outlines that teeth stand out from, in lengths of the outline; a tooth is 2.5 wide."""
-_OUTER = 0.3
-"""What is farther from the midvein than this, in half widths, belongs to the lobes of a cordate base."""
+_OUTER = 0.3  # what is farther from the midvein than this, in half widths, belongs to the lobes of a cordate base
 _MIN_PEAK = 0.004
 """Smallest height of a bump of the margin that counts, in widths of the blade; without any, the margin is entire."""
 _MIN_TEETH, _MIN_TOOTH, _MIN_TOOTH_PIXELS = 12, 0.006, 1.0

@@ -4,7 +4,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leafid.descriptors.surface.colour import COLOUR_NAMES, measure_colour
-from leafid.errors import LeafidError
 
 FULL = np.ones((40, 50), bool)
 
@@ -89,10 +88,3 @@ def test_constant_pictures_give_finite_numbers(level):
     assert values.dtype == np.float32
     assert np.isfinite(values).all()
     assert len(values) == len(COLOUR_NAMES) == len(set(COLOUR_NAMES))
-
-
-def test_wrong_arrays_are_named():
-    with pytest.raises(LeafidError, match="found an empty one"):
-        measure_colour(np.zeros((9, 9, 3), np.uint8), np.zeros((9, 9), bool))
-    with pytest.raises(ValueError, match=r"found uint8 \(9, 9\)"):
-        measure_colour(np.zeros((9, 9), np.uint8), np.ones((9, 9), bool))

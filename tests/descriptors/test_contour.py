@@ -12,7 +12,6 @@ from leafid.descriptors.shape.contour import (
     normalise_shape,
     resample,
 )
-from leafid.errors import LeafidError
 
 # In pixels: one Newton step over a step edge smoothed by one pixel ends up to 0.13 pixels from it.
 NEWTON = 0.14
@@ -76,19 +75,6 @@ def test_two_equal_components_are_both_traced():
     mask = np.zeros((30, 30), bool)
     mask[2:8, 2:8] = mask[20:26, 20:26] = True
     assert len(trace_in_pixels(mask)) == 2
-
-
-@pytest.mark.parametrize(
-    ("bad", "error", "message"),
-    [
-        (np.zeros((30, 20), bool), LeafidError, "30×20 pixels set"),
-        (np.zeros((0, 5), bool), LeafidError, "expected a leaf"),
-        (np.ones((4, 4, 3), bool), ValueError, r"two dimensions \(H, W\), found shape \(4, 4, 3\)"),
-    ],
-)
-def test_bad_masks_are_named(bad, error, message):
-    with pytest.raises(error, match=message):
-        normalise_shape(bad)
 
 
 @pytest.mark.parametrize("size", [(1, 1), (1, 2), (2, 1), (2, 2), (1, 50), (9, 1)])

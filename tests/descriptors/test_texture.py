@@ -11,7 +11,6 @@ from leafid.descriptors.surface.texture import (
     measure_interior,
     measure_outline,
 )
-from leafid.errors import LeafidError
 
 
 def leaf(rows=300, cols=240, period=9.0, teeth=0.0):
@@ -106,22 +105,3 @@ def test_tiny_thin_and_full_masks_are_measured(box):
     mask[box] = True
     image = np.random.default_rng(0).integers(0, 256, (40, 40, 3)).astype(np.uint8)
     assert all(np.isfinite(part).all() for part in list_parts(LeafTexture(image, mask)))
-
-
-@pytest.mark.parametrize(
-    ("image", "mask", "message"),
-    [
-        (np.zeros((9, 9, 3), np.uint8), np.ones((9, 8), bool), r"bool \(9, 9\), found bool \(9, 8\)"),
-        (np.zeros((9, 9, 3), np.uint8), np.ones((9, 9), np.uint8), "found uint8"),
-        (np.zeros((9, 9), np.uint8), np.ones((9, 9), bool), r"uint8 \(H, W, 3\), found uint8 \(9, 9\)"),
-        (np.zeros((9, 9, 3)), np.ones((9, 9), bool), "found float64"),
-    ],
-)
-def test_wrong_arrays_are_named(image, mask, message):
-    with pytest.raises(ValueError, match=message):
-        LeafTexture(image, mask)
-
-
-def test_a_mask_without_a_leaf_is_named():
-    with pytest.raises(LeafidError, match="found an empty one"):
-        LeafTexture(np.zeros((9, 9, 3), np.uint8), np.zeros((9, 9), bool))

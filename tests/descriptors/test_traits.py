@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leafid.descriptors.landmarks import find_landmarks
-from leafid.descriptors.shape.peaks import find_closed_peaks
+from leafid.descriptors.shape.contour import find_closed_peaks
 from leafid.descriptors.traits import TRAIT_NAMES, measure_traits
 from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation import Segmentation, segment

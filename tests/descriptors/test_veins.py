@@ -5,7 +5,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leafid.descriptors.surface.veins import DIRECTIONS, STRENGTHS, VEINS_NAMES, WIDTHS, measure_veins
-from leafid.errors import LeafidError
 
 AXIS = 20  # degrees, of the leaf that `striped` draws
 # A share of all pixels: single ones on a bin's edge change sides by float32 rounding.
@@ -110,10 +109,3 @@ def test_tiny_thin_and_full_masks_are_taken(box):
     assert values.dtype == np.float32
     assert np.isfinite(values).all()
     assert len(values) == len(VEINS_NAMES) == len(set(VEINS_NAMES))
-
-
-def test_wrong_arrays_are_measure():
-    with pytest.raises(LeafidError, match="found an empty one"):
-        measure_veins(np.zeros((9, 9, 3), np.uint8), np.zeros((9, 9), bool))
-    with pytest.raises(ValueError, match=r"expected a mask of bool \(9, 9\), found bool \(8, 9\)"):
-        measure_veins(np.zeros((9, 9, 3), np.uint8), np.ones((8, 9), bool))

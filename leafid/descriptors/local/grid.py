@@ -73,24 +73,21 @@ def read_patches(
     cols = patches - rows * n_patch_cols
     starts = np.cumsum([0, *(n_rows * n_cols for n_rows, n_cols in shapes)])
     corner = starts[level] + rows * (n_patch_cols + N_CELLS - 1) + cols
-    n_symmetries, n_cells = SYMMETRIES[grid.symmetry], int(starts[-1])
-    # Either all cells are reordered for each symmetry, or the patches' copies of them: whichever are fewer.
-    by_cell = n_cells * n_symmetries <= len(corner) * N_CELLS**2
-    if by_cell:
-        tables = [cells.take(order_values(k), axis=1) if k else cells for k in range(n_symmetries) for cells in tables]
-    table = np.concatenate(tables)
-    offsets = _list_cell_offsets([n_cols for _, n_cols in shapes], n_symmetries, n_cells if by_cell else 0)
-    symmetry = np.arange(len(corner)) % n_symmetries
-    values = table.take(corner[:, None] + offsets.take(symmetry * len(shapes) + level, axis=0), axis=0)
+    # Indices of a patch's cells in the table of all, after that of its first.
+    step = np.arange(N_CELLS)
+    offsets = np.array([(n_cols * step[:, None] + step).ravel() for _, n_cols in shapes])
+    values = np.concatenate(tables).take(corner[:, None] + offsets[level], axis=0)
     sides = np.stack(sizes)
     positions = np.empty((len(corner), 2), np.float32)
     row, col = (rows + N_CELLS / 2) / sides[level, 0], (cols + N_CELLS / 2) / sides[level, 1]
+    n_symmetries = SYMMETRIES[grid.symmetry]
     for k in range(n_symmetries):
-        positions[k::n_symmetries].T[...] = _transform_positions(row[k::n_symmetries], col[k::n_symmetries], k)
-        if k and not by_cell:
-            values[k::n_symmetries] = values[k::n_symmetries].take(order_values(k), axis=2)
+        own = slice(k, None, n_symmetries)
+        positions[own].T[...] = _transform_positions(row[own], col[own], k)
+        if k:
+            values[own] = values[own][:, _order_cells(k)[:, None], order_values(k)]
     scales = np.log2(N_CELLS / np.max(sides, axis=1)).astype(np.float32)[level]
-    return LocalFeatures(values.reshape(len(corner), N_CELLS**2 * table.shape[1]), positions, scales)
+    return LocalFeatures(values.reshape(len(corner), N_CELLS**2 * values.shape[2]), positions, scales)
 
 
 def average_cells(values: np.ndarray, cell: int) -> np.ndarray:
@@ -150,7 +147,8 @@ def _select_patches(
         return np.linspace(0, count - 1, number).astype(np.intp) if number < count else slice(None)
     weights = []
     for patches, shape in zip(candidates, shapes, strict=True):
-        by_row, by_col = (_weight_centres(n_cells, grid.focus) for n_cells in shape)
+        centres = ((np.arange(n_cells - N_CELLS + 1) + N_CELLS / 2) / n_cells for n_cells in shape)
+        by_row, by_col = (weigh_positions(positions, grid.focus) for positions in centres)
         weights.append(np.outer(by_row, by_col).ravel()[patches])
     return sample_by_weight(np.concatenate(weights), number)
 
@@ -166,11 +164,6 @@ def sample_by_weight(weights: np.ndarray, number: int) -> np.ndarray:
     return chosen[np.diff(chosen, prepend=-1) > 0]
 
 
-def _weight_centres(n_cells: int, deviation: float) -> np.ndarray:
-    """Evaluate `weigh_positions` at the centres of the patches along a side."""
-    return weigh_positions((np.arange(n_cells - N_CELLS + 1) + N_CELLS / 2) / n_cells, deviation)
-
-
 def weigh_positions(positions: np.ndarray, deviation: float) -> np.ndarray:
     """Evaluate a Gaussian, 1 in the middle of a side, at positions from 0 to 1 along it."""
     return np.exp(-(((positions - 0.5) / deviation) ** 2) / 2)
@@ -181,17 +174,6 @@ def _order_cells(symmetry: int) -> np.ndarray:
     """List the cells of a patch, row by row, in the order of a symmetry."""
     turned = np.rot90(np.arange(N_CELLS**2).reshape(N_CELLS, N_CELLS), symmetry // 2)
     return (turned[:, ::-1] if symmetry % 2 else turned).ravel()
-
-
-def _list_cell_offsets(widths: Sequence[int], n_symmetries: int, n_cells: int) -> np.ndarray:
-    """List the offsets of a patch's cells from its first in a table of all cells: int (n_symmetries * n_scales, 16).
-
-    `widths` are the columns of each scale; `n_cells` are the cells of one symmetry in the table before those of the
-    next, 0 where one table serves all.
-    """
-    step = np.arange(N_CELLS)
-    plain = (np.array(widths)[:, None, None] * step[:, None] + step).reshape(len(widths), N_CELLS**2)
-    return np.concatenate([plain[:, _order_cells(k)] + k * n_cells for k in range(n_symmetries)])
 
 
 def _transform_positions(row: np.ndarray, col: np.ndarray, symmetry: int) -> tuple[np.ndarray, np.ndarray]:

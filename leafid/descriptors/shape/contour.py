@@ -7,25 +7,18 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from leafid.errors import LeafidError
 from leafid.segmentation.result import downsample2
 
 Mask = NDArray[np.bool_]
-Points = NDArray[np.float64]
-"""Contour points, float64 (n, 2), rows and columns."""
+Points = NDArray[np.float64]  # contour points, float64 (n, 2), rows and columns
 
-SIDE = 240.0
-"""√area of a normalised shape, in pixels; at 160, fine teeth and accuracy were lost."""
-CONTOUR_POINTS = 1024
-"""Points of a normalised shape's largest contour."""
+SIDE = 240.0  # √area of a normalised shape, in pixels; at 160, fine teeth and accuracy were lost
+CONTOUR_POINTS = 1024  # points of a normalised shape's largest contour
 MAX_POINTS = 128 * CONTOUR_POINTS
 """Approximate maximum of points of all contours: a page of text has thousands of components of one size."""
-PART_SHARE = 0.02
-"""Smallest area of a component, relative to the largest one, that is leaf and not dirt."""
-_MAX_SIDE = 1600
-"""Longest side of a normalised mask, in pixels: bounds the memory that a hair-thin region takes."""
-_BORDER = 3
-"""Empty pixels around a traced region, enough for the smoothing kernel."""
+PART_SHARE = 0.02  # smallest area of a component, relative to the largest one, that is leaf and not dirt
+_MAX_SIDE = 1600  # longest side of a normalised mask, in pixels: bounds the memory that a hair-thin region takes
+_BORDER = 3  # empty pixels around a traced region, enough for the smoothing kernel
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,10 +55,7 @@ class Shape:
 
 
 def normalise_shape(mask: Mask) -> Shape:
-    """Scale a leaf's region to one size and trace its outline; small components are dropped.
-
-    A mask that isn't two-dimensional raises a ValueError, an empty one a `LeafidError`.
-    """
+    """Scale a leaf's region, which must not be empty, to one size and trace its outline; dirt is dropped."""
     grey = _scale(_drop_dirt(mask))
     side = float(np.sqrt(cv2.sumElems(grey)[0] / 255))
     contours = trace_contours(grey)
@@ -112,17 +102,23 @@ def resample(contour: Points, n_points: int) -> Points:
     return points.view(np.float64).reshape(-1, 2)
 
 
+def find_closed_peaks(signal: NDArray[np.float32], floor: float) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    """Find the peaks of a closed signal, such as one along an outline, whose prominence around it is at least `floor`.
+
+    Returns their indices, and their heights above the mean of the two valleys beside them.
+    """
+    # SciPy's signal processing takes longer to import than a leaf to measure; few commands need it.
+    from scipy.signal import find_peaks
+
+    start = int(np.argmin(signal))
+    values = np.append(np.roll(signal, -start), signal[start]).astype(np.float64)
+    peaks, _ = find_peaks(values, prominence=floor)
+    valleys = np.minimum.reduceat(values, np.append(0, peaks))
+    return (peaks + start) % len(signal), values[peaks] - (valleys[:-1] + valleys[1:]) / 2
+
+
 def _drop_dirt(mask: Mask) -> NDArray[np.uint8]:
     """Return the large components, 0 or 255, in the box of the whole mask."""
-    mask = np.asarray(mask)
-    if mask.ndim != 2:
-        raise ValueError(f"expected a mask of two dimensions (H, W), found shape {mask.shape}")
-    mask = mask.astype(bool, copy=False)
-    if not mask.any():
-        raise LeafidError(
-            f"expected a leaf in the mask, found none of its {mask.shape[0]}×{mask.shape[1]} pixels set: "
-            "check the segmentation of this picture"
-        )
     left, top, width, height = cv2.boundingRect(mask.view(np.uint8))
     crop = mask[top : top + height, left : left + width].view(np.uint8) * np.uint8(255)
     # Outer contours are found several times faster than components are labelled.

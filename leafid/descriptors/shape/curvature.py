@@ -8,14 +8,10 @@ from leafid.descriptors.shape.contour import Points, Shape
 
 SCALES = tuple(float(radius) for radius in np.geomspace(0.02, 0.6, 10).round(4))
 """Radii of the discs and circles, in √area."""
-BINS = 12
-"""Bins of each histogram, over shares of 0 to 1."""
-_ANGLES = 24
-"""Samples on each circle."""
-_STEP = 4
-"""Step between the contour points that are centres of discs: neighbours nearly agree."""
-_BATCH_SIZE = 8192
-"""Centres measured at once: OpenCV maps at most 32,767 rows, and memory stays bounded."""
+BINS = 12  # bins of each histogram, over shares of 0 to 1
+_ANGLES = 24  # samples on each circle
+_STEP = 4  # step between the contour points that are centres of discs: neighbours nearly agree
+_BATCH_SIZE = 8192  # centres measured at once: OpenCV maps at most 32,767 rows, and memory stays bounded
 
 CURVATURE_NAMES = tuple(
     f"{kind}_{radius:g}_bin{index + 1}" for kind in ("area", "arc") for radius in SCALES for index in range(BINS)

@@ -5,14 +5,10 @@ from numpy.typing import NDArray
 
 from leafid.descriptors.shape.contour import Shape, compute_contour_length
 
-ELLIPTIC_HARMONICS = 24
-"""Harmonics of `measure_elliptic_fourier`."""
-PAIRS = 12
-"""Phase invariants of `measure_elliptic_fourier`, from m = 2."""
-DISTANCE_HARMONICS = 30
-"""Harmonics of `measure_centroid_distance`."""
-_FLOOR = 1e-3
-"""Magnitude, relative to the first harmonic, below which a logarithm would only show the pixel grid."""
+ELLIPTIC_HARMONICS = 24  # harmonics of `measure_elliptic_fourier`
+PAIRS = 12  # phase invariants of `measure_elliptic_fourier`, from m = 2
+DISTANCE_HARMONICS = 30  # harmonics of `measure_centroid_distance`
+_FLOOR = 1e-3  # magnitude, relative to the first harmonic, below which a logarithm would only show the pixel grid
 
 ELLIPTIC_FOURIER_NAMES = (
     *(f"major_log_{k}" for k in range(2, ELLIPTIC_HARMONICS + 1)),

@@ -10,12 +10,9 @@ from leafid.descriptors.shape.contour import Points, Shape, compute_contour_area
 
 Vector = NDArray[np.float64]
 
-WIDTHS = 16
-"""Widths of the profile, at equal steps along the main axis."""
-RINGS = 12
-"""Rings of the radial profile, of equal width from the centroid to `RING_LIMIT`."""
-RING_LIMIT = 1.8
-"""Outer radius of the radial profile, in √area; the last ring counts what lies beyond."""
+WIDTHS = 16  # widths of the profile, at equal steps along the main axis
+RINGS = 12  # rings of the radial profile, of equal width from the centroid to `RING_LIMIT`
+RING_LIMIT = 1.8  # outer radius of the radial profile, in √area; the last ring counts what lies beyond
 
 GEOMETRY_NAMES = (
     "log_aspect_box",

@@ -6,10 +6,8 @@ from numpy.typing import NDArray
 
 from leafid.descriptors.shape.contour import Mask, Shape
 
-RADII = (0.02, 0.035, 0.055, 0.08, 0.12, 0.17, 0.24, 0.34)
-"""Radii of the openings and closings, in √area."""
-SIDES = (72.0, 36.0)
-"""√area of the reduced masks, in pixels, for the smaller and the larger half of the radii."""
+RADII = (0.02, 0.035, 0.055, 0.08, 0.12, 0.17, 0.24, 0.34)  # radii of the openings and closings, in √area
+SIDES = (72.0, 36.0)  # √area of the reduced masks, in pixels, for the smaller and the larger half of the radii
 QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
 
 LEAFLETS_NAMES = (

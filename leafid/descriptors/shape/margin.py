@@ -14,8 +14,7 @@ Signals = NDArray[np.float32]
 
 SMOOTHINGS = (0.0015, 0.003, 0.006, 0.012, 0.025, 0.05)
 """Standard deviations of the smoothed outlines, as shares of the contour's length."""
-_FLOOR = 1.5e-3
-"""Depth in √area (a third of a pixel of the normalised shape) below which an edge counts as smooth."""
+_FLOOR = 1.5e-3  # depth in √area (a third of a pixel of the normalised shape) below which an edge counts as smooth
 _GRAIN = 0.1
 """Standard deviation, relative to a smoothing's, that removes the pixel grid, which would split the tops of teeth."""
 BANDS = tuple(int(edge) for edge in np.unique(np.geomspace(2, 512, 26).round()))
@@ -24,10 +23,8 @@ _MIN_DEPTH = 0.005
 """Smallest depth of a sinus that is listed, in √area: the pixel grid makes shallower ones, with mouths of any width."""
 _BLOCKS = 128
 """Stretches of the outline over which signals are averaged before wide smoothings; divides `CONTOUR_POINTS`."""
-LOBES = 8
-"""Number of listed sinuses, the deepest ones."""
-_SINUS_DEPTHS = (0.02, 0.05, 0.1, 0.2)
-"""Depths in √area above which sinuses are counted."""
+LOBES = 8  # number of listed sinuses, the deepest ones
+_SINUS_DEPTHS = (0.02, 0.05, 0.1, 0.2)  # depths in √area above which sinuses are counted
 _KINDS = (
     "log_depth",
     "skewness",
@@ -130,36 +127,27 @@ def _summarise_teeth(spectra: NDArray[np.complex64], count: int) -> Signals:
         np.log(rms),
         (squares * unit).mean(axis=1),
         np.log((squares * squares).mean(axis=1) + 0.1),
-        *_summarise_peaks(is_peak, signals),
+        *np.transpose([_summarise_peaks(*own) for own in zip(is_peak, signals, strict=True)]),
         lean,
         *local[:, [_BLOCKS // 10, _BLOCKS // 2, _BLOCKS - 1 - _BLOCKS // 10]].T,
     ]
     return np.stack(columns, axis=1).ravel().astype(np.float32)
 
 
-def _summarise_peaks(is_peak: NDArray[np.bool_], signals: Signals) -> tuple[NDArray[np.float64], ...]:
-    """Compute, for each signal, number (log), mean height (log), relative spread of heights and of spacings."""
-    n_signals, count = signals.shape
+def _summarise_peaks(is_peak: NDArray[np.bool_], signal: Signals) -> list[float]:
+    """Compute number (log), mean height (log), relative spread of heights and of spacings of a signal's peaks."""
     peaks = np.flatnonzero(is_peak)
-    signal = peaks // count
-    numbers = np.bincount(signal, minlength=n_signals)
-    heights = signals.ravel()[peaks]
-    # The peak after a signal's last one is its first one, once around.
-    following = np.append(peaks[1:], 0)
-    ends = numbers.cumsum()[numbers > 0]
-    following[ends - 1] = peaks[ends - numbers[numbers > 0]] + count
-    spacings = following - peaks
-    divisor = np.maximum(numbers, 1)
-    height = np.bincount(signal, heights, n_signals) / divisor
-    height_variance = np.bincount(signal, (heights - height[signal]) ** 2, n_signals) / divisor
-    spacing = count / divisor
-    spacing_variance = np.bincount(signal, (spacings - spacing[signal]) ** 2, n_signals) / divisor
-    return (
-        np.log1p(numbers),
-        np.log(height + _FLOOR),
-        np.sqrt(height_variance) / np.maximum(height, 1e-9),
-        np.sqrt(spacing_variance) / spacing,
-    )
+    if not len(peaks):
+        return [0.0, float(np.log(_FLOOR)), 0.0, 0.0]
+    heights = signal[peaks].astype(np.float64)
+    # The peak after the last one is the first one, once around.
+    spacings = np.diff(np.append(peaks, peaks[0] + len(signal)))
+    return [
+        float(np.log1p(len(peaks))),
+        float(np.log(heights.mean() + _FLOOR)),
+        float(heights.std() / max(heights.mean(), 1e-9)),
+        float(spacings.std() / spacings.mean()),
+    ]
 
 
 def _average_blocks(signals: Signals) -> Signals:

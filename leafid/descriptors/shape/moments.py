@@ -6,10 +6,8 @@ from numpy.typing import NDArray
 
 from leafid.descriptors.shape.contour import Shape
 
-RADII = 8
-"""Rings of `measure_polar_fourier`."""
-HARMONICS = 10
-"""Angular harmonics of `measure_polar_fourier`, from 1."""
+RADII = 8  # rings of `measure_polar_fourier`
+HARMONICS = 10  # angular harmonics of `measure_polar_fourier`, from 1
 _ANGLES = 128
 
 HU_MOMENTS_NAMES = tuple(f"log_{index}" for index in range(1, 8))

@@ -4,12 +4,9 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from leafid.descriptors.surface.inside import check_picture
-
 HUE_BINS = 18
 CHROMA_BINS = 8
-CHROMA_LIMIT = 0.4
-"""Distance from grey, in log chromaticity, at which the outer bins end."""
+CHROMA_LIMIT = 0.4  # distance from grey, in log chromaticity, at which the outer bins end
 _MOMENTS = ("mean", "deviation", "skewness")
 _MAX_SAMPLES = 10_000
 
@@ -45,7 +42,6 @@ def measure_colour(image: NDArray[np.uint8], blade: NDArray[np.bool_]) -> NDArra
     .. [1] K. van de Sande, T. Gevers, C. Snoek, "Evaluating color descriptors for object and scene recognition",
        IEEE TPAMI 32(9), 2010, section 3, doi:10.1109/TPAMI.2009.154
     """
-    check_picture(image, blade)
     indices = np.flatnonzero(blade)
     # A regular sample of a large leaf's pixels changes no value visibly.
     pixels = image.reshape(-1, 3)[indices[:: -(-indices.size // _MAX_SAMPLES)]]

@@ -19,7 +19,6 @@ PRECISION = 64
 _REACH = 4
 # Direction k points k·45° from a column to the right; a ring is given by its straight and its diagonal step.
 _DIRECTIONS = ((0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1), (-1, 0), (-1, 1))
-_BITS = (1 << np.arange(POINTS, dtype=np.uint8))[:, None, None]
 _BINOMIAL = np.array([0.25, 0.5, 0.25], np.float32)
 
 
@@ -142,22 +141,11 @@ class CodedLevel:
         if not centres.size:
             return np.zeros((2, 2**POINTS), np.intp)
         steps = np.array([down * self._stride + right for down, right in scale.offsets])
-        # No index is out of bounds; the mode only spares the check of each.
-        differences = self._values.take(centres + steps[:, None], mode="clip")
-        differences -= self._values.take(centres)
-        planes = np.empty((POINTS, 2, centres.size), np.uint8)
-        cv2.compare(differences, 0, cv2.CMP_GE, dst=planes[:, 0])
-        np.abs(differences, out=differences)
+        differences = self._values.take(centres + steps[:, None]) - self._values.take(centres)
+        magnitudes = np.abs(differences)
         # The mean is rounded up to the next integer, which an integer reaches exactly when it reaches the mean: the
         # order of the pixels, and with it a turn of the picture, has no influence.
-        mean = -(-int(cv2.norm(differences, cv2.NORM_L1)) // differences.size)
-        cv2.compare(differences, mean, cv2.CMP_GE, dst=planes[:, 1])
-        # Plane k, of 0 and 255, becomes bit k.
-        planes &= _BITS
-        planes[:4] |= planes[4:]
-        planes[:2] |= planes[2:4]
-        codes = planes[0] | planes[1]
-        n_codes = 2**POINTS
-        return np.stack([cv2.calcHist([part], [0], None, [n_codes], [0, n_codes]).ravel() for part in codes]).astype(
-            np.intp
-        )
+        mean = -(-int(magnitudes.sum(dtype=np.int64)) // magnitudes.size)
+        planes = (differences >= 0, magnitudes >= mean)
+        codes = [np.packbits(plane, axis=0, bitorder="little")[0] for plane in planes]
+        return np.stack([np.bincount(own, minlength=2**POINTS) for own in codes])

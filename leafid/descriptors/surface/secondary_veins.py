@@ -7,23 +7,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leafid.descriptors.landmarks import LENGTH, Landmarks
-from leafid.descriptors.shape.peaks import find_closed_peaks
+from leafid.descriptors.shape.contour import find_closed_peaks
 
 Values = NDArray[np.float32]
 
 # Lengths are rows of the upright picture, in which base and tip are `LENGTH` apart, unless stated otherwise.
 _ANGLES = np.radians(np.arange(25, 86, 6))
-_STARTS = np.arange(0.03, 0.86, 1 / LENGTH)
-"""Positions on the midvein, from base (0) to tip (1)."""
-_REACH = np.linspace(0.12, 0.75, 32)
-"""Positions along a vein, in half widths of the blade."""
+_STARTS = np.arange(0.03, 0.86, 1 / LENGTH)  # positions on the midvein, from base (0) to tip (1)
+_REACH = np.linspace(0.12, 0.75, 32)  # positions along a vein, in half widths of the blade
 _MIN_SAMPLES, _MIN_STARTS = 12, 80
 _RIM, _SHADING = 3, 33
 """Width of the blade's edge that is left out, and of the window that the slow shading is averaged in."""
-_SMOOTH, _SLOW = 1.5, 12.0
-"""Standard deviations that the grain along the midvein, and its slow part, are smoothed with."""
-_VEINED_SHARE = 0.93
-"""Share of the midvein that secondary veins leave from."""
+_SMOOTH, _SLOW = 1.5, 12.0  # standard deviations that the grain along the midvein, and its slow part, are smoothed with
+_VEINED_SHARE = 0.93  # share of the midvein that secondary veins leave from
 # What both sides of a leaf must show, so that lines across it are veins.
 _MIN_VEINS, _MIN_CONTRAST, _MAX_UNEVENNESS = 4, 2.0, 0.2
 _MAX_TURN, _MAX_RATIO = np.radians(12), 1.25

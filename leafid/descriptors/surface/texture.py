@@ -8,7 +8,6 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from leafid.descriptors.surface.inside import check_picture, choose_size
 from leafid.descriptors.surface.lbp import (
     CodedLevel,
     Scale,
@@ -21,8 +20,18 @@ from leafid.segmentation.result import downsample2, find_bounding_box
 
 Plane = NDArray[np.uint8]
 
+_MAX_SIDE = 800  # longest side after resizing, in pixels: bounds the memory that a hair-thin leaf takes
 MAX_CENTRES = 8192
 """Approximate maximum number of ring centres in the interior of a level: every n-th pixel in reading order."""
+
+
+def choose_size(box: Plane, root_area: float) -> tuple[float, tuple[int, int]]:
+    """Choose the size at which a leaf has a given √area in pixels; `box` is non-zero where the leaf is.
+
+    Returns the enlargement of the box, and columns and rows after resizing (at least 1).
+    """
+    factor = min(root_area / np.sqrt(cv2.countNonZero(box)), _MAX_SIDE / max(box.shape))
+    return factor, (max(1, round(box.shape[1] * factor)), max(1, round(box.shape[0] * factor)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +82,6 @@ class LeafTexture:
     """
 
     def __init__(self, image: Plane, mask: NDArray[np.bool_]) -> None:
-        check_picture(image, mask)
         row0, row1, col0, col1 = find_bounding_box(mask)
         image, covered = image[row0:row1, col0:col1], mask[row0:row1, col0:col1].view(np.uint8) * np.uint8(255)
         self.inside, self.edge = (_ResizedLeaf(image, covered, sampling) for sampling in (INTERIOR, EDGE))

@@ -4,19 +4,17 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from leafid.descriptors.surface.inside import check_picture, choose_size
+from leafid.descriptors.surface.texture import choose_size
 from leafid.segmentation.result import find_bounding_box
 
 Values = NDArray[np.float32]
 
-SIDE = 192.0
-"""√area of the leaf after resizing, in pixels."""
+SIDE = 192.0  # √area of the leaf after resizing, in pixels
 WIDTHS = (1.0, 1.8, 3.2)
 """Standard deviations of the ridge filters, in pixels at `SIDE`: from third-order veins to the midrib."""
 STRENGTHS = (0.06, 0.12, 0.25, 0.5, 1.0)
 """Edges between the bins of ridge strength, in standard deviations of the grey values over the leaf."""
-DIRECTIONS = 9
-"""Bins of ridge direction, from along the main axis (0°) to across (90°)."""
+DIRECTIONS = 9  # bins of ridge direction, from along the main axis (0°) to across (90°)
 _SECOND_DERIVATIVES = ((2, 0), (0, 2), (1, 1))
 
 VEINS_NAMES = tuple(
@@ -65,7 +63,6 @@ def measure_veins(image: NDArray[np.uint8], blade: NDArray[np.bool_]) -> Values:
 
 def _resize_leaf(image: NDArray[np.uint8], mask: NDArray[np.bool_]) -> tuple[Values, NDArray[np.bool_]]:
     """Cut out the leaf's box and scale it to `SIDE`; grey values and region."""
-    check_picture(image, mask)
     row0, row1, col0, col1 = find_bounding_box(mask)
     box = (slice(row0, row1), slice(col0, col1))
     crop, coverage = cv2.cvtColor(image[box], cv2.COLOR_BGR2GRAY), mask[box].astype(np.uint8) * 255

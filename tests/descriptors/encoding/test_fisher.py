@@ -46,7 +46,7 @@ def normalise(vector):
 @pytest.mark.parametrize("n", [1, 2, 60])
 def test_equals_the_literal_formula(encoder, n):
     found = features(n, seed=n)
-    rows = encoder.projection_.transform(found).astype(np.float64)
+    rows = encoder.project(found).astype(np.float64)
     expected = normalise(
         compute_literally(rows, *(a.astype(float) for a in (encoder.weights_, encoder.means_, encoder.variances_)))
     )
@@ -61,7 +61,7 @@ def test_mixtures_are_as_likely_as_those_of_scikit_learn():
     likelihoods = []
     for seed in range(5):
         encoder = FisherEncoder(4, 5, 0.5, seed=seed).fit(features(1000))
-        rows, new_rows = (encoder.projection_.transform(features(1000, seed=own)) for own in (0, 1))
+        rows, new_rows = (encoder.project(features(1000, seed=own)) for own in (0, 1))
         wanted = GaussianMixture(4, covariance_type="diag", random_state=seed).fit(rows)
         found = GaussianMixture(4, covariance_type="diag")
         found.weights_, found.means_, found.covariances_ = encoder.weights_, encoder.means_, encoder.variances_
@@ -75,7 +75,7 @@ def test_mixtures_are_as_likely_as_those_of_scikit_learn():
 def test_equals_scikit_image_up_to_its_conventions(encoder):
     """Its derivatives by the weights come first and are not ours; those by the deviations have the other sign."""
     found = features(80, seed=5)
-    rows = encoder.projection_.transform(found).astype(np.float64)
+    rows = encoder.project(found).astype(np.float64)
     mixture = GaussianMixture(4, covariance_type="diag")
     mixture.weights_, mixture.means_, mixture.covariances_ = (
         array.astype(np.float64) for array in (encoder.weights_, encoder.means_, encoder.variances_)
@@ -110,7 +110,7 @@ def test_the_gradient_vanishes_on_the_training_features():
     """The gradient vanishes at the maximum of the likelihood: before normalisation all is about 0."""
     found = features(2000)
     encoder = FisherEncoder(4, 5).fit(found)
-    rows = encoder.projection_.transform(found).astype(np.float64)
+    rows = encoder.project(found).astype(np.float64)
     raw = compute_literally(rows, encoder.weights_, encoder.means_, encoder.variances_)
     assert np.abs(raw).max() < 0.05
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from sklearn.decomposition import PCA
 
-from leafid.descriptors.encoding.projection import Projection
+from leafid.descriptors.encoding import BagOfWordsEncoder
 from leafid.descriptors.local import LocalFeatures
 
 
@@ -16,7 +16,7 @@ def features(n=300, d=10, seed=0):
 
 def test_equals_principal_components_but_for_sign_and_scale():
     found = features()
-    rows = Projection(4).fit(found).transform(found)
+    rows = BagOfWordsEncoder(2, 4).fit(found).project(found)
     pca = PCA(4).fit(found.descriptors)
     expected = pca.transform(found.descriptors) / np.sqrt(pca.explained_variance_[0])
     assert rows.dtype == np.float32
@@ -26,22 +26,20 @@ def test_equals_principal_components_but_for_sign_and_scale():
 
 
 def test_the_sign_of_an_axis_is_fixed():
-    axes = Projection(6).fit(features()).components_
+    axes = BagOfWordsEncoder(2, 6).fit(features()).components_
     assert (axes[np.abs(axes).argmax(axis=0), np.arange(6)] > 0).all()
 
 
 def test_axes_read_from_a_file_give_the_same_rows_to_the_bit():
     found = features(2000, 128)
-    learned = Projection(62, 1.0).fit(found)
-    # As they come out of a file.
-    stored = {name: np.ascontiguousarray(values) for name, values in learned.get_state().items()}
-    stored = {name: values.reshape(learned.get_state()[name].shape) for name, values in stored.items()}
-    assert learned.transform(found).tobytes() == Projection(62, 1.0).set_state(stored).transform(found).tobytes()
+    learned = BagOfWordsEncoder(2, 62, 1.0).fit(found)
+    stored = {name: array.copy(order="C") for name, array in learned.get_state().items()}
+    assert learned.project(found).tobytes() == BagOfWordsEncoder(2, 62, 1.0).set_state(stored).project(found).tobytes()
 
 
 def test_the_position_is_appended_as_standard_scores_times_the_weight():
     found = features()
-    rows = Projection(4, 0.5).fit(found).transform(found)
+    rows = BagOfWordsEncoder(2, 4, 0.5).fit(found).project(found)
     assert rows.shape == (300, 7)
     assert rows.dtype == np.float32
     np.testing.assert_allclose(rows[:, 4:].mean(axis=0), 0, atol=1e-5)
@@ -50,15 +48,4 @@ def test_the_position_is_appended_as_standard_scores_times_the_weight():
 
 def test_equal_positions_and_equal_descriptors_stay_finite():
     same = LocalFeatures(np.ones((5, 8), np.float32), np.full((5, 2), 0.5, np.float32), np.zeros(5, np.float32))
-    assert np.isfinite(Projection(3, 1.0).fit(same).transform(same)).all()
-
-
-@pytest.mark.parametrize("n_components", [3, 10, 64])
-def test_shapes_are_known_before_fitting(n_components):
-    learned = Projection(n_components, 1.0).fit(features())
-    state = learned.get_state()
-    assert {name: array.shape for name, array in state.items()} == learned.get_state_shapes(10)
-    assert all(array.dtype == np.float32 for array in state.values())
-    restored = Projection(n_components, 1.0).set_state(state)
-    np.testing.assert_array_equal(restored.transform(features(seed=1)), learned.transform(features(seed=1)))
-    assert restored.transform(features()).shape[1] == learned.count_values(10)
+    assert np.isfinite(BagOfWordsEncoder(1, 3, 1.0).fit(same).project(same)).all()

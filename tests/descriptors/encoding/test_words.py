@@ -16,7 +16,7 @@ def encoder(features):
 def test_counts_nearest_words(encoder, n, features):
     found = features(n, seed=1)
     counts = np.zeros(7)
-    for row in encoder.projection_.transform(found).astype(float):
+    for row in encoder.project(found).astype(float):
         counts[min(range(7), key=lambda k: ((row - encoder.words_[k]) ** 2).sum())] += 1
     histogram = encoder.transform(found)
     assert histogram.dtype == np.float32
